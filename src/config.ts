@@ -1,0 +1,95 @@
+import { z } from 'zod';
+
+/** `DATA_ENCRYPTION_KEYS`: `id:base64(32 bytes)`, comma separated, newest first. */
+const encryptionKeys = z
+  .string()
+  .transform((text, ctx) =>
+    text.split(',').map((entry) => {
+      const [id, secret] = entry.trim().split(':', 2);
+      const bytes = Buffer.from(secret ?? '', 'base64');
+      if (!id || !/^[\w-]{1,32}$/.test(id) || bytes.length !== 32) {
+        ctx.addIssue({ code: 'custom', message: 'each entry is id:base64 of 32 bytes, separated by commas' });
+      }
+      return { id: id ?? '', key: new Uint8Array(bytes) };
+    }),
+  )
+  .refine((keys) => new Set(keys.map(({ id }) => id)).size === keys.length, 'key ids must differ');
+
+const port = z.coerce.number().int().min(0).max(65_535);
+const flag = z.enum(['true', 'false']).transform((value) => value === 'true');
+const list = z.string().transform((text) =>
+  text
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== ''),
+);
+
+const schema = z
+  .object({
+    NODE_ENV: z.enum(['production', 'development', 'test']).default('production'),
+    PORT: port.default(3000),
+    DATA_DIR: z.string().min(1).default('.amanah'),
+    PUBLIC_URL: z.url(),
+    ALLOWED_ORIGINS: list.default([]),
+    TRUST_PROXY: flag.default(false),
+    LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+    DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }),
+    DATABASE_POOL_SIZE: z.coerce.number().int().min(1).max(200).default(16),
+    TEMPORAL_ADDRESS: z.string().min(1),
+    TEMPORAL_NAMESPACE: z.string().min(1).default('default'),
+    TEMPORAL_TASK_QUEUE: z.string().min(1).default('payments'),
+    TEMPORAL_UI_URL: z.url().optional(),
+    S3_ENDPOINT: z.url(),
+    S3_REGION: z.string().min(1).default('us-east-1'),
+    S3_BUCKET: z.string().min(3),
+    S3_ACCESS_KEY_ID: z.string().min(1),
+    S3_SECRET_ACCESS_KEY: z.string().min(1),
+    XENDIT_URL: z.url().default('https://api.xendit.co'),
+    XENDIT_SECRET_KEY: z.string().regex(/^xnd_/, 'must start with xnd_'),
+    XENDIT_CALLBACK_TOKEN: z.string().min(16),
+    AUTH_ISSUER: z.string().min(1).default('amanah'),
+    AUTH_AUDIENCE: z.string().min(1).default('amanah'),
+    AUTH_TOKEN_TTL_SECONDS: z.coerce.number().int().min(60).max(86_400).default(3600),
+    AUTH_EXTERNAL_JWKS_URL: z.url().optional(),
+    AUTH_EXTERNAL_ISSUER: z.string().min(1).optional(),
+    AUTH_EXTERNAL_AUDIENCE: z.string().min(1).optional(),
+    DATA_ENCRYPTION_KEYS: encryptionKeys,
+    WEBHOOK_ALLOW_LOOPBACK: flag.default(false),
+    RATE_LIMIT_REQUESTS_PER_10S: z.coerce.number().int().min(1).default(2000),
+    WORKFLOW_BUNDLE: z.string().min(1).optional(),
+    FAILPOINTS: z.string().optional(),
+    OTEL_EXPORTER_OTLP_ENDPOINT: z.url().optional(),
+  })
+  .superRefine((env, ctx) => {
+    if (env.NODE_ENV === 'production') {
+      for (const name of ['WEBHOOK_ALLOW_LOOPBACK', 'FAILPOINTS'] as const) {
+        if (env[name]) ctx.addIssue({ code: 'custom', path: [name], message: 'is refused in production' });
+      }
+    }
+    if (env.AUTH_EXTERNAL_JWKS_URL && !env.AUTH_EXTERNAL_ISSUER) {
+      ctx.addIssue({
+        code: 'custom',
+        path: ['AUTH_EXTERNAL_ISSUER'],
+        message: 'is needed with AUTH_EXTERNAL_JWKS_URL',
+      });
+    }
+  });
+
+export type Config = z.infer<typeof schema>;
+
+/** A configuration that cannot be used; the message names every variable that is missing or malformed. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+/** Reads and checks the whole environment at once (decisions 10). Throws ConfigError naming everything wrong. */
+export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
+  const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+  const result = schema.safeParse(present);
+  if (result.success) return result.data;
+  const complaints = result.error.issues.map((issue) => {
+    const name = issue.path.join('.');
+    return env[name] === undefined ? `${name} is missing` : `${name} is malformed: ${issue.message}`;
+  });
+  throw new ConfigError(`The configuration cannot be used: ${complaints.join('; ')}.`);
+}

@@ -1,0 +1,90 @@
+/**
+ * The one catalogue of refusals. A code has a status; the message is for the caller, the cause is for the log.
+ * The `Error` codes of the partner door (partners.md section 7, decisions 8) live here too: three envelopes,
+ * one catalogue.
+ */
+export const errorStatuses = {
+  REQUEST_INVALID: 400,
+  INSUFFICIENT_BALANCE: 400,
+  DUPLICATE: 400,
+  IDEMPOTENCY_KEY_REUSED: 400,
+  UNAUTHENTICATED: 401,
+  FOREIGN_ORGANIZATION: 401,
+  FORBIDDEN: 403,
+  NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
+  REQUEST_TIMEOUT: 408,
+  PAYLOAD_TOO_LARGE: 413,
+  TOO_MANY_REQUESTS: 429,
+  INTERNAL: 500,
+  PROVIDER_REFUSED: 502,
+  SERVICE_UNAVAILABLE: 503,
+  PROVIDER_INDETERMINATE: 504,
+  REQUEST_INVALID_PAYLOAD: 400,
+  REQUEST_IDEMPOTENCY_KEY_REQUIRED: 400,
+  REQUEST_IDEMPOTENCY_KEY_REUSED: 409,
+  REQUEST_RATE_LIMITED: 429,
+  RESOURCE_NOT_FOUND: 404,
+  RESOURCE_NOT_LINKED: 403,
+  AUTH_INVALID_CREDENTIALS: 401,
+  AUTH_PERMISSION_DENIED: 403,
+  AUTH_PARTNER_INACTIVE: 403,
+  FUNDS_INSUFFICIENT_BALANCE: 422,
+  FUNDS_LIMIT_EXCEEDED: 422,
+  FUNDS_PAYOUT_SUSPENDED: 422,
+} as const;
+
+export type ErrorCode = keyof typeof errorStatuses;
+
+export interface DomainErrorOptions {
+  /** All messages when there are several, one per field. */
+  messages?: string[];
+  /** Machine-readable details for envelopes that carry them. */
+  details?: unknown;
+  /** Seconds after which a retry makes sense; becomes `Retry-After`. */
+  retryAfterSeconds?: number;
+  cause?: unknown;
+}
+
+/**
+ * A refusal the caller may read. Recognise it with `isDomainError`, by its code and never by `instanceof`:
+ * class identity does not survive jest's realms, the workflow sandbox or a Temporal round trip.
+ */
+export class DomainError extends Error {
+  override readonly name = 'DomainError';
+  readonly code: ErrorCode;
+  readonly messages: string[] | undefined;
+  readonly details: unknown;
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(code: ErrorCode, message: string, options: DomainErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.messages = options.messages;
+    this.details = options.details;
+    this.retryAfterSeconds = options.retryAfterSeconds;
+  }
+}
+
+/** Whether a thrown value is one of ours, known by its code. */
+export function isDomainError(error: unknown): error is DomainError {
+  return (
+    typeof error === 'object' &&
+    error !== null &&
+    'code' in error &&
+    typeof error.code === 'string' &&
+    error.code in errorStatuses &&
+    'message' in error
+  );
+}
+
+/** The `code` of any thrown value (Node, PostgreSQL and gRPC errors carry one), or undefined. */
+export function errorCodeOf(error: unknown): string | number | undefined {
+  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
+  return typeof error.code === 'string' || typeof error.code === 'number' ? error.code : undefined;
+}
+
+/** Throws a refusal; reads as a sentence at the place of the rule. */
+export function refuse(code: ErrorCode, message: string, options?: DomainErrorOptions): never {
+  throw new DomainError(code, message, options);
+}

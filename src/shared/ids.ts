@@ -1,0 +1,29 @@
+import { v4, v5 } from 'uuid';
+
+/**
+ * Every id that is derived from another is derived here: owner and idempotency key -> resource id -> workflow id ->
+ * journal key -> the provider's idempotency key (design law 3).
+ */
+const namespace = 'b3a9c8a4-6a0d-4a51-9d1a-0c5d8f3f5a10';
+
+/** A fresh random id (UUID v4). */
+export const newId = (): string => v4();
+
+/** The id of a payment order: from its owner and idempotency key, or random without a key. */
+export const paymentOrderIdFor = (userId: string, idempotencyKey: string | undefined): string =>
+  idempotencyKey === undefined ? v4() : v5(`payment-order/${userId}/${idempotencyKey}`, namespace);
+
+/** The id of a receipt (money that reached us), from the provider's own id of the payment. */
+export const receiptIdFor = (providerPaymentId: string): string => v5(`receipt/${providerPaymentId}`, namespace);
+
+export const workflowIds = {
+  gatewayPayment: (orderId: string): string => `gateway-payment/${orderId}`,
+  unmatchedReceipt: (receiptId: string): string => `unmatched-receipt/${receiptId}`,
+} as const;
+
+/** Business keys of journals: unique in the database, so a step that runs twice posts once. */
+export const journalKeys = {
+  orderSettled: (orderId: string): string => `payment-order/${orderId}/settled`,
+  receiptSuspended: (receiptId: string): string => `receipt/${receiptId}/suspense`,
+  receiptSettled: (receiptId: string): string => `receipt/${receiptId}/settled`,
+} as const;

@@ -1,0 +1,71 @@
+import { Decimal } from 'decimal.js';
+import { refuse } from './errors.ts';
+
+/** Money at every boundary: IDR as a decimal string with at most four decimals, e.g. `"10000.0000"`. */
+export type Money = string;
+
+const Precise = Decimal.clone({ precision: 60, toExpNeg: -40, toExpPos: 40 });
+const pattern = /^-?(0|[1-9]\d{0,15})(\.\d{1,4})?$/;
+
+function read(amount: Money): Decimal {
+  if (!pattern.test(amount)) throw new RangeError(`not an amount of money: ${amount.slice(0, 40)}`);
+  return new Precise(amount);
+}
+
+/** Whether a text is an amount: at most 16 digits before the point and four after, no sign but minus, no exponent. */
+export function isMoney(text: string): boolean {
+  return pattern.test(text);
+}
+
+/** The canonical form with four decimals, as responses and columns carry it (IDR, scale 4). Throws RangeError. */
+export function formatMoney(amount: Money): Money {
+  return read(amount).toFixed(4);
+}
+
+/** Sum of amounts (IDR, scale 4). Throws RangeError on anything that is not money. */
+export function addMoney(...amounts: Money[]): Money {
+  return amounts.reduce((sum, amount) => sum.plus(read(amount)), new Precise(0)).toFixed(4);
+}
+
+/** `left - right` (IDR, scale 4). */
+export function subtractMoney(left: Money, right: Money): Money {
+  return read(left).minus(read(right)).toFixed(4);
+}
+
+/** `-amount` (IDR, scale 4). */
+export function negateMoney(amount: Money): Money {
+  return new Precise(0).minus(read(amount)).toFixed(4);
+}
+
+/** -1, 0 or 1 as left is below, equal to or above right. */
+export function compareMoney(left: Money, right: Money): -1 | 0 | 1 {
+  return read(left).comparedTo(read(right)) as -1 | 0 | 1;
+}
+
+/** Whether the amount has no fraction of a rupiah: what goes to a payment rail is whole rupiah. */
+export function isWholeRupiah(amount: Money): boolean {
+  return read(amount).isInteger();
+}
+
+/**
+ * A fee of `fixed` rupiah plus `basisPoints` of the amount, exact (never rounded), IDR.
+ * Refuses with REQUEST_INVALID when the result would need more than four decimals.
+ */
+export function feeOf(amount: Money, fixed: Money, basisPoints: number): Money {
+  const fee = read(fixed).plus(read(amount).times(basisPoints).dividedBy(10_000));
+  if (fee.decimalPlaces() > 4) refuse('REQUEST_INVALID', 'amount: the fee would need more than four decimals');
+  return fee.toFixed(4);
+}
+
+/**
+ * An amount as the JSON number that a document asks for ("nominal (number)"). Only for presentation; the digits are
+ * exact for amounts of up to 15 significant digits, which is what requests may carry (decisions 0).
+ */
+export function presentMoneyAsNumber(amount: Money): number {
+  return read(amount).toNumber();
+}
+
+/** Whole rupiah as an integer, for the search attribute `AmountIdr` (rounded down, an approximation by design). */
+export function wholeRupiah(amount: Money): number {
+  return read(amount).floor().toNumber();
+}
