@@ -1,0 +1,56 @@
+import Router from '@koa/router';
+import Koa from 'koa';
+import type { Dependencies } from './dependencies.ts';
+import { documentation } from './http/documentation.ts';
+import { presentErrors } from './http/errors.ts';
+import { measureRequests } from './http/metrics.ts';
+import { buildOpenApi } from './http/openapi.ts';
+import { probes } from './http/probes.ts';
+import { requestIds } from './http/request-id.ts';
+import type { Room, Route } from './http/room.ts';
+import { allowedOrigins, security } from './http/security.ts';
+import { type Doors, refuseUnknown, serveRoute } from './http/serve-route.ts';
+import { authenticate } from './identity/authenticate.ts';
+
+export const version = '0.1.0';
+
+/** Every room of the API, by name. */
+export const rooms: readonly Room[] = [];
+
+/** Literal paths before those with parameters, so that `/organizations/sizes` is not an organization. */
+function byLiteralness(left: Route, right: Route): number {
+  const key = ({ path }: Route) => path.replace(/:\w+/g, '\uffff');
+  return key(left) < key(right) ? -1 : 1;
+}
+
+/** The HTTP application: the order of middleware and the list of rooms, nothing else. */
+export function createApp(deps: Dependencies, house: readonly Room[] = rooms): Koa {
+  const { config, log, metrics } = deps;
+  const origins = allowedOrigins(config);
+  const doors: Doors = { authenticate: (knock) => authenticate(knock, origins) };
+
+  const app = new Koa({ proxy: config.TRUST_PROXY, maxIpsCount: 1 });
+  app.on('error', (error: Error) => log.debug({ err: error }, 'a connection ended early'));
+  app.use(requestIds);
+  app.use(measureRequests(metrics));
+  for (const middleware of security(origins)) app.use(middleware);
+  app.use(presentErrors(log));
+
+  const router = new Router();
+  const routes = house.flatMap((room) => room.routes);
+  for (const route of routes.toSorted(byLiteralness)) {
+    if (!route.access) throw new Error(`${route.method} ${route.path} declares no access`);
+    if (route.access.kind === 'partner' && !doors.partner) throw new Error(`${route.path} needs the partner door`);
+    router.register(route.path, [route.method], serveRoute(route, deps, doors));
+  }
+  const document = buildOpenApi(house, { version, url: new URL(config.PUBLIC_URL).origin });
+  const routers = [router, probes(deps.readiness, metrics), documentation(document)];
+  for (const { routes: serve } of routers.map((part) => ({ routes: part.routes() }))) app.use(serve);
+  app.use(refuseUnknown((path) => methodsOf(routers, path)));
+  return app;
+}
+
+function methodsOf(routers: readonly Router[], path: string): string[] {
+  const layers = routers.flatMap((router) => router.match(path, 'GET').path);
+  return [...new Set(layers.flatMap(({ methods }) => methods))].sort();
+}

@@ -1,0 +1,66 @@
+import type { UserType } from '../identity/user.ts';
+
+/**
+ * Who may use a route: declared with the route, checked at its door, shown by the permission matrix and OpenAPI.
+ * `scope` says in words which rows are reachable; the deed enforces it.
+ */
+export interface Allow {
+  kind: 'allow';
+  /** One of these suffices. */
+  permissions: readonly string[];
+  userTypes: readonly UserType[] | undefined;
+  /** The role that is needed besides, e.g. the platform super admin's. */
+  role: 'platform_super_admin' | undefined;
+  scope: string;
+}
+export interface SignedIn {
+  kind: 'signed in';
+  userTypes: readonly UserType[] | undefined;
+  scope: string;
+  /** Why no permission is named here, e.g. that the body decides which one. */
+  note: string | undefined;
+  /** Open also to users of an organization that may change nothing (logout). */
+  whenReadOnly: boolean;
+}
+export interface Open {
+  kind: 'open';
+  note: string | undefined;
+}
+export interface PartnerAccess {
+  kind: 'partner';
+  permission: string;
+}
+export type Access = Allow | SignedIn | Open | PartnerAccess;
+
+export interface AllowOptions {
+  userTypes?: readonly UserType[];
+  role?: 'platform_super_admin';
+  scope: string;
+}
+
+/** The caller needs the permission, or either of several. */
+export function allow(permission: string | readonly string[], { userTypes, role, scope }: AllowOptions): Allow {
+  const permissions = typeof permission === 'string' ? [permission] : permission;
+  return { kind: 'allow', permissions, userTypes, role, scope };
+}
+
+/** The caller needs a valid token and no permission (or one that the body decides; `note` says so). */
+export function signedIn(options: {
+  userTypes?: readonly UserType[];
+  scope: string;
+  note?: string;
+  whenReadOnly?: boolean;
+}): SignedIn {
+  const { userTypes, scope, note, whenReadOnly = false } = options;
+  return { kind: 'signed in', userTypes, scope, note, whenReadOnly };
+}
+
+/** Anyone, without a token. */
+export function open(note?: string): Open {
+  return { kind: 'open', note };
+}
+
+/** A partner's API key with this permission (partners.md section 5). */
+export function partner(permission: string): PartnerAccess {
+  return { kind: 'partner', permission };
+}

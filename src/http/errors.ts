@@ -1,0 +1,89 @@
+import { STATUS_CODES } from 'node:http';
+import type { Context, Next } from 'koa';
+import type { Logger } from 'pino';
+import { DomainError, type ErrorCode, errorCodeOf, errorStatuses, isDomainError } from '../shared/errors.ts';
+
+/** The partner API has an error envelope of its own on every answer under this prefix (decisions 8). */
+export const partnerPrefix = '/v1/partners';
+
+const isPartnerPath = (path: string): boolean => path === partnerPrefix || path.startsWith(`${partnerPrefix}/`);
+
+/** Partners know these refusals by names of their own. */
+const partnerCodes: Partial<Record<ErrorCode, ErrorCode>> = {
+  REQUEST_INVALID: 'REQUEST_INVALID_PAYLOAD',
+  DUPLICATE: 'REQUEST_INVALID_PAYLOAD',
+  UNAUTHENTICATED: 'AUTH_INVALID_CREDENTIALS',
+  FORBIDDEN: 'AUTH_PERMISSION_DENIED',
+  NOT_FOUND: 'RESOURCE_NOT_FOUND',
+  TOO_MANY_REQUESTS: 'REQUEST_RATE_LIMITED',
+  IDEMPOTENCY_KEY_REUSED: 'REQUEST_IDEMPOTENCY_KEY_REUSED',
+};
+
+const networkCodes = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+]);
+// 57P: operator intervention (shutdown, cannot connect now); 08: connection; 53300: too many connections;
+// 40001 and 40P01: a transaction that lost a race and may be tried again.
+const databaseAway = /^(08...|57P0[1-5]|53300|40001|40P01)$/;
+const poolExhausted =
+  /timeout exceeded when trying to connect|connection terminated|client has encountered a connection error/i;
+
+/** Whether something that we depend on is away, so that trying again later makes sense. */
+export function isAway(error: unknown, depth = 0): boolean {
+  const code = errorCodeOf(error);
+  if (typeof code === 'string' && (networkCodes.has(code) || databaseAway.test(code))) return true;
+  if (typeof error !== 'object' || error === null) return false;
+  if ('message' in error && typeof error.message === 'string' && poolExhausted.test(error.message)) return true;
+  return depth < 4 && 'cause' in error && isAway(error.cause, depth + 1);
+}
+
+/** Any thrown value as a refusal the caller may read; what is unknown says nothing. */
+export function asDomainError(error: unknown): DomainError {
+  if (isDomainError(error)) return error;
+  if (isAway(error)) {
+    return new DomainError('SERVICE_UNAVAILABLE', 'The service is unavailable for a moment; try again', {
+      retryAfterSeconds: 2,
+      cause: error,
+    });
+  }
+  return new DomainError('INTERNAL', 'Internal error', { cause: error });
+}
+
+/** The body of a refusal in the envelope of the path's prefix. */
+export function presentError(error: DomainError, path: string, requestId: string): object {
+  const statusCode = errorStatuses[error.code];
+  if (isPartnerPath(path)) {
+    const { message, details } = error;
+    const code = partnerCodes[error.code] ?? error.code;
+    return { error: { code, message, ...(details === undefined ? {} : { details }) }, request_id: requestId };
+  }
+  const several = error.messages && error.messages.length > 1;
+  return { message: several ? error.messages : error.message, statusCode, error: STATUS_CODES[statusCode] };
+}
+
+/** The one door out: presents every refusal, and logs what is our fault with its cause. */
+export function presentErrors(log: Logger) {
+  return async (ctx: Context, next: Next): Promise<void> => {
+    try {
+      await next();
+    } catch (thrown) {
+      const error = asDomainError(thrown);
+      const status = errorStatuses[error.code];
+      if (status >= 500) {
+        const level = error.code === 'INTERNAL' ? 'error' : 'warn';
+        log[level]({ err: error.cause ?? error, request_id: ctx.state.requestId, path: ctx.path }, error.message);
+      }
+      if (ctx.headerSent || ctx.res.destroyed) return;
+      ctx.status = status;
+      if (error.retryAfterSeconds !== undefined) ctx.set('Retry-After', String(Math.ceil(error.retryAfterSeconds)));
+      if (status === 413 || status === 408) ctx.set('Connection', 'close');
+      ctx.body = presentError(error, ctx.path, ctx.state.requestId);
+    }
+  };
+}

@@ -1,0 +1,120 @@
+import { Decimal } from 'decimal.js';
+import { z } from 'zod';
+import { isMoney, type Money } from '../shared/money.ts';
+import { NumberLiteral } from './body.ts';
+
+/** A UUID of any version, in lower case. */
+export const uuid = () => z.guid('must be a UUID').toLowerCase().meta({ format: 'uuid' });
+
+/** A UUID of version 4. */
+export const uuidV4 = () => z.uuid({ version: 'v4', error: 'must be a UUID v4' }).toLowerCase();
+
+// PostgreSQL's text cannot hold NUL; other control characters but tab and line breaks have no place in a text field.
+const forbiddenCharacters = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
+const isPlainText = (value: string): boolean => !forbiddenCharacters.test(value) && value.isWellFormed();
+
+/** A text of `minimum` (1) to `maximum` characters without control characters, white space at its ends removed. */
+export const text = (maximum: number, minimum = 1) =>
+  z
+    .string()
+    .trim()
+    .min(minimum, minimum === 1 ? 'must not be empty' : `must have at least ${minimum} characters`)
+    .max(maximum, `must have at most ${maximum} characters`)
+    .refine(isPlainText, 'must not contain control characters');
+
+/** A text that may be empty. */
+export const optionalText = (maximum: number) => text(maximum, 0).optional();
+
+export const email = () => z.email('must be an e-mail address').max(254, 'must have at most 254 characters');
+
+const literal = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
+
+/** Reads a JSON number literal as money, or says what is wrong with it. */
+function readLiteral(source: string): { amount: Money } | { complaint: string } {
+  const [, whole = '', fraction = '', exponent = '0'] = literal.exec(source) ?? [];
+  const digits = `${whole}${fraction}`.replace(/^0+/, '').replace(/0+$/, '');
+  if (digits.length > 15) return { complaint: 'must have at most 15 significant digits' };
+  if (Math.abs(Number(exponent)) > 20) return { complaint: 'is out of range' };
+  const value = new Decimal(source);
+  if (Math.max(value.decimalPlaces(), exponent === '0' ? fraction.length : 0) > 4) {
+    return { complaint: 'must have at most four decimals' };
+  }
+  const amount = value.toFixed();
+  return isMoney(amount) ? { amount } : { complaint: 'is out of range' };
+}
+
+/**
+ * Money that a document calls a number: read by its literal digits, at most 15 significant ones and four decimals
+ * (decisions 0), greater than zero, and a decimal string ever after. A JSON string is refused.
+ */
+export const moneyNumber = () =>
+  z
+    .custom<NumberLiteral>((value) => value instanceof NumberLiteral, 'must be a number')
+    .transform((value, ctx): Money => {
+      const read = readLiteral(value.source);
+      if ('amount' in read) {
+        if (!read.amount.startsWith('-') && Number(read.amount) !== 0) return read.amount;
+        ctx.addIssue({ code: 'custom', message: 'must be greater than zero' });
+      } else {
+        ctx.addIssue({ code: 'custom', message: read.complaint });
+      }
+      return z.NEVER;
+    })
+    .meta({ moneyLiteral: true, override: { type: 'number', exclusiveMinimum: 0, examples: [50000] } });
+
+/** Money as a decimal string greater than zero, at most four decimals. */
+export const moneyString = () =>
+  z
+    .string('must be a decimal string')
+    .refine((value) => /^(0|[1-9]\d{0,15})(\.\d+)?$/.test(value), { error: 'must be a decimal string', abort: true })
+    .refine((value) => isMoney(value), { error: 'must have at most four decimals', abort: true })
+    .refine((value) => /[1-9]/.test(value), 'must be greater than zero')
+    .meta({ pattern: '^(0|[1-9]\\d{0,15})(\\.\\d{1,4})?$', examples: ['50000.0000'] });
+
+/** As `moneyString`, zero included. */
+export const moneyStringOrZero = () =>
+  z
+    .string('must be a decimal string')
+    .refine((value) => !value.startsWith('-') && isMoney(value), 'must be a decimal string with at most four decimals')
+    .meta({ pattern: '^(0|[1-9]\\d{0,15})(\\.\\d{1,4})?$', examples: ['0.0000'] });
+
+const whole = /^\d{1,15}$/;
+
+/** A whole number from 1 in the query text. */
+export const page = () =>
+  z
+    .string()
+    .refine((value) => whole.test(value) && Number(value) >= 1, 'must be a whole number from 1')
+    .transform(Number)
+    .default(1)
+    .meta({ override: { type: 'integer', minimum: 1, default: 1 } });
+
+/** A page size in the query text: 1 to 100. */
+export const limit = (standard = 10) =>
+  z
+    .string()
+    .refine((value) => whole.test(value) && Number(value) >= 1, { error: 'must be a whole number from 1', abort: true })
+    .refine((value) => Number(value) <= 100, 'must be at most 100')
+    .transform(Number)
+    .default(standard)
+    .meta({ override: { type: 'integer', minimum: 1, maximum: 100, default: standard } });
+
+/** `asc` or `desc` by `created_at`. */
+export const order = () => z.enum(['asc', 'desc']).default('desc');
+
+/** A calendar day `YYYY-MM-DD`. */
+export const isoDate = () => z.iso.date('must be a date (YYYY-MM-DD)');
+
+/** A date-time with its offset, as a Date. */
+export const isoDateTime = () =>
+  z.iso
+    .datetime({ offset: true, error: 'must be an ISO 8601 date-time' })
+    .refine((value) => Number.isFinite(Date.parse(value)), 'must be an ISO 8601 date-time')
+    .transform((value) => new Date(value))
+    .meta({ override: { type: 'string', format: 'date-time' } });
+
+/** What the documents call a timestamp, in answers: ISO 8601 UTC with milliseconds. */
+export const timestamp = () => z.iso.datetime().meta({ examples: ['2026-01-31T08:00:00.000Z'] });
+
+/** An amount in answers: a decimal string with four decimals. */
+export const amount = () => z.string().meta({ pattern: '^-?\\d+\\.\\d{4}$', examples: ['50000.0000'] });

@@ -1,0 +1,12 @@
+import type { Context } from 'koa';
+import { refuse } from '../shared/errors.ts';
+
+/** The optional header `Idempotency-Key`: 8 to 128 printable characters, otherwise 400. */
+export function readIdempotencyKey(ctx: Context, header = 'Idempotency-Key'): string | undefined {
+  const key = ctx.get(header);
+  if (ctx.headers[header.toLowerCase()] === undefined) return undefined;
+  if (!/^[\x20-\x7e]{8,128}$/.test(key)) {
+    refuse('REQUEST_INVALID', `${header}: must have 8 to 128 printable characters`);
+  }
+  return key;
+}

@@ -1,0 +1,46 @@
+import type { Context, Next } from 'koa';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+
+/** Everything that is measured, in one registry per process; rooms add their own to `registry`. */
+export interface Metrics {
+  registry: Registry;
+  httpRequestSeconds: Histogram<'method' | 'route' | 'status'>;
+}
+
+export function createMetrics(options: { defaults?: boolean } = {}): Metrics {
+  const registry = new Registry();
+  if (options.defaults ?? true) collectDefaultMetrics({ register: registry });
+  const httpRequestSeconds = new Histogram({
+    name: 'amanah_http_request_seconds',
+    help: 'Duration of HTTP requests by route and status.',
+    labelNames: ['method', 'route', 'status'],
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20],
+    registers: [registry],
+  });
+  return { registry, httpRequestSeconds };
+}
+
+/** A counter of its own in the registry, made once per name. */
+export function counter<L extends string>(metrics: Metrics, name: string, help: string, labelNames: L[]): Counter<L> {
+  const known = metrics.registry.getSingleMetric(name);
+  return known instanceof Counter ? known : new Counter({ name, help, labelNames, registers: [metrics.registry] });
+}
+
+/** A gauge of its own in the registry, made once per name. */
+export function gauge<L extends string>(metrics: Metrics, name: string, help: string, labelNames: L[]): Gauge<L> {
+  const known = metrics.registry.getSingleMetric(name);
+  return known instanceof Gauge ? known : new Gauge({ name, help, labelNames, registers: [metrics.registry] });
+}
+
+/** Measures every request under the pattern of its route, never under its path: ids would have no end. */
+export function measureRequests(metrics: Metrics) {
+  return async (ctx: Context, next: Next): Promise<void> => {
+    const stop = metrics.httpRequestSeconds.startTimer();
+    try {
+      await next();
+    } finally {
+      const route = typeof ctx._matchedRoute === 'string' ? ctx._matchedRoute : 'none';
+      stop({ method: ctx.method, route, status: ctx.status });
+    }
+  };
+}

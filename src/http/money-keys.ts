@@ -1,0 +1,23 @@
+import type { z } from 'zod';
+
+/** The names of fields, at any depth of a schema, whose numbers are read by their literal digits. */
+export function moneyLiteralKeys(schema: z.ZodType | undefined): ReadonlySet<string> {
+  const found = new Set<string>();
+  if (schema) collect(schema, undefined, found);
+  return found;
+}
+
+function collect(schema: z.ZodType, key: string | undefined, found: Set<string>): void {
+  if (schema.meta()?.moneyLiteral === true && key !== undefined) found.add(key);
+  const def: object = schema.def;
+  if ('shape' in def && typeof def.shape === 'object' && def.shape !== null) {
+    for (const [name, field] of Object.entries(def.shape)) collect(field, name, found);
+  }
+  for (const part of ['innerType', 'in', 'out', 'element'] as const) {
+    const inner = (def as Partial<Record<typeof part, z.ZodType>>)[part];
+    if (inner && inner !== schema) collect(inner, key, found);
+  }
+  if ('options' in def && Array.isArray(def.options)) {
+    for (const option of def.options) collect(option, key, found);
+  }
+}

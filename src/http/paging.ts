@@ -1,0 +1,30 @@
+import { z } from 'zod';
+import { limit, order, page, uuid } from './fields.ts';
+
+/** The query of every list: `page` or `after` (the id of the last row seen), `limit`, `order`. */
+export const listQuery = (options: { limit?: number } = {}) =>
+  z.object({
+    page: page(),
+    limit: limit(options.limit),
+    after: uuid().optional().meta({ description: 'Id of the last row seen; reads on from there in place of `page`.' }),
+    order: order(),
+  });
+
+export interface Paging {
+  page: number;
+  limit: number;
+}
+
+/** `page`, `limit`, `total` as lists without a documented envelope carry them (decisions 0). */
+export const presentPage = ({ page, limit }: Paging, total: number) => ({ page, limit, total });
+
+/** `limit`, `count` of all matches, `currentPage`, `totalPages` as the documented envelopes carry them. */
+export const presentCounted = ({ page, limit }: Paging, count: number) => ({
+  limit,
+  count,
+  currentPage: page,
+  totalPages: Math.ceil(count / limit),
+});
+
+export const pageFields = { page: z.int(), limit: z.int(), total: z.int() };
+export const countedFields = { limit: z.int(), count: z.int(), currentPage: z.int(), totalPages: z.int() };

@@ -1,0 +1,120 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Context } from 'koa';
+import { z } from 'zod';
+import type { Dependencies } from '../dependencies.ts';
+import type { Caller } from '../identity/caller.ts';
+import type { Access, Open, PartnerAccess } from './access.ts';
+import type { Answer } from './answer.ts';
+
+/** The partner behind an API key, as the partner door finds it. */
+export interface PartnerCaller {
+  partnerId: string;
+  organizationId: string;
+  keyId: string;
+  permissions: ReadonlySet<string>;
+}
+
+/** Who a handler of a route with this access meets. */
+export type CallerOf<A extends Access> = A extends PartnerAccess ? PartnerCaller : A extends Open ? null : Caller;
+
+/** What a handler is given: everything validated, the caller allowed, an entity manager of its own. */
+export interface Visit<
+  A extends Access = Access,
+  B extends z.ZodType = z.ZodType,
+  Q extends z.ZodType = z.ZodType,
+  P extends z.ZodType = z.ZodType,
+> {
+  body: z.output<B>;
+  query: z.output<Q>;
+  params: z.output<P>;
+  caller: CallerOf<A>;
+  em: EntityManager;
+  deps: Dependencies;
+  ctx: Context;
+  requestId: string;
+  /** The bytes of the body as received (up to 1 MB); for signatures. */
+  bytes: () => Promise<Buffer>;
+}
+
+/** A route as it is declared: it validates, types the handler, and is its row of the matrix and of OpenAPI. */
+export interface RouteDeclaration<A extends Access, B extends z.ZodType, Q extends z.ZodType, P extends z.ZodType> {
+  summary: string;
+  description?: string;
+  access: A;
+  body?: B;
+  query?: Q;
+  params?: P;
+  /** The answers of success by status: a schema, or a sentence for what is not JSON. */
+  answers: Record<number, z.ZodType | string>;
+  /** Statuses of refusals beyond those that every route has. */
+  refusals?: readonly number[];
+  /** Takes the header `Idempotency-Key`. */
+  idempotent?: boolean;
+  /** A body that the handler reads by itself, for the document only. */
+  upload?: { contentType: string; schema: z.ZodType };
+}
+
+export type Handler = (visit: Visit) => Promise<object | Answer>;
+export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
+
+/** A declared route, its path whole. */
+export interface Route extends RouteDeclaration<Access, z.ZodType, z.ZodType, z.ZodType> {
+  method: Method;
+  /** With `:parameters`. */
+  path: string;
+  tag: string;
+  handler: Handler;
+}
+
+/** A group of routes under one prefix; `src/app.ts` lists them. */
+export interface Room {
+  prefix: string;
+  tag: string;
+  description: string | undefined;
+  routes: readonly Route[];
+}
+
+type Declare = <
+  const A extends Access,
+  B extends z.ZodType = z.ZodUndefined,
+  Q extends z.ZodType = z.ZodObject,
+  P extends z.ZodType = z.ZodObject,
+>(
+  path: string,
+  declaration: RouteDeclaration<A, B, Q, P>,
+  handler: (visit: Visit<A, B, Q, P>) => Promise<object | Answer>,
+) => void;
+
+/** Opens a room; its methods declare routes. A path parameter without a schema, or a route without access, is refused. */
+export function createRoom(options: {
+  prefix: string;
+  tag: string;
+  description?: string;
+}): Room & Record<Method, Declare> {
+  const { prefix, tag, description } = options;
+  const routes: Route[] = [];
+  const declare =
+    (method: Method): Declare =>
+    (path, declaration, handler) => {
+      const whole = `${prefix}${path === '/' ? '' : path}`;
+      if (!declaration.access) throw new Error(`${method} ${whole} declares no access`);
+      const shape: object = declaration.params instanceof z.ZodObject ? declaration.params.shape : {};
+      for (const [, name = ''] of whole.matchAll(/:(\w+)/g)) {
+        if (!(name in shape)) throw new Error(`${method} ${whole} has no schema for :${name}`);
+      }
+      // The declaration's own types meet again where the route is served: validated values go to the handler
+      // that was declared with the same schemas.
+      routes.push({ ...declaration, method, path: whole, tag, handler: handler as Handler });
+    };
+  return {
+    prefix,
+    tag,
+    description,
+    routes,
+    get: declare('get'),
+    post: declare('post'),
+    put: declare('put'),
+    patch: declare('patch'),
+    delete: declare('delete'),
+  };
+}

@@ -1,0 +1,41 @@
+import cors from '@koa/cors';
+import type { Middleware } from 'koa';
+import helmet from 'koa-helmet';
+
+/** The origins that may use our cookie: that of the public URL, and those of ALLOWED_ORIGINS (decisions 1). */
+export function allowedOrigins(config: {
+  PUBLIC_URL: string;
+  ALLOWED_ORIGINS: readonly string[];
+}): ReadonlySet<string> {
+  const named = config.ALLOWED_ORIGINS.map((origin) => (URL.canParse(origin) ? new URL(origin).origin : origin));
+  return new Set([new URL(config.PUBLIC_URL).origin, ...named]);
+}
+
+/** Security headers and CORS for the allowed origins; the policy lets /docs run from our own files only. */
+export function security(origins: ReadonlySet<string>): Middleware[] {
+  return [
+    helmet({
+      contentSecurityPolicy: {
+        useDefaults: false,
+        directives: {
+          defaultSrc: ["'self'"],
+          scriptSrc: ["'self'"],
+          styleSrc: ["'self'", "'unsafe-inline'"],
+          imgSrc: ["'self'", 'data:'],
+          connectSrc: ["'self'"],
+          objectSrc: ["'none'"],
+          baseUri: ["'none'"],
+          formAction: ["'self'"],
+          frameAncestors: ["'none'"],
+        },
+      },
+    }),
+    cors({
+      origin: (ctx) => (origins.has(ctx.get('Origin')) ? ctx.get('Origin') : ''),
+      credentials: true,
+      exposeHeaders: ['x-request-id', 'Retry-After', 'Idempotency-Replayed'],
+      maxAge: 600,
+      keepHeadersOnError: false,
+    }),
+  ];
+}

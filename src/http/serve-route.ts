@@ -1,0 +1,120 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Context } from 'koa';
+import { z } from 'zod';
+import type { Dependencies } from '../dependencies.ts';
+import type { Caller } from '../identity/caller.ts';
+import { mayChangeThings } from '../organizations/organization.ts';
+import { must } from '../shared/assert.ts';
+import { DomainError, refuse } from '../shared/errors.ts';
+import type { Allow, PartnerAccess, SignedIn } from './access.ts';
+import { type Answer, answer, isAnswer } from './answer.ts';
+import { parseJson, readBody } from './body.ts';
+import { moneyLiteralKeys } from './money-keys.ts';
+import type { PartnerCaller, Route } from './room.ts';
+import { validate } from './validate.ts';
+
+/** What a door needs to know of a request. */
+export interface Knock {
+  ctx: Context;
+  em: EntityManager;
+  deps: Dependencies;
+  requestId: string;
+  bytes: () => Promise<Buffer>;
+}
+
+/** The doors of the house, passed in by `createApp`: who stands behind a token, and what a partner must show. */
+export interface Doors {
+  /** Reads the caller from token or cookie; refuses with 401, or 403 for a cookie request from a foreign origin. */
+  authenticate(knock: Knock): Promise<Caller>;
+  /** Checks the partner, then lets `proceed` validate and run the handler, or answers by itself (a replay). */
+  partner?(
+    knock: Knock & { access: PartnerAccess },
+    proceed: (caller: PartnerCaller) => Promise<Answer>,
+  ): Promise<Answer>;
+}
+
+const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/** Whether requests of this method change nothing. */
+export const isSafe = (method: string): boolean => safeMethods.has(method);
+
+function admit(access: Allow | SignedIn, caller: Caller, method: string): void {
+  if (access.userTypes && !access.userTypes.includes(caller.userType)) {
+    refuse('FORBIDDEN', `This is not open to users of type ${caller.userType}`);
+  }
+  if (access.kind === 'allow') {
+    if (!access.permissions.some((permission) => caller.permissions.has(permission))) {
+      refuse('FORBIDDEN', `The permission ${access.permissions.join(' or ')} is needed`);
+    }
+    if (access.role === 'platform_super_admin' && !caller.isSuperAdmin) {
+      refuse('FORBIDDEN', 'Only a platform super admin may do this');
+    }
+  }
+  const readOnly = !mayChangeThings(caller.organizationStatus) && !isSafe(method);
+  if (readOnly && !(access.kind === 'signed in' && access.whenReadOnly)) {
+    refuse('FORBIDDEN', `The organization is ${caller.organizationStatus}: its users may read but change nothing`);
+  }
+}
+
+const noShape = z.object({});
+
+/** The middleware of one declared route: door, validation, handler, answer. */
+export function serveRoute(route: Route, deps: Dependencies, doors: Doors) {
+  const { access, body: bodySchema, query: querySchema = noShape, params: paramsSchema = noShape } = route;
+  const literalKeys = moneyLiteralKeys(bodySchema);
+
+  return async (ctx: Context & { params: Record<string, string> }): Promise<void> => {
+    let received: Promise<Buffer> | undefined;
+    const bytes = () => {
+      received ??= readBody(ctx.req);
+      return received;
+    };
+    const { requestId } = ctx.state;
+    const em = deps.orm.em.fork();
+    const knock: Knock = { ctx, em, deps, requestId, bytes };
+
+    const proceed = async (caller: Caller | PartnerCaller | null): Promise<Answer> => {
+      const params = validate(paramsSchema, ctx.params);
+      const query = validate(querySchema, { ...ctx.query });
+      const body = bodySchema && validate(bodySchema, parseJson(await bytes(), ctx.get('content-type'), literalKeys));
+      // `caller` is what the route's own access gives; the declaration types the handler accordingly.
+      const visit = { body, query, params, caller: caller as never, em, deps, ctx, requestId, bytes };
+      const result = await route.handler(visit);
+      return isAnswer(result) ? result : answer(200, result);
+    };
+
+    if (access.kind === 'partner') {
+      send(ctx, await must(doors.partner, 'there is a partner door')({ ...knock, access }, proceed));
+      return;
+    }
+    if (access.kind === 'open') {
+      send(ctx, await proceed(null));
+      return;
+    }
+    const caller = await doors.authenticate(knock);
+    ctx.state.caller = caller;
+    admit(access, caller, ctx.method);
+    send(ctx, await proceed(caller));
+  };
+}
+
+function send(ctx: Context, { status, body, headers }: Answer): void {
+  ctx.status = status;
+  ctx.set(headers);
+  if (body !== undefined) ctx.body = body;
+  if (Buffer.isBuffer(body) && !headers['content-type'] && !headers['Content-Type']) ctx.type = 'application/json';
+}
+
+/** After the router: a known path with another method is 405 with `Allow`, an unknown one 404. */
+export function refuseUnknown(methodsOf: (path: string) => string[]) {
+  return async (ctx: Context): Promise<void> => {
+    const methods = methodsOf(ctx.path);
+    if (methods.length === 0) throw new DomainError('NOT_FOUND', 'There is nothing at this path');
+    ctx.set('Allow', methods.join(', '));
+    if (ctx.method === 'OPTIONS') {
+      ctx.status = 204;
+      return;
+    }
+    throw new DomainError('METHOD_NOT_ALLOWED', `${ctx.method} is not possible here; ${methods.join(', ')} is`);
+  };
+}

@@ -1,0 +1,32 @@
+import type { z } from 'zod';
+import { refuse } from '../shared/errors.ts';
+
+/** One complaint about one field, in the words of the error envelopes. */
+export interface FieldComplaint {
+  field: string;
+  message: string;
+}
+
+function complaintsOf(issue: z.core.$ZodIssue): FieldComplaint[] {
+  const path = issue.path.map(String);
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => {
+      const field = [...path, key].join('.');
+      return { field, message: `${field}: unknown field` };
+    });
+  }
+  const field = path.join('.') || 'body';
+  const missing = issue.code === 'invalid_type' && issue.message.endsWith('received undefined');
+  return [{ field, message: missing ? `${field} is required` : `${field}: ${lowerFirst(issue.message)}` }];
+}
+
+const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
+
+/** The value as the schema reads it; refuses with every complaint, each naming its field. */
+export function validate<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const complaints = result.error.issues.flatMap(complaintsOf);
+  const messages = complaints.map(({ message }) => message);
+  return refuse('REQUEST_INVALID', messages[0] ?? 'invalid', { messages, details: complaints });
+}

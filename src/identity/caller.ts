@@ -1,0 +1,35 @@
+import type { OrganizationStatus } from '../organizations/organization.ts';
+import { refuse } from '../shared/errors.ts';
+import type { UserType } from './user.ts';
+
+/** Who asks: pure facts, read from the database at this request. */
+export interface Caller {
+  userId: string;
+  userType: UserType;
+  organizationId: string | null;
+  organizationStatus: OrganizationStatus | null;
+  roleId: string | null;
+  roleName: string | null;
+  permissions: ReadonlySet<string>;
+  /** Holds the role `platform_super_admin`. */
+  isSuperAdmin: boolean;
+  /** The id of the token (`jti`), which logout revokes. */
+  tokenId: string;
+}
+
+/** The name of the one role that is meant by "super admin" (decisions 1). */
+export const superAdminRoleName = 'platform_super_admin';
+
+export function isPlatform(caller: Pick<Caller, 'userType'>): boolean {
+  return caller.userType === 'platform';
+}
+
+/** "Organization admin": a user of type `organization`; the permission is checked at the door (decisions 1). */
+export function isOrganizationAdmin(caller: Pick<Caller, 'userType'>): boolean {
+  return caller.userType === 'organization';
+}
+
+/** Refuses with 403 unless the caller holds the permission; for permissions that depend on the body. */
+export function requirePermission(caller: Pick<Caller, 'permissions'>, permission: string): void {
+  if (!caller.permissions.has(permission)) refuse('FORBIDDEN', `The permission ${permission} is needed`);
+}

@@ -1,0 +1,17 @@
+/** Pure facts about users (decisions 1). */
+export const userTypes = ['platform', 'organization', 'individual'] as const;
+export type UserType = (typeof userTypes)[number];
+
+/** Invited until the invitation is accepted; a suspended user has no valid token. */
+export const userTransitions = {
+  invited: ['active', 'suspended'],
+  active: ['suspended'],
+  suspended: ['active'],
+} as const satisfies Record<string, readonly string[]>;
+export type UserStatus = keyof typeof userTransitions;
+export const userStatuses = Object.keys(userTransitions) as [UserStatus, ...UserStatus[]];
+
+/** A password has at least this many characters. */
+export const passwordMinimumCharacters = 12;
+/** And at most this many, so that hashing has a bound. */
+export const passwordMaximumCharacters = 256;

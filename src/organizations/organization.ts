@@ -1,0 +1,25 @@
+/** Pure facts about organizations (administration.md section 2, decisions 1). */
+export const organizationStatuses = ['pending', 'active', 'inactive', 'suspended'] as const;
+export type OrganizationStatus = (typeof organizationStatuses)[number];
+
+/** Whether users of an organization in this status may change anything (decisions 1); reading is always open to them. */
+export function mayChangeThings(status: OrganizationStatus | null): boolean {
+  return status !== 'inactive' && status !== 'suspended';
+}
+
+export const organizationSizeLabels = ['tens', 'hundreds', 'thousands', 'millions'] as const;
+
+/** Industry values exactly as documented, `technnology` with three n included. */
+export const industryValues = [
+  'finance',
+  'health',
+  'agriculture',
+  'education',
+  'technnology',
+  'manufacturing',
+  'marine',
+  'aviation',
+  'security',
+  'government',
+  'ngo',
+] as const;
