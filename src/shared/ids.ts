@@ -16,10 +16,7 @@ export const paymentOrderIdFor = (userId: string, idempotencyKey: string | undef
 /** The id of a receipt (money that reached us), from the provider's own id of the payment. */
 export const receiptIdFor = (providerPaymentId: string): string => v5(`receipt/${providerPaymentId}`, namespace);
 
-export const workflowIds = {
-  gatewayPayment: (orderId: string): string => `gateway-payment/${orderId}`,
-  unmatchedReceipt: (receiptId: string): string => `unmatched-receipt/${receiptId}`,
-} as const;
+export { workflowIds } from './workflow-ids.ts';
 
 /** Business keys of journals: unique in the database, so a step that runs twice posts once. */
 export const journalKeys = {

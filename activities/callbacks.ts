@@ -1,0 +1,24 @@
+import { redeliverCallbacks } from '../src/callbacks/deliver-callback.ts';
+import type { Dependencies } from '../src/dependencies.ts';
+import { gauge } from '../src/http/metrics.ts';
+import { runChecks } from '../src/ledger/run-checks.ts';
+import { sweepOverduePayments } from '../src/payments/sweep-overdue-payments.ts';
+import { step } from './step.ts';
+
+/** Activities of the schedules: what was stored and not delivered, what is overdue, what the checks say. */
+export function createCallbackActivities(deps: Dependencies) {
+  return {
+    redeliverCallbacks: step(deps, 'redeliverCallbacks', (em, _: object) => redeliverCallbacks(em, deps.temporal)),
+    sweepOverduePayments: step(deps, 'sweepOverduePayments', (em, _: object) =>
+      sweepOverduePayments(em, deps.temporal),
+    ),
+    runLedgerChecks: step(deps, 'runLedgerChecks', async (em, _: object) => {
+      const results = await runChecks(em);
+      const violations = gauge(deps.metrics, 'amanah_check_violations', 'Rows of each check_* view; 0 is healthy.', [
+        'check',
+      ]);
+      for (const { check, violations: count } of results) violations.set({ check }, count);
+      return results.filter(({ violations: count }) => count > 0).map(({ check }) => check);
+    }),
+  };
+}

@@ -1,0 +1,50 @@
+import { cancellationSignal } from '@temporalio/activity';
+import type { Dependencies } from '../src/dependencies.ts';
+import { closePayment } from '../src/payments/close-payment.ts';
+import { confirmPayment } from '../src/payments/confirm-payment.ts';
+import { expireInstrument } from '../src/payments/expire-instrument.ts';
+import { openPaymentOrder } from '../src/payments/open-payment-order.ts';
+import { openReceipt } from '../src/payments/open-receipt.ts';
+import type { ConfirmedPayment, PaymentOpening, StrayPayment } from '../src/payments/payment-contract.ts';
+import type { ReceiptSettlement } from '../src/payments/receipt.ts';
+import { requestInstrument } from '../src/payments/request-instrument.ts';
+import { settlePayment } from '../src/payments/settle-payment.ts';
+import { settleReceipt } from '../src/payments/settle-receipt.ts';
+import { step } from './step.ts';
+
+interface Order {
+  orderId: string;
+}
+
+/** Activities of payments by gateway, one per business step; each is idempotent by its order or receipt. */
+export function createPaymentActivities(deps: Dependencies) {
+  const { gateway, config } = deps;
+  return {
+    openPaymentOrder: step(deps, 'openPaymentOrder', (em, input: Order & { opening: PaymentOpening | null }) =>
+      openPaymentOrder(em, input),
+    ),
+    requestInstrument: step(deps, 'requestInstrument', (em, { orderId }: Order) =>
+      requestInstrument(em, gateway, { orderId, publicUrl: config.PUBLIC_URL, signal: cancellationSignal() }),
+    ),
+    confirmPayment: step(deps, 'confirmPayment', (em, { orderId }: Order) =>
+      confirmPayment(em, gateway, { orderId, signal: cancellationSignal() }),
+    ),
+    settlePayment: step(deps, 'settlePayment', (em, input: Order & { payment: ConfirmedPayment }) =>
+      settlePayment(em, input),
+    ),
+    closePayment: step(
+      deps,
+      'closePayment',
+      (em, input: Order & { status: 'FAILED' | 'EXPIRED'; failureCode: string | null }) => closePayment(em, input),
+    ),
+    expireInstrument: step(deps, 'expireInstrument', (em, { orderId }: Order) =>
+      expireInstrument(em, gateway, { orderId, signal: cancellationSignal() }),
+    ),
+    openReceipt: step(deps, 'openReceipt', (em, stray: StrayPayment) =>
+      openReceipt(em, gateway, { stray, signal: cancellationSignal() }),
+    ),
+    settleReceipt: step(deps, 'settleReceipt', (em, input: { receiptId: string; settlement: ReceiptSettlement }) =>
+      settleReceipt(em, input),
+    ),
+  };
+}

@@ -1,0 +1,28 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { ApplicationFailure } from '@temporalio/common';
+import type { Dependencies } from '../src/dependencies.ts';
+import { isProviderUnknown } from '../src/gateway/gateway.ts';
+import { errorCodeOf, isDomainError } from '../src/shared/errors.ts';
+
+/**
+ * Wraps a deed as an activity: a fork of its own, refusals not retried, everything else retried. What reaches a
+ * history is a code and a sentence of ours, never a driver's message, which may quote values (design law 7).
+ */
+export function step<Input, Output>(
+  deps: Dependencies,
+  name: string,
+  deed: (em: EntityManager, input: Input) => Promise<Output>,
+): (input: Input) => Promise<Output> {
+  return async (input) => {
+    try {
+      return await deed(deps.orm.em.fork(), input);
+    } catch (error) {
+      if (isDomainError(error)) throw ApplicationFailure.nonRetryable(error.message, error.code, error.details ?? null);
+      if (isProviderUnknown(error)) {
+        throw ApplicationFailure.retryable('the outcome at the provider is unknown', 'PROVIDER_UNKNOWN');
+      }
+      deps.log.warn({ err: error, activity: name }, 'an activity failed and will be retried');
+      throw ApplicationFailure.retryable(`${name} failed: ${errorCodeOf(error) ?? 'unexpected error'}`, 'STEP_FAILED');
+    }
+  };
+}

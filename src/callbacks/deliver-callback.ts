@@ -1,0 +1,64 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { StrayPayment } from '../payments/payment-contract.ts';
+import { isFinalOrder, type PaymentOrderStatus } from '../payments/payment-order.ts';
+import { receiptIdFor } from '../shared/ids.ts';
+import { isUuid } from '../shared/uuid.ts';
+import { CallbackRow } from './callback.entity.ts';
+
+/** How callbacks become workflow signals; made by `temporal/`, passed in. */
+export interface WorkflowPort {
+  /** Wakes the order's workflow, or starts it again from its row when there is none. */
+  hintGatewayPayment(orderId: string): Promise<void>;
+  /** Starts the case of money that no order takes; one that exists already is left alone. */
+  openUnmatchedReceipt(stray: StrayPayment): Promise<void>;
+}
+
+/** How many undelivered callbacks one redelivery takes on; the next goes on. */
+const redeliveryLimit = 500;
+/** Younger ones are still being delivered by the request that stored them. */
+const redeliveryAgeSeconds = 5;
+
+/**
+ * Hands one stored callback to the workflow that it concerns, and writes down that it was delivered. Safe to repeat:
+ * a signal is a hint, and a case of unmatched money is opened once. Throws when Temporal cannot be reached.
+ */
+export async function deliverCallback(em: EntityManager, workflows: WorkflowPort, callbackId: string): Promise<void> {
+  const callback = await em.findOneOrFail(CallbackRow, { id: callbackId });
+  if (callback.delivered_at) return;
+  await em.nativeUpdate(CallbackRow, { id: callback.id }, { attempts: callback.attempts + 1 });
+  await route(em, workflows, callback);
+  await em.nativeUpdate(CallbackRow, { id: callback.id }, { delivered_at: new Date() });
+}
+
+async function route(em: EntityManager, workflows: WorkflowPort, callback: CallbackRow): Promise<void> {
+  const status = await statusOfOrder(em, callback.reference);
+  if (status !== null && !isFinalOrder(status)) return workflows.hintGatewayPayment(callback.reference);
+  const { provider_payment_id: paymentId, provider_payment_method_id: methodId } = callback;
+  if (callback.kind !== 'payment' || !paymentId || !methodId) return;
+  const known = await em.execute<unknown[]>('select 1 from receipts where provider_payment_id = ?', [paymentId]);
+  if (known.length > 0) return;
+  await workflows.openUnmatchedReceipt({
+    receiptId: receiptIdFor(paymentId),
+    providerPaymentId: paymentId,
+    providerPaymentMethodId: methodId,
+  });
+}
+
+async function statusOfOrder(em: EntityManager, reference: string): Promise<PaymentOrderStatus | null> {
+  if (!isUuid(reference)) return null;
+  const rows = await em.execute<{ status: PaymentOrderStatus }[]>('select status from payment_orders where id = ?', [
+    reference,
+  ]);
+  return rows[0]?.status ?? null;
+}
+
+/** Delivers what was stored and not delivered, oldest first; returns how many are delivered now. */
+export async function redeliverCallbacks(em: EntityManager, workflows: WorkflowPort): Promise<number> {
+  const rows = await em.execute<{ id: string }[]>(
+    `select id from gateway_callbacks where delivered_at is null
+       and received_at < now() - make_interval(secs => ?) order by received_at limit ?`,
+    [redeliveryAgeSeconds, redeliveryLimit],
+  );
+  for (const { id } of rows) await deliverCallback(em, workflows, id);
+  return rows.length;
+}

@@ -1,0 +1,76 @@
+import type { MikroORM } from '@mikro-orm/postgresql';
+import type { Config } from './config.ts';
+import { openDatabase } from './database.ts';
+import { createSealer, type Sealer } from './encryption/sealer.ts';
+import type { Gateway } from './gateway/gateway.ts';
+import { createXenditGateway } from './gateway/xendit/create-xendit-gateway.ts';
+import { createMetrics, type Metrics } from './http/metrics.ts';
+import { createTokens, type Tokens } from './identity/tokens.ts';
+import { createLogger, type Logger } from './log.ts';
+import { armFailpoints } from './shared/failpoint.ts';
+import { openStorage, type Storage } from './storage/storage.ts';
+import { openTemporal } from './temporal/connect.ts';
+import { createTemporalDoor, type TemporalDoor } from './temporal/door.ts';
+
+/** Everything a process works with, opened once and passed in; there are no singletons. */
+export interface Dependencies extends AsyncDisposable {
+  config: Config;
+  log: Logger;
+  orm: MikroORM;
+  gateway: Gateway;
+  temporal: TemporalDoor;
+  sealer: Sealer;
+  tokens: Tokens;
+  storage: Storage;
+  metrics: Metrics;
+  /** What `/readyz` asks, by name. */
+  readiness: Record<string, () => Promise<void>>;
+}
+
+/** The HTTP time-out of a call to the provider; activities time out later than this (workflows say when). */
+const providerTimeoutMs = 8000;
+
+/** Opens what the configuration names. Nothing has to be up yet: each part connects when it is first used. */
+export async function openDependencies(config: Config, options: { process: string }): Promise<Dependencies> {
+  armFailpoints(config.FAILPOINTS);
+  const log = createLogger({ level: config.LOG_LEVEL, process: options.process });
+  const orm = await openDatabase({
+    url: config.DATABASE_URL,
+    poolSize: config.DATABASE_POOL_SIZE,
+    log: (message) => log.debug({ orm: message.slice(0, 200) }, 'database'),
+  });
+  const client = openTemporal({ address: config.TEMPORAL_ADDRESS, namespace: config.TEMPORAL_NAMESPACE });
+  const temporal = createTemporalDoor(client, config.TEMPORAL_TASK_QUEUE);
+  const storage = openStorage(config);
+  const sealer = createSealer(config.DATA_ENCRYPTION_KEYS);
+  const gateway = createXenditGateway({
+    secretKey: config.XENDIT_SECRET_KEY,
+    url: config.XENDIT_URL,
+    callbackToken: config.XENDIT_CALLBACK_TOKEN,
+    timeoutMs: providerTimeoutMs,
+  });
+  const tokens = createTokens({ config, orm, sealer });
+  return {
+    config,
+    log,
+    orm,
+    gateway,
+    temporal,
+    sealer,
+    tokens,
+    storage,
+    metrics: createMetrics(),
+    readiness: {
+      database: async () => {
+        await orm.em.fork().execute('select 1');
+      },
+      temporal: temporal.ping,
+      storage: storage.ping,
+    },
+    async [Symbol.asyncDispose]() {
+      await temporal.close().catch((error: unknown) => log.debug({ err: error }, 'closing Temporal'));
+      storage.close();
+      await orm.close(true);
+    },
+  };
+}

@@ -1,0 +1,30 @@
+/** The kinds of accounts (decisions 2). */
+export const accountKinds = [
+  'user',
+  'organization',
+  'circle_holding',
+  'saving_goal',
+  'product',
+  'open_donation_pool',
+  'partner_available',
+  'partner_pending',
+  'partner_reserved',
+  'gateway_clearing',
+  'fee_revenue',
+  'provider_cost',
+  'suspense',
+] as const;
+
+export type AccountKind = (typeof accountKinds)[number];
+
+/**
+ * The accounts of the house, one each, made by migration. Signs: what we owe is positive, so money that a payer
+ * brings is a negative posting on gateway clearing (the provider owes it to us) and a positive one on the payer's side.
+ */
+export const systemAccounts = {
+  gatewayClearing: '00000000-0000-4000-8000-000000000001',
+  feeRevenue: '00000000-0000-4000-8000-000000000002',
+  providerCost: '00000000-0000-4000-8000-000000000003',
+  suspense: '00000000-0000-4000-8000-000000000004',
+  openDonationPool: '00000000-0000-4000-8000-000000000005',
+} as const;

@@ -1,0 +1,86 @@
+import { createHash } from 'node:crypto';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { refuse } from '../shared/errors.ts';
+
+/** Idempotency keys of users: scoped to the user over both payment rails and transfers (decisions 3). */
+export interface KeyClaim {
+  userId: string;
+  keyHash: string;
+  fingerprint: string;
+  /** What the key made: an order, or a journal. */
+  resourceId: string;
+}
+
+export interface StoredAnswer {
+  status: number;
+  /** The body as it was sent, byte for byte. */
+  body: string;
+}
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** Keys are stored as hashes: their text is the client's own and may be anything. */
+export const hashKey = (key: string): string => sha256(key);
+
+/** The fingerprint of a request: method, path and the validated body, in canonical order of its fields. */
+export function fingerprintOf(method: string, path: string, body: Record<string, unknown>): string {
+  const fields = Object.keys(body)
+    .filter((name) => body[name] !== undefined)
+    .sort()
+    .map((name) => [name, body[name]]);
+  return sha256(JSON.stringify([method, path, fields]));
+}
+
+const reused = (): never =>
+  refuse('IDEMPOTENCY_KEY_REUSED', 'Idempotency-Key: this key was used for a request with another body');
+
+/** Takes the key inside the caller's transaction; a twin waits here for the first. Refuses a key of another request. */
+export async function claimIdempotencyKey(tx: EntityManager, claim: KeyClaim): Promise<void> {
+  const rows = await tx.execute<{ fingerprint: string; resource_id: string }[]>(
+    `insert into idempotency_keys (user_id, key_hash, fingerprint, resource_id) values (?, ?, ?, ?)
+     on conflict (user_id, key_hash) do update set key_hash = excluded.key_hash
+     returning fingerprint, resource_id`,
+    [claim.userId, claim.keyHash, claim.fingerprint, claim.resourceId],
+  );
+  const kept = rows[0];
+  if (kept?.fingerprint !== claim.fingerprint || kept.resource_id !== claim.resourceId) reused();
+}
+
+/** The first answer under this key, or null when there is none yet. Refuses a key of another request. */
+export async function findFirstAnswer(
+  em: EntityManager,
+  { userId, keyHash, fingerprint }: Omit<KeyClaim, 'resourceId'>,
+): Promise<StoredAnswer | null> {
+  const rows = await em.execute<{ fingerprint: string; answer_status: number | null; answer_body: string | null }[]>(
+    'select fingerprint, answer_status, answer_body from idempotency_keys where user_id = ? and key_hash = ?',
+    [userId, keyHash],
+  );
+  const kept = rows[0];
+  if (kept === undefined) return null;
+  if (kept.fingerprint !== fingerprint) reused();
+  return kept.answer_status === null || kept.answer_body === null
+    ? null
+    : { status: kept.answer_status, body: kept.answer_body };
+}
+
+/** Keeps the first answer under this key; returns what is kept and whether it was this one. */
+export async function keepFirstAnswer(
+  em: EntityManager,
+  { userId, keyHash }: { userId: string; keyHash: string },
+  answer: StoredAnswer,
+): Promise<StoredAnswer & { first: boolean }> {
+  const mine = await em.execute<unknown[]>(
+    `update idempotency_keys set answer_status = ?, answer_body = ?
+     where user_id = ? and key_hash = ? and answer_status is null returning 1`,
+    [answer.status, answer.body, userId, keyHash],
+  );
+  if (mine.length > 0) return { ...answer, first: true };
+  const rows = await em.execute<{ answer_status: number; answer_body: string }[]>(
+    'select answer_status, answer_body from idempotency_keys where user_id = ? and key_hash = ?',
+    [userId, keyHash],
+  );
+  const kept = rows[0];
+  return kept === undefined
+    ? { ...answer, first: true }
+    : { status: kept.answer_status, body: kept.answer_body, first: false };
+}

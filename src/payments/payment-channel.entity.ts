@@ -1,0 +1,23 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import type { PaymentMethodKind } from './payment-channel.ts';
+
+const PaymentChannelSchema = defineEntity({
+  name: 'PaymentChannel',
+  tableName: 'payment_channels',
+  properties: {
+    id: p.integer().primary(),
+    name: p.string().length(100),
+    method: p.text().$type<PaymentMethodKind>(),
+    channel_code: p.text(),
+    fee_fixed: p.decimal().precision(20).scale(4),
+    fee_basis_points: p.integer().default(0),
+    minimum_amount: p.decimal().precision(20).scale(4),
+    maximum_amount: p.decimal().precision(20).scale(4),
+    needs_phone: p.boolean().default(false),
+    active: p.boolean().default(true),
+  },
+});
+
+/** A way to pay through the provider; limits and fees are rows, never constants. */
+export class PaymentChannel extends PaymentChannelSchema.class {}
+PaymentChannelSchema.setClass(PaymentChannel);

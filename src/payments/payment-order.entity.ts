@@ -1,0 +1,33 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import type { PaymentOrderStatus, ReferenceType } from './payment-order.ts';
+
+const PaymentOrderSchema = defineEntity({
+  name: 'PaymentOrder',
+  tableName: 'payment_orders',
+  properties: {
+    id: p.uuid().primary(),
+    user_id: p.uuid(),
+    organization_id: p.uuid().nullable(),
+    reference_type: p.text().$type<ReferenceType>(),
+    reference_id: p.uuid(),
+    target_account_id: p.uuid(),
+    payment_id: p.integer(),
+    nominal: p.decimal().precision(20).scale(4),
+    admin_fee: p.decimal().precision(20).scale(4),
+    status: p.text().$type<PaymentOrderStatus>(),
+    provider_payment_request_id: p.text().nullable(),
+    provider_payment_method_id: p.text().nullable(),
+    payment_code: p.text().nullable(),
+    failure_code: p.text().nullable(),
+    texts_sealed: p.text().nullable(),
+    expires_at: p.datetime(),
+    request_id: p.text().nullable(),
+    created_at: p.datetime(),
+    updated_at: p.datetime(),
+    finalized_at: p.datetime().nullable(),
+  },
+});
+
+/** A payment by gateway. Its id is the provider's reference and idempotency key. */
+export class PaymentOrder extends PaymentOrderSchema.class {}
+PaymentOrderSchema.setClass(PaymentOrder);

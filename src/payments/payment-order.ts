@@ -1,0 +1,53 @@
+import type { AccountKind } from '../ledger/account.ts';
+import type { LedgerReferenceType, TransactionPurpose } from '../ledger/transaction.ts';
+
+/** What may be paid for (payments enum, giving-circles-payments.md section 4); not the ledger enum. */
+export const referenceTypes = [
+  'account_top_up',
+  'charitable_cause_donate',
+  'charitable_cause_open_donate',
+  'saving_goal_contribution',
+  'investment',
+  'saving_circle_contribution',
+  'commodity_financing_payment',
+  'trusted_partner_investment',
+  'takaful_insurance',
+  'takaful_tabaru_contribution',
+] as const;
+export type ReferenceType = (typeof referenceTypes)[number];
+
+/** Payment order states and where each may go (decisions 3). A declined payment ends FAILED, an expired one EXPIRED. */
+export const paymentOrderTransitions = {
+  PENDING: ['WAITING_PAYMENT', 'PAID', 'FAILED', 'EXPIRED'],
+  WAITING_PAYMENT: ['PAID', 'FAILED', 'EXPIRED'],
+  PAID: [],
+  FAILED: [],
+  EXPIRED: [],
+} as const satisfies Record<string, readonly string[]>;
+export type PaymentOrderStatus = keyof typeof paymentOrderTransitions;
+
+/** `status_id` is this number (decisions 3). */
+export const paymentOrderStatusIds: Record<PaymentOrderStatus, number> = {
+  PENDING: 1,
+  WAITING_PAYMENT: 2,
+  PAID: 3,
+  FAILED: 4,
+  EXPIRED: 5,
+};
+
+/** Whether nothing follows this status. */
+export const isFinalOrder = (status: PaymentOrderStatus): boolean => paymentOrderTransitions[status].length === 0;
+
+/** Default lifetime of an order's instrument (decisions 3). */
+export const paymentOrderLifetimeHours = 24;
+
+/** What a handler finds behind `reference_id`: the account that is credited and who it belongs to. */
+export interface PaymentTarget {
+  accountId: string;
+  accountKind: AccountKind;
+}
+
+export interface LedgerMeaning {
+  referenceType: LedgerReferenceType;
+  purpose: TransactionPurpose;
+}

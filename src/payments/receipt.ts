@@ -1,0 +1,22 @@
+/** Where confirmed money may be: applied to its order, or suspended and then credited or refunded by an operator. */
+export const receiptTransitions = {
+  applied: [],
+  suspended: ['credited', 'refunded'],
+  credited: [],
+  refunded: [],
+} as const satisfies Record<string, readonly string[]>;
+export type ReceiptState = keyof typeof receiptTransitions;
+
+/** Why money could not be applied to an order. */
+export type ReceiptReason = 'late' | 'double' | 'wrong_amount' | 'unknown';
+
+/** What an operator sends with the update `settleReceipt` (decisions 3). */
+export interface ReceiptSettlement {
+  action: 'credit' | 'refund';
+  /** Needed for `credit`: the account that gets the money. */
+  account_id?: string;
+  /** Why, with references and no personal data; at most 300 characters. */
+  note: string;
+  /** The platform user who decides. */
+  who: string;
+}

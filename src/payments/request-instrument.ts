@@ -1,0 +1,60 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Gateway, InstrumentOutcome } from '../gateway/gateway.ts';
+import { must } from '../shared/assert.ts';
+import { failpoint } from '../shared/failpoint.ts';
+import { addMoney } from '../shared/money.ts';
+import { closePayment } from './close-payment.ts';
+import { PaymentChannel } from './payment-channel.entity.ts';
+import { PaymentOrder } from './payment-order.entity.ts';
+import type { PaymentOrderStatus } from './payment-order.ts';
+
+/** Where an e-wallet sends the payer afterwards. */
+const returnPath = '/docs';
+
+/**
+ * Asks the provider for the order's instrument, under the order's own id whatever the attempt, and writes down what it
+ * answered: `WAITING_PAYMENT` with the code that the payer is shown, or `FAILED`. Throws ProviderUnknown when nobody
+ * can tell; asking again joins the first request at the provider.
+ */
+export async function requestInstrument(
+  em: EntityManager,
+  gateway: Gateway,
+  { orderId, publicUrl, signal }: { orderId: string; publicUrl: string; signal: AbortSignal },
+): Promise<PaymentOrderStatus> {
+  const order = await em.findOneOrFail(PaymentOrder, { id: orderId });
+  if (order.status !== 'PENDING') return order.status;
+  const channel = await em.findOneOrFail(PaymentChannel, { id: order.payment_id });
+  const payer = await em.execute<{ name: string }[]>('select name from users where id = ?', [order.user_id]);
+  const answer = await gateway.requestInstrument(
+    {
+      reference: order.id,
+      method: channel.method,
+      channelCode: channel.channel_code,
+      amount: addMoney(order.nominal, order.admin_fee),
+      expiresAt: order.expires_at,
+      customer: { name: must(payer[0], 'the payer exists').name },
+      returnUrl: new URL(returnPath, publicUrl).href,
+    },
+    { signal },
+  );
+  await failpoint('request-instrument.after');
+  return writeDown(em, order.id, answer);
+}
+
+async function writeDown(em: EntityManager, orderId: string, answer: InstrumentOutcome): Promise<PaymentOrderStatus> {
+  if (answer.outcome === 'refused') return closePayment(em, { orderId, status: 'FAILED', failureCode: answer.code });
+  const { providerPaymentRequestId, providerPaymentMethodId, paymentCode } = answer.instrument;
+  await em.nativeUpdate(
+    PaymentOrder,
+    { id: orderId, status: 'PENDING' },
+    {
+      status: 'WAITING_PAYMENT',
+      provider_payment_request_id: providerPaymentRequestId,
+      provider_payment_method_id: providerPaymentMethodId,
+      payment_code: paymentCode,
+      updated_at: new Date(),
+    },
+  );
+  const { status } = await em.findOneOrFail(PaymentOrder, { id: orderId }, { refresh: true });
+  return status;
+}

@@ -1,0 +1,93 @@
+import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
+import { recordEvent } from '../events/record-event.ts';
+import { systemAccounts } from '../ledger/account.ts';
+import { postJournal, recordTransactions, type TransactionRow } from '../ledger/post-journal.ts';
+import { assert, must } from '../shared/assert.ts';
+import { failpoint } from '../shared/failpoint.ts';
+import { journalKeys, receiptIdFor } from '../shared/ids.ts';
+import { addMoney, compareMoney, negateMoney } from '../shared/money.ts';
+import { handledPayment, handlerOfOrder } from './handled-payment.ts';
+import type { ConfirmedPayment } from './payment-contract.ts';
+import { PaymentOrder } from './payment-order.entity.ts';
+import { isFinalOrder, type PaymentOrderStatus } from './payment-order.ts';
+import { Receipt } from './receipt.entity.ts';
+
+/**
+ * Settles a paid order, once: journal (clearing -> target and fee revenue), transaction rows, the handler's effect,
+ * receipt and event in one transaction. `payment.amount` (IDR, scale 4) must be nominal plus fee, as the provider
+ * confirmed it. A final order stays what it is; what came for it besides is somebody else's step.
+ */
+export async function settlePayment(
+  em: EntityManager,
+  { orderId, payment }: { orderId: string; payment: ConfirmedPayment },
+): Promise<PaymentOrderStatus> {
+  const status = await em.transactional(async (tx) => {
+    const order = await tx.findOneOrFail(
+      PaymentOrder,
+      { id: orderId },
+      { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true },
+    );
+    if (isFinalOrder(order.status)) return order.status;
+    const total = addMoney(order.nominal, order.admin_fee);
+    assert(compareMoney(payment.amount, total) === 0, 'an order is settled with exactly its total');
+    order.status = 'PAID';
+    order.finalized_at = order.updated_at = new Date();
+    tx.create(Receipt, {
+      id: receiptIdFor(payment.providerPaymentId),
+      provider_payment_id: payment.providerPaymentId,
+      provider_payment_method_id: payment.providerPaymentMethodId,
+      reference: order.id,
+      amount: payment.amount,
+      state: 'applied',
+      order_id: order.id,
+      received_at: order.finalized_at,
+    });
+    await tx.flush();
+    const journalId = must(
+      await postJournal(tx, {
+        kind: 'payment-order.settled',
+        businessKey: journalKeys.orderSettled(order.id),
+        postings: [
+          { accountId: systemAccounts.gatewayClearing, amount: negateMoney(total) },
+          { accountId: order.target_account_id, amount: order.nominal },
+          { accountId: systemAccounts.feeRevenue, amount: order.admin_fee },
+        ],
+      }),
+      'an open order has no settlement journal',
+    );
+    await recordTransactions(tx, journalId, transactionRows(order));
+    await handlerOfOrder(order).onSettled?.(tx, handledPayment(order), journalId);
+    await recordEvent(tx, {
+      event: 'RESOURCE_UPDATED',
+      resourceType: 'payment_order',
+      resourceId: order.id,
+      actorId: null,
+      requestId: order.request_id ?? null,
+      data: { status: 'PAID', journal_id: journalId },
+    });
+    return order.status;
+  });
+  await failpoint('settle-payment.after');
+  return status;
+}
+
+/** The `price` row and, where there is a fee, its own `fee` row (decisions 2 and 3). */
+function transactionRows(order: PaymentOrder): TransactionRow[] {
+  const handler = handlerOfOrder(order);
+  const price: TransactionRow = {
+    userId: order.user_id,
+    organizationId: order.organization_id ?? null,
+    amount: order.nominal,
+    type: 'price',
+    sourceAccountId: order.target_account_id,
+    destinationAccountId: null,
+    referenceType: handler.ledgerReferenceType,
+    referenceId: order.reference_id,
+    purpose: handler.gatewayPurpose,
+    paymentOrderId: order.id,
+    createdBy: order.user_id,
+  };
+  return compareMoney(order.admin_fee, '0') === 0
+    ? [price]
+    : [price, { ...price, type: 'fee', amount: order.admin_fee }];
+}

@@ -1,0 +1,83 @@
+import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
+import { recordEvent } from '../events/record-event.ts';
+import { Account } from '../ledger/account.entity.ts';
+import { systemAccounts } from '../ledger/account.ts';
+import { postJournal } from '../ledger/post-journal.ts';
+import { refuse } from '../shared/errors.ts';
+import { journalKeys } from '../shared/ids.ts';
+import { negateMoney } from '../shared/money.ts';
+import { isUuid } from '../shared/uuid.ts';
+import { Receipt } from './receipt.entity.ts';
+import type { ReceiptSettlement, ReceiptState } from './receipt.ts';
+
+/** Accounts that an operator may credit from suspense: those of people, organizations and things, not the house's. */
+const creditableKinds = [
+  'user',
+  'organization',
+  'circle_holding',
+  'saving_goal',
+  'product',
+  'open_donation_pool',
+  'partner_available',
+];
+
+/**
+ * Ends a case of suspense, once (decisions 3): `credit` moves the money to an account, `refund` records that it was
+ * given back outside, at the provider. Refuses an unknown account or operator with REQUEST_INVALID.
+ */
+export function settleReceipt(
+  em: EntityManager,
+  { receiptId, settlement }: { receiptId: string; settlement: ReceiptSettlement },
+): Promise<ReceiptState> {
+  const { action, account_id, note, who } = settlement;
+  return em.transactional(async (tx) => {
+    const receipt = await tx.findOneOrFail(
+      Receipt,
+      { id: receiptId },
+      { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true },
+    );
+    if (receipt.state !== 'suspended') return receipt.state;
+    await refuseUnlessOperator(tx, who);
+    const accountId = action === 'refund' ? systemAccounts.gatewayClearing : await creditable(tx, account_id);
+    const journalId = await postJournal(tx, {
+      kind: action === 'refund' ? 'receipt.refunded' : 'receipt.credited',
+      businessKey: journalKeys.receiptSettled(receipt.id),
+      postings: [
+        { accountId: systemAccounts.suspense, amount: negateMoney(receipt.amount) },
+        { accountId, amount: receipt.amount },
+      ],
+    });
+    receipt.state = action === 'refund' ? 'refunded' : 'credited';
+    receipt.account_id = action === 'refund' ? null : accountId;
+    receipt.settled_by = who;
+    receipt.note = note;
+    receipt.settled_at = new Date();
+    await recordEvent(tx, {
+      event: 'RESOURCE_UPDATED',
+      impact: 'HIGH',
+      resourceType: 'receipt',
+      resourceId: receipt.id,
+      actorId: who,
+      requestId: null,
+      data: { action, account_id: receipt.account_id, note, amount: receipt.amount, journal_id: journalId },
+    });
+    return receipt.state;
+  });
+}
+
+async function refuseUnlessOperator(em: EntityManager, who: string): Promise<void> {
+  const rows = isUuid(who)
+    ? await em.execute<unknown[]>("select 1 from users where id = ? and user_type = 'platform' and status = 'active'", [
+        who,
+      ])
+    : [];
+  if (rows.length === 0) refuse('REQUEST_INVALID', 'who: not an active platform user');
+}
+
+async function creditable(em: EntityManager, accountId: string | undefined): Promise<string> {
+  const account = accountId !== undefined && isUuid(accountId) ? await em.findOne(Account, { id: accountId }) : null;
+  if (account === null) refuse('REQUEST_INVALID', 'account_id: no such account');
+  if (!creditableKinds.includes(account.kind))
+    refuse('REQUEST_INVALID', `account_id: an account of kind ${account.kind}`);
+  return account.id;
+}

@@ -1,0 +1,18 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { WorkflowPort } from '../callbacks/deliver-callback.ts';
+
+/** An order this long past its deadline has lost its workflow, or is held up; a hint starts or wakes it. */
+const overdueMinutes = 2;
+/** How many a sweep looks at; the next one goes on. */
+const sweepLimit = 500;
+
+/** Hints the workflow of every open order past its deadline; one that Temporal lost is started again from its row. */
+export async function sweepOverduePayments(em: EntityManager, workflows: WorkflowPort): Promise<number> {
+  const rows = await em.execute<{ id: string }[]>(
+    `select id from payment_orders where status in ('PENDING', 'WAITING_PAYMENT')
+       and expires_at < now() - make_interval(mins => ?) order by expires_at limit ?`,
+    [overdueMinutes, sweepLimit],
+  );
+  for (const { id } of rows) await workflows.hintGatewayPayment(id);
+  return rows.length;
+}

@@ -1,0 +1,47 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from './log.ts';
+
+/** How long a process waits for what it depends on before it gives up. */
+const startTimeoutMs = 60_000;
+const retryMs = 500;
+
+/** Waits until every part answers, at most a minute; throws naming the parts that did not. */
+export async function waitForParts(parts: Record<string, () => Promise<void>>, log: Logger): Promise<void> {
+  const deadline = Date.now() + startTimeoutMs;
+  let missing = Object.keys(parts);
+  for (let round = 0; missing.length > 0; round += 1) {
+    const states = await Promise.allSettled(missing.map((name) => parts[name]?.()));
+    missing = missing.filter((_, index) => states[index]?.status === 'rejected');
+    if (missing.length === 0) return;
+    if (Date.now() > deadline) throw new Error(`could not reach ${missing.join(', ')} within a minute`);
+    if (round % 10 === 0) log.info({ missing }, 'waiting for what this process depends on');
+    await delay(retryMs);
+  }
+}
+
+/** Resolves when the process is asked to stop: SIGTERM, SIGINT, or the end of the parent that started it. */
+export function stopSignal(): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve(signal));
+  if (process.channel) process.once('disconnect', () => resolve('disconnect'));
+  return promise;
+}
+
+/** Tells the parent, if there is one, that this process serves now. */
+export function announceReady(): void {
+  if (process.connected) process.send?.('ready');
+}
+
+/** Runs a main; what it cannot survive is one sentence and a non-zero exit. */
+export async function runMain(main: () => Promise<void>): Promise<never> {
+  try {
+    await main();
+    process.exit(0);
+  } catch (error) {
+    const told = Error.isError(error) && error.name === 'ConfigError' ? error.message : error;
+    process.stderr.write(
+      `${typeof told === 'string' ? told : String(Error.isError(told) ? (told.stack ?? told.message) : told)}\n`,
+    );
+    process.exit(1);
+  }
+}

@@ -1,0 +1,43 @@
+import { readFileSync } from 'node:fs';
+
+type Deed = 'kill' | 'throw' | 'delay';
+
+let armed: ReadonlyMap<string, Deed> = new Map();
+let file: string | undefined;
+
+function parse(text: string): Map<string, Deed> {
+  const deeds = new Map<string, Deed>();
+  for (const entry of text.split(',').filter((part) => part.trim() !== '')) {
+    const [name = '', deed] = entry.trim().split('=', 2);
+    if (deed !== 'kill' && deed !== 'throw' && deed !== 'delay')
+      throw new Error(`FAILPOINTS: ${entry} is not name=deed`);
+    deeds.set(name, deed);
+  }
+  return deeds;
+}
+
+/**
+ * Arms the failpoints named in `FAILPOINTS`: `name=kill|throw|delay`, comma separated, or `@file` to read that list
+ * anew at each point (so that a test can arm and disarm a running process). Config refuses it in production.
+ */
+export function armFailpoints(text: string | undefined): void {
+  file = text?.startsWith('@') ? text.slice(1) : undefined;
+  armed = text === undefined || file !== undefined ? new Map() : parse(text);
+}
+
+/** Nothing, unless this point is armed: then the process kills itself (as -9 does), throws or waits a second. */
+export async function failpoint(name: string): Promise<void> {
+  if (file !== undefined) armed = parse(readFileSync(file, 'utf8'));
+  switch (armed.get(name)) {
+    case undefined:
+      return;
+    case 'kill':
+      process.kill(process.pid, 'SIGKILL');
+      await new Promise(() => {});
+      return;
+    case 'throw':
+      throw new Error(`failpoint ${name}`);
+    case 'delay':
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+  }
+}

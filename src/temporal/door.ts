@@ -1,0 +1,135 @@
+import {
+  type Client,
+  isGrpcServiceError,
+  WithStartWorkflowOperation,
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowUpdateFailedError,
+} from '@temporalio/client';
+import { ApplicationFailure, type SearchAttributePair, TypedSearchAttributes, type Workflow } from '@temporalio/common';
+import type { gatewayPayment } from '../../workflows/gateway-payment.ts';
+import type { unmatchedReceipt } from '../../workflows/unmatched-receipt.ts';
+import type { WorkflowPort } from '../callbacks/deliver-callback.ts';
+import type { PaymentOpening, StrayPayment } from '../payments/payment-contract.ts';
+import type { PaymentOrderStatus } from '../payments/payment-order.ts';
+import { DomainError, type ErrorCode, errorStatuses, refuse } from '../shared/errors.ts';
+import { workflowIds } from '../shared/ids.ts';
+import { wholeRupiah } from '../shared/money.ts';
+import { searchAttributeKeys } from './search-attributes.ts';
+
+/** Reaching Temporal at all takes less than this, or it is away (a 503 within 3 seconds). */
+const reachTimeoutMs = 2000;
+/** Signals and starts answer within this, or have failed. */
+const callTimeoutMs = 5000;
+const retryAfterSeconds = 2;
+
+/** Where the API and the activities meet Temporal. Calls from a request have bounds; nothing here knows the database. */
+export interface TemporalDoor extends WorkflowPort {
+  /** Throws unless Temporal answers within two seconds. */
+  ping(): Promise<void>;
+  /**
+   * Starts the order's workflow, or joins the one that runs, and waits at most `waitMs` for its instrument. Null when
+   * the wait ended without an answer. Refuses what the first step refuses, and with SERVICE_UNAVAILABLE when Temporal
+   * is away.
+   */
+  startGatewayPayment(orderId: string, opening: PaymentOpening, waitMs: number): Promise<PaymentOrderStatus | null>;
+  /** The link to a workflow in the web UI, where one is configured. */
+  client: Client;
+  taskQueue: string;
+  close(): Promise<void>;
+}
+
+/** Wraps a client of Temporal as the door of one task queue. */
+export function createTemporalDoor(client: Client, taskQueue: string): TemporalDoor {
+  const ping = async (): Promise<void> => {
+    await client.withDeadline(Date.now() + reachTimeoutMs, () => client.workflowService.getSystemInfo({}));
+  };
+  const reach = async (): Promise<void> => {
+    try {
+      await ping();
+    } catch (cause) {
+      refuse('SERVICE_UNAVAILABLE', 'Temporal cannot be reached; try again', { cause, retryAfterSeconds });
+    }
+  };
+  return {
+    client,
+    taskQueue,
+    ping,
+    async startGatewayPayment(orderId, opening, waitMs) {
+      await reach();
+      const startWorkflowOperation = new WithStartWorkflowOperation<typeof gatewayPayment>('gatewayPayment', {
+        workflowId: workflowIds.gatewayPayment(orderId),
+        taskQueue,
+        args: [{ orderId, opening }],
+        workflowIdConflictPolicy: 'USE_EXISTING',
+        staticSummary: `${opening.referenceType}: IDR ${opening.nominal} + fee ${opening.adminFee}`,
+        typedSearchAttributes: paymentAttributes(opening),
+      });
+      return withinWait(client, waitMs, () =>
+        client.workflow.executeUpdateWithStart<Workflow, PaymentOrderStatus, []>('awaitInstrument', {
+          startWorkflowOperation,
+        }),
+      );
+    },
+    async hintGatewayPayment(orderId) {
+      await client.withDeadline(Date.now() + callTimeoutMs, () =>
+        client.workflow.signalWithStart<typeof gatewayPayment>('gatewayPayment', {
+          workflowId: workflowIds.gatewayPayment(orderId),
+          taskQueue,
+          args: [{ orderId }],
+          signal: 'callbackArrived',
+          staticSummary: 'A payment order, looked after again',
+        }),
+      );
+    },
+    async openUnmatchedReceipt(stray: StrayPayment) {
+      try {
+        await client.withDeadline(Date.now() + callTimeoutMs, () =>
+          client.workflow.start<typeof unmatchedReceipt>('unmatchedReceipt', {
+            workflowId: workflowIds.unmatchedReceipt(stray.receiptId),
+            taskQueue,
+            args: [stray],
+            workflowIdConflictPolicy: 'USE_EXISTING',
+            staticSummary: 'Money that could not be applied to an order',
+          }),
+        );
+      } catch (error) {
+        if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+      }
+    },
+    close: () => client.connection.close(),
+  };
+}
+
+function paymentAttributes({ referenceType, organizationId, nominal }: PaymentOpening): TypedSearchAttributes {
+  const pairs: SearchAttributePair[] = [
+    { key: searchAttributeKeys.PaymentState, value: 'PENDING' },
+    { key: searchAttributeKeys.ReferenceType, value: referenceType },
+    { key: searchAttributeKeys.AmountIdr, value: wholeRupiah(nominal) },
+  ];
+  if (organizationId !== null) pairs.push({ key: searchAttributeKeys.OrganizationId, value: organizationId });
+  return new TypedSearchAttributes(pairs);
+}
+
+/** Waits for an update; null when the wait ended first, a refusal when the workflow refused. */
+async function withinWait<T>(client: Client, waitMs: number, call: () => Promise<T>): Promise<T | null> {
+  const deadline = Date.now() + waitMs;
+  try {
+    return await client.withDeadline(deadline, call);
+  } catch (error) {
+    if (error instanceof WorkflowUpdateFailedError && error.cause instanceof ApplicationFailure) {
+      const { type, message } = error.cause;
+      if (type && type in errorStatuses) throw new DomainError(type as ErrorCode, message ?? type, { cause: error });
+    }
+    // Whatever else went wrong, the workflow may run: the caller looks for the row.
+    if (Date.now() >= deadline - 50 || mayHaveStarted(error)) return null;
+    throw error;
+  }
+}
+
+function mayHaveStarted(error: unknown): boolean {
+  if (isGrpcServiceError(error)) return true;
+  return error instanceof Error && (error.name === 'WorkflowUpdateRPCTimeoutOrCancelledError' || isServiceError(error));
+}
+
+const isServiceError = (error: Error): boolean =>
+  error.name === 'ServiceError' || error.name === 'WorkflowServiceError';

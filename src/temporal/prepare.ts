@@ -1,0 +1,84 @@
+import { type Client, ScheduleAlreadyRunning, ScheduleOverlapPolicy } from '@temporalio/client';
+import { temporal } from '@temporalio/proto';
+import type { Logger } from 'pino';
+import { errorCodeOf } from '../shared/errors.ts';
+import { searchAttributeKeys } from './search-attributes.ts';
+
+const alreadyExists = 6;
+
+/**
+ * Registers the search attributes where the server allows it, one by one: some servers refuse a list in which one is
+ * there already. Safe to repeat.
+ */
+export async function registerSearchAttributes(client: Client, namespace: string, log: Logger): Promise<void> {
+  const { connection } = client;
+  const { IndexedValueType } = temporal.api.enums.v1;
+  for (const { name, type } of Object.values(searchAttributeKeys)) {
+    const valueType =
+      type === 'INT' ? IndexedValueType.INDEXED_VALUE_TYPE_INT : IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD;
+    try {
+      await connection.withDeadline(Date.now() + 10_000, () =>
+        connection.operatorService.addSearchAttributes({ namespace, searchAttributes: { [name]: valueType } }),
+      );
+    } catch (error) {
+      if (errorCodeOf(error) !== alreadyExists) {
+        log.warn(
+          { err: error, searchAttribute: name },
+          'the server did not take a search attribute; register it by hand',
+        );
+      }
+    }
+  }
+}
+
+interface ScheduleEntry {
+  scheduleId: string;
+  workflowType: string;
+  every: '15 seconds' | '1 minute' | '15 minutes';
+  note: string;
+}
+
+/** What is swept, and how often (decisions 9). */
+export const schedules: readonly ScheduleEntry[] = [
+  {
+    scheduleId: 'callback-redelivery',
+    workflowType: 'redeliverCallbacks',
+    every: '15 seconds',
+    note: 'Hands over callbacks that were stored while Temporal was away',
+  },
+  {
+    scheduleId: 'expiry-sweep',
+    workflowType: 'sweepOverduePayments',
+    every: '1 minute',
+    note: 'Wakes or restarts payments that are past their deadline and open',
+  },
+  {
+    scheduleId: 'ledger-checks',
+    workflowType: 'runLedgerChecks',
+    every: '15 minutes',
+    note: 'Reads the check_* views and raises a metric',
+  },
+];
+
+/** Makes the schedules that are not there yet; safe to repeat from several workers at once. */
+export async function ensureSchedules(client: Client, taskQueue: string): Promise<void> {
+  for (const { scheduleId, workflowType, every, note } of schedules) {
+    try {
+      await client.schedule.create({
+        scheduleId: `${taskQueue}/${scheduleId}`,
+        spec: { intervals: [{ every }] },
+        policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: '1 minute' },
+        action: {
+          type: 'startWorkflow',
+          workflowType,
+          workflowId: scheduleId,
+          taskQueue,
+          args: [],
+          staticSummary: note,
+        },
+      });
+    } catch (error) {
+      if (!(error instanceof ScheduleAlreadyRunning)) throw error;
+    }
+  }
+}

@@ -1,0 +1,29 @@
+import { NativeConnection } from '@temporalio/worker';
+import { readConfig } from './config.ts';
+import { createWorker } from './create-worker.ts';
+import { openDependencies } from './dependencies.ts';
+import { announceReady, runMain, stopSignal, waitForParts } from './process.ts';
+import { ensureSchedules, registerSearchAttributes } from './temporal/prepare.ts';
+
+await runMain(async () => {
+  const config = readConfig();
+  await using deps = await openDependencies(config, { process: 'worker' });
+  const { database, temporal } = deps.readiness;
+  await waitForParts({ ...(database && { database }), ...(temporal && { temporal }) }, deps.log);
+  const { client, taskQueue } = deps.temporal;
+  await registerSearchAttributes(client, config.TEMPORAL_NAMESPACE, deps.log);
+  await ensureSchedules(client, taskQueue);
+  const connection = await NativeConnection.connect({ address: config.TEMPORAL_ADDRESS });
+  try {
+    const worker = await createWorker(deps, connection);
+    const running = worker.run();
+    deps.log.info({ taskQueue }, 'the worker polls');
+    announceReady();
+    const ended = await Promise.race([stopSignal(), running]);
+    deps.log.info({ reason: ended ?? 'the worker ended' }, 'the worker stops: steps under way end');
+    if (worker.getState() === 'RUNNING') worker.shutdown();
+    await running;
+  } finally {
+    await connection.close();
+  }
+});

@@ -1,0 +1,3 @@
+export { gatewayPayment } from './gateway-payment.ts';
+export { redeliverCallbacks, runLedgerChecks, sweepOverduePayments } from './schedules.ts';
+export { unmatchedReceipt } from './unmatched-receipt.ts';

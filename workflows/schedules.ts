@@ -1,0 +1,22 @@
+import { proxyActivities } from '@temporalio/workflow';
+import type { Activities } from '../activities/index.ts';
+
+const activities = proxyActivities<Activities>({
+  startToCloseTimeout: '1 minute',
+  retry: { maximumAttempts: 3, initialInterval: '1 second' },
+});
+
+/** Started by a schedule: hands over callbacks that were stored while Temporal was away. Returns how many. */
+export function redeliverCallbacks(): Promise<number> {
+  return activities.redeliverCallbacks({});
+}
+
+/** Started by a schedule: wakes or restarts payments that are past their deadline and open. Returns how many. */
+export function sweepOverduePayments(): Promise<number> {
+  return activities.sweepOverduePayments({});
+}
+
+/** Started by a schedule: reads the `check_*` views and raises a metric. Returns the names of those that are not empty. */
+export function runLedgerChecks(): Promise<string[]> {
+  return activities.runLedgerChecks({});
+}

@@ -1,0 +1,83 @@
+import {
+  ApplicationFailure,
+  allHandlersFinished,
+  condition,
+  defineUpdate,
+  proxyActivities,
+  setCurrentDetails,
+  setHandler,
+  upsertSearchAttributes,
+} from '@temporalio/workflow';
+import type { Activities } from '../activities/index.ts';
+import type { ReceiptOpening, StrayPayment } from '../src/payments/payment-contract.ts';
+import type { ReceiptSettlement, ReceiptState } from '../src/payments/receipt.ts';
+import { searchAttributeKeys } from '../src/temporal/search-attributes.ts';
+
+/** Ends the case: the money is credited to an account, or was given back outside. Refused with the reason. */
+export const settleReceipt = defineUpdate<ReceiptState, [ReceiptSettlement]>('settleReceipt');
+
+const noteMaxLength = 300;
+
+const { openReceipt } = proxyActivities<Activities>({
+  startToCloseTimeout: '15 seconds',
+  retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
+});
+const activities = proxyActivities<Activities>({
+  startToCloseTimeout: '15 seconds',
+  retry: { initialInterval: '200 milliseconds', maximumInterval: '10 seconds' },
+});
+
+/**
+ * Money that came late, twice, for nobody we know or in another amount. It is confirmed with the provider, put into
+ * suspense, and this workflow stays open until an operator says where it goes (decisions 3).
+ */
+export async function unmatchedReceipt(stray: StrayPayment): Promise<ReceiptEnd> {
+  let opened: ReceiptOpening | undefined;
+  let end: ReceiptEnd | undefined;
+  setHandler(
+    settleReceipt,
+    async (settlement) => {
+      await condition(() => opened !== undefined);
+      if (opened?.outcome !== 'suspended') {
+        throw ApplicationFailure.nonRetryable('there is no money in suspense here', 'REQUEST_INVALID');
+      }
+      const state = await activities.settleReceipt({ receiptId: stray.receiptId, settlement });
+      end = state;
+      return state;
+    },
+    { validator: refuseMalformedSettlement },
+  );
+  opened = await openReceipt(stray);
+  if (opened.outcome === 'suspended') {
+    upsertSearchAttributes([
+      { key: searchAttributeKeys.PaymentState, value: 'SUSPENSE' },
+      { key: searchAttributeKeys.AmountIdr, value: Math.trunc(Number(opened.amountIdr)) },
+    ]);
+    setCurrentDetails(
+      `IDR ${opened.amountIdr} in suspense (${opened.reason}). Waits, as long as it takes, for the update ` +
+        'settleReceipt: { "action": "credit" | "refund", "account_id"?, "note", "who" }.',
+    );
+    await condition(() => end !== undefined);
+  }
+  await condition(allHandlersFinished);
+  end ??= opened.outcome === 'suspended' ? 'suspended' : opened.outcome;
+  upsertSearchAttributes([{ key: searchAttributeKeys.PaymentState, value: end.toUpperCase() }]);
+  setCurrentDetails(`Ended: ${end}.`);
+  return end;
+}
+
+type ReceiptEnd = ReceiptState | 'unconfirmed';
+
+function refuseMalformedSettlement(settlement: ReceiptSettlement): void {
+  const complaint = complaintAbout(settlement ?? {});
+  if (complaint !== undefined) throw ApplicationFailure.nonRetryable(complaint, 'REQUEST_INVALID');
+}
+
+function complaintAbout({ action, account_id, note, who }: Partial<ReceiptSettlement>): string | undefined {
+  if (action !== 'credit' && action !== 'refund') return 'action is "credit" or "refund"';
+  if (action === 'credit' && typeof account_id !== 'string') return 'account_id is needed for credit';
+  if (typeof note !== 'string' || note.trim() === '' || note.length > noteMaxLength) {
+    return `note is a text of 1 to ${noteMaxLength} characters`;
+  }
+  return typeof who === 'string' ? undefined : 'who is the id of a platform user';
+}
