@@ -1,0 +1,37 @@
+import type { ChildProcess } from 'node:child_process';
+
+export interface KeepOptions {
+  /** How the foreign process is asked to stop. */
+  stopSignal: NodeJS.Signals;
+  /** How it is told to when it has not within the grace. */
+  hardSignal: NodeJS.Signals;
+  graceMs: number;
+}
+
+/**
+ * Ties a foreign process to this one, and this one to the parent's channel: when the parent ends, even by kill -9, or
+ * asks, the foreign process is stopped; when that ends, so do we. Call it as soon as the process exists.
+ */
+export function keep(child: ChildProcess, { stopSignal, hardSignal, graceMs }: KeepOptions): void {
+  let stopping = false;
+  const stop = () => {
+    if (stopping) return;
+    stopping = true;
+    child.kill(stopSignal);
+    setTimeout(() => child.kill(hardSignal), graceMs).unref();
+    setTimeout(() => child.kill('SIGKILL'), graceMs * 2).unref();
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+  process.on('disconnect', stop);
+  process.on('exit', () => child.kill('SIGKILL'));
+  child.once('exit', () => process.exit(stopping ? 0 : 1));
+  if (process.channel && !process.connected) stop();
+}
+
+/** Tells the parent in one sentence why this part cannot run, and ends. */
+export async function fail(sentence: string): Promise<never> {
+  if (process.send) await new Promise((resolve) => process.send?.({ failed: sentence }, resolve));
+  process.stderr.write(`${sentence}\n`);
+  process.exit(1);
+}

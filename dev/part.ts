@@ -1,0 +1,156 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, mkdirSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { StackError } from './stack-error.ts';
+
+/** What a part tells its parent over IPC: `'ready'`, or the same with the process that it holds. */
+export interface ReadyMessage {
+  ready: true;
+  inner?: number;
+  details?: unknown;
+}
+
+export interface PartOptions {
+  name: string;
+  /** The file that Node runs. */
+  script: string;
+  env: NodeJS.ProcessEnv;
+  /** Handed to the script as JSON; `readPartOptions` reads it there. */
+  options?: unknown;
+  /** Where its output goes; `ignore` drops it. */
+  logFile: string | 'ignore';
+  readyWithinMs: number;
+  /** Called as soon as a process exists, and again for the foreign process inside it. */
+  onProcess?: (pid: number) => void;
+  onGone?: (pid: number) => void;
+  /** Everything it says over IPC besides being ready. */
+  onMessage?: (message: unknown) => void;
+}
+
+export interface PartExit {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+}
+
+/** One part of the stack: a Node process with a channel to us, which ends itself when the channel closes. */
+export interface Part {
+  readonly name: string;
+  readonly pid: number;
+  /** The foreign process that it holds (PostgreSQL, Temporal), if any. */
+  readonly inner: number | undefined;
+  readonly details: unknown;
+  readonly exited: Promise<PartExit>;
+  isRunning(): boolean;
+  send(message: object): void;
+  kill(signal: NodeJS.Signals): void;
+  /** Asks it to stop and kills it when it has not within the grace. */
+  stop(graceMs?: number): Promise<void>;
+}
+
+const optionsVariable = 'PART_OPTIONS';
+const defaultGraceMs = 15_000;
+const maximumLogBytes = 10 * 1024 * 1024;
+const shownLogLines = 12;
+
+/** The options that the parent gave to this process. */
+export function readPartOptions(): unknown {
+  return JSON.parse(process.env[optionsVariable] ?? '{}');
+}
+
+/** Starts a part in a process group of its own (Ctrl-C reaches only us) and waits until it says that it is ready. */
+export async function startPart(options: PartOptions): Promise<Part> {
+  const log = openLog(options.logFile);
+  const child = spawn(process.execPath, [options.script], {
+    detached: true,
+    stdio: ['ignore', log, log, 'ipc'],
+    env: { ...options.env, [optionsVariable]: JSON.stringify(options.options ?? {}) },
+  });
+  if (typeof log === 'number') closeSync(log);
+  child.on('error', () => undefined);
+  const exited = new Promise<PartExit>((resolve) => {
+    child.once('exit', (code, signal) => resolve({ code, signal }));
+  });
+  if (child.pid === undefined) throw new StackError(`${options.name} could not be started.`);
+  const pid = child.pid;
+  options.onProcess?.(pid);
+  void exited.then(() => options.onGone?.(pid));
+
+  const message = await waitUntilReady(child, exited, options);
+  if (message.inner !== undefined) {
+    const { inner } = message;
+    options.onProcess?.(inner);
+    void exited.then(() => options.onGone?.(inner));
+  }
+  const isRunning = () => child.exitCode === null && child.signalCode === null;
+  return {
+    name: options.name,
+    pid,
+    inner: message.inner,
+    details: message.details,
+    exited,
+    isRunning,
+    send: (content) => child.send(content),
+    kill: (signal) => void child.kill(signal),
+    stop: async (graceMs = defaultGraceMs) => {
+      if (isRunning()) child.kill('SIGTERM');
+      const abort = new AbortController();
+      const late = sleep(graceMs, 'late' as const, { signal: abort.signal, ref: false }).catch(() => 'gone' as const);
+      if ((await Promise.race([exited, late])) === 'late') child.kill('SIGKILL');
+      await exited;
+      abort.abort();
+    },
+  };
+}
+
+function openLog(file: string): number | 'ignore' {
+  if (file === 'ignore') return 'ignore';
+  mkdirSync(dirname(file), { recursive: true });
+  if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > maximumLogBytes) renameSync(file, `${file}.1`);
+  return openSync(file, 'a', 0o600);
+}
+
+async function waitUntilReady(
+  child: ChildProcess,
+  exited: Promise<PartExit>,
+  options: PartOptions,
+): Promise<ReadyMessage> {
+  const { name, readyWithinMs, logFile } = options;
+  const ready = Promise.withResolvers<ReadyMessage>();
+  const failed: string[] = [];
+  const timer = setTimeout(() => {
+    child.kill('SIGKILL');
+    ready.reject(new StackError(describeFailure(name, `was not ready within ${readyWithinMs / 1000} s`, logFile)));
+  }, readyWithinMs);
+  child.on('message', (message: unknown) => {
+    if (message === 'ready') ready.resolve({ ready: true });
+    else if (isReady(message)) ready.resolve(message);
+    else if (isFailure(message)) failed.push(message.failed);
+    else options.onMessage?.(message);
+  });
+  void exited.then(({ code, signal }) => {
+    const end = signal ? `was ended by ${signal}` : `ended with code ${code}`;
+    ready.reject(new StackError(failed[0] ?? describeFailure(name, `${end} before it was ready`, logFile)));
+  });
+  return ready.promise.finally(() => clearTimeout(timer));
+}
+
+const isReady = (message: unknown): message is ReadyMessage =>
+  typeof message === 'object' && message !== null && 'ready' in message && message.ready === true;
+
+const isFailure = (message: unknown): message is { failed: string } =>
+  typeof message === 'object' && message !== null && 'failed' in message && typeof message.failed === 'string';
+
+function describeFailure(name: string, what: string, logFile: string): string {
+  const lines = logFile === 'ignore' ? [] : readLastLines(logFile);
+  const last = lines.length === 0 ? '' : `\nThe last lines of ${logFile}:\n${lines.join('\n')}`;
+  return `${name} ${what}.${last}`;
+}
+
+function readLastLines(file: string): string[] {
+  try {
+    return readFileSync(file, 'utf8').trimEnd().split('\n').slice(-shownLogLines);
+  } catch {
+    return [];
+  }
+}

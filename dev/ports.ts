@@ -1,0 +1,72 @@
+import { randomInt } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { writePrivateJson } from './private-file.ts';
+
+/** Below the range from which Linux and macOS take the ports of outgoing connections. */
+const firstPort = 20_000;
+const lastPort = 29_999;
+const attempts = 50;
+
+/** Whether a server could listen on the port now, on loopback and on every address. */
+export async function isPortFree(port: number): Promise<boolean> {
+  return (await canListen(port, '127.0.0.1')) && (await canListen(port, undefined));
+}
+
+function canListen(port: number, host: string | undefined): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen({ port, host, exclusive: true }, () => server.close(() => resolve(true)));
+  });
+}
+
+/** A port on which nobody listens now. */
+export async function findFreePort(): Promise<number> {
+  for (let attempt = 0; attempt < attempts; attempt += 1) {
+    const port = randomInt(firstPort, lastPort + 1);
+    if (await isPortFree(port)) return port;
+  }
+  throw new Error(`No free port was found between ${firstPort} and ${lastPort}.`);
+}
+
+export interface KeptPorts<Name extends string> {
+  ports: Record<Name, number>;
+  /** Sentences about ports that had to move because another program took them meanwhile. */
+  moved: string[];
+}
+
+/** The ports of a data directory: chosen once and kept in it, so that links survive a restart. */
+export async function keepPorts<Name extends string>(
+  dataDirectory: string,
+  names: readonly Name[],
+): Promise<KeptPorts<Name>> {
+  const file = join(dataDirectory, 'ports.json');
+  const kept = readPorts(file);
+  const moved: string[] = [];
+  const chosen = new Map<Name, number>();
+  for (const name of names) {
+    const before = kept[name];
+    let port = before;
+    if (port === undefined || !(await isPortFree(port))) {
+      do port = await findFreePort();
+      while ([...chosen.values(), ...Object.values(kept)].includes(port));
+      if (before !== undefined) moved.push(`Port ${before} of ${name} is taken by another program; using ${port}.`);
+    }
+    chosen.set(name, port);
+  }
+  const ports = Object.fromEntries(chosen) as Record<Name, number>;
+  writePrivateJson(file, { ...kept, ...ports });
+  return { ports, moved };
+}
+
+function readPorts(file: string): Partial<Record<string, number>> {
+  try {
+    const content: unknown = JSON.parse(readFileSync(file, 'utf8'));
+    if (typeof content !== 'object' || content === null) return {};
+    return Object.fromEntries(Object.entries(content).filter(([, port]) => Number.isInteger(port)));
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,97 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { readJson, writePrivateJson } from './private-file.ts';
+
+/** A process that we started; the start mark tells it from a later process with the same number. */
+export interface ProcessRecord {
+  name: string;
+  pid: number;
+  startMark: string;
+}
+
+const pollMs = 50;
+/** Children of a dead parent end themselves; they get this long before they are told to. */
+const patienceMs = 3_000;
+const graceMs = 5_000;
+
+/** What tells one process from a later one with the same number, or undefined when there is no such process. */
+export function startMarkOf(pid: number): string | undefined {
+  try {
+    if (existsSync('/proc/self/stat')) {
+      const afterName = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
+      const [state, startTime] = [afterName[0], afterName[19]];
+      return state === 'Z' || state === 'X' ? undefined : startTime;
+    }
+    return execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' }).trim() || undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether the recorded process, and not another one with its number, still runs. */
+export const isRunning = (record: ProcessRecord): boolean => startMarkOf(record.pid) === record.startMark;
+
+/** The processes of a data directory, on disk, so that the next start can end what a killed one left behind. */
+export class ProcessRecords {
+  readonly #file: string;
+  #records: ProcessRecord[] = [];
+
+  constructor(dataDirectory: string) {
+    this.#file = join(dataDirectory, 'processes.json');
+  }
+
+  add(name: string, pid: number): void {
+    const startMark = startMarkOf(pid);
+    if (startMark === undefined) return;
+    this.#records.push({ name, pid, startMark });
+    this.#write();
+  }
+
+  remove(pid: number): void {
+    this.#records = this.#records.filter((record) => record.pid !== pid);
+    this.#write();
+  }
+
+  /** Ends what an earlier, killed stack left running; answers the names of the parts that had to be ended. */
+  async endLeftovers(): Promise<string[]> {
+    const left = readRecords(this.#file).filter(isRunning);
+    await waitUntilGone(left, patienceMs);
+    const stubborn = left.filter(isRunning);
+    await Promise.all(stubborn.map(endProcess));
+    this.#write();
+    return stubborn.map(({ name }) => name);
+  }
+
+  #write(): void {
+    writePrivateJson(this.#file, this.#records);
+  }
+}
+
+/** Ends a recorded process: asks, then kills. A PostgreSQL is asked for a fast shutdown, which is SIGINT. */
+export async function endProcess(record: ProcessRecord): Promise<void> {
+  for (const signal of ['SIGINT', 'SIGKILL'] as const) {
+    if (!isRunning(record)) return;
+    try {
+      process.kill(record.pid, signal);
+    } catch {
+      return;
+    }
+    await waitUntilGone([record], graceMs);
+  }
+}
+
+async function waitUntilGone(records: ProcessRecord[], milliseconds: number): Promise<void> {
+  const deadline = Date.now() + milliseconds;
+  while (records.some(isRunning) && Date.now() < deadline) await sleep(pollMs);
+}
+
+function readRecords(file: string): ProcessRecord[] {
+  const content = readJson(file);
+  if (!Array.isArray(content)) return [];
+  return content.filter(
+    (entry): entry is ProcessRecord =>
+      typeof entry === 'object' && entry !== null && Number.isInteger(entry.pid) && typeof entry.startMark === 'string',
+  );
+}

@@ -1,0 +1,51 @@
+import { mkdirSync } from 'node:fs';
+import { z } from 'zod';
+import { type Part, type PartOptions, readPartOptions, startPart } from './part.ts';
+
+const optionsSchema = z.object({
+  directory: z.string(),
+  port: z.number().int(),
+  bucket: z.string(),
+  accessKeyId: z.string(),
+  secretAccessKey: z.string(),
+});
+
+export type S3Options = z.input<typeof optionsSchema>;
+
+const readyWithinMs = 30_000;
+
+/** Starts the embedded S3 server with one bucket and one key pair as a part of its own. */
+export function startS3(
+  options: S3Options,
+  part: Pick<PartOptions, 'logFile' | 'onProcess' | 'onGone'>,
+): Promise<Part> {
+  return startPart({ ...part, name: 'S3', script: import.meta.filename, env: process.env, options, readyWithinMs });
+}
+
+async function run(): Promise<void> {
+  const { directory, port, bucket, accessKeyId, secretAccessKey } = optionsSchema.parse(readPartOptions());
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const [{ default: S3rver }, { default: accounts }] = await Promise.all([
+    import('@20minutes/s3rver'),
+    import('@20minutes/s3rver/lib/models/account.js'),
+  ]);
+  accounts.DUMMY_ACCOUNT.revokeAccessKey('S3RVER');
+  accounts.DUMMY_ACCOUNT.createKeyPair(accessKeyId, secretAccessKey);
+  const server = new S3rver({
+    address: '127.0.0.1',
+    port,
+    directory,
+    silent: true,
+    vhostBuckets: false,
+    configureBuckets: [{ name: bucket }],
+  });
+  server.on('error', (error) => process.stderr.write(`${String(error)}\n`));
+  const stop = () => process.exit(0);
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+  process.on('disconnect', stop);
+  await server.run();
+  process.send?.('ready');
+}
+
+if (import.meta.main) await run();

@@ -1,0 +1,77 @@
+import { spawn } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
+import { answersForNamespace } from './grpc-ready.ts';
+import { keep } from './keep.ts';
+import { type Part, type PartOptions, type ReadyMessage, readPartOptions, startPart } from './part.ts';
+
+const optionsSchema = z.object({
+  binary: z.string(),
+  port: z.number().int(),
+  /** Without one there is no web UI. */
+  uiPort: z.number().int().optional(),
+  /** Without one everything is kept in memory. */
+  databaseFile: z.string().optional(),
+});
+
+export type TemporalOptions = z.input<typeof optionsSchema>;
+
+const readyWithinMs = 60_000;
+const stopGraceMs = 5_000;
+const pollMs = 40;
+
+/** The server's default pacing would hold every second task for 50 ms, and spread queues stall for seconds. */
+const dynamicConfig = {
+  'history.transferProcessorMaxPollRPS': 10_000,
+  'history.timerProcessorMaxPollRPS': 10_000,
+  'history.visibilityProcessorMaxPollRPS': 10_000,
+  'matching.numTaskqueueReadPartitions': 1,
+  'matching.numTaskqueueWritePartitions': 1,
+};
+
+/** Registered here already, so that the first workflow need not wait for the worker's registration to be seen. */
+const searchAttributes = {
+  PaymentState: 'Keyword',
+  PayoutState: 'Keyword',
+  ReferenceType: 'Keyword',
+  PartnerId: 'Keyword',
+  OrganizationId: 'Keyword',
+  AmountIdr: 'Int',
+};
+
+/** Starts a Temporal development server as a part of its own; the namespace is `default`. */
+export function startTemporal(
+  options: TemporalOptions,
+  part: Pick<PartOptions, 'logFile' | 'onProcess' | 'onGone'>,
+): Promise<Part> {
+  return startPart({
+    ...part,
+    name: 'Temporal',
+    script: import.meta.filename,
+    env: process.env,
+    options,
+    readyWithinMs,
+  });
+}
+
+async function run(): Promise<void> {
+  const { binary, port, uiPort, databaseFile } = optionsSchema.parse(readPartOptions());
+  if (databaseFile) mkdirSync(dirname(databaseFile), { recursive: true, mode: 0o700 });
+  const args = [
+    ...['server', 'start-dev', '--ip', '127.0.0.1', '--port', String(port), '--log-level', 'error'],
+    ...(uiPort === undefined ? ['--headless'] : ['--ui-port', String(uiPort)]),
+    ...(databaseFile === undefined ? [] : ['--db-filename', databaseFile]),
+    ...Object.entries(dynamicConfig).flatMap(([name, value]) => ['--dynamic-config-value', `${name}=${value}`]),
+    ...Object.entries(searchAttributes).flatMap(([name, type]) => ['--search-attribute', `${name}=${type}`]),
+  ];
+  const server = spawn(binary, args, { stdio: ['ignore', 'inherit', 'inherit'] });
+  server.on('error', () => process.exit(1));
+  keep(server, { stopSignal: 'SIGTERM', hardSignal: 'SIGTERM', graceMs: stopGraceMs });
+  while (!(await answersForNamespace(`127.0.0.1:${port}`, 'default'))) await sleep(pollMs);
+  const message: ReadyMessage = server.pid === undefined ? { ready: true } : { ready: true, inner: server.pid };
+  process.send?.(message);
+}
+
+if (import.meta.main) await run();
