@@ -10,12 +10,14 @@ import { requestIds } from './http/request-id.ts';
 import type { Room, Route } from './http/room.ts';
 import { allowedOrigins, security } from './http/security.ts';
 import { type Doors, refuseUnknown, serveRoute } from './http/serve-route.ts';
+import { authRoom } from './identity/auth.routes.ts';
 import { authenticate } from './identity/authenticate.ts';
+import { wellKnownRoom } from './identity/well-known.routes.ts';
 
 export const version = '0.1.0';
 
 /** Every room of the API, by name. */
-export const rooms: readonly Room[] = [];
+export const rooms: readonly Room[] = [authRoom, wellKnownRoom];
 
 /** Literal paths before those with parameters, so that `/organizations/sizes` is not an organization. */
 function byLiteralness(left: Route, right: Route): number {

@@ -1,9 +1,22 @@
+import { Role } from './access/role.entity.ts';
 import { CallbackRow } from './callbacks/callback.entity.ts';
+import { User } from './identity/user.entity.ts';
 import { Account } from './ledger/account.entity.ts';
 import { Transaction } from './ledger/transaction.entity.ts';
+import { Organization } from './organizations/organization.entity.ts';
 import { PaymentChannel } from './payments/payment-channel.entity.ts';
 import { PaymentOrder } from './payments/payment-order.entity.ts';
 import { Receipt } from './payments/receipt.entity.ts';
 
 /** Every entity, by name: nothing is discovered. */
-export const entities = [Account, CallbackRow, PaymentChannel, PaymentOrder, Receipt, Transaction];
+export const entities = [
+  Account,
+  CallbackRow,
+  Organization,
+  PaymentChannel,
+  PaymentOrder,
+  Receipt,
+  Role,
+  Transaction,
+  User,
+];

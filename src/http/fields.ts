@@ -10,7 +10,7 @@ export const uuid = () => z.guid('must be a UUID').toLowerCase().meta({ format: 
 export const uuidV4 = () => z.uuid({ version: 'v4', error: 'must be a UUID v4' }).toLowerCase();
 
 // PostgreSQL's text cannot hold NUL; other control characters but tab and line breaks have no place in a text field.
-const forbiddenCharacters = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
+const forbiddenCharacters = /[^\P{Cc}\t\n\r]/u;
 const isPlainText = (value: string): boolean => !forbiddenCharacters.test(value) && value.isWellFormed();
 
 /** A text of `minimum` (1) to `maximum` characters without control characters, white space at its ends removed. */

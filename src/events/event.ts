@@ -1,0 +1,20 @@
+/** Pure facts about business events (administration.md section 6, decisions 7). */
+export const eventImpacts = ['LOW', 'MEDIUM', 'HIGH'] as const;
+export type EventImpact = (typeof eventImpacts)[number];
+
+/** Events of reads are kept this many days; every other event is kept. */
+export const readEventsKeptDays = 90;
+
+export interface NewEvent {
+  /** `RESOURCE_CREATED`, `RESOURCE_UPDATED`, ... or a name of the domain such as `CONTRIBUTION_MADE`. */
+  event: string;
+  /** MEDIUM unless said: HIGH for role creation, deletions and approvals. */
+  impact?: EventImpact;
+  resourceType: string;
+  /** Null for a read that is about no single resource. */
+  resourceId: string | null;
+  actorId: string | null;
+  requestId: string | null;
+  /** References only, never personal data. */
+  data?: object;
+}

@@ -1,0 +1,51 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import ipaddr from 'ipaddr.js';
+import { sha256 } from '../shared/digest.ts';
+import { refuse } from '../shared/errors.ts';
+
+/** Failed logins that are tolerated within the window (decisions 1). */
+const failuresPerAccountAndAddress = 10;
+const failuresPerAddress = 100;
+const windowMinutes = 15;
+
+/** Who tries: the account as a digest (it may belong to nobody), and the network address. */
+export interface LoginAttempt {
+  account: string;
+  address: string;
+}
+
+/** The address that failures are counted by: a whole /64 for IPv6, where one person has that many. */
+function countedAddress(address: string): string {
+  if (!ipaddr.isValid(address)) return 'unknown';
+  const parsed = ipaddr.process(address);
+  return parsed.kind() === 'ipv4' ? parsed.toString() : `${parsed.toNormalizedString().split(':', 4).join(':')}::/64`;
+}
+
+export function loginAttempt(email: string, address: string): LoginAttempt {
+  return { account: sha256(email.trim().toLowerCase()), address: countedAddress(address) };
+}
+
+/** Refuses with TOO_MANY_REQUESTS while the account from this address, or the address, has failed too often. */
+export async function refuseThrottled(em: EntityManager, { account, address }: LoginAttempt): Promise<void> {
+  const wait = (limit: number) =>
+    `ceil(extract(epoch from (array_agg(failed_at order by failed_at desc))[${limit}] + interval '${windowMinutes} minutes' - clock_timestamp()))`;
+  const [row] = await em.execute<[{ by_account: string | null; by_address: string | null }]>(
+    `select (select ${wait(failuresPerAccountAndAddress)} from login_failures
+             where address = ? and account_hash = ? and failed_at > clock_timestamp() - interval '${windowMinutes} minutes') as by_account,
+            (select ${wait(failuresPerAddress)} from login_failures
+             where address = ? and failed_at > clock_timestamp() - interval '${windowMinutes} minutes') as by_address`,
+    [address, account, address],
+  );
+  const seconds = Math.max(Number(row.by_account ?? 0), Number(row.by_address ?? 0));
+  if (row.by_account === null && row.by_address === null) return;
+  refuse('TOO_MANY_REQUESTS', 'Too many failed logins; try again later', { retryAfterSeconds: Math.max(1, seconds) });
+}
+
+/** Counts a failed login, and forgets what no window reaches any more. */
+export async function recordLoginFailure(em: EntityManager, { account, address }: LoginAttempt): Promise<void> {
+  await em.execute('insert into login_failures (address, account_hash) values (?, ?)', [address, account]);
+  await em.execute(
+    `delete from login_failures where id in (select id from login_failures
+     where failed_at < clock_timestamp() - interval '${windowMinutes} minutes' order by failed_at limit 100 for update skip locked)`,
+  );
+}

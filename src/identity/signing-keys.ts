@@ -1,0 +1,105 @@
+import type { MikroORM } from '@mikro-orm/postgresql';
+import { type CryptoKey, importJWK, type JWK } from 'jose';
+import type { Sealer } from '../encryption/sealer.ts';
+import { must } from '../shared/assert.ts';
+import { rotateSigningKey } from './rotate-signing-key.ts';
+import { type SigningKeyRow, signingKeysMaxAgeMs } from './signing-key.ts';
+
+interface PublishedKey {
+  id: string;
+  jwk: JWK;
+  key: CryptoKey;
+  publishedUntil: number;
+}
+
+export interface SigningKeys {
+  /** The key that signs, at most a few seconds old news. */
+  signer(): Promise<{ id: string; key: CryptoKey }>;
+  /** The public key of this id, or undefined when it is not published. */
+  find(id: string): Promise<CryptoKey | undefined>;
+  published(): Promise<JWK[]>;
+}
+
+/** An unknown key id makes the process look again, at most this often. */
+const unknownKeyMs = 1000;
+
+interface SigningKeysInput {
+  orm: MikroORM;
+  sealer: Sealer;
+  tokenTtlSeconds: number;
+}
+
+async function importKey(jwk: JWK): Promise<CryptoKey> {
+  const key = await importJWK(jwk, 'EdDSA');
+  if (key instanceof Uint8Array) throw new Error('a signing key is not asymmetric');
+  return key;
+}
+
+/** The signing keys as this process knows them, read again when they may be old; makes the first one when there is none. */
+export function createSigningKeys({ orm, sealer, tokenTtlSeconds }: SigningKeysInput): SigningKeys {
+  let keys = new Map<string, PublishedKey>();
+  let signing: { id: string; key: CryptoKey } | undefined;
+  let loadedAt = Number.NEGATIVE_INFINITY;
+  let loading: Promise<void> | undefined;
+
+  async function load(): Promise<void> {
+    const startedAt = performance.now();
+    const read = () =>
+      orm.em.fork().execute<SigningKeyRow[]>(
+        `select id, public_jwk, private_key_sealed, published_until from token_signing_keys
+         where published_until is null or published_until > clock_timestamp() order by created_at desc`,
+      );
+    let rows = await read();
+    if (!rows.some(({ published_until }) => published_until === null)) {
+      await rotateSigningKey(orm.em.fork(), { sealer, tokenTtlSeconds, onlyIfMissing: true });
+      rows = await read();
+    }
+    const live = must(
+      rows.find(({ published_until }) => published_until === null),
+      'there is a signing key',
+    );
+    if (signing?.id !== live.id) {
+      const place = { table: 'token_signing_keys', column: 'private_key_sealed', row: live.id };
+      const jwk: JWK = JSON.parse(await sealer.open(place, live.private_key_sealed));
+      signing = { id: live.id, key: await importKey(jwk) };
+    }
+    const published = rows.map(async ({ id, public_jwk, published_until }): Promise<[string, PublishedKey]> => {
+      const key = keys.get(id)?.key ?? (await importKey(public_jwk));
+      const publishedUntil = published_until === null ? Number.POSITIVE_INFINITY : new Date(published_until).getTime();
+      return [id, { id, jwk: public_jwk, key, publishedUntil }];
+    });
+    keys = new Map(await Promise.all(published));
+    loadedAt = startedAt;
+  }
+
+  async function refresh(maxAgeMs: number): Promise<void> {
+    if (performance.now() - loadedAt < maxAgeMs) return;
+    loading ??= load().finally(() => {
+      loading = undefined;
+    });
+    try {
+      await loading;
+    } catch (error) {
+      // With the database away, what is known goes on serving.
+      if (keys.size === 0) throw error;
+    }
+  }
+
+  const isPublished = ({ publishedUntil }: PublishedKey): boolean => publishedUntil > Date.now();
+
+  return {
+    async signer() {
+      await refresh(signingKeysMaxAgeMs);
+      return must(signing, 'the signing key is loaded');
+    },
+    async find(id) {
+      if (!keys.has(id)) await refresh(unknownKeyMs);
+      const found = keys.get(id);
+      return found && isPublished(found) ? found.key : undefined;
+    },
+    async published() {
+      await refresh(signingKeysMaxAgeMs);
+      return [...keys.values()].filter(isPublished).map(({ jwk }) => jwk);
+    },
+  };
+}

@@ -1,0 +1,131 @@
+import type { MikroORM } from '@mikro-orm/postgresql';
+import { createRemoteJWKSet, decodeJwt, type JWK, type JWTVerifyGetKey, jwtVerify, SignJWT } from 'jose';
+import type { Config } from '../config.ts';
+import type { Sealer } from '../encryption/sealer.ts';
+import { sha256 } from '../shared/digest.ts';
+import { DomainError } from '../shared/errors.ts';
+import { newId } from '../shared/ids.ts';
+import { createSigningKeys } from './signing-keys.ts';
+import type { UserType } from './user.ts';
+
+/** What a valid token says: who, and under which id it can be revoked. Never what the bearer may do. */
+export interface TokenClaims {
+  userId: string;
+  tokenId: string;
+  expiresAt: Date;
+}
+
+export interface TokenSubject {
+  userId: string;
+  userType: UserType;
+  organizationId: string | null;
+}
+
+export interface Tokens {
+  /** Signs an access token for a user; lives `AUTH_TOKEN_TTL_SECONDS`. */
+  sign(subject: TokenSubject): Promise<{ token: string; expiresInSeconds: number }>;
+  /** Reads a token of ours or of the trusted external issuer; refuses anything else with UNAUTHENTICATED. */
+  verify(token: string): Promise<TokenClaims>;
+  /** The public keys, as `/.well-known/jwks.json` publishes them. */
+  jwks(): Promise<{ keys: JWK[] }>;
+}
+
+const tokenType = 'at+jwt';
+const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+const unauthenticated = (cause?: unknown) => new DomainError('UNAUTHENTICATED', 'The token is not valid', { cause });
+
+interface TokensInput {
+  config: Pick<
+    Config,
+    | 'AUTH_ISSUER'
+    | 'AUTH_AUDIENCE'
+    | 'AUTH_TOKEN_TTL_SECONDS'
+    | 'AUTH_EXTERNAL_JWKS_URL'
+    | 'AUTH_EXTERNAL_ISSUER'
+    | 'AUTH_EXTERNAL_AUDIENCE'
+  >;
+  orm: MikroORM;
+  sealer: Sealer;
+}
+
+/** Access tokens: JWT signed EdDSA, algorithm, issuer, audience and type pinned (decisions 1). */
+export function createTokens({ config, orm, sealer }: TokensInput): Tokens {
+  const ttlSeconds = config.AUTH_TOKEN_TTL_SECONDS;
+  const keys = createSigningKeys({ orm, sealer, tokenTtlSeconds: ttlSeconds });
+  const externalKeys = config.AUTH_EXTERNAL_JWKS_URL
+    ? createRemoteJWKSet(new URL(config.AUTH_EXTERNAL_JWKS_URL), { timeoutDuration: 2000 })
+    : undefined;
+
+  const ownKey: JWTVerifyGetKey = async ({ kid }) => {
+    const key = await keys.find(kid ?? '');
+    if (!key) throw unauthenticated();
+    return key;
+  };
+
+  async function verifyOwn(token: string): Promise<TokenClaims> {
+    const { payload } = await jwtVerify(token, ownKey, {
+      algorithms: ['EdDSA'],
+      issuer: config.AUTH_ISSUER,
+      audience: config.AUTH_AUDIENCE,
+      typ: tokenType,
+      requiredClaims: ['sub', 'jti', 'exp', 'iat'],
+    });
+    return claimsOf(payload.sub, payload.jti, payload.exp);
+  }
+
+  async function verifyExternal(token: string, getKey: JWTVerifyGetKey): Promise<TokenClaims> {
+    const issuer = config.AUTH_EXTERNAL_ISSUER ?? '';
+    const { payload } = await jwtVerify(token, getKey, {
+      algorithms: ['EdDSA', 'ES256', 'ES384', 'ES512', 'PS256', 'PS384', 'PS512', 'RS256', 'RS384', 'RS512'],
+      issuer,
+      audience: config.AUTH_EXTERNAL_AUDIENCE ?? config.AUTH_AUDIENCE,
+      requiredClaims: ['sub', 'exp'],
+    });
+    // An external id is kept apart from ours; a token without one is revoked by its digest.
+    return claimsOf(payload.sub, sha256(`${issuer} ${payload.jti ?? token}`), payload.exp);
+  }
+
+  return {
+    async sign({ userId, userType, organizationId }) {
+      const { id, key } = await keys.signer();
+      const token = await new SignJWT({ user_type: userType, organization_id: organizationId })
+        .setProtectedHeader({ alg: 'EdDSA', kid: id, typ: tokenType })
+        .setIssuer(config.AUTH_ISSUER)
+        .setAudience(config.AUTH_AUDIENCE)
+        .setSubject(userId)
+        .setJti(newId())
+        .setIssuedAt()
+        .setExpirationTime(`${ttlSeconds}s`)
+        .sign(key);
+      return { token, expiresInSeconds: ttlSeconds };
+    },
+    async verify(token) {
+      try {
+        if (externalKeys && decodeJwt(token).iss === config.AUTH_EXTERNAL_ISSUER) {
+          return await verifyExternal(token, externalKeys);
+        }
+        return await verifyOwn(token);
+      } catch (error) {
+        if (isJoseRefusal(error)) throw unauthenticated(error);
+        throw error;
+      }
+    },
+    async jwks() {
+      return { keys: await keys.published() };
+    },
+  };
+}
+
+function claimsOf(userId: unknown, tokenId: unknown, expiresAt: unknown): TokenClaims {
+  if (typeof userId !== 'string' || !uuidPattern.test(userId)) throw unauthenticated();
+  if (typeof tokenId !== 'string' || typeof expiresAt !== 'number') throw unauthenticated();
+  return { userId, tokenId, expiresAt: new Date(expiresAt * 1000) };
+}
+
+/** jose names what is wrong with a token by a code; its TypeErrors come from texts that are no token at all. */
+function isJoseRefusal(error: unknown): boolean {
+  if (typeof error !== 'object' || error === null) return false;
+  if ('code' in error && error.code === 'ERR_JWKS_TIMEOUT') return false;
+  return ('code' in error && String(error.code).startsWith('ERR_J')) || ('name' in error && error.name === 'TypeError');
+}

@@ -1,0 +1,23 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import type { UserStatus, UserType } from './user.ts';
+
+const UserSchema = defineEntity({
+  name: 'User',
+  tableName: 'users',
+  properties: {
+    id: p.uuid().primary(),
+    email: p.string().length(254),
+    name: p.string().length(200),
+    user_type: p.text().$type<UserType>(),
+    organization_id: p.uuid().nullable(),
+    role_id: p.uuid().nullable(),
+    profile_picture: p.string().length(500).nullable(),
+    status: p.text().$type<UserStatus>(),
+    password_hash: p.text().nullable().hidden(),
+    created_at: p.datetime().onCreate(() => new Date()),
+    updated_at: p.datetime().onCreate(() => new Date()),
+  },
+});
+
+export class User extends UserSchema.class {}
+UserSchema.setClass(User);

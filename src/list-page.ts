@@ -1,0 +1,50 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+
+/** What a list asks for: `page` or `after` (the id of the last row seen), never both in effect. */
+export interface PageRequest {
+  page: number;
+  limit: number;
+  order?: 'asc' | 'desc' | undefined;
+  after?: string | undefined;
+}
+
+export interface PageSource {
+  /** SQL after `select`. */
+  columns: string;
+  /** The table that is paged, and its alias `row`: e.g. `users row`. */
+  table: string;
+  /** SQL between the table and `where`, e.g. joins. */
+  joins?: string;
+  /** Conditions, joined by `and`; each with its parameters in order. */
+  where?: readonly { sql: string; params?: readonly unknown[] }[];
+}
+
+/**
+ * One page of rows by creation and the number of all matches. The table has `id` and `created_at`; with `after` the
+ * page is read on from that row by keyset. An `after` that names no row gives an empty page.
+ */
+export async function listPage<Row extends object>(
+  em: EntityManager,
+  { columns, table, joins = '', where = [] }: PageSource,
+  { page, limit, order = 'desc', after }: PageRequest,
+): Promise<{ rows: Row[]; total: number }> {
+  const params = where.flatMap((condition) => condition.params ?? []);
+  const conditions = where.map(({ sql }) => `(${sql})`);
+  const filter = conditions.length > 0 ? `where ${conditions.join(' and ')}` : '';
+  const name = table.split(' ')[0];
+  const seek =
+    after === undefined
+      ? ''
+      : `${filter === '' ? 'where' : 'and'} (row.created_at, row.id) ${order === 'desc' ? '<' : '>'}
+         (select created_at, id from ${name} where id = ?)`;
+  const offset = after === undefined ? (BigInt(page) - 1n) * BigInt(limit) : 0n;
+  const rows = await em.execute<Row[]>(
+    `select ${columns} from ${table} ${joins} ${filter} ${seek}
+     order by row.created_at ${order}, row.id ${order} limit ${limit} offset ${offset}`,
+    [...params, ...(after === undefined ? [] : [after])],
+  );
+  const [count] = await em.execute<[{ total: string }]>(`select count(*) as total from ${table} ${joins} ${filter}`, [
+    ...params,
+  ]);
+  return { rows, total: Number(count.total) };
+}
