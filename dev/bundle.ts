@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto';
+import { globSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Part, type PartOptions, readPartOptions, startPart } from './part.ts';
+
+const root = join(import.meta.dirname, '..');
+const cache = join(root, 'node_modules', '.cache', 'amanah');
+const keptBundles = 4;
+const readyWithinMs = 180_000;
+
+/** Where the bundle of the workflows as they are now belongs; the name says of what it was made. */
+export function workflowBundleFile(): string {
+  const hash = createHash('sha256');
+  const sources = globSync(['workflows/**/*.ts', 'src/**/*.ts', 'package-lock.json'], { cwd: root }).sort();
+  for (const source of sources) hash.update(source).update('\0').update(readFileSync(join(root, source))).update('\0');
+  return join(cache, `workflows-${hash.digest('hex').slice(0, 16)}.js`);
+}
+
+/** The workflow bundle, built when the sources have changed since; answers its path. */
+export async function ensureWorkflowBundle(
+  part: Pick<PartOptions, 'logFile' | 'onProcess' | 'onGone'>,
+): Promise<string> {
+  const file = workflowBundleFile();
+  if (statSync(file, { throwIfNoEntry: false })) return file;
+  const builder: Part = await startPart({
+    ...part,
+    name: 'The workflow bundle',
+    script: import.meta.filename,
+    env: process.env,
+    options: { file },
+    readyWithinMs,
+  });
+  await builder.exited;
+  return file;
+}
+
+/** In a process of its own, so that nobody waits for a busy event loop meanwhile. */
+async function run(): Promise<void> {
+  process.on('disconnect', () => process.exit(1));
+  const { file } = readPartOptions() as { file: string };
+  const { bundleWorkflowCode } = await import('@temporalio/worker');
+  const { code } = await bundleWorkflowCode({ workflowsPath: join(root, 'workflows', 'index.ts') });
+  mkdirSync(cache, { recursive: true });
+  writeFileSync(`${file}.${process.pid}`, code);
+  renameSync(`${file}.${process.pid}`, file);
+  removeOldBundles();
+  process.send?.('ready', () => process.exit(0));
+}
+
+function removeOldBundles(): void {
+  const bundles = readdirSync(cache).filter((name) => name.startsWith('workflows-'));
+  const newestFirst = bundles
+    .map((name) => ({ path: join(cache, name), at: statSync(join(cache, name)).mtimeMs }))
+    .toSorted((left, right) => right.at - left.at);
+  for (const { path } of newestFirst.slice(keptBundles)) rmSync(path, { force: true });
+}
+
+if (import.meta.main) await run();

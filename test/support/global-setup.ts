@@ -1,0 +1,84 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ensureWorkflowBundle } from '../../dev/bundle.ts';
+import type { Part } from '../../dev/part.ts';
+import { findFreePort } from '../../dev/ports.ts';
+import { postgresUrl, startPostgres } from '../../dev/postgres.ts';
+import { writePrivateJson } from '../../dev/private-file.ts';
+import { startS3 } from '../../dev/s3.ts';
+import { startTemporal } from '../../dev/temporal.ts';
+import { findTemporalBinary } from '../../dev/temporal-binary.ts';
+import { findTimeSkippingServer } from '../../dev/time-skipping.ts';
+import { migrate } from '../../src/migrate.ts';
+import { announceTestRun, type TestRun } from './run.ts';
+
+declare global {
+  var testRunParts: { parts: Part[]; directory: string } | undefined;
+}
+
+const template = 'template_amanah';
+const prefix = 'amanah-test-';
+
+/** Nothing of a test run has to survive the machine. */
+const fastAndLoose = { fsync: 'off', full_page_writes: 'off', max_connections: '500', log_checkpoints: 'off' };
+
+/** One PostgreSQL with a migrated template, one S3 server, one Temporal server and one workflow bundle for all files. */
+export default async function globalSetup(): Promise<void> {
+  removeAbandonedDirectories();
+  const directory = mkdtempSync(join(tmpdir(), `${prefix}${process.pid}-`));
+  const parts: Part[] = [];
+  globalThis.testRunParts = { parts, directory };
+  const keepPart = async (starting: Promise<Part>) => void parts.push(await starting);
+  const logFile = (name: string) => join(directory, 'logs', `${name}.log`);
+  const say = (part: string) => (sentence: string) => void process.stderr.write(`${part}: ${sentence}\n`);
+
+  const [postgresPort, s3Port, temporalPort] = [await findFreePort(), await findFreePort(), await findFreePort()];
+  const postgres = { port: postgresPort, password: randomBytes(12).toString('hex'), template };
+  const s3 = { port: s3Port, bucket: 'amanah', accessKeyId: 'test', secretAccessKey: randomBytes(12).toString('hex') };
+
+  async function preparePostgres(): Promise<void> {
+    const options = { ...postgres, directory: join(directory, 'postgres'), database: template, settings: fastAndLoose };
+    await keepPart(startPostgres(options, { logFile: logFile('postgres') }));
+    await migrate(postgresUrl(options));
+  }
+  async function prepareTemporal(): Promise<string> {
+    const binary = await findTemporalBinary(say('Temporal'));
+    await keepPart(startTemporal({ binary, port: temporalPort }, { logFile: logFile('temporal') }));
+    return binary;
+  }
+  const findTimeSkipping = () =>
+    findTimeSkippingServer(say('time-skipping server')).then(
+      (path) => ({ path }),
+      (error: unknown) => ({ missing: String(error) }),
+    );
+
+  const [, , binary, workflowBundle, timeSkipping] = await Promise.all([
+    preparePostgres(),
+    keepPart(startS3({ ...s3, directory: join(directory, 's3') }, { logFile: logFile('s3') })),
+    prepareTemporal(),
+    ensureWorkflowBundle({ logFile: logFile('bundle') }),
+    findTimeSkipping(),
+  ]);
+  const temporal = { address: `127.0.0.1:${temporalPort}`, binary };
+  const run: TestRun = { directory, postgres, s3, temporal, workflowBundle, timeSkipping };
+  writePrivateJson(join(directory, 'run.json'), run);
+  announceTestRun(join(directory, 'run.json'));
+}
+
+/** A killed run cannot remove its scratch; its processes ended themselves. */
+function removeAbandonedDirectories(): void {
+  for (const name of readdirSync(tmpdir()).filter((entry) => entry.startsWith(prefix))) {
+    const pid = Number(name.slice(prefix.length).split('-')[0]);
+    if (!isAlive(pid)) rmSync(join(tmpdir(), name), { recursive: true, force: true });
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,27 @@
+import { readFileSync } from 'node:fs';
+
+/** What the files of one test run share; made by global-setup.ts. */
+export interface TestRun {
+  /** Scratch of this run, removed at its end. */
+  directory: string;
+  postgres: { port: number; password: string; template: string };
+  s3: { port: number; bucket: string; accessKeyId: string; secretAccessKey: string };
+  temporal: { address: string; binary: string };
+  workflowBundle: string;
+  /** The time-skipping server's executable, or why there is none. */
+  timeSkipping: { path: string } | { missing: string };
+}
+
+const variable = 'AMANAH_TEST_RUN';
+
+export const announceTestRun = (file: string): void => {
+  process.env[variable] = file;
+};
+
+/** The run that this test file belongs to. */
+export function testRun(): TestRun {
+  return JSON.parse(readFileSync(process.env[variable] ?? '', 'utf8')) as TestRun;
+}
+
+/** Whether the full sizes are asked for (`npm run test:full`). */
+export const isFullRun = (): boolean => process.env.AMANAH_FULL === '1';
