@@ -1,5 +1,6 @@
 import Router from '@koa/router';
 import Koa from 'koa';
+import { callbacksRoom } from './callbacks/callbacks.routes.ts';
 import type { Dependencies } from './dependencies.ts';
 import { documentation } from './http/documentation.ts';
 import { presentErrors } from './http/errors.ts';
@@ -13,11 +14,21 @@ import { type Doors, refuseUnknown, serveRoute } from './http/serve-route.ts';
 import { authRoom } from './identity/auth.routes.ts';
 import { authenticate } from './identity/authenticate.ts';
 import { wellKnownRoom } from './identity/well-known.routes.ts';
+import { accountsRoom } from './ledger/accounts.routes.ts';
+import { transactionsRoom } from './ledger/transactions.routes.ts';
+import { paymentsRoom } from './payments/payments.routes.ts';
 
 export const version = '0.1.0';
 
 /** Every room of the API, by name. */
-export const rooms: readonly Room[] = [authRoom, wellKnownRoom];
+export const rooms: readonly Room[] = [
+  authRoom,
+  wellKnownRoom,
+  accountsRoom,
+  transactionsRoom,
+  paymentsRoom,
+  callbacksRoom,
+];
 
 /** Literal paths before those with parameters, so that `/organizations/sizes` is not an organization. */
 function byLiteralness(left: Route, right: Route): number {

@@ -63,24 +63,21 @@ export async function findFirstAnswer(
     : { status: kept.answer_status, body: kept.answer_body };
 }
 
-/** Keeps the first answer under this key; returns what is kept and whether it was this one. */
+/**
+ * Keeps the first answer under this key; returns what is kept and whether it was this one. Refuses a key of another
+ * request, also one that came at the same time.
+ */
 export async function keepFirstAnswer(
   em: EntityManager,
-  { userId, keyHash }: { userId: string; keyHash: string },
+  claim: Omit<KeyClaim, 'resourceId'>,
   answer: StoredAnswer,
 ): Promise<StoredAnswer & { first: boolean }> {
   const mine = await em.execute<unknown[]>(
     `update idempotency_keys set answer_status = ?, answer_body = ?
-     where user_id = ? and key_hash = ? and answer_status is null returning 1`,
-    [answer.status, answer.body, userId, keyHash],
+     where user_id = ? and key_hash = ? and fingerprint = ? and answer_status is null returning 1`,
+    [answer.status, answer.body, claim.userId, claim.keyHash, claim.fingerprint],
   );
   if (mine.length > 0) return { ...answer, first: true };
-  const rows = await em.execute<{ answer_status: number; answer_body: string }[]>(
-    'select answer_status, answer_body from idempotency_keys where user_id = ? and key_hash = ?',
-    [userId, keyHash],
-  );
-  const kept = rows[0];
-  return kept === undefined
-    ? { ...answer, first: true }
-    : { status: kept.answer_status, body: kept.answer_body, first: false };
+  const kept = await findFirstAnswer(em, claim);
+  return kept === null ? { ...answer, first: true } : { ...kept, first: false };
 }

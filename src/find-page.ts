@@ -1,0 +1,41 @@
+import type { EntityClass, FilterQuery } from '@mikro-orm/core';
+import type { EntityManager } from '@mikro-orm/postgresql';
+
+/** Which part of a list is asked for: a page, or what follows the row `after` (keyset). Newest first by default. */
+export interface ListWindow {
+  page: number;
+  limit: number;
+  after?: string | undefined;
+  order?: 'asc' | 'desc' | undefined;
+}
+
+interface Listed {
+  id: string;
+  created_at: Date;
+}
+
+/**
+ * One page of a list in the order of creation, with the number of all matches (decisions 0). A page past the end, and
+ * one after a row that does not exist, is empty.
+ */
+export async function findPage<T extends Listed>(
+  em: EntityManager,
+  entity: EntityClass<T>,
+  where: FilterQuery<T>,
+  { page, limit, after, order = 'desc' }: ListWindow,
+): Promise<{ items: T[]; total: number }> {
+  const total = await em.count(entity, where);
+  const orderBy = [{ created_at: order }, { id: order }] as never;
+  if (after === undefined) {
+    const items = await em.find(entity, where, { limit, offset: (page - 1) * limit, orderBy });
+    return { items, total };
+  }
+  const last = await em.findOne(entity, { id: after } as FilterQuery<T>);
+  if (last === null) return { items: [], total };
+  const beyond = order === 'desc' ? '$lt' : '$gt';
+  const further = {
+    $or: [{ created_at: { [beyond]: last.created_at } }, { created_at: last.created_at, id: { [beyond]: last.id } }],
+  };
+  const items = await em.find(entity, { $and: [where, further] } as FilterQuery<T>, { limit, orderBy });
+  return { items, total };
+}

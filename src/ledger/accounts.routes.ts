@@ -1,0 +1,84 @@
+import { z } from 'zod';
+import { allow } from '../http/access.ts';
+import { created } from '../http/answer.ts';
+import { amount, text, timestamp, uuid } from '../http/fields.ts';
+import { listQuery, pageFields, presentPage } from '../http/paging.ts';
+import { createRoom } from '../http/room.ts';
+import { accountKinds } from './account.ts';
+import { createPocket } from './create-pocket.ts';
+import { findAccounts, getAccount } from './find-accounts.ts';
+import { presentAccount } from './present-account.ts';
+
+const AccountShape = z
+  .object({
+    id: uuid(),
+    name: z.string(),
+    kind: z.enum(accountKinds),
+    user_id: uuid().nullable(),
+    organization_id: uuid().nullable(),
+    owner_id: uuid().nullable(),
+    currency: z.literal('IDR'),
+    balance: amount(),
+    created_at: timestamp(),
+  })
+  .meta({ id: 'Account' });
+
+const room = createRoom({
+  prefix: '/v1/accounts',
+  tag: 'Accounts',
+  description: 'Ledger accounts and their balances.',
+});
+
+room.get(
+  '/',
+  {
+    summary: 'List accounts',
+    access: allow('read-account', { scope: "own; the organization's for its admins; all for platform" }),
+    query: listQuery().extend({ kind: z.enum(accountKinds).optional() }),
+    answers: {
+      200: z.object({ message: z.string(), data: z.object({ items: z.array(AccountShape), ...pageFields }) }),
+    },
+  },
+  async ({ em, caller, query }) => {
+    const { items, total } = await findAccounts(em, caller, query);
+    return {
+      message: 'Accounts found',
+      data: {
+        items: items.map(({ account, balance }) => presentAccount(account, balance)),
+        ...presentPage(query, total),
+      },
+    };
+  },
+);
+
+room.post(
+  '/',
+  {
+    summary: 'Open a further pocket',
+    access: allow('create-account', { userTypes: ['individual', 'organization'], scope: 'for the caller' }),
+    body: z.strictObject({ name: text(100) }),
+    answers: { 201: z.object({ message: z.string(), data: AccountShape }) },
+  },
+  async ({ em, caller, body, requestId }) => {
+    const id = await createPocket(em, caller, { name: body.name, requestId });
+    const { account, balance } = await getAccount(em, caller, id);
+    return created({ message: 'Account opened', data: presentAccount(account, balance) });
+  },
+);
+
+room.get(
+  '/:account_id',
+  {
+    summary: 'Read an account',
+    access: allow('read-account', { scope: "own; the organization's for its admins; all for platform" }),
+    params: z.object({ account_id: uuid() }),
+    answers: { 200: z.object({ message: z.string(), data: AccountShape }) },
+    refusals: [404],
+  },
+  async ({ em, caller, params }) => {
+    const { account, balance } = await getAccount(em, caller, params.account_id);
+    return { message: 'Account found', data: presentAccount(account, balance) };
+  },
+);
+
+export const accountsRoom = room;

@@ -1,0 +1,29 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { recordEvent } from '../events/record-event.ts';
+import type { Caller } from '../identity/caller.ts';
+import { openAccount } from './open-account.ts';
+
+/** Opens a further account for the caller: a user's own, or the organization's for its users (decisions 1 and 2). */
+export function createPocket(
+  em: EntityManager,
+  caller: Caller,
+  { name, requestId }: { name: string; requestId: string },
+): Promise<string> {
+  return em.transactional(async (tx) => {
+    const ofOrganization = caller.userType === 'organization';
+    const id = await openAccount(tx, {
+      kind: ofOrganization ? 'organization' : 'user',
+      name,
+      userId: ofOrganization ? null : caller.userId,
+      organizationId: ofOrganization ? caller.organizationId : null,
+    });
+    await recordEvent(tx, {
+      event: 'RESOURCE_CREATED',
+      resourceType: 'account',
+      resourceId: id,
+      actorId: caller.userId,
+      requestId,
+    });
+    return id;
+  });
+}

@@ -1,0 +1,55 @@
+import type { EntityManager, FilterQuery } from '@mikro-orm/postgresql';
+import { findPage, type ListWindow } from '../find-page.ts';
+import { type Caller, isPlatform } from '../identity/caller.ts';
+import { refuse } from '../shared/errors.ts';
+import type { Money } from '../shared/money.ts';
+import { Account } from './account.entity.ts';
+import type { AccountKind } from './account.ts';
+
+export interface AccountWithBalance {
+  account: Account;
+  /** IDR, scale 4. */
+  balance: Money;
+}
+
+/** Whose accounts a caller reads: its own, its organization's for users of type `organization`, all for platform. */
+function readableBy(caller: Caller): FilterQuery<Account> {
+  if (isPlatform(caller)) return {};
+  return caller.userType === 'organization' ? { organization_id: caller.organizationId } : { user_id: caller.userId };
+}
+
+/** A page of the accounts that the caller reads, with balances. */
+export async function findAccounts(
+  em: EntityManager,
+  caller: Caller,
+  { kind, ...window }: ListWindow & { kind?: AccountKind | undefined },
+): Promise<{ items: AccountWithBalance[]; total: number }> {
+  const where = kind === undefined ? readableBy(caller) : { $and: [readableBy(caller), { kind }] };
+  const { items, total } = await findPage(em, Account, where, window);
+  return { items: await withBalances(em, items), total };
+}
+
+/** One account with its balance. Refuses with NOT_FOUND, and with FORBIDDEN when it is another's (decisions 0). */
+export async function getAccount(em: EntityManager, caller: Caller, id: string): Promise<AccountWithBalance> {
+  const account = await em.findOne(Account, { id });
+  if (account === null) refuse('NOT_FOUND', 'account_id: no such account');
+  const readable =
+    isPlatform(caller) ||
+    (caller.userType === 'organization'
+      ? account.organization_id === caller.organizationId
+      : account.user_id === caller.userId);
+  if (!readable) refuse('FORBIDDEN', 'account_id: the account is not yours');
+  const [found] = await withBalances(em, [account]);
+  if (found === undefined) refuse('NOT_FOUND', 'account_id: no such account');
+  return found;
+}
+
+async function withBalances(em: EntityManager, accounts: Account[]): Promise<AccountWithBalance[]> {
+  if (accounts.length === 0) return [];
+  const rows = await em.execute<{ account_id: string; balance: Money }[]>(
+    'select account_id, sum(balance)::text as balance from account_balances where account_id = any(?::uuid[]) group by 1',
+    [`{${accounts.map(({ id }) => id).join(',')}}`],
+  );
+  const balances = new Map(rows.map(({ account_id, balance }) => [account_id, balance]));
+  return accounts.map((account) => ({ account, balance: balances.get(account.id) ?? '0.0000' }));
+}

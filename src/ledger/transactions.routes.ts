@@ -1,0 +1,99 @@
+import { z } from 'zod';
+import { recordRead } from '../events/record-event.ts';
+import { allow } from '../http/access.ts';
+import { amount, timestamp, uuid } from '../http/fields.ts';
+import { countedFields, listQuery, presentCounted } from '../http/paging.ts';
+import { createRoom } from '../http/room.ts';
+import { findTransactions, getTransaction } from './find-transactions.ts';
+import { presentTransaction } from './present-transaction.ts';
+import { ledgerReferenceTypes, transactionPurposes, transactionStatuses, transactionTypes } from './transaction.ts';
+
+const TransactionShape = z
+  .object({
+    id: uuid(),
+    user_id: uuid(),
+    amount: amount(),
+    status: z.enum(transactionStatuses),
+    date: timestamp(),
+    source_account_id: uuid(),
+    destination_account_id: uuid().nullable(),
+    type: z.enum(transactionTypes),
+    reference_type: z.enum(ledgerReferenceTypes),
+    reference_id: uuid(),
+    batch_id: uuid(),
+    purpose: z.enum(transactionPurposes),
+    payment_order_id: uuid().nullable(),
+    created_by: uuid().nullable(),
+    updated_by: uuid().nullable(),
+    deleted_by: uuid().nullable(),
+    created_at: timestamp(),
+    updated_at: timestamp(),
+  })
+  .meta({ id: 'Transaction' });
+
+const scope = "own; the organization's for its admins; all for platform";
+const success = { status: z.literal('success'), statusCode: z.literal(200), message: z.string() };
+
+const room = createRoom({
+  prefix: '/v1/transactions',
+  tag: 'Transactions',
+  description: 'The read-only ledger of money movements, written by payments and callbacks only.',
+});
+
+room.get(
+  '/',
+  {
+    summary: 'List transactions',
+    description: 'A `user_id` that the caller may not read is overridden by what it may (giving section 4).',
+    access: allow('read-transaction', { scope }),
+    query: listQuery().extend({
+      product_id: uuid().optional(),
+      reference_type: z.enum(ledgerReferenceTypes).optional(),
+      type: z.enum(transactionTypes).optional(),
+      user_id: uuid().optional(),
+    }),
+    answers: {
+      200: z.object({
+        ...success,
+        data: z.object({ ...countedFields, transactions: z.array(TransactionShape) }),
+      }),
+    },
+  },
+  async ({ em, caller, query, requestId }) => {
+    const { items, total } = await findTransactions(em, caller, query);
+    await recordRead(em, {
+      resourceType: 'transaction',
+      resourceId: caller.userId,
+      actorId: caller.userId,
+      requestId,
+    });
+    return {
+      status: 'success',
+      statusCode: 200,
+      message: 'Transactions found',
+      data: { ...presentCounted(query, total), transactions: items.map(presentTransaction) },
+    };
+  },
+);
+
+room.get(
+  '/:id',
+  {
+    summary: 'Read a transaction',
+    access: allow('read-transaction', { scope }),
+    params: z.object({ id: uuid() }),
+    answers: { 200: z.object({ ...success, data: z.object({ transaction: TransactionShape }) }) },
+    refusals: [404],
+  },
+  async ({ em, caller, params }) => {
+    const transaction = await getTransaction(em, caller, params.id);
+    return {
+      status: 'success',
+      statusCode: 200,
+      message: 'Transaction found',
+      data: { transaction: presentTransaction(transaction) },
+    };
+  },
+);
+
+export const transactionsRoom = room;

@@ -1,0 +1,48 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { findPage, type ListWindow } from '../find-page.ts';
+import { type Caller, isPlatform } from '../identity/caller.ts';
+import { refuse } from '../shared/errors.ts';
+import { PaymentChannel } from './payment-channel.entity.ts';
+import { PaymentOrder } from './payment-order.entity.ts';
+
+export interface OrderWithChannel {
+  order: PaymentOrder;
+  channel: PaymentChannel;
+}
+
+async function withChannels(em: EntityManager, orders: PaymentOrder[]): Promise<OrderWithChannel[]> {
+  if (orders.length === 0) return [];
+  const channels = await em.find(PaymentChannel, { id: { $in: orders.map(({ payment_id }) => payment_id) } });
+  return orders.flatMap((order) => {
+    const channel = channels.find(({ id }) => id === order.payment_id);
+    return channel === undefined ? [] : [{ order, channel }];
+  });
+}
+
+/** The order of this id, or null. */
+export async function findOrder(em: EntityManager, orderId: string): Promise<OrderWithChannel | null> {
+  const order = await em.findOne(PaymentOrder, { id: orderId }, { refresh: true });
+  if (order === null) return null;
+  const [found] = await withChannels(em, [order]);
+  return found ?? null;
+}
+
+/** An order that the caller may poll: its own, or any for platform. Refuses with NOT_FOUND or FORBIDDEN (decisions 0). */
+export async function getOrder(em: EntityManager, caller: Caller, orderId: string): Promise<OrderWithChannel> {
+  const found = await findOrder(em, orderId);
+  if (found === null) refuse('NOT_FOUND', 'payment_order_id: no such order');
+  if (!isPlatform(caller) && found.order.user_id !== caller.userId) {
+    refuse('FORBIDDEN', 'payment_order_id: the order is not yours');
+  }
+  return found;
+}
+
+/** A page of the caller's own orders, newest first. */
+export async function findOrders(
+  em: EntityManager,
+  caller: Caller,
+  window: ListWindow,
+): Promise<{ items: OrderWithChannel[]; total: number }> {
+  const { items, total } = await findPage(em, PaymentOrder, { user_id: caller.userId }, window);
+  return { items: await withChannels(em, items), total };
+}

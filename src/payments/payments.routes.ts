@@ -1,0 +1,189 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { z } from 'zod';
+import type { Dependencies } from '../dependencies.ts';
+import { signedIn } from '../http/access.ts';
+import { answer, created } from '../http/answer.ts';
+import { amount, moneyNumber, optionalText, timestamp, uuid } from '../http/fields.ts';
+import { readIdempotencyKey } from '../http/idempotency-key.ts';
+import { listQuery, pageFields, presentPage } from '../http/paging.ts';
+import { createRoom } from '../http/room.ts';
+import { refuse } from '../shared/errors.ts';
+import { findChannels } from './find-channels.ts';
+import { findOrder, findOrders, getOrder, type OrderWithChannel } from './find-orders.ts';
+import { keepFirstAnswer } from './idempotency.ts';
+import { paymentOrderStatusIds, referenceTypes } from './payment-order.ts';
+import { openTexts, prepareGatewayPayment } from './prepare-gateway-payment.ts';
+import { presentOrder } from './present-order.ts';
+
+/** How long a request waits for the provider before it answers `PENDING` (decisions 3). */
+const instrumentWaitMs = 10_000;
+
+const OrderShape = z
+  .object({
+    payment_order_id: uuid(),
+    transaction_id: z.string().nullable().meta({ description: "The provider's own id of the payment." }),
+    payment_id: z.int(),
+    payment_name: z.string(),
+    nominal: z.number(),
+    admin_fee: z.number(),
+    transaction_total: z.number().meta({ description: 'What the payer pays: nominal plus admin_fee.' }),
+    payment_code: z.string().nullable().meta({ description: 'Virtual account number.' }),
+    payment_links: z.string().nullable().meta({ description: 'Checkout of an e-wallet.' }),
+    qr_code: z.string().nullable().meta({ description: 'QRIS payload.' }),
+    expired_date: z.string().meta({ description: 'UTC+7.', examples: ['2026-01-31 15:00:00'] }),
+    status_id: z.int().min(1).max(5),
+    status: z.enum(Object.keys(paymentOrderStatusIds) as (keyof typeof paymentOrderStatusIds)[]),
+    reference_type: z.enum(referenceTypes),
+    reference_id: uuid(),
+    transaction_name: z.string(),
+    transaction_desc: z.string(),
+    created_at: timestamp(),
+  })
+  .meta({ id: 'PaymentOrder' });
+
+const GatewayPayment = z.strictObject({
+  reference_type: z.enum(referenceTypes),
+  reference_id: uuid(),
+  payment_id: z.int(),
+  amount: moneyNumber(),
+  transaction_name: optionalText(100),
+  transaction_desc: optionalText(255),
+});
+
+const room = createRoom({
+  prefix: '/v1/payments',
+  tag: 'Payments',
+  description: 'Pay for any entity by the gateway rail (asynchronous) or from a balance (synchronous).',
+});
+
+const present = async (deps: Dependencies, found: OrderWithChannel) =>
+  presentOrder(found, await openTexts(deps.sealer, found.order.id, found.order.texts_sealed));
+
+room.get(
+  '/channels',
+  {
+    summary: 'List payment channels',
+    description: 'Not paged. `admin_fee` is `fixed` plus `basis_points` of the nominal, filled up to a whole rupiah.',
+    access: signedIn({ scope: 'all' }),
+    answers: {
+      200: z.object({
+        message: z.string(),
+        data: z.object({
+          items: z.array(
+            z.object({
+              payment_id: z.int(),
+              payment_name: z.string(),
+              method: z.enum(['virtual_account', 'qris', 'ewallet']),
+              channel_code: z.string(),
+              admin_fee: z.object({ fixed: amount(), basis_points: z.int() }),
+              minimum_amount: amount(),
+              maximum_amount: amount(),
+            }),
+          ),
+        }),
+      }),
+    },
+  },
+  async ({ em }) => {
+    const channels = await findChannels(em);
+    return {
+      message: 'Payment channels found',
+      data: {
+        items: channels.map((channel) => ({
+          payment_id: channel.id,
+          payment_name: channel.name,
+          method: channel.method,
+          channel_code: channel.channel_code,
+          admin_fee: { fixed: channel.fee_fixed, basis_points: channel.fee_basis_points },
+          minimum_amount: channel.minimum_amount,
+          maximum_amount: channel.maximum_amount,
+        })),
+      },
+    };
+  },
+);
+
+room.post(
+  '/gateway',
+  {
+    summary: 'Pay by the gateway',
+    description:
+      'Makes a payment order and answers with what the payer is shown. A provider that is silent for 10 seconds is ' +
+      'answered `PENDING` without a code: poll the order. The same `Idempotency-Key` and body replay the first answer.',
+    access: signedIn({ scope: 'targets the caller may pay for', note: "the handler's permission, by reference_type" }),
+    body: GatewayPayment,
+    idempotent: true,
+    answers: {
+      201: z.object({
+        status: z.literal('success'),
+        statusCode: z.literal(201),
+        message: z.string(),
+        data: OrderShape,
+      }),
+    },
+    refusals: [404, 502, 503],
+  },
+  async ({ em, deps, caller, body, ctx, requestId }) => {
+    const key = readIdempotencyKey(ctx);
+    const prepared = await prepareGatewayPayment(em, deps.sealer, { caller, body, key, requestId });
+    if ('replay' in prepared) return replay(prepared.replay);
+    const { orderId, opening } = prepared;
+    await deps.temporal.startGatewayPayment(orderId, opening, instrumentWaitMs);
+    const found = await findOrder(em.fork(), orderId);
+    if (found === null)
+      refuse('SERVICE_UNAVAILABLE', 'The payment could not be begun; try again', { retryAfterSeconds: 2 });
+    if (found.order.status === 'FAILED') {
+      refuse('PROVIDER_REFUSED', `The provider refused the payment: ${found.order.failure_code ?? 'no reason given'}`);
+    }
+    const data = { status: 'success', statusCode: 201, message: 'Payment created', data: await present(deps, found) };
+    if (opening.idempotency === null) return created(data);
+    return answerOnce(em.fork(), { userId: caller.userId, ...opening.idempotency }, data);
+  },
+);
+
+const replay = ({ status, body }: { status: number; body: string }) =>
+  answer(status, Buffer.from(body), { 'Idempotency-Replayed': 'true' });
+
+/** The first answer under a key is kept and is what every later one says; a key of another request is refused. */
+async function answerOnce(
+  em: EntityManager,
+  claim: { userId: string; keyHash: string; fingerprint: string },
+  data: object,
+) {
+  const kept = await keepFirstAnswer(em, claim, { status: 201, body: JSON.stringify(data) });
+  return kept.first ? answer(kept.status, Buffer.from(kept.body)) : replay(kept);
+}
+
+room.get(
+  '/orders',
+  {
+    summary: "List one's own payment orders",
+    access: signedIn({ scope: 'own' }),
+    query: listQuery(),
+    answers: { 200: z.object({ message: z.string(), data: z.object({ items: z.array(OrderShape), ...pageFields }) }) },
+  },
+  async ({ em, deps, caller, query }) => {
+    const { items, total } = await findOrders(em, caller, query);
+    return {
+      message: 'Payment orders found',
+      data: { items: await Promise.all(items.map((item) => present(deps, item))), ...presentPage(query, total) },
+    };
+  },
+);
+
+room.get(
+  '/orders/:payment_order_id',
+  {
+    summary: 'Poll a payment order',
+    access: signedIn({ scope: 'own; all for platform' }),
+    params: z.object({ payment_order_id: uuid() }),
+    answers: { 200: z.object({ message: z.string(), data: OrderShape }) },
+    refusals: [404],
+  },
+  async ({ em, deps, caller, params }) => ({
+    message: 'Payment order found',
+    data: await present(deps, await getOrder(em, caller, params.payment_order_id)),
+  }),
+);
+
+export const paymentsRoom = room;

@@ -1,0 +1,113 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Sealer } from '../encryption/sealer.ts';
+import { type Caller, requirePermission } from '../identity/caller.ts';
+import { refuse } from '../shared/errors.ts';
+import { paymentOrderIdFor } from '../shared/ids.ts';
+import { formatMoney, type Money } from '../shared/money.ts';
+import { getChannelFor } from './find-channels.ts';
+import type { PaymentHandler, Rail } from './handler.ts';
+import { handlerOf } from './handlers/index.ts';
+import { findFirstAnswer, fingerprintOf, hashKey, type StoredAnswer } from './idempotency.ts';
+import { adminFee } from './payment-channel.ts';
+import type { PaymentOpening } from './payment-contract.ts';
+import type { ReferenceType } from './payment-order.ts';
+
+export interface GatewayPaymentRequest {
+  reference_type: ReferenceType;
+  reference_id: string;
+  payment_id: number;
+  /** IDR, as the request wrote it. */
+  amount: Money;
+  transaction_name?: string | undefined;
+  transaction_desc?: string | undefined;
+}
+
+export interface PaymentTexts {
+  transaction_name: string;
+  transaction_desc: string;
+}
+
+export interface PreparedPayment {
+  orderId: string;
+  opening: PaymentOpening;
+}
+
+/** The handler of a payment on a rail. Refuses: nothing handles it or not on this rail (400), permission missing (403). */
+export function getHandler(caller: Caller, referenceType: ReferenceType, rail: Rail): PaymentHandler {
+  const handler = handlerOf(referenceType);
+  if (!handler?.rails.includes(rail)) {
+    refuse('REQUEST_INVALID', `reference_type: ${referenceType} cannot be paid by ${rail}`);
+  }
+  requirePermission(caller, handler.permission);
+  return handler;
+}
+
+/**
+ * Everything that can be refused before a payment exists: handler, permission, a key of another request, channel and
+ * amount, target. Answers the first answer under the key when there is one, otherwise what the workflow is started with.
+ */
+export async function prepareGatewayPayment(
+  em: EntityManager,
+  sealer: Sealer,
+  input: { caller: Caller; body: GatewayPaymentRequest; key: string | undefined; requestId: string },
+): Promise<{ replay: StoredAnswer } | PreparedPayment> {
+  const { caller, body, key, requestId } = input;
+  const handler = getHandler(caller, body.reference_type, 'gateway');
+  const fingerprint = fingerprintOf('POST', '/v1/payments/gateway', { ...body, amount: formatMoney(body.amount) });
+  const idempotency = key === undefined ? null : { keyHash: hashKey(key), fingerprint };
+  if (idempotency !== null) {
+    const replay = await findFirstAnswer(em, { userId: caller.userId, ...idempotency });
+    if (replay !== null) return { replay };
+  }
+  const channel = await getChannelFor(em, body.payment_id, body.amount);
+  const target = await handler.findTarget(em, {
+    referenceId: body.reference_id,
+    amount: formatMoney(body.amount),
+    rail: 'gateway',
+    caller,
+  });
+  const orderId = paymentOrderIdFor(caller.userId, key);
+  return {
+    orderId,
+    opening: {
+      userId: caller.userId,
+      organizationId: caller.organizationId,
+      referenceType: body.reference_type,
+      referenceId: body.reference_id,
+      targetAccountId: target.accountId,
+      paymentId: channel.id,
+      nominal: formatMoney(body.amount),
+      adminFee: adminFee(formatMoney(body.amount), channel),
+      textsSealed: await sealTexts(sealer, orderId, handler, body),
+      requestedAt: new Date().toISOString(),
+      requestId,
+      idempotency,
+    },
+  };
+}
+
+const placeOfTexts = (orderId: string) => ({ table: 'payment_orders', column: 'texts_sealed', row: orderId });
+
+/** The payer's texts, a default filled in where the name is empty (giving-circles-payments.md section 4). */
+function sealTexts(
+  sealer: Sealer,
+  orderId: string,
+  { referenceType }: PaymentHandler,
+  { transaction_name, transaction_desc }: GatewayPaymentRequest,
+): Promise<string> {
+  const texts: PaymentTexts = {
+    transaction_name: transaction_name || referenceType.replaceAll('_', ' '),
+    transaction_desc: transaction_desc ?? '',
+  };
+  return sealer.seal(placeOfTexts(orderId), JSON.stringify(texts));
+}
+
+/** The texts of an order, opened. */
+export async function openTexts(
+  sealer: Sealer,
+  orderId: string,
+  sealed: string | null | undefined,
+): Promise<PaymentTexts> {
+  if (sealed === null || sealed === undefined) return { transaction_name: '', transaction_desc: '' };
+  return JSON.parse(await sealer.open(placeOfTexts(orderId), sealed));
+}
