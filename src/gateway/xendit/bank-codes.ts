@@ -1,0 +1,39 @@
+/**
+ * The banks that payouts reach: our short code (decisions 8) to the provider's channel code. The one table that knows
+ * the provider's names.
+ */
+export const payoutChannelCodes = {
+  ALADIN: 'ID_ALADIN',
+  ALLO: 'ID_ALLO',
+  BCA: 'ID_BCA',
+  BCA_DIGITAL: 'ID_BCA_DIGITAL',
+  BCA_SYARIAH: 'ID_BCA_SYR',
+  BJB: 'ID_BJB',
+  BNI: 'ID_BNI',
+  BRI: 'ID_BRI',
+  BSI: 'ID_BSI',
+  BTN: 'ID_BTN',
+  BUKOPIN: 'ID_BUKOPIN',
+  CIMB: 'ID_CIMB',
+  DANAMON: 'ID_DANAMON',
+  DBS: 'ID_DBS',
+  DKI: 'ID_DKI',
+  HANA: 'ID_HANA',
+  JAGO: 'ID_JAGO',
+  MANDIRI: 'ID_MANDIRI',
+  MAYBANK: 'ID_MAYBANK',
+  MEGA: 'ID_MEGA',
+  MUAMALAT: 'ID_MUAMALAT',
+  OCBC: 'ID_OCBC',
+  PANIN: 'ID_PANIN',
+  PERMATA: 'ID_PERMATA',
+  SEABANK: 'ID_SEABANK',
+  SINARMAS: 'ID_SINARMAS',
+  UOB: 'ID_UOB',
+} as const satisfies Record<string, `ID_${string}`>;
+
+/** The provider's channel code of one of our bank codes; null for a bank that we do not know. */
+export function payoutChannelCodeOf(bankCode: string): string | null {
+  const entry = Object.entries(payoutChannelCodes).find(([short]) => short === bankCode);
+  return entry?.[1] ?? null;
+}

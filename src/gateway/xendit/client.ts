@@ -1,0 +1,170 @@
+import { Balance, Configuration, PaymentMethod, PaymentRequest, Payout } from 'xendit-node';
+import { errorCodeOf } from '../../shared/errors.ts';
+import { type CallOptions, isProviderUnknown, ProviderUnknown } from '../gateway.ts';
+
+export interface ClientSettings {
+  secretKey: string;
+  /** The provider's base URL; the sandbox's in development. */
+  url: string;
+  fetch: typeof fetch;
+  /** What one deed may take, all its requests together; shorter than any activity's time. */
+  timeoutMs: number;
+}
+
+export interface Client {
+  paymentRequests: PaymentRequest;
+  paymentMethods: PaymentMethod;
+  payouts: Payout;
+  balance: Balance;
+}
+
+/** The provider looked at the request and said no: nothing came of it. */
+export class ProviderRefusal extends Error {
+  override readonly name = 'ProviderRefusal';
+  readonly status: number;
+  readonly code: string;
+
+  constructor(status: number, code: string, message: string) {
+    super(message);
+    this.status = status;
+    this.code = code;
+  }
+}
+
+/**
+ * The SDK has neither timeout nor abort signal; its only opening is the configuration that each API instance reads at
+ * every request. So every deed gets instances of its own, bound to its own deadline.
+ */
+class BoundPaymentRequest extends PaymentRequest {
+  constructor(secretKey: string, configuration: Configuration) {
+    super({ secretKey });
+    this.configuration.config = configuration;
+  }
+}
+
+class BoundPaymentMethod extends PaymentMethod {
+  constructor(secretKey: string, configuration: Configuration) {
+    super({ secretKey });
+    this.configuration.config = configuration;
+  }
+}
+
+class BoundPayout extends Payout {
+  constructor(secretKey: string, configuration: Configuration) {
+    super({ secretKey });
+    this.configuration.config = configuration;
+  }
+}
+
+class BoundBalance extends Balance {
+  constructor(secretKey: string, configuration: Configuration) {
+    super({ secretKey });
+    this.configuration.config = configuration;
+  }
+}
+
+function createClient({ secretKey, url, fetch: send }: ClientSettings, signal: AbortSignal): Client {
+  const configuration = new Configuration({
+    basePath: url.replace(/\/+$/, ''),
+    // A redirect would carry the key elsewhere or turn a POST into a GET.
+    fetchApi: (input: string, init: RequestInit) => send(input, { ...init, signal, redirect: 'error' }),
+  });
+  return {
+    paymentRequests: new BoundPaymentRequest(secretKey, configuration),
+    paymentMethods: new BoundPaymentMethod(secretKey, configuration),
+    payouts: new BoundPayout(secretKey, configuration),
+    balance: new BoundBalance(secretKey, configuration),
+  };
+}
+
+/**
+ * Statuses below 500 that still do not say that nothing happened: 408 (someone on the way gave up waiting), 409 (the
+ * key is in use, by a first call that runs or by another body: something may exist under it), 425 and 429 (not looked
+ * at yet: a later call may be taken, so it is no refusal of the payment).
+ */
+const indefiniteStatuses = new Set([408, 409, 425, 429]);
+
+/** Codes that say that something exists under this key or reference already, whatever status they come with. */
+const duplicateCodes = new Set([
+  'DUPLICATE_ERROR',
+  'DUPLICATE_REFERENCE',
+  'DUPLICATE_TRANSACTION_ERROR',
+  'IDEMPOTENCY_ERROR',
+  'PAYMENT_REQUEST_ALREADY_COMPLETED',
+  'PAYMENT_REQUEST_ALREADY_FAILED',
+]);
+
+const longestMessage = 300;
+
+interface SdkError {
+  status: number;
+  code: string | null;
+  message: string;
+}
+
+function sdkErrorOf(error: unknown): SdkError | null {
+  if (typeof error !== 'object' || error === null || !('name' in error) || error.name !== 'XenditSdkError') return null;
+  const status = 'status' in error ? Number(error.status) : Number.NaN;
+  const code = 'errorCode' in error && typeof error.errorCode === 'string' ? error.errorCode : null;
+  const message = 'errorMessage' in error && typeof error.errorMessage === 'string' ? error.errorMessage : '';
+  return { status, code, message: message.slice(0, longestMessage) };
+}
+
+/** A 4xx without the provider's own code came from something in between, and says nothing of the payment. */
+function isDefinite({ status, code }: SdkError): boolean {
+  return status >= 400 && status < 500 && code !== null && !indefiniteStatuses.has(status) && !duplicateCodes.has(code);
+}
+
+function describe(error: unknown): string {
+  const answered = sdkErrorOf(error);
+  if (answered) return `answered ${answered.status} ${answered.code ?? 'without a code'}`;
+  if (!Error.isError(error)) return 'failed';
+  if (error.name === 'TimeoutError') return 'did not answer in time';
+  if (error.name === 'AbortError') return 'was not waited for';
+  if (error.name === 'ZodError') return 'answered something that is not understood';
+  const code = errorCodeOf(error.cause) ?? errorCodeOf(error);
+  return code === undefined ? `failed (${error.name})` : `could not be reached (${code})`;
+}
+
+/**
+ * Talks to the provider under one deadline and one signal. Throws ProviderRefusal for a definite no of the provider,
+ * ProviderUnknown for everything else: no answer, a 5xx, an answer that is not JSON, an answer of another shape. The
+ * provider's words stay out of the unknown error: they may name people and accounts, and it is logged.
+ */
+export async function exchange<T>(
+  settings: ClientSettings,
+  deed: string,
+  { signal }: CallOptions,
+  talk: (client: Client) => Promise<T>,
+): Promise<T> {
+  const deadline = AbortSignal.timeout(settings.timeoutMs);
+  try {
+    return await talk(createClient(settings, signal ? AbortSignal.any([signal, deadline]) : deadline));
+  } catch (error) {
+    if (isProviderUnknown(error)) throw error;
+    const answered = sdkErrorOf(error);
+    if (answered && isDefinite(answered)) {
+      throw new ProviderRefusal(answered.status, answered.code ?? '', answered.message);
+    }
+    throw new ProviderUnknown(`${deed}: the provider ${describe(error)}`);
+  }
+}
+
+/**
+ * Asks the provider for something; null when it says that it knows no such thing. Any other refusal is unknown: a key
+ * that is not accepted says nothing about the thing asked for.
+ */
+export async function lookUp<T>(
+  settings: ClientSettings,
+  deed: string,
+  options: CallOptions,
+  talk: (client: Client) => Promise<T | null>,
+): Promise<T | null> {
+  try {
+    return await exchange(settings, deed, options, talk);
+  } catch (error) {
+    if (!(error instanceof ProviderRefusal)) throw error;
+    if (error.status === 404 && error.code.includes('NOT_FOUND')) return null;
+    throw new ProviderUnknown(`${deed}: the provider answered ${error.status} ${error.code}`);
+  }
+}

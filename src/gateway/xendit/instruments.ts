@@ -1,0 +1,131 @@
+import {
+  type CallOptions,
+  type Instrument,
+  type InstrumentOutcome,
+  type InstrumentRequest,
+  type InstrumentState,
+  type ProviderPayment,
+  ProviderUnknown,
+} from '../gateway.ts';
+import { type Client, type ClientSettings, exchange, lookUp, ProviderRefusal } from './client.ts';
+import { buildPaymentRequest, unsupportedChannel } from './instrument-request.ts';
+import {
+  instrumentOf,
+  instrumentStateOf,
+  isFinalMethodStatus,
+  paymentRequestAnswer,
+  paymentsAnswer,
+  providerPaymentOf,
+} from './instrument-state.ts';
+
+const paymentsPerPage = 50;
+const mostPaymentPages = 20;
+/** The reference is the idempotency key, so one is expected; more than a few would be the provider's defect. */
+const mostRequestsPerReference = 10;
+
+/** Creates the instrument, its reference being the idempotency key of every attempt. */
+export async function requestInstrument(
+  settings: ClientSettings,
+  request: InstrumentRequest,
+  options: CallOptions = {},
+): Promise<InstrumentOutcome> {
+  const data = buildPaymentRequest(request);
+  if (!data) {
+    return { outcome: 'refused', code: unsupportedChannel, message: 'the provider does not have this channel' };
+  }
+  try {
+    const instrument = await exchange(settings, 'request instrument', options, async (client): Promise<Instrument> => {
+      const created = await client.paymentRequests.createPaymentRequest({ idempotencyKey: request.reference, data });
+      const answer = paymentRequestAnswer.parse(created);
+      if (answer.referenceId !== request.reference || answer.amount !== data.amount) {
+        throw new ProviderUnknown('request instrument: the provider answered with another payment');
+      }
+      return instrumentOf(answer);
+    });
+    return { outcome: 'accepted', instrument };
+  } catch (error) {
+    if (error instanceof ProviderRefusal) return { outcome: 'refused', code: error.code, message: error.message };
+    throw error;
+  }
+}
+
+/** Every payment under one payment method, newest first, page by page until the provider has no more. */
+async function readPayments(client: Client, paymentMethodId: string): Promise<ProviderPayment[]> {
+  const found = new Map<string, ProviderPayment>();
+  let createdLte: Date | undefined;
+  for (let page = 0; page < mostPaymentPages; page += 1) {
+    const answer = paymentsAnswer.parse(
+      await client.paymentMethods.getPaymentsByPaymentMethodId({
+        paymentMethodId,
+        limit: paymentsPerPage,
+        ...(createdLte ? { createdLte } : {}),
+      }),
+    );
+    const known = found.size;
+    for (const payment of answer.data) found.set(payment.id, providerPaymentOf(payment, paymentMethodId));
+    if (!answer.has_more) return [...found.values()];
+    if (found.size === known) break;
+    createdLte = new Date(Math.min(...answer.data.map(({ created }) => Date.parse(created))));
+  }
+  throw new ProviderUnknown('find payments: there are more than can be read');
+}
+
+const tellingFirst: InstrumentState['status'][] = ['paid', 'waiting', 'failed', 'expired'];
+
+/** The provider's word on the instrument of this reference, with every payment made under it. */
+export async function findInstrument(
+  settings: ClientSettings,
+  reference: string,
+  options: CallOptions = {},
+): Promise<InstrumentState | null> {
+  return lookUp(settings, 'find instrument', options, async (client) => {
+    const { data } = await client.paymentRequests.getAllPaymentRequests({
+      referenceId: [reference],
+      limit: mostRequestsPerReference,
+    });
+    const states: InstrumentState[] = [];
+    for (const item of data) {
+      const answer = paymentRequestAnswer.parse(item);
+      if (answer.referenceId !== reference) continue;
+      states.push(instrumentStateOf(answer, await readPayments(client, answer.paymentMethod.id)));
+    }
+    const payments = states.flatMap((state) => state.payments);
+    states.sort((left, right) => tellingFirst.indexOf(left.status) - tellingFirst.indexOf(right.status));
+    const [telling] = states;
+    return telling ? { ...telling, payments } : null;
+  });
+}
+
+/** One payment by the provider's ids. */
+export async function findPayment(
+  settings: ClientSettings,
+  paymentMethodId: string,
+  paymentId: string,
+  options: CallOptions = {},
+): Promise<ProviderPayment | null> {
+  return lookUp(settings, 'find payment', options, async (client) => {
+    const payments = await readPayments(client, paymentMethodId);
+    return payments.find(({ providerPaymentId }) => providerPaymentId === paymentId) ?? null;
+  });
+}
+
+/**
+ * Expires a payment method. The provider refuses to expire what is over; so a refusal is followed by a look, and only
+ * a method that may still take money (or that the provider does not know) makes the outcome unknown.
+ */
+export async function expireInstrument(
+  settings: ClientSettings,
+  paymentMethodId: string,
+  options: CallOptions = {},
+): Promise<void> {
+  const status = await lookUp(settings, 'expire instrument', options, async (client) => {
+    try {
+      return (await client.paymentMethods.expirePaymentMethod({ paymentMethodId, data: {} })).status ?? null;
+    } catch {
+      return (await client.paymentMethods.getPaymentMethodByID({ paymentMethodId })).status ?? null;
+    }
+  });
+  if (!isFinalMethodStatus(status ?? undefined)) {
+    throw new ProviderUnknown(`expire instrument: the provider answered ${status ?? 'that it knows none'}`);
+  }
+}

@@ -1,0 +1,108 @@
+import { z } from 'zod';
+import type { Money } from '../../shared/money.ts';
+import {
+  type CallOptions,
+  ProviderUnknown,
+  type TransferOutcome,
+  type TransferRequest,
+  type TransferState,
+} from '../gateway.ts';
+import { payoutChannelCodeOf } from './bank-codes.ts';
+import { type ClientSettings, exchange, lookUp, ProviderRefusal } from './client.ts';
+import { unsupportedChannel } from './instrument-request.ts';
+import { moneyFromWire, wireAmount } from './wire-amount.ts';
+
+const payoutAnswer = z.object({
+  id: z.string().min(1),
+  referenceId: z.string(),
+  amount: z.number(),
+  status: z.string(),
+  failureCode: z.string().nullish(),
+});
+
+const transferStatuses: Record<string, TransferState['status']> = {
+  ACCEPTED: 'accepted',
+  REQUESTED: 'accepted',
+  LOCKED: 'accepted',
+  SUCCEEDED: 'succeeded',
+  FAILED: 'failed',
+  CANCELLED: 'failed',
+  REVERSED: 'reversed',
+};
+
+function transferOf(answer: unknown): TransferState {
+  const { id, referenceId, amount, status, failureCode } = payoutAnswer.parse(answer);
+  const known = transferStatuses[status];
+  if (!known) throw new ProviderUnknown(`the provider answered the unknown payout status ${status}`);
+  return {
+    providerTransferId: id,
+    reference: referenceId,
+    amount: moneyFromWire(amount),
+    status: known,
+    failureCode: failureCode ?? (status === 'CANCELLED' ? 'CANCELLED' : null),
+  };
+}
+
+/** Sends a transfer once: the reference is the idempotency key of every attempt. */
+export async function requestTransfer(
+  settings: ClientSettings,
+  request: TransferRequest,
+  options: CallOptions = {},
+): Promise<TransferOutcome> {
+  const amount = wireAmount(request.amount);
+  const channelCode = payoutChannelCodeOf(request.bankCode);
+  if (!channelCode) return { outcome: 'refused', code: unsupportedChannel, message: 'the provider has no such bank' };
+  try {
+    const transfer = await exchange(settings, 'request transfer', options, async (client) => {
+      const created = await client.payouts.createPayout({
+        idempotencyKey: request.reference,
+        data: {
+          referenceId: request.reference,
+          channelCode,
+          channelProperties: { accountNumber: request.accountNumber, accountHolderName: request.accountHolder },
+          amount,
+          description: request.description,
+          currency: 'IDR',
+        },
+      });
+      const state = transferOf(created);
+      if (state.reference !== request.reference || created.amount !== amount) {
+        throw new ProviderUnknown('request transfer: the provider answered with another transfer');
+      }
+      return state;
+    });
+    return { outcome: 'accepted', transfer };
+  } catch (error) {
+    if (error instanceof ProviderRefusal) return { outcome: 'refused', code: error.code, message: error.message };
+    throw error;
+  }
+}
+
+/** Money that may have left is told before money that stayed, should the provider ever hold two of one reference. */
+const tellingFirst: TransferState['status'][] = ['succeeded', 'accepted', 'reversed', 'failed'];
+
+/** The provider's word on the transfer of this reference; null when it knows none. */
+export async function findTransfer(
+  settings: ClientSettings,
+  reference: string,
+  options: CallOptions = {},
+): Promise<TransferState | null> {
+  return lookUp(settings, 'find transfer', options, async (client) => {
+    const { data } = await client.payouts.getPayouts({ referenceId: reference });
+    // An answer without a list is no proof that there is no transfer.
+    if (!data) throw new ProviderUnknown('find transfer: the provider answered without a list');
+    const states = data.map(transferOf).filter((state) => state.reference === reference);
+    states.sort((left, right) => tellingFirst.indexOf(left.status) - tellingFirst.indexOf(right.status));
+    return states[0] ?? null;
+  });
+}
+
+/** The cash balance at the provider, IDR. */
+export async function readBalance(settings: ClientSettings, options: CallOptions = {}): Promise<Money> {
+  const balance = await lookUp(settings, 'read balance', options, async (client) => {
+    const answer = await client.balance.getBalance({ accountType: 'CASH', currency: 'IDR' });
+    return moneyFromWire(z.number().parse(answer.balance));
+  });
+  if (balance === null) throw new ProviderUnknown('read balance: the provider knows no balance');
+  return balance;
+}
