@@ -1,0 +1,154 @@
+import { Router } from '@koa/router';
+import { z } from 'zod';
+import { faultsSchema, readFaults, writeFaults } from './faults.ts';
+import { queryValue, readBytes, readJson } from './http.ts';
+import { presentPayment, presentRequest, type SandboxInstrument } from './instrument.ts';
+import { findInstrumentByCode, listInstruments, listPayments } from './instrument-store.ts';
+import { declineInstrument, expireInstrument, payInstrument, type Settled, upToDate } from './settle-instrument.ts';
+import type { Store } from './store.ts';
+import { presentTransfer } from './transfer.ts';
+import { listTransfers, settleTransfers } from './transfers.ts';
+import { invalid, notFound } from './wire-error.ts';
+
+const everything = 1_000_000;
+const keptWebhooks = 10_000;
+const longestWebhookList = 1_000;
+
+const paymentCode = z.string().min(1).max(2_000);
+const payBody = z.strictObject({ payment_code: paymentCode, amount: z.number().positive().max(1e15).optional() });
+const codeBody = z.strictObject({ payment_code: paymentCode });
+const settleBody = z.strictObject({ reference_id: z.string().min(1), status: z.enum(['SUCCEEDED', 'FAILED']) });
+const callbacksBody = z.strictObject({ url: z.url({ protocol: /^https?$/ }) });
+
+const presentSettled = ({ instrument, payment }: Settled) => ({
+  ...presentPayment(instrument, payment),
+  payment_request_status: instrument.status,
+});
+
+export interface ControlOptions {
+  store: Store;
+  wake: () => void;
+  setCallbackUrl: (url: string) => void;
+}
+
+/** What steers the sandbox: `/sandbox/*` (decisions 4), beside the provider's own paths. */
+export function controlRoutes({ store, wake, setCallbackUrl }: ControlOptions): Router {
+  const router = new Router({ prefix: '/sandbox' });
+  const byCode = (code: string): SandboxInstrument => {
+    const found = findInstrumentByCode(store, code);
+    if (!found) throw notFound('payment code');
+    return found;
+  };
+
+  router.post('/pay', async (ctx) => {
+    const { payment_code, amount } = await readJson(ctx, payBody);
+    const settled = payInstrument(store, byCode(payment_code).requestId, amount);
+    wake();
+    ctx.body = presentSettled(settled);
+  });
+
+  router.post('/decline', async (ctx) => {
+    const { payment_code } = await readJson(ctx, codeBody);
+    const settled = declineInstrument(store, byCode(payment_code).requestId);
+    wake();
+    ctx.body = presentSettled(settled);
+  });
+
+  router.post('/expire', async (ctx) => {
+    const { payment_code } = await readJson(ctx, codeBody);
+    const expired = expireInstrument(store, byCode(payment_code).requestId);
+    wake();
+    ctx.body = presentRequest(expired);
+  });
+
+  router.post('/payouts/settle', async (ctx) => {
+    const { reference_id, status } = await readJson(ctx, settleBody);
+    const settled = settleTransfers(store, reference_id, status);
+    if (settled.length === 0) throw notFound('payout');
+    wake();
+    ctx.body = { data: settled.map(presentTransfer) };
+  });
+
+  router.get('/faults', (ctx) => {
+    ctx.body = readFaults(store);
+  });
+
+  router.put('/faults', async (ctx) => {
+    writeFaults(store, await readJson(ctx, faultsSchema));
+    ctx.body = readFaults(store);
+  });
+
+  router.get('/records', (ctx) => {
+    const reference = queryValue(ctx, 'reference_id');
+    const filter = { references: reference === undefined ? [] : [reference], limit: everything };
+    const instruments = listInstruments(store, 'request', filter).map((instrument) => upToDate(store, instrument));
+    const transfers = listTransfers(store, { referenceId: reference, limit: everything });
+    ctx.body = {
+      payments: instruments.map((instrument) => ({
+        id: instrument.requestId,
+        reference_id: instrument.referenceId,
+        payment_method_id: instrument.methodId,
+        type: instrument.type,
+        channel_code: instrument.channelCode,
+        amount: instrument.amount,
+        status: instrument.status,
+        failure_code: instrument.failureCode,
+        payment_code: instrument.paymentCode,
+        expires_at: instrument.expiresAt,
+        created: instrument.created,
+        updated: instrument.updated,
+        payments: listPayments(store, instrument.methodId, { limit: everything }),
+      })),
+      transfers: transfers.map((transfer) => ({
+        ...presentTransfer(transfer),
+        idempotency_key: transfer.idempotencyKey,
+      })),
+    };
+  });
+
+  /** A partner's webhook endpoint for a machine that has none: it keeps what it gets, as it came. */
+  router.post('/webhooks', async (ctx) => {
+    const bytes = await readBytes(ctx);
+    store.transaction(() => {
+      store.run(
+        'insert into webhooks (received_at, headers, body) values (?, ?, ?)',
+        new Date().toISOString(),
+        JSON.stringify(ctx.headers),
+        bytes,
+      );
+      store.run('delete from webhooks where seq <= (select max(seq) from webhooks) - ?', keptWebhooks);
+    });
+    ctx.body = { received: true };
+  });
+
+  /** Oldest first; `?after=<seq>` reads on, `?contains=<text>` keeps those whose body holds it. */
+  router.get('/webhooks', (ctx) => {
+    const after = Number(queryValue(ctx, 'after') ?? 0);
+    if (!Number.isSafeInteger(after)) throw invalid('after is the seq of the last webhook seen');
+    const rows = store.all(
+      `select seq, received_at, headers, body from webhooks
+       where seq > ? and instr(body, cast(? as blob)) > 0 order by seq limit ?`,
+      after,
+      queryValue(ctx, 'contains') ?? '',
+      longestWebhookList,
+    );
+    ctx.body = {
+      webhooks: rows.map((row) => ({
+        seq: Number(row.seq),
+        received_at: String(row.received_at),
+        headers: JSON.parse(String(row.headers)),
+        body: row.body instanceof Uint8Array ? Buffer.from(row.body).toString('utf8') : String(row.body),
+      })),
+    };
+  });
+
+  /** Points the callbacks elsewhere, for whoever learns its own address after the sandbox has started. */
+  router.put('/callbacks', async (ctx) => {
+    const { url } = await readJson(ctx, callbacksBody);
+    setCallbackUrl(url);
+    wake();
+    ctx.body = { url };
+  });
+
+  return router;
+}

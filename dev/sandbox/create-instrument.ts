@@ -1,0 +1,149 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { drawAccountNumber, virtualAccountBanks } from './account-number.ts';
+import { pushWallets, type SandboxInstrument } from './instrument.ts';
+import { insertInstrument, isPaymentCodeTaken } from './instrument-store.ts';
+import { buildQris, qrisReference, sandboxMerchant } from './qris.ts';
+import type { Store } from './store.ts';
+import { invalid } from './wire-error.ts';
+
+/** Without a time of its own an instrument ends after two days; e-wallets have none on this wire. */
+const defaultLifetimeMs = 48 * 60 * 60 * 1000;
+const redirectWallets = ['ASTRAPAY', 'DANA', 'LINKAJA', 'NEXCASH', 'SHOPEEPAY'] as const;
+
+const reference = z.string().min(1).max(255);
+const expiresAt = z.iso.datetime({ offset: true }).optional();
+const returnUrl = z.url({ protocol: /^https?$/ }).optional();
+const common = { reusability: z.literal('ONE_TIME_USE'), reference_id: reference.optional() };
+
+/** What the provider takes for the methods that the product sells. */
+export const createPaymentRequestBody = z.object({
+  reference_id: reference.optional(),
+  amount: z.number().int().min(1).max(Number.MAX_SAFE_INTEGER),
+  currency: z.literal('IDR'),
+  description: z.string().max(1000).nullish(),
+  metadata: z.record(z.string(), z.unknown()).nullish(),
+  payment_method: z.discriminatedUnion('type', [
+    z.object({
+      ...common,
+      type: z.literal('VIRTUAL_ACCOUNT'),
+      virtual_account: z.object({
+        channel_code: z.enum(virtualAccountBanks),
+        channel_properties: z.object({ customer_name: z.string().min(1).max(250), expires_at: expiresAt }),
+      }),
+    }),
+    z.object({
+      ...common,
+      type: z.literal('QR_CODE'),
+      qr_code: z.object({
+        channel_code: z.enum(['QRIS', 'DANA', 'LINKAJA', 'XENDIT']).nullish(),
+        channel_properties: z.object({ expires_at: expiresAt }).nullish(),
+      }),
+    }),
+    z.object({
+      ...common,
+      type: z.literal('EWALLET'),
+      ewallet: z.discriminatedUnion('channel_code', [
+        z.object({
+          channel_code: z.literal('OVO'),
+          channel_properties: z.object({
+            mobile_number: z.string().regex(/^\+62\d{8,13}$/, 'must be an Indonesian number, +62...'),
+            success_return_url: returnUrl,
+          }),
+        }),
+        z.object({
+          channel_code: z.enum(redirectWallets),
+          channel_properties: z.object({
+            success_return_url: z.url({ protocol: /^https?$/ }),
+            mobile_number: z.string().optional(),
+          }),
+        }),
+      ]),
+    }),
+  ]),
+});
+
+type CreatePaymentRequest = z.infer<typeof createPaymentRequestBody>;
+
+function freeAccountNumber(store: Store, bank: string): string {
+  for (;;) {
+    const number = drawAccountNumber(bank);
+    if (!isPaymentCodeTaken(store, number)) return number;
+  }
+}
+
+type Particulars = Pick<
+  SandboxInstrument,
+  'type' | 'channelCode' | 'paymentCode' | 'customerName' | 'mobileNumber' | 'returnUrl' | 'status' | 'expiresAt'
+>;
+
+function particularsOf(store: Store, body: CreatePaymentRequest, uuid: string, origin: string): Particulars {
+  const method = body.payment_method;
+  const end = (asked?: string): string => new Date(asked ?? Date.now() + defaultLifetimeMs).toISOString();
+  const nobody = { customerName: null, mobileNumber: null, returnUrl: null, status: 'PENDING' } as const;
+  switch (method.type) {
+    case 'VIRTUAL_ACCOUNT': {
+      const { channel_code, channel_properties } = method.virtual_account;
+      return {
+        ...nobody,
+        type: method.type,
+        channelCode: channel_code,
+        paymentCode: freeAccountNumber(store, channel_code),
+        customerName: channel_properties.customer_name,
+        expiresAt: end(channel_properties.expires_at),
+      };
+    }
+    case 'QR_CODE': {
+      const { channel_code, channel_properties } = method.qr_code;
+      return {
+        ...nobody,
+        type: method.type,
+        channelCode: channel_code ?? 'QRIS',
+        paymentCode: buildQris(sandboxMerchant, {
+          amount: body.amount,
+          reference: qrisReference(uuid),
+          terminal: 'A01',
+        }),
+        expiresAt: end(channel_properties?.expires_at),
+      };
+    }
+    case 'EWALLET': {
+      const { channel_code, channel_properties } = method.ewallet;
+      const push = pushWallets.has(channel_code);
+      return {
+        type: method.type,
+        channelCode: channel_code,
+        paymentCode: push ? `pr-${uuid}` : `${origin}/checkout/pr-${uuid}`,
+        customerName: null,
+        mobileNumber: channel_properties.mobile_number ?? null,
+        returnUrl: channel_properties.success_return_url ?? null,
+        status: push ? 'PENDING' : 'REQUIRES_ACTION',
+        expiresAt: end(),
+      };
+    }
+  }
+}
+
+/** Issues an instrument; `origin` is the address under which its checkout page is reached. */
+export function createInstrument(store: Store, body: CreatePaymentRequest, origin: string): SandboxInstrument {
+  const uuid = randomUUID();
+  const particulars = particularsOf(store, body, uuid, origin);
+  if (Date.parse(particulars.expiresAt) <= Date.now()) throw invalid('expires_at must be in the future');
+  const now = new Date().toISOString();
+  const instrument: SandboxInstrument = {
+    ...particulars,
+    requestId: `pr-${uuid}`,
+    methodId: `pm-${randomUUID()}`,
+    referenceId: body.reference_id ?? randomUUID(),
+    methodReferenceId: body.payment_method.reference_id ?? randomUUID(),
+    amount: body.amount,
+    description: body.description ?? null,
+    metadata: body.metadata ?? null,
+    methodStatus: 'ACTIVE',
+    failureCode: null,
+    created: now,
+    updated: now,
+  };
+  insertInstrument(store, instrument);
+  return instrument;
+}

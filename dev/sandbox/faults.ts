@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import type { Store } from './store.ts';
+
+const rate = z.number().min(0).max(1).default(0);
+
+/** What is not named is its default (decisions 4). */
+export const faultsSchema = z.strictObject({
+  callbacks: z
+    .strictObject({
+      copies: z.number().int().min(1).max(1_000).default(1),
+      delay_ms: z.number().int().min(0).max(86_400_000).default(0),
+      shuffle: z.boolean().default(false),
+      drop: z.boolean().default(false),
+    })
+    .prefault({}),
+  requests: z
+    .strictObject({ error_rate: rate, hang_rate: rate, hang_after_effect: z.boolean().default(false) })
+    .prefault({}),
+});
+
+export type Faults = z.infer<typeof faultsSchema>;
+
+/** What goes wrong now; kept on disk like everything else. */
+export function readFaults(store: Store): Faults {
+  const row = store.get("select value from settings where name = 'faults'");
+  return faultsSchema.parse(row ? JSON.parse(String(row.value)) : {});
+}
+
+/** Replaces all faults at once. */
+export function writeFaults(store: Store, faults: Faults): void {
+  store.run(
+    "insert into settings (name, value) values ('faults', ?) on conflict (name) do update set value = excluded.value",
+    JSON.stringify(faults),
+  );
+}

@@ -1,0 +1,148 @@
+import type { SandboxInstrument, SandboxPayment } from './instrument.ts';
+import type { Row, Store } from './store.ts';
+
+function instrumentIn(row: Row | undefined): SandboxInstrument | null {
+  if (!row) return null;
+  const instrument: SandboxInstrument = JSON.parse(String(row.document));
+  return instrument;
+}
+
+const instrumentsIn = (rows: Row[]): SandboxInstrument[] => rows.map(instrumentIn).filter((found) => found !== null);
+
+/** Keeps a new instrument. The payment code is unique among all that were ever issued. */
+export function insertInstrument(store: Store, instrument: SandboxInstrument): void {
+  store.run(
+    `insert into instruments
+       (request_id, method_id, reference_id, method_reference_id, payment_code, expires_at, document)
+     values (?, ?, ?, ?, ?, ?, ?)`,
+    instrument.requestId,
+    instrument.methodId,
+    instrument.referenceId,
+    instrument.methodReferenceId,
+    instrument.paymentCode,
+    Date.parse(instrument.expiresAt),
+    JSON.stringify(instrument),
+  );
+}
+
+/** Keeps what became of an instrument; one that has ended no longer waits for its time. */
+export function updateInstrument(store: Store, instrument: SandboxInstrument, open: boolean): void {
+  store.run(
+    'update instruments set document = ?, expires_at = ? where request_id = ?',
+    JSON.stringify(instrument),
+    open ? Date.parse(instrument.expiresAt) : null,
+    instrument.requestId,
+  );
+}
+
+/** By the code that the customer was given, or by either of the provider's ids. */
+export function findInstrumentByCode(store: Store, code: string): SandboxInstrument | null {
+  return instrumentIn(
+    store.get(
+      'select document from instruments where payment_code = ?1 or request_id = ?1 or method_id = ?1 limit 1',
+      code,
+    ),
+  );
+}
+
+export function findInstrumentByRequest(store: Store, requestId: string): SandboxInstrument | null {
+  return instrumentIn(store.get('select document from instruments where request_id = ?', requestId));
+}
+
+export function findInstrumentByMethod(store: Store, methodId: string): SandboxInstrument | null {
+  return instrumentIn(store.get('select document from instruments where method_id = ?', methodId));
+}
+
+export function isPaymentCodeTaken(store: Store, code: string): boolean {
+  return store.get('select 1 as taken from instruments where payment_code = ?', code) !== undefined;
+}
+
+/** The instruments whose time is up. */
+export function findDueInstruments(store: Store, now: number, limit: number): SandboxInstrument[] {
+  return instrumentsIn(
+    store.all('select document from instruments where expires_at <= ? order by expires_at limit ?', now, limit),
+  );
+}
+
+export function nextExpiry(store: Store): number | null {
+  const row = store.get('select min(expires_at) as expires_at from instruments where expires_at is not null');
+  return row?.expires_at == null ? null : Number(row.expires_at);
+}
+
+export interface InstrumentFilter {
+  ids?: string[];
+  references?: string[];
+  afterId?: string | undefined;
+  limit: number;
+}
+
+/** Newest first, one more than `limit` so that the caller sees whether there are more. */
+export function listInstruments(
+  store: Store,
+  by: 'request' | 'method',
+  { ids = [], references = [], afterId, limit }: InstrumentFilter,
+): SandboxInstrument[] {
+  const idColumn = by === 'request' ? 'request_id' : 'method_id';
+  const referenceColumn = by === 'request' ? 'reference_id' : 'method_reference_id';
+  const marks = (values: string[]) => values.map(() => '?').join(', ');
+  const conditions = [
+    ...(ids.length > 0 ? [`${idColumn} in (${marks(ids)})`] : []),
+    ...(references.length > 0 ? [`${referenceColumn} in (${marks(references)})`] : []),
+    ...(afterId === undefined ? [] : [`seq < (select seq from instruments where ${idColumn} = ?)`]),
+  ];
+  const where = conditions.length > 0 ? `where ${conditions.join(' and ')}` : '';
+  return instrumentsIn(
+    store.all(
+      `select document from instruments ${where} order by seq desc limit ?`,
+      ...ids,
+      ...references,
+      ...(afterId === undefined ? [] : [afterId]),
+      limit + 1,
+    ),
+  );
+}
+
+export function listOpenInstruments(store: Store, limit: number): SandboxInstrument[] {
+  return instrumentsIn(
+    store.all('select document from instruments where expires_at is not null order by seq desc limit ?', limit),
+  );
+}
+
+export function listEndedInstruments(store: Store, limit: number): SandboxInstrument[] {
+  return instrumentsIn(
+    store.all('select document from instruments where expires_at is null order by seq desc limit ?', limit),
+  );
+}
+
+export function insertPayment(store: Store, methodId: string, payment: SandboxPayment): void {
+  store.run(
+    'insert into payments (id, method_id, created, document) values (?, ?, ?, ?)',
+    payment.id,
+    methodId,
+    Date.parse(payment.created),
+    JSON.stringify(payment),
+  );
+}
+
+export interface PaymentFilter {
+  createdGte?: number | undefined;
+  createdLte?: number | undefined;
+  limit: number;
+}
+
+/** Newest first, one more than `limit`. */
+export function listPayments(store: Store, methodId: string, filter: PaymentFilter): SandboxPayment[] {
+  return store
+    .all(
+      `select document from payments where method_id = ? and created between ? and ?
+       order by created desc, seq desc limit ?`,
+      methodId,
+      filter.createdGte ?? 0,
+      filter.createdLte ?? Number.MAX_SAFE_INTEGER,
+      filter.limit + 1,
+    )
+    .map((row) => {
+      const payment: SandboxPayment = JSON.parse(String(row.document));
+      return payment;
+    });
+}

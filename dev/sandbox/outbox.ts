@@ -1,0 +1,144 @@
+import { randomUUID } from 'node:crypto';
+import { readFaults } from './faults.ts';
+import type { Job } from './scheduler.ts';
+import type { Store } from './store.ts';
+
+export const businessId = '5f27a14a9bf05c73dd040bc8';
+
+const mostInFlight = 50;
+const answerTimeoutMs = 10_000;
+const longestIntervalMs = 60_000;
+/** After this a callback is left to the next start. */
+const giveUpAfterMs = 24 * 60 * 60 * 1000;
+const keepDeliveredMs = 24 * 60 * 60 * 1000;
+/** Within this much time shuffled callbacks overtake each other. */
+const shuffleWindowMs = 500;
+
+/** 1, 2, 4 ... 60 seconds. */
+const intervalAfter = (attempts: number): number =>
+  Math.min(longestIntervalMs, 1_000 * 2 ** Math.min(attempts - 1, 10));
+
+/**
+ * Writes a callback down, within the transaction of what it tells of; it is frozen here. Every copy is a row of its
+ * own with the same `webhook-id`.
+ */
+export function queueCallback(store: Store, event: string, data: object): void {
+  const { copies, delay_ms, shuffle, drop } = readFaults(store).callbacks;
+  const now = Date.now();
+  const body = JSON.stringify({
+    event,
+    business_id: businessId,
+    created: new Date(now).toISOString(),
+    api_version: null,
+    data,
+  });
+  const webhookId = randomUUID();
+  for (let copy = 0; copy < copies; copy += 1) {
+    const jitterMs = shuffle ? Math.floor(Math.random() * shuffleWindowMs) : 0;
+    store.run(
+      'insert into callbacks (webhook_id, body, state, created, due_at) values (?, ?, ?, ?, ?)',
+      webhookId,
+      body,
+      drop ? 'dropped' : 'waiting',
+      now,
+      drop ? null : now + delay_ms + jitterMs,
+    );
+  }
+}
+
+export interface OutboxOptions {
+  store: Store;
+  /** Where callbacks go now; undefined keeps them waiting. */
+  url: () => string | undefined;
+  token: string;
+  /** Called when a delivery has ended and the next may begin. */
+  onSettled: () => void;
+}
+
+export interface Outbox extends Job {
+  stop(): Promise<void>;
+}
+
+/** Sends what is queued, at least once: only a 2xx ends a callback, and a start begins all unfinished ones anew. */
+export function openOutbox({ store, url, token, onSettled }: OutboxOptions): Outbox {
+  const stopping = new AbortController();
+  const inFlight = new Set<Promise<void>>();
+  const startedAt = Date.now();
+  store.transaction(() => {
+    store.run(
+      "delete from callbacks where state in ('delivered', 'dropped') and created < ?",
+      startedAt - keepDeliveredMs,
+    );
+    store.run("update callbacks set state = 'waiting', due_at = ? where state in ('waiting', 'given_up')", startedAt);
+  });
+
+  const send = async (target: string, seq: number, webhookId: string, body: string): Promise<void> => {
+    let status: number | null = null;
+    try {
+      const answer = await fetch(target, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-callback-token': token, 'webhook-id': webhookId },
+        body,
+        redirect: 'manual',
+        signal: AbortSignal.any([stopping.signal, AbortSignal.timeout(answerTimeoutMs)]),
+      });
+      status = answer.status;
+      await answer.body?.cancel();
+    } catch {
+      // Nobody there, or no answer in time: the same as any answer but 2xx.
+    }
+    if (stopping.signal.aborted) return;
+    if (status !== null && status >= 200 && status < 300) {
+      store.run(
+        "update callbacks set state = 'delivered', due_at = null, attempts = attempts + 1, last_status = ? where seq = ?",
+        status,
+        seq,
+      );
+      return;
+    }
+    const row = store.get('select created, attempts from callbacks where seq = ?', seq);
+    const attempts = Number(row?.attempts ?? 0) + 1;
+    const tooOld = Date.now() - Math.max(Number(row?.created ?? 0), startedAt) > giveUpAfterMs;
+    store.run(
+      'update callbacks set state = ?, due_at = ?, attempts = ?, last_status = ? where seq = ?',
+      tooOld ? 'given_up' : 'waiting',
+      tooOld ? null : Date.now() + intervalAfter(attempts),
+      attempts,
+      status,
+      seq,
+    );
+  };
+
+  return {
+    run(now) {
+      const target = url();
+      const room = mostInFlight - inFlight.size;
+      if (target === undefined || room <= 0) return;
+      const due = store.all(
+        'select seq, webhook_id, body from callbacks where due_at <= ? order by due_at, seq limit ?',
+        now,
+        room,
+      );
+      // A row without a due time is in flight; should the process die, the next start finds it waiting.
+      store.transaction(() => {
+        for (const { seq } of due) store.run('update callbacks set due_at = null where seq = ?', Number(seq));
+      });
+      for (const { seq, webhook_id, body } of due) {
+        const sending = send(target, Number(seq), String(webhook_id), String(body)).finally(() => {
+          inFlight.delete(sending);
+          if (!stopping.signal.aborted) onSettled();
+        });
+        inFlight.add(sending);
+      }
+    },
+    nextAt() {
+      if (url() === undefined || inFlight.size >= mostInFlight) return null;
+      const row = store.get('select min(due_at) as due_at from callbacks where due_at is not null');
+      return row?.due_at == null ? null : Number(row.due_at);
+    },
+    async stop() {
+      stopping.abort();
+      await Promise.allSettled(inFlight);
+    },
+  };
+}

@@ -1,0 +1,86 @@
+import { Router } from '@koa/router';
+import type { Context } from 'koa';
+import { toString as drawQr } from 'qrcode';
+import { z } from 'zod';
+import { queryValue, readBytes } from './http.ts';
+import type { SandboxInstrument } from './instrument.ts';
+import {
+  findInstrumentByCode,
+  findInstrumentByRequest,
+  listEndedInstruments,
+  listOpenInstruments,
+  listPayments,
+} from './instrument-store.ts';
+import { renderCheckout, renderList, renderMessage } from './page.ts';
+import { declineInstrument, expireInstrument, payInstrument, upToDate } from './settle-instrument.ts';
+import type { Store } from './store.ts';
+
+const shownOpen = 50;
+const shownEnded = 10;
+const shownPayments = 20;
+
+const form = z.object({
+  deed: z.enum(['pay', 'decline', 'expire']),
+  amount: z.coerce.number().positive().max(1e15).optional(),
+});
+
+function answer(ctx: Context, html: string, status = 200): void {
+  ctx.status = status;
+  ctx.type = 'html';
+  ctx.set(
+    'content-security-policy',
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+  );
+  ctx.set('cache-control', 'no-store');
+  ctx.body = html;
+}
+
+export interface PageOptions {
+  store: Store;
+  wake: () => void;
+}
+
+/** The page where a person plays the payer. */
+export function pageRoutes({ store, wake }: PageOptions): Router {
+  const router = new Router();
+  const present = (found: SandboxInstrument | null) => (found ? upToDate(store, found) : null);
+  const checkout = async (ctx: Context, instrument: SandboxInstrument, notice?: string, status?: number) => {
+    const qr = instrument.type === 'QR_CODE' ? await drawQr(instrument.paymentCode, { type: 'svg', margin: 2 }) : null;
+    const payments = listPayments(store, instrument.methodId, { limit: shownPayments });
+    answer(ctx, renderCheckout({ instrument, payments, qr, notice }), status);
+  };
+
+  router.get('/', (ctx) => {
+    const code = queryValue(ctx, 'code')?.trim();
+    if (code) {
+      const found = findInstrumentByCode(store, code);
+      if (found) return ctx.redirect(`/checkout/${found.requestId}`);
+    }
+    const open = listOpenInstruments(store, shownOpen).map((instrument) => upToDate(store, instrument));
+    const notice = code ? 'The sandbox never issued this number, code or link.' : undefined;
+    answer(ctx, renderList({ open, ended: listEndedInstruments(store, shownEnded), notice }), code ? 404 : 200);
+  });
+
+  router.get('/checkout/:id', async (ctx) => {
+    const instrument = present(findInstrumentByRequest(store, ctx.params.id ?? ''));
+    if (!instrument) return answer(ctx, renderMessage('There is no such payment.'), 404);
+    await checkout(ctx, instrument);
+  });
+
+  router.post('/checkout/:id', async (ctx) => {
+    const instrument = present(findInstrumentByRequest(store, ctx.params.id ?? ''));
+    if (!instrument) return answer(ctx, renderMessage('There is no such payment.'), 404);
+    const fields = new URLSearchParams((await readBytes(ctx)).toString('utf8'));
+    const read = form.safeParse({ deed: fields.get('deed'), amount: fields.get('amount') || undefined });
+    if (!read.success) return checkout(ctx, instrument, 'An amount is a number above zero.', 400);
+    const { deed, amount } = read.data;
+    if (deed === 'pay') payInstrument(store, instrument.requestId, amount);
+    if (deed === 'decline') declineInstrument(store, instrument.requestId);
+    if (deed === 'expire') expireInstrument(store, instrument.requestId);
+    wake();
+    ctx.status = 303;
+    ctx.redirect(`/checkout/${instrument.requestId}`);
+  });
+
+  return router;
+}

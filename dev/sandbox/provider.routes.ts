@@ -1,0 +1,176 @@
+import { Router } from '@koa/router';
+import type { Context, Middleware } from 'koa';
+import { z } from 'zod';
+import { createInstrument, createPaymentRequestBody } from './create-instrument.ts';
+import {
+  leaveUnanswered,
+  makeOnce,
+  presentList,
+  queryLimit,
+  queryValue,
+  queryValues,
+  readJson,
+  requestFaults,
+  requireKey,
+} from './http.ts';
+import { presentMethodResource, presentPayment, presentRequest, type SandboxInstrument } from './instrument.ts';
+import { findInstrumentByMethod, findInstrumentByRequest, listInstruments, listPayments } from './instrument-store.ts';
+import { expireInstrument, payInstrument, upToDate } from './settle-instrument.ts';
+import type { Store } from './store.ts';
+import { fateOf, presentTransfer } from './transfer.ts';
+import {
+  cancelTransfer,
+  createPayoutBody,
+  createTransfer,
+  findTransfer,
+  listTransfers,
+  readBalance,
+} from './transfers.ts';
+import { invalid, notFound, WireError } from './wire-error.ts';
+
+const idempotencyKey = (ctx: Context): string | null => {
+  const key = ctx.get('idempotency-key');
+  if (key.length > 255) throw invalid('idempotency-key has at most 255 characters');
+  return key === '' ? null : key;
+};
+
+function instant(ctx: Context, name: string): number | undefined {
+  const text = queryValue(ctx, name);
+  if (text === undefined) return undefined;
+  const at = Date.parse(text);
+  if (Number.isNaN(at)) throw invalid(`${name} is not a time`);
+  return at;
+}
+
+export interface ProviderOptions {
+  store: Store;
+  secretKey: string;
+  /** Called after anything that may have queued a callback or planned a step. */
+  wake: () => void;
+}
+
+/** The provider's own paths, as the official SDK calls them. */
+export function providerRoutes({ store, secretKey, wake }: ProviderOptions): Router {
+  const router = new Router();
+  const door: Middleware[] = [requireKey(secretKey), requestFaults(store)];
+  const byMethod = (id: string): SandboxInstrument => {
+    const found = findInstrumentByMethod(store, id);
+    if (!found) throw notFound('payment method');
+    return upToDate(store, found);
+  };
+  const byRequest = (id: string): SandboxInstrument => {
+    const found = findInstrumentByRequest(store, id);
+    if (!found) throw notFound('payment request');
+    return upToDate(store, found);
+  };
+
+  router.post('/payment_requests', ...door, async (ctx) => {
+    const body = await readJson(ctx, createPaymentRequestBody);
+    const id = makeOnce(store, 'payment_requests', idempotencyKey(ctx), body, () => {
+      return createInstrument(store, body, `${ctx.protocol}://${ctx.host}`).requestId;
+    });
+    wake();
+    ctx.status = 201;
+    ctx.body = presentRequest(byRequest(id));
+  });
+
+  router.get('/payment_requests', ...door, (ctx) => {
+    const limit = queryLimit(ctx);
+    const found = listInstruments(store, 'request', {
+      ids: queryValues(ctx, 'id'),
+      references: queryValues(ctx, 'reference_id'),
+      afterId: queryValue(ctx, 'after_id'),
+      limit,
+    });
+    ctx.body = presentList(found, limit, (instrument) => presentRequest(upToDate(store, instrument)));
+  });
+
+  router.get('/payment_requests/:id', ...door, (ctx) => {
+    ctx.body = presentRequest(byRequest(ctx.params.id ?? ''));
+  });
+
+  router.post('/payment_requests/:id/payments/simulate', ...door, (ctx) => {
+    payInstrument(store, byRequest(ctx.params.id ?? '').requestId);
+    wake();
+    ctx.body = { status: 'PENDING', message: 'Payment simulation is being processed' };
+  });
+
+  router.get('/v2/payment_methods', ...door, (ctx) => {
+    const limit = queryLimit(ctx);
+    const found = listInstruments(store, 'method', {
+      ids: queryValues(ctx, 'id'),
+      references: queryValues(ctx, 'reference_id'),
+      afterId: queryValue(ctx, 'after_id'),
+      limit,
+    });
+    ctx.body = presentList(found, limit, (instrument) => presentMethodResource(upToDate(store, instrument)));
+  });
+
+  router.get('/v2/payment_methods/:id', ...door, (ctx) => {
+    ctx.body = presentMethodResource(byMethod(ctx.params.id ?? ''));
+  });
+
+  router.get('/v2/payment_methods/:id/payments', ...door, (ctx) => {
+    const instrument = byMethod(ctx.params.id ?? '');
+    const limit = queryLimit(ctx);
+    const found = listPayments(store, instrument.methodId, {
+      createdGte: instant(ctx, 'created[gte]'),
+      createdLte: instant(ctx, 'created[lte]'),
+      limit,
+    });
+    ctx.body = presentList(found, limit, (payment) => presentPayment(instrument, payment));
+  });
+
+  router.post('/v2/payment_methods/:id/expire', ...door, (ctx) => {
+    const instrument = byMethod(ctx.params.id ?? '');
+    if (instrument.methodStatus !== 'ACTIVE') {
+      throw new WireError(400, 'INACTIVE_PAYMENT_METHOD', `the payment method is ${instrument.methodStatus}`);
+    }
+    const expired = expireInstrument(store, instrument.requestId);
+    wake();
+    ctx.body = presentMethodResource(expired);
+  });
+
+  router.post('/v2/payouts', ...door, async (ctx) => {
+    const key = idempotencyKey(ctx);
+    if (key === null) throw invalid('the header idempotency-key is required');
+    const body = await readJson(ctx, createPayoutBody);
+    const fate = fateOf(body.channel_properties.account_number);
+    if (fate.refused) throw new WireError(400, fate.refused, 'the destination does not take this transfer');
+    if (fate.silence === 'instead') return leaveUnanswered(ctx);
+    const id = makeOnce(store, 'payouts', key, body, () => createTransfer(store, body, key).id);
+    wake();
+    if (fate.silence === 'after') return leaveUnanswered(ctx);
+    const transfer = findTransfer(store, id);
+    if (!transfer) throw notFound('payout');
+    ctx.body = presentTransfer(transfer);
+  });
+
+  router.get('/v2/payouts', ...door, (ctx) => {
+    const limit = queryLimit(ctx);
+    const referenceId = queryValue(ctx, 'reference_id');
+    if (referenceId === undefined) throw invalid('reference_id is required');
+    const found = listTransfers(store, { referenceId, afterId: queryValue(ctx, 'after_id'), limit });
+    ctx.body = { ...presentList(found, limit, presentTransfer), links: {} };
+  });
+
+  router.get('/v2/payouts/:id', ...door, (ctx) => {
+    const transfer = findTransfer(store, ctx.params.id ?? '');
+    if (!transfer) throw notFound('payout');
+    ctx.body = presentTransfer(transfer);
+  });
+
+  router.post('/v2/payouts/:id/cancel', ...door, (ctx) => {
+    const transfer = cancelTransfer(store, ctx.params.id ?? '');
+    wake();
+    ctx.body = presentTransfer(transfer);
+  });
+
+  router.get('/balance', ...door, (ctx) => {
+    const accountType = z.enum(['CASH', 'HOLDING', 'TAX']).default('CASH').safeParse(queryValue(ctx, 'account_type'));
+    if (!accountType.success) throw invalid('account_type is CASH, HOLDING or TAX');
+    ctx.body = { balance: accountType.data === 'CASH' ? readBalance(store) : 0 };
+  });
+
+  return router;
+}

@@ -1,0 +1,37 @@
+/** Something that falls due by itself: the sandbox's clockwork is a list of these. */
+export interface Job {
+  run(now: number): void;
+  /** When it wants to run next, in milliseconds of the epoch; null when nothing waits. */
+  nextAt(): number | null;
+}
+
+export interface Scheduler {
+  /** Runs what is due as soon as the current request is over. */
+  wake(): void;
+  stop(): void;
+}
+
+const longestPauseMs = 1_000;
+
+/** Runs the jobs whenever one is due. */
+export function startScheduler(jobs: Job[]): Scheduler {
+  let timer: NodeJS.Timeout | undefined;
+  let stopped = false;
+  const plan = (pauseMs: number) => {
+    clearTimeout(timer);
+    if (!stopped) timer = setTimeout(turn, pauseMs);
+  };
+  const turn = () => {
+    for (const job of jobs) job.run(Date.now());
+    const due = jobs.map((job) => job.nextAt()).filter((at) => at !== null);
+    plan(Math.min(longestPauseMs, Math.max(1, Math.min(...due) - Date.now())));
+  };
+  plan(0);
+  return {
+    wake: () => plan(0),
+    stop: () => {
+      stopped = true;
+      clearTimeout(timer);
+    },
+  };
+}

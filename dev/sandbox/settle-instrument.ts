@@ -1,0 +1,102 @@
+import { randomUUID } from 'node:crypto';
+import {
+  isOpen,
+  presentMethodResource,
+  presentPayment,
+  type SandboxInstrument,
+  type SandboxPayment,
+} from './instrument.ts';
+import {
+  findDueInstruments,
+  findInstrumentByRequest,
+  insertPayment,
+  nextExpiry,
+  updateInstrument,
+} from './instrument-store.ts';
+import { queueCallback } from './outbox.ts';
+import type { Job } from './scheduler.ts';
+import type { Store } from './store.ts';
+import { notFound } from './wire-error.ts';
+
+const expiriesPerTurn = 200;
+const declineCode = 'DECLINED_BY_ISSUER';
+
+export interface Settled {
+  instrument: SandboxInstrument;
+  payment: SandboxPayment;
+}
+
+function change(store: Store, instrument: SandboxInstrument, changes: Partial<SandboxInstrument>): SandboxInstrument {
+  const changed = { ...instrument, ...changes, updated: new Date().toISOString() };
+  updateInstrument(store, changed, isOpen(changed));
+  return changed;
+}
+
+function expireNow(store: Store, instrument: SandboxInstrument): SandboxInstrument {
+  const expired = change(store, instrument, { status: 'EXPIRED', methodStatus: 'EXPIRED' });
+  queueCallback(store, 'payment_method.expired', presentMethodResource(expired));
+  return expired;
+}
+
+/** The instrument as it is at this moment: its own time may have run out since anyone looked. */
+export function upToDate(store: Store, instrument: SandboxInstrument): SandboxInstrument {
+  if (!isOpen(instrument) || Date.parse(instrument.expiresAt) > Date.now()) return instrument;
+  return store.transaction(() => expireNow(store, instrument));
+}
+
+function current(store: Store, requestId: string): SandboxInstrument {
+  const instrument = findInstrumentByRequest(store, requestId);
+  if (!instrument) throw notFound('payment request');
+  return upToDate(store, instrument);
+}
+
+function record(store: Store, instrument: SandboxInstrument, payment: Omit<SandboxPayment, 'id' | 'created'>): Settled {
+  const made: SandboxPayment = { ...payment, id: `py-${randomUUID()}`, created: new Date().toISOString() };
+  insertPayment(store, instrument.methodId, made);
+  queueCallback(store, `payment.${made.status.toLowerCase()}`, presentPayment(instrument, made));
+  return { instrument, payment: made };
+}
+
+/**
+ * Takes money, whatever the state of the instrument and however often: each time a payment of its own. The request is
+ * completed by the right amount in time and by nothing else.
+ */
+export function payInstrument(store: Store, requestId: string, amount?: number): Settled {
+  return store.transaction(() => {
+    const instrument = current(store, requestId);
+    const paid = amount ?? instrument.amount;
+    const completes = isOpen(instrument) && paid === instrument.amount;
+    const after = completes ? change(store, instrument, { status: 'SUCCEEDED', methodStatus: 'INACTIVE' }) : instrument;
+    return record(store, after, { amount: paid, status: 'SUCCEEDED', failureCode: null });
+  });
+}
+
+/** The payer's side says no: a failed payment, and the request fails with it unless it has ended already. */
+export function declineInstrument(store: Store, requestId: string): Settled {
+  return store.transaction(() => {
+    const instrument = current(store, requestId);
+    const after = isOpen(instrument)
+      ? change(store, instrument, { status: 'FAILED', methodStatus: 'FAILED', failureCode: declineCode })
+      : instrument;
+    return record(store, after, { amount: instrument.amount, status: 'FAILED', failureCode: declineCode });
+  });
+}
+
+/** Ends an instrument before its time; one that has ended stays as it is. */
+export function expireInstrument(store: Store, requestId: string): SandboxInstrument {
+  return store.transaction(() => {
+    const instrument = current(store, requestId);
+    return isOpen(instrument) ? expireNow(store, instrument) : instrument;
+  });
+}
+
+/** The clock that ends instruments by themselves. */
+export function expiryJob(store: Store): Job {
+  return {
+    run: (now) =>
+      store.transaction(() => {
+        for (const instrument of findDueInstruments(store, now, expiriesPerTurn)) expireNow(store, instrument);
+      }),
+    nextAt: () => nextExpiry(store),
+  };
+}

@@ -1,0 +1,79 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import Koa from 'koa';
+import { controlRoutes } from './control.routes.ts';
+import { presentErrors } from './http.ts';
+import { openOutbox } from './outbox.ts';
+import { pageRoutes } from './page.routes.ts';
+import { providerRoutes } from './provider.routes.ts';
+import { startScheduler } from './scheduler.ts';
+import { expiryJob } from './settle-instrument.ts';
+import { openStore } from './store.ts';
+import { transferJob } from './transfers.ts';
+import { WireError } from './wire-error.ts';
+
+export interface SandboxOptions {
+  /** 0 takes a free one. */
+  port: number;
+  host?: string;
+  dataDir: string;
+  /** Where callbacks are sent; they wait until one is set. */
+  callbackUrl?: string | undefined;
+  callbackToken: string;
+  secretKey: string;
+}
+
+export interface Sandbox {
+  url: string;
+  port: number;
+  setCallbackUrl(url: string): void;
+  stop(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** Starts the sandbox provider on its data directory; what an earlier one left unfinished goes on. */
+export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
+  const { host = '127.0.0.1', secretKey, callbackToken: token } = options;
+  let { callbackUrl } = options;
+  const store = openStore(options.dataDir);
+  const wake = () => scheduler.wake();
+  const outbox = openOutbox({ store, url: () => callbackUrl, token, onSettled: wake });
+  const setCallbackUrl = (url: string) => {
+    callbackUrl = url;
+    wake();
+  };
+
+  const app = new Koa();
+  app.silent = true;
+  app.use(presentErrors);
+  const rooms = [
+    controlRoutes({ store, wake, setCallbackUrl }),
+    pageRoutes({ store, wake }),
+    providerRoutes({ store, secretKey, wake }),
+  ];
+  for (const room of rooms) app.use(room.routes());
+  app.use(() => {
+    throw new WireError(404, 'NOT_FOUND', 'the sandbox has no such path');
+  });
+
+  const server = createServer(app.callback());
+  server.listen(options.port, host);
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const scheduler = startScheduler([transferJob(store), expiryJob(store), outbox]);
+
+  let stopping: Promise<void> | undefined;
+  const stop = () => {
+    stopping ??= (async () => {
+      scheduler.stop();
+      server.close();
+      server.closeAllConnections();
+      await outbox.stop();
+      store.close();
+    })();
+    return stopping;
+  };
+  const url = `http://${host === '0.0.0.0' ? '127.0.0.1' : host}:${port}`;
+  return { url, port, setCallbackUrl, stop, [Symbol.asyncDispose]: stop };
+}

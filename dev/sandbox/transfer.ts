@@ -1,0 +1,78 @@
+import { businessId } from './outbox.ts';
+
+/** A payout as the sandbox remembers it. */
+export interface SandboxTransfer {
+  id: string;
+  referenceId: string;
+  idempotencyKey: string;
+  channelCode: string;
+  accountNumber: string;
+  accountHolderName: string | null;
+  amount: number;
+  description: string | null;
+  metadata: object | null;
+  status: 'ACCEPTED' | 'SUCCEEDED' | 'FAILED' | 'REVERSED' | 'CANCELLED';
+  failureCode: string | null;
+  /** What it will become by itself, one after the other. */
+  steps: TransferStep[];
+  created: string;
+  updated: string;
+}
+
+export interface TransferStep {
+  afterMs: number;
+  status: 'SUCCEEDED' | 'FAILED' | 'REVERSED';
+  failureCode: string | null;
+}
+
+/** What the last six digits of the account number make of a transfer (decisions 4). */
+export interface Fate {
+  /** Refused at once with this code; nothing is made. */
+  refused?: string;
+  steps: TransferStep[];
+  /** The caller is left waiting, after the transfer was made or without making it. */
+  silence?: 'after' | 'instead';
+}
+
+const soon = 300;
+const succeeds: TransferStep = { afterMs: soon, status: 'SUCCEEDED', failureCode: null };
+const fails = (failureCode: string): TransferStep => ({ afterMs: soon, status: 'FAILED', failureCode });
+
+const fates: Record<string, Fate> = {
+  '121212': { refused: 'INVALID_DESTINATION', steps: [] },
+  '999999': { steps: [fails('REJECTED_BY_CHANNEL')] },
+  '123456': { steps: [fails('TEMPORARY_TRANSFER_ERROR')] },
+  '131313': { steps: [] },
+  '654321': { steps: [succeeds, { afterMs: 3_000, status: 'REVERSED', failureCode: 'REJECTED_BY_CHANNEL' }] },
+  '900003': { steps: [succeeds], silence: 'after' },
+  '900004': { steps: [], silence: 'instead' },
+};
+
+/** The fate of a transfer to this account; anything but the magic numbers succeeds within a second. */
+export function fateOf(accountNumber: string): Fate {
+  return fates[accountNumber.slice(-6)] ?? { steps: [succeeds] };
+}
+
+/** The payout on the provider's wire; the same in answers and in callbacks. */
+export function presentTransfer(transfer: SandboxTransfer) {
+  return {
+    id: transfer.id,
+    amount: transfer.amount,
+    channel_code: transfer.channelCode,
+    currency: 'IDR',
+    description: transfer.description,
+    reference_id: transfer.referenceId,
+    status: transfer.status,
+    created: transfer.created,
+    updated: transfer.updated,
+    estimated_arrival_time: new Date(Date.parse(transfer.created) + 15 * 60 * 1000).toISOString(),
+    ...(transfer.failureCode === null ? {} : { failure_code: transfer.failureCode }),
+    business_id: businessId,
+    channel_properties: {
+      account_number: transfer.accountNumber,
+      account_holder_name: transfer.accountHolderName,
+    },
+    receipt_notification: null,
+    metadata: transfer.metadata,
+  };
+}

@@ -1,0 +1,154 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { queueCallback } from './outbox.ts';
+import type { Job } from './scheduler.ts';
+import type { Row, Store } from './store.ts';
+import { fateOf, presentTransfer, type SandboxTransfer } from './transfer.ts';
+import { notFound, WireError } from './wire-error.ts';
+
+export const createPayoutBody = z.object({
+  reference_id: z.string().min(1).max(255),
+  channel_code: z.string().regex(/^ID_[A-Z0-9_]+$/, 'is not an Indonesian channel'),
+  channel_properties: z.object({
+    account_number: z.string().regex(/^\d{5,20}$/, 'must be 5 to 20 digits'),
+    account_holder_name: z.string().max(100).nullish(),
+  }),
+  amount: z.number().int().min(1).max(Number.MAX_SAFE_INTEGER),
+  currency: z.literal('IDR'),
+  description: z.string().max(100).nullish(),
+  metadata: z.record(z.string(), z.unknown()).nullish(),
+});
+
+const stepsPerTurn = 200;
+/** What the sandbox's business had before anyone paid: never too little. */
+const openingBalance = 1_000_000_000_000;
+
+function transferIn(row: Row): SandboxTransfer {
+  const transfer: SandboxTransfer = JSON.parse(String(row.document));
+  return transfer;
+}
+
+const dueAt = ({ steps }: SandboxTransfer): number | null => {
+  const [next] = steps;
+  return next ? Date.now() + next.afterMs : null;
+};
+
+function save(store: Store, transfer: SandboxTransfer): void {
+  store.run(
+    `insert into transfers (id, reference_id, next_at, document) values (?, ?, ?, ?)
+     on conflict (id) do update set next_at = excluded.next_at, document = excluded.document`,
+    transfer.id,
+    transfer.referenceId,
+    dueAt(transfer),
+    JSON.stringify(transfer),
+  );
+}
+
+function become(store: Store, transfer: SandboxTransfer, changes: Partial<SandboxTransfer>): SandboxTransfer {
+  const changed = { ...transfer, ...changes, updated: new Date().toISOString() };
+  save(store, changed);
+  queueCallback(store, `payout.${changed.status.toLowerCase()}`, presentTransfer(changed));
+  return changed;
+}
+
+/** Takes a transfer and lets its fate run. */
+export function createTransfer(store: Store, body: z.infer<typeof createPayoutBody>, key: string): SandboxTransfer {
+  const { account_number, account_holder_name } = body.channel_properties;
+  const now = new Date().toISOString();
+  const transfer: SandboxTransfer = {
+    id: `disb-${randomUUID()}`,
+    referenceId: body.reference_id,
+    idempotencyKey: key,
+    channelCode: body.channel_code,
+    accountNumber: account_number,
+    accountHolderName: account_holder_name ?? null,
+    amount: body.amount,
+    description: body.description ?? null,
+    metadata: body.metadata ?? null,
+    status: 'ACCEPTED',
+    failureCode: null,
+    steps: fateOf(account_number).steps,
+    created: now,
+    updated: now,
+  };
+  save(store, transfer);
+  return transfer;
+}
+
+export function findTransfer(store: Store, id: string): SandboxTransfer | null {
+  const row = store.get('select document from transfers where id = ?', id);
+  return row ? transferIn(row) : null;
+}
+
+/** Newest first, one more than `limit`; without a reference all of them. */
+export function listTransfers(
+  store: Store,
+  filter: { referenceId?: string | undefined; afterId?: string | undefined; limit: number },
+): SandboxTransfer[] {
+  return store
+    .all(
+      `select document from transfers
+       where (?1 is null or reference_id = ?1) and (?2 is null or seq < (select seq from transfers where id = ?2))
+       order by seq desc limit ?3`,
+      filter.referenceId ?? null,
+      filter.afterId ?? null,
+      filter.limit + 1,
+    )
+    .map(transferIn);
+}
+
+/** Takes back a transfer that is not on its way yet. */
+export function cancelTransfer(store: Store, id: string): SandboxTransfer {
+  return store.transaction(() => {
+    const transfer = findTransfer(store, id);
+    if (!transfer) throw notFound('payout');
+    if (transfer.status !== 'ACCEPTED') {
+      throw new WireError(400, 'INVALID_PAYOUT_STATUS', `a payout that is ${transfer.status} cannot be cancelled`);
+    }
+    return become(store, transfer, { status: 'CANCELLED', steps: [] });
+  });
+}
+
+/** Sets every transfer of this reference by hand, in whatever state it is; what it would have become is forgotten. */
+export function settleTransfers(store: Store, referenceId: string, status: 'SUCCEEDED' | 'FAILED'): SandboxTransfer[] {
+  return store.transaction(() => {
+    const failureCode = status === 'FAILED' ? 'REJECTED_BY_CHANNEL' : null;
+    return listTransfers(store, { referenceId, limit: 100 }).map((transfer) =>
+      become(store, transfer, { status, failureCode, steps: [] }),
+    );
+  });
+}
+
+/** What the business holds: what was paid in, less what has been sent and not come back. */
+export function readBalance(store: Store): number {
+  const sum = (row: Row | undefined) => Number(row?.total ?? 0);
+  const paid = store.get(
+    `select sum(document ->> 'amount') as total from payments where document ->> 'status' = 'SUCCEEDED'`,
+  );
+  const sent = store.get(
+    `select sum(document ->> 'amount') as total from transfers where document ->> 'status' in ('ACCEPTED', 'SUCCEEDED')`,
+  );
+  return openingBalance + sum(paid) - sum(sent);
+}
+
+/** The clock that lets accepted transfers end. */
+export function transferJob(store: Store): Job {
+  return {
+    run: (now) =>
+      store.transaction(() => {
+        const due = store.all(
+          'select document from transfers where next_at <= ? order by next_at limit ?',
+          now,
+          stepsPerTurn,
+        );
+        for (const transfer of due.map(transferIn)) {
+          const [step, ...steps] = transfer.steps;
+          if (step) become(store, transfer, { status: step.status, failureCode: step.failureCode, steps });
+        }
+      }),
+    nextAt() {
+      const row = store.get('select min(next_at) as next_at from transfers where next_at is not null');
+      return row?.next_at == null ? null : Number(row.next_at);
+    },
+  };
+}

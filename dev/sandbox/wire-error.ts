@@ -1,0 +1,18 @@
+/** An error as the provider answers it: a status, a code and a sentence. */
+export class WireError extends Error {
+  override readonly name = 'WireError';
+  readonly status: number;
+  readonly code: string;
+
+  constructor(status: number, code: string, message: string) {
+    super(message);
+    this.status = status;
+    this.code = code;
+  }
+}
+
+/** The provider's answer for a body, a header or a query that it does not understand. */
+export const invalid = (message: string): WireError => new WireError(400, 'API_VALIDATION_ERROR', message);
+
+/** The provider's answer for an id that it does not know. */
+export const notFound = (what: string): WireError => new WireError(404, 'DATA_NOT_FOUND', `${what} not found`);
