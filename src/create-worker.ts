@@ -11,7 +11,6 @@ const maxConcurrentWorkflowTasks = 40;
 
 /** A worker for the configured namespace and task queue; its workflow code is the prebuilt bundle, or built now. */
 export async function createWorker(deps: Dependencies, connection: NativeConnection): Promise<Worker> {
-  installLogger(deps);
   const { config } = deps;
   const bundle = config.WORKFLOW_BUNDLE;
   return Worker.create({
@@ -31,8 +30,8 @@ export async function createWorker(deps: Dependencies, connection: NativeConnect
 
 let installed = false;
 
-/** The SDK's own log lines go through ours; one runtime per process. */
-function installLogger({ log }: Dependencies): void {
+/** The SDK's own log lines go through ours; one runtime per process, before anything connects. */
+export function installWorkerLogger({ log }: Dependencies): void {
   if (installed) return;
   installed = true;
   Runtime.install({

@@ -1,6 +1,6 @@
 import { NativeConnection } from '@temporalio/worker';
 import { readConfig } from './config.ts';
-import { createWorker } from './create-worker.ts';
+import { createWorker, installWorkerLogger } from './create-worker.ts';
 import { openDependencies } from './dependencies.ts';
 import { announceReady, runMain, stopSignal, waitForParts } from './process.ts';
 import { ensureSchedules, registerSearchAttributes } from './temporal/prepare.ts';
@@ -13,6 +13,7 @@ await runMain(async () => {
   const { client, taskQueue } = deps.temporal;
   await registerSearchAttributes(client, config.TEMPORAL_NAMESPACE, deps.log);
   await ensureSchedules(client, taskQueue);
+  installWorkerLogger(deps);
   const connection = await NativeConnection.connect({ address: config.TEMPORAL_ADDRESS });
   try {
     const worker = await createWorker(deps, connection);

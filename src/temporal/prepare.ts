@@ -1,5 +1,5 @@
 import { type Client, ScheduleAlreadyRunning, ScheduleOverlapPolicy } from '@temporalio/client';
-import { temporal } from '@temporalio/proto';
+import proto from '@temporalio/proto';
 import type { Logger } from 'pino';
 import { errorCodeOf } from '../shared/errors.ts';
 import { searchAttributeKeys } from './search-attributes.ts';
@@ -12,7 +12,7 @@ const alreadyExists = 6;
  */
 export async function registerSearchAttributes(client: Client, namespace: string, log: Logger): Promise<void> {
   const { connection } = client;
-  const { IndexedValueType } = temporal.api.enums.v1;
+  const { IndexedValueType } = proto.temporal.api.enums.v1;
   for (const { name, type } of Object.values(searchAttributeKeys)) {
     const valueType =
       type === 'INT' ? IndexedValueType.INDEXED_VALUE_TYPE_INT : IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD;
