@@ -12,7 +12,12 @@ const readyWithinMs = 180_000;
 export function workflowBundleFile(): string {
   const hash = createHash('sha256');
   const sources = globSync(['workflows/**/*.ts', 'src/**/*.ts', 'package-lock.json'], { cwd: root }).sort();
-  for (const source of sources) hash.update(source).update('\0').update(readFileSync(join(root, source))).update('\0');
+  for (const source of sources)
+    hash
+      .update(source)
+      .update('\0')
+      .update(readFileSync(join(root, source)))
+      .update('\0');
   return join(cache, `workflows-${hash.digest('hex').slice(0, 16)}.js`);
 }
 

@@ -1,4 +1,5 @@
 import { mkdirSync } from 'node:fs';
+import type { S3rverContext } from '@20minutes/s3rver';
 import { z } from 'zod';
 import { type Part, type PartOptions, readPartOptions, startPart } from './part.ts';
 
@@ -39,6 +40,7 @@ async function run(): Promise<void> {
     vhostBuckets: false,
     configureBuckets: [{ name: bucket }],
   });
+  server.middleware.splice(-1, 0, keepTrailingSlash);
   server.on('error', (error) => process.stderr.write(`${String(error)}\n`));
   const stop = () => process.exit(0);
   process.on('SIGTERM', stop);
@@ -46,6 +48,18 @@ async function run(): Promise<void> {
   process.on('disconnect', stop);
   await server.run();
   process.send?.('ready');
+}
+
+/**
+ * The SDK signs calls on a bucket as `/bucket/`; the server would check them as `/bucket`, and refuse them. It appends
+ * this mount path to the bucket when the bucket is that of a virtual host.
+ */
+function keepTrailingSlash(ctx: S3rverContext, next: () => Promise<void>): Promise<void> {
+  if (/^\/[^/]+\/$/.test(ctx.path)) {
+    ctx.state.vhost = true;
+    ctx.mountPath = '/';
+  }
+  return next();
 }
 
 if (import.meta.main) await run();

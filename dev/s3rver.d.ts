@@ -7,7 +7,13 @@ declare module '@20minutes/s3rver' {
     vhostBuckets: boolean;
     configureBuckets: { name: string }[];
   }
+  export interface S3rverContext {
+    path: string;
+    mountPath: string;
+    state: { vhost?: boolean };
+  }
   export default class S3rver {
+    middleware: ((ctx: S3rverContext, next: () => Promise<void>) => Promise<void>)[];
     constructor(options: S3rverOptions);
     run(): Promise<{ address: string; port: number }>;
     close(): Promise<void>;

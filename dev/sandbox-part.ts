@@ -1,0 +1,37 @@
+import { join } from 'node:path';
+import { type Part, type PartOptions, startPart } from './part.ts';
+
+export interface SandboxOptions {
+  port: number;
+  directory: string;
+  /** Where callbacks go: the API's endpoint for them. */
+  callbackUrl: string;
+  callbackToken: string;
+  secretKey: string;
+}
+
+const readyWithinMs = 30_000;
+
+/** Starts the sandbox provider as a part of its own. */
+export function startSandbox(
+  { port, directory, callbackUrl, callbackToken, secretKey }: SandboxOptions,
+  part: Pick<PartOptions, 'logFile' | 'onProcess' | 'onGone'>,
+): Promise<Part> {
+  return startPart({
+    ...part,
+    name: 'The sandbox provider',
+    script: join(import.meta.dirname, 'sandbox', 'main.ts'),
+    env: {
+      ...process.env,
+      SANDBOX_PORT: String(port),
+      SANDBOX_DATA_DIR: directory,
+      SANDBOX_CALLBACK_URL: callbackUrl,
+      SANDBOX_CALLBACK_TOKEN: callbackToken,
+      SANDBOX_SECRET_KEY: secretKey,
+    },
+    readyWithinMs,
+  });
+}
+
+/** The path of the API's endpoint for the provider's callbacks. */
+export const callbackPath = '/v1/gateway/callbacks/xendit';

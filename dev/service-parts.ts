@@ -1,0 +1,15 @@
+import { join } from 'node:path';
+import { type Part, type PartOptions, startPart } from './part.ts';
+
+const root = join(import.meta.dirname, '..');
+const readyWithinMs = 90_000;
+
+type ServiceOptions = Pick<PartOptions, 'env' | 'logFile' | 'onProcess' | 'onGone'>;
+
+/** Starts the API as the process of a deployment. */
+export const startApi = (options: ServiceOptions): Promise<Part> =>
+  startPart({ ...options, name: 'The API', script: join(root, 'src', 'api.ts'), readyWithinMs });
+
+/** Starts a worker as the process of a deployment. */
+export const startWorker = (options: ServiceOptions): Promise<Part> =>
+  startPart({ ...options, name: 'The worker', script: join(root, 'src', 'worker.ts'), readyWithinMs });

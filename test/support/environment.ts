@@ -1,0 +1,49 @@
+import { randomBytes } from 'node:crypto';
+import { testRun } from './run.ts';
+
+export interface Addresses {
+  databaseUrl: string;
+  temporalAddress: string;
+  /** Of the API. */
+  url: string;
+  sandboxUrl: string;
+}
+
+export interface Secrets {
+  callbackToken: string;
+  sandboxKey: string;
+  taskQueue: string;
+}
+
+export const createSecrets = (): Secrets => ({
+  callbackToken: randomBytes(16).toString('hex'),
+  sandboxKey: `xnd_test_${randomBytes(12).toString('hex')}`,
+  taskQueue: `test-${randomBytes(6).toString('hex')}`,
+});
+
+/** The whole environment of API and worker in a test; what the machine's own environment says is not taken over. */
+export function testEnvironment(addresses: Addresses, secrets: Secrets): Record<string, string> {
+  const { s3, workflowBundle } = testRun();
+  return {
+    PATH: process.env.PATH ?? '',
+    HOME: process.env.HOME ?? '',
+    NODE_ENV: 'test',
+    PORT: new URL(addresses.url).port,
+    PUBLIC_URL: addresses.url,
+    LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'warn',
+    DATABASE_URL: addresses.databaseUrl,
+    DATABASE_POOL_SIZE: '16',
+    TEMPORAL_ADDRESS: addresses.temporalAddress,
+    TEMPORAL_TASK_QUEUE: secrets.taskQueue,
+    S3_ENDPOINT: `http://127.0.0.1:${s3.port}`,
+    S3_BUCKET: s3.bucket,
+    S3_ACCESS_KEY_ID: s3.accessKeyId,
+    S3_SECRET_ACCESS_KEY: s3.secretAccessKey,
+    XENDIT_URL: addresses.sandboxUrl,
+    XENDIT_SECRET_KEY: secrets.sandboxKey,
+    XENDIT_CALLBACK_TOKEN: secrets.callbackToken,
+    DATA_ENCRYPTION_KEYS: `test:${randomBytes(32).toString('base64')}`,
+    WEBHOOK_ALLOW_LOOPBACK: 'true',
+    WORKFLOW_BUNDLE: workflowBundle,
+  };
+}

@@ -1,0 +1,54 @@
+export interface HttpAnswer {
+  status: number;
+  headers: Headers;
+  /** Parsed when it is JSON, the text otherwise, null when there is none. */
+  // biome-ignore lint/suspicious/noExplicitAny: answers are read by tests, which say what they expect
+  body: any;
+}
+
+export interface HttpOptions {
+  /** A bearer token. */
+  token?: string;
+  headers?: Record<string, string>;
+  /** Sent as it is, without a JSON content type. */
+  raw?: string | Uint8Array<ArrayBuffer>;
+  signal?: AbortSignal;
+}
+
+/** A tiny HTTP client over one base URL: JSON in, JSON out, no status throws. */
+export interface Http {
+  get(path: string, options?: HttpOptions): Promise<HttpAnswer>;
+  post(path: string, body?: unknown, options?: HttpOptions): Promise<HttpAnswer>;
+  put(path: string, body?: unknown, options?: HttpOptions): Promise<HttpAnswer>;
+  patch(path: string, body?: unknown, options?: HttpOptions): Promise<HttpAnswer>;
+  delete(path: string, body?: unknown, options?: HttpOptions): Promise<HttpAnswer>;
+}
+
+export function createHttp(baseUrl: string): Http {
+  const call = async (method: string, path: string, content: unknown, options: HttpOptions = {}) => {
+    const headers = new Headers(options.headers);
+    if (options.token !== undefined) headers.set('authorization', `Bearer ${options.token}`);
+    if (content !== undefined && !headers.has('content-type')) headers.set('content-type', 'application/json');
+    const answer = await fetch(new URL(path, baseUrl), {
+      method,
+      headers,
+      body: options.raw ?? (content === undefined ? null : JSON.stringify(content)),
+      redirect: 'manual',
+      ...(options.signal && { signal: options.signal }),
+    });
+    const text = await answer.text();
+    const isJson = /json/.test(answer.headers.get('content-type') ?? '');
+    return {
+      status: answer.status,
+      headers: answer.headers,
+      body: text === '' ? null : isJson ? JSON.parse(text) : text,
+    };
+  };
+  return {
+    get: (path, options) => call('GET', path, undefined, options),
+    post: (path, body, options) => call('POST', path, body, options),
+    put: (path, body, options) => call('PUT', path, body, options),
+    patch: (path, body, options) => call('PATCH', path, body, options),
+    delete: (path, body, options) => call('DELETE', path, body, options),
+  };
+}

@@ -1,0 +1,154 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import { join } from 'node:path';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Part } from '../../dev/part.ts';
+import { findFreePort } from '../../dev/ports.ts';
+import { callbackPath, startSandbox } from '../../dev/sandbox-part.ts';
+import { startWorker } from '../../dev/service-parts.ts';
+import { createApp } from '../../src/app.ts';
+import { readConfig } from '../../src/config.ts';
+import { type Dependencies, openDependencies } from '../../src/dependencies.ts';
+import { runChecks } from '../../src/ledger/run-checks.ts';
+import { cloneDatabase } from './database.ts';
+import { createSecrets, testEnvironment } from './environment.ts';
+import { createHttp, type Http } from './http.ts';
+import { testRun } from './run.ts';
+
+export interface StackOptions {
+  /** A worker on the stack's own task queue, as a process of its own. */
+  worker?: boolean;
+  /** The sandbox provider, as a process of its own. */
+  sandbox?: boolean;
+  /** Failpoints armed in the worker, as in `FAILPOINTS`. */
+  workerFailpoints?: string;
+  /** Variables that differ from the usual ones. */
+  env?: Record<string, string>;
+  /** Another application over the same dependencies, e.g. with rooms of the test's own. */
+  createApp?: (deps: Dependencies) => { callback(): RequestListener };
+}
+
+export interface Stack extends Http, AsyncDisposable {
+  /** Of the API, which listens in this process on a free port. */
+  url: string;
+  http: Http;
+  deps: Dependencies;
+  /** The environment of its processes. */
+  env: Record<string, string>;
+  callbackToken: string;
+  /** The sandbox provider's own HTTP, when it was asked for. */
+  sandbox: Http & { url: string };
+  worker: Part | undefined;
+  /** A fork of the entity manager. */
+  em(): EntityManager;
+  stop(): Promise<void>;
+}
+
+/** What ships, around one test file: its own database, task queue, application, and the processes asked for. */
+export async function startStack(options: StackOptions = {}): Promise<Stack> {
+  const cleanups: (() => Promise<unknown>)[] = [];
+  const stop = async () => {
+    for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+  };
+  try {
+    return await buildStack(options, cleanups, stop);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function buildStack(
+  options: StackOptions,
+  cleanups: (() => Promise<unknown>)[],
+  stop: () => Promise<void>,
+): Promise<Stack> {
+  const run = testRun();
+  const secrets = createSecrets();
+  const logs = join(run.directory, 'logs', secrets.taskQueue);
+  const database = await cloneDatabase();
+  cleanups.push(database.drop);
+
+  let serve: RequestListener = (_request, response) => void response.writeHead(503).end();
+  const server = createServer((request, response) => serve(request, response));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (typeof address !== 'object' || address === null) throw new Error('the server has no address');
+  const url = `http://127.0.0.1:${address.port}`;
+
+  const sandboxPort = await findFreePort();
+  const sandboxUrl = `http://127.0.0.1:${sandboxPort}`;
+  const env = {
+    ...testEnvironment({ databaseUrl: database.url, temporalAddress: run.temporal.address, url, sandboxUrl }, secrets),
+    ...options.env,
+  };
+  const deps = await openDependencies(readConfig(env), { process: 'test' });
+  cleanups.push(() => Promise.resolve(deps[Symbol.asyncDispose]()));
+  serve = options.createApp ? options.createApp(deps).callback() : createApp(deps).callback();
+  cleanups.push(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  const startSandboxPart = async () => {
+    const part = await startSandbox(
+      {
+        port: sandboxPort,
+        directory: join(run.directory, 'sandbox', secrets.taskQueue),
+        callbackUrl: `${url}${callbackPath}`,
+        callbackToken: secrets.callbackToken,
+        secretKey: secrets.sandboxKey,
+      },
+      { logFile: join(logs, 'sandbox.log') },
+    );
+    cleanups.push(() => part.stop());
+  };
+  const startWorkerPart = async () => {
+    const failpoints = options.workerFailpoints === undefined ? {} : { FAILPOINTS: options.workerFailpoints };
+    const part = await startWorker({ env: { ...env, ...failpoints }, logFile: join(logs, 'worker.log') });
+    cleanups.push(() => part.stop());
+    return part;
+  };
+  const [, worker] = await Promise.all([
+    options.sandbox ? startSandboxPart() : undefined,
+    options.worker ? startWorkerPart() : undefined,
+  ]);
+
+  const http = createHttp(url);
+  return {
+    ...http,
+    http,
+    url,
+    deps,
+    env,
+    callbackToken: secrets.callbackToken,
+    sandbox: { ...createHttp(sandboxUrl), url: sandboxUrl },
+    worker,
+    em: () => deps.orm.em.fork(),
+    stop,
+    [Symbol.asyncDispose]: stop,
+  };
+}
+
+/** Every `check_*` view of the stack's database is empty. */
+export async function expectChecksEmpty({ em }: Pick<Stack, 'em'>): Promise<void> {
+  const results = await runChecks(em());
+  expect(results.filter(({ violations }) => violations > 0)).toEqual([]);
+  expect(results.length).toBeGreaterThan(0);
+}
+
+/** Waits until the value satisfies, asking every 50 ms; fails with what it was last. */
+export async function eventually<T>(
+  ask: () => Promise<T>,
+  isRight: (value: T) => boolean,
+  withinMs = 15_000,
+): Promise<T> {
+  const deadline = Date.now() + withinMs;
+  for (;;) {
+    const value = await ask();
+    if (isRight(value)) return value;
+    if (Date.now() > deadline) throw new Error(`it was still ${JSON.stringify(value)} after ${withinMs} ms`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
