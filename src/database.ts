@@ -27,6 +27,7 @@ export function databaseConfig({ url, poolSize, log }: DatabaseOptions) {
       transactional: true,
       allOrNothing: true,
       snapshot: false,
+      silent: true,
     },
     pool: { min: 0, max: poolSize, idleTimeoutMillis: 30_000 },
     driverOptions: {

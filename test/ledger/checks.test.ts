@@ -1,0 +1,93 @@
+import { systemAccounts } from '../../src/ledger/account.ts';
+import { openAccount } from '../../src/ledger/open-account.ts';
+import { postJournal } from '../../src/ledger/post-journal.ts';
+import { runChecks } from '../../src/ledger/run-checks.ts';
+import { newId } from '../../src/shared/ids.ts';
+import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+
+let stack: Stack;
+beforeAll(async () => {
+  stack = await startStack();
+});
+afterAll(() => stack.stop());
+
+const user = newId();
+const orderOf = (status: string) =>
+  `insert into payment_orders (id, user_id, reference_type, reference_id, target_account_id, payment_id, nominal,
+     admin_fee, status, expires_at, created_at, updated_at)
+   values ('${newId()}', '${user}', 'account_top_up', '${newId()}', '${systemAccounts.suspense}', 1, 10, 1,
+     '${status}', now(), now(), now())`;
+const receiptOf = (state: string) =>
+  `insert into receipts (id, provider_payment_id, provider_payment_method_id, reference, amount, state, reason)
+   values ('${newId()}', '${newId()}', 'pm', 'nobody', 5, '${state}', 'unknown')`;
+
+const organization = newId();
+const userWithRole = (organizationId: string, deleted: boolean) =>
+  `with role as (insert into roles (id, name, display_name, organization_id, user_type, description, deleted_at)
+     values ('${newId()}', '${newId()}', 'Planted', '${organizationId}', 'organization', '', ${deleted ? 'now()' : 'null'})
+     returning id)
+   insert into users (id, email, name, user_type, organization_id, role_id, status, password_hash)
+   select '${newId()}', '${newId()}@example.org', 'Planted', 'organization', '${organization}', id, 'active', 'x' from role`;
+
+/** One corruption for each view, planted past the triggers as only a superuser can. */
+const corruptions: [view: string, sql: string][] = [
+  ['check_users_hold_live_roles', userWithRole(organization, true)],
+  ['check_users_hold_roles_of_their_organization', userWithRole(newId(), false)],
+  ['check_journals_balance', `insert into journals (id, business_key, kind) values ('${newId()}', 'planted', 'test')`],
+  ['check_balances_match_postings', 'update account_balances set balance = balance + 1'],
+  ['check_no_forbidden_negative', 'update account_balances set balance = -1 where shard = 0'],
+  ['check_postings_have_accounts', "delete from accounts where kind = 'user'"],
+  [
+    'check_transactions_agree_with_postings',
+    `insert into transactions (id, user_id, amount, status, source_account_id, type, reference_type, reference_id,
+       batch_id, purpose) select '${newId()}', '${user}', 7, 'successful', '${systemAccounts.suspense}', 'price',
+       'account_top_up', '${newId()}', id, 'topup_pocket' from journals limit 1`,
+  ],
+  ['check_orders_posted_once', orderOf('PAID')],
+  ['check_receipts_posted_once', receiptOf('credited')],
+  ['check_suspense_matches_receipts', receiptOf('suspended')],
+  [
+    'check_idempotency_keys_complete',
+    `insert into idempotency_keys (user_id, key_hash, fingerprint, resource_id, created_at)
+     values ('${user}', 'k', 'f', '${newId()}', now() - interval '2 hours')`,
+  ],
+];
+
+describe('The checks', () => {
+  beforeAll(async () => {
+    await stack.em().transactional(async (tx) => {
+      const to = await openAccount(tx, { kind: 'user', name: 'Pocket' });
+      await postJournal(tx, {
+        kind: 'test',
+        businessKey: 'test/checks',
+        postings: [
+          { accountId: systemAccounts.gatewayClearing, amount: '-1' },
+          { accountId: to, amount: '1' },
+        ],
+      });
+    });
+  });
+
+  it('are all empty on a healthy database', () => expectChecksEmpty(stack));
+
+  it('each have a corruption planted below, so that none is without proof', async () => {
+    const checks = await runChecks(stack.em());
+    expect(checks.map(({ check }) => check).filter((check) => !corruptions.some(([view]) => view === check))).toEqual(
+      [],
+    );
+  });
+
+  it.each(corruptions)('%s catches a planted corruption', async (view, sql) => {
+    const em = stack.em();
+    await em.begin();
+    try {
+      await em.execute("set local session_replication_role = 'replica'");
+      await em.execute(sql);
+      const seen = (await runChecks(em)).filter(({ violations }) => violations > 0).map(({ check }) => check);
+      expect(seen).toContain(view);
+    } finally {
+      await em.rollback();
+    }
+    await expectChecksEmpty(stack);
+  });
+});

@@ -1,0 +1,133 @@
+import { systemAccounts } from '../../src/ledger/account.ts';
+import { openAccount } from '../../src/ledger/open-account.ts';
+import { postJournal } from '../../src/ledger/post-journal.ts';
+import { errorCodeOf } from '../../src/shared/errors.ts';
+import { newId } from '../../src/shared/ids.ts';
+import { negateMoney } from '../../src/shared/money.ts';
+import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+
+let stack: Stack;
+beforeAll(async () => {
+  stack = await startStack();
+});
+afterAll(() => stack.stop());
+afterEach(() => expectChecksEmpty(stack));
+
+const account = () => stack.em().transactional((tx) => openAccount(tx, { kind: 'user', name: 'Pocket' }));
+
+const move = (from: string, to: string, amount: string, businessKey = `test/${newId()}`) =>
+  stack.em().transactional((tx) =>
+    postJournal(tx, {
+      kind: 'test',
+      businessKey,
+      postings: [
+        { accountId: from, amount: negateMoney(amount) },
+        { accountId: to, amount },
+      ],
+    }),
+  );
+
+const balanceOf = async (id: string): Promise<string> => {
+  const rows = await stack.em().execute<{ balance: string }[]>('select account_balance(?)::text as balance', [id]);
+  return rows[0]?.balance ?? '';
+};
+
+const codeOf = (deed: Promise<unknown>): Promise<unknown> => deed.then(() => 'no error', errorCodeOf);
+
+describe('A journal', () => {
+  it('moves money between two accounts, and the balances follow from its postings', async () => {
+    const [from, to] = [await account(), await account()];
+    await move(systemAccounts.gatewayClearing, from, '100.0000');
+    await move(from, to, '99.9999');
+    expect(await balanceOf(from)).toBe('0.0001');
+    expect(await balanceOf(to)).toBe('99.9999');
+  });
+
+  it('is posted once for its business key, and says so the second time', async () => {
+    const to = await account();
+    expect(await move(systemAccounts.gatewayClearing, to, '5', 'test/once')).not.toBeNull();
+    expect(await move(systemAccounts.gatewayClearing, to, '5', 'test/once')).toBeNull();
+    expect(await balanceOf(to)).toBe('5.0000');
+  });
+
+  it('is refused as a whole when an account would go below zero', async () => {
+    const [from, to] = [await account(), await account()];
+    await move(systemAccounts.gatewayClearing, from, '10');
+    expect(await codeOf(move(from, to, '10.0001'))).toBe('INSUFFICIENT_BALANCE');
+    expect(await balanceOf(from)).toBe('10.0000');
+    expect(await balanceOf(to)).toBe('0.0000');
+  });
+
+  it('spends a balance of 10 exactly ten times when fifty ask at once', async () => {
+    const [from, to] = [await account(), await account()];
+    await move(systemAccounts.gatewayClearing, from, '10');
+    const outcomes = await Promise.all(Array.from({ length: 50 }, () => codeOf(move(from, to, '1'))));
+    expect(outcomes.filter((outcome) => outcome === 'no error')).toHaveLength(10);
+    expect(outcomes.filter((outcome) => outcome === 'INSUFFICIENT_BALANCE')).toHaveLength(40);
+    expect(await balanceOf(from)).toBe('0.0000');
+    expect(await balanceOf(to)).toBe('10.0000');
+  });
+
+  it('moves money both ways between two accounts at once without a deadlock', async () => {
+    const [left, right] = [await account(), await account()];
+    await move(systemAccounts.gatewayClearing, left, '100');
+    await move(systemAccounts.gatewayClearing, right, '100');
+    await Promise.all(
+      Array.from({ length: 60 }, (_, index) => (index % 2 === 0 ? move(left, right, '1') : move(right, left, '1'))),
+    );
+    expect(await balanceOf(left)).toBe('100.0000');
+    expect(await balanceOf(right)).toBe('100.0000');
+  });
+});
+
+describe('The database itself refuses', () => {
+  const run = (sql: string) => codeOf(stack.em().execute(sql));
+
+  it('a journal that does not sum to zero', async () => {
+    const to = await account();
+    const sql = `select post_journal('${newId()}', 'test/unbalanced', 'test',
+      array['${systemAccounts.gatewayClearing}', '${to}']::uuid[], array[-1, 2]::numeric[])`;
+    expect(await run(sql)).toBe('AM002');
+  });
+
+  it('a journal of one posting, and one for an account that does not exist', async () => {
+    const to = await account();
+    expect(
+      await run(`select post_journal('${newId()}', 'test/one', 'test', array['${to}']::uuid[], array[1]::numeric[])`),
+    ).toBe('AM002');
+    const nobody = newId();
+    expect(
+      await run(`select post_journal('${newId()}', 'test/nobody', 'test',
+        array['${systemAccounts.gatewayClearing}', '${nobody}']::uuid[], array[-1, 1]::numeric[])`),
+    ).toBe('AM002');
+  });
+
+  it('postings that are added to a journal later, even balanced ones', async () => {
+    const to = await account();
+    const journalId = await move(systemAccounts.gatewayClearing, to, '1');
+    expect(
+      await run(`insert into postings (journal_id, account_id, amount) values
+        ('${journalId}', '${systemAccounts.gatewayClearing}', -1), ('${journalId}', '${to}', 1)`),
+    ).toBe('AM002');
+  });
+
+  it.each([
+    ['a changed posting', 'update postings set amount = amount'],
+    ['a deleted posting', 'delete from postings'],
+    ['emptied postings', 'truncate postings cascade'],
+    ['a changed journal', "update journals set kind = 'other'"],
+    ['a deleted transaction', 'delete from transactions where true'],
+    ['a balance written by hand', 'update account_balances set balance = balance + 1'],
+    ['a balance deleted by hand', 'delete from account_balances'],
+    ['a deleted account', 'delete from accounts'],
+    ['an account of another kind', "update accounts set kind = 'suspense'"],
+  ])('%s', async (_, sql) => {
+    await move(systemAccounts.gatewayClearing, await account(), '1');
+    if (sql.includes('transactions')) {
+      // A row trigger needs a row to refuse: transactions of payments are tested where payments are.
+      expect(await run('truncate transactions')).toBe('AM003');
+      return;
+    }
+    expect(await run(sql)).toBe('AM003');
+  });
+});

@@ -1,0 +1,112 @@
+import { type BuiltUser, balanceOf, buildIndividual } from '../support/build.ts';
+import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+
+let stack: Stack;
+let payer: BuiltUser;
+beforeAll(async () => {
+  stack = await startStack({ worker: true, sandbox: true });
+}, 60_000);
+afterAll(() => stack.stop());
+beforeEach(async () => {
+  payer = await buildIndividual(stack);
+});
+afterEach(() => expectChecksEmpty(stack));
+
+const bca = 1;
+const qris = 20;
+const dana = 30;
+
+const topUp = (body: object = {}, headers: Record<string, string> = {}) =>
+  stack.post(
+    '/v1/payments/gateway',
+    { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: bca, amount: 50_000, ...body },
+    { token: payer.token, headers },
+  );
+
+const orderOf = async (id: string) => (await stack.get(`/v1/payments/orders/${id}`, { token: payer.token })).body.data;
+const orderWhen = (id: string, status: string) =>
+  eventually(
+    () => orderOf(id),
+    (order) => order.status === status,
+  );
+const codeOf = (data: { payment_code: string | null; qr_code: string | null; payment_links: string | null }) =>
+  data.payment_code ?? data.qr_code ?? data.payment_links;
+
+describe('A top-up by gateway', () => {
+  it.each([
+    ['virtual account', bca, 'payment_code', 4000],
+    ['QRIS', qris, 'qr_code', 0],
+    ['e-wallet', dana, 'payment_links', 1500],
+  ])('by %s answers 201 with what the payer is shown', async (_, paymentId, field, fee) => {
+    const { status, body } = await topUp({ payment_id: paymentId });
+    expect({ status, body }).toMatchObject({
+      status: 201,
+      body: {
+        status: 'success',
+        statusCode: 201,
+        data: { nominal: 50_000, admin_fee: fee, transaction_total: 50_000 + fee },
+      },
+    });
+    expect(body.data).toMatchObject({ payment_id: paymentId, status: 'WAITING_PAYMENT', status_id: 2 });
+    expect(body.data.expired_date).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/);
+    expect(body.data.transaction_id).toEqual(expect.any(String));
+    const codes = ['payment_code', 'qr_code', 'payment_links'].filter((name) => body.data[name] !== null);
+    expect(codes).toEqual([field]);
+  });
+
+  it('that is paid shows PAID, the balance grown by the nominal, a price and a fee transaction', async () => {
+    const { body } = await topUp();
+    await stack.sandbox.post('/sandbox/pay', { payment_code: body.data.payment_code });
+    await orderWhen(body.data.payment_order_id, 'PAID');
+    expect(await balanceOf(stack, payer.accountId)).toBe('50000.0000');
+    const { body: list } = await stack.get('/v1/transactions', { token: payer.token });
+    expect(list.data.count).toBe(2);
+    expect(
+      list.data.transactions.map(({ type, amount }: { type: string; amount: string }) => [type, amount]).sort(),
+    ).toEqual([
+      ['fee', '4000.0000'],
+      ['price', '50000.0000'],
+    ]);
+    expect(list.data.transactions[0]).toMatchObject({
+      user_id: payer.id,
+      status: 'successful',
+      source_account_id: payer.accountId,
+      destination_account_id: null,
+      reference_type: 'account_top_up',
+      reference_id: payer.accountId,
+      purpose: 'topup_pocket',
+      payment_order_id: body.data.payment_order_id,
+    });
+  });
+
+  it('that is declined ends FAILED and changes no balance', async () => {
+    const { body } = await topUp({ payment_id: dana });
+    await stack.sandbox.post('/sandbox/decline', { payment_code: codeOf(body.data) });
+    await orderWhen(body.data.payment_order_id, 'FAILED');
+    expect(await balanceOf(stack, payer.accountId)).toBe('0.0000');
+  });
+
+  it('that the provider expires ends EXPIRED', async () => {
+    const { body } = await topUp({ payment_id: qris });
+    await stack.sandbox.post('/sandbox/expire', { payment_code: codeOf(body.data) });
+    await orderWhen(body.data.payment_order_id, 'EXPIRED');
+  });
+
+  it('paid in another amount puts that into suspense and stays payable', async () => {
+    const { body } = await topUp();
+    await stack.sandbox.post('/sandbox/pay', { payment_code: body.data.payment_code, amount: 1000 });
+    await eventually(
+      () =>
+        stack
+          .em()
+          .execute("select amount from receipts where reference = ? and state = 'suspended'", [
+            body.data.payment_order_id,
+          ]),
+      (rows) => rows.length === 1,
+    );
+    expect((await orderOf(body.data.payment_order_id)).status).toBe('WAITING_PAYMENT');
+    await stack.sandbox.post('/sandbox/pay', { payment_code: body.data.payment_code });
+    await orderWhen(body.data.payment_order_id, 'PAID');
+    expect(await balanceOf(stack, payer.accountId)).toBe('50000.0000');
+  });
+});
