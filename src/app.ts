@@ -1,7 +1,9 @@
 import Router from '@koa/router';
 import Koa from 'koa';
+import { aclRoom } from './access/acl.routes.ts';
 import { callbacksRoom } from './callbacks/callbacks.routes.ts';
 import type { Dependencies } from './dependencies.ts';
+import { eventsRoom } from './events/events.routes.ts';
 import { documentation } from './http/documentation.ts';
 import { presentErrors } from './http/errors.ts';
 import { measureRequests } from './http/metrics.ts';
@@ -13,9 +15,11 @@ import { allowedOrigins, security } from './http/security.ts';
 import { type Doors, refuseUnknown, serveRoute } from './http/serve-route.ts';
 import { authRoom } from './identity/auth.routes.ts';
 import { authenticate } from './identity/authenticate.ts';
+import { usersRoom } from './identity/users.routes.ts';
 import { wellKnownRoom } from './identity/well-known.routes.ts';
 import { accountsRoom } from './ledger/accounts.routes.ts';
 import { transactionsRoom } from './ledger/transactions.routes.ts';
+import { organizationsRoom } from './organizations/organizations.routes.ts';
 import { paymentsRoom } from './payments/payments.routes.ts';
 
 export const version = '0.1.0';
@@ -24,6 +28,10 @@ export const version = '0.1.0';
 export const rooms: readonly Room[] = [
   authRoom,
   wellKnownRoom,
+  usersRoom,
+  aclRoom,
+  organizationsRoom,
+  eventsRoom,
   accountsRoom,
   transactionsRoom,
   paymentsRoom,
@@ -33,6 +41,7 @@ export const rooms: readonly Room[] = [
 /** Literal paths before those with parameters, so that `/organizations/sizes` is not an organization. */
 function byLiteralness(left: Route, right: Route): number {
   const key = ({ path }: Route) => path.replace(/:\w+/g, '\uffff');
+  if (key(left) === key(right)) return 0;
   return key(left) < key(right) ? -1 : 1;
 }
 

@@ -1,5 +1,7 @@
 import { Decimal } from 'decimal.js';
 import { z } from 'zod';
+import { passwordMaximumCharacters, passwordMinimumCharacters } from '../identity/user.ts';
+import { startOfWesternIndonesiaDay } from '../shared/clock.ts';
 import { isMoney, type Money } from '../shared/money.ts';
 import { NumberLiteral } from './body.ts';
 
@@ -26,6 +28,14 @@ export const text = (maximum: number, minimum = 1) =>
 export const optionalText = (maximum: number) => text(maximum, 0).optional();
 
 export const email = () => z.email('must be an e-mail address').max(254, 'must have at most 254 characters');
+
+/** A new password: at least 12 characters. */
+export const password = () =>
+  z
+    .string()
+    .min(passwordMinimumCharacters, `must have at least ${passwordMinimumCharacters} characters`)
+    .max(passwordMaximumCharacters, `must have at most ${passwordMaximumCharacters} characters`)
+    .meta({ format: 'password' });
 
 const literal = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
@@ -112,6 +122,34 @@ export const isoDateTime = () =>
     .refine((value) => Number.isFinite(Date.parse(value)), 'must be an ISO 8601 date-time')
     .transform((value) => new Date(value))
     .meta({ override: { type: 'string', format: 'date-time' } });
+
+const day = /^\d{4}-\d{2}-\d{2}$/;
+const dayMs = 24 * 60 * 60 * 1000;
+
+const periodBound = (instantOf: (value: string) => number, description: string) =>
+  z
+    .union([z.iso.date(), z.iso.datetime({ offset: true })], 'must be a date (YYYY-MM-DD) or an ISO 8601 date-time')
+    .transform((value, ctx) => {
+      const instant = new Date(instantOf(value));
+      if (Number.isFinite(instant.getTime())) return instant;
+      ctx.addIssue({ code: 'custom', message: 'must be a date (YYYY-MM-DD) or an ISO 8601 date-time' });
+      return z.NEVER;
+    })
+    .meta({ override: { type: 'string' }, description });
+
+const startOf = (value: string): number =>
+  day.test(value) ? startOfWesternIndonesiaDay(value).getTime() : Date.parse(value);
+
+/** `from` of a period: the first instant that belongs to it. A bare date begins at midnight in UTC+7. */
+export const periodStart = () =>
+  periodBound(startOf, 'Inclusive. A date-time, or a bare date: the whole day in UTC+7.');
+
+/** `to` of a period, inclusive in the request: the first instant that no longer belongs to it. */
+export const periodEnd = () =>
+  periodBound(
+    (value) => startOf(value) + (day.test(value) ? dayMs : 1),
+    'Inclusive. A date-time, or a bare date: the whole day in UTC+7.',
+  );
 
 /** What the documents call a timestamp, in answers: ISO 8601 UTC with milliseconds. */
 export const timestamp = () => z.iso.datetime().meta({ examples: ['2026-01-31T08:00:00.000Z'] });

@@ -121,6 +121,14 @@ const operationId = ({ method, path }: Route): string =>
     .replace(/:/g, '')
     .replace(/[^\w]+/g, '_')}`;
 
+function tagsOf(rooms: readonly Room[]): { name: string; description?: string }[] {
+  const tags = new Map<string, { name: string; description?: string }>();
+  for (const { tag, description } of rooms) {
+    tags.set(tag, { name: tag, ...tags.get(tag), ...(description ? { description } : {}) });
+  }
+  return [...tags.values()];
+}
+
 /** The OpenAPI 3.1 document, made from the same declarations that validate (decisions 10). */
 export function buildOpenApi(rooms: readonly Room[], options: { version: string; url: string }): object {
   const paths: NonNullable<ZodOpenApiObject['paths']> = {};
@@ -137,7 +145,7 @@ export function buildOpenApi(rooms: readonly Room[], options: { version: string;
         description: 'Payments for giving and saving: collect, save, give, pay out.',
       },
       servers: [{ url: options.url }],
-      tags: rooms.map(({ tag, description }) => ({ name: tag, ...(description ? { description } : {}) })),
+      tags: tagsOf(rooms),
       paths,
       components: {
         securitySchemes: {

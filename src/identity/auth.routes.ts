@@ -1,13 +1,16 @@
 import type { Context } from 'koa';
 import { z } from 'zod';
 import { open, signedIn } from '../http/access.ts';
-import { text } from '../http/fields.ts';
+import { created } from '../http/answer.ts';
+import { email, password, text } from '../http/fields.ts';
 import { createRoom } from '../http/room.ts';
 import { must } from '../shared/assert.ts';
+import { acceptInvitation } from './accept-invitation.ts';
 import { accessCookie, presentedToken } from './authenticate.ts';
 import { logIn } from './log-in.ts';
 import { presentUser, UserAnswer } from './present-user.ts';
 import { revokeToken } from './revoke-token.ts';
+import { signUp } from './sign-up.ts';
 import { User } from './user.entity.ts';
 import { passwordMaximumCharacters } from './user.ts';
 
@@ -101,6 +104,35 @@ room.get(
     const { roleId, roleName, permissions } = caller;
     const role = roleId && roleName ? { id: roleId, name: roleName } : null;
     return { message: 'Found', data: { ...presentUser(user), role, permissions: [...permissions].sort() } };
+  },
+);
+
+room.post(
+  '/signup',
+  {
+    summary: 'Sign up as an individual',
+    description: 'The user gets the default role `individual_user` and one IDR account.',
+    access: open(),
+    body: z.strictObject({ name: text(200), email: email(), password: password() }),
+    answers: { 201: z.object({ message: z.string(), data: UserAnswer }) },
+  },
+  async ({ body, em, requestId }) => {
+    const user = await signUp(em, { ...body, requestId });
+    return created({ message: 'Signed up', data: presentUser(user) });
+  },
+);
+
+room.post(
+  '/invitations/accept',
+  {
+    summary: 'Accept an invitation by its one-time token',
+    access: open('the token is the proof'),
+    body: z.strictObject({ token: text(200), password: password() }),
+    answers: { 200: z.object({ message: z.string(), data: UserAnswer }) },
+  },
+  async ({ body, em, requestId }) => {
+    const user = await acceptInvitation(em, { ...body, requestId });
+    return { message: 'Invitation accepted', data: presentUser(user) };
   },
 );
 

@@ -163,7 +163,7 @@ create table events (
   actor_id uuid,
   request_id varchar(64),
   data jsonb,
-  created_at timestamptz not null default now()
+  created_at timestamptz not null default clock_timestamp()
 );
 create index events_by_time on events using brin (created_at) with (pages_per_range = 32);
 create index events_of_resource on events (resource_id, id) where resource_id is not null;

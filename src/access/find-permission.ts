@@ -1,0 +1,21 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { listPage, type PageRequest } from '../list-page.ts';
+import { refuse } from '../shared/errors.ts';
+import { type PermissionRow, permissionColumns } from './permission.ts';
+
+/** A permission by its id; refuses with 404. */
+export async function getPermission(em: EntityManager, permissionId: string): Promise<PermissionRow> {
+  const [permission] = await em.execute<PermissionRow[]>(
+    `select ${permissionColumns} from permissions row where row.id = ?`,
+    [permissionId],
+  );
+  return permission ?? refuse('NOT_FOUND', 'The permission does not exist');
+}
+
+/** Every permission there is, page by page. */
+export function listPermissions(
+  em: EntityManager,
+  page: PageRequest,
+): Promise<{ rows: PermissionRow[]; total: number }> {
+  return listPage<PermissionRow>(em, { columns: permissionColumns, table: 'permissions row' }, page);
+}

@@ -1,0 +1,63 @@
+import { LockMode } from '@mikro-orm/core';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { type Caller, isPlatform } from '../identity/caller.ts';
+import type { UserType } from '../identity/user.ts';
+import { listPage, type PageRequest } from '../list-page.ts';
+import { must } from '../shared/assert.ts';
+import { refuse } from '../shared/errors.ts';
+import { Role } from './role.entity.ts';
+import { type RoleType, requireVisibleRole } from './role.ts';
+
+/** The role, which is not deleted; refuses with 404. */
+export async function getRole(em: EntityManager, roleId: string): Promise<Role> {
+  const role = await em.findOne(Role, { id: roleId, deleted_at: null });
+  return role ?? refuse('NOT_FOUND', 'The role does not exist');
+}
+
+/** The role as this caller may see it: 404 when missing, 403 when another organization's. */
+export async function getVisibleRole(em: EntityManager, caller: Caller, roleId: string): Promise<Role> {
+  const role = await getRole(em, roleId);
+  requireVisibleRole(caller, role);
+  return role;
+}
+
+/**
+ * The role under a lock of this transaction, read as it is now. `change` waits for all others; `hold` only keeps it
+ * from being changed or deleted, so that many may be given the same role at once.
+ */
+export async function lockRole(tx: EntityManager, roleId: string, purpose: 'change' | 'hold'): Promise<Role> {
+  const lockMode = purpose === 'change' ? LockMode.PESSIMISTIC_WRITE : LockMode.PESSIMISTIC_READ;
+  const role = await tx.findOne(Role, { id: roleId, deleted_at: null }, { lockMode, refresh: true });
+  return role ?? refuse('NOT_FOUND', 'The role does not exist');
+}
+
+/** A default role by its name. */
+export async function getDefaultRole(em: EntityManager, name: string): Promise<Role> {
+  return must(await em.findOne(Role, { name, is_default: true }), `the default role ${name} is seeded`);
+}
+
+export interface ListRolesInput extends PageRequest {
+  caller: Caller;
+  /** Honoured for platform callers only. */
+  organizationId?: string | undefined;
+  roleType?: RoleType | undefined;
+  userType?: UserType | undefined;
+}
+
+/** Roles that the caller may see: the platform all, others their organization's and the default ones that fit it. */
+export async function listRoles(em: EntityManager, input: ListRolesInput): Promise<{ roles: Role[]; total: number }> {
+  const { caller, organizationId, roleType, userType, ...page } = input;
+  const where: { sql: string; params?: unknown[] }[] = [{ sql: 'row.deleted_at is null' }];
+  if (!isPlatform(caller)) {
+    where.push({
+      sql: `row.organization_id = ? or (row.is_default and row.user_type <> 'platform')`,
+      params: [caller.organizationId],
+    });
+  } else if (organizationId !== undefined) {
+    where.push({ sql: 'row.organization_id = ?', params: [organizationId] });
+  }
+  if (roleType !== undefined) where.push({ sql: 'row.is_default = ?', params: [roleType === 'default'] });
+  if (userType !== undefined) where.push({ sql: 'row.user_type = ?', params: [userType] });
+  const { rows, total } = await listPage<object>(em, { columns: 'row.*', table: 'roles row', where }, page);
+  return { roles: rows.map((row) => em.map(Role, row)), total };
+}

@@ -1,0 +1,13 @@
+/** A permission as the database keeps it; it is referred to by its name. */
+export interface PermissionRow {
+  id: string;
+  name: string;
+  display_name: string;
+  description: string;
+  category_id: string;
+  created_at: Date | string;
+  updated_at: Date | string;
+}
+
+export const permissionColumns =
+  'row.id, row.name, row.display_name, row.description, row.category_id, row.created_at, row.updated_at';

@@ -1,0 +1,63 @@
+import { type Caller, isPlatform } from '../identity/caller.ts';
+import type { UserType } from '../identity/user.ts';
+import { refuse } from '../shared/errors.ts';
+
+/** Pure facts and rules about roles (administration.md sections 2 to 4, decisions 1). */
+export const roleTypes = ['custom', 'default'] as const;
+export type RoleType = (typeof roleTypes)[number];
+
+/** The role that a user of this type gets when none is named. */
+export const defaultRoleNames = {
+  platform: 'platform_admin',
+  organization: 'organization_admin',
+  individual: 'individual_user',
+} as const satisfies Record<UserType, string>;
+
+export interface RoleFacts {
+  name: string;
+  organization_id?: string | null | undefined;
+  user_type: UserType;
+  is_default: boolean;
+}
+
+/** `treasury_read-only` becomes `Treasury Read Only`. */
+export function displayNameOf(name: string): string {
+  return name.replaceAll(/[-_\s]+/g, ' ').replaceAll(/(^| )\p{L}/gu, (start) => start.toUpperCase());
+}
+
+/** Refuses with 403 to show a role of another organization, or a platform role, to callers who are not the platform's. */
+export function requireVisibleRole(caller: Caller, role: RoleFacts): void {
+  if (isPlatform(caller)) return;
+  const visible = role.is_default ? role.user_type !== 'platform' : role.organization_id === caller.organizationId;
+  if (!visible) refuse('FORBIDDEN', 'The role belongs to another organization');
+}
+
+/** Refuses with 400 to change a default role, with 403 to change one of another organization. */
+export function requireChangeableRole(caller: Caller, role: RoleFacts): void {
+  if (role.is_default) refuse('REQUEST_INVALID', `${role.name} is a default role: it cannot be changed or deleted`);
+  requireVisibleRole(caller, role);
+}
+
+/** Refuses with 403 to grant permissions that the caller does not hold. */
+export function requireGrantable(caller: Caller, permissions: readonly string[]): void {
+  const missing = permissions.filter((permission) => !caller.permissions.has(permission));
+  if (missing.length > 0) {
+    refuse('FORBIDDEN', `Permissions that the caller does not hold cannot be granted: ${missing.join(', ')}`);
+  }
+}
+
+export interface RoleHolder {
+  user_type: UserType;
+  organization_id?: string | null | undefined;
+}
+
+/** Refuses to give a role to a user it is not for: another organization's (403), or a platform role (400). */
+export function requireFittingRole(role: RoleFacts, user: RoleHolder): void {
+  if (user.user_type === 'platform') return;
+  if (role.is_default && role.user_type === 'platform') {
+    refuse('REQUEST_INVALID', `role_id: ${role.name} is for users of type platform only`);
+  }
+  if (!role.is_default && role.organization_id !== (user.organization_id ?? null)) {
+    refuse('FORBIDDEN', 'A role can be given to users of its own organization only');
+  }
+}

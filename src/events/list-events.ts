@@ -1,0 +1,69 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { PageRequest } from '../list-page.ts';
+import { type EventImpact, readEventsKeptDays } from './event.ts';
+
+export interface EventRow {
+  id: string;
+  event: string;
+  impact: EventImpact;
+  resource_type: string;
+  resource_id: string | null;
+  actor_id: string | null;
+  request_id: string | null;
+  data: object | null;
+  created_at: Date | string;
+}
+
+export interface ListEventsInput extends PageRequest {
+  event?: string | undefined;
+  resourceType?: string | undefined;
+  resourceId?: string | undefined;
+  actorId?: string | undefined;
+  /** Inclusive. */
+  from?: Date | undefined;
+  /** Exclusive. */
+  to?: Date | undefined;
+}
+
+/** Matches are counted exactly up to this many; beyond it the total says this many, and there are more. */
+export const countedEvents = 100_000;
+
+/** Events, newest first. Their ids are in the order of time, so a page is read along the primary key. */
+export async function listEvents(
+  em: EntityManager,
+  input: ListEventsInput,
+): Promise<{ events: EventRow[]; total: number }> {
+  const { page, limit, order = 'desc', after } = input;
+  const filters: [sql: string, value: unknown][] = [
+    ['event = ?', input.event],
+    ['resource_type = ?', input.resourceType],
+    ['resource_id = ?', input.resourceId],
+    ['actor_id = ?::uuid', input.actorId],
+    ['created_at >= ?::timestamptz', input.from],
+    ['created_at < ?::timestamptz', input.to],
+  ];
+  const asked = filters.filter(([, value]) => value !== undefined);
+  const params = asked.map(([, value]) => value);
+  const where = ['true', ...asked.map(([sql]) => sql)].join(' and ');
+  const seek = after === undefined ? '' : `and id ${order === 'desc' ? '<' : '>'} ?::uuid`;
+  const offset = after === undefined ? (BigInt(page) - 1n) * BigInt(limit) : 0n;
+  const events = await em.execute<EventRow[]>(
+    `select id, event, impact, resource_type, resource_id, actor_id, request_id, data, created_at from events
+     where ${where} ${seek} order by id ${order} limit ${limit} offset ${offset}`,
+    [...params, ...(after === undefined ? [] : [after])],
+  );
+  const [count] = await em.execute<[{ total: string }]>(
+    `select count(*) as total from (select from events where ${where} limit ${countedEvents}) counted`,
+    params,
+  );
+  return { events, total: Number(count.total) };
+}
+
+/** Forgets events of reads that are older than they are kept, up to `limit` of them; returns how many. */
+export async function sweepReadEvents(em: EntityManager, limit = 10_000): Promise<number> {
+  const rows = await em.execute<unknown[]>(
+    `delete from events where id in (select id from events
+       where created_at < now() - interval '${readEventsKeptDays} days' and impact = 'LOW' limit ${limit}) returning id`,
+  );
+  return rows.length;
+}

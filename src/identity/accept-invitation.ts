@@ -1,0 +1,48 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { recordEvent } from '../events/record-event.ts';
+import { sha256 } from '../shared/digest.ts';
+import { refuse } from '../shared/errors.ts';
+import { openFirstAccount } from './create-user.ts';
+import { hashPassword } from './password.ts';
+import { User } from './user.entity.ts';
+
+export interface AcceptInvitationInput {
+  token: string;
+  password: string;
+  requestId: string;
+}
+
+/** Accepts an invitation once: the user becomes active with this password; an individual gets one IDR account. */
+export async function acceptInvitation(em: EntityManager, input: AcceptInvitationInput): Promise<User> {
+  const tokenHash = sha256(input.token);
+  const findWaiting = `select i.id, i.user_id from invitations i join users u on u.id = i.user_id
+    where i.token_hash = ? and i.accepted_at is null and i.expires_at > now() and u.status = 'invited'`;
+  const [known] = await em.execute<object[]>(findWaiting, [tokenHash]);
+  if (!known) refuseInvitation();
+  const passwordHash = await hashPassword(input.password);
+  return em.transactional(async (tx) => {
+    const [invitation] = await tx.execute<{ id: string; user_id: string }[]>(`${findWaiting} for update`, [tokenHash]);
+    if (!invitation) refuseInvitation();
+    await tx.execute('update invitations set accepted_at = now() where id = ?', [invitation.id]);
+    const user = await tx.findOneOrFail(User, invitation.user_id);
+    tx.assign(user, { password_hash: passwordHash, status: 'active', updated_at: new Date() });
+    await tx.flush();
+    const { requestId } = input;
+    await recordEvent(tx, {
+      event: 'RESOURCE_UPDATED',
+      resourceType: 'user',
+      resourceId: user.id,
+      actorId: user.id,
+      requestId,
+      data: { invitation_id: invitation.id, status: 'active' },
+    });
+    if (user.user_type === 'individual') {
+      await openFirstAccount(tx, { userId: user.id }, { actorId: user.id, requestId });
+    }
+    return user;
+  });
+}
+
+function refuseInvitation(): never {
+  refuse('REQUEST_INVALID', 'token: the invitation is unknown, expired or already accepted');
+}

@@ -1,0 +1,67 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { recordEvent } from '../events/record-event.ts';
+import { openAccount } from '../ledger/open-account.ts';
+import { refuse } from '../shared/errors.ts';
+import { newId } from '../shared/ids.ts';
+import { isUniqueViolation } from '../shared/postgres.ts';
+import { User } from './user.entity.ts';
+import type { UserStatus, UserType } from './user.ts';
+
+export interface NewUser {
+  email: string;
+  name: string;
+  userType: UserType;
+  organizationId: string | null;
+  roleId: string;
+  status: UserStatus;
+  passwordHash: string | null;
+  actorId: string | null;
+  requestId: string | null;
+}
+
+/** Writes a user and its event inside the caller's transaction; an e-mail address that is taken is refused with 400. */
+export async function createUser(tx: EntityManager, input: NewUser): Promise<User> {
+  const user = tx.create(User, {
+    id: newId(),
+    email: input.email,
+    name: input.name,
+    user_type: input.userType,
+    organization_id: input.organizationId,
+    role_id: input.roleId,
+    status: input.status,
+    password_hash: input.passwordHash,
+  });
+  try {
+    await tx.flush();
+  } catch (error) {
+    if (isUniqueViolation(error)) refuse('DUPLICATE', 'email: there is a user with this address already');
+    throw error;
+  }
+  await recordEvent(tx, {
+    event: 'RESOURCE_CREATED',
+    resourceType: 'user',
+    resourceId: user.id,
+    actorId: input.actorId ?? user.id,
+    requestId: input.requestId,
+    data: { user_type: input.userType, organization_id: input.organizationId, role_id: input.roleId },
+  });
+  return user;
+}
+
+/** Opens the one account that everybody starts with, of a user or an organization, with its event. */
+export async function openFirstAccount(
+  tx: EntityManager,
+  owner: { userId: string } | { organizationId: string },
+  { actorId, requestId }: { actorId: string; requestId: string | null },
+): Promise<string> {
+  const kind = 'userId' in owner ? 'user' : 'organization';
+  const accountId = await openAccount(tx, { kind, name: 'Main', ...owner });
+  await recordEvent(tx, {
+    event: 'RESOURCE_CREATED',
+    resourceType: 'account',
+    resourceId: accountId,
+    actorId,
+    requestId,
+  });
+  return accountId;
+}

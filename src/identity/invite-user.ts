@@ -1,0 +1,118 @@
+import { randomBytes } from 'node:crypto';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { getDefaultRole, lockRole } from '../access/find-role.ts';
+import { defaultRoleNames, requireFittingRole, requireGrantable, requireVisibleRole } from '../access/role.ts';
+import { findPermissionNames } from '../access/role-permissions.ts';
+import { recordEvent } from '../events/record-event.ts';
+import { Organization } from '../organizations/organization.entity.ts';
+import { sha256 } from '../shared/digest.ts';
+import { refuse } from '../shared/errors.ts';
+import { newId } from '../shared/ids.ts';
+import { type Caller, isPlatform, requirePermission } from './caller.ts';
+import { createUser } from './create-user.ts';
+import { invitationDays, invitePermissions } from './invitation.ts';
+import { User } from './user.entity.ts';
+import type { UserType } from './user.ts';
+
+export interface InviteUserInput {
+  caller: Caller;
+  requestId: string;
+  email: string;
+  name: string;
+  userType: UserType;
+  organizationId: string | undefined;
+  roleId: string | undefined;
+}
+
+export interface Invitation {
+  id: string;
+  /** Shown once; only its digest is kept. */
+  token: string;
+  expiresAt: Date;
+  user: User;
+}
+
+/** The organization that the invited user will belong to: the inviter's own, or for the platform the one named. */
+async function organizationFor(em: EntityManager, input: InviteUserInput): Promise<string | null> {
+  const { caller, userType, organizationId } = input;
+  if (userType === 'platform') {
+    if (organizationId !== undefined) refuse('REQUEST_INVALID', 'organization_id: a platform user has none');
+    return null;
+  }
+  if (!isPlatform(caller)) {
+    if (caller.organizationId === null || (organizationId ?? caller.organizationId) !== caller.organizationId) {
+      refuse('FORBIDDEN', 'Users can be invited to the own organization only');
+    }
+    return caller.organizationId;
+  }
+  if (organizationId === undefined) {
+    if (userType === 'organization') refuse('REQUEST_INVALID', 'organization_id is required');
+    return null;
+  }
+  const organization = await em.findOne(Organization, organizationId);
+  if (!organization) refuse('NOT_FOUND', 'The organization does not exist');
+  return organizationId;
+}
+
+/**
+ * Invites a user with a role (without one: the default role of the type). Inviting grants the role's permissions, so
+ * the inviter must hold every one. A user who has not accepted yet may be invited again; the older token is void then.
+ */
+export async function inviteUser(em: EntityManager, input: InviteUserInput): Promise<Invitation> {
+  const { caller, requestId, email, name, userType } = input;
+  requirePermission(caller, invitePermissions[userType]);
+  const organizationId = await organizationFor(em, input);
+  const token = randomBytes(32).toString('base64url');
+  return em.transactional(async (tx) => {
+    const roleId = input.roleId ?? (await getDefaultRole(tx, defaultRoleNames[userType])).id;
+    const role = await lockRole(tx, roleId, 'hold');
+    requireVisibleRole(caller, role);
+    requireFittingRole(role, { user_type: userType, organization_id: organizationId });
+    requireGrantable(caller, await findPermissionNames(tx, roleId));
+
+    const waiting = await findInvited(tx, { email, userType, organizationId });
+    const user =
+      waiting ??
+      (await createUser(tx, {
+        email,
+        name,
+        userType,
+        organizationId,
+        roleId,
+        status: 'invited',
+        passwordHash: null,
+        actorId: caller.userId,
+        requestId,
+      }));
+    if (waiting) tx.assign(user, { name, role_id: roleId, updated_at: new Date() });
+    await tx.flush();
+    await tx.execute('delete from invitations where user_id = ? and accepted_at is null', [user.id]);
+    const id = newId();
+    const expiresAt = new Date(Date.now() + invitationDays * 24 * 60 * 60 * 1000);
+    await tx.execute(
+      'insert into invitations (id, user_id, token_hash, expires_at, created_by) values (?, ?, ?, ?, ?)',
+      [id, user.id, sha256(token), expiresAt, caller.userId],
+    );
+    await recordEvent(tx, {
+      event: 'RESOURCE_CREATED',
+      resourceType: 'invitation',
+      resourceId: id,
+      actorId: caller.userId,
+      requestId,
+      data: { user_id: user.id, role_id: roleId },
+    });
+    return { id, token, expiresAt, user };
+  });
+}
+
+async function findInvited(
+  tx: EntityManager,
+  { email, userType, organizationId }: { email: string; userType: UserType; organizationId: string | null },
+): Promise<User | null> {
+  const [row] = await tx.execute<{ id: string }[]>(
+    `select id from users where lower(email) = lower(?) and status = 'invited' and user_type = ?
+       and organization_id is not distinct from ?::uuid for update`,
+    [email, userType, organizationId],
+  );
+  return row ? tx.findOne(User, row.id) : null;
+}

@@ -1,0 +1,42 @@
+import { LockMode } from '@mikro-orm/core';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { requireRightOverHolder } from '../access/assign-role.ts';
+import { recordEvent } from '../events/record-event.ts';
+import { refuse } from '../shared/errors.ts';
+import type { Caller } from './caller.ts';
+import { User } from './user.entity.ts';
+
+export interface SetUserStatusInput {
+  caller: Caller;
+  requestId: string;
+  userId: string;
+  status: 'active' | 'suspended';
+}
+
+/** Suspends a user, whose tokens stop working at once, or lets a suspended one back in. */
+export async function setUserStatus(em: EntityManager, input: SetUserStatusInput): Promise<User> {
+  const { caller, requestId, userId, status } = input;
+  return em.transactional(async (tx) => {
+    const user = await tx.findOne(User, userId, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
+    if (!user) refuse('NOT_FOUND', 'The user does not exist');
+    if (userId === caller.userId && status === 'suspended') {
+      refuse('REQUEST_INVALID', 'status: one cannot suspend oneself');
+    }
+    await requireRightOverHolder(tx, caller, user);
+    if (status === 'active' && !user.password_hash) {
+      refuse('REQUEST_INVALID', 'status: the user has not accepted the invitation; invite again');
+    }
+    const previous = user.status;
+    tx.assign(user, { status, updated_at: new Date() });
+    await tx.flush();
+    await recordEvent(tx, {
+      event: 'RESOURCE_UPDATED',
+      resourceType: 'user',
+      resourceId: userId,
+      actorId: caller.userId,
+      requestId,
+      data: { status, previous_status: previous },
+    });
+    return user;
+  });
+}

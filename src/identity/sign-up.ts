@@ -1,0 +1,33 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { getDefaultRole } from '../access/find-role.ts';
+import { createUser, openFirstAccount } from './create-user.ts';
+import { hashPassword } from './password.ts';
+import type { User } from './user.entity.ts';
+
+export interface SignUpInput {
+  name: string;
+  email: string;
+  password: string;
+  requestId: string | null;
+}
+
+/** Signs up an individual: a user with the default role `individual_user` and one IDR account. */
+export async function signUp(em: EntityManager, { name, email, password, requestId }: SignUpInput): Promise<User> {
+  const passwordHash = await hashPassword(password);
+  return em.transactional(async (tx) => {
+    const role = await getDefaultRole(tx, 'individual_user');
+    const user = await createUser(tx, {
+      email,
+      name,
+      userType: 'individual',
+      organizationId: null,
+      roleId: role.id,
+      status: 'active',
+      passwordHash,
+      actorId: null,
+      requestId,
+    });
+    await openFirstAccount(tx, { userId: user.id }, { actorId: user.id, requestId });
+    return user;
+  });
+}

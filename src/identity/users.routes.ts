@@ -1,0 +1,108 @@
+import { z } from 'zod';
+import { allow, signedIn } from '../http/access.ts';
+import { created } from '../http/answer.ts';
+import { email, text, timestamp, uuid } from '../http/fields.ts';
+import { listQuery, pageFields, presentPage } from '../http/paging.ts';
+import { createRoom } from '../http/room.ts';
+import { getVisibleUser, listUsers } from './find-user.ts';
+import { inviteUser } from './invite-user.ts';
+import { presentUser, UserAnswer } from './present-user.ts';
+import { setUserStatus } from './set-user-status.ts';
+import { userStatuses, userTypes } from './user.ts';
+
+const room = createRoom({ prefix: '/v1/users', tag: 'Users', description: 'Users, invitations, suspension.' });
+
+const message = z.string();
+const ownOrganization = { scope: 'platform: all; others: users of their own organization' };
+
+room.post(
+  '/invitations',
+  {
+    summary: 'Invite a user',
+    description:
+      'The answer carries the one-time token, shown once, valid for seven days. Without `role_id` the default role of the type is given.',
+    access: signedIn({
+      scope: 'platform: all; others: their own organization',
+      note: 'By `user_type`: `invite-individual-user`, `invite-organization-admin` or `invite-platform-admin`',
+    }),
+    body: z.strictObject({
+      email: email(),
+      name: text(200),
+      user_type: z.enum(userTypes),
+      organization_id: uuid().optional(),
+      role_id: uuid().optional(),
+    }),
+    answers: {
+      201: z.object({
+        message,
+        data: z.object({ id: z.guid(), token: z.string(), expires_at: timestamp(), user: UserAnswer }),
+      }),
+    },
+    refusals: [404],
+  },
+  async ({ body, caller, em, requestId }) => {
+    const { id, token, expiresAt, user } = await inviteUser(em, {
+      caller,
+      requestId,
+      email: body.email,
+      name: body.name,
+      userType: body.user_type,
+      organizationId: body.organization_id,
+      roleId: body.role_id,
+    });
+    const data = { id, token, expires_at: expiresAt.toISOString(), user: presentUser(user) };
+    return created({ message: 'User invited', data });
+  },
+);
+
+room.get(
+  '/',
+  {
+    summary: 'List users',
+    access: allow('read-user', ownOrganization),
+    query: listQuery().extend({
+      organization_id: uuid().optional().meta({ description: 'Honoured for platform callers only.' }),
+      user_type: z.enum(userTypes).optional(),
+      status: z.enum(userStatuses).optional(),
+    }),
+    answers: { 200: z.object({ message, data: z.object({ items: z.array(UserAnswer), ...pageFields }) }) },
+  },
+  async ({ query, caller, em }) => {
+    const { organization_id: organizationId, user_type: userType, status, ...page } = query;
+    const { users, total } = await listUsers(em, { caller, organizationId, userType, status, ...page });
+    return { message: 'Users found', data: { items: users.map(presentUser), ...presentPage(query, total) } };
+  },
+);
+
+const userId = z.object({ user_id: uuid() });
+
+room.get(
+  '/:user_id',
+  {
+    summary: 'Read a user',
+    access: allow('read-user', ownOrganization),
+    params: userId,
+    answers: { 200: z.object({ message, data: UserAnswer }) },
+  },
+  async ({ params, caller, em }) => {
+    return { message: 'User found', data: presentUser(await getVisibleUser(em, caller, params.user_id)) };
+  },
+);
+
+room.patch(
+  '/:user_id',
+  {
+    summary: 'Suspend a user or let one back in',
+    description: 'A suspended user gets 401 at the next request.',
+    access: allow('update-user', { userTypes: ['platform'], scope: 'all; super admins by super admins only' }),
+    params: userId,
+    body: z.strictObject({ status: z.enum(['active', 'suspended']) }),
+    answers: { 200: z.object({ message, data: UserAnswer }) },
+  },
+  async ({ params, body, caller, em, requestId }) => {
+    const user = await setUserStatus(em, { caller, requestId, userId: params.user_id, status: body.status });
+    return { message: 'User updated', data: presentUser(user) };
+  },
+);
+
+export const usersRoom = room;

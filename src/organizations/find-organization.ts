@@ -1,0 +1,54 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { recordRead } from '../events/record-event.ts';
+import { type Caller, isPlatform } from '../identity/caller.ts';
+import { listPage, type PageRequest } from '../list-page.ts';
+import { refuse } from '../shared/errors.ts';
+import { Organization } from './organization.entity.ts';
+
+/** The organization as this caller may see it: the platform any, everybody else their own (403). */
+export async function getVisibleOrganization(
+  em: EntityManager,
+  caller: Caller,
+  organizationId: string,
+): Promise<Organization> {
+  if (!isPlatform(caller) && caller.organizationId !== organizationId) {
+    refuse('FORBIDDEN', 'The organization is not your own');
+  }
+  const organization = await em.findOne(Organization, organizationId);
+  return organization ?? refuse('NOT_FOUND', 'The organization does not exist');
+}
+
+export interface ListOrganizationsInput extends PageRequest {
+  caller: Caller;
+  requestId: string;
+}
+
+/** Every organization, page by page; an event tells that they were fetched. */
+export async function listOrganizations(
+  em: EntityManager,
+  { caller, requestId, ...page }: ListOrganizationsInput,
+): Promise<{ organizations: Organization[]; total: number }> {
+  const { rows, total } = await listPage<object>(em, { columns: 'row.*', table: 'organizations row' }, page);
+  await recordRead(em, { resourceType: 'organization', resourceId: null, actorId: caller.userId, requestId });
+  return { organizations: rows.map((row) => em.map(Organization, row)), total };
+}
+
+export interface SizeRow {
+  id: string;
+  label: string;
+  range: string;
+}
+
+export interface IndustryRow {
+  id: string;
+  value: string;
+  label: string;
+}
+
+/** The sizes an organization may have. */
+export const listSizes = (em: EntityManager, page: PageRequest): Promise<{ rows: SizeRow[]; total: number }> =>
+  listPage(em, { columns: 'row.id, row.label, row.range', table: 'organization_sizes row' }, page);
+
+/** The industries an organization may be of. */
+export const listIndustries = (em: EntityManager, page: PageRequest): Promise<{ rows: IndustryRow[]; total: number }> =>
+  listPage(em, { columns: 'row.id, row.value, row.label', table: 'organization_industries row' }, page);

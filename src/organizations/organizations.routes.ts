@@ -1,0 +1,149 @@
+import { z } from 'zod';
+import { allow, open } from '../http/access.ts';
+import { created } from '../http/answer.ts';
+import { email, password, text, uuid } from '../http/fields.ts';
+import { listQuery, pageFields, presentPage } from '../http/paging.ts';
+import { createRoom } from '../http/room.ts';
+import { getVisibleOrganization, listIndustries, listOrganizations, listSizes } from './find-organization.ts';
+import { industryValues, organizationSizeLabels, organizationStatuses } from './organization.ts';
+import { OrganizationAnswer, presentOrganization } from './present-organization.ts';
+import { signUpOrganization } from './sign-up-organization.ts';
+import { updateOrganization } from './update-organization.ts';
+
+const room = createRoom({
+  prefix: '/v1/organizations',
+  tag: 'Organizations',
+  description: 'Organizations, their sizes and industries.',
+});
+
+const message = z.string();
+const phoneNumber = () => text(32).regex(/^[+\d][\d ()./-]*$/, 'must be a phone number');
+
+room.post(
+  '/signup',
+  {
+    summary: 'Sign up an organization with its admin',
+    description: 'It starts `pending`; its admin holds the role `organization_admin`; it gets one IDR account.',
+    access: open(),
+    body: z.strictObject({
+      name: text(200),
+      email: email(),
+      phone_number: phoneNumber().optional(),
+      official_registration_number: text(64),
+      industry: z.enum(industryValues),
+      size: z.enum(organizationSizeLabels),
+      admin: z.strictObject({ name: text(200), email: email(), password: password() }),
+    }),
+    answers: { 201: OrganizationAnswer.extend({ message }) },
+  },
+  async ({ body, em, requestId }) => {
+    const { organization } = await signUpOrganization(em, {
+      name: body.name,
+      email: body.email,
+      phoneNumber: body.phone_number,
+      officialRegistrationNumber: body.official_registration_number,
+      industry: body.industry,
+      size: body.size,
+      admin: body.admin,
+      requestId,
+    });
+    return created({ message: 'Organization signed up', ...presentOrganization(organization) });
+  },
+);
+
+room.get(
+  '/',
+  {
+    summary: 'List organizations',
+    access: allow('read-organization', { userTypes: ['platform'], scope: 'all' }),
+    query: listQuery(),
+    answers: { 200: z.object({ message, organizations: z.array(OrganizationAnswer), ...pageFields }) },
+  },
+  async ({ query, caller, em, requestId }) => {
+    const { organizations, total } = await listOrganizations(em, { caller, requestId, ...query });
+    return {
+      message: 'Organizations found',
+      organizations: organizations.map(presentOrganization),
+      ...presentPage(query, total),
+    };
+  },
+);
+
+const referenceData = { userTypes: ['platform', 'organization'], scope: 'all' } as const;
+const Size = z.object({ id: z.guid(), label: z.enum(organizationSizeLabels), range: z.string() });
+const Industry = z.object({ id: z.guid(), value: z.enum(industryValues), label: z.string() });
+
+room.get(
+  '/sizes',
+  {
+    summary: 'The sizes an organization may have',
+    access: allow('read-organization', referenceData),
+    query: listQuery(),
+    answers: { 200: z.object({ message, sizes: z.array(Size), ...pageFields }) },
+  },
+  async ({ query, em }) => {
+    const { rows, total } = await listSizes(em, query);
+    return { message: 'Sizes found', sizes: rows, ...presentPage(query, total) };
+  },
+);
+
+room.get(
+  '/industries',
+  {
+    summary: 'The industries an organization may be of',
+    access: allow('read-organization', referenceData),
+    query: listQuery(),
+    answers: { 200: z.object({ message, industries: z.array(Industry), ...pageFields }) },
+  },
+  async ({ query, em }) => {
+    const { rows, total } = await listIndustries(em, query);
+    return { message: 'Industries found', industries: rows, ...presentPage(query, total) };
+  },
+);
+
+const organizationId = z.object({ organization_id: uuid() });
+
+room.get(
+  '/:organization_id',
+  {
+    summary: 'Read an organization',
+    access: allow('read-organization', { scope: 'platform: all; others: their own organization' }),
+    params: organizationId,
+    answers: { 200: OrganizationAnswer.extend({ message }) },
+  },
+  async ({ params, caller, em }) => {
+    const organization = await getVisibleOrganization(em, caller, params.organization_id);
+    return { message: 'Organization found', ...presentOrganization(organization) };
+  },
+);
+
+room.patch(
+  '/:organization_id',
+  {
+    summary: 'Change an organization',
+    description:
+      'Editing another organization than the own one: 401, but for a platform super admin. `status` is set by the super admin; an organization’s own admins may only set `inactive`.',
+    access: allow('update-organization', { scope: 'super admin: all; others: their own organization (401 otherwise)' }),
+    params: organizationId,
+    body: z.strictObject({
+      name: text(200).optional(),
+      logo_id: text(255).optional(),
+      email: email().optional(),
+      phone_number: phoneNumber().optional(),
+      official_registration_number: text(64).optional(),
+      status: z.enum(organizationStatuses).optional(),
+    }),
+    answers: { 200: OrganizationAnswer.extend({ message }) },
+  },
+  async ({ params, body, caller, em, requestId }) => {
+    const organization = await updateOrganization(em, {
+      caller,
+      requestId,
+      organizationId: params.organization_id,
+      changes: body,
+    });
+    return { message: 'Organization updated', ...presentOrganization(organization) };
+  },
+);
+
+export const organizationsRoom = room;

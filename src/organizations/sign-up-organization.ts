@@ -1,0 +1,63 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { getDefaultRole } from '../access/find-role.ts';
+import { recordEvent } from '../events/record-event.ts';
+import { createUser, openFirstAccount } from '../identity/create-user.ts';
+import { hashPassword } from '../identity/password.ts';
+import type { User } from '../identity/user.entity.ts';
+import { newId } from '../shared/ids.ts';
+import { Organization } from './organization.entity.ts';
+
+export interface SignUpOrganizationInput {
+  name: string;
+  email: string;
+  phoneNumber: string | undefined;
+  officialRegistrationNumber: string;
+  industry: string;
+  size: string;
+  admin: { name: string; email: string; password: string };
+  requestId: string | null;
+}
+
+/** Signs up an organization: `pending`, with an admin who holds `organization_admin`, and one IDR account. */
+export async function signUpOrganization(
+  em: EntityManager,
+  input: SignUpOrganizationInput,
+): Promise<{ organization: Organization; admin: User; accountId: string }> {
+  const passwordHash = await hashPassword(input.admin.password);
+  const { requestId } = input;
+  return em.transactional(async (tx) => {
+    const organization = tx.create(Organization, {
+      id: newId(),
+      name: input.name,
+      email: input.email,
+      phone_number: input.phoneNumber ?? null,
+      official_registration_number: input.officialRegistrationNumber,
+      industry: input.industry,
+      size: input.size,
+      status: 'pending',
+    });
+    await tx.flush();
+    const role = await getDefaultRole(tx, 'organization_admin');
+    const admin = await createUser(tx, {
+      email: input.admin.email,
+      name: input.admin.name,
+      userType: 'organization',
+      organizationId: organization.id,
+      roleId: role.id,
+      status: 'active',
+      passwordHash,
+      actorId: null,
+      requestId,
+    });
+    await recordEvent(tx, {
+      event: 'RESOURCE_CREATED',
+      resourceType: 'organization',
+      resourceId: organization.id,
+      actorId: admin.id,
+      requestId,
+    });
+    const owner = { organizationId: organization.id };
+    const accountId = await openFirstAccount(tx, owner, { actorId: admin.id, requestId });
+    return { organization, admin, accountId };
+  });
+}

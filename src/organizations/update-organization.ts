@@ -1,0 +1,59 @@
+import { LockMode } from '@mikro-orm/core';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { recordEvent } from '../events/record-event.ts';
+import type { Caller } from '../identity/caller.ts';
+import { refuse } from '../shared/errors.ts';
+import { Organization } from './organization.entity.ts';
+import type { OrganizationStatus } from './organization.ts';
+
+export interface UpdateOrganizationInput {
+  caller: Caller;
+  requestId: string;
+  organizationId: string;
+  changes: {
+    name?: string | undefined;
+    logo_id?: string | undefined;
+    email?: string | undefined;
+    phone_number?: string | undefined;
+    official_registration_number?: string | undefined;
+    status?: OrganizationStatus | undefined;
+  };
+}
+
+/**
+ * Changes an organization. Only a super admin may edit another than the own one: everybody else gets 401, as
+ * documented. Its status is the super admin's; its own admins may only set `inactive` (403).
+ */
+export async function updateOrganization(em: EntityManager, input: UpdateOrganizationInput): Promise<Organization> {
+  const { caller, requestId, organizationId } = input;
+  if (!caller.isSuperAdmin) {
+    if (caller.organizationId !== organizationId) {
+      refuse('FOREIGN_ORGANIZATION', 'Only a platform super admin may edit another organization');
+    }
+    if (input.changes.status !== undefined && input.changes.status !== 'inactive') {
+      refuse('FORBIDDEN', 'status: only a platform super admin may set this; an organization may set itself inactive');
+    }
+  }
+  const changes = Object.fromEntries(Object.entries(input.changes).filter(([, value]) => value !== undefined));
+  return em.transactional(async (tx) => {
+    const lockMode = LockMode.PESSIMISTIC_WRITE;
+    const organization = await tx.findOne(Organization, organizationId, { lockMode });
+    if (!organization) refuse('NOT_FOUND', 'The organization does not exist');
+    const previousStatus = organization.status;
+    tx.assign(organization, { ...changes, updated_at: new Date() });
+    await tx.flush();
+    const { status } = organization;
+    await recordEvent(tx, {
+      event: 'RESOURCE_UPDATED',
+      resourceType: 'organization',
+      resourceId: organizationId,
+      actorId: caller.userId,
+      requestId,
+      data: {
+        changed: Object.keys(changes),
+        ...(status === previousStatus ? {} : { status, previous_status: previousStatus }),
+      },
+    });
+    return organization;
+  });
+}
