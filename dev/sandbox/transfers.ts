@@ -85,15 +85,15 @@ export function listTransfers(
   store: Store,
   filter: { referenceId?: string | undefined; afterId?: string | undefined; limit: number },
 ): SandboxTransfer[] {
+  const { referenceId, afterId, limit } = filter;
+  const conditions = [
+    ...(referenceId === undefined ? [] : ['reference_id = ?']),
+    ...(afterId === undefined ? [] : ['seq < (select seq from transfers where id = ?)']),
+  ];
+  const where = conditions.length > 0 ? `where ${conditions.join(' and ')}` : '';
+  const values = [referenceId, afterId].filter((value) => value !== undefined);
   return store
-    .all(
-      `select document from transfers
-       where (?1 is null or reference_id = ?1) and (?2 is null or seq < (select seq from transfers where id = ?2))
-       order by seq desc limit ?3`,
-      filter.referenceId ?? null,
-      filter.afterId ?? null,
-      filter.limit + 1,
-    )
+    .all(`select document from transfers ${where} order by seq desc limit ?`, ...values, limit + 1)
     .map(transferIn);
 }
 

@@ -1,0 +1,307 @@
+import type { Gateway } from '../../src/gateway/gateway.ts';
+import { createXenditGateway } from '../../src/gateway/xendit/create-xendit-gateway.ts';
+import { buildInstrumentRequest, buildTransferRequest } from '../sandbox/open-sandbox.ts';
+import { openStubProvider, type StubAnswer } from './stub-provider.ts';
+
+/** What the adapter makes of each answer, and of none: accepted, refused or unknown. */
+let provider: Awaited<ReturnType<typeof openStubProvider>>;
+let gateway: Gateway;
+const options = { secretKey: 'xnd_development_outcomes', callbackToken: 'a-callback-token', timeoutMs: 300 };
+
+beforeAll(async () => {
+  provider = await openStubProvider();
+  gateway = createXenditGateway({ ...options, url: provider.url });
+});
+afterAll(() => provider.close());
+
+const unknown = { code: 'PROVIDER_UNKNOWN' };
+const payout = (reference: string, status: string, failure_code?: string) => ({
+  id: 'disb-1',
+  reference_id: reference,
+  channel_code: 'ID_BCA',
+  channel_properties: { account_number: '1234567890' },
+  amount: 25_000,
+  currency: 'IDR',
+  created: '2026-01-01T00:00:00Z',
+  updated: '2026-01-01T00:00:00Z',
+  business_id: 'b',
+  status,
+  ...(failure_code === undefined ? {} : { failure_code }),
+});
+
+describe('a definite no of the provider is a refusal with its code', () => {
+  test.each([400, 402, 403, 404, 422])('a %d with an error code', async (status) => {
+    provider.answer(() => ({ status, body: { error_code: 'CHANNEL_NOT_ACTIVATED', message: 'not for you' } }));
+    const refused = { outcome: 'refused', code: 'CHANNEL_NOT_ACTIVATED', message: 'not for you' };
+    expect(await gateway.requestInstrument(buildInstrumentRequest())).toEqual(refused);
+    expect(await gateway.requestTransfer(buildTransferRequest())).toEqual(refused);
+  });
+
+  test('a channel or a bank that the provider does not have is refused without a call', async () => {
+    provider.answer(() => null);
+    const request = buildInstrumentRequest({ method: 'ewallet', channelCode: 'GOPAY' });
+    expect(await gateway.requestInstrument(request)).toMatchObject({ outcome: 'refused' });
+    expect(await gateway.requestTransfer(buildTransferRequest({ bankCode: 'ABC' }))).toMatchObject({
+      outcome: 'refused',
+    });
+    expect(provider.seen).toEqual([]);
+  });
+});
+
+describe('everything else is unknown', () => {
+  const answers: [string, StubAnswer][] = [
+    ['a 500', { status: 500, body: { error_code: 'SERVER_ERROR' } }],
+    ['a 503', { status: 503, body: { error_code: 'CHANNEL_UNAVAILABLE' } }],
+    ['a 502 that is not JSON', { status: 502, body: '<html>Bad gateway</html>' }],
+    ['a 400 that is not JSON', { status: 400, body: '<html>Bad request</html>' }],
+    ['a 403 of something in between', { status: 403, body: { message: 'blocked' } }],
+    ['a 408', { status: 408, body: { error_code: 'TIMEOUT' } }],
+    ['a 409: something may exist under this key', { status: 409, body: { error_code: 'DUPLICATE_ERROR' } }],
+    ['a 400 that says the key is used', { status: 400, body: { error_code: 'DUPLICATE_TRANSACTION_ERROR' } }],
+    ['a 425', { status: 425, body: { error_code: 'TOO_EARLY' } }],
+    ['a 429', { status: 429, body: { error_code: 'RATE_LIMIT_EXCEEDED' } }],
+    ['a redirect', { status: 307, body: {}, headers: { location: 'http://127.0.0.1:9/' } }],
+    ['a 200 that is not JSON', { status: 200, body: 'ok' }],
+    ['a 200 without the payment', { status: 200, body: {} }],
+  ];
+
+  test.each(answers)('%s', async (_, answer) => {
+    provider.answer(() => answer);
+    await expect(gateway.requestInstrument(buildInstrumentRequest())).rejects.toMatchObject(unknown);
+    await expect(gateway.requestTransfer(buildTransferRequest())).rejects.toMatchObject(unknown);
+  });
+
+  test('no answer within the time that one call has', async () => {
+    provider.answer(() => null);
+    const startedAt = Date.now();
+    await expect(gateway.requestTransfer(buildTransferRequest())).rejects.toMatchObject(unknown);
+    expect(Date.now() - startedAt).toBeLessThan(1_000);
+  });
+
+  test('a body that never ends', async () => {
+    const stuck: typeof fetch = async (_, init) =>
+      new Response(
+        new ReadableStream({
+          start(controller) {
+            init?.signal?.addEventListener('abort', () => controller.error(init.signal?.reason));
+          },
+        }),
+      );
+    const slow = createXenditGateway({ ...options, url: provider.url, fetch: stuck });
+    await expect(slow.requestTransfer(buildTransferRequest())).rejects.toMatchObject(unknown);
+  });
+
+  test('a call that is aborted, before it or while it runs', async () => {
+    const patient = createXenditGateway({ ...options, url: provider.url, timeoutMs: 60_000 });
+    provider.answer(() => null);
+    const signal = AbortSignal.timeout(100);
+    await expect(patient.requestTransfer(buildTransferRequest(), { signal })).rejects.toMatchObject(unknown);
+    await expect(patient.findTransfer('any', { signal })).rejects.toMatchObject(unknown);
+  });
+
+  test('nobody there', async () => {
+    const lost = createXenditGateway({ ...options, url: 'http://127.0.0.1:9' });
+    await expect(lost.requestInstrument(buildInstrumentRequest())).rejects.toMatchObject(unknown);
+    await expect(lost.readBalance()).rejects.toMatchObject(unknown);
+  });
+
+  test('an answer for another reference or another amount', async () => {
+    provider.answer(() => ({ status: 200, body: payout('another', 'ACCEPTED') }));
+    await expect(gateway.requestTransfer(buildTransferRequest())).rejects.toMatchObject(unknown);
+    const request = buildTransferRequest({ amount: '24999' });
+    provider.answer(() => ({ status: 200, body: payout(request.reference, 'ACCEPTED') }));
+    await expect(gateway.requestTransfer(request)).rejects.toMatchObject(unknown);
+  });
+
+  test('the error does not repeat what the provider said of people', async () => {
+    provider.answer(() => ({ status: 500, body: { error_code: 'SERVER_ERROR', message: 'Siti 1234567890' } }));
+    const error = await gateway.requestTransfer(buildTransferRequest()).catch((thrown: Error) => thrown);
+    expect(error).toMatchObject({ message: 'request transfer: the provider answered 500 SERVER_ERROR' });
+    expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toContain('Siti');
+  });
+});
+
+describe('look-ups', () => {
+  test('only an empty list, or the provider saying so, means that there is none', async () => {
+    provider.answer(() => ({ status: 200, body: { data: [], has_more: false } }));
+    expect(await gateway.findTransfer('a')).toBeNull();
+    expect(await gateway.findInstrument('a')).toBeNull();
+    provider.answer(() => ({ status: 404, body: { error_code: 'DATA_NOT_FOUND' } }));
+    expect(await gateway.findTransfer('a')).toBeNull();
+    expect(await gateway.findPayment('pm-1', 'py-1')).toBeNull();
+    for (const [status, body] of [
+      [401, { error_code: 'INVALID_API_KEY' }],
+      [404, { message: 'no such path' }],
+      [200, {}],
+      [500, {}],
+    ] as const) {
+      provider.answer(() => ({ status, body }));
+      await expect(gateway.findTransfer('a')).rejects.toMatchObject(unknown);
+      await expect(gateway.findInstrument('a')).rejects.toMatchObject(unknown);
+    }
+  });
+
+  test('a list that ignores the filter does not pass another transfer off as ours', async () => {
+    provider.answer(() => ({ status: 200, body: { data: [payout('another', 'SUCCEEDED')] } }));
+    expect(await gateway.findTransfer('ours')).toBeNull();
+  });
+
+  test.each([
+    ['ACCEPTED', 'accepted', null],
+    ['REQUESTED', 'accepted', null],
+    ['LOCKED', 'accepted', null],
+    ['SUCCEEDED', 'succeeded', null],
+    ['FAILED', 'failed', 'TRANSFER_ERROR'],
+    ['CANCELLED', 'failed', 'CANCELLED'],
+    ['REVERSED', 'reversed', null],
+  ])('a payout that is %s counts as %s', async (status, expected, failureCode) => {
+    const code = status === 'FAILED' ? 'TRANSFER_ERROR' : undefined;
+    provider.answer(() => ({ status: 200, body: { data: [payout('ours', status, code)] } }));
+    expect(await gateway.findTransfer('ours')).toEqual({
+      providerTransferId: 'disb-1',
+      reference: 'ours',
+      amount: '25000.0000',
+      status: expected,
+      failureCode,
+    });
+  });
+
+  test('a status that nobody knows is unknown, never a failure', async () => {
+    provider.answer(() => ({ status: 200, body: { data: [payout('ours', 'ROUTING')] } }));
+    await expect(gateway.findTransfer('ours')).rejects.toMatchObject(unknown);
+  });
+
+  test('of two transfers under one reference the one that may have moved money is told', async () => {
+    const two = [payout('ours', 'FAILED', 'TRANSFER_ERROR'), { ...payout('ours', 'SUCCEEDED'), id: 'disb-2' }];
+    provider.answer(() => ({ status: 200, body: { data: two } }));
+    expect(await gateway.findTransfer('ours')).toMatchObject({ providerTransferId: 'disb-2', status: 'succeeded' });
+  });
+});
+
+describe('an instrument as the provider tells it', () => {
+  const asked = (status: string, methodStatus: string, payments: object[] = []) => {
+    provider.answer(({ url }) => {
+      if (url.startsWith('/v2/payment_methods/')) return { status: 200, body: { data: payments, has_more: false } };
+      const virtual_account = { channel_code: 'BRI', channel_properties: { virtual_account_number: '92001' } };
+      const payment_method = {
+        id: 'pm-1',
+        type: 'VIRTUAL_ACCOUNT',
+        reusability: 'ONE_TIME_USE',
+        status: methodStatus,
+        virtual_account,
+      };
+      const request = { id: 'pr-1', reference_id: 'ours', amount: 15_000, currency: 'IDR', status, payment_method };
+      return { status: 200, body: { data: [request], has_more: false } };
+    });
+    return gateway.findInstrument('ours');
+  };
+  const payment = (amount: number) => ({
+    id: 'py-1',
+    reference_id: 'ours',
+    amount,
+    status: 'SUCCEEDED',
+    created: '2026-01-01T00:00:00Z',
+  });
+
+  test.each([
+    ['PENDING', 'ACTIVE', 'waiting'],
+    ['REQUIRES_ACTION', 'PENDING', 'waiting'],
+    ['AWAITING_CAPTURE', 'ACTIVE', 'waiting'],
+    ['SUCCEEDED', 'EXPIRED', 'paid'],
+    ['FAILED', 'FAILED', 'failed'],
+    ['EXPIRED', 'EXPIRED', 'expired'],
+    ['CANCELED', 'EXPIRED', 'expired'],
+    ['VOIDED', 'INACTIVE', 'expired'],
+    ['PENDING', 'EXPIRED', 'expired'],
+  ])('a request that is %s on a method that is %s counts as %s', async (status, methodStatus, expected) => {
+    expect(await asked(status, methodStatus)).toMatchObject({ status: expected });
+  });
+
+  test('a method that is over because its money came has not expired', async () => {
+    expect(await asked('PENDING', 'EXPIRED', [payment(15_000)])).toMatchObject({ status: 'waiting' });
+    expect(await asked('PENDING', 'EXPIRED', [payment(14_000)])).toMatchObject({ status: 'expired' });
+  });
+
+  test.each(['UNKNOWN', 'SOMETHING_NEW'])('a request that is %s is unknown', async (status) => {
+    await expect(asked(status, 'ACTIVE')).rejects.toMatchObject(unknown);
+  });
+
+  test('an amount that is no money is unknown', async () => {
+    await expect(asked('PENDING', 'ACTIVE', [payment(0.00001)])).rejects.toMatchObject(unknown);
+  });
+});
+
+describe('what goes over the wire', () => {
+  test('the reference is the idempotency key, names are the provider’s, the amount is a whole number', async () => {
+    const request = buildTransferRequest({ bankCode: 'MANDIRI' });
+    provider.answer(() => ({ status: 200, body: payout(request.reference, 'ACCEPTED') }));
+    await gateway.requestTransfer(request);
+    expect(provider.seen).toHaveLength(1);
+    expect(provider.seen[0]).toMatchObject({
+      method: 'POST',
+      url: '/v2/payouts',
+      headers: {
+        'idempotency-key': request.reference,
+        authorization: `Basic ${Buffer.from(`${options.secretKey}:`).toString('base64')}`,
+      },
+      body: {
+        reference_id: request.reference,
+        channel_code: 'ID_MANDIRI',
+        channel_properties: { account_number: '1234567890', account_holder_name: 'Siti Rahmawati' },
+        amount: 25_000,
+        currency: 'IDR',
+        description: 'Payout',
+      },
+    });
+  });
+
+  test('every attempt for one instrument sends the same bytes', async () => {
+    const request = buildInstrumentRequest({ customer: { name: 'Årni   Ó’Brien, S.H.' } });
+    provider.answer(() => ({ status: 500, body: {} }));
+    await gateway.requestInstrument(request).catch(() => {});
+    await gateway.requestInstrument(request).catch(() => {});
+    expect(provider.seen[0]?.body).toEqual(provider.seen[1]?.body);
+    expect(provider.seen[0]).toMatchObject({
+      url: '/payment_requests',
+      headers: { 'idempotency-key': request.reference },
+      body: {
+        reference_id: request.reference,
+        amount: 15_000,
+        currency: 'IDR',
+        payment_method: {
+          type: 'VIRTUAL_ACCOUNT',
+          reusability: 'ONE_TIME_USE',
+          reference_id: request.reference,
+          virtual_account: {
+            channel_code: 'BRI',
+            channel_properties: { customer_name: 'Arni OBrien SH', expires_at: request.expiresAt.toISOString() },
+          },
+        },
+      },
+    });
+  });
+
+  test('an e-wallet gets the return address, OVO the phone in its international form', async () => {
+    provider.answer(() => ({ status: 500, body: {} }));
+    const request = buildInstrumentRequest({ method: 'ewallet', channelCode: 'OVO' });
+    await gateway.requestInstrument(request).catch(() => {});
+    expect(provider.seen[0]?.body).toMatchObject({
+      payment_method: {
+        type: 'EWALLET',
+        ewallet: {
+          channel_code: 'OVO',
+          channel_properties: { mobile_number: '+6281234567890', success_return_url: request.returnUrl },
+        },
+      },
+    });
+  });
+
+  test('a fraction of a rupiah, nothing and less never leave the house', async () => {
+    provider.answer(() => null);
+    for (const amount of ['100.5000', '0', '-1']) {
+      await expect(gateway.requestTransfer(buildTransferRequest({ amount }))).rejects.toThrow(RangeError);
+      await expect(gateway.requestInstrument(buildInstrumentRequest({ amount }))).rejects.toThrow(RangeError);
+    }
+    expect(provider.seen).toEqual([]);
+  });
+});

@@ -1,0 +1,235 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { PaymentCallbackFromJSON } from 'xendit-node/payment_request/models/index.js';
+import { buildInstrumentRequest, callbackToken, openSandbox } from './open-sandbox.ts';
+
+let sandbox: Awaited<ReturnType<typeof openSandbox>>;
+beforeAll(async () => {
+  sandbox = await openSandbox();
+});
+afterAll(() => sandbox.close());
+
+async function issue(changes: Parameters<typeof buildInstrumentRequest>[0] = {}) {
+  const request = buildInstrumentRequest(changes);
+  const answer = await sandbox.gateway.requestInstrument(request);
+  if (answer.outcome !== 'accepted') throw new Error(answer.code);
+  return { reference: request.reference, ...answer.instrument };
+}
+
+const recordOf = async (reference: string) =>
+  (await sandbox.get(`/sandbox/records?reference_id=${reference}`)).body.payments[0];
+
+describe('virtual account numbers', () => {
+  const shapes = { BCA: 16, BNI: 16, BRI: 18, MANDIRI: 16, PERMATA: 16, BSI: 16, CIMB: 16 };
+  test.each(Object.entries(shapes))('%s gives numbers of %d digits, no two alike', async (channelCode, length) => {
+    const codes = await Promise.all(Array.from({ length: 10 }, () => issue({ channelCode })));
+    for (const { paymentCode } of codes) expect(paymentCode).toMatch(new RegExp(`^\\d{${length}}$`));
+    expect(new Set(codes.map(({ paymentCode }) => paymentCode)).size).toBe(10);
+  });
+});
+
+describe('paying', () => {
+  test('the right amount completes the request and sends payment.succeeded in its real shape, at once', async () => {
+    const { reference, paymentCode, providerPaymentRequestId } = await issue();
+    const paid = await sandbox.pay(paymentCode);
+    expect(paid).toMatchObject({ status: 200, body: { amount: 15_000, payment_request_status: 'SUCCEEDED' } });
+    const [callback] = await sandbox.receiver.waitFor(reference, 1, 1_000);
+    expect(callback?.headers).toMatchObject({
+      'x-callback-token': callbackToken,
+      'content-type': 'application/json',
+      'webhook-id': expect.stringMatching(/^[0-9a-f-]{36}$/),
+    });
+    expect(PaymentCallbackFromJSON(callback?.body)).toMatchObject({
+      event: 'payment.succeeded',
+      businessId: expect.any(String),
+      data: {
+        id: paid.body.id,
+        paymentRequestId: providerPaymentRequestId,
+        referenceId: reference,
+        amount: 15_000,
+        currency: 'IDR',
+        country: 'ID',
+        status: 'SUCCEEDED',
+        paymentMethod: { type: 'VIRTUAL_ACCOUNT' },
+      },
+    });
+  });
+
+  test('a wrong amount is a payment of its own and leaves the request payable', async () => {
+    const { reference, paymentCode } = await issue();
+    await sandbox.pay(paymentCode, 14_999);
+    expect(await recordOf(reference)).toMatchObject({ status: 'PENDING', payments: [{ amount: 14_999 }] });
+    await sandbox.pay(paymentCode);
+    expect(await recordOf(reference)).toMatchObject({ status: 'SUCCEEDED', payments: [{}, {}] });
+  });
+
+  test('money is taken twice, and after expiry, decline or completion, each time as a payment of its own', async () => {
+    const paid = await issue();
+    await sandbox.pay(paid.paymentCode);
+    await sandbox.pay(paid.paymentCode);
+    expect(await recordOf(paid.reference)).toMatchObject({ status: 'SUCCEEDED', payments: [{}, {}] });
+
+    const expired = await issue({ method: 'qris', channelCode: 'QRIS' });
+    await sandbox.post('/sandbox/expire', { payment_code: expired.paymentCode });
+    await sandbox.pay(expired.paymentCode);
+    expect(await recordOf(expired.reference)).toMatchObject({ status: 'EXPIRED', payments: [{ status: 'SUCCEEDED' }] });
+
+    const declined = await issue({ method: 'ewallet', channelCode: 'DANA' });
+    await sandbox.post('/sandbox/decline', { payment_code: declined.paymentCode });
+    await sandbox.pay(declined.paymentCode);
+    expect(await recordOf(declined.reference)).toMatchObject({ status: 'FAILED', payments: [{}, {}] });
+  });
+
+  test('declining fails the request with a code and sends payment.failed', async () => {
+    const { reference, paymentCode } = await issue({ method: 'ewallet', channelCode: 'OVO' });
+    await sandbox.post('/sandbox/decline', { payment_code: paymentCode });
+    const [callback] = await sandbox.receiver.waitFor(reference);
+    expect(callback?.body).toMatchObject({
+      event: 'payment.failed',
+      data: { status: 'FAILED', failure_code: 'DECLINED_BY_ISSUER', reference_id: reference },
+    });
+    expect(await recordOf(reference)).toMatchObject({ status: 'FAILED', failure_code: 'DECLINED_BY_ISSUER' });
+  });
+
+  test('an instrument expires by itself and sends payment_method.expired', async () => {
+    const { reference, paymentCode } = await issue({ expiresAt: new Date(Date.now() + 400) });
+    expect(await recordOf(reference)).toMatchObject({ status: 'PENDING' });
+    const [callback] = await sandbox.receiver.waitFor(reference, 1, 2_500);
+    expect(callback?.body).toMatchObject({
+      event: 'payment_method.expired',
+      data: { status: 'EXPIRED', reference_id: reference, type: 'VIRTUAL_ACCOUNT' },
+    });
+    await sandbox.pay(paymentCode);
+    expect(await recordOf(reference)).toMatchObject({ status: 'EXPIRED', payments: [{ amount: 15_000 }] });
+  });
+
+  test('an unknown code is a 404, an unknown field or a negative amount a 400', async () => {
+    expect((await sandbox.pay('9999')).status).toBe(404);
+    const { paymentCode } = await issue();
+    expect((await sandbox.pay(paymentCode, -1)).status).toBe(400);
+    expect((await sandbox.post('/sandbox/pay', { payment_code: paymentCode, sum: 1 })).status).toBe(400);
+  });
+});
+
+describe('faults', () => {
+  afterEach(() => sandbox.setFaults({}));
+
+  test('what is not named goes back to its default', async () => {
+    await sandbox.setFaults({ callbacks: { copies: 3, drop: true }, requests: { error_rate: 0.5 } });
+    expect((await sandbox.setFaults({ requests: { hang_rate: 0.1 } })).body).toEqual({
+      callbacks: { copies: 1, delay_ms: 0, shuffle: false, drop: false },
+      requests: { error_rate: 0, hang_rate: 0.1, hang_after_effect: false },
+    });
+    expect((await sandbox.get('/sandbox/faults')).body.requests.hang_rate).toBe(0.1);
+    expect((await sandbox.setFaults({ requests: { error_rate: 2 } })).status).toBe(400);
+    expect((await sandbox.setFaults({ weather: true })).status).toBe(400);
+  });
+
+  test('copies come under one webhook id, dropped callbacks never', async () => {
+    await sandbox.setFaults({ callbacks: { copies: 5 } });
+    const copied = await issue();
+    await sandbox.pay(copied.paymentCode);
+    const callbacks = await sandbox.receiver.waitFor(copied.reference, 5);
+    expect(new Set(callbacks.map(({ webhookId }) => webhookId)).size).toBe(1);
+    expect(new Set(callbacks.map(({ text }) => text)).size).toBe(1);
+
+    await sandbox.setFaults({ callbacks: { drop: true } });
+    const dropped = await issue();
+    await sandbox.pay(dropped.paymentCode);
+    await sandbox.setFaults({});
+    await sleep(400);
+    expect(sandbox.receiver.of(dropped.reference)).toEqual([]);
+    expect(await recordOf(dropped.reference)).toMatchObject({ status: 'SUCCEEDED' });
+  });
+
+  test('a delay holds callbacks back, shuffling sends them in another order', async () => {
+    await sandbox.setFaults({ callbacks: { delay_ms: 500 } });
+    const delayed = await issue();
+    const paidAt = Date.now();
+    await sandbox.pay(delayed.paymentCode);
+    await sandbox.receiver.waitFor(delayed.reference);
+    expect(Date.now() - paidAt).toBeGreaterThanOrEqual(490);
+
+    await sandbox.setFaults({ callbacks: { shuffle: true } });
+    const { reference, paymentCode } = await issue();
+    for (let amount = 1; amount <= 20; amount += 1) await sandbox.pay(paymentCode, amount);
+    const amounts = (await sandbox.receiver.waitFor(reference, 20)).map(({ body }) => body.data.amount);
+    expect(amounts.toSorted((left, right) => left - right)).toEqual(Array.from({ length: 20 }, (_, at) => at + 1));
+    expect(amounts).not.toEqual(amounts.toSorted((left, right) => left - right));
+  });
+
+  test('an error comes without effect, a hang with its effect when that is asked for', async () => {
+    await sandbox.setFaults({ requests: { error_rate: 1 } });
+    const failing = buildInstrumentRequest();
+    await expect(sandbox.gateway.requestInstrument(failing)).rejects.toMatchObject({ code: 'PROVIDER_UNKNOWN' });
+    await sandbox.setFaults({ requests: { hang_rate: 1 } });
+    const hanging = buildInstrumentRequest();
+    await expect(sandbox.gateway.requestInstrument(hanging)).rejects.toMatchObject({ code: 'PROVIDER_UNKNOWN' });
+    await sandbox.setFaults({ requests: { hang_rate: 1, hang_after_effect: true } });
+    const made = buildInstrumentRequest();
+    await expect(sandbox.gateway.requestInstrument(made)).rejects.toMatchObject({ code: 'PROVIDER_UNKNOWN' });
+    expect(await recordOf(failing.reference)).toBeUndefined();
+    expect(await recordOf(hanging.reference)).toBeUndefined();
+    expect(await recordOf(made.reference)).toMatchObject({ status: 'PENDING' });
+    await sandbox.setFaults({});
+    const again = await sandbox.gateway.requestInstrument(made);
+    expect(again).toMatchObject({ outcome: 'accepted' });
+    expect((await sandbox.get(`/sandbox/records?reference_id=${made.reference}`)).body.payments).toHaveLength(1);
+  });
+});
+
+describe('webhooks of a partner', () => {
+  test('what comes is kept with its headers and its bytes', async () => {
+    const text = '{"type": "payment.succeeded",  "data": {"note": "spaces kept"}}';
+    await fetch(`${sandbox.url}/sandbox/webhooks`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'webhook-signature': 'v1,abc' },
+      body: text,
+    });
+    const { webhooks } = (await sandbox.get('/sandbox/webhooks')).body;
+    expect(webhooks.at(-1)).toMatchObject({ body: text, headers: { 'webhook-signature': 'v1,abc' } });
+    expect((await sandbox.get('/sandbox/webhooks?contains=spaces%20kept')).body.webhooks).toHaveLength(1);
+    expect((await sandbox.get(`/sandbox/webhooks?after=${webhooks.at(-1)?.seq}`)).body.webhooks).toEqual([]);
+  });
+});
+
+describe('the page', () => {
+  const page = async (path: string, init: RequestInit = {}) => {
+    const answer = await fetch(sandbox.url + path, { redirect: 'manual', ...init });
+    return { status: answer.status, location: answer.headers.get('location'), html: await answer.text() };
+  };
+  const submit = (path: string, fields: Record<string, string>) =>
+    page(path, { method: 'POST', body: new URLSearchParams(fields) });
+
+  test('lists what is open and opens an instrument by its number', async () => {
+    const { paymentCode, providerPaymentRequestId } = await issue();
+    expect((await page('/')).html).toContain(paymentCode);
+    const found = await page(`/?code=${paymentCode}`);
+    expect(found).toMatchObject({ status: 302, location: `/checkout/${providerPaymentRequestId}` });
+    expect((await page('/?code=123')).status).toBe(404);
+  });
+
+  test('a checkout URL opens its payment, and a person pays it there', async () => {
+    const { reference, paymentCode } = await issue({ method: 'ewallet', channelCode: 'DANA' });
+    const path = new URL(paymentCode).pathname;
+    expect((await page(path)).html).toContain('Rp 15.000');
+    expect((await submit(path, { deed: 'pay', amount: '15000' })).status).toBe(303);
+    expect(await recordOf(reference)).toMatchObject({ status: 'SUCCEEDED' });
+    expect((await page(path)).html).toContain('Back to the merchant');
+  });
+
+  test('shows the QR as an image and declines', async () => {
+    const { reference, providerPaymentRequestId } = await issue({ method: 'qris', channelCode: 'QRIS' });
+    const path = `/checkout/${providerPaymentRequestId}`;
+    expect((await page(path)).html).toContain('<img src="data:image/svg+xml;base64,');
+    await submit(path, { deed: 'decline' });
+    expect(await recordOf(reference)).toMatchObject({ status: 'FAILED' });
+    expect((await submit(path, { deed: 'pay', amount: 'much' })).status).toBe(400);
+  });
+
+  test('escapes what others wrote', async () => {
+    const { providerPaymentRequestId } = await issue({ description: '<script>alert(1)</script>' });
+    const { html } = await page(`/checkout/${providerPaymentRequestId}`);
+    expect(html).not.toContain('<script>');
+    expect(html).toContain('&lt;script&gt;');
+  });
+});

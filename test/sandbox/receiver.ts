@@ -1,0 +1,56 @@
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+export interface ReceivedCallback {
+  headers: IncomingHttpHeaders;
+  webhookId: string;
+  text: string;
+  body: { event: string; data: { reference_id: string; amount: number; status: string } };
+}
+
+/** An endpoint for callbacks: keeps them, answers 200 or whatever `status` says. */
+export async function openReceiver() {
+  const received: ReceivedCallback[] = [];
+  let status = 200;
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(Buffer.from(chunk));
+    const text = Buffer.concat(chunks).toString('utf8');
+    received.push({
+      headers: request.headers,
+      webhookId: String(request.headers['webhook-id']),
+      text,
+      body: JSON.parse(text),
+    });
+    response.writeHead(status).end();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/v1/gateway/callbacks/xendit`,
+    received,
+    answerWith: (next: number) => {
+      status = next;
+    },
+    of: (reference: string) => received.filter(({ body }) => body.data.reference_id === reference),
+    /** Waits until so many callbacks of this reference have come, and returns them. */
+    async waitFor(reference: string, count = 1, patienceMs = 8_000): Promise<ReceivedCallback[]> {
+      const deadline = Date.now() + patienceMs;
+      for (;;) {
+        const found = this.of(reference);
+        if (found.length >= count) return found;
+        if (Date.now() > deadline) {
+          throw new Error(`${found.length} of ${count} callbacks of ${reference} in ${patienceMs} ms`);
+        }
+        await sleep(20);
+      }
+    },
+    async close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}

@@ -1,0 +1,157 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createXenditGateway } from '../../src/gateway/xendit/create-xendit-gateway.ts';
+import { buildInstrumentRequest, buildTransferRequest, callbackToken, secretKey } from './open-sandbox.ts';
+import { openReceiver } from './receiver.ts';
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  return typeof address === 'object' && address ? address.port : 0;
+}
+
+const dataDir = mkdtempSync(join(tmpdir(), 'sandbox-restart-'));
+let receiver: Awaited<ReturnType<typeof openReceiver>>;
+let port: number;
+let child: ChildProcess;
+
+async function start(): Promise<void> {
+  child = spawn(process.execPath, ['--no-warnings', join(import.meta.dirname, '../../dev/sandbox/main.ts')], {
+    env: {
+      SANDBOX_PORT: String(port),
+      SANDBOX_DATA_DIR: dataDir,
+      SANDBOX_CALLBACK_URL: receiver.url,
+      SANDBOX_CALLBACK_TOKEN: callbackToken,
+      SANDBOX_SECRET_KEY: secretKey,
+    },
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  const [message] = await once(child, 'message');
+  expect(message).toBe('ready');
+}
+
+async function end(signal: NodeJS.Signals): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {
+  const exited = once(child, 'exit');
+  child.kill(signal);
+  const [code, ended] = await exited;
+  return { code, signal: ended };
+}
+
+const gatewayOf = () =>
+  createXenditGateway({ secretKey, url: `http://127.0.0.1:${port}`, callbackToken, timeoutMs: 2_000 });
+
+const control = (method: string, path: string, body: object) =>
+  fetch(`http://127.0.0.1:${port}${path}`, {
+    method,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+
+beforeAll(async () => {
+  receiver = await openReceiver();
+  port = await freePort();
+  await start();
+});
+afterAll(async () => {
+  if (child.exitCode === null && child.signalCode === null) await end('SIGKILL');
+  await receiver.close();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+describe('the sandbox as a process', () => {
+  test('what it knows survives kill -9, idempotency keys and faults included', async () => {
+    const gateway = gatewayOf();
+    const request = buildInstrumentRequest();
+    const transfer = buildTransferRequest({ accountNumber: '0000131313' });
+    const issued = await gateway.requestInstrument(request);
+    await gateway.requestTransfer(transfer);
+    await control('PUT', '/sandbox/faults', { callbacks: { copies: 2 } });
+    await end('SIGKILL');
+    await start();
+    expect(await gateway.requestInstrument(request)).toEqual(issued);
+    expect(await gateway.findTransfer(transfer.reference)).toMatchObject({ status: 'accepted' });
+    const faults = await fetch(`http://127.0.0.1:${port}/sandbox/faults`);
+    expect(await faults.json()).toMatchObject({ callbacks: { copies: 2 } });
+    await control('PUT', '/sandbox/faults', {});
+  });
+
+  test('callbacks that nobody answered are sent again within ten seconds of the next start', async () => {
+    const gateway = gatewayOf();
+    const request = buildInstrumentRequest();
+    const issued = await gateway.requestInstrument(request);
+    if (issued.outcome !== 'accepted') throw new Error(issued.code);
+    receiver.answerWith(500);
+    await control('POST', '/sandbox/pay', { payment_code: issued.instrument.paymentCode });
+    const [refused] = await receiver.waitFor(request.reference);
+    // Let a few retries grow their interval past the moment of the restart.
+    await sleep(1_500);
+    await end('SIGKILL');
+    const before = receiver.of(request.reference).length;
+    receiver.answerWith(200);
+    const startedAt = Date.now();
+    await start();
+    const all = await receiver.waitFor(request.reference, before + 1, 10_000);
+    expect(Date.now() - startedAt).toBeLessThan(10_000);
+    expect(all.at(-1)?.webhookId).toBe(refused?.webhookId);
+    expect(all.at(-1)?.text).toBe(refused?.text);
+    // Killed before it has written the answer down it would rightly send once more.
+    await sleep(300);
+    await end('SIGKILL');
+    await start();
+    await sleep(500);
+    expect(receiver.of(request.reference)).toHaveLength(before + 1);
+  });
+
+  test('a callback is sent again while it runs, at growing intervals, until it is answered 2xx', async () => {
+    const gateway = gatewayOf();
+    const request = buildTransferRequest();
+    receiver.answerWith(503);
+    await gateway.requestTransfer(request);
+    await receiver.waitFor(request.reference, 2, 4_000);
+    receiver.answerWith(204);
+    await receiver.waitFor(request.reference, 3, 5_000);
+    await sleep(1_000);
+    expect(receiver.of(request.reference)).toHaveLength(3);
+  });
+
+  test('a transfer that was on its way goes on after kill -9', async () => {
+    const gateway = gatewayOf();
+    const request = buildTransferRequest({ accountNumber: '0000654321' });
+    await gateway.requestTransfer(request);
+    await end('SIGKILL');
+    await start();
+    await receiver.waitFor(request.reference, 2, 8_000);
+    expect(await gateway.findTransfer(request.reference)).toMatchObject({ status: 'reversed' });
+  });
+
+  test('it ends by itself on SIGTERM and when its parent goes away', async () => {
+    expect(await end('SIGTERM')).toEqual({ code: 0, signal: null });
+    await start();
+    const exited = once(child, 'exit');
+    child.disconnect();
+    expect((await exited)[0]).toBe(0);
+  });
+
+  test('it says in one sentence what is missing', async () => {
+    const failing = spawn(process.execPath, [join(import.meta.dirname, '../../dev/sandbox/main.ts')], {
+      env: { SANDBOX_PORT: '0' },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    let said = '';
+    failing.stderr?.on('data', (chunk) => {
+      said += String(chunk);
+    });
+    const [code] = await once(failing, 'close');
+    expect(code).toBe(1);
+    expect(said).toMatch(/^The sandbox cannot start: .*SANDBOX_DATA_DIR.*\n$/);
+  });
+});

@@ -1,0 +1,121 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { buildTransferRequest, openSandbox } from './open-sandbox.ts';
+
+let sandbox: Awaited<ReturnType<typeof openSandbox>>;
+beforeAll(async () => {
+  sandbox = await openSandbox();
+});
+afterAll(() => sandbox.close());
+
+const recordsOf = async (reference: string) =>
+  (await sandbox.get(`/sandbox/records?reference_id=${reference}`)).body.transfers;
+
+const eventsOf = (reference: string) => sandbox.receiver.of(reference).map(({ body }) => body.event);
+
+describe('magic account numbers, by their last six digits', () => {
+  test('anything else succeeds within a second', async () => {
+    const request = buildTransferRequest();
+    expect(await sandbox.gateway.requestTransfer(request)).toMatchObject({
+      outcome: 'accepted',
+      transfer: { status: 'accepted', amount: '25000.0000', reference: request.reference },
+    });
+    const [callback] = await sandbox.receiver.waitFor(request.reference);
+    expect(callback?.body).toMatchObject({
+      event: 'payout.succeeded',
+      data: { status: 'SUCCEEDED', amount: 25_000, channel_code: 'ID_BCA', reference_id: request.reference },
+    });
+    const [transfer] = await recordsOf(request.reference);
+    expect(Date.parse(transfer?.updated ?? '') - Date.parse(transfer?.created ?? '')).toBeLessThan(1_000);
+    expect(await sandbox.gateway.findTransfer(request.reference)).toMatchObject({ status: 'succeeded' });
+  });
+
+  test('121212 is refused with INVALID_DESTINATION and leaves nothing', async () => {
+    const request = buildTransferRequest({ accountNumber: '4321121212' });
+    expect(await sandbox.gateway.requestTransfer(request)).toMatchObject({
+      outcome: 'refused',
+      code: 'INVALID_DESTINATION',
+    });
+    expect(await recordsOf(request.reference)).toEqual([]);
+  });
+
+  test.each([
+    ['999999', 'REJECTED_BY_CHANNEL'],
+    ['123456', 'TEMPORARY_TRANSFER_ERROR'],
+  ])('%s is accepted, then fails with %s', async (digits, failureCode) => {
+    const request = buildTransferRequest({ accountNumber: `0000${digits}` });
+    expect(await sandbox.gateway.requestTransfer(request)).toMatchObject({ outcome: 'accepted' });
+    const [callback] = await sandbox.receiver.waitFor(request.reference);
+    expect(callback?.body).toMatchObject({ event: 'payout.failed', data: { failure_code: failureCode } });
+    expect(await sandbox.gateway.findTransfer(request.reference)).toMatchObject({ status: 'failed', failureCode });
+  });
+
+  test('131313 stays accepted until it is settled by hand', async () => {
+    const request = buildTransferRequest({ accountNumber: '0000131313' });
+    await sandbox.gateway.requestTransfer(request);
+    await sleep(600);
+    expect(await sandbox.gateway.findTransfer(request.reference)).toMatchObject({ status: 'accepted' });
+    expect(eventsOf(request.reference)).toEqual([]);
+    await sandbox.post('/sandbox/payouts/settle', { reference_id: request.reference, status: 'SUCCEEDED' });
+    await sandbox.receiver.waitFor(request.reference);
+    expect(await sandbox.gateway.findTransfer(request.reference)).toMatchObject({ status: 'succeeded' });
+  });
+
+  test('654321 succeeds and is reversed three seconds later', async () => {
+    const request = buildTransferRequest({ accountNumber: '0000654321' });
+    await sandbox.gateway.requestTransfer(request);
+    await sandbox.receiver.waitFor(request.reference);
+    expect(await sandbox.gateway.findTransfer(request.reference)).toMatchObject({ status: 'succeeded' });
+    await sandbox.receiver.waitFor(request.reference, 2);
+    expect(eventsOf(request.reference)).toEqual(['payout.succeeded', 'payout.reversed']);
+    expect(await sandbox.gateway.findTransfer(request.reference)).toMatchObject({ status: 'reversed' });
+  });
+
+  test('900003 makes the transfer, once, and never answers', async () => {
+    const request = buildTransferRequest({ accountNumber: '0000900003' });
+    for (const attempt of [sandbox.gateway.requestTransfer(request), sandbox.gateway.requestTransfer(request)]) {
+      await expect(attempt).rejects.toMatchObject({ code: 'PROVIDER_UNKNOWN' });
+    }
+    expect(await recordsOf(request.reference)).toHaveLength(1);
+    expect(await sandbox.gateway.findTransfer(request.reference)).toMatchObject({ status: 'succeeded' });
+  });
+
+  test('900004 makes none and never answers', async () => {
+    const request = buildTransferRequest({ accountNumber: '0000900004' });
+    await expect(sandbox.gateway.requestTransfer(request)).rejects.toMatchObject({ code: 'PROVIDER_UNKNOWN' });
+    expect(await sandbox.gateway.findTransfer(request.reference)).toBeNull();
+    expect(await recordsOf(request.reference)).toEqual([]);
+  });
+});
+
+describe('settling by hand', () => {
+  test('works in every state, each time with a callback, so that contradictions can be made', async () => {
+    const request = buildTransferRequest();
+    await sandbox.gateway.requestTransfer(request);
+    await sandbox.receiver.waitFor(request.reference);
+    const settle = (status: string) =>
+      sandbox.post('/sandbox/payouts/settle', { reference_id: request.reference, status });
+    await settle('FAILED');
+    await sandbox.receiver.waitFor(request.reference, 2);
+    expect(await sandbox.gateway.findTransfer(request.reference)).toMatchObject({
+      status: 'failed',
+      failureCode: 'REJECTED_BY_CHANNEL',
+    });
+    await settle('SUCCEEDED');
+    await sandbox.receiver.waitFor(request.reference, 3);
+    expect(await sandbox.gateway.findTransfer(request.reference)).toMatchObject({
+      status: 'succeeded',
+      failureCode: null,
+    });
+    expect(eventsOf(request.reference)).toEqual(['payout.succeeded', 'payout.failed', 'payout.succeeded']);
+  });
+
+  test('forgets what the transfer would have become, and knows no other references', async () => {
+    const request = buildTransferRequest({ accountNumber: '0000654321' });
+    await sandbox.gateway.requestTransfer(request);
+    await sandbox.post('/sandbox/payouts/settle', { reference_id: request.reference, status: 'FAILED' });
+    await sleep(600);
+    expect(await sandbox.gateway.findTransfer(request.reference)).toMatchObject({ status: 'failed' });
+    const unknown = await sandbox.post('/sandbox/payouts/settle', { reference_id: 'nobody', status: 'FAILED' });
+    expect(unknown.status).toBe(404);
+  });
+});
