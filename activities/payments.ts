@@ -20,8 +20,10 @@ interface Order {
 export function createPaymentActivities(deps: Dependencies) {
   const { gateway, config } = deps;
   return {
-    openPaymentOrder: step(deps, 'openPaymentOrder', (em, input: Order & { opening: PaymentOpening | null }) =>
-      openPaymentOrder(em, input),
+    openPaymentOrder: step(
+      deps,
+      'openPaymentOrder',
+      (em, input: Order & { opening: PaymentOpening | null; at: string }) => openPaymentOrder(em, input),
     ),
     requestInstrument: step(deps, 'requestInstrument', (em, { orderId }: Order) =>
       requestInstrument(em, gateway, { orderId, publicUrl: config.PUBLIC_URL, signal: cancellationSignal() }),

@@ -12,7 +12,7 @@ await runMain(async () => {
   await waitForParts({ ...(database && { database }), ...(temporal && { temporal }) }, deps.log);
   const { client, taskQueue } = deps.temporal;
   await registerSearchAttributes(client, config.TEMPORAL_NAMESPACE, deps.log);
-  await ensureSchedules(client, taskQueue);
+  await ensureSchedules(client, taskQueue, deps.log);
   installWorkerLogger(deps);
   const connection = await NativeConnection.connect({ address: config.TEMPORAL_ADDRESS });
   try {

@@ -43,7 +43,7 @@ const { settlePayment, closePayment } = proxyActivities<Activities>({
 /** The provider's HTTP time-out (8 s) is shorter than this; an unknown answer is asked for again under the same key. */
 const askTheProvider = {
   startToCloseTimeout: '15 seconds',
-  retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
+  retry: { initialInterval: '1 second', maximumInterval: '5 minutes' },
 } as const satisfies ActivityOptions;
 const { expireInstrument, confirmPayment } = proxyActivities<Activities>(askTheProvider);
 
@@ -57,7 +57,7 @@ export async function gatewayPayment({
   opening,
 }: GatewayPaymentInput): Promise<PaymentOrderStatus | 'REFUSED'> {
   let hints = 0;
-  const opened = openPaymentOrder({ orderId, opening: opening ?? null });
+  const opened = openPaymentOrder({ orderId, opening: opening ?? null, at: new Date(Date.now()).toISOString() });
   const instrument = opened.then((order) => getInstrument(orderId, order));
   setHandler(callbackArrived, () => {
     hints += 1;

@@ -10,17 +10,17 @@ import { isFinalOrder, paymentOrderLifetimeHours } from './payment-order.ts';
 
 /**
  * The first step of a payment: its row `PENDING` with the handler's pending row and the idempotency key, in one
- * transaction. An order that is there already is told as it stands. Refuses what the handler's pending row refuses
+ * transaction; its lifetime begins at `at` (ISO 8601), the workflow's clock. An order that is there already is told as it stands. Refuses what the handler's pending row refuses
  * (DUPLICATE) and a key that was used for another request (IDEMPOTENCY_KEY_REUSED); then nothing is left behind.
  */
 export async function openPaymentOrder(
   em: EntityManager,
-  { orderId, opening }: { orderId: string; opening: PaymentOpening | null },
+  { orderId, opening, at }: { orderId: string; opening: PaymentOpening | null; at: string },
 ): Promise<OpenedOrder> {
   const opened = await em.transactional(async (tx) => {
     const existing = await tx.findOne(PaymentOrder, { id: orderId });
     if (existing !== null || opening === null) return existing;
-    const requestedAt = new Date(opening.requestedAt);
+    const openedAt = new Date(at);
     const order = tx.create(PaymentOrder, {
       id: orderId,
       user_id: opening.userId,
@@ -33,10 +33,10 @@ export async function openPaymentOrder(
       admin_fee: opening.adminFee,
       status: 'PENDING',
       texts_sealed: opening.textsSealed,
-      expires_at: new Date(requestedAt.getTime() + paymentOrderLifetimeHours * 3_600_000),
+      expires_at: new Date(openedAt.getTime() + paymentOrderLifetimeHours * 3_600_000),
       request_id: opening.requestId,
-      created_at: requestedAt,
-      updated_at: requestedAt,
+      created_at: openedAt,
+      updated_at: openedAt,
     });
     await tx.flush();
     if (opening.idempotency !== null) {

@@ -16,8 +16,6 @@ export interface PaymentOpening {
   adminFee: Money;
   /** The payer's own texts, sealed for the order's row: they travel and rest encrypted. */
   textsSealed: string | null;
-  /** When the request came (ISO 8601); the instrument's lifetime begins here. */
-  requestedAt: string;
   requestId: string;
   idempotency: { keyHash: string; fingerprint: string } | null;
 }

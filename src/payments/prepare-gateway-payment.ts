@@ -79,7 +79,6 @@ export async function prepareGatewayPayment(
       nominal: formatMoney(body.amount),
       adminFee: adminFee(formatMoney(body.amount), channel),
       textsSealed: await sealTexts(sealer, orderId, handler, body),
-      requestedAt: new Date().toISOString(),
       requestId,
       idempotency,
     },

@@ -12,10 +12,7 @@ export function openTemporal({ address, namespace }: TemporalOptions): Client {
     channelArgs: {
       'grpc.initial_reconnect_backoff_ms': 200,
       'grpc.max_reconnect_backoff_ms': 2000,
-      'grpc.keepalive_time_ms': 10_000,
-      'grpc.keepalive_timeout_ms': 5000,
     },
-    interceptors: [],
   });
   return new Client({ connection, namespace });
 }

@@ -4,7 +4,9 @@ import type { Logger } from 'pino';
 import { errorCodeOf } from '../shared/errors.ts';
 import { searchAttributeKeys } from './search-attributes.ts';
 
+/** gRPC status codes. */
 const alreadyExists = 6;
+const unimplemented = 12;
 
 /**
  * Registers the search attributes where the server allows it, one by one: some servers refuse a list in which one is
@@ -60,8 +62,11 @@ export const schedules: readonly ScheduleEntry[] = [
   },
 ];
 
+const grpcCodeOf = (error: unknown): unknown =>
+  errorCodeOf(error) ?? (Error.isError(error) ? errorCodeOf(error.cause) : undefined);
+
 /** Makes the schedules that are not there yet; safe to repeat from several workers at once. */
-export async function ensureSchedules(client: Client, taskQueue: string): Promise<void> {
+export async function ensureSchedules(client: Client, taskQueue: string, log: Logger): Promise<void> {
   for (const { scheduleId, workflowType, every, note } of schedules) {
     try {
       await client.schedule.create({
@@ -78,7 +83,10 @@ export async function ensureSchedules(client: Client, taskQueue: string): Promis
         },
       });
     } catch (error) {
-      if (!(error instanceof ScheduleAlreadyRunning)) throw error;
+      if (error instanceof ScheduleAlreadyRunning) continue;
+      if (grpcCodeOf(error) !== unimplemented) throw error;
+      log.warn({ schedule: scheduleId }, 'this server knows no schedules: nothing is swept');
+      return;
     }
   }
 }
