@@ -12,6 +12,7 @@ import type { Activities } from '../activities/index.ts';
 import type { ReceiptOpening, StrayPayment } from '../src/payments/payment-contract.ts';
 import type { ReceiptSettlement, ReceiptState } from '../src/payments/receipt.ts';
 import { searchAttributeKeys } from '../src/temporal/search-attributes.ts';
+import { withRefusals } from './refusal.ts';
 
 /** Ends the case: the money is credited to an account, or was given back outside. Refused with the reason. */
 export const settleReceipt = defineUpdate<ReceiptState, [ReceiptSettlement]>('settleReceipt');
@@ -41,7 +42,7 @@ export async function unmatchedReceipt(stray: StrayPayment): Promise<ReceiptEnd>
       if (opened?.outcome !== 'suspended') {
         throw ApplicationFailure.nonRetryable('there is no money in suspense here', 'REQUEST_INVALID');
       }
-      const state = await activities.settleReceipt({ receiptId: stray.receiptId, settlement });
+      const state = await withRefusals(activities.settleReceipt({ receiptId: stray.receiptId, settlement }));
       end = state;
       return state;
     },

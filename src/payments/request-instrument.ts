@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Gateway, InstrumentOutcome } from '../gateway/gateway.ts';
+import type { Gateway, Instrument } from '../gateway/gateway.ts';
 import { must } from '../shared/assert.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { addMoney } from '../shared/money.ts';
@@ -38,12 +38,18 @@ export async function requestInstrument(
     { signal },
   );
   await failpoint('request-instrument.after');
-  return writeDown(em, order.id, answer);
+  if (answer.outcome === 'accepted') return writeDown(em, order.id, answer.instrument);
+  // A refusal does not prove that an earlier attempt, whose answer was lost, had no effect.
+  const earlier = await gateway.findInstrument(order.id, { signal });
+  if (earlier !== null) return writeDown(em, order.id, earlier.instrument);
+  return closePayment(em, { orderId, status: 'FAILED', failureCode: answer.code });
 }
 
-async function writeDown(em: EntityManager, orderId: string, answer: InstrumentOutcome): Promise<PaymentOrderStatus> {
-  if (answer.outcome === 'refused') return closePayment(em, { orderId, status: 'FAILED', failureCode: answer.code });
-  const { providerPaymentRequestId, providerPaymentMethodId, paymentCode } = answer.instrument;
+async function writeDown(
+  em: EntityManager,
+  orderId: string,
+  { providerPaymentRequestId, providerPaymentMethodId, paymentCode }: Instrument,
+): Promise<PaymentOrderStatus> {
   await em.nativeUpdate(
     PaymentOrder,
     { id: orderId, status: 'PENDING' },

@@ -116,14 +116,22 @@ async function withinWait<T>(client: Client, waitMs: number, call: () => Promise
   try {
     return await client.withDeadline(deadline, call);
   } catch (error) {
-    if (error instanceof WorkflowUpdateFailedError && error.cause instanceof ApplicationFailure) {
-      const { type, message } = error.cause;
-      if (type && type in errorStatuses) throw new DomainError(type as ErrorCode, message ?? type, { cause: error });
-    }
+    const refusal = error instanceof WorkflowUpdateFailedError ? refusalBehind(error.cause) : undefined;
+    if (refusal !== undefined) throw refusal;
     // Whatever else went wrong, the workflow may run: the caller looks for the row.
     if (Date.now() >= deadline - 50 || mayHaveStarted(error)) return null;
     throw error;
   }
+}
+
+/** The refusal of ours that an update failed with, under whatever wraps it. */
+function refusalBehind(cause: unknown): DomainError | undefined {
+  for (let failure = cause; Error.isError(failure); failure = failure.cause) {
+    if (failure instanceof ApplicationFailure && failure.type && failure.type in errorStatuses) {
+      return new DomainError(failure.type as ErrorCode, failure.message, { cause });
+    }
+  }
+  return undefined;
 }
 
 function mayHaveStarted(error: unknown): boolean {

@@ -1,0 +1,236 @@
+import { randomUUID } from 'node:crypto';
+import { balanceOf, buildIndividual, buildPlatformAdmin, type BuiltUser } from '../support/build.ts';
+import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+
+let stack: Stack;
+let payer: BuiltUser;
+beforeAll(async () => {
+  stack = await startStack({ worker: true, sandbox: true });
+}, 60_000);
+afterAll(() => stack.stop());
+beforeEach(async () => {
+  payer = await buildIndividual(stack);
+  await stack.sandbox.put('/sandbox/faults', {});
+});
+afterEach(() => expectChecksEmpty(stack));
+
+async function topUp(): Promise<{ payment_order_id: string; payment_code: string; transaction_id: string }> {
+  const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 50_000 };
+  const answer = await stack.post('/v1/payments/gateway', body, { token: payer.token });
+  expect(answer.status).toBe(201);
+  return answer.body.data;
+}
+
+const statusOf = async (id: string) =>
+  (await stack.get(`/v1/payments/orders/${id}`, { token: payer.token })).body.data.status;
+const paid = (id: string) => eventually(() => statusOf(id), (status) => status === 'PAID');
+const pay = (order: { payment_code: string }, amount?: number) =>
+  stack.sandbox.post('/sandbox/pay', { payment_code: order.payment_code, ...(amount && { amount }) });
+
+interface ReceiptRow {
+  id: string;
+  reason: string | null;
+  state: string;
+  amount: string;
+}
+const receiptsOf = (reference: string) =>
+  stack.em().execute<ReceiptRow[]>('select id, reason, state, amount from receipts where reference = ? order by state', [reference]);
+const suspendedUnder = async (reference: string): Promise<ReceiptRow> => {
+  const rows = await eventually(
+    () => receiptsOf(reference),
+    (found) => found.some(({ state }) => state === 'suspended'),
+  );
+  const receipt = rows.find(({ state }) => state === 'suspended');
+  if (receipt === undefined) throw new Error('no receipt in suspense');
+  return receipt;
+};
+const storedCallbacks = async () =>
+  Number((await stack.em().execute<{ n: string }[]>('select count(*) as n from gateway_callbacks'))[0]?.n);
+
+/** A callback of the real shape, as the provider would send it. */
+const claim = (reference: string, facts: object = {}) => ({
+  event: 'payment.succeeded',
+  business_id: 'business',
+  created: new Date().toISOString(),
+  data: {
+    id: `py-${randomUUID()}`,
+    payment_request_id: `pr-${randomUUID()}`,
+    reference_id: reference,
+    amount: 54_000,
+    currency: 'IDR',
+    country: 'ID',
+    status: 'SUCCEEDED',
+    payment_method: { id: `pm-${randomUUID()}` },
+    created: new Date().toISOString(),
+    updated: new Date().toISOString(),
+    ...facts,
+  },
+});
+const send = (body: unknown, headers: Record<string, string> = {}) =>
+  stack.post('/v1/gateway/callbacks/xendit', body, { headers: { 'x-callback-token': stack.callbackToken, ...headers } });
+
+describe('A callback', () => {
+  it.each([
+    ['with a wrong token', { 'x-callback-token': 'x'.repeat(32) }],
+    ['without a token', { 'x-callback-token': '' }],
+  ])('%s is refused with 401 and leaves nothing behind', async (_, headers) => {
+    const order = await topUp();
+    const before = await storedCallbacks();
+    const { status, body } = await send(claim(order.payment_order_id), headers);
+    expect(status).toBe(401);
+    expect(body).toMatchObject({ statusCode: 401, error: 'Unauthorized' });
+    expect(await storedCallbacks()).toBe(before);
+  });
+
+  it('that is not JSON, or not of a known shape, is refused with 400 and leaves nothing behind', async () => {
+    const before = await storedCallbacks();
+    const raw = { raw: '{', headers: { 'x-callback-token': stack.callbackToken, 'content-type': 'application/json' } };
+    expect((await stack.post('/v1/gateway/callbacks/xendit', undefined, raw)).status).toBe(400);
+    expect((await send({ event: 'payment.succeeded', data: {} })).status).toBe(400);
+    expect(await storedCallbacks()).toBe(before);
+  });
+
+  it('with the right token that lies about a payment changes nothing: the provider is asked', async () => {
+    const order = await topUp();
+    expect((await send(claim(order.payment_order_id))).status).toBe(200);
+    await eventually(
+      () => stack.em().execute<unknown[]>("select 1 from gateway_callbacks where reference = ? and delivered_at is not null", [order.payment_order_id]),
+      (rows) => rows.length === 1,
+    );
+    await pay(order);
+    await paid(order.payment_order_id);
+    expect(await balanceOf(stack, payer.accountId)).toBe('50000.0000');
+    expect(await receiptsOf(order.payment_order_id)).toHaveLength(1);
+  });
+
+  it('sent a hundred times at once is stored once and posts once', async () => {
+    const order = await topUp();
+    await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
+    await pay(order);
+    const webhookId = randomUUID();
+    const body = claim(order.payment_order_id);
+    const answers = await Promise.all(Array.from({ length: 100 }, () => send(body, { 'webhook-id': webhookId })));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    await paid(order.payment_order_id);
+    const rows = await stack.em().execute<unknown[]>('select 1 from gateway_callbacks where webhook_id = ?', [webhookId]);
+    expect(rows).toHaveLength(1);
+    expect(await balanceOf(stack, payer.accountId)).toBe('50000.0000');
+  });
+
+  it('sent in many copies and shuffled, for ten payments at once, settles each once', async () => {
+    await stack.sandbox.put('/sandbox/faults', { callbacks: { copies: 10, shuffle: true } });
+    const orders = await Promise.all(Array.from({ length: 10 }, () => topUp()));
+    await Promise.all(orders.map((order) => pay(order)));
+    await Promise.all(orders.map((order) => paid(order.payment_order_id)));
+    expect(await balanceOf(stack, payer.accountId)).toBe('500000.0000');
+    const { body } = await stack.get('/v1/transactions?limit=100', { token: payer.token });
+    expect(body.data.count).toBe(20);
+  });
+});
+
+describe('Money that no order takes', () => {
+  it('paid twice is in suspense as double, beside the order that took the first', async () => {
+    const order = await topUp();
+    await pay(order);
+    await paid(order.payment_order_id);
+    await pay(order);
+    expect(await suspendedUnder(order.payment_order_id)).toMatchObject({ reason: 'double', amount: '54000.0000' });
+    expect(await balanceOf(stack, payer.accountId)).toBe('50000.0000');
+  });
+
+  it('in another amount is in suspense, and the order stays payable', async () => {
+    const order = await topUp();
+    await pay(order, 1000);
+    expect(await suspendedUnder(order.payment_order_id)).toMatchObject({ reason: 'wrong_amount', amount: '1000.0000' });
+    expect(await statusOf(order.payment_order_id)).toBe('WAITING_PAYMENT');
+    await pay(order);
+    await paid(order.payment_order_id);
+  });
+
+  it('for a reference that we never gave is in suspense as unknown', async () => {
+    const reference = randomUUID();
+    const made = await stack.deps.gateway.requestInstrument({
+      reference,
+      method: 'virtual_account',
+      channelCode: 'BNI',
+      amount: '30000',
+      expiresAt: new Date(Date.now() + 3_600_000),
+      customer: { name: 'Nobody' },
+      returnUrl: stack.url,
+    });
+    if (made.outcome !== 'accepted') throw new Error('the sandbox refused');
+    await pay({ payment_code: made.instrument.paymentCode });
+    expect(await suspendedUnder(reference)).toMatchObject({ reason: 'unknown', amount: '30000.0000' });
+  });
+});
+
+describe('The update settleReceipt', () => {
+  const note = 'bank statement 2026-07, line 12';
+  const settle = (receipt: ReceiptRow, settlement: object) =>
+    stack.deps.temporal.client.workflow
+      .getHandle(`unmatched-receipt/${receipt.id}`)
+      .executeUpdate('settleReceipt', { args: [settlement] });
+  const suspended = async () => {
+    const order = await topUp();
+    await pay(order, 1000);
+    return suspendedUnder(order.payment_order_id);
+  };
+
+  it('credits an account, closes the case, and is an event with who and why', async () => {
+    const [receipt, operator] = [await suspended(), await buildPlatformAdmin(stack)];
+    const settlement = { action: 'credit', account_id: payer.accountId, note, who: operator.id };
+    expect(await settle(receipt, settlement)).toBe('credited');
+    expect(await balanceOf(stack, payer.accountId)).toBe('1000.0000');
+    expect(await stack.deps.temporal.client.workflow.getHandle(`unmatched-receipt/${receipt.id}`).result()).toBe('credited');
+    const events = await stack
+      .em()
+      .execute<{ actor_id: string; data: object }[]>(
+        "select actor_id, data from events where resource_id = ? and event = 'RESOURCE_UPDATED'",
+        [receipt.id],
+      );
+    expect(events).toMatchObject([{ actor_id: operator.id, data: { action: 'credit', note, account_id: payer.accountId } }]);
+  });
+
+  it('refunds outside, and the money leaves suspense', async () => {
+    const [receipt, operator] = [await suspended(), await buildPlatformAdmin(stack)];
+    expect(await settle(receipt, { action: 'refund', note, who: operator.id })).toBe('refunded');
+    expect(await balanceOf(stack, payer.accountId)).toBe('0.0000');
+  });
+
+  it.each([
+    ['an unknown action', { action: 'keep' }, 'action'],
+    ['a credit without an account', { action: 'credit', account_id: undefined }, 'account_id'],
+    ['an account that is not there', { account_id: randomUUID() }, 'account_id'],
+    ['no note', { note: ' ' }, 'note'],
+    ['a note of 301 characters', { note: 'x'.repeat(301) }, 'note'],
+    ['somebody who is no platform user', { who: randomUUID() }, 'who'],
+  ])('with %s is refused naming the field, and the case stays open', async (_, wrong, field) => {
+    const [receipt, operator] = [await suspended(), await buildPlatformAdmin(stack)];
+    const settlement = { action: 'credit', account_id: payer.accountId, note, who: operator.id, ...wrong };
+    const refusal = await settle(receipt, settlement).then(
+      () => 'taken',
+      (error: { cause?: { message?: string } }) => error.cause?.message,
+    );
+    expect(refusal).toContain(field);
+    expect((await suspendedUnder((await referenceOf(receipt)) ?? '')).state).toBe('suspended');
+  });
+
+  const referenceOf = async ({ id }: ReceiptRow) =>
+    (await stack.em().execute<{ reference: string }[]>('select reference from receipts where id = ?', [id]))[0]?.reference;
+});
+
+describe('An operator sees in the workflow alone', () => {
+  it('what a payment waits for: state, amount, kind, deadline and what happens next', async () => {
+    const order = await topUp();
+    const { client } = stack.deps.temporal;
+    const handle = client.workflow.getHandle(`gateway-payment/${order.payment_order_id}`);
+    const described = await eventually(
+      () => handle.describe(),
+      ({ searchAttributes }) => searchAttributes.PaymentState?.[0] === 'WAITING_PAYMENT',
+    );
+    expect(described.searchAttributes).toMatchObject({ ReferenceType: ['account_top_up'], AmountIdr: [50_000] });
+    expect(await described.staticSummary()).toContain('account_top_up: IDR 50000.0000');
+    const metadata: unknown = await handle.query('__temporal_workflow_metadata');
+    expect(JSON.stringify(metadata)).toContain('Waiting for the payer. Deadline ');
+  });
+});

@@ -1,0 +1,11 @@
+import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow';
+
+/** Lets an activity's refusal through an update as itself, so that the caller reads the reason and not its wrapping. */
+export async function withRefusals<T>(step: Promise<T>): Promise<T> {
+  try {
+    return await step;
+  } catch (error) {
+    if (error instanceof ActivityFailure && error.cause instanceof ApplicationFailure) throw error.cause;
+    throw error;
+  }
+}
