@@ -1,10 +1,17 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Tokens } from '../../src/identity/tokens.ts';
 import type { UserType } from '../../src/identity/user.ts';
 import { systemAccounts } from '../../src/ledger/account.ts';
 import { openAccount } from '../../src/ledger/open-account.ts';
 import { postJournal } from '../../src/ledger/post-journal.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { negateMoney } from '../../src/shared/money.ts';
-import type { Stack } from './stack.ts';
+
+/** Where people are built: any stack with a database and tokens. */
+export interface BuildPlace {
+  em(): EntityManager;
+  deps: { tokens: Tokens };
+}
 
 export interface BuiltUser {
   id: string;
@@ -17,25 +24,22 @@ export interface BuiltUser {
 
 interface UserOptions {
   organizationId?: string | null;
-  role?: string;
+  /** The name of the role; or null for none. */
+  role?: string | null;
   /** IDR on the account from the start, through the ledger. */
   balance?: string;
 }
 
 /** An active user with a token, without going through sign-up; what sign-up does is tested where it is. */
-async function buildUser(
-  stack: Stack,
-  userType: UserType,
-  options: UserOptions & { role: string },
-): Promise<BuiltUser> {
+async function buildUser(stack: BuildPlace, userType: UserType, options: UserOptions): Promise<BuiltUser> {
   const id = newId();
   const email = `${id}@example.org`;
   const organizationId = options.organizationId ?? null;
   const em = stack.em();
   await em.execute(
     `insert into users (id, email, name, user_type, organization_id, role_id, status, password_hash)
-     select ?, ?, ?, ?, ?, r.id, 'active', 'no password' from roles r where r.name = ? and r.deleted_at is null`,
-    [id, email, `Person ${id.slice(0, 8)}`, userType, organizationId, options.role],
+     values (?, ?, ?, ?, ?, (select id from roles where name = ? and deleted_at is null), 'active', 'no password')`,
+    [id, email, `Person ${id.slice(0, 8)}`, userType, organizationId, options.role ?? null],
   );
   let accountId = '';
   if (userType === 'individual') {
@@ -53,7 +57,7 @@ async function buildUser(
 }
 
 /** Money from nowhere, as a real journal (gateway clearing -> account). IDR. */
-export async function fund(stack: Stack, accountId: string, amount: string): Promise<void> {
+export async function fund(stack: BuildPlace, accountId: string, amount: string): Promise<void> {
   await stack.em().transactional((tx) =>
     postJournal(tx, {
       kind: 'test.funded',
@@ -67,24 +71,24 @@ export async function fund(stack: Stack, accountId: string, amount: string): Pro
 }
 
 /** What an account holds, IDR with four decimals. */
-export async function balanceOf(stack: Stack, accountId: string): Promise<string> {
+export async function balanceOf(stack: BuildPlace, accountId: string): Promise<string> {
   const rows = await stack
     .em()
     .execute<{ balance: string }[]>('select account_balance(?)::text as balance', [accountId]);
   return rows[0]?.balance ?? '';
 }
 
-export const buildIndividual = (stack: Stack, options: UserOptions = {}): Promise<BuiltUser> =>
+export const buildIndividual = (stack: BuildPlace, options: UserOptions = {}): Promise<BuiltUser> =>
   buildUser(stack, 'individual', { role: 'individual_user', ...options });
 
-export const buildPlatformAdmin = (stack: Stack, options: UserOptions = {}): Promise<BuiltUser> =>
+export const buildPlatformAdmin = (stack: BuildPlace, options: UserOptions = {}): Promise<BuiltUser> =>
   buildUser(stack, 'platform', { role: 'platform_admin', ...options });
 
-export const buildSuperAdmin = (stack: Stack, options: UserOptions = {}): Promise<BuiltUser> =>
+export const buildSuperAdmin = (stack: BuildPlace, options: UserOptions = {}): Promise<BuiltUser> =>
   buildUser(stack, 'platform', { role: 'platform_super_admin', ...options });
 
 /** An organization with one account; `active` unless asked otherwise. Returns its id. */
-export async function buildOrganization(stack: Stack, options: { status?: string } = {}): Promise<string> {
+export async function buildOrganization(stack: BuildPlace, options: { status?: string } = {}): Promise<string> {
   const id = newId();
   const em = stack.em();
   await em.execute('insert into organizations (id, name, email, status) values (?, ?, ?, ?)', [
@@ -98,7 +102,34 @@ export async function buildOrganization(stack: Stack, options: { status?: string
 }
 
 /** An admin of an organization, which is made when none is given. */
-export async function buildOrganizationAdmin(stack: Stack, options: UserOptions = {}): Promise<BuiltUser> {
+export async function buildOrganizationAdmin(stack: BuildPlace, options: UserOptions = {}): Promise<BuiltUser> {
   const organizationId = options.organizationId ?? (await buildOrganization(stack));
   return buildUser(stack, 'organization', { role: 'organization_admin', ...options, organizationId });
+}
+
+export interface BuiltRole {
+  id: string;
+  name: string;
+  organizationId: string;
+}
+
+/** A custom role with exactly these permissions, of an organization, which is made when none is given. */
+export async function buildRole(
+  stack: Stack,
+  options: { organizationId?: string; permissions?: readonly string[]; name?: string } = {},
+): Promise<BuiltRole> {
+  const id = newId();
+  const name = options.name ?? `role-${id}`;
+  const organizationId = options.organizationId ?? (await buildOrganization(stack));
+  const em = stack.em();
+  await em.execute(
+    `insert into roles (id, name, display_name, organization_id, user_type, description)
+     values (?, ?, ?, ?, 'organization', 'A role of a test')`,
+    [id, name, name, organizationId],
+  );
+  await em.execute(
+    'insert into role_permissions (role_id, permission_id) select ?, id from permissions where name = any(?::text[])',
+    [id, `{${(options.permissions ?? []).join(',')}}`],
+  );
+  return { id, name, organizationId };
 }

@@ -1,0 +1,90 @@
+import { type BuiltUser, balanceOf, buildIndividual } from '../support/build.ts';
+import { type ProcessStack, startProcessStack } from '../support/processes.ts';
+import { isFullRun } from '../support/run.ts';
+import { eventually, expectChecksEmpty } from '../support/stack.ts';
+
+let stack: ProcessStack;
+let payer: BuiltUser;
+beforeAll(async () => {
+  stack = await startProcessStack();
+}, 90_000);
+afterAll(() => stack.stop());
+beforeEach(async () => {
+  payer = await buildIndividual(stack);
+});
+afterEach(async () => {
+  await stack.restart();
+  await expectChecksEmpty(stack);
+});
+
+/** Where a process dies: after the row, the provider's answer, the callback row, the journal (design section 3). */
+const failpoints = [
+  'open-payment-order.after',
+  'request-instrument.after',
+  'store-callback.after',
+  'settle-payment.after',
+] as const;
+/** Which processes die when it is reached; the other one, if any, is killed from outside at that moment. */
+const victims = isFullRun() ? (['the one that reaches it', 'both'] as const) : (['both'] as const);
+
+const cases = failpoints.flatMap((failpoint) => victims.map((victim) => [failpoint, victim] as const));
+
+const key = () => `kill-test-${Math.random().toString(36).slice(2)}`;
+
+/** Asks until it is answered 201: a client that retries under its key. */
+async function topUp(idempotencyKey: string): Promise<{ payment_order_id: string; payment_code: string }> {
+  const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 50_000 };
+  const options = { token: payer.token, headers: { 'idempotency-key': idempotencyKey } };
+  const answer = await eventually(
+    () => stack.post('/v1/payments/gateway', body, options).catch(() => null),
+    (got) => got?.status === 201,
+    60_000,
+  );
+  return answer?.body.data;
+}
+
+async function statusOf(id: string): Promise<string> {
+  return (await stack.get(`/v1/payments/orders/${id}`, { token: payer.token })).body.data.status;
+}
+
+/** Waits until an armed process killed itself, kills the other one too when asked, and starts what died again. */
+async function dieAndRestart(victim: string): Promise<void> {
+  await Promise.race([stack.api.exited, stack.worker.exited]);
+  if (victim === 'both') await Promise.all((['api', 'worker'] as const).map((which) => stack.kill(which)));
+  await stack.restart();
+}
+
+describe('A payment ends as if nothing had happened, once, after kill -9', () => {
+  it.each(cases)(
+    'at %s of %s',
+    async (failpoint, victim) => {
+      const idempotencyKey = key();
+      stack.arm(`${failpoint}=kill`);
+      const dying = dieAndRestart(victim);
+      const order = await topUp(idempotencyKey);
+      await eventually(
+        () => statusOf(order.payment_order_id).catch(() => 'away'),
+        (status) => status === 'WAITING_PAYMENT',
+        30_000,
+      );
+      // A client that never learned its order's code polls for it.
+      const { body } = await stack.get(`/v1/payments/orders/${order.payment_order_id}`, { token: payer.token });
+      await stack.sandbox.post('/sandbox/pay', { payment_code: body.data.payment_code });
+      await dying;
+      await eventually(
+        () => statusOf(order.payment_order_id).catch(() => 'away'),
+        (status) => status === 'PAID',
+        60_000,
+      );
+      expect(await balanceOf(stack, payer.accountId)).toBe('50000.0000');
+      const records = await stack.sandbox.get('/sandbox/records');
+      const mine = records.body.payments.filter(
+        ({ reference_id }: { reference_id: string }) => reference_id === order.payment_order_id,
+      );
+      expect(mine).toHaveLength(1);
+      const { body: transactions } = await stack.get('/v1/transactions', { token: payer.token });
+      expect(transactions.data.count).toBe(2);
+    },
+    120_000,
+  );
+});

@@ -1,0 +1,168 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
+import type { Part } from '../../dev/part.ts';
+import { findFreePort } from '../../dev/ports.ts';
+import { postgresUrl, startPostgres } from '../../dev/postgres.ts';
+import { callbackPath, startSandbox } from '../../dev/sandbox-part.ts';
+import { startApi, startWorker } from '../../dev/service-parts.ts';
+import { startTemporal } from '../../dev/temporal.ts';
+import { readConfig } from '../../src/config.ts';
+import { openDatabase } from '../../src/database.ts';
+import { openDependencies } from '../../src/dependencies.ts';
+import type { Tokens } from '../../src/identity/tokens.ts';
+import { migrate } from '../../src/migrate.ts';
+import { cloneDatabase } from './database.ts';
+import { createSecrets, testEnvironment } from './environment.ts';
+import { createHttp, type Http } from './http.ts';
+import { testRun } from './run.ts';
+
+export interface ProcessStackOptions {
+  /** A PostgreSQL of its own, which the test may stop; durable, unlike the run's. */
+  ownPostgres?: boolean;
+  /** A Temporal server of its own with a database file, which the test may stop. */
+  ownTemporal?: boolean;
+}
+
+/** API, worker and sandbox as the processes of a deployment, which a test kills, stops and starts again. */
+export interface ProcessStack extends Http, AsyncDisposable {
+  url: string;
+  deps: { tokens: Tokens };
+  orm: MikroORM;
+  em(): EntityManager;
+  sandbox: Http & { url: string };
+  env: Record<string, string>;
+  api: Part;
+  worker: Part;
+  /** Arms failpoints in API and worker, as in `FAILPOINTS`; the empty text disarms all. */
+  arm(failpoints: string): void;
+  /** kill -9, and wait until it is gone. */
+  kill(which: 'api' | 'worker'): Promise<void>;
+  /** Starts what is not running, with nothing armed. */
+  restart(): Promise<void>;
+  stopPostgresImmediately(): Promise<void>;
+  startPostgresAgain(): Promise<void>;
+  killTemporal(): Promise<void>;
+  startTemporalAgain(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Starts them; each part has its own port, kept over its restarts. */
+export async function startProcessStack(options: ProcessStackOptions = {}): Promise<ProcessStack> {
+  const run = testRun();
+  const secrets = createSecrets();
+  const directory = join(run.directory, secrets.taskQueue);
+  const logFile = (name: string) => join(directory, `${name}.log`);
+  const parts = new Map<string, Part>();
+  const [apiPort, sandboxPort] = [await findFreePort(), await findFreePort()];
+  const url = `http://127.0.0.1:${apiPort}`;
+  const sandboxUrl = `http://127.0.0.1:${sandboxPort}`;
+
+  const postgres = {
+    port: options.ownPostgres ? await findFreePort() : 0,
+    password: randomBytes(8).toString('hex'),
+    database: 'amanah',
+    directory: join(directory, 'postgres'),
+    settings: { max_connections: '200' },
+  };
+  const beginPostgres = async () =>
+    void parts.set('postgres', await startPostgres(postgres, { logFile: logFile('postgres') }));
+  const temporal = {
+    binary: run.temporal.binary,
+    port: options.ownTemporal ? await findFreePort() : 0,
+    databaseFile: join(directory, 'temporal.db'),
+  };
+  const beginTemporal = async () =>
+    void parts.set('temporal', await startTemporal(temporal, { logFile: logFile('temporal') }));
+
+  const clone = options.ownPostgres ? undefined : await cloneDatabase();
+  const databaseUrl = clone?.url ?? postgresUrl(postgres);
+  if (options.ownPostgres) {
+    await beginPostgres();
+    await migrate(databaseUrl);
+  }
+  if (options.ownTemporal) await beginTemporal();
+  const temporalAddress = options.ownTemporal ? `127.0.0.1:${temporal.port}` : run.temporal.address;
+
+  const failpoints = join(run.directory, `failpoints-${secrets.taskQueue}`);
+  const arm = (text: string) => writeFileSync(failpoints, text);
+  arm('');
+  const env = {
+    ...testEnvironment({ databaseUrl, temporalAddress, url, sandboxUrl }, secrets),
+    FAILPOINTS: `@${failpoints}`,
+  };
+  const begin = async (which: 'api' | 'worker') => {
+    const start = which === 'api' ? startApi : startWorker;
+    parts.set(which, await start({ env, logFile: logFile(which) }));
+  };
+  await Promise.all([
+    begin('api'),
+    begin('worker'),
+    startSandbox(
+      {
+        port: sandboxPort,
+        directory: join(directory, 'sandbox'),
+        callbackUrl: `${url}${callbackPath}`,
+        callbackToken: secrets.callbackToken,
+        secretKey: secrets.sandboxKey,
+      },
+      { logFile: logFile('sandbox') },
+    ).then((part) => parts.set('sandbox', part)),
+  ]);
+  const orm = await openDatabase({ url: databaseUrl, poolSize: 8 });
+  const deps = await openDependencies(readConfig(env), { process: 'test' });
+
+  const get = (name: string): Part => {
+    const part = parts.get(name);
+    if (part === undefined) throw new Error(`${name} was never started`);
+    return part;
+  };
+  const kill = async (name: string) => {
+    const part = get(name);
+    part.kill('SIGKILL');
+    await part.exited;
+  };
+  const stop = async () => {
+    await deps[Symbol.asyncDispose]();
+    await orm.close(true);
+    for (const name of ['api', 'worker', 'sandbox', 'temporal', 'postgres']) await parts.get(name)?.stop();
+    await clone?.drop();
+  };
+  return {
+    ...createHttp(url),
+    url,
+    deps,
+    orm,
+    env,
+    em: () => orm.em.fork(),
+    sandbox: { ...createHttp(sandboxUrl), url: sandboxUrl },
+    get api() {
+      return get('api');
+    },
+    get worker() {
+      return get('worker');
+    },
+    arm,
+    kill,
+    async restart() {
+      arm('');
+      const gone = (['api', 'worker'] as const).filter((name) => !get(name).isRunning());
+      await Promise.all(gone.map(begin));
+    },
+    async stopPostgresImmediately() {
+      const pid = Number.parseInt(readFileSync(join(postgres.directory, 'postmaster.pid'), 'utf8'), 10);
+      process.kill(pid, 'SIGQUIT');
+      await get('postgres').exited;
+    },
+    startPostgresAgain: beginPostgres,
+    async killTemporal() {
+      const { inner } = get('temporal');
+      if (inner !== undefined) process.kill(inner, 'SIGKILL');
+      await get('temporal').exited;
+    },
+    startTemporalAgain: beginTemporal,
+    stop,
+    [Symbol.asyncDispose]: stop,
+  };
+}
