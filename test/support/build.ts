@@ -115,7 +115,7 @@ export interface BuiltRole {
 
 /** A custom role with exactly these permissions, of an organization, which is made when none is given. */
 export async function buildRole(
-  stack: Stack,
+  stack: BuildPlace,
   options: { organizationId?: string; permissions?: readonly string[]; name?: string } = {},
 ): Promise<BuiltRole> {
   const id = newId();

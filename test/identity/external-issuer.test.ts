@@ -1,0 +1,71 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { type CryptoKey, exportJWK, generateKeyPair, SignJWT } from 'jose';
+import { type BuiltUser, buildIndividual } from '../support/build.ts';
+import { type Stack, startStack } from '../support/stack.ts';
+
+describe('An external issuer that is trusted by its JWKS URL', () => {
+  let stack: Stack;
+  let user: BuiltUser;
+  let key: CryptoKey;
+  const issuer = 'https://issuer.example';
+  const server = createServer();
+
+  beforeAll(async () => {
+    const { privateKey, publicKey } = await generateKeyPair('ES256');
+    key = privateKey;
+    const jwks = JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), kid: 'ext-1', alg: 'ES256' }] });
+    server.on('request', (_request, response) => {
+      response.setHeader('content-type', 'application/json');
+      response.end(jwks);
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    const port = typeof address === 'object' ? address?.port : 0;
+    stack = await startStack({
+      env: {
+        AUTH_EXTERNAL_JWKS_URL: `http://127.0.0.1:${port}/jwks`,
+        AUTH_EXTERNAL_ISSUER: issuer,
+        AUTH_EXTERNAL_AUDIENCE: 'amanah-external',
+      },
+    });
+    user = await buildIndividual(stack);
+  });
+  afterAll(async () => {
+    await stack?.stop();
+    server.close();
+  });
+
+  const sign = (claims: { iss?: string; aud?: string; sub?: string; exp?: string } = {}, signer: CryptoKey = key) =>
+    new SignJWT({})
+      .setProtectedHeader({ alg: 'ES256', kid: 'ext-1' })
+      .setIssuer(claims.iss ?? issuer)
+      .setAudience(claims.aud ?? 'amanah-external')
+      .setSubject(claims.sub ?? user.id)
+      .setExpirationTime(claims.exp ?? '5m')
+      .sign(signer);
+  const statusOf = async (token: string) => (await stack.get('/v1/auth/me', { token })).status;
+
+  it('lets the user in that its subject names, beside our own tokens', async () => {
+    expect(await statusOf(await sign())).toBe(200);
+    expect(await statusOf(user.token)).toBe(200);
+  });
+
+  it('is refused with another audience, issuer, expiry, unknown subject or key', async () => {
+    const stranger = await generateKeyPair('ES256');
+    expect(await statusOf(await sign({ aud: 'amanah' }))).toBe(401);
+    expect(await statusOf(await sign({ iss: 'https://evil.example' }))).toBe(401);
+    expect(await statusOf(await sign({ iss: 'amanah' }))).toBe(401);
+    expect(await statusOf(await sign({ exp: '-1m' }))).toBe(401);
+    expect(await statusOf(await sign({ sub: 'somebody' }))).toBe(401);
+    expect(await statusOf(await sign({}, stranger.privateKey))).toBe(401);
+  });
+
+  it('has its tokens revoked at logout too, although they carry no id', async () => {
+    const token = await sign({ exp: '7m' });
+    expect((await stack.post('/v1/auth/logout', undefined, { token })).status).toBe(200);
+    expect(await statusOf(token)).toBe(401);
+    expect(await statusOf(await sign({ exp: '8m' }))).toBe(200);
+  });
+});

@@ -1,0 +1,168 @@
+import { newId } from '../../src/shared/ids.ts';
+import { buildIndividual, buildPlatformAdmin } from '../support/build.ts';
+import { type Stack, startStack } from '../support/stack.ts';
+
+const password = 'correct horse battery';
+
+describe('Logging in and out', () => {
+  let stack: Stack;
+  beforeAll(async () => {
+    stack = await startStack({ env: { TRUST_PROXY: 'true', ALLOWED_ORIGINS: 'https://app.example' } });
+  });
+  afterAll(() => stack?.stop());
+
+  async function signUp(): Promise<{ email: string; id: string }> {
+    const email = `Person.${newId()}@Example.org`;
+    const { status, body } = await stack.post('/v1/auth/signup', { name: 'Person', email, password });
+    expect(status).toBe(201);
+    return { email, id: body.data.id };
+  }
+  const logIn = (email: string, secret = password, address = '203.0.113.7') =>
+    stack.post('/v1/auth/login', { email, password: secret }, { headers: { 'x-forwarded-for': address } });
+
+  it('answers token, type, lifetime and user, whatever the case of the address, and sets the cookie', async () => {
+    const { email, id } = await signUp();
+    const { status, body, headers } = await logIn(email.toUpperCase());
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      message: expect.any(String),
+      data: {
+        access_token: expect.any(String),
+        token_type: 'Bearer',
+        expires_in: 3600,
+        user: expect.objectContaining({ id, email, user_type: 'individual', status: 'active' }),
+      },
+    });
+    expect(JSON.stringify(body)).not.toMatch(/hash|argon/);
+    const cookie = headers.get('set-cookie') ?? '';
+    expect(cookie).toContain(`access_token=${body.data.access_token}`);
+    for (const attribute of ['httponly', 'samesite=lax', 'secure', 'path=/']) {
+      expect(cookie.toLowerCase()).toContain(attribute);
+    }
+    const me = await stack.get('/v1/auth/me', { token: body.data.access_token });
+    expect(me.body.data).toMatchObject({ id, role: { name: 'individual_user' } });
+    expect(me.body.data.permissions).toContain('top-up-account');
+  });
+
+  it('gives a wrong password, an unknown address, an invited and a suspended user the same 401', async () => {
+    const { email } = await signUp();
+    const suspended = await signUp();
+    const { token } = await buildPlatformAdmin(stack);
+    await stack.patch(`/v1/users/${suspended.id}`, { status: 'suspended' }, { token });
+    const invited = `${newId()}@example.org`;
+    await stack.post('/v1/users/invitations', { email: invited, name: 'I', user_type: 'individual' }, { token });
+    const answers = await Promise.all([
+      logIn(email, 'wrong password', '203.0.113.1'),
+      logIn(`${newId()}@example.org`, password, '203.0.113.2'),
+      logIn(suspended.email, password, '203.0.113.3'),
+      logIn(invited, password, '203.0.113.4'),
+    ]);
+    for (const { status, body } of answers) {
+      expect([status, body]).toEqual([401, answers[0]?.body]);
+    }
+  });
+
+  it('does the same work for an unknown address as for a wrong password', async () => {
+    const { email } = await signUp();
+    const time = async (address: string, network: string) => {
+      const times: number[] = [];
+      for (let attempt = 0; attempt < 5; attempt += 1) {
+        const startedAt = performance.now();
+        await logIn(address, 'wrong password', network);
+        times.push(performance.now() - startedAt);
+      }
+      return times.sort((a, b) => a - b)[2] ?? 0;
+    };
+    const known = await time(email, '203.0.113.20');
+    const unknown = await time(`${newId()}@example.org`, '203.0.113.21');
+    expect(unknown / known).toBeGreaterThan(0.4);
+    expect(unknown / known).toBeLessThan(2.5);
+  });
+
+  it('is throttled after 10 failures of one account from one address, also for the right password', async () => {
+    const { email } = await signUp();
+    const other = await signUp();
+    for (let attempt = 0; attempt < 10; attempt += 1) {
+      expect((await logIn(email, 'wrong password', '203.0.113.30')).status).toBe(401);
+    }
+    const throttled = await logIn(email, password, '203.0.113.30');
+    expect([throttled.status, throttled.body.error]).toEqual([429, 'Too Many Requests']);
+    const wait = Number(throttled.headers.get('retry-after'));
+    expect(wait).toBeGreaterThan(800);
+    expect(wait).toBeLessThanOrEqual(900);
+    expect((await logIn(email, password, '203.0.113.31')).status).toBe(200);
+    expect((await logIn(other.email, password, '203.0.113.30')).status).toBe(200);
+    await stack.em().execute("update login_failures set failed_at = failed_at - interval '15 minutes'");
+    expect((await logIn(email, password, '203.0.113.30')).status).toBe(200);
+  });
+
+  it('lets many guesses at once through no more than one after the other', async () => {
+    const { email } = await signUp();
+    const guesses = Array.from({ length: 40 }, () => logIn(email, 'wrong password', '203.0.113.35'));
+    await Promise.all(guesses);
+    expect((await logIn(email, password, '203.0.113.35')).status).toBe(429);
+  });
+
+  it('is throttled after 100 failures from one address over many accounts', async () => {
+    const { email } = await signUp();
+    await stack.em().execute(
+      `insert into login_failures (address, account_hash)
+       select '203.0.113.40', md5(n::text) from generate_series(1, 99) n`,
+    );
+    expect((await logIn(email, 'wrong password', '203.0.113.40')).status).toBe(401);
+    expect((await logIn(email, password, '203.0.113.40')).status).toBe(429);
+    expect((await logIn(email, password, '203.0.113.41')).status).toBe(200);
+  });
+
+  it('counts a whole IPv6 network as one address', async () => {
+    const { email } = await signUp();
+    for (let attempt = 0; attempt < 10; attempt += 1) {
+      await logIn(email, 'wrong password', `2001:db8:1:2::${attempt + 1}`);
+    }
+    expect((await logIn(email, password, '2001:db8:1:2:ffff::1')).status).toBe(429);
+    expect((await logIn(email, password, '2001:db8:1:3::1')).status).toBe(200);
+  });
+
+  it('believes the last proxy about the address, not what a client puts before it', async () => {
+    const { email } = await signUp();
+    for (let attempt = 0; attempt < 10; attempt += 1) {
+      await logIn(email, 'wrong password', `198.51.100.${attempt}, 203.0.113.50`);
+    }
+    expect((await logIn(email, password, '198.51.100.99, 203.0.113.50')).status).toBe(429);
+  });
+
+  it('ends with logout: the token is revoked and the cookie cleared', async () => {
+    const { email } = await signUp();
+    const token = (await logIn(email)).body.data.access_token;
+    const second = (await logIn(email)).body.data.access_token;
+    const { status, headers } = await stack.post('/v1/auth/logout', undefined, { token });
+    expect(status).toBe(200);
+    expect(headers.get('set-cookie')).toMatch(/access_token=;.*expires=Thu, 01 Jan 1970/i);
+    expect((await stack.get('/v1/auth/me', { token })).status).toBe(401);
+    expect((await stack.post('/v1/auth/logout', undefined, { token })).status).toBe(401);
+    expect((await stack.get('/v1/auth/me', { token: second })).status).toBe(200);
+  });
+
+  describe('by cookie', () => {
+    it.each([
+      ['the origin of PUBLIC_URL', () => new URL(stack.url).origin, 200],
+      ['an origin of ALLOWED_ORIGINS', () => 'https://app.example', 200],
+      ['a foreign origin', () => 'https://evil.example', 403],
+      ['an origin that only begins like ours', () => 'https://app.example.evil.example', 403],
+      ['no origin', () => undefined, 403],
+      ['the origin null', () => 'null', 403],
+    ])('a request that changes something needs an allowed Origin: %s', async (_, originOf, status) => {
+      const { token } = await buildIndividual(stack);
+      const origin = originOf();
+      const headers = { cookie: `access_token=${token}`, ...(origin === undefined ? {} : { origin }) };
+      expect((await stack.get('/v1/auth/me', { headers })).status).toBe(200);
+      expect((await stack.post('/v1/auth/logout', undefined, { headers })).status).toBe(status);
+      expect((await stack.get('/v1/auth/me', { token })).status).toBe(status === 200 ? 401 : 200);
+    });
+  });
+
+  it('refuses a malformed body by field', async () => {
+    const { status, body } = await stack.post('/v1/auth/login', { email: 'a@example.org' });
+    expect([status, body.message]).toEqual([400, 'password is required']);
+  });
+});
