@@ -1,22 +1,30 @@
 import { Role } from './access/role.entity.ts';
 import { CallbackRow } from './callbacks/callback.entity.ts';
+import { PartnerPayment } from './collections/partner-payment.entity.ts';
 import { User } from './identity/user.entity.ts';
 import { Account } from './ledger/account.entity.ts';
 import { Transaction } from './ledger/transaction.entity.ts';
 import { Organization } from './organizations/organization.entity.ts';
+import { Partner } from './partners/partner.entity.ts';
+import { PartnerKey } from './partners/partner-key.entity.ts';
 import { PaymentChannel } from './payments/payment-channel.entity.ts';
 import { PaymentOrder } from './payments/payment-order.entity.ts';
 import { Receipt } from './payments/receipt.entity.ts';
+import { WebhookDelivery } from './webhooks/webhook-delivery.entity.ts';
 
 /** Every entity, by name: nothing is discovered. */
 export const entities = [
   Account,
   CallbackRow,
   Organization,
+  Partner,
+  PartnerKey,
+  PartnerPayment,
   PaymentChannel,
   PaymentOrder,
   Receipt,
   Role,
   Transaction,
   User,
+  WebhookDelivery,
 ];

@@ -2,10 +2,12 @@ import type { Migration } from '@mikro-orm/migrations';
 import { M0001Identity } from './m0001-identity.ts';
 import { M0002Ledger } from './m0002-ledger.ts';
 import { M0003Payments } from './m0003-payments.ts';
+import { M0008Partners } from './m0008-partners.ts';
 
 /** Every migration in order, by name: one file per change, never edited after landing. */
 export const migrations = [
   { name: 'm0001-identity', class: M0001Identity },
   { name: 'm0002-ledger', class: M0002Ledger },
   { name: 'm0003-payments', class: M0003Payments },
+  { name: 'm0008-partners', class: M0008Partners },
 ] satisfies { name: string; class: new (...args: ConstructorParameters<typeof Migration>) => Migration }[];

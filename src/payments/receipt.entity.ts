@@ -13,6 +13,7 @@ const ReceiptSchema = defineEntity({
     state: p.text().$type<ReceiptState>(),
     reason: p.text().$type<ReceiptReason>().nullable(),
     order_id: p.uuid().nullable(),
+    partner_payment_id: p.uuid().nullable(),
     account_id: p.uuid().nullable(),
     settled_by: p.uuid().nullable(),
     note: p.string().length(300).nullable(),

@@ -13,6 +13,14 @@ export const newId = (): string => v4();
 export const paymentOrderIdFor = (userId: string, idempotencyKey: string | undefined): string =>
   idempotencyKey === undefined ? v4() : v5(`payment-order/${userId}/${idempotencyKey}`, namespace);
 
+/** The id of a balance payment, which is its transaction's: from its payer and idempotency key, or random without one. */
+export const balancePaymentIdFor = (userId: string, idempotencyKey: string | undefined): string =>
+  idempotencyKey === undefined ? v4() : v5(`balance-payment/${userId}/${idempotencyKey}`, namespace);
+
+/** The id of a partner's payment, from the partner and its idempotency key. */
+export const partnerPaymentIdFor = (partnerId: string, idempotencyKey: string): string =>
+  v5(`partner-payment/${partnerId}/${idempotencyKey}`, namespace);
+
 /** The id of a receipt (money that reached us), from the provider's own id of the payment. */
 export const receiptIdFor = (providerPaymentId: string): string => v5(`receipt/${providerPaymentId}`, namespace);
 
@@ -21,6 +29,9 @@ export { workflowIds } from './workflow-ids.ts';
 /** Business keys of journals: unique in the database, so a step that runs twice posts once. */
 export const journalKeys = {
   orderSettled: (orderId: string): string => `payment-order/${orderId}/settled`,
+  balancePayment: (transactionId: string): string => `balance-payment/${transactionId}`,
+  partnerPaymentSettled: (paymentId: string): string => `partner-payment/${paymentId}/settled`,
+  partnerPaymentReleased: (paymentId: string): string => `partner-payment/${paymentId}/released`,
   receiptSuspended: (receiptId: string): string => `receipt/${receiptId}/suspense`,
   receiptSettled: (receiptId: string): string => `receipt/${receiptId}/settled`,
 } as const;

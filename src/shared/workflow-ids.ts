@@ -1,5 +1,7 @@
 /** Workflow ids (decisions 9). Apart from `ids.ts` only so that workflow code can use them without a hash library. */
 export const workflowIds = {
   gatewayPayment: (orderId: string): string => `gateway-payment/${orderId}`,
+  partnerPayment: (paymentId: string): string => `partner-payment/${paymentId}`,
+  webhookDelivery: (deliveryId: string): string => `webhook-delivery/${deliveryId}`,
   unmatchedReceipt: (receiptId: string): string => `unmatched-receipt/${receiptId}`,
 } as const;

@@ -29,6 +29,16 @@ const userWithRole = (organizationId: string, deleted: boolean) =>
    insert into users (id, email, name, user_type, organization_id, role_id, status, password_hash)
    select '${newId()}', '${newId()}@example.org', 'Planted', 'organization', '${organization}', id, 'active', 'x' from role`;
 
+const partner = newId();
+const planted = `insert into partners (id, name, organization_id, fee_mode, available_account_id, pending_account_id,
+    reserved_account_id) values ('${partner}', 'Planted', '${organization}', 'DEDUCTED', '${systemAccounts.suspense}',
+    '${systemAccounts.openDonationPool}', '${systemAccounts.feeRevenue}')`;
+const partnerPayment = (status: string) =>
+  `with partner as (${planted} returning id)
+   insert into partner_payments (id, partner_id, channel_id, fee_mode, amount, fee, net_amount, status, expires_at,
+     finalized_at, available_at, created_at, updated_at)
+   select '${newId()}', id, 1, 'DEDUCTED', 10, 1, 9, '${status}', now(), now(), now(), now(), now() from partner`;
+
 /** One corruption for each view, planted past the triggers as only a superuser can. */
 const corruptions: [view: string, sql: string][] = [
   ['check_users_hold_live_roles', userWithRole(organization, true)],
@@ -51,6 +61,10 @@ const corruptions: [view: string, sql: string][] = [
     `insert into idempotency_keys (user_id, key_hash, fingerprint, resource_id, created_at)
      values ('${user}', 'k', 'f', '${newId()}', now() - interval '2 hours')`,
   ],
+  ['check_partner_payments_posted_once', partnerPayment('PAID')],
+  ['check_partner_receipts_applied_once', partnerPayment('PAID')],
+  ['check_partner_pending_matches_payments', partnerPayment('PAID')],
+  ['check_partner_accounts_are_theirs', planted],
 ];
 
 describe('The checks', () => {

@@ -1,0 +1,36 @@
+/** Pure facts about partners (partners.md, decisions 8). */
+export const partnerStatuses = ['pending', 'active', 'suspended'] as const;
+export type PartnerStatus = (typeof partnerStatuses)[number];
+
+/** Whether the fee is taken out of what the customer pays, or put on top of what the partner asks for. */
+export const feeModes = ['DEDUCTED', 'ADDED'] as const;
+export type FeeMode = (typeof feeModes)[number];
+
+/** What an API key may do. */
+export const partnerPermissions = ['collect-payment', 'read-gateway', 'request-payout'] as const;
+export type PartnerPermission = (typeof partnerPermissions)[number];
+
+export const collectionMethods = ['virtual_account', 'qris', 'ewallet'] as const;
+/** What a fee rule may be about. */
+export const feeMethods = [...collectionMethods, 'payout'] as const;
+export type FeeMethod = (typeof feeMethods)[number];
+
+/** What webhooks tell. */
+export const webhookEvents = [
+  'payment.succeeded',
+  'payment.failed',
+  'payment.expired',
+  'payout.succeeded',
+  'payout.failed',
+  'payout.reversed',
+] as const;
+export type WebhookEvent = (typeof webhookEvents)[number];
+
+/** A key that was rotated, and a webhook secret that was, work this many hours more. */
+export const rotationOverlapHours = 24;
+
+/** Idempotent answers are kept this many days. */
+export const answersKeptDays = 30;
+
+/** The longest a paid net may wait in `pending`. */
+export const longestSettlementDelayHours = 8760;

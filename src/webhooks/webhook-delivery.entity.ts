@@ -1,0 +1,28 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import type { WebhookEvent } from '../partners/partner.ts';
+import type { WebhookDeliveryStatus, WebhookResource } from './webhook-delivery.ts';
+
+const WebhookDeliverySchema = defineEntity({
+  name: 'WebhookDelivery',
+  tableName: 'webhook_deliveries',
+  properties: {
+    id: p.uuid().primary(),
+    partner_id: p.uuid(),
+    resource_type: p.text().$type<WebhookResource>(),
+    resource_id: p.uuid(),
+    version: p.integer(),
+    type: p.text().$type<WebhookEvent>(),
+    body_sealed: p.text(),
+    status: p.text().$type<WebhookDeliveryStatus>().default('pending'),
+    attempts: p.integer().default(0),
+    last_status: p.smallint().nullable(),
+    last_error: p.text().nullable(),
+    next_attempt_at: p.datetime().nullable(),
+    delivered_at: p.datetime().nullable(),
+    created_at: p.datetime(),
+  },
+});
+
+/** One webhook: its body is what was true when it happened, byte for byte, however late it is sent. */
+export class WebhookDelivery extends WebhookDeliverySchema.class {}
+WebhookDeliverySchema.setClass(WebhookDelivery);

@@ -1,0 +1,48 @@
+/** Where a webhook may be: parked ones, and delivered ones too, may be sent again by hand. */
+export const webhookDeliveryTransitions = {
+  pending: ['delivered', 'parked'],
+  delivered: ['pending'],
+  parked: ['pending'],
+} as const satisfies Record<string, readonly string[]>;
+export type WebhookDeliveryStatus = keyof typeof webhookDeliveryTransitions;
+export const webhookDeliveryStatuses = Object.keys(webhookDeliveryTransitions) as WebhookDeliveryStatus[];
+
+/** What a webhook is about. */
+export type WebhookResource = 'payment' | 'payout';
+
+/** The `webhook-id` of a delivery: the same at every attempt, so that the receiver can tell a repetition. */
+export const webhookIdOf = (deliveryId: string): string => `msg_${deliveryId.replaceAll('-', '')}`;
+
+const secondMs = 1000;
+const minuteMs = 60 * secondMs;
+const hourMs = 60 * minuteMs;
+
+/** From the first attempt on, a webhook is tried for this long; then it is parked. */
+export const webhookLifetimeMs = 72 * hourMs;
+
+/** The waits between attempts grow; the last attempt is at the end of the three days. */
+const waitsMs = [
+  5 * secondMs,
+  30 * secondMs,
+  5 * minuteMs,
+  30 * minuteMs,
+  1 * hourMs,
+  2 * hourMs,
+  4 * hourMs,
+  6 * hourMs,
+  8 * hourMs,
+  10 * hourMs,
+  12 * hourMs,
+  14 * hourMs,
+] as const;
+
+/**
+ * How long to wait after attempt number `attempt` (from 1), `elapsedMs` after the first one; null when there is no
+ * further one. What the receiver asked for (`Retry-After`) makes it longer, never shorter.
+ */
+export function waitAfterAttempt(attempt: number, elapsedMs: number, retryAfterMs = 0): number | null {
+  const left = webhookLifetimeMs - elapsedMs;
+  if (left <= 0) return null;
+  const wait = waitsMs[attempt - 1] ?? left;
+  return Math.min(Math.max(wait, retryAfterMs), left);
+}
