@@ -17,14 +17,14 @@ import { wholeRupiah } from '../shared/money.ts';
 import { searchAttributeKeys } from './search-attributes.ts';
 
 /** Reaching Temporal at all takes less than this, or it is away (a 503 within 3 seconds). */
-const reachTimeoutMs = 2000;
+const reachTimeoutMs = 1500;
 /** Signals and starts answer within this, or have failed. */
 const callTimeoutMs = 5000;
 const retryAfterSeconds = 2;
 
 /** Where the API and the activities meet Temporal. Calls from a request have bounds; nothing here knows the database. */
 export interface TemporalDoor extends WorkflowPort {
-  /** Throws unless Temporal answers within two seconds. */
+  /** Throws unless Temporal answers within a second and a half. */
   ping(): Promise<void>;
   /**
    * Starts the order's workflow, or joins the one that runs, and waits at most `waitMs` for its instrument. Null when
@@ -41,7 +41,10 @@ export interface TemporalDoor extends WorkflowPort {
 /** Wraps a client of Temporal as the door of one task queue. */
 export function createTemporalDoor(client: Client, taskQueue: string): TemporalDoor {
   const ping = async (): Promise<void> => {
-    await client.withDeadline(Date.now() + reachTimeoutMs, () => client.workflowService.getSystemInfo({}));
+    // The abort ends the SDK's own retries too, which a deadline alone lets run on.
+    await client.withAbortSignal(AbortSignal.timeout(reachTimeoutMs), () =>
+      client.withDeadline(Date.now() + reachTimeoutMs, () => client.workflowService.getSystemInfo({})),
+    );
   };
   const reach = async (): Promise<void> => {
     try {
