@@ -10,6 +10,8 @@ import { PartnerKey } from './partners/partner-key.entity.ts';
 import { PaymentChannel } from './payments/payment-channel.entity.ts';
 import { PaymentOrder } from './payments/payment-order.entity.ts';
 import { Receipt } from './payments/receipt.entity.ts';
+import { Product } from './products/product.entity.ts';
+import { SavingGoal } from './saving-goals/saving-goal.entity.ts';
 import { WebhookDelivery } from './webhooks/webhook-delivery.entity.ts';
 
 /** Every entity, by name: nothing is discovered. */
@@ -22,8 +24,10 @@ export const entities = [
   PartnerPayment,
   PaymentChannel,
   PaymentOrder,
+  Product,
   Receipt,
   Role,
+  SavingGoal,
   Transaction,
   User,
   WebhookDelivery,

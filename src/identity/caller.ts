@@ -17,6 +17,9 @@ export interface Caller {
   tokenId: string;
 }
 
+/** The facts about a caller that decide which accounts are its own. */
+export type Payer = Pick<Caller, 'userId' | 'userType' | 'organizationId'>;
+
 /** The name of the one role that is meant by "super admin" (decisions 1). */
 export const superAdminRoleName = 'platform_super_admin';
 

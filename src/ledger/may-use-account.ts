@@ -1,4 +1,4 @@
-import type { Caller } from '../identity/caller.ts';
+import type { Payer } from '../identity/caller.ts';
 import type { AccountKind } from './account.ts';
 
 interface OwnedAccount {
@@ -11,7 +11,7 @@ interface OwnedAccount {
  * Whether the caller may pay from or into the account as its own: individuals use their own `user` accounts, users of
  * type `organization` those of their organization (decisions 1). Platform users own none.
  */
-export function mayUseAccount(caller: Caller, account: OwnedAccount): boolean {
+export function mayUseAccount(caller: Payer, account: OwnedAccount): boolean {
   if (account.kind === 'user') return account.user_id === caller.userId;
   if (account.kind === 'organization') {
     return caller.userType === 'organization' && account.organization_id === caller.organizationId;

@@ -14,5 +14,6 @@ export const handledPayment = (order: PaymentOrder): HandledPayment => ({
   organizationId: order.organization_id ?? null,
   referenceId: order.reference_id,
   accountId: order.target_account_id,
+  sourceAccountId: null,
   amount: order.nominal,
 });

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Caller } from '../identity/caller.ts';
+import type { Payer } from '../identity/caller.ts';
 import type { LedgerReferenceType, TransactionPurpose } from '../ledger/transaction.ts';
 import type { Money } from '../shared/money.ts';
 import type { ReferenceType } from './payment-order.ts';
@@ -17,7 +17,7 @@ export interface PaymentIntent {
   /** IDR, scale 4. */
   amount: Money;
   rail: Rail;
-  caller: Caller;
+  caller: Payer;
 }
 
 /** A payment that is being opened, settled or closed, in the same transaction as the handler's effect. */
@@ -27,8 +27,24 @@ export interface HandledPayment {
   userId: string;
   organizationId: string | null;
   referenceId: string;
+  /** The account that is credited. */
   accountId: string;
+  /** The account that is debited on the balance rail, or null on the gateway rail. */
+  sourceAccountId: string | null;
   amount: Money;
+}
+
+/** What a settled payment has become in the ledger. */
+export interface SettledIn {
+  journalId: string;
+  /** Its row of type `price`. */
+  transactionId: string;
+}
+
+/** A call of an SQL function, e.g. `settle_product(?, ?)`; a refusal of its own is SQLSTATE AM004 with its message. */
+export interface SqlCall {
+  call: string;
+  params: readonly unknown[];
 }
 
 /**
@@ -42,12 +58,25 @@ export interface PaymentHandler {
   ledgerReferenceType: LedgerReferenceType;
   /** The purpose of its rows on the gateway rail; balance payments are `product_transfer`. */
   gatewayPurpose: TransactionPurpose;
-  /** Finds the target: 404 when it is not there, 403 when it is another's, 400 when it takes no payment now. */
+  /**
+   * Finds the target: 404 when it is not there, 403 when it is another's, 400 when it takes no payment now. Runs before
+   * the transaction of the payment: what must hold at the commit is checked again by `onSettled` or `effect`.
+   */
   findTarget(em: EntityManager, intent: PaymentIntent): Promise<PaymentTarget>;
-  /** The pending domain row of a handler with duplicate protection; unique in the database. */
+  /** Gateway rail only: the pending domain row of a handler with duplicate protection; unique in the database. */
   onPending?(tx: EntityManager, payment: HandledPayment): Promise<void>;
-  /** The domain effect, in the transaction of the journal. */
-  onSettled?(tx: EntityManager, payment: HandledPayment, journalId: string): Promise<void>;
-  /** The order ended unpaid: what the pending row becomes. */
+  /**
+   * Requests for the same target by the same user take turns in a process, so that a repeat meets the open order in
+   * `findTarget` instead of starting a workflow of its own. What protects is the database; this saves the work.
+   */
+  inTurn?: boolean;
+  /**
+   * The domain effect, in the transaction of the journal, on both rails; on the balance rail there was no `onPending`
+   * (`payment.orderId` is null). Costs a transaction of several round trips on the balance rail.
+   */
+  onSettled?(tx: EntityManager, payment: HandledPayment, journalId: string, transactionId: string): Promise<void>;
+  /** The domain effect as one SQL call: on the balance rail it travels with the journal in one round trip. */
+  effect?(payment: HandledPayment, settledIn: SettledIn): SqlCall;
+  /** Gateway rail only: the order ended unpaid; what the pending row becomes. */
   onClosed?(tx: EntityManager, payment: HandledPayment, outcome: 'FAILED' | 'EXPIRED'): Promise<void>;
 }

@@ -11,7 +11,9 @@ import { refuse } from '../shared/errors.ts';
 import { findChannels } from './find-channels.ts';
 import { findOrder, findOrders, getOrder, type OrderWithChannel } from './find-orders.ts';
 import { keepFirstAnswer } from './idempotency.ts';
+import { PaidShape } from './paid-shape.ts';
 import { paymentOrderStatusIds, referenceTypes } from './payment-order.ts';
+import { payAsAsked } from './prepare-balance-payment.ts';
 import { openTexts, prepareGatewayPayment } from './prepare-gateway-payment.ts';
 import { presentOrder } from './present-order.ts';
 
@@ -48,6 +50,13 @@ const GatewayPayment = z.strictObject({
   amount: moneyNumber(),
   transaction_name: optionalText(100),
   transaction_desc: optionalText(255),
+});
+
+const BalancePayment = z.strictObject({
+  reference_type: z.enum(referenceTypes),
+  reference_id: uuid(),
+  source_account_id: uuid(),
+  amount: moneyNumber(),
 });
 
 const room = createRoom({
@@ -138,6 +147,25 @@ room.post(
     const data = { status: 'success', statusCode: 201, message: 'Payment created', data: await present(deps, found) };
     if (opening.idempotency === null) return created(data);
     return answerOnce(em.fork(), { userId: caller.userId, ...opening.idempotency }, data);
+  },
+);
+
+room.post(
+  '/balance',
+  {
+    summary: 'Pay from a balance',
+    description:
+      'Debits an account of the caller and applies the domain effect at once, or does nothing. Any amount from 0.0001 ' +
+      'up. The same `Idempotency-Key` and body replay the first answer.',
+    access: signedIn({ scope: 'targets the caller may pay for', note: "the handler's permission, by reference_type" }),
+    body: BalancePayment,
+    idempotent: true,
+    answers: { 201: PaidShape },
+    refusals: [404],
+  },
+  async ({ em, caller, body, ctx, requestId }) => {
+    const paid = await payAsAsked(em, body, { caller, key: readIdempotencyKey(ctx), requestId });
+    return paid.replayed ? replay(paid) : answer(paid.status, Buffer.from(paid.body));
   },
 );
 

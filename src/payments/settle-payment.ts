@@ -55,8 +55,12 @@ export async function settlePayment(
       }),
       'an open order has no settlement journal',
     );
-    await recordTransactions(tx, journalId, transactionRows(order));
-    await handlerOfOrder(order).onSettled?.(tx, handledPayment(order), journalId);
+    const [price] = await recordTransactions(tx, journalId, transactionRows(order));
+    const transactionId = must(price, 'a settled order has its row of type price');
+    const handler = handlerOfOrder(order);
+    const effect = handler.effect?.(handledPayment(order), { journalId, transactionId });
+    if (effect !== undefined) await tx.execute(`select ${effect.call}`, [...effect.params]);
+    await handler.onSettled?.(tx, handledPayment(order), journalId, transactionId);
     await recordEvent(tx, {
       event: 'RESOURCE_UPDATED',
       resourceType: 'payment_order',

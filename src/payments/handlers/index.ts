@@ -1,9 +1,23 @@
 import type { PaymentHandler } from '../handler.ts';
 import type { ReferenceType } from '../payment-order.ts';
 import { accountTopUp } from './account-top-up.ts';
+import { commodityFinancingPayment } from './commodity-financing-payment.ts';
+import { investment } from './investment.ts';
+import { savingGoalContribution } from './saving-goal-contribution.ts';
+import { takafulInsurance } from './takaful-insurance.ts';
+import { takafulTabaruContribution } from './takaful-tabaru-contribution.ts';
+import { trustedPartnerInvestment } from './trusted-partner-investment.ts';
 
 /** The handler table: one line for each kind of payment. */
-export const handlers: readonly PaymentHandler[] = [accountTopUp];
+export const handlers: readonly PaymentHandler[] = [
+  accountTopUp,
+  savingGoalContribution,
+  investment,
+  commodityFinancingPayment,
+  trustedPartnerInvestment,
+  takafulInsurance,
+  takafulTabaruContribution,
+];
 
 const byReferenceType = new Map(handlers.map((handler) => [handler.referenceType, handler]));
 

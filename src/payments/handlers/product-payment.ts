@@ -1,0 +1,50 @@
+import type { LedgerReferenceType } from '../../ledger/transaction.ts';
+import type { ProductKind, ProductStatus } from '../../products/product.ts';
+import { refuse } from '../../shared/errors.ts';
+import { addMoney, compareMoney, formatMoney, type Money } from '../../shared/money.ts';
+import type { PaymentHandler, Rail } from '../handler.ts';
+import type { ReferenceType } from '../payment-order.ts';
+
+interface ProductRow {
+  kind: ProductKind;
+  status: ProductStatus;
+  account_id: string;
+  minimum_amount: Money | null;
+  target_amount: Money | null;
+  held: Money | null;
+}
+
+// What a product holds is asked only where there is a target to go past.
+const query = `select kind, status, account_id, minimum_amount::text, target_amount::text,
+    case when target_amount is not null then account_balance(account_id)::text end as held
+  from products where id = ?`;
+
+/** A payment into an open product of one kind; five reference types differ in these facts only. */
+export const productPayment = (facts: {
+  referenceType: ReferenceType;
+  kind: ProductKind;
+  permission: string;
+  rails: readonly Rail[];
+  ledgerReferenceType: LedgerReferenceType;
+}): PaymentHandler => ({
+  referenceType: facts.referenceType,
+  permission: facts.permission,
+  rails: facts.rails,
+  ledgerReferenceType: facts.ledgerReferenceType,
+  gatewayPurpose: 'topup_product',
+  async findTarget(em, { referenceId, amount }) {
+    const [product] = await em.execute<ProductRow[]>(query, [referenceId]);
+    if (product === undefined) refuse('NOT_FOUND', 'reference_id: no such product');
+    const { kind, status, minimum_amount: minimum, target_amount: target, held } = product;
+    if (kind !== facts.kind) refuse('REQUEST_INVALID', `reference_id: a product of kind ${kind}, not ${facts.kind}`);
+    if (status !== 'open') refuse('REQUEST_INVALID', `reference_id: the product is ${status}`);
+    if (minimum !== null && compareMoney(amount, minimum) < 0) {
+      refuse('REQUEST_INVALID', `amount: the product takes at least IDR ${formatMoney(minimum)}`);
+    }
+    if (target !== null && compareMoney(addMoney(held ?? '0', amount), target) > 0) {
+      refuse('REQUEST_INVALID', 'amount: it would go past the target of the product');
+    }
+    return { accountId: product.account_id };
+  },
+  effect: ({ orderId, referenceId }) => ({ call: 'settle_product(?, ?)', params: [referenceId, orderId === null] }),
+});

@@ -1,0 +1,63 @@
+import type { SavingGoalStatus } from '../../saving-goals/saving-goal.ts';
+import { refuse } from '../../shared/errors.ts';
+import { addMoney, compareMoney, type Money } from '../../shared/money.ts';
+import { isUniqueViolation } from '../../shared/postgres.ts';
+import type { PaymentHandler } from '../handler.ts';
+
+interface GoalRow {
+  user_id: string;
+  status: SavingGoalStatus;
+  account_id: string;
+  target_amount: Money;
+  held: Money;
+  has_open_order: boolean;
+}
+
+const query = `select user_id, status, account_id, target_amount::text, account_balance(account_id)::text as held,
+    exists (select from saving_goal_orders o where o.saving_goal_id = g.id and o.status = 'pending') as has_open_order
+  from saving_goals g where id = ?`;
+
+const refuseRepeat = (): never =>
+  refuse('DUPLICATE', 'reference_id: the saving goal has an open payment order already');
+
+/** A contribution to a saving goal of the caller, on both rails; one open order for a goal at a time. */
+export const savingGoalContribution: PaymentHandler = {
+  referenceType: 'saving_goal_contribution',
+  permission: 'contribute-saving-goal',
+  rails: ['gateway', 'balance'],
+  ledgerReferenceType: 'saving_goal',
+  gatewayPurpose: 'topup_product',
+  inTurn: true,
+  async findTarget(em, { referenceId, amount, rail, caller }) {
+    const [goal] = await em.execute<GoalRow[]>(query, [referenceId]);
+    if (goal === undefined) refuse('NOT_FOUND', 'reference_id: no such saving goal');
+    if (goal.user_id !== caller.userId) refuse('FORBIDDEN', 'reference_id: the saving goal is not yours');
+    if (goal.status !== 'active') refuse('REQUEST_INVALID', 'reference_id: the saving goal is completed');
+    if (compareMoney(addMoney(goal.held, amount), goal.target_amount) > 0) {
+      refuse('REQUEST_INVALID', 'amount: it would go past the target of the saving goal');
+    }
+    if (rail === 'gateway' && goal.has_open_order) refuseRepeat();
+    return { accountId: goal.account_id };
+  },
+  async onPending(tx, { orderId, referenceId }) {
+    try {
+      await tx.execute(
+        "insert into saving_goal_orders (payment_order_id, saving_goal_id, status) values (?, ?, 'pending')",
+        [orderId, referenceId],
+      );
+    } catch (error) {
+      if (isUniqueViolation(error)) refuseRepeat();
+      throw error;
+    }
+  },
+  effect: ({ orderId, referenceId }) => ({
+    call: 'settle_saving_goal(?, ?, ?)',
+    params: [referenceId, orderId, orderId === null],
+  }),
+  async onClosed(tx, { orderId }, outcome) {
+    await tx.execute('update saving_goal_orders set status = ?, updated_at = now() where payment_order_id = ?', [
+      outcome === 'FAILED' ? 'failed' : 'cancelled',
+      orderId,
+    ]);
+  },
+};

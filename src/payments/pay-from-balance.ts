@@ -1,0 +1,179 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Payer } from '../identity/caller.ts';
+import type { LedgerReferenceType, TransactionPurpose } from '../ledger/transaction.ts';
+import { must } from '../shared/assert.ts';
+import { errorCodeOf, refuse } from '../shared/errors.ts';
+import { failpoint } from '../shared/failpoint.ts';
+import { journalKeys, newId } from '../shared/ids.ts';
+import { formatMoney, type Money } from '../shared/money.ts';
+import type { HandledPayment, PaymentHandler } from './handler.ts';
+
+/** A payment from a balance, whatever asks for it: the dispatcher, a subscription, a circle, a transfer. */
+export interface BalancePayment {
+  payer: Payer;
+  /** The id of its transaction: made from payer and idempotency key (`balancePaymentIdFor`), or random. */
+  transactionId: string;
+  referenceId: string;
+  sourceAccountId: string;
+  /** IDR, more than zero. */
+  amount: Money;
+  requestId: string | null;
+  /** The body of the answer, kept under the key; `<new_balance>` in it is filled in. */
+  answer?: string;
+  /** Only for requests that carry an `Idempotency-Key`. */
+  idempotency?: { keyHash: string; fingerprint: string } | null;
+}
+
+/** What was paid, or what was answered under this idempotency key before. */
+export type BalancePaymentOutcome =
+  | { outcome: 'paid'; transactionId: string; journalId: string; amount: Money; newBalance: Money; body: string }
+  | { outcome: 'replayed'; status: number; body: string };
+
+interface Movement {
+  kind: string;
+  referenceType: LedgerReferenceType;
+  purpose: TransactionPurpose;
+  targetAccountId: string;
+}
+
+/** SQLSTATEs of refusals (m0002, m0005). */
+const insufficientBalance = 'AM001';
+const targetRefuses = 'AM004';
+
+/**
+ * Pays for a handler's target from a balance: whose account, idempotency key, journal, transaction row, event and the
+ * handler's effect in one database transaction. Permission and rail are checked by who calls. Refuses what the handler
+ * refuses, a missing source account (NOT_FOUND), another's (FORBIDDEN), the target itself as the source and a balance
+ * that does not cover it (400), and a key of another request (IDEMPOTENCY_KEY_REUSED); then nothing is left behind.
+ */
+export async function payFromBalance(
+  em: EntityManager,
+  handler: PaymentHandler,
+  payment: BalancePayment,
+): Promise<BalancePaymentOutcome> {
+  const { payer, referenceId, sourceAccountId } = payment;
+  const amount = formatMoney(payment.amount);
+  const { accountId } = await handler.findTarget(em, { referenceId, amount, rail: 'balance', caller: payer });
+  const movement: Movement = {
+    kind: `balance-payment.${handler.referenceType}`,
+    referenceType: handler.ledgerReferenceType,
+    purpose: 'product_transfer',
+    targetAccountId: accountId,
+  };
+  const handled: HandledPayment = {
+    orderId: null,
+    userId: payer.userId,
+    organizationId: payer.organizationId,
+    referenceId,
+    accountId,
+    sourceAccountId,
+    amount,
+  };
+  return moveFromBalance(em, payment, movement, { handler, handled });
+}
+
+/** Moves money out of a balance of the payer's, with everything that belongs to it; see `payFromBalance`. */
+export async function moveFromBalance(
+  em: EntityManager,
+  payment: BalancePayment,
+  movement: Movement,
+  effects?: { handler: PaymentHandler; handled: HandledPayment },
+): Promise<BalancePaymentOutcome> {
+  if (movement.targetAccountId === payment.sourceAccountId) {
+    refuse('REQUEST_INVALID', 'source_account_id: an account cannot pay into itself');
+  }
+  const onSettled = effects?.handler.onSettled;
+  const outcome =
+    effects === undefined || onSettled === undefined
+      ? await moveOnce(em, payment, movement, effects)
+      : await em.transactional(async (tx) => {
+          const moved = await moveOnce(tx, payment, movement, effects);
+          if (moved.outcome === 'paid') {
+            await onSettled.call(effects.handler, tx, effects.handled, moved.journalId, moved.transactionId);
+          }
+          return moved;
+        });
+  await failpoint('pay-from-balance.after');
+  return outcome;
+}
+
+const columns = 'paid.outcome, paid.new_balance::text, paid.answer_status, paid.answer_body';
+const paying = `select * from pay_from_balance(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+
+interface MoveRow {
+  outcome: 'paid' | 'replayed' | 'reused' | 'foreign' | 'missing';
+  new_balance: Money | null;
+  answer_status: number | null;
+  answer_body: string | null;
+}
+
+/** The one round trip; the handler's effect as an SQL call travels with it and is made only when money moved. */
+async function moveOnce(
+  em: EntityManager,
+  { payer, transactionId, referenceId, sourceAccountId, amount, requestId, answer = '', idempotency }: BalancePayment,
+  { kind, referenceType, purpose, targetAccountId }: Movement,
+  effects: { handler: PaymentHandler; handled: HandledPayment } | undefined,
+): Promise<BalancePaymentOutcome> {
+  const journalId = newId();
+  const effect = effects?.handler.effect?.(effects.handled, { journalId, transactionId });
+  const sql =
+    effect === undefined
+      ? `select ${columns} from (${paying}) paid`
+      : `with paid as materialized (${paying})
+         select ${columns}, case when paid.outcome = 'paid' then (${effect.call})::text end as effect from paid`;
+  const paidParams = [
+    transactionId,
+    journalId,
+    journalKeys.balancePayment(transactionId),
+    kind,
+    payer.userId,
+    payer.userType,
+    payer.organizationId,
+    sourceAccountId,
+    targetAccountId,
+    amount,
+    referenceType,
+    referenceId,
+    purpose,
+    requestId,
+    idempotency?.keyHash ?? null,
+    idempotency?.fingerprint ?? null,
+    answer,
+  ];
+  const rows = await refusing(() => em.execute<MoveRow[]>(sql, [...paidParams, ...(effect?.params ?? [])]));
+  const row = must(rows[0], 'a balance payment has an outcome');
+  switch (row.outcome) {
+    case 'missing':
+      return refuse('NOT_FOUND', 'source_account_id: no such account');
+    case 'foreign':
+      return refuse('FORBIDDEN', 'source_account_id: the account is not yours');
+    case 'reused':
+      return refuse('IDEMPOTENCY_KEY_REUSED', 'Idempotency-Key: this key was used for a request with another body');
+    case 'replayed':
+      return { outcome: 'replayed', status: row.answer_status ?? 201, body: row.answer_body ?? '' };
+    case 'paid': {
+      const newBalance = must(row.new_balance, 'what was paid left a balance');
+      return {
+        outcome: 'paid',
+        transactionId,
+        journalId,
+        amount: formatMoney(amount),
+        newBalance,
+        body: row.answer_body ?? '',
+      };
+    }
+  }
+}
+
+async function refusing<T>(move: () => Promise<T>): Promise<T> {
+  try {
+    return await move();
+  } catch (error) {
+    const code = errorCodeOf(error);
+    if (code === insufficientBalance) {
+      refuse('INSUFFICIENT_BALANCE', 'amount: the balance of the account does not cover it', { cause: error });
+    }
+    if (code === targetRefuses && Error.isError(error)) refuse('REQUEST_INVALID', error.message, { cause: error });
+    throw error;
+  }
+}

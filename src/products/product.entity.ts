@@ -1,0 +1,23 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import type { ProductKind, ProductStatus } from './product.ts';
+
+const ProductSchema = defineEntity({
+  name: 'Product',
+  tableName: 'products',
+  properties: {
+    id: p.uuid().primary(),
+    kind: p.text().$type<ProductKind>(),
+    name: p.string().length(200),
+    account_id: p.uuid(),
+    target_amount: p.decimal().precision(20).scale(4).nullable(),
+    minimum_amount: p.decimal().precision(20).scale(4).nullable(),
+    status: p.text().$type<ProductStatus>(),
+    created_by: p.uuid(),
+    created_at: p.datetime(),
+    updated_at: p.datetime(),
+  },
+});
+
+/** Something of the platform's that people pay into. What it holds is its account's balance. */
+export class Product extends ProductSchema.class {}
+ProductSchema.setClass(Product);

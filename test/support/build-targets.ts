@@ -1,0 +1,53 @@
+import { openAccount } from '../../src/ledger/open-account.ts';
+import type { ProductKind, ProductStatus } from '../../src/products/product.ts';
+import { newId } from '../../src/shared/ids.ts';
+import type { BuiltUser } from './build.ts';
+import type { Stack } from './stack.ts';
+
+export interface BuiltTarget {
+  id: string;
+  accountId: string;
+}
+
+interface ProductOptions {
+  kind: ProductKind;
+  status?: ProductStatus;
+  target?: string;
+  minimum?: string;
+}
+
+/** A product, open and without a target unless asked otherwise. IDR. */
+export function buildProduct(stack: Stack, creator: BuiltUser, options: ProductOptions): Promise<BuiltTarget> {
+  const id = newId();
+  return stack.em().transactional(async (tx) => {
+    const accountId = await openAccount(tx, { kind: 'product', name: options.kind, ownerId: id });
+    await tx.execute(
+      `insert into products (id, kind, name, account_id, target_amount, minimum_amount, status, created_by)
+       values (?, ?, ?, ?, ?, ?, ?, ?)`,
+      [
+        id,
+        options.kind,
+        `A product of kind ${options.kind}`,
+        accountId,
+        options.target ?? null,
+        options.minimum ?? null,
+        options.status ?? 'open',
+        creator.id,
+      ],
+    );
+    return { id, accountId };
+  });
+}
+
+/** A saving goal of a user, IDR 1,000,000 unless asked otherwise. */
+export function buildGoal(stack: Stack, owner: BuiltUser, target = '1000000'): Promise<BuiltTarget> {
+  const id = newId();
+  return stack.em().transactional(async (tx) => {
+    const accountId = await openAccount(tx, { kind: 'saving_goal', name: 'Goal', userId: owner.id, ownerId: id });
+    await tx.execute(
+      "insert into saving_goals (id, user_id, name, account_id, target_amount, status) values (?, ?, 'Goal', ?, ?, 'active')",
+      [id, owner.id, accountId, target],
+    );
+    return { id, accountId };
+  });
+}
