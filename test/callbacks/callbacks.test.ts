@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { balanceOf, buildIndividual, buildPlatformAdmin, type BuiltUser } from '../support/build.ts';
+import { type BuiltUser, balanceOf, buildIndividual, buildPlatformAdmin } from '../support/build.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
 let stack: Stack;
@@ -23,7 +23,11 @@ async function topUp(): Promise<{ payment_order_id: string; payment_code: string
 
 const statusOf = async (id: string) =>
   (await stack.get(`/v1/payments/orders/${id}`, { token: payer.token })).body.data.status;
-const paid = (id: string) => eventually(() => statusOf(id), (status) => status === 'PAID');
+const paid = (id: string) =>
+  eventually(
+    () => statusOf(id),
+    (status) => status === 'PAID',
+  );
 const pay = (order: { payment_code: string }, amount?: number) =>
   stack.sandbox.post('/sandbox/pay', { payment_code: order.payment_code, ...(amount && { amount }) });
 
@@ -34,7 +38,11 @@ interface ReceiptRow {
   amount: string;
 }
 const receiptsOf = (reference: string) =>
-  stack.em().execute<ReceiptRow[]>('select id, reason, state, amount from receipts where reference = ? order by state', [reference]);
+  stack
+    .em()
+    .execute<ReceiptRow[]>('select id, reason, state, amount from receipts where reference = ? order by state', [
+      reference,
+    ]);
 const suspendedUnder = async (reference: string): Promise<ReceiptRow> => {
   const rows = await eventually(
     () => receiptsOf(reference),
@@ -67,7 +75,9 @@ const claim = (reference: string, facts: object = {}) => ({
   },
 });
 const send = (body: unknown, headers: Record<string, string> = {}) =>
-  stack.post('/v1/gateway/callbacks/xendit', body, { headers: { 'x-callback-token': stack.callbackToken, ...headers } });
+  stack.post('/v1/gateway/callbacks/xendit', body, {
+    headers: { 'x-callback-token': stack.callbackToken, ...headers },
+  });
 
 describe('A callback', () => {
   it.each([
@@ -94,7 +104,12 @@ describe('A callback', () => {
     const order = await topUp();
     expect((await send(claim(order.payment_order_id))).status).toBe(200);
     await eventually(
-      () => stack.em().execute<unknown[]>("select 1 from gateway_callbacks where reference = ? and delivered_at is not null", [order.payment_order_id]),
+      () =>
+        stack
+          .em()
+          .execute<unknown[]>('select 1 from gateway_callbacks where reference = ? and delivered_at is not null', [
+            order.payment_order_id,
+          ]),
       (rows) => rows.length === 1,
     );
     await pay(order);
@@ -112,7 +127,9 @@ describe('A callback', () => {
     const answers = await Promise.all(Array.from({ length: 100 }, () => send(body, { 'webhook-id': webhookId })));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
     await paid(order.payment_order_id);
-    const rows = await stack.em().execute<unknown[]>('select 1 from gateway_callbacks where webhook_id = ?', [webhookId]);
+    const rows = await stack
+      .em()
+      .execute<unknown[]>('select 1 from gateway_callbacks where webhook_id = ?', [webhookId]);
     expect(rows).toHaveLength(1);
     expect(await balanceOf(stack, payer.accountId)).toBe('50000.0000');
   });
@@ -181,14 +198,18 @@ describe('The update settleReceipt', () => {
     const settlement = { action: 'credit', account_id: payer.accountId, note, who: operator.id };
     expect(await settle(receipt, settlement)).toBe('credited');
     expect(await balanceOf(stack, payer.accountId)).toBe('1000.0000');
-    expect(await stack.deps.temporal.client.workflow.getHandle(`unmatched-receipt/${receipt.id}`).result()).toBe('credited');
+    expect(await stack.deps.temporal.client.workflow.getHandle(`unmatched-receipt/${receipt.id}`).result()).toBe(
+      'credited',
+    );
     const events = await stack
       .em()
       .execute<{ actor_id: string; data: object }[]>(
         "select actor_id, data from events where resource_id = ? and event = 'RESOURCE_UPDATED'",
         [receipt.id],
       );
-    expect(events).toMatchObject([{ actor_id: operator.id, data: { action: 'credit', note, account_id: payer.accountId } }]);
+    expect(events).toMatchObject([
+      { actor_id: operator.id, data: { action: 'credit', note, account_id: payer.accountId } },
+    ]);
   });
 
   it('refunds outside, and the money leaves suspense', async () => {
@@ -216,7 +237,8 @@ describe('The update settleReceipt', () => {
   });
 
   const referenceOf = async ({ id }: ReceiptRow) =>
-    (await stack.em().execute<{ reference: string }[]>('select reference from receipts where id = ?', [id]))[0]?.reference;
+    (await stack.em().execute<{ reference: string }[]>('select reference from receipts where id = ?', [id]))[0]
+      ?.reference;
 });
 
 describe('An operator sees in the workflow alone', () => {

@@ -1,4 +1,4 @@
-import { balanceOf, buildIndividual, type BuiltUser } from '../support/build.ts';
+import { type BuiltUser, balanceOf, buildIndividual } from '../support/build.ts';
 import { type ProcessStack, startProcessStack } from '../support/processes.ts';
 import { eventually, expectChecksEmpty } from '../support/stack.ts';
 
@@ -96,11 +96,20 @@ describe('An outage', () => {
     // The callback of a payment made meanwhile is stored and answered, and delivered when Temporal is back.
     await stack.sandbox.post('/sandbox/pay', { payment_code: before.body.data.payment_code });
     await eventually(
-      () => stack.em().execute<unknown[]>('select 1 from gateway_callbacks where reference = ?', [before.body.data.payment_order_id]),
+      () =>
+        stack
+          .em()
+          .execute<unknown[]>('select 1 from gateway_callbacks where reference = ?', [
+            before.body.data.payment_order_id,
+          ]),
       (rows) => rows.length === 1,
     );
     await stack.startTemporalAgain();
-    const again = await eventually(() => topUp('temporal-is-away'), ({ status }) => status === 201, 30_000);
+    const again = await eventually(
+      () => topUp('temporal-is-away'),
+      ({ status }) => status === 201,
+      30_000,
+    );
     expect(again.body.data.status).toBe('WAITING_PAYMENT');
     await eventually(
       () => balanceOf(stack, payer.accountId),
