@@ -1,0 +1,201 @@
+import { newId } from '../../src/shared/ids.ts';
+import {
+  type BuiltUser,
+  buildIndividual,
+  buildOrganizationAdmin,
+  buildPlatformAdmin,
+  buildRole,
+  buildSuperAdmin,
+} from '../support/build.ts';
+import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+
+const individualUser = '00000000-0000-4000-8000-000000000104';
+const platformAdminRole = '00000000-0000-4000-8000-000000000102';
+const superAdminRole = '00000000-0000-4000-8000-000000000101';
+
+describe('PATCH /v1/acl/assign-role', () => {
+  let stack: Stack;
+  let superAdmin: BuiltUser;
+  let platformAdmin: BuiltUser;
+  let admin: BuiltUser;
+  let colleague: BuiltUser;
+  let ownId: string;
+  beforeAll(async () => {
+    stack = await startStack();
+    superAdmin = await buildSuperAdmin(stack);
+    platformAdmin = await buildPlatformAdmin(stack);
+    admin = await buildOrganizationAdmin(stack);
+    ownId = String(admin.organizationId);
+    colleague = await buildIndividual(stack, { organizationId: ownId });
+  });
+  afterAll(async () => {
+    await expectChecksEmpty(stack);
+    await stack?.stop();
+  });
+
+  const assign = (by: BuiltUser, body: object) => stack.patch('/v1/acl/assign-role', body, { token: by.token });
+  const roleOf = async (id: string) =>
+    (await stack.get(`/v1/users/${id}`, { token: superAdmin.token })).body.data.role_id as string | null;
+
+  it('gives a custom role to any user of its organization, individuals included, and answers message and role', async () => {
+    const role = await buildRole(stack, { organizationId: ownId, permissions: ['read-role'] });
+    const { status, body } = await assign(admin, { user_id: colleague.id, role_id: role.id });
+    expect(status).toBe(200);
+    expect(Object.keys(body).sort()).toEqual(['message', 'role']);
+    expect(body.role).toMatchObject({ id: role.id, name: role.name });
+    expect(await roleOf(colleague.id)).toBe(role.id);
+  });
+
+  it('emits RESOURCE_UPDATED naming the user', async () => {
+    await assign(admin, { user_id: colleague.id, role_id: individualUser });
+    const { body } = await stack.get(`/v1/events?resource_id=${colleague.id}`, { token: superAdmin.token });
+    expect(body.data.items[0]).toMatchObject({
+      event: 'RESOURCE_UPDATED',
+      impact: 'MEDIUM',
+      resource_type: 'user',
+      actor_id: admin.id,
+      data: { role_id: individualUser },
+    });
+  });
+
+  it('with unassign_role true detaches the role, ignores role_id and answers the role that was detached', async () => {
+    const role = await buildRole(stack, { organizationId: ownId, permissions: ['read-role'] });
+    const user = await buildIndividual(stack, { organizationId: ownId, role: role.name });
+    const { status, body } = await assign(admin, { user_id: user.id, role_id: newId(), unassign_role: true });
+    expect([status, body.role.id]).toEqual([200, role.id]);
+    expect(await roleOf(user.id)).toBeNull();
+    expect((await stack.get('/v1/accounts', { token: user.token })).status).toBe(403);
+    const again = await assign(admin, { user_id: user.id, unassign_role: true });
+    expect([again.status, again.body.role]).toEqual([200, null]);
+  });
+
+  it('needs assign-role or unassign-role; either suffices for both', async () => {
+    for (const permission of ['assign-role', 'unassign-role']) {
+      const role = await buildRole(stack, { organizationId: ownId, permissions: [permission] });
+      const granted = await buildRole(stack, { organizationId: ownId, permissions: [permission] });
+      const clerk = await buildOrganizationAdmin(stack, { organizationId: ownId, role: role.name });
+      const user = await buildIndividual(stack, { organizationId: ownId });
+      expect((await assign(clerk, { user_id: user.id, role_id: granted.id })).status).toBe(200);
+      expect((await assign(clerk, { user_id: user.id, unassign_role: true })).status).toBe(200);
+    }
+    const role = await buildRole(stack, { organizationId: ownId, permissions: ['read-role'] });
+    const clerk = await buildOrganizationAdmin(stack, { organizationId: ownId, role: role.name });
+    expect((await assign(clerk, { user_id: colleague.id, role_id: role.id })).status).toBe(403);
+  });
+
+  it.each([
+    ['no user_id', { role_id: individualUser }, 'user_id is required'],
+    ['no user_id when unassigning', { unassign_role: true }, 'user_id is required'],
+    ['no role_id', { user_id: newId() }, 'role_id is required'],
+    ['no role_id with unassign_role false', { user_id: newId(), unassign_role: false }, 'role_id is required'],
+    ['an empty body', {}, 'user_id is required'],
+    ['a malformed user_id', { user_id: '7', role_id: individualUser }, 'user_id: must be a UUID'],
+    ['unassign_role as a text', { user_id: newId(), unassign_role: 'true' }, /^unassign_role: /],
+    ['an unknown field', { user_id: newId(), role: 'x' }, 'role: unknown field'],
+  ])('with %s is a 400', async (_, body, message) => {
+    const answer = await assign(admin, body);
+    expect([answer.status, answer.body.message]).toEqual([400, expect.stringMatching(message)]);
+  });
+
+  it('is 404 for a missing user, a missing role and a deleted role', async () => {
+    expect((await assign(admin, { user_id: newId(), role_id: individualUser })).status).toBe(404);
+    expect((await assign(admin, { user_id: newId(), unassign_role: true })).status).toBe(404);
+    expect((await assign(admin, { user_id: colleague.id, role_id: newId() })).status).toBe(404);
+    const role = await buildRole(stack, { organizationId: ownId });
+    await stack.delete(`/v1/acl/roles/${role.id}`, undefined, { token: admin.token });
+    expect((await assign(admin, { user_id: colleague.id, role_id: role.id })).status).toBe(404);
+  });
+
+  it('is 403 for a role or a user of another organization', async () => {
+    const foreignRole = await buildRole(stack);
+    const stranger = await buildIndividual(stack, { organizationId: foreignRole.organizationId });
+    const independent = await buildIndividual(stack);
+    expect((await assign(admin, { user_id: colleague.id, role_id: foreignRole.id })).status).toBe(403);
+    for (const user of [stranger, independent]) {
+      expect((await assign(admin, { user_id: user.id, role_id: individualUser })).status).toBe(403);
+      expect((await assign(admin, { user_id: user.id, unassign_role: true })).status).toBe(403);
+    }
+    expect((await assign(platformAdmin, { user_id: colleague.id, role_id: foreignRole.id })).status).toBe(403);
+    expect((await assign(platformAdmin, { user_id: independent.id, role_id: foreignRole.id })).status).toBe(403);
+    expect((await assign(platformAdmin, { user_id: stranger.id, role_id: foreignRole.id })).status).toBe(200);
+  });
+
+  it('is 403 when the role holds permissions that the caller does not', async () => {
+    const strong = await buildRole(stack, { organizationId: ownId, permissions: ['manage-product'] });
+    expect((await assign(admin, { user_id: colleague.id, role_id: strong.id })).status).toBe(403);
+    expect((await assign(admin, { user_id: colleague.id, role_id: platformAdminRole })).status).toBe(403);
+    expect((await assign(platformAdmin, { user_id: colleague.id, role_id: strong.id })).status).toBe(200);
+    expect((await assign(platformAdmin, { user_id: platformAdmin.id, role_id: superAdminRole })).status).toBe(403);
+  });
+
+  it('by platform users gives custom roles to platform users too, and platform roles to nobody else', async () => {
+    const role = await buildRole(stack, { permissions: ['read-role'] });
+    const user = await buildPlatformAdmin(stack);
+    expect((await assign(platformAdmin, { user_id: user.id, role_id: role.id })).status).toBe(200);
+    expect((await stack.get('/v1/acl/roles', { token: user.token })).status).toBe(200);
+    expect((await assign(superAdmin, { user_id: colleague.id, role_id: superAdminRole })).status).toBe(400);
+  });
+
+  it('decides over a super admin only when a super admin asks', async () => {
+    const other = await buildSuperAdmin(stack);
+    expect((await assign(platformAdmin, { user_id: other.id, role_id: platformAdminRole })).status).toBe(403);
+    expect((await assign(platformAdmin, { user_id: other.id, unassign_role: true })).status).toBe(403);
+    expect((await assign(superAdmin, { user_id: other.id, role_id: platformAdminRole })).status).toBe(200);
+  });
+
+  it('keeps a route closed to a user type whatever the role holds', async () => {
+    const role = await buildRole(stack, { organizationId: ownId, permissions: ['read-role', 'read-event'] });
+    const user = await buildIndividual(stack, { organizationId: ownId, role: role.name });
+    expect((await stack.get('/v1/acl/roles', { token: user.token })).status).toBe(403);
+    expect((await stack.get('/v1/events', { token: user.token })).status).toBe(403);
+  });
+
+  it('survives 200 pairs of admins who assign, change and delete the same role at once', async () => {
+    const two = await Promise.all([admin, buildOrganizationAdmin(stack, { organizationId: ownId })]);
+    const sets = [
+      ['read-role', 'read-user'],
+      ['create-account', 'read-account', 'read-transaction'],
+    ];
+    const unexpected: unknown[] = [];
+    let deleted = 0;
+    let assigned = 0;
+    async function pair(): Promise<void> {
+      const role = await buildRole(stack, {
+        name: `pair-${newId()}`,
+        organizationId: ownId,
+        permissions: sets[0] ?? [],
+      });
+      const user = await buildIndividual(stack, { organizationId: ownId });
+      const deeds = [
+        () => assign(two[0], { user_id: user.id, role_id: role.id }),
+        () => stack.delete(`/v1/acl/roles/${role.id}`, undefined, { token: two[1].token }),
+        () => stack.patch(`/v1/acl/roles/${role.id}`, { permissions: sets[1] }, { token: two[0].token }),
+        () => stack.patch(`/v1/acl/roles/${role.id}`, { permissions: sets[0] }, { token: two[1].token }),
+      ];
+      const [given, removed, ...changed] = await Promise.all(deeds.map((deed) => deed()));
+      if (given?.status === 200) assigned += 1;
+      if (removed?.status === 200) deleted += 1;
+      const answers = [given, removed, ...changed].map((answer) => answer?.status ?? 0);
+      if (answers.some((status) => ![200, 400, 404].includes(status))) unexpected.push(answers);
+      if (given?.status === 200 && removed?.status === 200) unexpected.push('assigned and deleted');
+    }
+    for (let batch = 0; batch < 20; batch += 1) {
+      await Promise.all(Array.from({ length: 10 }, pair));
+    }
+    expect(unexpected).toEqual([]);
+    expect(deleted).toBeGreaterThan(0);
+    expect(assigned).toBeGreaterThan(0);
+    const broken = await stack
+      .em()
+      .execute(`select u.id from users u join roles r on r.id = u.role_id where r.deleted_at is not null`);
+    expect(broken).toEqual([]);
+    const held = await stack.em().execute<{ names: string }[]>(
+      `select distinct string_agg(p.name, ',' order by p.name) as names
+       from roles r join role_permissions rp on rp.role_id = r.id join permissions p on p.id = rp.permission_id
+       where r.name like 'pair-%' and r.organization_id = ? group by r.id
+       having string_agg(p.name, ',' order by p.name) not in (?, ?) and count(*) > 1`,
+      [ownId, sets[0]?.join(',') ?? '', sets[1]?.join(',') ?? ''],
+    );
+    expect(held).toEqual([]);
+  }, 60_000);
+});
