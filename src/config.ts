@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { z } from 'zod';
 
 /** `DATA_ENCRYPTION_KEYS`: `id:base64(32 bytes)`, comma separated, newest first. */
@@ -92,4 +94,26 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     return env[name] === undefined ? `${name} is missing` : `${name} is malformed: ${issue.message}`;
   });
   throw new ConfigError(`The configuration cannot be used: ${complaints.join('; ')}.`);
+}
+
+/** Where a command finds the credentials of the stack on its data directory. */
+export const dataDirectory = (): string => resolve(process.env.DATA_DIR || '.amanah');
+
+/**
+ * The configuration of a command that people type: the environment's when it names a database, otherwise that of the
+ * stack that runs on `DATA_DIR`, with that stack's keys (decisions 10). Throws ConfigError when there is none.
+ */
+export function readCommandConfig(): Config {
+  if (process.env.DATABASE_URL) return readConfig();
+  const file = join(dataDirectory(), 'environment.json');
+  let running: { pid: number; environment: Record<string, string> };
+  try {
+    running = JSON.parse(readFileSync(file, 'utf8'));
+    process.kill(running.pid, 0);
+  } catch {
+    throw new ConfigError(
+      `No stack runs on ${dataDirectory()} and DATABASE_URL is not set: begin one with "npm start", or name a database.`,
+    );
+  }
+  return readConfig({ ...running.environment, ...(process.env.LOG_LEVEL && { LOG_LEVEL: process.env.LOG_LEVEL }) });
 }

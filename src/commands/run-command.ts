@@ -1,0 +1,17 @@
+/** Runs a command that people type: prints what it answers; what goes wrong is one sentence and exit code 2. */
+export async function runCommand(usage: string, command: () => Promise<string>): Promise<void> {
+  try {
+    process.stdout.write(`${await command()}\n`);
+  } catch (error) {
+    const { name = '', code = '', message = String(error), stack } = error as Partial<Error & { code: string }>;
+    const misused = String(code).startsWith('ERR_PARSE_ARGS');
+    const expected = misused || name === 'ConfigError' || name === 'DomainError' || name === 'CommandError';
+    process.stderr.write(`${expected ? message : (stack ?? message)}\n${misused ? `\n${usage}\n` : ''}`);
+    process.exitCode = 2;
+  }
+}
+
+/** A sentence for the person at the terminal. */
+export class CommandError extends Error {
+  override readonly name = 'CommandError';
+}
