@@ -12,6 +12,8 @@ export interface PartnerCaller {
   organizationId: string;
   keyId: string;
   permissions: ReadonlySet<string>;
+  /** Set on routes that are idempotent: the key, and what it made already, if anything. */
+  idempotency: { key: string; keyHash: string; fingerprint: string; resourceId: string | null } | null;
 }
 
 /** Who a handler of a route with this access meets. */

@@ -22,15 +22,19 @@ export interface Knock {
   bytes: () => Promise<Buffer>;
 }
 
+/** What the partner door needs to know besides. */
+export interface PartnerKnock extends Knock {
+  access: PartnerAccess;
+  /** Whether the route takes, and then needs, an idempotency key. */
+  idempotent: boolean;
+}
+
 /** The doors of the house, passed in by `createApp`: who stands behind a token, and what a partner must show. */
 export interface Doors {
   /** Reads the caller from token or cookie; refuses with 401, or 403 for a cookie request from a foreign origin. */
   authenticate(knock: Knock): Promise<Caller>;
   /** Checks the partner, then lets `proceed` validate and run the handler, or answers by itself (a replay). */
-  partner?(
-    knock: Knock & { access: PartnerAccess },
-    proceed: (caller: PartnerCaller) => Promise<Answer>,
-  ): Promise<Answer>;
+  partner?(knock: PartnerKnock, proceed: (caller: PartnerCaller) => Promise<Answer>): Promise<Answer>;
 }
 
 const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
@@ -84,7 +88,13 @@ export function serveRoute(route: Route, deps: Dependencies, doors: Doors) {
     };
 
     if (access.kind === 'partner') {
-      send(ctx, await must(doors.partner, 'there is a partner door')({ ...knock, access }, proceed));
+      send(
+        ctx,
+        await must(doors.partner, 'there is a partner door')(
+          { ...knock, access, idempotent: route.idempotent === true },
+          proceed,
+        ),
+      );
       return;
     }
     if (access.kind === 'open') {

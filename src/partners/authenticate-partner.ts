@@ -1,0 +1,85 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Sealer } from '../encryption/sealer.ts';
+import { sha256 } from '../shared/digest.ts';
+import { refuse } from '../shared/errors.ts';
+import type { PartnerPermission, PartnerStatus } from './partner.ts';
+import { newSigningSecret, signingSecretPlace } from './partner-secrets.ts';
+import { isSignatureOf } from './signature.ts';
+
+interface KeyRow {
+  id: string;
+  partner_id: string;
+  organization_id: string;
+  status: PartnerStatus;
+  permissions: PartnerPermission[];
+  signing_secret_sealed: string;
+  usable: boolean;
+}
+
+export interface AuthenticatedPartner {
+  keyId: string;
+  partnerId: string;
+  organizationId: string;
+  status: PartnerStatus;
+  permissions: ReadonlySet<PartnerPermission>;
+}
+
+export interface PartnerProof {
+  /** The bearer token, empty when there is none. */
+  apiKey: string;
+  /** The header `x-partner-signature`, empty when there is none. */
+  signature: string;
+  body: Uint8Array;
+}
+
+/** Opened signing secrets that are kept in memory; the oldest goes first. */
+const mostOpenSecrets = 1000;
+const decoyKeyId = '00000000-0000-4000-8000-000000000000';
+
+/**
+ * Who stands behind an API key and a signature over the bytes received. An unknown key costs the same work as a known
+ * one (a decoy's secret is opened and its HMAC compared) and gets the same refusal as a wrong signature.
+ */
+export function createPartnerAuthentication(sealer: Sealer) {
+  const openSecrets = new Map<string, string>();
+  let decoy: Promise<KeyRow> | undefined;
+
+  async function buildDecoy(): Promise<KeyRow> {
+    const signing_secret_sealed = await sealer.seal(signingSecretPlace(decoyKeyId), newSigningSecret());
+    const nobody = {
+      partner_id: '',
+      organization_id: '',
+      status: 'suspended',
+      permissions: [],
+      usable: false,
+    } as const;
+    return { ...nobody, id: decoyKeyId, permissions: [], signing_secret_sealed };
+  }
+
+  async function openSecret({ id, signing_secret_sealed: sealed }: KeyRow): Promise<string> {
+    const known = openSecrets.get(sealed);
+    if (known !== undefined) return known;
+    const secret = await sealer.open(signingSecretPlace(id), sealed);
+    const [oldest] = openSecrets.keys();
+    if (openSecrets.size >= mostOpenSecrets && oldest !== undefined) openSecrets.delete(oldest);
+    openSecrets.set(sealed, secret);
+    return secret;
+  }
+
+  return async (em: EntityManager, { apiKey, signature, body }: PartnerProof): Promise<AuthenticatedPartner> => {
+    const [found] = await em.execute<KeyRow[]>(
+      `select k.id, k.partner_id, p.organization_id, p.status, k.permissions, k.signing_secret_sealed,
+         k.revoked_at is null and (k.valid_until is null or k.valid_until > now()) as usable
+       from partner_keys k join partners p on p.id = k.partner_id where k.key_hash = ?`,
+      [sha256(apiKey)],
+    );
+    decoy ??= buildDecoy();
+    const row = found ?? (await decoy);
+    const proven = isSignatureOf(await openSecret(row), body, signature);
+    if (!proven || !row.usable) {
+      refuse('AUTH_INVALID_CREDENTIALS', 'The API key or the signature is not valid');
+    }
+    const { id: keyId, partner_id: partnerId, organization_id: organizationId, status } = row;
+    return { keyId, partnerId, organizationId, status, permissions: new Set(row.permissions) };
+  };
+}

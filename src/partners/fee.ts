@@ -1,0 +1,41 @@
+import { addMoney, compareMoney, feeOf, type Money, subtractMoney } from '../shared/money.ts';
+import type { FeeMode } from './partner.ts';
+
+/** What a partner is charged, and the provider's share of it, which is internal. */
+export interface FeeRule {
+  fixed: Money;
+  basis_points: number;
+  provider_fixed: Money;
+  provider_basis_points: number;
+}
+
+/** Where no rule is, it costs nothing. */
+export const freeOfCharge: FeeRule = {
+  fixed: '0.0000',
+  basis_points: 0,
+  provider_fixed: '0.0000',
+  provider_basis_points: 0,
+};
+
+export interface Price {
+  /** What the customer pays. */
+  gross: Money;
+  fee: Money;
+  /** What the partner is owed. */
+  net: Money;
+}
+
+/**
+ * The price of collecting `amount`, exact and never rounded (IDR, scale 4; decisions 8). `DEDUCTED`: gross = amount,
+ * net = amount - fee. `ADDED`: gross = amount + fee, net = amount. Refuses with REQUEST_INVALID a fee that would need
+ * more than four decimals; says nothing of a net that is not positive.
+ */
+export function priceCollection(mode: FeeMode, amount: Money, { fixed, basis_points }: FeeRule): Price {
+  const fee = feeOf(amount, fixed, basis_points);
+  return mode === 'DEDUCTED'
+    ? { gross: addMoney(amount), fee, net: subtractMoney(amount, fee) }
+    : { gross: addMoney(amount, fee), fee, net: addMoney(amount) };
+}
+
+/** Whether a partner is owed anything at this price. */
+export const isWorthwhile = ({ net }: Price): boolean => compareMoney(net, '0') > 0;

@@ -1,0 +1,102 @@
+import { createHash } from 'node:crypto';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { refuse } from '../shared/errors.ts';
+import { answersKeptDays } from './partner.ts';
+
+/** A partner's idempotency key, as it travels: its text is the partner's own and stays at the door. */
+export interface PartnerKeyClaim {
+  keyHash: string;
+  fingerprint: string;
+}
+
+export interface KeptAnswer {
+  status: number;
+  /** As it was sent, byte for byte. */
+  body: Buffer;
+}
+
+export type WebhookedResource = 'payment' | 'payout';
+
+/** SHA-256 of a key; keys are stored as hashes only. */
+export const hashPartnerKey = (key: string): string => createHash('sha256').update(key).digest('hex');
+
+/** The fingerprint of a request: method, path and the bytes of the body as received. */
+export function fingerprintOfRequest(method: string, path: string, body: Uint8Array): string {
+  return createHash('sha256').update(`${method} ${path}\n`).update(body).digest('hex');
+}
+
+const reused = (): never =>
+  refuse('REQUEST_IDEMPOTENCY_KEY_REUSED', 'X-Idempotency-Key: this key is attached to a different request');
+
+/**
+ * Takes the key inside the transaction that makes the resource; a twin waits here for the first. Refuses a key that is
+ * attached to another request or resource.
+ */
+export async function claimPartnerKey(
+  tx: EntityManager,
+  claim: PartnerKeyClaim & { partnerId: string; resourceType: WebhookedResource; resourceId: string },
+): Promise<void> {
+  const rows = await tx.execute<{ fingerprint: string; resource_id: string }[]>(
+    `insert into partner_idempotency_keys (partner_id, key_hash, fingerprint, resource_type, resource_id)
+     values (?, ?, ?, ?, ?) on conflict (partner_id, key_hash) do update set key_hash = excluded.key_hash
+     returning fingerprint, resource_id`,
+    [claim.partnerId, claim.keyHash, claim.fingerprint, claim.resourceType, claim.resourceId],
+  );
+  if (rows[0]?.fingerprint !== claim.fingerprint || rows[0].resource_id !== claim.resourceId) reused();
+}
+
+interface KeyRow {
+  fingerprint: string;
+  resource_id: string;
+  answer_status: number | null;
+  answer_body: Buffer | null;
+}
+
+/** What is known under this key: the resource that it made and the first answer, each null while there is none. */
+export async function findUnderKey(
+  em: EntityManager,
+  { partnerId, keyHash, fingerprint }: PartnerKeyClaim & { partnerId: string },
+): Promise<{ resourceId: string | null; answer: KeptAnswer | null }> {
+  const [row] = await em.execute<KeyRow[]>(
+    `select fingerprint, resource_id, answer_status, answer_body from partner_idempotency_keys
+     where partner_id = ? and key_hash = ?`,
+    [partnerId, keyHash],
+  );
+  if (row === undefined) return { resourceId: null, answer: null };
+  if (row.fingerprint !== fingerprint) reused();
+  const { answer_status: status, answer_body: body } = row;
+  return { resourceId: row.resource_id, answer: status === null || body === null ? null : { status, body } };
+}
+
+/**
+ * Keeps the first answer under this key and says what is kept, and whether it was this one. A key under which nothing
+ * was made stays free. Refuses a key that is attached to another request.
+ */
+export async function keepAnswer(
+  em: EntityManager,
+  claim: PartnerKeyClaim & { partnerId: string },
+  answer: KeptAnswer,
+): Promise<KeptAnswer & { first: boolean }> {
+  const kept = await em.execute<unknown[]>(
+    `update partner_idempotency_keys set answer_status = ?, answer_body = ?, answered_at = now()
+     where partner_id = ? and key_hash = ? and fingerprint = ? and answer_status is null returning 1`,
+    [answer.status, answer.body, claim.partnerId, claim.keyHash, claim.fingerprint],
+  );
+  if (kept.length > 0) return { ...answer, first: true };
+  const { answer: earlier } = await findUnderKey(em, claim);
+  return earlier === null ? { ...answer, first: true } : { ...earlier, first: false };
+}
+
+/**
+ * Forgets answers older than they are kept, up to `limit` of them; returns how many. The key itself stays attached to
+ * what it made: however old a retry is, it never makes a second payment.
+ */
+export async function sweepPartnerAnswers(em: EntityManager, limit = 10_000): Promise<number> {
+  const rows = await em.execute<unknown[]>(
+    `update partner_idempotency_keys set answer_status = null, answer_body = null
+     where (partner_id, key_hash) in (select partner_id, key_hash from partner_idempotency_keys
+       where answer_body is not null and created_at < now() - make_interval(days => ?) limit ?) returning 1`,
+    [answersKeptDays, limit],
+  );
+  return rows.length;
+}

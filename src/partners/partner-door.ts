@@ -1,0 +1,108 @@
+import type { Sealer } from '../encryption/sealer.ts';
+import { type Answer, answer } from '../http/answer.ts';
+import { presentError } from '../http/errors.ts';
+import type { PartnerCaller } from '../http/room.ts';
+import type { Doors, PartnerKnock } from '../http/serve-route.ts';
+import { DomainError, errorStatuses, isDomainError, refuse } from '../shared/errors.ts';
+import { createPartnerAuthentication } from './authenticate-partner.ts';
+import { findUnderKey, fingerprintOfRequest, hashPartnerKey, type KeptAnswer, keepAnswer } from './idempotency.ts';
+import type { PartnerPermission } from './partner.ts';
+import { refuseField } from './refuse-field.ts';
+
+const bearer = /^Bearer +(\S+) *$/i;
+
+/** Requests that run under one key of one partner in this process. */
+interface Running {
+  fingerprint: string;
+  outcome: Promise<Answer>;
+}
+
+/**
+ * The door of `/v1/partners`. The order of its checks: key and signature over the bytes received, account active,
+ * permission, idempotency key (absent, malformed, replay or reuse); then the route validates and does its work. Every
+ * success becomes `{ data, request_id }`; the first answer under a key is kept and is what every later one gets.
+ */
+export function createPartnerDoor(sealer: Sealer): NonNullable<Doors['partner']> {
+  const authenticate = createPartnerAuthentication(sealer);
+  const running = new Map<string, Running>();
+
+  return async (knock, proceed) => {
+    const { ctx, em, access, requestId } = knock;
+    const body = await knock.bytes();
+    const [, apiKey = ''] = bearer.exec(ctx.get('authorization')) ?? [];
+    const partner = await authenticate(em, { apiKey, signature: ctx.get('x-partner-signature'), body });
+    if (partner.status !== 'active') {
+      refuse('AUTH_PARTNER_INACTIVE', `The partner account is ${partner.status}`);
+    }
+    if (!partner.permissions.has(access.permission as PartnerPermission)) {
+      refuse('AUTH_PERMISSION_DENIED', `The API key lacks the permission ${access.permission}`);
+    }
+    const { status: _, ...known } = partner;
+    if (!knock.idempotent) return envelope(await proceed({ ...known, idempotency: null }), requestId);
+
+    const key = readKey(knock);
+    const keyHash = hashPartnerKey(key);
+    const fingerprint = fingerprintOfRequest(ctx.method, ctx.path, body);
+    const place = `${partner.partnerId}/${keyHash}`;
+    for (let twin = running.get(place); twin !== undefined; twin = running.get(place)) {
+      if (twin.fingerprint === fingerprint) return asReplay(await twin.outcome);
+      // Another request under the same key: when that is refused the key is free again, otherwise it is taken.
+      await twin.outcome.catch(() => undefined);
+    }
+    const outcome = answerOnce(
+      knock,
+      { ...known, idempotency: { key, keyHash, fingerprint, resourceId: null } },
+      proceed,
+    );
+    running.set(place, { fingerprint, outcome });
+    try {
+      return await outcome;
+    } finally {
+      running.delete(place);
+    }
+  };
+}
+
+function readKey({ ctx }: PartnerKnock): string {
+  const header = ctx.headers['x-idempotency-key'];
+  if (header === undefined) refuse('REQUEST_IDEMPOTENCY_KEY_REQUIRED', 'The header X-Idempotency-Key is required');
+  const key = String(header);
+  if (key.length < 8 || key.length > 128) refuseField('X-Idempotency-Key', 'must have 8 to 128 characters');
+  return key;
+}
+
+type IdempotentCaller = PartnerCaller & { idempotency: NonNullable<PartnerCaller['idempotency']> };
+
+async function answerOnce(
+  { em, ctx, requestId }: PartnerKnock,
+  caller: IdempotentCaller,
+  proceed: (caller: PartnerCaller) => Promise<Answer>,
+): Promise<Answer> {
+  const claim = { partnerId: caller.partnerId, ...caller.idempotency };
+  const { resourceId, answer: first } = await findUnderKey(em, claim);
+  if (first !== null) return replay(first);
+  let made: KeptAnswer;
+  try {
+    const idempotency = { ...caller.idempotency, resourceId };
+    const { status, body } = envelope(await proceed({ ...caller, idempotency }), requestId);
+    made = { status, body };
+  } catch (error) {
+    if (!isDomainError(error) || error.code !== 'PROVIDER_REFUSED') throw error;
+    const refusal = new DomainError(error.code, error.message, { details: error.details });
+    const body = Buffer.from(JSON.stringify(presentError(refusal, ctx.path, requestId)));
+    made = { status: errorStatuses[error.code], body };
+  }
+  const kept = await keepAnswer(em.fork(), claim, made);
+  return kept.first ? answer(kept.status, kept.body) : replay(kept);
+}
+
+/** `{ data, request_id }` as bytes, which are what is sent and what is kept. */
+function envelope({ status, body, headers }: Answer, requestId: string): Answer & { body: Buffer } {
+  const bytes = Buffer.from(JSON.stringify({ data: body, request_id: requestId }));
+  return { ...answer(status, bytes, headers), body: bytes };
+}
+
+const replay = ({ status, body }: KeptAnswer): Answer => answer(status, body, { 'Idempotency-Replayed': 'true' });
+
+const asReplay = ({ status, body, headers }: Answer): Answer =>
+  answer(status, body, { ...headers, 'Idempotency-Replayed': 'true' });
