@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { globSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Part, type PartOptions, readPartOptions, startPart } from './part.ts';
+import { type Part, type PartPlace, readPartOptions, startPart } from './part.ts';
 
 const root = join(import.meta.dirname, '..');
 const cache = join(root, 'node_modules', '.cache', 'amanah');
@@ -22,9 +22,7 @@ export function workflowBundleFile(): string {
 }
 
 /** The workflow bundle, built when the sources have changed since; answers its path. */
-export async function ensureWorkflowBundle(
-  part: Pick<PartOptions, 'logFile' | 'onProcess' | 'onGone'>,
-): Promise<string> {
+export async function ensureWorkflowBundle(part: PartPlace): Promise<string> {
   const file = workflowBundleFile();
   if (statSync(file, { throwIfNoEntry: false })) return file;
   const builder: Part = await startPart({

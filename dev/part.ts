@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, mkdirSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StackError } from './stack-error.ts';
@@ -10,6 +10,9 @@ export interface ReadyMessage {
   inner?: number;
   details?: unknown;
 }
+
+/** What the starter of a part decides; the rest is the part's own. */
+export type PartPlace = Pick<PartOptions, 'logFile' | 'onProcess' | 'onGone' | 'signal'>;
 
 export interface PartOptions {
   name: string;
@@ -24,6 +27,8 @@ export interface PartOptions {
   /** Called as soon as a process exists, and again for the foreign process inside it. */
   onProcess?: (pid: number) => void;
   onGone?: (pid: number) => void;
+  /** Gives up a start that is under way. */
+  signal?: AbortSignal;
   /** Everything it says over IPC besides being ready. */
   onMessage?: (message: unknown) => void;
 }
@@ -50,7 +55,6 @@ export interface Part {
 
 const optionsVariable = 'PART_OPTIONS';
 const defaultGraceMs = 15_000;
-const maximumLogBytes = 10 * 1024 * 1024;
 const shownLogLines = 12;
 
 /** The options that the parent gave to this process. */
@@ -73,10 +77,14 @@ export async function startPart(options: PartOptions): Promise<Part> {
   });
   if (child.pid === undefined) throw new StackError(`${options.name} could not be started.`);
   const pid = child.pid;
+  const giveUp = () => void child.kill('SIGTERM');
+  options.signal?.addEventListener('abort', giveUp);
+  if (options.signal?.aborted) giveUp();
   options.onProcess?.(pid);
   void exited.then(() => options.onGone?.(pid));
 
   const message = await waitUntilReady(child, exited, options);
+  options.signal?.removeEventListener('abort', giveUp);
   if (message.inner !== undefined) {
     const { inner } = message;
     options.onProcess?.(inner);
@@ -106,7 +114,6 @@ export async function startPart(options: PartOptions): Promise<Part> {
 function openLog(file: string): number | 'ignore' {
   if (file === 'ignore') return 'ignore';
   mkdirSync(dirname(file), { recursive: true });
-  if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > maximumLogBytes) renameSync(file, `${file}.1`);
   return openSync(file, 'a', 0o600);
 }
 

@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url';
 import pg from 'pg';
 import { z } from 'zod';
 import { fail, keep } from './keep.ts';
-import { type Part, type PartOptions, type ReadyMessage, readPartOptions, startPart } from './part.ts';
+import { type Part, type PartPlace, type ReadyMessage, readPartOptions, startPart } from './part.ts';
 
 const optionsSchema = z.object({
   directory: z.string(),
@@ -34,10 +34,7 @@ export const postgresUrl = ({ port, password, database }: Pick<PostgresOptions, 
   `postgresql://${user}:${password}@127.0.0.1:${port}/${database}`;
 
 /** Starts the embedded PostgreSQL as a part of its own, making cluster and database the first time. */
-export function startPostgres(
-  options: PostgresOptions,
-  part: Pick<PartOptions, 'logFile' | 'onProcess' | 'onGone'>,
-): Promise<Part> {
+export function startPostgres(options: PostgresOptions, part: PartPlace): Promise<Part> {
   return startPart({
     ...part,
     name: 'PostgreSQL',

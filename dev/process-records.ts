@@ -13,8 +13,8 @@ export interface ProcessRecord {
 
 const pollMs = 50;
 /** Children of a dead parent end themselves; they get this long before they are told to. */
-const patienceMs = 3_000;
-const graceMs = 5_000;
+const patienceMs = 2_000;
+const graceMs = 4_000;
 
 /** What tells one process from a later one with the same number, or undefined when there is no such process. */
 export function startMarkOf(pid: number): string | undefined {
@@ -49,8 +49,9 @@ export class ProcessRecords {
     this.#write();
   }
 
+  /** Forgets a process that is gone; one that outlived its keeper stays recorded. */
   remove(pid: number): void {
-    this.#records = this.#records.filter((record) => record.pid !== pid);
+    this.#records = this.#records.filter((record) => record.pid !== pid || isRunning(record));
     this.#write();
   }
 

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import type { S3rverContext } from '@20minutes/s3rver';
 import { z } from 'zod';
-import { type Part, type PartOptions, readPartOptions, startPart } from './part.ts';
+import { type Part, type PartPlace, readPartOptions, startPart } from './part.ts';
 
 const optionsSchema = z.object({
   directory: z.string(),
@@ -16,10 +16,7 @@ export type S3Options = z.input<typeof optionsSchema>;
 const readyWithinMs = 30_000;
 
 /** Starts the embedded S3 server with one bucket and one key pair as a part of its own. */
-export function startS3(
-  options: S3Options,
-  part: Pick<PartOptions, 'logFile' | 'onProcess' | 'onGone'>,
-): Promise<Part> {
+export function startS3(options: S3Options, part: PartPlace): Promise<Part> {
   return startPart({ ...part, name: 'S3', script: import.meta.filename, env: process.env, options, readyWithinMs });
 }
 

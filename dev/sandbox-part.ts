@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type Part, type PartOptions, startPart } from './part.ts';
+import { type Part, type PartPlace, startPart } from './part.ts';
 
 export interface SandboxOptions {
   port: number;
@@ -15,7 +15,7 @@ const readyWithinMs = 30_000;
 /** Starts the sandbox provider as a part of its own. */
 export function startSandbox(
   { port, directory, callbackUrl, callbackToken, secretKey }: SandboxOptions,
-  part: Pick<PartOptions, 'logFile' | 'onProcess' | 'onGone'>,
+  part: PartPlace,
 ): Promise<Part> {
   return startPart({
     ...part,

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import { type Part, type PartOptions, startPart } from './part.ts';
+import { type Part, type PartOptions, type PartPlace, startPart } from './part.ts';
 
 const root = join(import.meta.dirname, '..');
 const readyWithinMs = 90_000;
 
-type ServiceOptions = Pick<PartOptions, 'env' | 'logFile' | 'onProcess' | 'onGone'>;
+type ServiceOptions = PartPlace & Pick<PartOptions, 'env'>;
 
 /** Starts the API as the process of a deployment. */
 export const startApi = (options: ServiceOptions): Promise<Part> =>

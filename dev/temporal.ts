@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { answersForNamespace } from './grpc-ready.ts';
 import { keep } from './keep.ts';
-import { type Part, type PartOptions, type ReadyMessage, readPartOptions, startPart } from './part.ts';
+import { type Part, type PartPlace, type ReadyMessage, readPartOptions, startPart } from './part.ts';
 
 const optionsSchema = z.object({
   binary: z.string(),
@@ -42,10 +42,7 @@ const searchAttributes = {
 };
 
 /** Starts a Temporal development server as a part of its own; the namespace is `default`. */
-export function startTemporal(
-  options: TemporalOptions,
-  part: Pick<PartOptions, 'logFile' | 'onProcess' | 'onGone'>,
-): Promise<Part> {
+export function startTemporal(options: TemporalOptions, part: PartPlace): Promise<Part> {
   return startPart({
     ...part,
     name: 'Temporal',

@@ -1,0 +1,157 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { hashPassword, verifyPassword } from '../src/identity/password.ts';
+import type { UserType } from '../src/identity/user.ts';
+import { systemAccounts } from '../src/ledger/account.ts';
+import { openAccount } from '../src/ledger/open-account.ts';
+import { postJournal, recordTransactions } from '../src/ledger/post-journal.ts';
+import { newId } from '../src/shared/ids.ts';
+import { negateMoney } from '../src/shared/money.ts';
+import type { Secrets } from './secrets.ts';
+
+export type DemoUserName = keyof Secrets['passwords'];
+
+/** One demo login as `credentials.json` shows it; ids where they exist. */
+export interface DemoUser {
+  email: string;
+  password: string;
+  user_id: string;
+  account_id: string | null;
+  organization_id: string | null;
+}
+
+interface DemoPerson {
+  email: string;
+  name: string;
+  userType: UserType;
+  role: string;
+}
+
+const people: Record<DemoUserName, DemoPerson> = {
+  platform_super_admin: {
+    email: 'super.admin@amanah.example',
+    name: 'Sari Super Admin',
+    userType: 'platform',
+    role: 'platform_super_admin',
+  },
+  platform_admin: {
+    email: 'admin@amanah.example',
+    name: 'Agus Platform Admin',
+    userType: 'platform',
+    role: 'platform_admin',
+  },
+  organization_admin: {
+    email: 'organization.admin@amanah.example',
+    name: 'Oki Organization Admin',
+    userType: 'organization',
+    role: 'organization_admin',
+  },
+  individual: { email: 'ibu@amanah.example', name: 'Indah', userType: 'individual', role: 'individual_user' },
+  second_individual: { email: 'budi@amanah.example', name: 'Budi', userType: 'individual', role: 'individual_user' },
+};
+
+const organization = { name: 'Yayasan Contoh', email: 'office@yayasan-contoh.example' };
+/** IDR, on the account of each individual. */
+const openingBalance = '10000000.0000';
+
+/** The demo users, made when they are missing; safe to repeat. Their passwords are made to be the given ones. */
+export async function ensureDemoData(
+  em: EntityManager,
+  passwords: Secrets['passwords'],
+): Promise<Record<DemoUserName, DemoUser>> {
+  const organizationId = await ensureOrganization(em);
+  const ensure = (name: DemoUserName) => ensureUser(em, name, passwords[name], organizationId);
+  return {
+    platform_super_admin: await ensure('platform_super_admin'),
+    platform_admin: await ensure('platform_admin'),
+    organization_admin: await ensure('organization_admin'),
+    individual: await ensure('individual'),
+    second_individual: await ensure('second_individual'),
+  };
+}
+
+async function ensureOrganization(em: EntityManager): Promise<string> {
+  const [found] = await em.execute<{ id: string }[]>('select id from organizations where email = ?', [
+    organization.email,
+  ]);
+  if (found) return found.id;
+  const id = newId();
+  await em.transactional(async (tx) => {
+    await tx.execute("insert into organizations (id, name, email, status) values (?, ?, ?, 'active')", [
+      id,
+      organization.name,
+      organization.email,
+    ]);
+    await openAccount(tx, { kind: 'organization', name: organization.name, organizationId: id });
+  });
+  return id;
+}
+
+async function ensureUser(
+  em: EntityManager,
+  name: DemoUserName,
+  password: string,
+  demoOrganizationId: string,
+): Promise<DemoUser> {
+  const person = people[name];
+  const organizationId = person.userType === 'organization' ? demoOrganizationId : null;
+  const [found] = await em.execute<{ id: string; password_hash: string | null }[]>(
+    'select id, password_hash from users where lower(email) = ?',
+    [person.email],
+  );
+  const userId = found?.id ?? newId();
+  if (!found) {
+    const passwordHash = await hashPassword(password);
+    await em.transactional(async (tx) => {
+      await tx.execute(
+        `insert into users (id, email, name, user_type, organization_id, role_id, status, password_hash)
+         select ?, ?, ?, ?, ?, id, 'active', ? from roles where name = ? and is_default`,
+        [userId, person.email, person.name, person.userType, organizationId, passwordHash, person.role],
+      );
+      if (person.userType === 'individual') await openAccount(tx, { kind: 'user', name: 'Main', userId });
+    });
+  } else if (!(await verifyPassword(found.password_hash, password))) {
+    await em.execute('update users set password_hash = ? where id = ?', [await hashPassword(password), userId]);
+  }
+  const accountId = await findAccount(em, userId, organizationId);
+  if (person.userType === 'individual' && accountId) await giveOpeningBalance(em, userId, accountId);
+  return { email: person.email, password, user_id: userId, account_id: accountId, organization_id: organizationId };
+}
+
+async function findAccount(em: EntityManager, userId: string, organizationId: string | null): Promise<string | null> {
+  const [account] = await em.execute<{ id: string }[]>(
+    `select id from accounts where (kind = 'user' and user_id = ?) or (kind = 'organization' and organization_id = ?)
+     order by created_at, id limit 1`,
+    [userId, organizationId],
+  );
+  return account?.id ?? null;
+}
+
+/** Through the ledger, as money that the gateway brought; the business key lets it happen once. */
+async function giveOpeningBalance(em: EntityManager, userId: string, accountId: string): Promise<void> {
+  await em.transactional(async (tx) => {
+    const journalId = await postJournal(tx, {
+      kind: 'demo.opening-balance',
+      businessKey: `demo/${userId}/opening-balance`,
+      postings: [
+        { accountId: systemAccounts.gatewayClearing, amount: negateMoney(openingBalance) },
+        { accountId, amount: openingBalance },
+      ],
+    });
+    if (journalId === null) return;
+    await recordTransactions(tx, journalId, [
+      {
+        userId,
+        organizationId: null,
+        amount: openingBalance,
+        type: 'price',
+        sourceAccountId: accountId,
+        destinationAccountId: null,
+        referenceType: 'account_top_up',
+        referenceId: accountId,
+        purpose: 'topup_pocket',
+        paymentOrderId: null,
+        createdBy: null,
+      },
+    ]);
+  });
+}

@@ -1,0 +1,48 @@
+import { resolve } from 'node:path';
+import { z } from 'zod';
+import { StackError } from './stack-error.ts';
+
+const port = z.coerce.number().int().min(0).max(65_535);
+const text = z.string().min(1).optional();
+
+/** What `npm start` itself reads; everything else in the environment goes on to API and worker as it is. */
+const schema = z.object({
+  DATA_DIR: z.string().min(1).default('.amanah'),
+  PORT: port.default(3000),
+  TEMPORAL_UI_PORT: port.default(8233),
+  TEMPORAL_UI_URL: text,
+  PUBLIC_URL: text,
+  DATABASE_URL: text,
+  TEMPORAL_ADDRESS: text,
+  S3_ENDPOINT: text,
+  S3_BUCKET: text,
+  S3_ACCESS_KEY_ID: text,
+  S3_SECRET_ACCESS_KEY: text,
+  XENDIT_URL: text,
+  XENDIT_SECRET_KEY: text,
+  XENDIT_CALLBACK_TOKEN: text,
+  DATA_ENCRYPTION_KEYS: text,
+});
+
+export type Settings = z.infer<typeof schema>;
+
+/** The settings of this start; throws StackError naming a variable that is malformed or missing beside another. */
+export function readSettings(env: NodeJS.ProcessEnv): Settings {
+  const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+  const read = schema.safeParse(present);
+  if (!read.success) {
+    const complaints = read.error.issues.map(({ path, message }) => `${path.join('.')} is malformed: ${message}`);
+    throw new StackError(`The stack cannot start: ${complaints.join('; ')}.`);
+  }
+  const settings = read.data;
+  requireTogether(settings, 'S3_ENDPOINT', ['S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY']);
+  requireTogether(settings, 'XENDIT_URL', ['XENDIT_SECRET_KEY']);
+  requireTogether(settings, 'XENDIT_SECRET_KEY', ['XENDIT_URL']);
+  return { ...settings, DATA_DIR: resolve(settings.DATA_DIR) };
+}
+
+function requireTogether(settings: Settings, given: keyof Settings, needed: (keyof Settings)[]): void {
+  if (settings[given] === undefined) return;
+  const missing = needed.filter((name) => settings[name] === undefined);
+  if (missing.length > 0) throw new StackError(`${given} is set, so ${missing.join(' and ')} must be set too.`);
+}

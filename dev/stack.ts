@@ -1,0 +1,153 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { boundLogs } from './bound-logs.ts';
+import { ensureWorkflowBundle } from './bundle.ts';
+import type { Credentials } from './credentials.ts';
+import type { DemoUser, DemoUserName } from './demo-data.ts';
+import type { Part, PartPlace } from './part.ts';
+import { type Plan, planStack, portNames } from './plan.ts';
+import { isPortFree, keepPorts } from './ports.ts';
+import { startPostgres } from './postgres.ts';
+import { prepareDatabase } from './prepare-database.ts';
+import { writePrivateJson } from './private-file.ts';
+import { ProcessRecords } from './process-records.ts';
+import type { Progress } from './progress.ts';
+import { startS3 } from './s3.ts';
+import { startSandbox } from './sandbox-part.ts';
+import { keepSecrets, type Secrets } from './secrets.ts';
+import { startApi, startWorker } from './service-parts.ts';
+import type { Settings } from './settings.ts';
+import { StackError } from './stack-error.ts';
+import { type SupervisedPart, supervise } from './supervisor.ts';
+import { startTemporal } from './temporal.ts';
+import { findTemporalBinary } from './temporal-binary.ts';
+
+/** Each group is stopped when the one before it has: what is used goes after what uses it. */
+const stopOrder = [['api', 'worker'], ['sandbox'], ['temporal', 's3'], ['postgres']] as const;
+const logCheckMs = 60_000;
+type PartName = (typeof stopOrder)[number][number];
+
+export interface StackInput {
+  settings: Settings;
+  env: NodeJS.ProcessEnv;
+  progress: Progress;
+  /** Aborted when the stack is to stop, also while it starts. */
+  signal: AbortSignal;
+}
+
+/** The parts of one stack on one data directory, which the caller has locked. */
+export class Stack {
+  readonly #input: StackInput;
+  readonly #records: ProcessRecords;
+  readonly #parts = new Map<PartName, SupervisedPart>();
+  readonly #directory: string;
+  #logWatch: NodeJS.Timeout | undefined;
+
+  constructor(input: StackInput) {
+    this.#input = input;
+    this.#directory = input.settings.DATA_DIR;
+    this.#records = new ProcessRecords(this.#directory);
+  }
+
+  /** Starts everything that is not replaced; throws StackError with a sentence when something cannot start. */
+  async start(): Promise<Credentials> {
+    const { settings, progress } = this.#input;
+    const ended = await this.#records.endLeftovers();
+    if (ended.length > 0) progress.note(`Ended what a killed stack had left running: ${ended.join(', ')}.`);
+    const { ports, moved } = await keepPorts(this.#directory, portNames);
+    for (const sentence of moved) progress.note(sentence);
+    const secrets = keepSecrets(this.#directory);
+    const plan = planStack(settings, ports, secrets);
+    await refuseTakenPort('PORT', plan.apiPort);
+    if (plan.temporal) await refuseTakenPort('TEMPORAL_UI_PORT', plan.temporal.uiPort);
+
+    mkdirSync(join(this.#directory, 'logs'), { recursive: true });
+    this.#logWatch = setInterval(() => boundLogs(join(this.#directory, 'logs')), logCheckMs).unref();
+    const users = await this.#startParts(plan, secrets);
+    const { services: environment, urls, callbackToken } = plan;
+    this.#write('environment.json', { pid: process.pid, environment });
+    const credentials = { urls, ...users, partner: null, gateway_callback_token: callbackToken };
+    this.#write('credentials.json', credentials);
+    return credentials;
+  }
+
+  /** Stops what runs, what others use last. */
+  async stop(): Promise<void> {
+    clearInterval(this.#logWatch);
+    rmSync(join(this.#directory, 'environment.json'), { force: true });
+    for (const group of stopOrder) await Promise.all(group.map((name) => this.#parts.get(name)?.stop()));
+  }
+
+  /** All at once; API and worker as soon as what they need is there. */
+  async #startParts(plan: Plan, secrets: Secrets): Promise<Record<DemoUserName, DemoUser>> {
+    const { progress } = this.#input;
+    const { postgres, s3, sandbox, urls } = plan;
+    const migrated = Promise.withResolvers<void>();
+    const temporal = this.#startTemporal(plan);
+    const bundle = progress.step('Workflow bundle', () => ensureWorkflowBundle(this.#place('bundle')));
+
+    const prepare = async () => {
+      if (!postgres) progress.say('PostgreSQL', 'replaced by DATABASE_URL');
+      else await this.#run('postgres', 'PostgreSQL', `127.0.0.1:${postgres.port}`, (it) => startPostgres(postgres, it));
+      const options = { databaseUrl: urls.database, passwords: secrets.passwords };
+      return progress.step('Database', () => prepareDatabase(options, this.#place('database'), migrated.resolve));
+    };
+    const runS3 = async () => {
+      if (!s3) return progress.say('S3', 'replaced by S3_ENDPOINT');
+      await this.#run('s3', 'S3', `127.0.0.1:${s3.port}`, (it) => startS3(s3, it));
+    };
+    const runSandbox = async () => {
+      if (!sandbox) return progress.say('Sandbox provider', 'replaced by XENDIT_URL');
+      await this.#run('sandbox', 'Sandbox provider', urls.sandbox ?? '', (it) => startSandbox(sandbox, it));
+    };
+    const env = { ...this.#input.env, ...plan.services };
+    const runApi = async () => {
+      await migrated.promise;
+      await this.#run('api', 'API', urls.api, (it) => startApi({ ...it, env }));
+    };
+    const runWorker = async () => {
+      const [WORKFLOW_BUNDLE] = await Promise.all([bundle, migrated.promise, temporal]);
+      await this.#run('worker', 'Worker', '', (it) => startWorker({ ...it, env: { ...env, WORKFLOW_BUNDLE } }));
+    };
+
+    const all = [prepare(), temporal, bundle, runS3(), runSandbox(), runApi(), runWorker()] as const;
+    for (const one of all) one.catch(() => undefined);
+    const [users] = await Promise.all(all);
+    return users;
+  }
+
+  async #startTemporal({ temporal, urls }: Plan): Promise<void> {
+    const { progress } = this.#input;
+    if (!temporal) return progress.say('Temporal', 'replaced by TEMPORAL_ADDRESS');
+    const binary = await findTemporalBinary((sentence) => progress.say('Temporal', sentence));
+    await this.#run('temporal', 'Temporal', urls.temporal_address, (it) => startTemporal({ ...temporal, binary }, it));
+  }
+
+  async #run(name: PartName, title: string, where: string, start: (place: PartPlace) => Promise<Part>): Promise<void> {
+    const { progress, signal } = this.#input;
+    const place = this.#place(name);
+    const say = (sentence: string) => progress.note(`${sentence} (log: ${place.logFile}).`);
+    const starting = () => supervise(() => start(place), say, signal);
+    const supervised = await progress.step(title, starting, () => where);
+    this.#parts.set(name, supervised);
+    if (signal.aborted) await supervised.stop();
+  }
+
+  #place(name: string): PartPlace {
+    return {
+      logFile: join(this.#directory, 'logs', `${name}.log`),
+      onProcess: (pid) => this.#records.add(name, pid),
+      onGone: (pid) => this.#records.remove(pid),
+      signal: this.#input.signal,
+    };
+  }
+
+  #write(file: string, content: unknown): void {
+    writePrivateJson(join(this.#directory, file), content);
+  }
+}
+
+async function refuseTakenPort(variable: string, port: number): Promise<void> {
+  if (await isPortFree(port)) return;
+  throw new StackError(`Port ${port} is in use by another program: set ${variable} to a free one.`);
+}
