@@ -2,6 +2,8 @@ import Router from '@koa/router';
 import Koa from 'koa';
 import { aclRoom } from './access/acl.routes.ts';
 import { callbacksRoom } from './callbacks/callbacks.routes.ts';
+import { causeSummaryRoom } from './causes/cause-summary.routes.ts';
+import { causesRoom } from './causes/causes.routes.ts';
 import type { Dependencies } from './dependencies.ts';
 import { eventsRoom } from './events/events.routes.ts';
 import { documentation } from './http/documentation.ts';
@@ -20,7 +22,11 @@ import { wellKnownRoom } from './identity/well-known.routes.ts';
 import { accountsRoom } from './ledger/accounts.routes.ts';
 import { transactionsRoom } from './ledger/transactions.routes.ts';
 import { organizationsRoom } from './organizations/organizations.routes.ts';
+import { limitPartnerRate } from './partners/limit-rate.ts';
+import { createPartnerDoor } from './partners/partner-door.ts';
 import { paymentsRoom } from './payments/payments.routes.ts';
+import { productsRoom } from './products/products.routes.ts';
+import { savingGoalsRoom } from './saving-goals/saving-goals.routes.ts';
 
 export const version = '0.1.0';
 
@@ -35,6 +41,10 @@ export const rooms: readonly Room[] = [
   accountsRoom,
   transactionsRoom,
   paymentsRoom,
+  productsRoom,
+  savingGoalsRoom,
+  causesRoom,
+  causeSummaryRoom,
   callbacksRoom,
 ];
 
@@ -49,7 +59,10 @@ function byLiteralness(left: Route, right: Route): number {
 export function createApp(deps: Dependencies, house: readonly Room[] = rooms): Koa {
   const { config, log, metrics } = deps;
   const origins = allowedOrigins(config);
-  const doors: Doors = { authenticate: (knock) => authenticate(knock, origins) };
+  const doors: Doors = {
+    authenticate: (knock) => authenticate(knock, origins),
+    partner: createPartnerDoor(deps.sealer),
+  };
 
   const app = new Koa({ proxy: config.TRUST_PROXY, maxIpsCount: 1 });
   app.on('error', (error: Error) => log.debug({ err: error }, 'a connection ended early'));
@@ -57,6 +70,7 @@ export function createApp(deps: Dependencies, house: readonly Room[] = rooms): K
   app.use(measureRequests(metrics));
   for (const middleware of security(origins)) app.use(middleware);
   app.use(presentErrors(log));
+  app.use(limitPartnerRate(config.RATE_LIMIT_REQUESTS_PER_10S));
 
   const router = new Router();
   const routes = house.flatMap((room) => room.routes);

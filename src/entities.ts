@@ -1,6 +1,8 @@
 import { Role } from './access/role.entity.ts';
 import { CallbackRow } from './callbacks/callback.entity.ts';
+import { Cause } from './causes/cause.entity.ts';
 import { PartnerPayment } from './collections/partner-payment.entity.ts';
+import { Donation } from './donations/donation.entity.ts';
 import { User } from './identity/user.entity.ts';
 import { Account } from './ledger/account.entity.ts';
 import { Transaction } from './ledger/transaction.entity.ts';
@@ -18,6 +20,8 @@ import { WebhookDelivery } from './webhooks/webhook-delivery.entity.ts';
 export const entities = [
   Account,
   CallbackRow,
+  Cause,
+  Donation,
   Organization,
   Partner,
   PartnerKey,

@@ -39,6 +39,14 @@ const partnerPayment = (status: string) =>
      finalized_at, available_at, created_at, updated_at)
    select '${newId()}', id, 1, 'DEDUCTED', 10, 1, 9, '${status}', now(), now(), now(), now(), now() from partner`;
 
+const donation = (causeId: string | null, batchId: string | null = null) =>
+  `insert into donations (id, user_id, type, amount, status, cause_id, allocation_batch_id, transaction_id)
+   values ('${newId()}', '${user}', 'open', 5, 'completed', ${causeId === null ? 'null' : `'${causeId}'`},
+     ${batchId === null ? 'null' : `'${batchId}'`}, '${newId()}')`;
+const subscription = `insert into donation_subscriptions (id, user_id, cause_id, amount, source_account_id, interval,
+    status, started_at, periods_paid)
+  values ('${newId()}', '${user}', '${newId()}', 5, '${newId()}', 'weekly', 'active', now(), 1)`;
+
 /** One corruption for each view, planted past the triggers as only a superuser can. */
 const corruptions: [view: string, sql: string][] = [
   ['check_users_hold_live_roles', userWithRole(organization, true)],
@@ -61,6 +69,11 @@ const corruptions: [view: string, sql: string][] = [
     `insert into idempotency_keys (user_id, key_hash, fingerprint, resource_id, created_at)
      values ('${user}', 'k', 'f', '${newId()}', now() - interval '2 hours')`,
   ],
+  ['check_donations_posted_once', donation(null)],
+  ['check_open_pool_matches_donations', donation(null)],
+  ['check_cause_totals_match_donations', donation(newId(), newId())],
+  ['check_allocations_match_donations', donation(newId(), newId())],
+  ['check_subscriptions_paid_once', subscription],
   ['check_partner_payments_posted_once', partnerPayment('PAID')],
   ['check_partner_receipts_applied_once', partnerPayment('PAID')],
   ['check_partner_pending_matches_payments', partnerPayment('PAID')],

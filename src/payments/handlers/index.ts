@@ -1,6 +1,8 @@
 import type { PaymentHandler } from '../handler.ts';
 import type { ReferenceType } from '../payment-order.ts';
 import { accountTopUp } from './account-top-up.ts';
+import { charitableCauseDonate } from './charitable-cause-donate.ts';
+import { charitableCauseOpenDonate } from './charitable-cause-open-donate.ts';
 import { commodityFinancingPayment } from './commodity-financing-payment.ts';
 import { investment } from './investment.ts';
 import { savingGoalContribution } from './saving-goal-contribution.ts';
@@ -11,6 +13,8 @@ import { trustedPartnerInvestment } from './trusted-partner-investment.ts';
 /** The handler table: one line for each kind of payment. */
 export const handlers: readonly PaymentHandler[] = [
   accountTopUp,
+  charitableCauseDonate,
+  charitableCauseOpenDonate,
   savingGoalContribution,
   investment,
   commodityFinancingPayment,

@@ -1,0 +1,33 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { recordEvent } from '../events/record-event.ts';
+import type { Caller } from '../identity/caller.ts';
+import { refuse } from '../shared/errors.ts';
+import { type CauseRow, lockCause, readCause } from './find-cause.ts';
+
+/**
+ * Approves a cause, which becomes `active`; the door lets the platform super admin only. Refuses one that was approved
+ * before, and one that was deactivated, with REQUEST_INVALID.
+ */
+export function approveCause(
+  em: EntityManager,
+  { caller, causeId, requestId }: { caller: Caller; causeId: string; requestId: string },
+): Promise<CauseRow> {
+  return em.transactional(async (tx) => {
+    const cause = await lockCause(tx, causeId);
+    if ((cause.approved_at ?? null) !== null) refuse('REQUEST_INVALID', 'id: the charitable cause is approved already');
+    if (cause.status === 'deactivated') refuse('REQUEST_INVALID', 'id: the charitable cause is deactivated');
+    const now = new Date();
+    tx.assign(cause, { status: 'active', approved_at: now, approved_by: caller.userId, updated_at: now });
+    await tx.flush();
+    await recordEvent(tx, {
+      event: 'RESOURCE_UPDATED',
+      impact: 'HIGH',
+      resourceType: 'charitable_cause',
+      resourceId: causeId,
+      actorId: caller.userId,
+      requestId,
+      data: { status: 'active' },
+    });
+    return readCause(tx, causeId);
+  });
+}

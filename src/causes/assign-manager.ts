@@ -1,0 +1,39 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { recordEvent } from '../events/record-event.ts';
+import type { Caller } from '../identity/caller.ts';
+import { User } from '../identity/user.entity.ts';
+import { refuse } from '../shared/errors.ts';
+import { lockCause } from './find-cause.ts';
+
+/**
+ * Makes a user a manager of a cause; the creator alone assigns (FORBIDDEN otherwise, for managers too). Refuses an
+ * unknown cause or user with NOT_FOUND, and one who manages it already, the creator included, with REQUEST_INVALID.
+ */
+export function assignManager(
+  em: EntityManager,
+  input: { caller: Caller; causeId: string; userId: string; requestId: string },
+): Promise<void> {
+  const { caller, causeId, userId, requestId } = input;
+  return em.transactional(async (tx) => {
+    const cause = await lockCause(tx, causeId);
+    if (cause.created_by !== caller.userId) refuse('FORBIDDEN', 'id: only the creator assigns managers');
+    if ((await tx.findOne(User, { id: userId })) === null) refuse('NOT_FOUND', 'user_id: no such user');
+    const assigned =
+      userId === cause.created_by
+        ? []
+        : await tx.execute<unknown[]>(
+            `insert into cause_managers (cause_id, user_id, created_by) values (?, ?, ?)
+             on conflict do nothing returning 1`,
+            [causeId, userId, caller.userId],
+          );
+    if (assigned.length === 0) refuse('REQUEST_INVALID', 'user_id: the user manages this charitable cause already');
+    await recordEvent(tx, {
+      event: 'RESOURCE_UPDATED',
+      resourceType: 'charitable_cause',
+      resourceId: causeId,
+      actorId: caller.userId,
+      requestId,
+      data: { manager_id: userId },
+    });
+  });
+}

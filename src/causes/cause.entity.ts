@@ -1,0 +1,30 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import type { CauseOwnerType, CauseStatus } from './cause.ts';
+
+const CauseSchema = defineEntity({
+  name: 'Cause',
+  tableName: 'charitable_causes',
+  properties: {
+    id: p.uuid().primary(),
+    name: p.string().length(200),
+    description: p.text(),
+    target_amount: p.decimal().precision(20).scale(4),
+    currency: p.character().length(3).default('IDR'),
+    location: p.string().length(255).nullable(),
+    regulations: p.text(),
+    benefit: p.text(),
+    owner_type: p.text().$type<CauseOwnerType>(),
+    organization_id: p.uuid().nullable(),
+    account_id: p.uuid(),
+    status: p.text().$type<CauseStatus>(),
+    created_by: p.uuid(),
+    approved_by: p.uuid().nullable(),
+    approved_at: p.datetime().nullable(),
+    created_at: p.datetime().onCreate(() => new Date()),
+    updated_at: p.datetime().onCreate(() => new Date()),
+  },
+});
+
+/** A charitable cause. What it has received is counted beside it (`cause_current_amount(id)`), never a column here. */
+export class Cause extends CauseSchema.class {}
+CauseSchema.setClass(Cause);

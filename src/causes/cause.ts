@@ -1,0 +1,24 @@
+/** Pure facts about charitable causes (giving-circles-payments.md sections 2 and 3, decisions 5). */
+export const causeStatuses = [
+  'pending',
+  'new',
+  'active',
+  'approved',
+  'in_progress',
+  'completed',
+  'cancelled',
+  'rejected',
+  'deactivated',
+] as const;
+export type CauseStatus = (typeof causeStatuses)[number];
+
+export const causeOwnerTypes = ['organization', 'individual', 'platform'] as const;
+export type CauseOwnerType = (typeof causeOwnerTypes)[number];
+
+/** Whether a cause in this status takes donations and allocations. */
+export const takesDonations = (status: CauseStatus): boolean => status === 'active';
+
+/** Whether only a cause that was once approved may be given this status by its creator or managers (decisions 5). */
+export const needsApproval = (status: CauseStatus): boolean => status === 'active' || status === 'approved';
+
+export const causeTextLimits = { name: 200, location: 255, text: 5000 } as const;

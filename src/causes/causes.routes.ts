@@ -1,0 +1,204 @@
+import type { Context } from 'koa';
+import { z } from 'zod';
+import { allow } from '../http/access.ts';
+import { created } from '../http/answer.ts';
+import { moneyNumber, text, uuid } from '../http/fields.ts';
+import { listQuery, pageFields, presentPage } from '../http/paging.ts';
+import { createRoom } from '../http/room.ts';
+import { approveCause } from './approve-cause.ts';
+import { assignManager } from './assign-manager.ts';
+import { causeStatuses, causeTextLimits } from './cause.ts';
+import { createCause } from './create-cause.ts';
+import { deactivateCause } from './deactivate-cause.ts';
+import { getVisibleCause } from './find-cause.ts';
+import { listCauses } from './list-causes.ts';
+import { measureCause } from './measure-cause.ts';
+import {
+  CauseAggregationAnswer,
+  CauseAnswer,
+  causeFields,
+  ListedCauseAnswer,
+  presentAggregation,
+  presentCause,
+  presentListedCause,
+} from './present-cause.ts';
+import { updateCause } from './update-cause.ts';
+
+const message = z.string();
+const params = z.object({ id: uuid() });
+const texts = {
+  name: text(causeTextLimits.name),
+  description: text(causeTextLimits.text),
+  regulations: text(causeTextLimits.text),
+  benefit: text(causeTextLimits.text),
+};
+const currency = z.literal('IDR', 'must be IDR');
+
+const room = createRoom({
+  prefix: '/v1/charitable-causes',
+  tag: 'Charitable causes',
+  description: 'Causes that people and organizations register, the platform approves and everybody gives to.',
+});
+
+/** What a client says it is; everything but `mobile` is taken for `web` (decisions 5). */
+const isMobile = (ctx: Context): boolean => ctx.get('x-client-type').trim().toLowerCase() === 'mobile';
+
+room.get(
+  '/',
+  {
+    summary: 'List charitable causes',
+    description:
+      "With `organization_id` an organization admin sees another organization's active causes, an individual those of " +
+      'their own organization (403 otherwise). `user_id` is the creator, `account_id` the receiving account: both ' +
+      'must be within reach of the caller (403).',
+    access: allow('read-charitable-cause', {
+      scope: "tied to own accounts; the organization's for its admins; all for platform",
+    }),
+    query: listQuery().extend({
+      status: z.enum([...causeStatuses, 'all']).optional(),
+      organization_id: uuid().optional(),
+      user_id: uuid().optional(),
+      account_id: uuid().optional(),
+    }),
+    answers: { 200: z.object({ message, charitable_causes: z.array(ListedCauseAnswer), ...pageFields }) },
+  },
+  async ({ em, caller, query }) => {
+    const { rows, total } = await listCauses(em, caller, query);
+    return {
+      message: 'Charitable causes found',
+      charitable_causes: rows.map(presentListedCause),
+      ...presentPage(query, total),
+    };
+  },
+);
+
+room.post(
+  '/',
+  {
+    summary: 'Register a charitable cause',
+    description:
+      'It is `pending` until the platform approves it. Donations are credited to `account_id`: an own account, for ' +
+      'platform callers one of an organization (403 otherwise).',
+    access: allow('create-charitable-cause', { scope: 'for the caller; for an organization by platform' }),
+    body: z.strictObject({
+      account_id: uuid(),
+      ...texts,
+      target_amount: moneyNumber(),
+      currency: currency.optional(),
+      location: text(causeTextLimits.location).optional(),
+      organization_id: uuid().optional(),
+    }),
+    answers: { 201: z.object({ message, ...causeFields }) },
+    refusals: [404],
+  },
+  async ({ em, caller, body: { currency: _, ...cause }, requestId }) => {
+    const row = await createCause(em, { caller, cause, requestId });
+    return created({ message: 'Charitable cause created', ...presentCause(row) });
+  },
+);
+
+room.get(
+  '/:id',
+  {
+    summary: 'Read a charitable cause',
+    description: 'With `x-client-type: mobile` the stored fields; with `web` (the default) also `aggregation`.',
+    access: allow('read-charitable-cause', { scope: 'active ones; others within the scope of the list' }),
+    params,
+    answers: {
+      200: z.object({
+        message,
+        charitable_cause: CauseAnswer.extend({ aggregation: CauseAggregationAnswer.optional() }),
+      }),
+    },
+    refusals: [404],
+  },
+  async ({ em, caller, params: { id }, ctx }) => {
+    const cause = await getVisibleCause(em, caller, id);
+    const stored = presentCause(cause);
+    const aggregation = isMobile(ctx) ? {} : { aggregation: presentAggregation(await measureCause(em, id)) };
+    return { message: 'Charitable cause found', charitable_cause: { ...stored, ...aggregation } };
+  },
+);
+
+room.patch(
+  '/:id',
+  {
+    summary: 'Change a charitable cause',
+    description: 'A cause that was never approved cannot be set to `active` or `approved` (403).',
+    access: allow('update-charitable-cause', { scope: 'as creator or manager' }),
+    params,
+    body: z.strictObject({
+      name: texts.name.optional(),
+      description: texts.description.optional(),
+      currency: currency.optional(),
+      target_amount: moneyNumber().optional(),
+      regulations: texts.regulations.optional(),
+      benefit: texts.benefit.optional(),
+      status: z.enum(causeStatuses).optional(),
+    }),
+    answers: { 200: z.object({ message, data: CauseAnswer }) },
+    refusals: [404],
+  },
+  async ({ em, caller, params: { id: causeId }, body: changes, requestId }) => {
+    const row = await updateCause(em, { caller, causeId, changes, requestId });
+    return { message: 'Charitable cause updated', data: presentCause(row) };
+  },
+);
+
+room.delete(
+  '/:id',
+  {
+    summary: 'Deactivate a charitable cause',
+    description: 'The row stays, `deactivated`; donations received are not refunded.',
+    access: allow('delete-charitable-cause', { scope: 'as creator' }),
+    params,
+    answers: { 200: z.object({ message, data: CauseAnswer }) },
+    refusals: [404],
+  },
+  async ({ em, caller, params: { id: causeId }, requestId }) => {
+    const row = await deactivateCause(em, { caller, causeId, requestId });
+    return { message: 'Charitable cause deactivated', data: presentCause(row) };
+  },
+);
+
+room.post(
+  '/:id/assign-manager',
+  {
+    summary: 'Make a user a manager of a charitable cause',
+    access: allow('update-charitable-cause', { scope: 'as creator' }),
+    params,
+    body: z.strictObject({ user_id: uuid() }),
+    answers: {
+      200: z.object({
+        message,
+        data: z.object({ manager: z.object({ user_id: uuid(), cause_id: uuid(), role: z.literal('manager') }) }),
+      }),
+    },
+    refusals: [404],
+  },
+  async ({ em, caller, params: { id: causeId }, body: { user_id: userId }, requestId }) => {
+    await assignManager(em, { caller, causeId, userId, requestId });
+    return { message: 'Manager assigned', data: { manager: { user_id: userId, cause_id: causeId, role: 'manager' } } };
+  },
+);
+
+room.patch(
+  '/:id/approve',
+  {
+    summary: 'Approve a charitable cause',
+    access: allow('approve-charitable-cause', {
+      userTypes: ['platform'],
+      role: 'platform_super_admin',
+      scope: 'all',
+    }),
+    params,
+    answers: { 200: z.object({ message, data: CauseAnswer }) },
+    refusals: [404],
+  },
+  async ({ em, caller, params: { id: causeId }, requestId }) => {
+    const row = await approveCause(em, { caller, causeId, requestId });
+    return { message: 'Charitable cause approved', data: presentCause(row) };
+  },
+);
+
+export const causesRoom = room;

@@ -1,0 +1,88 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { recordEvent } from '../events/record-event.ts';
+import { type Caller, isOrganizationAdmin, isPlatform } from '../identity/caller.ts';
+import { Account } from '../ledger/account.entity.ts';
+import { mayUseAccount } from '../ledger/may-use-account.ts';
+import { Organization } from '../organizations/organization.entity.ts';
+import { refuse } from '../shared/errors.ts';
+import { newId } from '../shared/ids.ts';
+import type { Money } from '../shared/money.ts';
+import { Cause } from './cause.entity.ts';
+import type { CauseOwnerType } from './cause.ts';
+import { type CauseRow, readCause } from './find-cause.ts';
+
+export interface NewCause {
+  account_id: string;
+  name: string;
+  description: string;
+  /** IDR. */
+  target_amount: Money;
+  regulations: string;
+  benefit: string;
+  location?: string | undefined;
+  organization_id?: string | undefined;
+}
+
+interface Owner {
+  ownerType: CauseOwnerType;
+  organizationId: string | null;
+}
+
+/**
+ * Registers a cause, `pending`. Donations are credited to `account_id`, which must be the creator's own (FORBIDDEN);
+ * platform callers name an account of an organization, on whose behalf they create when they name it too.
+ */
+export function createCause(
+  em: EntityManager,
+  { caller, cause, requestId }: { caller: Caller; cause: NewCause; requestId: string },
+): Promise<CauseRow> {
+  return em.transactional(async (tx) => {
+    const { ownerType, organizationId } = await ownerOf(tx, caller, cause);
+    const id = newId();
+    tx.create(Cause, {
+      id,
+      name: cause.name,
+      description: cause.description,
+      target_amount: cause.target_amount,
+      location: cause.location ?? null,
+      regulations: cause.regulations,
+      benefit: cause.benefit,
+      owner_type: ownerType,
+      organization_id: organizationId,
+      account_id: cause.account_id,
+      status: 'pending',
+      created_by: caller.userId,
+    });
+    await tx.flush();
+    await recordEvent(tx, {
+      event: 'RESOURCE_CREATED',
+      resourceType: 'charitable_cause',
+      resourceId: id,
+      actorId: caller.userId,
+      requestId,
+    });
+    return readCause(tx, id);
+  });
+}
+
+async function ownerOf(em: EntityManager, caller: Caller, cause: NewCause): Promise<Owner> {
+  const named = cause.organization_id;
+  if (named !== undefined && !isPlatform(caller)) {
+    refuse('FORBIDDEN', 'organization_id: only platform users create on behalf of an organization');
+  }
+  if (named !== undefined && (await em.findOne(Organization, { id: named })) === null) {
+    refuse('NOT_FOUND', 'organization_id: no such organization');
+  }
+  const account = await em.findOne(Account, { id: cause.account_id });
+  const notYours = (): never => refuse('FORBIDDEN', 'account_id: this account cannot receive donations for you');
+  if (account === null) return notYours();
+  if (isPlatform(caller)) {
+    const organizationId = account.kind === 'organization' ? (account.organization_id ?? null) : null;
+    if (organizationId === null || (named !== undefined && named !== organizationId)) return notYours();
+    return { ownerType: named === undefined ? 'platform' : 'organization', organizationId };
+  }
+  if (!mayUseAccount(caller, account)) return notYours();
+  return isOrganizationAdmin(caller)
+    ? { ownerType: 'organization', organizationId: caller.organizationId }
+    : { ownerType: 'individual', organizationId: null };
+}

@@ -1,0 +1,27 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { recordEvent } from '../events/record-event.ts';
+import type { Caller } from '../identity/caller.ts';
+import { refuse } from '../shared/errors.ts';
+import { type CauseRow, lockCause, readCause } from './find-cause.ts';
+
+/** Deactivates a cause, for its creator only (FORBIDDEN otherwise). The row stays, and so do the donations. */
+export function deactivateCause(
+  em: EntityManager,
+  { caller, causeId, requestId }: { caller: Caller; causeId: string; requestId: string },
+): Promise<CauseRow> {
+  return em.transactional(async (tx) => {
+    const cause = await lockCause(tx, causeId);
+    if (cause.created_by !== caller.userId) refuse('FORBIDDEN', 'id: only the creator deactivates a charitable cause');
+    tx.assign(cause, { status: 'deactivated', updated_at: new Date() });
+    await tx.flush();
+    await recordEvent(tx, {
+      event: 'RESOURCE_DELETED',
+      impact: 'HIGH',
+      resourceType: 'charitable_cause',
+      resourceId: causeId,
+      actorId: caller.userId,
+      requestId,
+    });
+    return readCause(tx, causeId);
+  });
+}

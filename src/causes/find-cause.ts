@@ -1,0 +1,100 @@
+import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
+import { type Caller, isOrganizationAdmin, isPlatform } from '../identity/caller.ts';
+import { must } from '../shared/assert.ts';
+import { refuse } from '../shared/errors.ts';
+import type { Money } from '../shared/money.ts';
+import { Cause } from './cause.entity.ts';
+import { type CauseOwnerType, type CauseStatus, takesDonations } from './cause.ts';
+
+/** A cause as it is shown: its stored fields, what it has received, and who manages it. */
+export interface CauseRow {
+  id: string;
+  name: string;
+  description: string;
+  /** IDR, scale 4. */
+  target_amount: Money;
+  current_amount: Money;
+  currency: string;
+  location: string | null;
+  regulations: string;
+  benefit: string;
+  owner_type: CauseOwnerType;
+  organization_id: string | null;
+  account_id: string;
+  /** The person whose account receives the donations, if it is a person's. */
+  account_user_id: string | null;
+  status: CauseStatus;
+  created_by: string;
+  approved_at: Date | string | null;
+  created_at: Date | string;
+  updated_at: Date | string;
+  managers: { user_id: string; role: 'manager' }[];
+}
+
+const select = `select c.*, cause_current_amount(c.id) as current_amount, a.user_id as account_user_id,
+    coalesce((select json_agg(json_build_object('user_id', m.user_id, 'role', 'manager') order by m.created_at, m.user_id)
+      from cause_managers m where m.cause_id = c.id), '[]') as managers
+  from charitable_causes c join accounts a on a.id = c.account_id where c.id = ?`;
+
+/** The cause of this id, or null. */
+export async function findCause(em: EntityManager, id: string): Promise<CauseRow | null> {
+  const [row] = await em.execute<CauseRow[]>(select, [id]);
+  return row ?? null;
+}
+
+/** The cause of this id, which is known to exist. */
+export const readCause = async (em: EntityManager, id: string): Promise<CauseRow> =>
+  must(await findCause(em, id), 'the cause exists');
+
+export const refuseUnknownCause = (): never => refuse('NOT_FOUND', 'id: no such charitable cause');
+
+/**
+ * Whether the caller may see the cause: an active one everybody; any other its creator, its managers, whose account it
+ * is tied to, the admins of its organization and platform (decisions 5).
+ */
+export function maySeeCause(caller: Caller, cause: CauseRow): boolean {
+  return (
+    takesDonations(cause.status) ||
+    isPlatform(caller) ||
+    cause.created_by === caller.userId ||
+    cause.account_user_id === caller.userId ||
+    cause.managers.some(({ user_id }) => user_id === caller.userId) ||
+    (isOrganizationAdmin(caller) && cause.organization_id === caller.organizationId)
+  );
+}
+
+/** The cause that the caller may see. Refuses with NOT_FOUND, and with FORBIDDEN when it may not (decisions 0). */
+export async function getVisibleCause(em: EntityManager, caller: Caller, id: string): Promise<CauseRow> {
+  const cause = (await findCause(em, id)) ?? refuseUnknownCause();
+  if (!maySeeCause(caller, cause)) refuse('FORBIDDEN', 'id: the charitable cause is not open to you');
+  return cause;
+}
+
+/**
+ * The account that a donation to this cause is credited to. Refuses with NOT_FOUND, and with REQUEST_INVALID when the
+ * cause takes no donations now. The cause's row is only read: its donors do not wait for each other.
+ */
+export async function getCauseForDonation(em: EntityManager, id: string): Promise<{ accountId: string }> {
+  const [cause] = await em.execute<{ account_id: string; status: CauseStatus }[]>(
+    'select account_id, status from charitable_causes where id = ?',
+    [id],
+  );
+  if (cause === undefined) return refuse('NOT_FOUND', 'reference_id: no such charitable cause');
+  if (!takesDonations(cause.status)) refuse('REQUEST_INVALID', `reference_id: the charitable cause is ${cause.status}`);
+  return { accountId: cause.account_id };
+}
+
+/** The row of a cause, locked until the transaction ends. Refuses with NOT_FOUND. */
+export async function lockCause(tx: EntityManager, id: string): Promise<Cause> {
+  const lockMode = LockMode.PESSIMISTIC_WRITE;
+  return (await tx.findOne(Cause, { id }, { lockMode, refresh: true })) ?? refuseUnknownCause();
+}
+
+/** Whether the user is a manager of the cause, beside its creator. */
+export async function isManager(em: EntityManager, causeId: string, userId: string): Promise<boolean> {
+  const rows = await em.execute<unknown[]>('select 1 from cause_managers where cause_id = ? and user_id = ?', [
+    causeId,
+    userId,
+  ]);
+  return rows.length > 0;
+}

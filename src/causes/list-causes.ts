@@ -1,0 +1,86 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { type Caller, isOrganizationAdmin, isPlatform } from '../identity/caller.ts';
+import { listPage, type PageRequest } from '../list-page.ts';
+import { refuse } from '../shared/errors.ts';
+import type { CauseStatus } from './cause.ts';
+import type { CauseRow } from './find-cause.ts';
+
+export interface CauseFilter extends PageRequest {
+  status?: CauseStatus | 'all' | undefined;
+  organization_id?: string | undefined;
+  user_id?: string | undefined;
+  account_id?: string | undefined;
+}
+
+export type ListedCause = Omit<CauseRow, 'managers' | 'account_user_id'>;
+
+interface Condition {
+  sql: string;
+  params?: unknown[];
+}
+
+/**
+ * Whose causes a caller lists: individuals those tied to their accounts, organization admins the organization's,
+ * platform all. With `organization_id` others may look into the marketplace: the active causes of that organization, for
+ * individuals of their own only (decisions 5).
+ */
+function scopeOf(caller: Caller, organizationId: string | undefined): Condition[] {
+  const named = { sql: 'row.organization_id = ?', params: [organizationId] };
+  if (isPlatform(caller)) return organizationId === undefined ? [] : [named];
+  if (organizationId === undefined || (isOrganizationAdmin(caller) && organizationId === caller.organizationId)) {
+    return isOrganizationAdmin(caller)
+      ? [{ sql: 'row.organization_id = ?', params: [caller.organizationId] }]
+      : [{ sql: 'row.account_id in (select id from accounts where user_id = ?)', params: [caller.userId] }];
+  }
+  if (!isOrganizationAdmin(caller) && organizationId !== caller.organizationId) {
+    refuse('FORBIDDEN', 'organization_id: individuals may look into their own organization only');
+  }
+  return [named, { sql: "row.status = 'active'" }];
+}
+
+/** The filter by creator: oneself, for organization admins a user of the organization, for platform anybody. */
+async function creatorFilter(em: EntityManager, caller: Caller, userId: string): Promise<Condition> {
+  const condition = { sql: 'row.created_by = ?', params: [userId] };
+  if (isPlatform(caller) || userId === caller.userId) return condition;
+  const [user] = isOrganizationAdmin(caller)
+    ? await em.execute<{ organization_id: string | null }[]>('select organization_id from users where id = ?', [userId])
+    : [];
+  if (user === undefined || user.organization_id !== caller.organizationId) {
+    refuse('FORBIDDEN', 'user_id: you may not filter by this user');
+  }
+  return condition;
+}
+
+/** The filter by account: one's own, for organization admins one of the organization, for platform any. */
+async function accountFilter(em: EntityManager, caller: Caller, accountId: string): Promise<Condition> {
+  const condition = { sql: 'row.account_id = ?', params: [accountId] };
+  if (isPlatform(caller)) return condition;
+  const [account] = await em.execute<{ user_id: string | null; organization_id: string | null }[]>(
+    'select user_id, organization_id from accounts where id = ?',
+    [accountId],
+  );
+  const mine =
+    account !== undefined &&
+    (isOrganizationAdmin(caller)
+      ? account.organization_id === caller.organizationId
+      : account.user_id === caller.userId);
+  if (!mine) refuse('FORBIDDEN', 'account_id: you may not filter by this account');
+  return condition;
+}
+
+/** A page of the causes that the caller lists. Refuses a filter beyond the caller's reach with FORBIDDEN. */
+export async function listCauses(
+  em: EntityManager,
+  caller: Caller,
+  { status, organization_id, user_id, account_id, ...page }: CauseFilter,
+): Promise<{ rows: ListedCause[]; total: number }> {
+  const where = scopeOf(caller, organization_id);
+  if (user_id !== undefined) where.push(await creatorFilter(em, caller, user_id));
+  if (account_id !== undefined) where.push(await accountFilter(em, caller, account_id));
+  if (status !== undefined && status !== 'all') where.push({ sql: 'row.status = ?', params: [status] });
+  return listPage<ListedCause>(
+    em,
+    { columns: 'row.*, cause_current_amount(row.id) as current_amount', table: 'charitable_causes row', where },
+    page,
+  );
+}

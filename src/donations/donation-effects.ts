@@ -1,0 +1,72 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { recordEvent } from '../events/record-event.ts';
+import type { HandledPayment, SettledIn, SqlCall } from '../payments/handler.ts';
+import { newId } from '../shared/ids.ts';
+import type { DonationType } from './donation.ts';
+
+/** What a payment gives for: a cause, or the open pool (null). */
+interface Purpose {
+  type: DonationType;
+  causeId: string | null;
+  /** The period of a subscription that is paid. */
+  subscription?: { id: string; period: number };
+}
+
+/** Gateway rail: the donation's row `pending`, with its order. Donations are not protected against repeats. */
+export async function openDonation(
+  tx: EntityManager,
+  { orderId, userId, amount }: HandledPayment,
+  { type, causeId }: Purpose,
+): Promise<void> {
+  const id = newId();
+  await tx.execute(
+    `insert into donations (id, user_id, type, amount, status, cause_id, payment_order_id)
+     values (?, ?, ?, ?, 'pending', ?, ?)`,
+    [id, userId, type, amount, causeId, orderId],
+  );
+  await recordEvent(tx, {
+    event: 'RESOURCE_CREATED',
+    resourceType: 'donation',
+    resourceId: id,
+    actorId: userId,
+    requestId: null,
+  });
+}
+
+/** Both rails: the donation is `completed`, with the transaction that paid it; what its cause received grows with it. */
+export const completeDonation = (
+  { orderId, userId, amount }: HandledPayment,
+  { transactionId }: SettledIn,
+  { type, causeId, subscription }: Purpose,
+): SqlCall => ({
+  call: 'settle_donation(?, ?::uuid, ?::uuid, ?::numeric, ?::uuid, ?::uuid, ?::uuid, ?::integer)',
+  params: [
+    type,
+    userId,
+    causeId,
+    amount,
+    orderId,
+    transactionId,
+    subscription?.id ?? null,
+    subscription?.period ?? null,
+  ],
+});
+
+/** Gateway rail: nobody paid, and the donation is `failed`. */
+export async function closeDonation(tx: EntityManager, { orderId, userId }: HandledPayment): Promise<void> {
+  const closed = await tx.execute<{ id: string }[]>(
+    `update donations set status = 'failed', updated_at = now()
+     where payment_order_id = ? and status = 'pending' returning id`,
+    [orderId],
+  );
+  for (const { id } of closed) {
+    await recordEvent(tx, {
+      event: 'RESOURCE_UPDATED',
+      resourceType: 'donation',
+      resourceId: id,
+      actorId: userId,
+      requestId: null,
+      data: { status: 'failed' },
+    });
+  }
+}

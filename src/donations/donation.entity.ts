@@ -1,0 +1,26 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import type { DonationStatus, DonationType } from './donation.ts';
+
+const DonationSchema = defineEntity({
+  name: 'Donation',
+  tableName: 'donations',
+  properties: {
+    id: p.uuid().primary(),
+    user_id: p.uuid(),
+    type: p.text().$type<DonationType>(),
+    amount: p.decimal().precision(20).scale(4),
+    status: p.text().$type<DonationStatus>(),
+    cause_id: p.uuid().nullable(),
+    allocation_batch_id: p.uuid().nullable(),
+    transaction_id: p.uuid().nullable(),
+    payment_order_id: p.uuid().nullable(),
+    subscription_id: p.uuid().nullable(),
+    period: p.integer().nullable(),
+    created_at: p.datetime(),
+    updated_at: p.datetime(),
+  },
+});
+
+/** What one person gave. It keeps what it was given for; an open one gets its cause by allocation, once. */
+export class Donation extends DonationSchema.class {}
+DonationSchema.setClass(Donation);

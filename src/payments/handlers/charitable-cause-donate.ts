@@ -1,0 +1,19 @@
+import { getCauseForDonation } from '../../causes/find-cause.ts';
+import { closeDonation, completeDonation, openDonation } from '../../donations/donation-effects.ts';
+import type { PaymentHandler } from '../handler.ts';
+
+/** A donation to an active cause, credited to the cause's own account. Both rails; any number at once. */
+export const charitableCauseDonate: PaymentHandler = {
+  referenceType: 'charitable_cause_donate',
+  permission: 'donate-charitable-cause',
+  rails: ['gateway', 'balance'],
+  ledgerReferenceType: 'donation',
+  gatewayPurpose: 'topup_product',
+  async findTarget(em, { referenceId }) {
+    return getCauseForDonation(em, referenceId);
+  },
+  onPending: (tx, payment) => openDonation(tx, payment, { type: 'specific', causeId: payment.referenceId }),
+  effect: (payment, settledIn) =>
+    completeDonation(payment, settledIn, { type: 'specific', causeId: payment.referenceId }),
+  onClosed: (tx, payment) => closeDonation(tx, payment),
+};

@@ -1,0 +1,22 @@
+import { closeDonation, completeDonation, openDonation } from '../../donations/donation-effects.ts';
+import { systemAccounts } from '../../ledger/account.ts';
+import { refuse } from '../../shared/errors.ts';
+import type { PaymentHandler } from '../handler.ts';
+
+/** A donation without a cause: it waits in the open pool until it is allocated. Both rails. */
+export const charitableCauseOpenDonate: PaymentHandler = {
+  referenceType: 'charitable_cause_open_donate',
+  permission: 'donate-charitable-cause',
+  rails: ['gateway', 'balance'],
+  ledgerReferenceType: 'donation',
+  gatewayPurpose: 'topup_product',
+  async findTarget(_em, { referenceId }) {
+    if (referenceId !== systemAccounts.openDonationPool) {
+      refuse('NOT_FOUND', 'reference_id: not the open-donation pool, which GET /v1/donations/open-pool tells');
+    }
+    return { accountId: systemAccounts.openDonationPool };
+  },
+  onPending: (tx, payment) => openDonation(tx, payment, { type: 'open', causeId: null }),
+  effect: (payment, settledIn) => completeDonation(payment, settledIn, { type: 'open', causeId: null }),
+  onClosed: (tx, payment) => closeDonation(tx, payment),
+};

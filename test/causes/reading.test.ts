@@ -1,0 +1,208 @@
+import { newId } from '../../src/shared/ids.ts';
+import {
+  type BuiltUser,
+  buildIndividual,
+  buildOrganizationAdmin,
+  buildPlatformAdmin,
+  buildSuperAdmin,
+} from '../support/build.ts';
+import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+import { buildCause } from './build-cause.ts';
+
+let stack: Stack;
+let person: BuiltUser;
+let other: BuiltUser;
+let admin: BuiltUser;
+let member: BuiltUser;
+let otherAdmin: BuiltUser;
+let platform: BuiltUser;
+let superAdmin: BuiltUser;
+const made: Record<'mine' | 'theirs' | 'ours' | 'oursActive' | 'foreign' | 'foreignActive', string> = {
+  mine: '',
+  theirs: '',
+  ours: '',
+  oursActive: '',
+  foreign: '',
+  foreignActive: '',
+};
+beforeAll(async () => {
+  stack = await startStack();
+  person = await buildIndividual(stack);
+  other = await buildIndividual(stack);
+  admin = await buildOrganizationAdmin(stack);
+  member = await buildIndividual(stack, { organizationId: admin.organizationId });
+  otherAdmin = await buildOrganizationAdmin(stack);
+  platform = await buildPlatformAdmin(stack);
+  superAdmin = await buildSuperAdmin(stack);
+  made.mine = await buildCause(stack, person);
+  made.theirs = await buildCause(stack, other, superAdmin);
+  made.ours = await buildCause(stack, admin);
+  made.oursActive = await buildCause(stack, admin, superAdmin);
+  made.foreign = await buildCause(stack, otherAdmin);
+  made.foreignActive = await buildCause(stack, otherAdmin, superAdmin);
+});
+afterAll(async () => {
+  await expectChecksEmpty(stack);
+  await stack.stop();
+});
+
+const list = (user: BuiltUser, query = '') => stack.get(`/v1/charitable-causes${query}`, { token: user.token });
+const names = (ids: { id: string }[]) =>
+  ids.map(({ id }) => Object.entries(made).find(([, value]) => value === id)?.[0]).sort();
+const listed = async (user: BuiltUser, query = '') => {
+  const { status, body } = await list(user, query);
+  return status === 200 ? names(body.charitable_causes) : status;
+};
+
+describe('GET /v1/charitable-causes', () => {
+  it('answers the list under its name, with paging and numbers', async () => {
+    const { status, body } = await list(platform, '?limit=2');
+    expect({ status, body }).toMatchObject({ status: 200, body: { page: 1, limit: 2, total: 6 } });
+    expect(body.charitable_causes[0]).toMatchObject({
+      id: made.foreignActive,
+      name: 'Clean water',
+      target_amount: 1_000_000,
+      current_amount: 0,
+      owner_type: 'organization',
+      organization_id: otherAdmin.organizationId,
+      account_id: otherAdmin.accountId,
+    });
+  });
+
+  it('shows individuals what is tied to their accounts, admins the organization, platform all', async () => {
+    expect(await listed(person)).toEqual(['mine']);
+    expect(await listed(member)).toEqual([]);
+    expect(await listed(admin)).toEqual(['ours', 'oursActive']);
+    expect(await listed(platform)).toHaveLength(6);
+  });
+
+  it('with organization_id: the market place of active causes', async () => {
+    const own = `?organization_id=${admin.organizationId}`;
+    const foreign = `?organization_id=${otherAdmin.organizationId}`;
+    expect(await listed(admin, own)).toEqual(['ours', 'oursActive']);
+    expect(await listed(admin, foreign)).toEqual(['foreignActive']);
+    expect(await listed(admin, `${foreign}&status=pending`)).toEqual([]);
+    expect(await listed(member, own)).toEqual(['oursActive']);
+    expect(await listed(member, foreign)).toBe(403);
+    expect(await listed(person, own)).toBe(403);
+    expect(await listed(platform, foreign)).toEqual(['foreign', 'foreignActive']);
+  });
+
+  it('with user_id: oneself, a user of the organization, anybody for platform; 403 otherwise', async () => {
+    expect(await listed(person, `?user_id=${person.id}`)).toEqual(['mine']);
+    expect(await listed(person, `?user_id=${other.id}`)).toBe(403);
+    expect(await listed(admin, `?user_id=${member.id}`)).toEqual([]);
+    expect(await listed(admin, `?user_id=${admin.id}`)).toEqual(['ours', 'oursActive']);
+    expect(await listed(admin, `?user_id=${otherAdmin.id}`)).toBe(403);
+    expect(await listed(platform, `?user_id=${other.id}`)).toEqual(['theirs']);
+  });
+
+  it('with account_id: an own account, one of the organization, any for platform; 403 otherwise', async () => {
+    expect(await listed(person, `?account_id=${person.accountId}`)).toEqual(['mine']);
+    expect(await listed(person, `?account_id=${other.accountId}`)).toBe(403);
+    expect(await listed(admin, `?account_id=${admin.accountId}`)).toEqual(['ours', 'oursActive']);
+    expect(await listed(admin, `?account_id=${otherAdmin.accountId}`)).toBe(403);
+    expect(await listed(platform, `?account_id=${other.accountId}`)).toEqual(['theirs']);
+  });
+
+  it('filters layer: each is authorized by itself', async () => {
+    const foreign = `?organization_id=${otherAdmin.organizationId}`;
+    expect(await listed(admin, `${foreign}&user_id=${otherAdmin.id}`)).toBe(403);
+    expect(await listed(admin, `${foreign}&account_id=${otherAdmin.accountId}`)).toBe(403);
+    expect(await listed(platform, `${foreign}&user_id=${otherAdmin.id}&status=active`)).toEqual(['foreignActive']);
+  });
+
+  it('by status, `all` meaning none; by order; on by keyset', async () => {
+    expect(await listed(platform, '?status=active')).toEqual(['foreignActive', 'oursActive', 'theirs']);
+    expect(await listed(platform, '?status=all')).toHaveLength(6);
+    const first = (await list(platform, '?order=asc&limit=2')).body.charitable_causes;
+    expect(first.map(({ id }: { id: string }) => id)).toEqual([made.mine, made.theirs]);
+    const next = (await list(platform, `?order=asc&limit=2&after=${made.theirs}`)).body.charitable_causes;
+    expect(next.map(({ id }: { id: string }) => id)).toEqual([made.ours, made.oursActive]);
+    expect(await listed(platform, '?page=9')).toEqual([]);
+  });
+
+  it.each(['page=0', 'limit=0', 'limit=101', 'page=x', 'status=open', 'order=up', 'user_id=me', 'organization_id=1'])(
+    'refuses %s with 400',
+    async (query) => {
+      expect((await list(platform, `?${query}`)).status).toBe(400);
+    },
+  );
+});
+
+describe('GET /v1/charitable-causes/:id', () => {
+  const read = (user: BuiltUser, id: string, headers: Record<string, string> = {}) =>
+    stack.get(`/v1/charitable-causes/${id}`, { token: user.token, headers });
+
+  it('of an active cause is open to every caller with the permission', async () => {
+    for (const user of [person, other, admin, otherAdmin, platform]) {
+      expect((await read(user, made.oursActive)).status).toBe(200);
+    }
+  });
+
+  it('of any other is for its creator, managers, organization admins and platform (403 otherwise)', async () => {
+    expect((await read(person, made.mine)).status).toBe(200);
+    expect((await read(platform, made.mine)).status).toBe(200);
+    expect((await read(admin, made.ours)).status).toBe(200);
+    for (const user of [other, admin, member]) expect((await read(user, made.mine)).status).toBe(403);
+    for (const user of [member, otherAdmin]) expect((await read(user, made.ours)).status).toBe(403);
+    await stack.post(
+      `/v1/charitable-causes/${made.mine}/assign-manager`,
+      { user_id: other.id },
+      { token: person.token },
+    );
+    expect((await read(other, made.mine)).status).toBe(200);
+  });
+
+  it('to web clients carries an aggregation, to mobile clients the stored fields only', async () => {
+    const web = (await read(person, made.mine)).body.charitable_cause;
+    const mobile = (await read(person, made.mine, { 'x-client-type': 'mobile' })).body.charitable_cause;
+    const { aggregation, ...stored } = web;
+    expect(aggregation).toEqual({ donation_count: 0, donor_count: 0, progress_percent: 0 });
+    expect(mobile).toEqual(stored);
+    expect(mobile).toMatchObject({ description: expect.any(String), location: null, managers: expect.any(Array) });
+    expect((await read(person, made.mine, { 'x-client-type': 'web' })).body.charitable_cause).toEqual(web);
+  });
+
+  it('that does not exist is a 404; an id that is no UUID a 400', async () => {
+    expect((await read(person, newId())).status).toBe(404);
+    expect((await read(person, 'x')).status).toBe(400);
+  });
+});
+
+describe('GET /v1/summary/charitable-causes', () => {
+  const summary = (user: BuiltUser, query = '') =>
+    stack.get(`/v1/summary/charitable-causes${query}`, { token: user.token });
+
+  it("answers the organization's totals as decimal strings", async () => {
+    const { status, body } = await summary(admin);
+    expect({ status, body }).toMatchObject({
+      status: 200,
+      body: {
+        message: expect.any(String),
+        organization_id: admin.organizationId,
+        organization_name: expect.stringContaining('Organization'),
+        total_target_amount: '2000000.0000',
+        total_collected_amount: '0.0000',
+      },
+    });
+    expect((await summary(admin, `?organization_id=${admin.organizationId}`)).status).toBe(200);
+  });
+
+  it('of another organization is a 401, for platform open, of nobody a 404', async () => {
+    expect((await summary(admin, `?organization_id=${otherAdmin.organizationId}`)).status).toBe(401);
+    expect((await summary(admin, `?organization_id=${newId()}`)).status).toBe(401);
+    expect((await summary(platform, `?organization_id=${otherAdmin.organizationId}`)).body.total_target_amount).toBe(
+      '2000000.0000',
+    );
+    expect((await summary(platform, `?organization_id=${newId()}`)).status).toBe(404);
+    expect((await summary(platform)).body).toMatchObject({
+      organization_id: null,
+      total_target_amount: '6000000.0000',
+    });
+  });
+
+  it('is closed to individuals (403)', async () => {
+    expect((await summary(person)).status).toBe(403);
+  });
+});
