@@ -1,7 +1,7 @@
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordEvent } from '../events/record-event.ts';
-import { type Caller, isPlatform, superAdminRoleName } from '../identity/caller.ts';
+import { type Actor, type Caller, isPlatform, superAdminRoleName } from '../identity/caller.ts';
 import { User } from '../identity/user.entity.ts';
 import { refuse } from '../shared/errors.ts';
 import { lockRole } from './find-role.ts';
@@ -57,7 +57,7 @@ async function lockUser(tx: EntityManager, caller: Caller, userId: string): Prom
 }
 
 /** Who is no super admin has no say over one. */
-export async function requireRightOverHolder(tx: EntityManager, caller: Caller, user: User): Promise<void> {
+export async function requireRightOverHolder(tx: EntityManager, caller: Actor, user: User): Promise<void> {
   if (caller.isSuperAdmin || user.user_type !== 'platform' || !user.role_id) return;
   const role = await tx.findOne(Role, user.role_id);
   if (role?.name === superAdminRoleName) refuse('FORBIDDEN', 'Only a super admin decides over a super admin');

@@ -3,12 +3,12 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { requireRightOverHolder } from '../access/assign-role.ts';
 import { recordEvent } from '../events/record-event.ts';
 import { refuse } from '../shared/errors.ts';
-import type { Caller } from './caller.ts';
+import type { Actor } from './caller.ts';
 import { User } from './user.entity.ts';
 
 export interface SetUserStatusInput {
-  caller: Caller;
-  requestId: string;
+  caller: Actor;
+  requestId: string | null;
   userId: string;
   status: 'active' | 'suspended';
 }

@@ -1,14 +1,14 @@
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordEvent } from '../events/record-event.ts';
-import type { Caller } from '../identity/caller.ts';
+import type { Actor } from '../identity/caller.ts';
 import { refuse } from '../shared/errors.ts';
 import { Organization } from './organization.entity.ts';
 import type { OrganizationStatus } from './organization.ts';
 
 export interface UpdateOrganizationInput {
-  caller: Caller;
-  requestId: string;
+  caller: Actor;
+  requestId: string | null;
   organizationId: string;
   changes: {
     name?: string | undefined;

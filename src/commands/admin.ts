@@ -1,0 +1,98 @@
+import { randomBytes } from 'node:crypto';
+import { rooms } from '../app.ts';
+import { describeAccess } from '../http/openapi.ts';
+import { operator } from '../identity/caller.ts';
+import { createPlatformUser, getUserByEmail, setPassword } from '../identity/operate-users.ts';
+import { setUserStatus } from '../identity/set-user-status.ts';
+import type { User } from '../identity/user.entity.ts';
+import { organizationStatuses } from '../organizations/organization.ts';
+import { updateOrganization } from '../organizations/update-organization.ts';
+import { refuse } from '../shared/errors.ts';
+import { type CommandResult, runSubcommands, type Subcommand } from './run-subcommands.ts';
+
+const person = {
+  email: 'E-mail address, the login',
+  name: 'Name of the person',
+  password: 'At least 12 characters; made and printed when absent',
+};
+const address = { email: 'E-mail address of the user' };
+
+/** A password nobody has to think of: 120 bits. */
+const makePassword = (): string => randomBytes(15).toString('base64url');
+
+function describeUser(user: User, did: string, madePassword?: string): CommandResult {
+  const { id, email, status, user_type } = user;
+  const password = madePassword === undefined ? {} : { password: madePassword };
+  return {
+    json: { user_id: id, email, user_type, status, ...password },
+    text: `${did} ${email} (${id}).${madePassword === undefined ? '' : ` Password, shown once: ${madePassword}`}`,
+  };
+}
+
+const createPlatform = (role: 'platform_super_admin' | 'platform_admin', title: string): Subcommand => ({
+  summary: `Create a ${title}`,
+  options: person,
+  required: ['email', 'name'],
+  async run({ orm }, { email = '', name = '', password }) {
+    const made = password === undefined ? makePassword() : undefined;
+    const user = await createPlatformUser(orm.em.fork(), { email, name, role, password: password ?? made ?? '' });
+    return describeUser(user, `Created the ${title}`, made);
+  },
+});
+
+const changeStatus = (status: 'active' | 'suspended', did: string, summary: string): Subcommand => ({
+  summary,
+  options: address,
+  required: ['email'],
+  async run({ orm }, { email = '' }) {
+    const { id: userId } = await getUserByEmail(orm.em.fork(), email);
+    const user = await setUserStatus(orm.em.fork(), { caller: operator, requestId: null, userId, status });
+    return describeUser(user, did);
+  },
+});
+
+/** What must exist before the API can be used, and what only operators may do. */
+const commands: Record<string, Subcommand> = {
+  'create-super-admin': createPlatform('platform_super_admin', 'platform super admin'),
+  'create-platform-admin': createPlatform('platform_admin', 'platform admin'),
+  'set-password': {
+    summary: 'Give a user a new password',
+    options: { ...address, password: person.password },
+    required: ['email'],
+    async run({ orm }, { email = '', password }) {
+      const made = password === undefined ? makePassword() : undefined;
+      const user = await setPassword(orm.em.fork(), email, password ?? made ?? '');
+      return describeUser(user, 'Changed the password of', made);
+    },
+  },
+  'suspend-user': changeStatus('suspended', 'Suspended', 'Suspend a user, whose tokens stop working at once'),
+  'activate-user': changeStatus('active', 'Activated', 'Let a suspended user back in'),
+  'set-organization-status': {
+    summary: 'Set the status of an organization',
+    options: { organization: 'Id of the organization', status: organizationStatuses.join(', ') },
+    required: ['organization', 'status'],
+    async run({ orm }, { organization: organizationId = '', status: asked }) {
+      const status = organizationStatuses.find((each) => each === asked);
+      if (!status) refuse('REQUEST_INVALID', `status: must be one of ${organizationStatuses.join(', ')}`);
+      if (!/^[0-9a-f-]{36}$/i.test(organizationId)) refuse('REQUEST_INVALID', 'organization: must be a UUID');
+      const changes = { status };
+      const input = { caller: operator, requestId: null, organizationId, changes };
+      const { id, name } = await updateOrganization(orm.em.fork(), input);
+      return { json: { organization_id: id, status }, text: `${name} (${id}) is ${status} now.` };
+    },
+  },
+  'permission-matrix': {
+    summary: 'Print who may use which route',
+    options: {},
+    async run() {
+      const routes = rooms.flatMap((room) => room.routes);
+      const json = routes.map(({ method, path, access }) => ({ method: method.toUpperCase(), path, access }));
+      const lines = json.map(
+        ({ method, path, access }) => `${method.padEnd(7)}${path.padEnd(52)}${describeAccess(access)}`,
+      );
+      return { json: { routes: json }, text: lines.join('\n') };
+    },
+  },
+};
+
+if (import.meta.main) process.exit(await runSubcommands('npm run admin --', commands, process.argv.slice(2)));

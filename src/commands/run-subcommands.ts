@@ -1,0 +1,98 @@
+import { parseArgs } from 'node:util';
+import { readCommandConfig } from '../config.ts';
+import { type Dependencies, openDependencies } from '../dependencies.ts';
+import { isDomainError } from '../shared/errors.ts';
+import { CommandError } from './run-command.ts';
+
+export interface CommandResult {
+  /** What `--json` prints. */
+  json: object;
+  /** What people read otherwise. */
+  text: string;
+}
+
+export interface Subcommand {
+  summary: string;
+  /** Named options with their explanation; those in `required` must be given. */
+  options: Readonly<Record<string, string>>;
+  required?: readonly string[];
+  run(deps: Dependencies, options: Readonly<Record<string, string | undefined>>): Promise<CommandResult>;
+}
+
+const standard = { help: { type: 'boolean' }, json: { type: 'boolean' } } as const;
+
+/** Runs one of several subcommands; prints its result, as JSON with `--json`; returns the exit code (2 for what went wrong). */
+export async function runSubcommands(
+  title: string,
+  commands: Readonly<Record<string, Subcommand>>,
+  args: readonly string[],
+): Promise<number> {
+  const asJson = args.includes('--json');
+  const [name = '', ...rest] = args[0]?.startsWith('-') ? ['', ...args] : args;
+  const command = commands[name];
+  try {
+    if (!command) {
+      if (name === '' && (args.length === 0 || args.includes('--help'))) return print(describeAll(title, commands));
+      throw new CommandError(`There is no command ${name || args[0]}.\n\n${describeAll(title, commands)}`);
+    }
+    if (rest.includes('--help')) return print(describeOne(title, name, command));
+    const options = readOptions(title, name, command, rest);
+    const result = await withDependencies((deps) => command.run(deps, options));
+    return print(asJson ? JSON.stringify(result.json, null, 2) : result.text);
+  } catch (error) {
+    const message = Error.isError(error) ? error.message : String(error);
+    const known = isDomainError(error) || (Error.isError(error) && /^(Config|Command)Error$/.test(error.name));
+    const code = isDomainError(error) ? error.code : known && Error.isError(error) ? error.name : 'INTERNAL';
+    const told = known || !Error.isError(error) ? message : (error.stack ?? message);
+    process.stderr.write(asJson ? `${JSON.stringify({ error: { code, message } })}\n` : `${told}\n`);
+    return 2;
+  }
+}
+
+async function withDependencies<T>(use: (deps: Dependencies) => Promise<T>): Promise<T> {
+  await using deps = await openDependencies({ ...readCommandConfig(), DATABASE_POOL_SIZE: 2 }, { process: 'command' });
+  return await use(deps);
+}
+
+function readOptions(
+  title: string,
+  name: string,
+  { options, required = [] }: Subcommand,
+  args: string[],
+): Record<string, string | undefined> {
+  const known = Object.fromEntries(Object.keys(options).map((option) => [option, { type: 'string' as const }]));
+  let values: Record<string, string | boolean | undefined>;
+  try {
+    ({ values } = parseArgs({ args, options: { ...known, ...standard }, strict: true }));
+  } catch (error) {
+    throw new CommandError(`${Error.isError(error) ? error.message : error}. See ${title} ${name} --help.`);
+  }
+  const missing = required.filter((option) => !values[option]);
+  if (missing.length > 0) {
+    throw new CommandError(
+      `${missing.map((option) => `--${option}`).join(', ')} missing. See ${title} ${name} --help.`,
+    );
+  }
+  return Object.fromEntries(
+    Object.entries(values).map(([option, value]) => [option, typeof value === 'string' ? value : undefined]),
+  );
+}
+
+const row = (name: string, text: string): string => `  ${name.padEnd(28)}${text}`;
+
+function describeAll(title: string, commands: Readonly<Record<string, Subcommand>>): string {
+  const rows = Object.entries(commands).map(([name, { summary }]) => row(name, summary));
+  return `${title} <command> [options]\n\nCommands:\n${rows.join('\n')}\n\nEvery command takes --help and --json. Without DATABASE_URL it speaks to the stack that runs on DATA_DIR.`;
+}
+
+function describeOne(title: string, name: string, { summary, options, required = [] }: Subcommand): string {
+  const rows = Object.entries(options).map(([option, text]) =>
+    row(`--${option} <value>`, `${text}${required.includes(option) ? ' (required)' : ''}`),
+  );
+  return `${title} ${name}: ${summary}\n\nOptions:\n${[...rows, row('--json', 'Print the result as JSON')].join('\n')}`;
+}
+
+function print(text: string): number {
+  process.stdout.write(`${text}\n`);
+  return 0;
+}

@@ -1,0 +1,66 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { getDefaultRole } from '../access/find-role.ts';
+import { recordEvent } from '../events/record-event.ts';
+import { refuse } from '../shared/errors.ts';
+import { createUser } from './create-user.ts';
+import { hashPassword } from './password.ts';
+import { User } from './user.entity.ts';
+import { passwordMaximumCharacters, passwordMinimumCharacters } from './user.ts';
+
+/** What operators do at the command line, where there is no caller: the first admins, and help for who is locked out. */
+export async function createPlatformUser(
+  em: EntityManager,
+  input: { email: string; name: string; password: string; role: 'platform_super_admin' | 'platform_admin' },
+): Promise<User> {
+  const passwordHash = await hashPassword(requirePassword(input.password));
+  if (!/^[^\s@]+@[^\s@]+$/.test(input.email)) refuse('REQUEST_INVALID', 'email: must be an e-mail address');
+  return em.transactional(async (tx) => {
+    const role = await getDefaultRole(tx, input.role);
+    return createUser(tx, {
+      email: input.email,
+      name: input.name,
+      userType: 'platform',
+      organizationId: null,
+      roleId: role.id,
+      status: 'active',
+      passwordHash,
+      actorId: null,
+      requestId: null,
+    });
+  });
+}
+
+/** The user with this e-mail address, whatever its case; refuses with 404. */
+export async function getUserByEmail(em: EntityManager, email: string): Promise<User> {
+  const [row] = await em.execute<{ id: string }[]>('select id from users where lower(email) = lower(?)', [email]);
+  return row ? em.findOneOrFail(User, row.id) : refuse('NOT_FOUND', 'There is no user with this address');
+}
+
+/** Gives a user a new password. A user who was only invited stays so. */
+export async function setPassword(em: EntityManager, email: string, password: string): Promise<User> {
+  const passwordHash = await hashPassword(requirePassword(password));
+  return em.transactional(async (tx) => {
+    const user = await getUserByEmail(tx, email);
+    tx.assign(user, { password_hash: passwordHash, updated_at: new Date() });
+    await tx.flush();
+    await recordEvent(tx, {
+      event: 'RESOURCE_UPDATED',
+      resourceType: 'user',
+      resourceId: user.id,
+      actorId: null,
+      requestId: null,
+      data: { changed: ['password'] },
+    });
+    return user;
+  });
+}
+
+function requirePassword(password: string): string {
+  if (password.length < passwordMinimumCharacters || password.length > passwordMaximumCharacters) {
+    refuse(
+      'REQUEST_INVALID',
+      `password: must have ${passwordMinimumCharacters} to ${passwordMaximumCharacters} characters`,
+    );
+  }
+  return password;
+}

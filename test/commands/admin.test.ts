@@ -1,0 +1,108 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { newId } from '../../src/shared/ids.ts';
+import { buildIndividual, buildOrganization } from '../support/build.ts';
+import { type Stack, startStack } from '../support/stack.ts';
+
+describe('The admin commands', () => {
+  let stack: Stack;
+  beforeAll(async () => {
+    stack = await startStack();
+  });
+  afterAll(() => stack?.stop());
+
+  function run(command: string, args: string[], env: Record<string, string> = stack.env) {
+    const { promise, resolve } = Promise.withResolvers<{ code: number; stdout: string; stderr: string }>();
+    execFile(
+      process.execPath,
+      ['--no-warnings', `src/commands/${command}.ts`, ...args],
+      { env },
+      (error, stdout, stderr) => resolve({ code: typeof error?.code === 'number' ? error.code : 0, stdout, stderr }),
+    );
+    return promise;
+  }
+  const admin = (...args: string[]) => run('admin', args);
+  const logIn = (email: string, password: string) => stack.post('/v1/auth/login', { email, password });
+
+  it('say what they do with --help, all together and each', async () => {
+    const all = await admin('--help');
+    expect(all.code).toBe(0);
+    for (const name of ['create-super-admin', 'set-password', 'suspend-user', 'permission-matrix']) {
+      expect(all.stdout).toContain(name);
+    }
+    const one = await admin('create-super-admin', '--help');
+    expect([one.code, one.stdout]).toEqual([0, expect.stringMatching(/--email <value> .*\(required\)/)]);
+  });
+
+  it('create-super-admin makes one who can log in, with the password given or a made one, once per address', async () => {
+    const email = `${newId()}@example.org`;
+    const first = await admin('create-super-admin', '--email', email, '--name', 'Sari', '--json');
+    expect([first.code, first.stderr]).toEqual([0, '']);
+    const { password, user_id } = JSON.parse(first.stdout);
+    const logged = await logIn(email, password);
+    expect(logged.body.data.user).toMatchObject({ id: user_id, user_type: 'platform' });
+    const me = await stack.get('/v1/auth/me', { token: logged.body.data.access_token });
+    expect(me.body.data.role.name).toBe('platform_super_admin');
+    const again = await admin('create-super-admin', '--email', email, '--name', 'Sari', '--json');
+    expect([again.code, JSON.parse(again.stderr).error.code]).toEqual([2, 'DUPLICATE']);
+  });
+
+  it('set-password, suspend-user and activate-user do so', async () => {
+    const { email } = await buildIndividual(stack);
+    expect((await admin('set-password', '--email', email, '--password', 'correct horse battery')).code).toBe(0);
+    expect((await logIn(email, 'correct horse battery')).status).toBe(200);
+    expect((await admin('suspend-user', '--email', email)).stdout).toContain(`Suspended ${email}`);
+    expect((await logIn(email, 'correct horse battery')).status).toBe(401);
+    expect((await admin('activate-user', '--email', email)).code).toBe(0);
+    expect((await logIn(email, 'correct horse battery')).status).toBe(200);
+  });
+
+  it('set-organization-status sets it', async () => {
+    const id = await buildOrganization(stack, { status: 'pending' });
+    const { code, stdout } = await admin(
+      'set-organization-status',
+      '--organization',
+      id,
+      '--status',
+      'active',
+      '--json',
+    );
+    expect([code, JSON.parse(stdout)]).toEqual([0, { organization_id: id, status: 'active' }]);
+  });
+
+  it('explain a mistake in one sentence and exit with 2', async () => {
+    const mistakes: [string[], RegExp][] = [
+      [['fly'], /^There is no command fly/],
+      [['create-super-admin', '--email', 'a@example.org'], /^--name missing/],
+      [['create-super-admin', '--colour', 'red'], /--colour/],
+      [
+        ['create-super-admin', '--email', 'a@example.org', '--name', 'A', '--password', 'short'],
+        /^password: must have 12/,
+      ],
+      [['suspend-user', '--email', 'nobody@example.org'], /^There is no user/],
+    ];
+    const answers = await Promise.all(mistakes.map(([args]) => admin(...args)));
+    for (const [index, { code, stderr }] of answers.entries()) {
+      expect([code, stderr]).toEqual([2, expect.stringMatching(mistakes[index]?.[1] ?? '')]);
+      expect(stderr).not.toContain('    at ');
+    }
+  });
+
+  it('speak to the stack that runs on DATA_DIR when there is no DATABASE_URL', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'amanah-data-'));
+    const env = { PATH: String(stack.env.PATH), DATA_DIR: directory };
+    try {
+      const none = await run('keys-rotate-tokens', [], env);
+      expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('No stack runs on')]);
+      writeFileSync(join(directory, 'environment.json'), JSON.stringify({ pid: process.pid, environment: stack.env }));
+      const { code, stdout, stderr } = await run('keys-rotate-tokens', ['--json'], env);
+      expect([code, stderr]).toEqual([0, '']);
+      const { body } = await stack.get('/.well-known/jwks.json');
+      expect(body.keys[0].kid).toBe(JSON.parse(stdout).key_id);
+    } finally {
+      rmSync(directory, { recursive: true, force: true });
+    }
+  });
+});
