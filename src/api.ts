@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import { createApp } from './app.ts';
 import { readConfig } from './config.ts';
 import { openDependencies } from './dependencies.ts';
+import { keepUploadsSwept } from './documents/sweep-uploads.ts';
 import { announceReady, runMain, stopSignal, waitForParts } from './process.ts';
 
 /** After SIGTERM, requests under way get this long to end. */
@@ -23,9 +24,11 @@ await runMain(async () => {
   const address = server.address();
   deps.log.info({ port: typeof address === 'object' ? address?.port : config.PORT }, 'the API listens');
   announceReady();
+  const stopSweeping = keepUploadsSwept(deps);
 
   const reason = await stopSignal();
   deps.log.info({ reason }, 'the API stops: no new connections, requests under way end');
+  stopSweeping();
   const closed = once(server, 'close');
   server.close();
   server.closeIdleConnections();

@@ -1,10 +1,12 @@
 import Router from '@koa/router';
 import Koa from 'koa';
 import { aclRoom } from './access/acl.routes.ts';
+import { addressesRoom } from './addresses/addresses.routes.ts';
 import { callbacksRoom } from './callbacks/callbacks.routes.ts';
 import { causeSummaryRoom } from './causes/cause-summary.routes.ts';
 import { causesRoom } from './causes/causes.routes.ts';
 import type { Dependencies } from './dependencies.ts';
+import { documentsRoom } from './documents/documents.routes.ts';
 import { eventsRoom } from './events/events.routes.ts';
 import { documentation } from './http/documentation.ts';
 import { presentErrors } from './http/errors.ts';
@@ -21,6 +23,7 @@ import { usersRoom } from './identity/users.routes.ts';
 import { wellKnownRoom } from './identity/well-known.routes.ts';
 import { accountsRoom } from './ledger/accounts.routes.ts';
 import { transactionsRoom } from './ledger/transactions.routes.ts';
+import { officialDocumentsRoom } from './official-documents/official-documents.routes.ts';
 import { organizationsRoom } from './organizations/organizations.routes.ts';
 import { limitPartnerRate } from './partners/limit-rate.ts';
 import { createPartnerDoor } from './partners/partner-door.ts';
@@ -37,6 +40,9 @@ export const rooms: readonly Room[] = [
   usersRoom,
   aclRoom,
   organizationsRoom,
+  addressesRoom,
+  documentsRoom,
+  officialDocumentsRoom,
   eventsRoom,
   accountsRoom,
   transactionsRoom,

@@ -1,11 +1,14 @@
 import { Role } from './access/role.entity.ts';
+import { Address } from './addresses/address.entity.ts';
 import { CallbackRow } from './callbacks/callback.entity.ts';
 import { Cause } from './causes/cause.entity.ts';
 import { PartnerPayment } from './collections/partner-payment.entity.ts';
+import { Document } from './documents/document.entity.ts';
 import { Donation } from './donations/donation.entity.ts';
 import { User } from './identity/user.entity.ts';
 import { Account } from './ledger/account.entity.ts';
 import { Transaction } from './ledger/transaction.entity.ts';
+import { OfficialDocument } from './official-documents/official-document.entity.ts';
 import { Organization } from './organizations/organization.entity.ts';
 import { Partner } from './partners/partner.entity.ts';
 import { PartnerKey } from './partners/partner-key.entity.ts';
@@ -19,9 +22,12 @@ import { WebhookDelivery } from './webhooks/webhook-delivery.entity.ts';
 /** Every entity, by name: nothing is discovered. */
 export const entities = [
   Account,
+  Address,
   CallbackRow,
   Cause,
+  Document,
   Donation,
+  OfficialDocument,
   Organization,
   Partner,
   PartnerKey,

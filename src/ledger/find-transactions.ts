@@ -35,14 +35,19 @@ export function findTransactions(
   return findPage(em, Transaction, { $and: where }, window);
 }
 
+/** Whether the row is the caller's, of its organization for users of type `organization`, or anybody's for platform. */
+export function mayReadTransaction(caller: Caller, transaction: Transaction): boolean {
+  return (
+    isPlatform(caller) ||
+    transaction.user_id === caller.userId ||
+    (caller.userType === 'organization' && transaction.organization_id === caller.organizationId)
+  );
+}
+
 /** One transaction. Refuses with NOT_FOUND, and with FORBIDDEN when it is another's (giving-circles-payments.md 7). */
 export async function getTransaction(em: EntityManager, caller: Caller, id: string): Promise<Transaction> {
   const transaction = await em.findOne(Transaction, { id });
   if (transaction === null) refuse('NOT_FOUND', 'id: no such transaction');
-  const readable =
-    isPlatform(caller) ||
-    transaction.user_id === caller.userId ||
-    (caller.userType === 'organization' && transaction.organization_id === caller.organizationId);
-  if (!readable) refuse('FORBIDDEN', 'id: the transaction is not yours');
+  if (!mayReadTransaction(caller, transaction)) refuse('FORBIDDEN', 'id: the transaction is not yours');
   return transaction;
 }

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { embedDocuments } from '../documents/embed-documents.ts';
+import { DocumentAnswer } from '../documents/present-document.ts';
 import { recordRead } from '../events/record-event.ts';
 import { allow } from '../http/access.ts';
 import { amount, timestamp, uuid } from '../http/fields.ts';
@@ -30,6 +32,10 @@ const TransactionShape = z
     updated_at: timestamp(),
   })
   .meta({ id: 'Transaction' });
+
+const TransactionDetail = TransactionShape.extend({ documents: z.array(DocumentAnswer) }).meta({
+  id: 'TransactionDetail',
+});
 
 const scope = "own; the organization's for its admins; all for platform";
 const success = { status: z.literal('success'), statusCode: z.literal(200), message: z.string() };
@@ -82,16 +88,17 @@ room.get(
     summary: 'Read a transaction',
     access: allow('read-transaction', { scope }),
     params: z.object({ id: uuid() }),
-    answers: { 200: z.object({ ...success, data: z.object({ transaction: TransactionShape }) }) },
+    answers: { 200: z.object({ ...success, data: z.object({ transaction: TransactionDetail }) }) },
     refusals: [404],
   },
-  async ({ em, caller, params }) => {
+  async ({ em, deps, caller, params }) => {
     const transaction = await getTransaction(em, caller, params.id);
+    const documents = await embedDocuments(em, { caller, deps }, 'transaction', [transaction.id]);
     return {
       status: 'success',
       statusCode: 200,
       message: 'Transaction found',
-      data: { transaction: presentTransaction(transaction) },
+      data: { transaction: { ...presentTransaction(transaction), documents: documents.get(transaction.id) ?? [] } },
     };
   },
 );

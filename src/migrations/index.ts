@@ -2,6 +2,7 @@ import type { Migration } from '@mikro-orm/migrations';
 import { M0001Identity } from './m0001-identity.ts';
 import { M0002Ledger } from './m0002-ledger.ts';
 import { M0003Payments } from './m0003-payments.ts';
+import { M0004Documents } from './m0004-documents.ts';
 import { M0005Dispatcher } from './m0005-dispatcher.ts';
 import { M0006Causes } from './m0006-causes.ts';
 import { M0008Partners } from './m0008-partners.ts';
@@ -11,6 +12,7 @@ export const migrations = [
   { name: 'm0001-identity', class: M0001Identity },
   { name: 'm0002-ledger', class: M0002Ledger },
   { name: 'm0003-payments', class: M0003Payments },
+  { name: 'm0004-documents', class: M0004Documents },
   { name: 'm0005-dispatcher', class: M0005Dispatcher },
   { name: 'm0006-causes', class: M0006Causes },
   { name: 'm0008-partners', class: M0008Partners },

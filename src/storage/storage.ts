@@ -1,15 +1,48 @@
-import { HeadBucketCommand, S3Client } from '@aws-sdk/client-s3';
+import type { Readable } from 'node:stream';
+import {
+  DeleteObjectCommand,
+  GetObjectCommand,
+  HeadBucketCommand,
+  HeadObjectCommand,
+  PutObjectCommand,
+  S3Client,
+} from '@aws-sdk/client-s3';
+import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import type { Config } from '../config.ts';
+import { DomainError } from '../shared/errors.ts';
 
-/** Object storage, S3 or what speaks its language. */
+/** What storage knows of an object. */
+export interface StoredObject {
+  contentType: string;
+  sizeBytes: number;
+  /** Lower-case hex; null for an object that was not stored by us. */
+  sha256: string | null;
+}
+
+/** Object storage, S3 or what speaks its language. Every call but `ping` refuses with SERVICE_UNAVAILABLE when it is away. */
 export interface Storage {
+  /** Stores one object by one request with its length, or nothing. */
+  put(key: string, object: StoredObject, body: Readable): Promise<void>;
+  /** What is stored under the key, or null. */
+  find(key: string): Promise<StoredObject | null>;
+  /** Removes the object; nothing happens when there is none. */
+  remove(key: string): Promise<void>;
+  /** An address under which anybody may download the object, as an attachment of this name, for so long. */
+  signViewUrl(key: string, options: { fileName: string; lifetimeSeconds: number }): Promise<string>;
   /** Throws unless the bucket answers. */
   ping(): Promise<void>;
   close(): void;
 }
 
+/** Storage that cannot be reached, or has not answered, within this is away. */
+const connectTimeoutMs = 1500;
+const shortCallTimeoutMs = 5000;
+/** An upload's way from us to storage; longer means that it is away. The sweep waits longer than this. */
+export const putTimeoutMs = 120_000;
+
 /** Opens the bucket of the configuration (lazily: the first call connects). */
 export function openStorage(config: Config): Storage {
+  const Bucket = config.S3_BUCKET;
   const client = new S3Client({
     endpoint: config.S3_ENDPOINT,
     region: config.S3_REGION,
@@ -19,11 +52,67 @@ export function openStorage(config: Config): Storage {
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     maxAttempts: 2,
+    requestHandler: { connectionTimeout: connectTimeoutMs },
   });
+  const short = () => ({ abortSignal: AbortSignal.timeout(shortCallTimeoutMs) });
   return {
+    async put(key, { contentType, sizeBytes, sha256 }, body) {
+      const command = new PutObjectCommand({
+        Bucket,
+        Key: key,
+        Body: body,
+        ContentLength: sizeBytes,
+        ContentType: contentType,
+        Metadata: sha256 === null ? {} : { sha256 },
+      });
+      await orAway(client.send(command, { abortSignal: AbortSignal.timeout(putTimeoutMs) }));
+    },
+    async find(key) {
+      try {
+        const head = await client.send(new HeadObjectCommand({ Bucket, Key: key }), short());
+        return {
+          contentType: head.ContentType ?? 'application/octet-stream',
+          sizeBytes: head.ContentLength ?? 0,
+          sha256: head.Metadata?.sha256 ?? null,
+        };
+      } catch (error) {
+        if (isMissing(error)) return null;
+        throw away(error);
+      }
+    },
+    async remove(key) {
+      await orAway(client.send(new DeleteObjectCommand({ Bucket, Key: key }), short()));
+    },
+    signViewUrl(key, { fileName, lifetimeSeconds }) {
+      const command = new GetObjectCommand({
+        Bucket,
+        Key: key,
+        ResponseContentDisposition: `attachment; filename="${fileName}"`,
+      });
+      return getSignedUrl(client, command, { expiresIn: lifetimeSeconds });
+    },
     async ping() {
-      await client.send(new HeadBucketCommand({ Bucket: config.S3_BUCKET }));
+      await client.send(new HeadBucketCommand({ Bucket }), short());
     },
     close: () => client.destroy(),
   };
+}
+
+const away = (cause: unknown) =>
+  new DomainError('SERVICE_UNAVAILABLE', 'The file store is unavailable for a moment; try again', {
+    retryAfterSeconds: 5,
+    cause,
+  });
+
+async function orAway(sending: Promise<unknown>): Promise<void> {
+  try {
+    await sending;
+  } catch (error) {
+    throw away(error);
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  if (typeof error !== 'object' || error === null || !('$metadata' in error)) return false;
+  return (error.$metadata as { httpStatusCode?: number }).httpStatusCode === 404;
 }

@@ -49,6 +49,17 @@ const subscription = `insert into donation_subscriptions (id, user_id, cause_id,
 
 /** One corruption for each view, planted past the triggers as only a superuser can. */
 const corruptions: [view: string, sql: string][] = [
+  [
+    'check_uploads_end',
+    `insert into document_uploads (id, url_sealed, created_at) values ('${newId()}', 'x', now() - interval '1 hour')`,
+  ],
+  [
+    'check_official_documents_name_documents_of_their_owner',
+    `with document as (insert into documents (id, url_sealed, document_type, visibility, content_type, size_bytes, created_by)
+       values ('${newId()}', 'x', 'image', 'private', 'image/png', 1, '${user}') returning id)
+     insert into official_documents (id, user_id, kind, details_sealed, document_id, verification_status)
+     select 1, '${newId()}', 'passport', 'x', id, 'pending' from document`,
+  ],
   ['check_users_hold_live_roles', userWithRole(organization, true)],
   ['check_users_hold_roles_of_their_organization', userWithRole(newId(), false)],
   ['check_journals_balance', `insert into journals (id, business_key, kind) values ('${newId()}', 'planted', 'test')`],

@@ -1,0 +1,36 @@
+import type { Caller } from '../identity/caller.ts';
+
+/** Pure facts about addresses (administration.md section 2, decisions 7). */
+export const addressTypes = ['individual', 'organization'] as const;
+export type AddressType = (typeof addressTypes)[number];
+
+/** The fields that tell where somebody lives; they rest sealed, together. */
+export const addressFields = [
+  'province',
+  'city',
+  'country',
+  'district',
+  'subdistrict',
+  'street',
+  'village',
+  'rt',
+  'rw',
+  'postal_code',
+  'unit_number',
+  'building_number',
+  'label',
+] as const;
+export type AddressField = (typeof addressFields)[number];
+export type AddressDetails = Partial<Record<AddressField, string | undefined>>;
+
+export const placeOfDetails = (id: string) => ({ table: 'addresses', column: 'details_sealed', row: id });
+
+/** Its owner and platform; one of an organization also the organization's admins. */
+export function mayUseAddress(
+  caller: Pick<Caller, 'userId' | 'userType' | 'organizationId'>,
+  address: { user_id: string; organization_id?: string | null },
+): boolean {
+  if (caller.userType === 'platform' || address.user_id === caller.userId) return true;
+  const { organization_id: organizationId } = address;
+  return caller.userType === 'organization' && organizationId != null && organizationId === caller.organizationId;
+}

@@ -1,0 +1,117 @@
+import { z } from 'zod';
+import { allow } from '../http/access.ts';
+import { created } from '../http/answer.ts';
+import { optionalText, text, uuidV4 } from '../http/fields.ts';
+import { countedFields, listQuery, presentCounted } from '../http/paging.ts';
+import { createRoom } from '../http/room.ts';
+import { addressTypes } from './address.ts';
+import { createAddress } from './create-address.ts';
+import { getAddress, listAddresses } from './find-addresses.ts';
+import { AddressAnswer, presentAddress } from './present-address.ts';
+import { updateAddress } from './update-address.ts';
+
+const room = createRoom({
+  prefix: '/v1/addresses',
+  tag: 'Addresses',
+  description: 'Postal addresses of users and organizations, encrypted at rest.',
+});
+
+const scope = "own; the organization's for its admins; all for platform";
+const addressId = z.object({ address_id: uuidV4() });
+
+const texts = {
+  province: text(255),
+  city: text(255),
+  country: text(255),
+  district: optionalText(255),
+  subdistrict: optionalText(255),
+  street: optionalText(255),
+  village: optionalText(255),
+  rt: optionalText(255),
+  rw: optionalText(255),
+  postal_code: optionalText(255),
+  unit_number: optionalText(255),
+  building_number: optionalText(255),
+  label: optionalText(255),
+};
+const NewAddress = z.strictObject({ ...texts, address_type: z.enum(addressTypes).default('individual') });
+const AddressChanges = z.strictObject({ ...texts, address_type: z.enum(addressTypes) }).partial();
+
+const envelope = (statusCode: 200 | 201, data: z.ZodType) =>
+  z.object({ status: z.literal('success'), statusCode: z.literal(statusCode), message: z.string(), data });
+const success = <T extends object>(statusCode: 200 | 201, message: string, data: T) => ({
+  status: 'success',
+  statusCode,
+  message,
+  data,
+});
+const One = z.object({ address: AddressAnswer });
+
+room.post(
+  '/',
+  {
+    summary: 'Create an address',
+    description:
+      "The owner is taken from the token. One of type `organization` belongs to the caller's organization (400 without one).",
+    access: allow('create-address', { scope: 'for the caller or its organization' }),
+    body: NewAddress,
+    answers: { 201: envelope(201, One) },
+  },
+  async ({ em, deps, caller, body: { address_type: addressType, ...details }, requestId }) => {
+    const opened = await createAddress(em, deps.sealer, { caller, requestId, addressType, details });
+    return created(success(201, 'Address created', { address: presentAddress(opened) }));
+  },
+);
+
+room.get(
+  '/',
+  {
+    summary: 'List addresses',
+    access: allow('read-address', { userTypes: ['platform'], scope: 'all' }),
+    query: listQuery(),
+    answers: { 200: envelope(200, z.object({ ...countedFields, addresses: z.array(AddressAnswer) })) },
+  },
+  async ({ em, deps, query }) => {
+    const { addresses, total } = await listAddresses(em, deps.sealer, query);
+    const data = { ...presentCounted(query, total), addresses: addresses.map(presentAddress) };
+    return success(200, 'Addresses found', data);
+  },
+);
+
+room.get(
+  '/:address_id',
+  {
+    summary: 'Read an address',
+    access: allow('read-address', { scope }),
+    params: addressId,
+    answers: { 200: envelope(200, One) },
+  },
+  async ({ em, deps, caller, params }) => {
+    const opened = await getAddress(em, deps.sealer, { caller, addressId: params.address_id });
+    return success(200, 'Address found', { address: presentAddress(opened) });
+  },
+);
+
+room.patch(
+  '/:address_id',
+  {
+    summary: 'Change an address',
+    description: 'What is named changes, the rest stays.',
+    access: allow('update-address', { scope }),
+    params: addressId,
+    body: AddressChanges,
+    answers: { 200: envelope(200, One) },
+  },
+  async ({ em, deps, caller, params, body: { address_type: addressType, ...details }, requestId }) => {
+    const opened = await updateAddress(em, deps.sealer, {
+      caller,
+      requestId,
+      addressId: params.address_id,
+      addressType,
+      details,
+    });
+    return success(200, 'Address updated', { address: presentAddress(opened) });
+  },
+);
+
+export const addressesRoom = room;

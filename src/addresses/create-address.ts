@@ -1,0 +1,45 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Sealer } from '../encryption/sealer.ts';
+import { recordEvent } from '../events/record-event.ts';
+import type { Caller } from '../identity/caller.ts';
+import { refuse } from '../shared/errors.ts';
+import { newId } from '../shared/ids.ts';
+import { Address } from './address.entity.ts';
+import { type AddressDetails, type AddressType, placeOfDetails } from './address.ts';
+
+/** The organization that an address of this type of the caller belongs to. Refuses: none to belong to (400). */
+export function organizationFor(caller: Caller, addressType: AddressType): string | null {
+  if (addressType === 'individual') return null;
+  return caller.organizationId ?? refuse('REQUEST_INVALID', 'address_type: you belong to no organization');
+}
+
+/** Creates an address of the caller, or of its organization. */
+export async function createAddress(
+  em: EntityManager,
+  sealer: Sealer,
+  input: { caller: Caller; requestId: string; addressType: AddressType; details: AddressDetails },
+): Promise<{ address: Address; details: AddressDetails }> {
+  const { caller, requestId, addressType, details } = input;
+  const id = newId();
+  const sealed = await sealer.seal(placeOfDetails(id), JSON.stringify(details));
+  const address = await em.transactional(async (tx) => {
+    const created = tx.create(Address, {
+      id,
+      user_id: caller.userId,
+      organization_id: organizationFor(caller, addressType),
+      address_type: addressType,
+      details_sealed: sealed,
+      created_by: caller.userId,
+    });
+    await tx.flush();
+    await recordEvent(tx, {
+      event: 'RESOURCE_CREATED',
+      resourceType: 'address',
+      resourceId: id,
+      actorId: caller.userId,
+      requestId,
+    });
+    return created;
+  });
+  return { address, details };
+}

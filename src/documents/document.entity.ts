@@ -1,0 +1,30 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import type { DocumentType, ProductType, Visibility } from './document.ts';
+
+const DocumentSchema = defineEntity({
+  name: 'Document',
+  tableName: 'documents',
+  properties: {
+    id: p.uuid().primary(),
+    url_sealed: p.text(),
+    document_type: p.text().$type<DocumentType>(),
+    product_type: p.text().$type<ProductType>().nullable(),
+    product_id: p.uuid().nullable(),
+    visibility: p.text().$type<Visibility>(),
+    category_id: p.uuid().nullable(),
+    organization_id: p.uuid().nullable(),
+    content_type: p.text(),
+    size_bytes: p.bigint('number'),
+    sha256: p.text().nullable(),
+    created_by: p.uuid(),
+    updated_by: p.uuid().nullable(),
+    created_at: p.datetime().onCreate(() => new Date()),
+    updated_at: p.datetime().onCreate(() => new Date()),
+    deleted_at: p.datetime().nullable(),
+    deleted_by: p.uuid().nullable(),
+  },
+});
+
+/** A document of a product's row; every row has its object in storage, whose key rests sealed. */
+export class Document extends DocumentSchema.class {}
+DocumentSchema.setClass(Document);

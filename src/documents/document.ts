@@ -1,0 +1,62 @@
+import type { Caller } from '../identity/caller.ts';
+import { newId } from '../shared/ids.ts';
+import { isUuid } from '../shared/uuid.ts';
+
+/** Pure facts about documents (administration.md section 2, decisions 7). */
+export const documentTypes = [
+  'legal_agreement',
+  'signature',
+  'cause_report',
+  'donation_certificate',
+  'receipt',
+  'image',
+  'video',
+] as const;
+export type DocumentType = (typeof documentTypes)[number];
+
+export const productTypes = ['charitable_cause', 'commodity_financing', 'investment', 'transaction'] as const;
+export type ProductType = (typeof productTypes)[number];
+
+export const visibilities = ['public', 'private'] as const;
+export type Visibility = (typeof visibilities)[number];
+
+/** 50 MB; exactly this much is allowed. */
+export const maximumFileBytes = 52_428_800;
+
+/** How long a presigned address serves. */
+export const viewUrlLifetimeSeconds = 15 * 60;
+
+export const placeOfUrl = (id: string) => ({ table: 'documents', column: 'url_sealed', row: id });
+
+type Who = Pick<Caller, 'userId' | 'userType' | 'organizationId'>;
+
+interface Owned {
+  created_by: string;
+  organization_id?: string | null;
+}
+
+const isOfOrganization = ({ organizationId }: Who, { organization_id }: Owned): boolean =>
+  organizationId !== null && organization_id === organizationId;
+
+/** Its creator, users of the creator's organization, platform; a public one every caller with the permission. */
+export const maySeeDocument = (caller: Who, document: Owned & { visibility: Visibility }): boolean =>
+  caller.userType === 'platform' ||
+  document.visibility === 'public' ||
+  document.created_by === caller.userId ||
+  isOfOrganization(caller, document);
+
+/** Its creator, users of type `organization` of the creator's organization, platform. */
+export const mayChangeDocument = (caller: Who, document: Owned): boolean =>
+  caller.userType === 'platform' ||
+  document.created_by === caller.userId ||
+  (caller.userType === 'organization' && isOfOrganization(caller, document));
+
+/** A fresh storage key in the caller's space: `documents/<organization or user id>/<uuid>`. */
+export const newStorageKey = ({ organizationId, userId }: Who): string =>
+  `documents/${organizationId ?? userId}/${newId()}`;
+
+/** Whether the key lies in the caller's space or in that of the caller's organization. */
+export function isInSpaceOf({ organizationId, userId }: Who, key: string): boolean {
+  const [root, space = '', name = '', ...rest] = key.split('/');
+  return root === 'documents' && rest.length === 0 && isUuid(name) && (space === userId || space === organizationId);
+}

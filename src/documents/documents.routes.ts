@@ -1,0 +1,215 @@
+import { z } from 'zod';
+import { recordRead } from '../events/record-event.ts';
+import { allow, open } from '../http/access.ts';
+import { answer, created } from '../http/answer.ts';
+import { text, uuid } from '../http/fields.ts';
+import { listQuery, pageFields, presentPage } from '../http/paging.ts';
+import { receiveFile } from '../http/receive-file.ts';
+import { createRoom, type Room } from '../http/room.ts';
+import { validate } from '../http/validate.ts';
+import { refuse } from '../shared/errors.ts';
+import { isUuid } from '../shared/uuid.ts';
+import { deleteDocument } from './delete-document.ts';
+import { documentTypes, maximumFileBytes, productTypes, visibilities } from './document.ts';
+import { getDocument, getPublicDocument, listDocuments } from './find-documents.ts';
+import { DocumentAnswer, presentDocument } from './present-document.ts';
+import { registerDocument } from './register-document.ts';
+import { storeDocument } from './store-document.ts';
+import { updateDocument } from './update-document.ts';
+import { viewDocument } from './view-document.ts';
+
+const message = z.string();
+const scopeOfReading = "own, the organization's, public ones; all for platform";
+const scopeOfChanging = "own; the organization's for its admins; all for platform";
+const params = z.object({ id: uuid() });
+const One = z.object({ message, document: DocumentAnswer });
+const Many = z.object({ message, documents: z.array(DocumentAnswer), ...pageFields });
+
+const UploadFields = z.strictObject({
+  document_type: z.enum(documentTypes),
+  product_type: z.enum(productTypes),
+  product_id: uuid(),
+  visibility: z.enum(visibilities).default('private'),
+});
+const UploadShape = UploadFields.extend({
+  file: z.string().meta({ override: { type: 'string', format: 'binary' }, description: 'At most 52,428,800 bytes.' }),
+});
+
+/** The documents room. `stallTimeoutMs`: an upload from which nothing arrives for this long is ended. */
+export function createDocumentsRoom({ stallTimeoutMs = 60_000 } = {}): Room {
+  const room = createRoom({
+    prefix: '/v1/documents',
+    tag: 'Documents',
+    description: 'Files of product records in object storage. A profile picture is not a document.',
+  });
+
+  room.post(
+    '/upload',
+    {
+      summary: 'Upload a file',
+      description:
+        'One file per call, beside its fields. File and document exist together or not at all. The parent record is created first.',
+      access: allow('upload-document', {
+        scope: 'products of the caller, of its organization, or managed; platform: any',
+      }),
+      upload: { contentType: 'multipart/form-data', schema: UploadShape },
+      answers: { 201: DocumentAnswer.extend({ message }) },
+      refusals: [400, 408, 413],
+    },
+    async ({ em, deps, caller, ctx, requestId }) => {
+      await using file = await receiveFile(ctx, { field: 'file', maximumBytes: maximumFileBytes, stallTimeoutMs });
+      const fields = validate(UploadFields, file.fields);
+      const document = await storeDocument(em, deps, {
+        caller,
+        requestId,
+        documentType: fields.document_type,
+        productType: fields.product_type,
+        productId: fields.product_id,
+        visibility: fields.visibility,
+        object: file,
+        open: file.open,
+      });
+      return created({ message: 'Document uploaded', ...(await presentDocument(document, deps)) });
+    },
+  );
+
+  room.post(
+    '/',
+    {
+      summary: 'Register an object that is in storage',
+      description:
+        'The object was uploaded by the caller or by a user of its organization (others 400, a missing one 404); one object may carry several documents. The new one is private.',
+      access: allow('create-document', { scope: "objects of the caller or of the caller's organization" }),
+      body: z.strictObject({
+        url: text(255),
+        document_type: z.enum(documentTypes),
+        product_type: z.enum(productTypes).optional(),
+        product_id: uuid().optional(),
+      }),
+      answers: { 201: One },
+      refusals: [404],
+    },
+    async ({ em, deps, caller, body, requestId }) => {
+      const { url, document_type: documentType, product_type: productType = null, product_id: productId = null } = body;
+      const input = { caller, requestId, url, documentType, productType, productId };
+      const document = await registerDocument(em, deps, input);
+      return created({ message: 'Document created', document: await presentDocument(document, deps) });
+    },
+  );
+
+  room.get(
+    '/',
+    {
+      summary: 'List documents',
+      access: allow('read-document', { scope: scopeOfReading }),
+      query: listQuery(),
+      answers: { 200: Many },
+    },
+    async ({ em, deps, caller, query }) => {
+      const { items, total } = await listDocuments(em, caller, query);
+      const documents = await Promise.all(items.map((row) => presentDocument(row, deps)));
+      return { message: 'Documents found', documents, ...presentPage(query, total) };
+    },
+  );
+
+  room.get(
+    '/type/:type',
+    {
+      summary: 'List documents of a type',
+      access: allow('read-document', { scope: scopeOfReading }),
+      params: z.object({ type: z.enum(documentTypes) }),
+      query: listQuery(),
+      answers: { 200: Many },
+    },
+    async ({ em, deps, caller, params: { type }, query }) => {
+      const { items, total } = await listDocuments(em, caller, { ...query, documentType: type });
+      const documents = await Promise.all(items.map((row) => presentDocument(row, deps)));
+      return { message: 'Documents found', documents, ...presentPage(query, total) };
+    },
+  );
+
+  room.get(
+    '/:id',
+    {
+      summary: 'Read a document',
+      access: allow('read-document', { scope: scopeOfReading }),
+      params,
+      answers: { 200: One },
+    },
+    async ({ em, deps, caller, params: { id } }) => {
+      const document = await getDocument(em, caller, id);
+      return { message: 'Document found', document: await presentDocument(document, deps) };
+    },
+  );
+
+  room.get(
+    '/:id/view-url',
+    {
+      summary: 'An address under which the file can be downloaded for 15 minutes',
+      access: allow('read-document', { scope: scopeOfReading }),
+      params,
+      answers: { 200: z.object({ message, document_id: z.guid(), file_key: z.string(), view_url: z.string() }) },
+    },
+    async ({ em, deps, caller, params: { id }, requestId }) => {
+      const document = await getDocument(em, caller, id);
+      const { key, viewUrl } = await viewDocument(deps, document);
+      await recordRead(em, { resourceType: 'document', resourceId: id, actorId: caller.userId, requestId });
+      return { message: 'The address serves for 15 minutes', document_id: id, file_key: key, view_url: viewUrl };
+    },
+  );
+
+  room.get(
+    '/:id/public',
+    {
+      summary: 'The file of a public document',
+      access: open('redirects to a fresh address of the file; 404 for anything that is not a public document'),
+      params: z.object({ id: z.string() }),
+      answers: { 302: 'Redirects to the file.' },
+    },
+    async ({ em, deps, params: { id } }) => {
+      if (!isUuid(id)) refuse('NOT_FOUND', 'id: no such document');
+      const { viewUrl } = await viewDocument(deps, await getPublicDocument(em, id));
+      return answer(302, undefined, { Location: viewUrl, 'Cache-Control': 'no-store' });
+    },
+  );
+
+  room.patch(
+    '/:id',
+    {
+      summary: 'Change a document',
+      access: allow('update-document', { scope: scopeOfChanging }),
+      params,
+      body: z
+        .strictObject({
+          url: text(255),
+          document_type: z.enum(documentTypes),
+          product_type: z.enum(productTypes),
+          product_id: uuid(),
+        })
+        .partial(),
+      answers: { 200: One },
+    },
+    async ({ em, deps, caller, params: { id }, body, requestId }) => {
+      const document = await updateDocument(em, deps, { caller, requestId, documentId: id, changes: body });
+      return { message: 'Document updated', document: await presentDocument(document, deps) };
+    },
+  );
+
+  room.delete(
+    '/:id',
+    {
+      summary: 'Delete a document',
+      description: 'Softly: `deleted_at` and `deleted_by` are set and it is found no more.',
+      access: allow('delete-document', { scope: scopeOfChanging }),
+      params,
+      answers: { 200: z.object({ message }) },
+    },
+    async ({ em, caller, params: { id }, requestId }) => {
+      await deleteDocument(em, { caller, requestId, documentId: id });
+      return { message: 'Document deleted' };
+    },
+  );
+  return room;
+}
+
+export const documentsRoom = createDocumentsRoom();

@@ -1,0 +1,57 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Sealer } from '../encryption/sealer.ts';
+import { recordEvent } from '../events/record-event.ts';
+import type { Caller } from '../identity/caller.ts';
+import { newId } from '../shared/ids.ts';
+import type { Storage } from '../storage/storage.ts';
+import { Document } from './document.entity.ts';
+import { type DocumentType, type ProductType, placeOfUrl } from './document.ts';
+import { requireProduct } from './product-owners.ts';
+import { getOwnObject } from './stored-url.ts';
+
+export interface RegisterDocumentInput {
+  caller: Caller;
+  requestId: string;
+  /** A storage key. */
+  url: string;
+  documentType: DocumentType;
+  productType: ProductType | null;
+  productId: string | null;
+}
+
+/** Makes a private document of an object that is in storage already; one object may carry several. */
+export async function registerDocument(
+  em: EntityManager,
+  { storage, sealer }: { storage: Storage; sealer: Sealer },
+  { caller, requestId, url, documentType, productType, productId }: RegisterDocumentInput,
+): Promise<Document> {
+  await requireProduct(em, caller, { productType, productId });
+  const { contentType, sizeBytes, sha256 } = await getOwnObject(storage, caller, url);
+  const id = newId();
+  const urlSealed = await sealer.seal(placeOfUrl(id), url);
+  return em.transactional(async (tx) => {
+    const document = tx.create(Document, {
+      id,
+      url_sealed: urlSealed,
+      document_type: documentType,
+      product_type: productType,
+      product_id: productId,
+      visibility: 'private',
+      organization_id: caller.organizationId,
+      content_type: contentType,
+      size_bytes: sizeBytes,
+      sha256,
+      created_by: caller.userId,
+    });
+    await tx.flush();
+    await recordEvent(tx, {
+      event: 'RESOURCE_CREATED',
+      resourceType: 'document',
+      resourceId: id,
+      actorId: caller.userId,
+      requestId,
+      data: { document_type: documentType, product_type: productType, product_id: productId },
+    });
+    return document;
+  });
+}

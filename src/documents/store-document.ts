@@ -1,0 +1,92 @@
+import type { Readable } from 'node:stream';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Sealer } from '../encryption/sealer.ts';
+import { recordEvent } from '../events/record-event.ts';
+import type { Caller } from '../identity/caller.ts';
+import { refuse } from '../shared/errors.ts';
+import { failpoint } from '../shared/failpoint.ts';
+import { newId } from '../shared/ids.ts';
+import type { Storage, StoredObject } from '../storage/storage.ts';
+import { abandonUpload, placeOfUpload } from './abandon-upload.ts';
+import { Document } from './document.entity.ts';
+import { type DocumentType, newStorageKey, type ProductType, placeOfUrl, type Visibility } from './document.ts';
+import { requireProduct } from './product-owners.ts';
+
+export interface StoreDocumentInput {
+  caller: Caller;
+  requestId: string;
+  documentType: DocumentType;
+  productType: ProductType;
+  productId: string;
+  visibility: Visibility;
+  object: StoredObject;
+  /** Opens the bytes from their beginning. */
+  open: () => Readable;
+}
+
+/**
+ * Stores a file and its row, both or neither, whatever dies: first the row of the upload, then the object, then one
+ * transaction that trades the upload for the document. Until that commits there is no document, and what is left of
+ * the upload is taken away, here or by the sweep. Refuses: a product that is not the caller's (400), storage away (503).
+ */
+export async function storeDocument(
+  em: EntityManager,
+  { storage, sealer }: { storage: Storage; sealer: Sealer },
+  input: StoreDocumentInput,
+): Promise<Document> {
+  const { caller, productType, productId, object } = input;
+  await requireProduct(em, caller, { productType, productId });
+  const id = newId();
+  const key = newStorageKey(caller);
+  await em.execute('insert into document_uploads (id, url_sealed) values (?, ?)', [
+    id,
+    await sealer.seal(placeOfUpload(id), key),
+  ]);
+  try {
+    await failpoint('store-document.before-put');
+    await storage.put(key, object, input.open());
+    await failpoint('store-document.after-put');
+    return await tradeForDocument(em, { ...input, id, urlSealed: await sealer.seal(placeOfUrl(id), key) });
+  } catch (error) {
+    // What cannot be taken away now, with storage or the database gone, is left to the sweep.
+    await abandonUpload(em.fork(), { storage, sealer }, id).catch(() => {});
+    throw error;
+  }
+}
+
+async function tradeForDocument(
+  em: EntityManager,
+  { id, urlSealed, caller, requestId, object, ...input }: StoreDocumentInput & { id: string; urlSealed: string },
+): Promise<Document> {
+  const stored = await em.transactional(async (tx) => {
+    const mine = await tx.execute<unknown[]>('delete from document_uploads where id = ? returning 1', [id]);
+    if (mine.length === 0)
+      refuse('SERVICE_UNAVAILABLE', 'The upload took too long; try again', { retryAfterSeconds: 1 });
+    const document = tx.create(Document, {
+      id,
+      url_sealed: urlSealed,
+      document_type: input.documentType,
+      product_type: input.productType,
+      product_id: input.productId,
+      visibility: input.visibility,
+      organization_id: caller.organizationId,
+      content_type: object.contentType,
+      size_bytes: object.sizeBytes,
+      sha256: object.sha256,
+      created_by: caller.userId,
+    });
+    await tx.flush();
+    await recordEvent(tx, {
+      event: 'RESOURCE_CREATED',
+      resourceType: 'document',
+      resourceId: id,
+      actorId: caller.userId,
+      requestId,
+      data: { document_type: input.documentType, product_type: input.productType, product_id: input.productId },
+    });
+    await failpoint('store-document.before-commit');
+    return document;
+  });
+  await failpoint('store-document.after-commit');
+  return stored;
+}

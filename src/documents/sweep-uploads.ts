@@ -1,0 +1,51 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Sealer } from '../encryption/sealer.ts';
+import { removeAbandonedFiles } from '../http/nameless-file.ts';
+import type { Logger } from '../log.ts';
+import { putTimeoutMs, type Storage } from '../storage/storage.ts';
+import { abandonUpload } from './abandon-upload.ts';
+
+/** An upload this old is not under way any more: its put has long been given up. */
+const abandonedAfterMs = putTimeoutMs + 60_000;
+const sweepEveryMs = 30_000;
+const uploadsPerSweep = 100;
+
+interface SweepDependencies {
+  storage: Storage;
+  sealer: Sealer;
+}
+
+/** Takes away uploads that a process began and did not live to end; returns how many. */
+export async function sweepUploads(
+  em: EntityManager,
+  deps: SweepDependencies,
+  olderThanMs: number = abandonedAfterMs,
+): Promise<number> {
+  const uploads = await em.execute<{ id: string }[]>(
+    `select id from document_uploads where created_at <= clock_timestamp() - ? * interval '1 millisecond'
+     order by created_at limit ${uploadsPerSweep}`,
+    [olderThanMs],
+  );
+  for (const { id } of uploads) await abandonUpload(em.fork(), deps, id);
+  return uploads.length;
+}
+
+/**
+ * Sweeps now and every half minute until the answer is called, so that what a killed process left is gone within five
+ * minutes of a start (decisions 7). Several processes may sweep at once.
+ */
+export function keepUploadsSwept(deps: SweepDependencies & { orm: { em: EntityManager }; log: Logger }): () => void {
+  const sweep = async () => {
+    try {
+      await removeAbandonedFiles();
+      const swept = await sweepUploads(deps.orm.em.fork(), deps);
+      if (swept > 0) deps.log.info({ swept }, 'uploads that did not end were taken away');
+    } catch (error) {
+      deps.log.warn({ err: error }, 'uploads could not be swept; the next sweep tries again');
+    }
+  };
+  void sweep();
+  const timer = setInterval(() => void sweep(), sweepEveryMs);
+  timer.unref();
+  return () => clearInterval(timer);
+}

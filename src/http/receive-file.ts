@@ -1,0 +1,175 @@
+import type { IncomingMessage } from 'node:http';
+import type { Readable, Writable } from 'node:stream';
+import { fileTypeFromBuffer } from 'file-type';
+import type { Context } from 'koa';
+import { koaBody } from 'koa-body';
+import { DomainError, errorCodeOf, isDomainError, refuse } from '../shared/errors.ts';
+import { openNamelessFile, readFrom, writeNowhere, writeTo } from './nameless-file.ts';
+
+export interface ReceiveOptions {
+  /** The name of the one part that is a file. */
+  field: string;
+  maximumBytes: number;
+  /** An upload from which nothing arrives for this long is ended (408). */
+  stallTimeoutMs: number;
+}
+
+/** A file that was received whole, and the text fields beside it. Disposing of it removes it from the disk. */
+export interface ReceivedFile extends AsyncDisposable {
+  fields: Record<string, unknown>;
+  sizeBytes: number;
+  /** Lower-case hex. */
+  sha256: string;
+  /** By its content, never by its name; `application/octet-stream` when that tells nothing. */
+  contentType: string;
+  /** Opens the bytes from their beginning. */
+  open(): Readable;
+}
+
+/** Whatever trickles, an upload has to end some day. */
+const longestUploadMs = 30 * 60_000;
+const maximumFieldBytes = 64 * 1024;
+const maximumFields = 32;
+/** Boundaries, headers and fields around the file. */
+const maximumOverheadBytes = 256 * 1024;
+/** So much of a refused body is read on, so long, so that the client gets to reading the refusal. */
+const maximumDrainBytes = 512 * 1024 * 1024;
+const maximumDrainMs = 20_000;
+/** Formats tell what they are in their beginning. */
+const sampleBytes = 256 * 1024;
+
+/**
+ * Receives one file by multipart/form-data, spooled to disk and never held whole in memory. Refuses: no file, two
+ * files, another field, an empty file, a body that is malformed or ends early (400), one that stalls (408), a file
+ * that is too big (413). Nothing is left on disk then.
+ */
+export async function receiveFile(ctx: Context, options: ReceiveOptions): Promise<ReceivedFile> {
+  if (!ctx.is('multipart')) refuse('REQUEST_INVALID', 'The body must be multipart/form-data');
+  const handle = await openNamelessFile();
+  try {
+    if (Number(ctx.get('content-length')) > options.maximumBytes + maximumOverheadBytes) throw tooBig(options);
+    const spooled = await spool(ctx, () => writeTo(handle), options);
+    const sample = Buffer.alloc(Math.min(sampleBytes, spooled.sizeBytes));
+    await handle.read(sample, 0, sample.length, 0);
+    const type = await fileTypeFromBuffer(sample);
+    return {
+      ...spooled,
+      contentType: type?.mime ?? 'application/octet-stream',
+      open: () => readFrom(handle, spooled.sizeBytes),
+      [Symbol.asyncDispose]: () => handle.close(),
+    };
+  } catch (error) {
+    await handle.close();
+    const refusal = asRefusal(error, ctx, options);
+    if (errorCodeOf(refusal) !== 'REQUEST_TIMEOUT') await drain(ctx.req);
+    throw refusal;
+  }
+}
+
+type Spooled = Pick<ReceivedFile, 'fields' | 'sizeBytes' | 'sha256'>;
+
+async function spool(ctx: Context, open: () => Writable, options: ReceiveOptions): Promise<Spooled> {
+  const { field, maximumBytes, stallTimeoutMs } = options;
+  const givenUp = Promise.withResolvers<never>();
+  let files = 0;
+  const parse = koaBody({
+    multipart: true,
+    json: false,
+    urlencoded: false,
+    text: false,
+    formidable: {
+      maxFiles: 1,
+      maxFields: maximumFields,
+      maxFieldsSize: maximumFieldBytes,
+      maxFileSize: maximumBytes,
+      hashAlgorithm: 'sha256',
+      fileWriteStreamHandler: () => {
+        files += 1;
+        return files === 1 ? open() : writeNowhere();
+      },
+      onPart(part, handlePart) {
+        // The parser tells a file by its type; clients tell it by its name, and not all of them send a type.
+        const isFile = part.originalFilename !== null || (part.name === field && part.mimetype !== null);
+        part.mimetype = isFile ? 'application/octet-stream' : null;
+        if (!isFile || part.name === field) handlePart(part);
+        else givenUp.reject(new DomainError('REQUEST_INVALID', `${part.name}: unknown file; send it as ${field}`));
+      },
+    },
+  });
+  const parsing = parse(ctx, async () => {});
+  parsing.catch(() => {});
+  const stopWatching = watch(ctx.req, stallTimeoutMs, () => {
+    const message = `Nothing arrived for ${Math.ceil(stallTimeoutMs / 1000)} seconds`;
+    givenUp.reject(new DomainError('REQUEST_TIMEOUT', message));
+  });
+  try {
+    await Promise.race([parsing, givenUp.promise]);
+  } finally {
+    stopWatching();
+  }
+  const file = ctx.request.files?.[field];
+  if (file === undefined || Array.isArray(file)) refuse('REQUEST_INVALID', `${field}: exactly one file is required`);
+  const { body } = ctx.request;
+  return { fields: typeof body === 'object' ? { ...body } : {}, sizeBytes: file.size, sha256: String(file.hash) };
+}
+
+/** Calls `stalled` when no byte has arrived for so long, or the whole takes longer than anything may. */
+function watch(request: IncomingMessage, stallTimeoutMs: number, stalled: () => void): () => void {
+  const begun = performance.now();
+  let [seen, since] = [request.socket.bytesRead, begun];
+  const timer = setInterval(
+    () => {
+      const [bytes, now] = [request.socket.bytesRead, performance.now()];
+      if (bytes !== seen) [seen, since] = [bytes, now];
+      if (now - since >= stallTimeoutMs || now - begun >= longestUploadMs) stalled();
+    },
+    Math.min(1000, stallTimeoutMs / 4),
+  );
+  return () => clearInterval(timer);
+}
+
+const tooBig = ({ field, maximumBytes }: ReceiveOptions) =>
+  new DomainError('PAYLOAD_TOO_LARGE', `${field}: must have at most ${maximumBytes} bytes`);
+
+/** The parser's own codes (FormidableError.js), in our words. */
+const parserRefusals: Record<number, (options: ReceiveOptions) => DomainError> = {
+  1006: () => new DomainError('REQUEST_INVALID', 'The fields beside the file are too long'),
+  1007: () => new DomainError('REQUEST_INVALID', 'The fields beside the file are too many'),
+  1008: ({ field }) => new DomainError('REQUEST_INVALID', `${field}: must not be empty`),
+  1009: tooBig,
+  1010: ({ field }) => new DomainError('REQUEST_INVALID', `${field}: must not be empty`),
+  1015: ({ field }) => new DomainError('REQUEST_INVALID', `${field}: exactly one file is required`),
+  1016: tooBig,
+};
+const diskFull = new Set<unknown>(['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE']);
+
+/** What the parser, the connection or the disk says, in our words; what is none of them stays as it is. */
+function asRefusal(error: unknown, { req }: Context, options: ReceiveOptions): unknown {
+  if (isDomainError(error)) return error;
+  const code = errorCodeOf(error);
+  const refusal = typeof code === 'number' ? parserRefusals[code] : undefined;
+  if (refusal) return refusal(options);
+  if (diskFull.has(code)) {
+    const message = 'There is no room for uploads for a moment; try again';
+    return new DomainError('SERVICE_UNAVAILABLE', message, { cause: error, retryAfterSeconds: 10 });
+  }
+  const isParsers = typeof error === 'object' && error !== null && 'httpCode' in error;
+  if (!isParsers && req.complete) return error;
+  const message = 'The body is not well-formed multipart/form-data, or ended early';
+  return new DomainError('REQUEST_INVALID', message, { cause: error });
+}
+
+/** Reads on and forgets, within bounds: a connection that closes on a client that still sends loses the answer. */
+async function drain(request: IncomingMessage): Promise<void> {
+  if (request.complete || request.destroyed) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const begun = request.socket.bytesRead;
+  const deadline = performance.now() + maximumDrainMs;
+  const timer = setInterval(() => {
+    if (request.socket.bytesRead - begun > maximumDrainBytes || performance.now() > deadline) resolve();
+  }, 50);
+  for (const event of ['end', 'close', 'error']) request.once(event, () => resolve());
+  request.resume();
+  await promise;
+  clearInterval(timer);
+}

@@ -1,0 +1,55 @@
+import { LockMode } from '@mikro-orm/core';
+import type { EntityManager, FilterQuery } from '@mikro-orm/postgresql';
+import type { Sealer } from '../encryption/sealer.ts';
+import { findPage, type ListWindow } from '../find-page.ts';
+import type { Caller } from '../identity/caller.ts';
+import { refuse } from '../shared/errors.ts';
+import { OfficialDocument } from './official-document.entity.ts';
+import { mayUseOfficialDocument, type OfficialDetails, placeOfDetails } from './official-document.ts';
+
+export interface OpenedOfficialDocument {
+  row: OfficialDocument;
+  details: OfficialDetails;
+}
+
+/** The row with its sealed fields opened. */
+export async function openOfficialDocument(sealer: Sealer, row: OfficialDocument): Promise<OpenedOfficialDocument> {
+  return { row, details: JSON.parse(await sealer.open(placeOfDetails(row.id), row.details_sealed)) };
+}
+
+const missing = (): never => refuse('NOT_FOUND', 'id: no such official document');
+
+/** One official document. Another's and a missing one look the same (NOT_FOUND). */
+export async function getOfficialDocument(
+  em: EntityManager,
+  sealer: Sealer,
+  { caller, id }: { caller: Caller; id: string },
+): Promise<OpenedOfficialDocument> {
+  const row = await em.findOne(OfficialDocument, { id });
+  return row !== null && mayUseOfficialDocument(caller, row) ? openOfficialDocument(sealer, row) : missing();
+}
+
+/** One official document, locked to be changed. Refuses like `getOfficialDocument`. */
+export async function lockOfficialDocument(tx: EntityManager, caller: Caller, id: string): Promise<OfficialDocument> {
+  const row = await tx.findOne(OfficialDocument, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
+  return row !== null && mayUseOfficialDocument(caller, row) ? row : missing();
+}
+
+/** The rows that the caller may use, as a condition (the rule of `mayUseOfficialDocument`). */
+function usableBy({ userType, userId, organizationId }: Caller): FilterQuery<OfficialDocument> {
+  if (userType === 'platform') return {};
+  if (userType === 'organization' && organizationId !== null) {
+    return { $or: [{ user_id: userId }, { organization_id: organizationId }] };
+  }
+  return { user_id: userId };
+}
+
+/** A page of the official documents that the caller may use, newest first unless asked otherwise. */
+export async function listOfficialDocuments(
+  em: EntityManager,
+  sealer: Sealer,
+  { caller, ...window }: ListWindow & { caller: Caller },
+): Promise<{ documents: OpenedOfficialDocument[]; total: number }> {
+  const { items, total } = await findPage(em, OfficialDocument, usableBy(caller), window);
+  return { documents: await Promise.all(items.map((row) => openOfficialDocument(sealer, row))), total };
+}

@@ -1,0 +1,36 @@
+import type { Caller } from '../identity/caller.ts';
+
+/** Pure facts about official documents (administration.md section 2, decisions 7). */
+export const officialDocumentKinds = ['passport', 'national_id', 'driving_license', 'taxpayer_id'] as const;
+export type OfficialDocumentKind = (typeof officialDocumentKinds)[number];
+
+export const verificationStatuses = ['pending', 'verified', 'rejected'] as const;
+export type VerificationStatus = (typeof verificationStatuses)[number];
+
+/** What tells who somebody is; it rests sealed. */
+export interface OfficialDetails {
+  number: string;
+  name_on_document: string;
+}
+
+export const placeOfDetails = (id: string) => ({ table: 'official_documents', column: 'details_sealed', row: id });
+
+/** Its owner, users of type `organization` of the owner's organization, platform. */
+export const mayUseOfficialDocument = (
+  caller: Pick<Caller, 'userId' | 'userType' | 'organizationId'>,
+  document: { user_id: string; organization_id?: string | null },
+): boolean =>
+  caller.userType === 'platform' ||
+  document.user_id === caller.userId ||
+  (caller.userType === 'organization' &&
+    caller.organizationId !== null &&
+    document.organization_id === caller.organizationId);
+
+const shownCharacters = 4;
+
+/** A number as everybody but its owner sees it: its last four characters, when they are less than half of it. */
+export function maskNumber(number: string): string {
+  const characters = [...number];
+  const shown = characters.length > 2 * shownCharacters ? shownCharacters : 0;
+  return characters.map((character, index) => (index < characters.length - shown ? '*' : character)).join('');
+}

@@ -1,0 +1,78 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Sealer } from '../encryption/sealer.ts';
+import { recordEvent } from '../events/record-event.ts';
+import type { Caller } from '../identity/caller.ts';
+import { refuse } from '../shared/errors.ts';
+import { requireDocumentOf } from './create-official-document.ts';
+import { lockOfficialDocument, type OpenedOfficialDocument, openOfficialDocument } from './find-official-documents.ts';
+import {
+  type OfficialDetails,
+  type OfficialDocumentKind,
+  placeOfDetails,
+  type VerificationStatus,
+} from './official-document.ts';
+
+type Changes<T> = { [Field in keyof T]?: T[Field] | undefined };
+
+export interface UpdateOfficialDocumentInput {
+  caller: Caller;
+  requestId: string;
+  id: string;
+  details: Changes<OfficialDetails>;
+  changes: Changes<{
+    kind: OfficialDocumentKind;
+    issued_on: string;
+    expires_on: string;
+    document_id: string;
+    verification_status: VerificationStatus;
+  }>;
+}
+
+const named = <T extends object>(changes: T): T =>
+  Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined)) as T;
+
+/**
+ * Changes an official document. `verification_status` is set by platform users (403 otherwise); what others change is
+ * to be verified again. Refuses with NOT_FOUND one that the caller may not use.
+ */
+export async function updateOfficialDocument(
+  em: EntityManager,
+  sealer: Sealer,
+  { caller, requestId, id, ...input }: UpdateOfficialDocumentInput,
+): Promise<OpenedOfficialDocument> {
+  const isPlatform = caller.userType === 'platform';
+  const [details, changes] = [named(input.details), named(input.changes)];
+  const changed = [...Object.keys(details), ...Object.keys(changes)];
+  return em.transactional(async (tx) => {
+    const row = await lockOfficialDocument(tx, caller, id);
+    if (changes.verification_status !== undefined && !isPlatform) {
+      refuse('FORBIDDEN', 'verification_status: only platform users set it');
+    }
+    const opened = await openOfficialDocument(sealer, row);
+    if (changed.length === 0) return opened;
+    await requireDocumentOf(tx, row.user_id, changes.document_id ?? null);
+    if (Object.keys(details).length > 0) {
+      Object.assign(opened.details, details);
+      row.details_sealed = await sealer.seal(placeOfDetails(id), JSON.stringify(opened.details));
+    }
+    tx.assign(row, { ...(isPlatform ? {} : { verification_status: 'pending' }), ...changes, updated_at: new Date() });
+    requirePeriod(row.issued_on ?? null, row.expires_on ?? null);
+    await tx.flush();
+    await recordEvent(tx, {
+      event: 'RESOURCE_UPDATED',
+      resourceType: 'official_document',
+      resourceId: id,
+      actorId: caller.userId,
+      requestId,
+      data: { changed, verification_status: row.verification_status },
+    });
+    return opened;
+  });
+}
+
+/** Refuses a document that expires before it was issued. */
+export function requirePeriod(issuedOn: string | null, expiresOn: string | null): void {
+  if (issuedOn !== null && expiresOn !== null && expiresOn < issuedOn) {
+    refuse('REQUEST_INVALID', 'expires_on: must not be before issued_on');
+  }
+}
