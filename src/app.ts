@@ -22,12 +22,14 @@ import { authenticate } from './identity/authenticate.ts';
 import { usersRoom } from './identity/users.routes.ts';
 import { wellKnownRoom } from './identity/well-known.routes.ts';
 import { accountsRoom } from './ledger/accounts.routes.ts';
+import { statementsRoom } from './ledger/statements.routes.ts';
 import { transactionsRoom } from './ledger/transactions.routes.ts';
 import { officialDocumentsRoom } from './official-documents/official-documents.routes.ts';
 import { organizationsRoom } from './organizations/organizations.routes.ts';
 import { limitPartnerRate } from './partners/limit-rate.ts';
 import { createPartnerDoor } from './partners/partner-door.ts';
 import { paymentsRoom } from './payments/payments.routes.ts';
+import { transfersRoom } from './payments/transfers.routes.ts';
 import { productsRoom } from './products/products.routes.ts';
 import { savingGoalsRoom } from './saving-goals/saving-goals.routes.ts';
 
@@ -45,6 +47,8 @@ export const rooms: readonly Room[] = [
   officialDocumentsRoom,
   eventsRoom,
   accountsRoom,
+  statementsRoom,
+  transfersRoom,
   transactionsRoom,
   paymentsRoom,
   productsRoom,

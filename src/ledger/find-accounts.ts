@@ -5,6 +5,7 @@ import { refuse } from '../shared/errors.ts';
 import type { Money } from '../shared/money.ts';
 import { Account } from './account.entity.ts';
 import type { AccountKind } from './account.ts';
+import { findBalances } from './find-balances.ts';
 
 export interface AccountWithBalance {
   account: Account;
@@ -45,11 +46,9 @@ export async function getAccount(em: EntityManager, caller: Caller, id: string):
 }
 
 async function withBalances(em: EntityManager, accounts: Account[]): Promise<AccountWithBalance[]> {
-  if (accounts.length === 0) return [];
-  const rows = await em.execute<{ account_id: string; balance: Money }[]>(
-    'select account_id, sum(balance)::text as balance from account_balances where account_id = any(?::uuid[]) group by 1',
-    [`{${accounts.map(({ id }) => id).join(',')}}`],
+  const balanceOf = await findBalances(
+    em,
+    accounts.map(({ id }) => id),
   );
-  const balances = new Map(rows.map(({ account_id, balance }) => [account_id, balance]));
-  return accounts.map((account) => ({ account, balance: balances.get(account.id) ?? '0.0000' }));
+  return accounts.map((account) => ({ account, balance: balanceOf(account.id) }));
 }

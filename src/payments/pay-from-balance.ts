@@ -34,6 +34,8 @@ interface Movement {
   referenceType: LedgerReferenceType;
   purpose: TransactionPurpose;
   targetAccountId: string;
+  /** What the request calls the source account. */
+  sourceField: 'source_account_id' | 'account_id';
 }
 
 /** SQLSTATEs of refusals (m0002, m0005). */
@@ -59,6 +61,7 @@ export async function payFromBalance(
     referenceType: handler.ledgerReferenceType,
     purpose: 'product_transfer',
     targetAccountId: accountId,
+    sourceField: 'source_account_id',
   };
   const handled: HandledPayment = {
     orderId: null,
@@ -80,7 +83,7 @@ export async function moveFromBalance(
   effects?: { handler: PaymentHandler; handled: HandledPayment },
 ): Promise<BalancePaymentOutcome> {
   if (movement.targetAccountId === payment.sourceAccountId) {
-    refuse('REQUEST_INVALID', 'source_account_id: an account cannot pay into itself');
+    refuse('REQUEST_INVALID', `${movement.sourceField}: an account cannot pay into itself`);
   }
   const onSettled = effects?.handler.onSettled;
   const outcome =
@@ -111,7 +114,7 @@ interface MoveRow {
 async function moveOnce(
   em: EntityManager,
   { payer, transactionId, referenceId, sourceAccountId, amount, requestId, answer = '', idempotency }: BalancePayment,
-  { kind, referenceType, purpose, targetAccountId }: Movement,
+  { kind, referenceType, purpose, targetAccountId, sourceField }: Movement,
   effects: { handler: PaymentHandler; handled: HandledPayment } | undefined,
 ): Promise<BalancePaymentOutcome> {
   const journalId = newId();
@@ -144,9 +147,9 @@ async function moveOnce(
   const row = must(rows[0], 'a balance payment has an outcome');
   switch (row.outcome) {
     case 'missing':
-      return refuse('NOT_FOUND', 'source_account_id: no such account');
+      return refuse('NOT_FOUND', `${sourceField}: no such account`);
     case 'foreign':
-      return refuse('FORBIDDEN', 'source_account_id: the account is not yours');
+      return refuse('FORBIDDEN', `${sourceField}: the account is not yours`);
     case 'reused':
       return refuse('IDEMPOTENCY_KEY_REUSED', 'Idempotency-Key: this key was used for a request with another body');
     case 'replayed':

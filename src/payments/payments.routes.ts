@@ -8,17 +8,22 @@ import { readIdempotencyKey } from '../http/idempotency-key.ts';
 import { listQuery, pageFields, presentPage } from '../http/paging.ts';
 import { createRoom } from '../http/room.ts';
 import { refuse } from '../shared/errors.ts';
+import { createTurns } from '../shared/turns.ts';
 import { findChannels } from './find-channels.ts';
 import { findOrder, findOrders, getOrder, type OrderWithChannel } from './find-orders.ts';
+import { handlerOf } from './handlers/index.ts';
 import { keepFirstAnswer } from './idempotency.ts';
 import { PaidShape } from './paid-shape.ts';
 import { paymentOrderStatusIds, referenceTypes } from './payment-order.ts';
 import { payAsAsked } from './prepare-balance-payment.ts';
-import { openTexts, prepareGatewayPayment } from './prepare-gateway-payment.ts';
+import { openTexts, type PreparedPayment, prepareGatewayPayment } from './prepare-gateway-payment.ts';
 import { presentOrder } from './present-order.ts';
+import { replay, sendStored } from './replay.ts';
 
 /** How long a request waits for the provider before it answers `PENDING` (decisions 3). */
 const instrumentWaitMs = 10_000;
+/** Payments of one user for one target that takes one order at a time wait for each other in this process. */
+const turns = createTurns();
 
 const OrderShape = z
   .object({
@@ -134,21 +139,28 @@ room.post(
   },
   async ({ em, deps, caller, body, ctx, requestId }) => {
     const key = readIdempotencyKey(ctx);
-    const prepared = await prepareGatewayPayment(em, deps.sealer, { caller, body, key, requestId });
-    if ('replay' in prepared) return replay(prepared.replay);
-    const { orderId, opening } = prepared;
-    await deps.temporal.startGatewayPayment(orderId, opening, instrumentWaitMs);
-    const found = await findOrder(em.fork(), orderId);
-    if (found === null)
-      refuse('SERVICE_UNAVAILABLE', 'The payment could not be begun; try again', { retryAfterSeconds: 2 });
-    if (found.order.status === 'FAILED') {
-      refuse('PROVIDER_REFUSED', `The provider refused the payment: ${found.order.failure_code ?? 'no reason given'}`);
-    }
-    const data = { status: 'success', statusCode: 201, message: 'Payment created', data: await present(deps, found) };
-    if (opening.idempotency === null) return created(data);
-    return answerOnce(em.fork(), { userId: caller.userId, ...opening.idempotency }, data);
+    const pay = async () => {
+      const prepared = await prepareGatewayPayment(em, deps.sealer, { caller, body, key, requestId });
+      if ('replay' in prepared) return replay(prepared.replay);
+      return payByGateway(em, deps, prepared);
+    };
+    const target = `${body.reference_type}/${body.reference_id}/${caller.userId}`;
+    return handlerOf(body.reference_type)?.inTurn ? turns.take(target, pay) : pay();
   },
 );
+
+async function payByGateway(em: EntityManager, deps: Dependencies, { orderId, opening }: PreparedPayment) {
+  await deps.temporal.startGatewayPayment(orderId, opening, instrumentWaitMs);
+  const found = await findOrder(em.fork(), orderId);
+  if (found === null)
+    refuse('SERVICE_UNAVAILABLE', 'The payment could not be begun; try again', { retryAfterSeconds: 2 });
+  if (found.order.status === 'FAILED') {
+    refuse('PROVIDER_REFUSED', `The provider refused the payment: ${found.order.failure_code ?? 'no reason given'}`);
+  }
+  const data = { status: 'success', statusCode: 201, message: 'Payment created', data: await present(deps, found) };
+  if (opening.idempotency === null) return created(data);
+  return answerOnce(em.fork(), { userId: opening.userId, ...opening.idempotency }, data);
+}
 
 room.post(
   '/balance',
@@ -164,13 +176,9 @@ room.post(
     refusals: [404],
   },
   async ({ em, caller, body, ctx, requestId }) => {
-    const paid = await payAsAsked(em, body, { caller, key: readIdempotencyKey(ctx), requestId });
-    return paid.replayed ? replay(paid) : answer(paid.status, Buffer.from(paid.body));
+    return sendStored(await payAsAsked(em, body, { caller, key: readIdempotencyKey(ctx), requestId }));
   },
 );
-
-const replay = ({ status, body }: { status: number; body: string }) =>
-  answer(status, Buffer.from(body), { 'Idempotency-Replayed': 'true' });
 
 /** The first answer under a key is kept and is what every later one says; a key of another request is refused. */
 async function answerOnce(

@@ -1,0 +1,84 @@
+import { type EntityManager, IsolationLevel } from '@mikro-orm/postgresql';
+import { must } from '../shared/assert.ts';
+import { addMoney, type Money } from '../shared/money.ts';
+
+/** Which part of an account's history: from inclusive, to exclusive; open where undefined. */
+export interface StatementPeriod {
+  accountId: string;
+  from?: Date | undefined;
+  to?: Date | undefined;
+}
+
+export interface StatementLine {
+  created_at: string;
+  /** IDR, scale 4, signed. */
+  amount: Money;
+  running_balance: Money;
+  journal_id: string;
+  kind: string;
+}
+
+/** The balances before and after the period, then its postings in batches, all of one instant. */
+export type StatementPart = { opening_balance: Money; closing_balance: Money } | { lines: readonly StatementLine[] };
+
+/** Postings read at a time; what a statement holds in memory. */
+const batchSize = 1000;
+
+interface PostingRow {
+  id: string;
+  created_at: Date | string;
+  amount: Money;
+  journal_id: string;
+  kind: string;
+}
+
+/**
+ * Reads a statement in parts, in one snapshot of the database, so that opening balance, lines and closing balance agree
+ * whatever is posted meanwhile. Holds a connection until it has been read to its end or is returned.
+ */
+export async function* readStatement(
+  em: EntityManager,
+  { accountId, from, to }: StatementPeriod,
+): AsyncGenerator<StatementPart, void, undefined> {
+  const tx = em.fork();
+  await tx.begin({ isolationLevel: IsolationLevel.REPEATABLE_READ, readOnly: true });
+  try {
+    const [sums] = await tx.execute<{ opening: Money; closing: Money }[]>(
+      `select coalesce(sum(amount) filter (where created_at < ?), 0)::numeric(20, 4)::text as opening,
+         coalesce(sum(amount), 0)::numeric(20, 4)::text as closing
+       from postings where account_id = ? and created_at < ?`,
+      [from ?? '-infinity', accountId, to ?? 'infinity'],
+    );
+    const { opening, closing } = must(sums, 'a sum has a row');
+    yield { opening_balance: opening, closing_balance: closing };
+    let running = opening;
+    for (let last: string | undefined; ; ) {
+      const rows: PostingRow[] = await tx.execute<PostingRow[]>(
+        `select p.id::text, p.created_at, p.amount::text, p.journal_id, j.kind
+         from postings p join journals j on j.id = p.journal_id
+         where p.account_id = ? and p.created_at >= ? and p.created_at < ?
+           ${last === undefined ? '' : 'and (p.created_at, p.id) > (select l.created_at, l.id from postings l where l.id = ?)'}
+         order by p.created_at, p.id limit ${batchSize}`,
+        [accountId, from ?? '-infinity', to ?? 'infinity', ...(last === undefined ? [] : [last])],
+      );
+      if (rows.length > 0) {
+        yield {
+          lines: rows.map(({ created_at, amount, journal_id, kind }) => {
+            running = addMoney(running, amount);
+            return {
+              created_at: new Date(created_at).toISOString(),
+              amount,
+              running_balance: running,
+              journal_id,
+              kind,
+            };
+          }),
+        };
+      }
+      if (rows.length < batchSize) break;
+      last = rows.at(-1)?.id;
+    }
+  } finally {
+    await tx.rollback();
+  }
+}

@@ -1,0 +1,54 @@
+import { z } from 'zod';
+import { allow } from '../http/access.ts';
+import { stream } from '../http/answer.ts';
+import { amount, periodEnd, periodStart, timestamp, uuid } from '../http/fields.ts';
+import { createRoom } from '../http/room.ts';
+import { refuse } from '../shared/errors.ts';
+import { getAccount } from './find-accounts.ts';
+import { readStatement } from './read-statement.ts';
+import { streamStatement } from './statement-stream.ts';
+
+const room = createRoom({ prefix: '/v1/accounts', tag: 'Accounts' });
+
+room.get(
+  '/:account_id/statement',
+  {
+    summary: "Read an account's statement",
+    description:
+      'Not paged but streamed, oldest posting first, all of one instant of the ledger. With `Accept: text/csv` the ' +
+      'postings are lines of CSV under a header line.',
+    access: allow('read-account', { scope: "own; the organization's for its admins; all for platform" }),
+    params: z.object({ account_id: uuid() }),
+    query: z.object({ from: periodStart().optional(), to: periodEnd().optional() }),
+    answers: {
+      200: z.object({
+        message: z.string(),
+        data: z.object({
+          opening_balance: amount(),
+          closing_balance: amount(),
+          postings: z.array(
+            z.object({
+              created_at: timestamp(),
+              amount: amount().meta({ description: 'Signed: negative is a debit.' }),
+              running_balance: amount(),
+              journal_id: uuid(),
+              kind: z.string(),
+            }),
+          ),
+        }),
+      }),
+    },
+    refusals: [404],
+  },
+  async ({ em, caller, params, query: { from, to }, ctx }) => {
+    if (from && to && from >= to) refuse('REQUEST_INVALID', 'from: must not be after to');
+    const { account } = await getAccount(em, caller, params.account_id);
+    const format = ctx.accepts('application/json', 'text/csv') === 'text/csv' ? 'csv' : 'json';
+    const body = await streamStatement(format, { message: 'Statement found' }, () =>
+      readStatement(em, { accountId: account.id, from, to }),
+    );
+    return stream(body, { 'content-type': format === 'csv' ? 'text/csv; charset=utf-8' : 'application/json' });
+  },
+);
+
+export const statementsRoom = room;

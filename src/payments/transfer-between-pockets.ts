@@ -1,0 +1,68 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { Account } from '../ledger/account.entity.ts';
+import { mayUseAccount } from '../ledger/may-use-account.ts';
+import { refuse } from '../shared/errors.ts';
+import { balancePaymentIdFor } from '../shared/ids.ts';
+import { formatMoney, type Money } from '../shared/money.ts';
+import { fingerprintOf, hashKey, type StoredAnswer } from './idempotency.ts';
+import { moveFromBalance } from './pay-from-balance.ts';
+import { type Asking, findReplay, newBalancePlace, presentPaid, storedAnswerOf } from './prepare-balance-payment.ts';
+
+export interface TransferRequest {
+  sourceAccountId: string;
+  destinationAccountId: string;
+  /** IDR. */
+  amount: Money;
+}
+
+/**
+ * Moves money between two accounts of the caller's own: a payment like any other, of purpose `pocket_transfer`
+ * (decisions 2). Refuses a missing account (404), another's (403), the same account twice and a balance that does not
+ * cover it (400).
+ */
+export async function transferBetweenPockets(
+  em: EntityManager,
+  transfer: TransferRequest,
+  asking: Asking,
+): Promise<StoredAnswer & { replayed: boolean }> {
+  const { caller, key, requestId } = asking;
+  const { sourceAccountId, destinationAccountId } = transfer;
+  const amount = formatMoney(transfer.amount);
+  const path = `/v1/accounts/${sourceAccountId}/transfers`;
+  const fingerprint = fingerprintOf('POST', path, { destination_account_id: destinationAccountId, amount });
+  const replay = await findReplay(em, asking, fingerprint);
+  if (replay !== null) return { ...replay, replayed: true };
+  const destination = await em.findOne(Account, { id: destinationAccountId });
+  if (destination === null) refuse('NOT_FOUND', 'destination_account_id: no such account');
+  if (!mayUseAccount(caller, destination)) refuse('FORBIDDEN', 'destination_account_id: the account is not yours');
+  const transactionId = balancePaymentIdFor(caller.userId, key);
+  const referenceType = 'account_top_up';
+  const answer = presentPaid('Transfer completed', {
+    transaction_id: transactionId,
+    amount,
+    new_balance: newBalancePlace,
+    reference_type: referenceType,
+    reference_id: destinationAccountId,
+  });
+  const moved = await moveFromBalance(
+    em,
+    {
+      payer: caller,
+      transactionId,
+      referenceId: destinationAccountId,
+      sourceAccountId,
+      amount,
+      requestId,
+      answer: JSON.stringify(answer),
+      idempotency: key === undefined ? null : { keyHash: hashKey(key), fingerprint },
+    },
+    {
+      kind: 'pocket-transfer',
+      referenceType,
+      purpose: 'pocket_transfer',
+      targetAccountId: destinationAccountId,
+      sourceField: 'account_id',
+    },
+  );
+  return storedAnswerOf(moved);
+}

@@ -1,0 +1,38 @@
+import { z } from 'zod';
+import { allow } from '../http/access.ts';
+import { moneyString, uuid } from '../http/fields.ts';
+import { readIdempotencyKey } from '../http/idempotency-key.ts';
+import { createRoom } from '../http/room.ts';
+import { PaidShape } from './paid-shape.ts';
+import { sendStored } from './replay.ts';
+import { transferBetweenPockets } from './transfer-between-pockets.ts';
+
+const room = createRoom({ prefix: '/v1/accounts', tag: 'Accounts' });
+
+room.post(
+  '/:account_id/transfers',
+  {
+    summary: "Move money between one's own accounts",
+    description: 'One ledger row of purpose `pocket_transfer`. The same `Idempotency-Key` and body replay the answer.',
+    access: allow('top-up-account', { scope: "both accounts the caller's own" }),
+    params: z.object({ account_id: uuid() }),
+    body: z.strictObject({ destination_account_id: uuid(), amount: moneyString() }),
+    idempotent: true,
+    answers: { 201: PaidShape },
+    refusals: [404],
+  },
+  async ({ em, caller, params, body, ctx, requestId }) =>
+    sendStored(
+      await transferBetweenPockets(
+        em,
+        {
+          sourceAccountId: params.account_id,
+          destinationAccountId: body.destination_account_id,
+          amount: body.amount,
+        },
+        { caller, key: readIdempotencyKey(ctx), requestId },
+      ),
+    ),
+);
+
+export const transfersRoom = room;

@@ -1,0 +1,44 @@
+import type { EntityManager, FilterQuery } from '@mikro-orm/postgresql';
+import { findPage, type ListWindow } from '../find-page.ts';
+import { findBalances } from '../ledger/find-balances.ts';
+import { refuse } from '../shared/errors.ts';
+import type { Money } from '../shared/money.ts';
+import { Product } from './product.entity.ts';
+import type { ProductKind, ProductStatus } from './product.ts';
+
+export interface FoundProduct {
+  product: Product;
+  /** IDR, scale 4: the balance of its account. */
+  currentAmount: Money;
+}
+
+export interface ProductFilter extends ListWindow {
+  kind?: ProductKind | undefined;
+  status?: ProductStatus | undefined;
+}
+
+/** A page of products, newest first. */
+export async function findProducts(
+  em: EntityManager,
+  { kind, status, ...window }: ProductFilter,
+): Promise<{ items: FoundProduct[]; total: number }> {
+  const where: FilterQuery<Product> = { ...(kind && { kind }), ...(status && { status }) };
+  const { items, total } = await findPage(em, Product, where, window);
+  return { items: await withAmounts(em, items), total };
+}
+
+/** One product. Refuses with NOT_FOUND. */
+export async function getProduct(em: EntityManager, id: string): Promise<FoundProduct> {
+  const product = await em.findOne(Product, { id }, { refresh: true });
+  if (product === null) refuse('NOT_FOUND', 'product_id: no such product');
+  const balanceOf = await findBalances(em, [product.account_id]);
+  return { product, currentAmount: balanceOf(product.account_id) };
+}
+
+async function withAmounts(em: EntityManager, products: Product[]): Promise<FoundProduct[]> {
+  const balanceOf = await findBalances(
+    em,
+    products.map(({ account_id }) => account_id),
+  );
+  return products.map((product) => ({ product, currentAmount: balanceOf(product.account_id) }));
+}

@@ -1,0 +1,120 @@
+import { z } from 'zod';
+import { allow } from '../http/access.ts';
+import { created } from '../http/answer.ts';
+import { amount, moneyString, text, timestamp, uuid } from '../http/fields.ts';
+import { listQuery, pageFields, presentPage } from '../http/paging.ts';
+import { createRoom } from '../http/room.ts';
+import { createProduct } from './create-product.ts';
+import { findProducts, getProduct } from './find-products.ts';
+import { presentProduct } from './present-product.ts';
+import { productKinds, productStatuses } from './product.ts';
+import { updateProduct } from './update-product.ts';
+
+const ProductShape = z
+  .object({
+    id: uuid(),
+    kind: z.enum(productKinds),
+    name: z.string(),
+    account_id: uuid(),
+    target_amount: amount().nullable(),
+    minimum_amount: amount().nullable(),
+    current_amount: amount().meta({ description: "What it holds: its account's balance." }),
+    status: z.enum(productStatuses),
+    created_at: timestamp(),
+    updated_at: timestamp(),
+  })
+  .meta({ id: 'Product' });
+
+const ProductAnswer = z.object({ message: z.string(), data: ProductShape });
+const managers = allow('manage-product', { userTypes: ['platform'], scope: 'all' });
+const readers = allow('read-product', { scope: 'all' });
+
+const room = createRoom({
+  prefix: '/v1/products',
+  tag: 'Products',
+  description: 'What the platform offers to pay into: investments, financing, takaful. Each has an account of its own.',
+});
+
+room.get(
+  '/',
+  {
+    summary: 'List products',
+    access: readers,
+    query: listQuery().extend({
+      kind: z.enum(productKinds).optional(),
+      status: z.enum(productStatuses).optional(),
+    }),
+    answers: {
+      200: z.object({ message: z.string(), data: z.object({ items: z.array(ProductShape), ...pageFields }) }),
+    },
+  },
+  async ({ em, query }) => {
+    const { items, total } = await findProducts(em, query);
+    return {
+      message: 'Products found',
+      data: {
+        items: items.map(({ product, currentAmount }) => presentProduct(product, currentAmount)),
+        ...presentPage(query, total),
+      },
+    };
+  },
+);
+
+room.post(
+  '/',
+  {
+    summary: 'Create a product',
+    access: managers,
+    body: z.strictObject({
+      kind: z.enum(productKinds),
+      name: text(200),
+      target_amount: moneyString().nullish(),
+      minimum_amount: moneyString().nullish(),
+    }),
+    answers: { 201: ProductAnswer },
+  },
+  async ({ em, caller, body, requestId }) => {
+    const { product, currentAmount } = await getProduct(em, await createProduct(em, caller, body, requestId));
+    return created({ message: 'Product created', data: presentProduct(product, currentAmount) });
+  },
+);
+
+room.get(
+  '/:product_id',
+  {
+    summary: 'Read a product',
+    access: readers,
+    params: z.object({ product_id: uuid() }),
+    answers: { 200: ProductAnswer },
+    refusals: [404],
+  },
+  async ({ em, params }) => {
+    const { product, currentAmount } = await getProduct(em, params.product_id);
+    return { message: 'Product found', data: presentProduct(product, currentAmount) };
+  },
+);
+
+room.patch(
+  '/:product_id',
+  {
+    summary: 'Change a product',
+    description: '`completed` follows from the target being reached. A full product is opened by raising its target.',
+    access: managers,
+    params: z.object({ product_id: uuid() }),
+    body: z.strictObject({
+      name: text(200).optional(),
+      target_amount: moneyString().nullish(),
+      minimum_amount: moneyString().nullish(),
+      status: z.enum(['open', 'closed']).optional(),
+    }),
+    answers: { 200: ProductAnswer },
+    refusals: [404],
+  },
+  async ({ em, caller, params, body, requestId }) => {
+    await updateProduct(em, caller, { id: params.product_id, change: body, requestId });
+    const { product, currentAmount } = await getProduct(em, params.product_id);
+    return { message: 'Product changed', data: presentProduct(product, currentAmount) };
+  },
+);
+
+export const productsRoom = room;

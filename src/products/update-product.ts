@@ -1,0 +1,56 @@
+import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
+import { recordEvent } from '../events/record-event.ts';
+import type { Caller } from '../identity/caller.ts';
+import { findBalances } from '../ledger/find-balances.ts';
+import { refuse } from '../shared/errors.ts';
+import { compareMoney, type Money } from '../shared/money.ts';
+import { refuseMinimumPastTarget } from './create-product.ts';
+import { Product } from './product.entity.ts';
+import type { ProductStatus } from './product.ts';
+
+export interface ProductChange {
+  name?: string | undefined;
+  /** IDR; null takes it away. */
+  target_amount?: Money | null | undefined;
+  minimum_amount?: Money | null | undefined;
+  status?: 'open' | 'closed' | undefined;
+}
+
+/**
+ * Changes a product under its lock. Whether it is `completed` follows from its target and what it holds: a reached one
+ * is opened by raising its target. Refuses with NOT_FOUND, and REQUEST_INVALID for a minimum above the target and for
+ * opening what is full.
+ */
+export function updateProduct(
+  em: EntityManager,
+  caller: Caller,
+  { id, change, requestId }: { id: string; change: ProductChange; requestId: string },
+): Promise<void> {
+  return em.transactional(async (tx) => {
+    const product = await tx.findOne(Product, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
+    if (product === null) refuse('NOT_FOUND', 'product_id: no such product');
+    if (change.name !== undefined) product.name = change.name;
+    if (change.target_amount !== undefined) product.target_amount = change.target_amount;
+    if (change.minimum_amount !== undefined) product.minimum_amount = change.minimum_amount;
+    refuseMinimumPastTarget(product.minimum_amount, product.target_amount);
+    const balanceOf = await findBalances(tx, [product.account_id]);
+    product.status = statusAfter(product, balanceOf(product.account_id), change.status);
+    product.updated_at = new Date();
+    await recordEvent(tx, {
+      event: 'RESOURCE_UPDATED',
+      resourceType: 'product',
+      resourceId: id,
+      actorId: caller.userId,
+      requestId,
+      data: { fields: Object.keys(change), status: product.status },
+    });
+  });
+}
+
+function statusAfter(product: Product, held: Money, asked: 'open' | 'closed' | undefined): ProductStatus {
+  const { target_amount: target, status } = product;
+  const isReached = target !== null && target !== undefined && compareMoney(held, target) >= 0;
+  if (asked === 'open' && isReached) refuse('REQUEST_INVALID', 'status: the target is reached; raise it first');
+  if (asked === 'closed' || (asked === undefined && status === 'closed')) return 'closed';
+  return isReached ? 'completed' : 'open';
+}

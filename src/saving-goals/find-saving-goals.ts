@@ -1,0 +1,43 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { findPage, type ListWindow } from '../find-page.ts';
+import { type Caller, isPlatform } from '../identity/caller.ts';
+import { findBalances } from '../ledger/find-balances.ts';
+import { refuse } from '../shared/errors.ts';
+import type { Money } from '../shared/money.ts';
+import { SavingGoal } from './saving-goal.entity.ts';
+import type { SavingGoalStatus } from './saving-goal.ts';
+
+export interface FoundSavingGoal {
+  goal: SavingGoal;
+  /** IDR, scale 4: the balance of its account. */
+  currentAmount: Money;
+}
+
+/** Refuses with FORBIDDEN unless the goal is the caller's own (decisions 0). */
+export function refuseUnlessOwn(caller: Caller, goal: SavingGoal): void {
+  if (goal.user_id !== caller.userId) refuse('FORBIDDEN', 'saving_goal_id: the saving goal is not yours');
+}
+
+/** A page of the caller's own saving goals, newest first; of all for platform. */
+export async function findSavingGoals(
+  em: EntityManager,
+  caller: Caller,
+  { status, ...window }: ListWindow & { status?: SavingGoalStatus | undefined },
+): Promise<{ items: FoundSavingGoal[]; total: number }> {
+  const where = { ...(isPlatform(caller) ? {} : { user_id: caller.userId }), ...(status && { status }) };
+  const { items, total } = await findPage(em, SavingGoal, where, window);
+  const balanceOf = await findBalances(
+    em,
+    items.map(({ account_id }) => account_id),
+  );
+  return { items: items.map((goal) => ({ goal, currentAmount: balanceOf(goal.account_id) })), total };
+}
+
+/** One saving goal that the caller may read. Refuses with NOT_FOUND or FORBIDDEN. */
+export async function getSavingGoal(em: EntityManager, caller: Caller, id: string): Promise<FoundSavingGoal> {
+  const goal = await em.findOne(SavingGoal, { id }, { refresh: true });
+  if (goal === null) refuse('NOT_FOUND', 'saving_goal_id: no such saving goal');
+  if (!isPlatform(caller)) refuseUnlessOwn(caller, goal);
+  const balanceOf = await findBalances(em, [goal.account_id]);
+  return { goal, currentAmount: balanceOf(goal.account_id) };
+}

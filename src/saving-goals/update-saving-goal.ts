@@ -1,0 +1,46 @@
+import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
+import { recordEvent } from '../events/record-event.ts';
+import type { Caller } from '../identity/caller.ts';
+import { findBalances } from '../ledger/find-balances.ts';
+import { refuse } from '../shared/errors.ts';
+import { compareMoney, type Money } from '../shared/money.ts';
+import { refuseUnlessOwn } from './find-saving-goals.ts';
+import { SavingGoal } from './saving-goal.entity.ts';
+
+export interface SavingGoalChange {
+  name?: string | undefined;
+  /** IDR. */
+  target_amount?: Money | undefined;
+  /** `YYYY-MM-DD`; null takes it away. */
+  target_date?: string | null | undefined;
+}
+
+/**
+ * Changes a saving goal of the caller under its lock. Whether it is `completed` follows from its target and what it
+ * holds. Refuses with NOT_FOUND or FORBIDDEN.
+ */
+export function updateSavingGoal(
+  em: EntityManager,
+  caller: Caller,
+  { id, change, requestId }: { id: string; change: SavingGoalChange; requestId: string },
+): Promise<void> {
+  return em.transactional(async (tx) => {
+    const goal = await tx.findOne(SavingGoal, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
+    if (goal === null) refuse('NOT_FOUND', 'saving_goal_id: no such saving goal');
+    refuseUnlessOwn(caller, goal);
+    if (change.name !== undefined) goal.name = change.name;
+    if (change.target_amount !== undefined) goal.target_amount = change.target_amount;
+    if (change.target_date !== undefined) goal.target_date = change.target_date;
+    const balanceOf = await findBalances(tx, [goal.account_id]);
+    goal.status = compareMoney(balanceOf(goal.account_id), goal.target_amount) >= 0 ? 'completed' : 'active';
+    goal.updated_at = new Date();
+    await recordEvent(tx, {
+      event: 'RESOURCE_UPDATED',
+      resourceType: 'saving_goal',
+      resourceId: id,
+      actorId: caller.userId,
+      requestId,
+      data: { fields: Object.keys(change), status: goal.status },
+    });
+  });
+}
