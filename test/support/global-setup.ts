@@ -15,7 +15,7 @@ import { migrate } from '../../src/migrate.ts';
 import { announceTestRun, type TestRun } from './run.ts';
 
 declare global {
-  var testRunParts: { parts: Part[]; directory: string } | undefined;
+  var testRunParts: { parts: Part[]; directory: string; onAbandoned: () => void } | undefined;
 }
 
 const template = 'template_amanah';
@@ -29,7 +29,10 @@ export default async function globalSetup(): Promise<void> {
   removeAbandonedDirectories();
   const directory = mkdtempSync(join(tmpdir(), `${prefix}${process.pid}-`));
   const parts: Part[] = [];
-  globalThis.testRunParts = { parts, directory };
+  // Whoever started jest over a channel (test/run.ts) is gone when it closes: nobody waits for this run any more.
+  const onAbandoned = () => process.exit(1);
+  if (process.channel) process.once('disconnect', onAbandoned);
+  globalThis.testRunParts = { parts, directory, onAbandoned };
   const keepPart = async (starting: Promise<Part>) => void parts.push(await starting);
   const logFile = (name: string) => join(directory, 'logs', `${name}.log`);
   const say = (part: string) => (sentence: string) => void process.stderr.write(`${part}: ${sentence}\n`);

@@ -4,6 +4,7 @@ import { rmSync } from 'node:fs';
 export default async function globalTeardown(): Promise<void> {
   const run = globalThis.testRunParts;
   if (!run) return;
+  process.off('disconnect', run.onAbandoned);
   await Promise.all(run.parts.map((part) => part.stop(5_000)));
   rmSync(run.directory, { recursive: true, force: true });
 }

@@ -1,0 +1,36 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { lockDataDirectory } from '../../dev/lock.ts';
+
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'lock-'));
+});
+afterEach(() => rmSync(directory, { recursive: true }));
+
+describe('The lock on a data directory', () => {
+  it('is held by one at a time, and refuses the second in one sentence that names the holder', () => {
+    const lock = lockDataDirectory(directory);
+    expect(() => lockDataDirectory(directory)).toThrow(
+      `A stack already runs on ${directory} (process ${process.pid}): stop it first, or set DATA_DIR to another directory.`,
+    );
+    lock.release();
+    lockDataDirectory(directory).release();
+  });
+
+  it('of a process that was killed is free', async () => {
+    const source = `const { lockDataDirectory } = await import(${JSON.stringify(join(import.meta.dirname, '../../dev/lock.ts'))});
+      lockDataDirectory(${JSON.stringify(directory)}); console.log('locked'); setInterval(() => {}, 1000);`;
+    const holder = spawn(process.execPath, ['--input-type=module', '--eval', source], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    await once(holder.stdout, 'data');
+    expect(() => lockDataDirectory(directory)).toThrow(`(process ${holder.pid})`);
+    holder.kill('SIGKILL');
+    await once(holder, 'exit');
+    lockDataDirectory(directory).release();
+  });
+});

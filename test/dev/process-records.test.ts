@@ -1,0 +1,42 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { isRunning, ProcessRecords, startMarkOf } from '../../dev/process-records.ts';
+
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'records-'));
+});
+afterEach(() => rmSync(directory, { recursive: true }));
+
+async function startSleeper() {
+  const child = spawn(process.execPath, ['--eval', 'setInterval(() => {}, 1000); console.log(1)']);
+  await once(child.stdout, 'data');
+  const { pid } = child;
+  if (pid === undefined) throw new Error('no process');
+  return { child, pid };
+}
+
+describe('What a killed stack left behind', () => {
+  it('is ended by the next start, which knows it by number and start time', async () => {
+    const { child, pid } = await startSleeper();
+    new ProcessRecords(directory).add('sleeper', pid);
+    const exited = once(child, 'exit');
+    expect(await new ProcessRecords(directory).endLeftovers()).toEqual(['sleeper']);
+    await exited;
+    expect(startMarkOf(pid)).toBeUndefined();
+  });
+
+  it('is left alone when its number belongs to another process by now', async () => {
+    const { child, pid } = await startSleeper();
+    const file = join(directory, 'processes.json');
+    writeFileSync(file, JSON.stringify([{ name: 'sleeper', pid, startMark: 'another' }]));
+    expect(await new ProcessRecords(directory).endLeftovers()).toEqual([]);
+    expect(isRunning({ name: 'sleeper', pid, startMark: startMarkOf(pid) ?? '' })).toBe(true);
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual([]);
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  });
+});

@@ -1,0 +1,180 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Credentials } from '../../dev/credentials.ts';
+import { isRunning, type ProcessRecord } from '../../dev/process-records.ts';
+import { cloneDatabase } from '../support/database.ts';
+import { createHttp } from '../support/http.ts';
+import { testRun } from '../support/run.ts';
+import { eventually } from '../support/stack.ts';
+
+const script = join(import.meta.dirname, '../../dev/start.ts');
+
+let directory: string;
+beforeEach(() => {
+  // Closed to other users, as `mktemp -d` makes it.
+  directory = mkdtempSync(join(tmpdir(), 'start-'));
+});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+interface Started {
+  child: ChildProcess;
+  output(): string;
+  ended: Promise<number | null>;
+}
+
+function start(env: Record<string, string> = {}): Started {
+  const child = spawn(process.execPath, [script], {
+    env: { ...process.env, DATA_DIR: directory, PORT: '0', TEMPORAL_UI_PORT: '0', LOG_LEVEL: 'warn', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk));
+  const ended = once(child, 'exit').then(([code]) => code as number | null);
+  return { child, output: () => output, ended };
+}
+
+async function untilPrinted({ output, ended }: Started, text: string): Promise<void> {
+  let gone = false;
+  void ended.then(() => (gone = true));
+  await eventually(
+    async () => output(),
+    (all) => all.includes(text) || gone,
+    60_000,
+  );
+  expect(output()).toContain(text);
+}
+
+const block = 'Ctrl-C stops everything';
+const read = (file: string) => JSON.parse(readFileSync(join(directory, file), 'utf8'));
+const credentials = (): Credentials => read('credentials.json');
+const processes = (): ProcessRecord[] => read('processes.json');
+
+async function stop(started: Started): Promise<void> {
+  const records = processes();
+  started.child.kill('SIGTERM');
+  expect(await started.ended).toBe(0);
+  expect(started.output()).toContain('Everything has stopped; the data stays.');
+  expect(records.filter(isRunning)).toEqual([]);
+}
+
+async function logIn({ urls, individual }: Credentials) {
+  const api = createHttp(urls.api);
+  const { email, password } = individual;
+  const { status, body } = await api.post('/v1/auth/login', { email, password });
+  expect({ status, body }).toMatchObject({ status: 200 });
+  const token: string = body.data.access_token;
+  const answer = await api.get(`/v1/accounts/${individual.account_id}`, { token });
+  return { balance: answer.body.data.balance, user: body.data.user };
+}
+
+describe('npm start', () => {
+  it('starts everything, keeps it through kills, refuses a second start, and finds its data again', async () => {
+    const first = start();
+    await untilPrinted(first, block);
+    const before = credentials();
+    expect(before).toEqual({
+      urls: {
+        api: expect.stringMatching(/^http/),
+        docs: `${before.urls.api}/docs`,
+        temporal_ui: expect.stringMatching(/^http/),
+        temporal_address: expect.stringMatching(/^127/),
+        sandbox: expect.stringMatching(/^http/),
+        database: expect.stringMatching(/^postgresql/),
+      },
+      platform_super_admin: expect.objectContaining({ account_id: null, organization_id: null }),
+      platform_admin: expect.objectContaining({ email: expect.any(String), user_id: expect.any(String) }),
+      organization_admin: expect.objectContaining({
+        organization_id: expect.any(String),
+        account_id: expect.any(String),
+      }),
+      individual: expect.objectContaining({ account_id: expect.any(String), password: expect.any(String) }),
+      second_individual: expect.objectContaining({ account_id: expect.any(String) }),
+      partner: before.partner === null ? null : expect.any(Object),
+      gateway_callback_token: expect.any(String),
+    });
+    for (const file of ['credentials.json', 'secrets.json', 'environment.json']) {
+      expect(statSync(join(directory, file)).mode & 0o077).toBe(0);
+    }
+    expect(await logIn(before)).toMatchObject({ balance: '10000000.0000' });
+    for (const url of [before.urls.docs, before.urls.temporal_ui ?? '', before.urls.sandbox ?? '']) {
+      expect((await fetch(url)).status).toBe(200);
+    }
+
+    const second = start();
+    expect(await second.ended).toBe(1);
+    expect(second.output()).toMatch(/^A stack already runs on \S+ \(process \d+\): .*\n$/);
+
+    const api = processes().find(({ name }) => name === 'api');
+    process.kill(api?.pid ?? 0, 'SIGKILL');
+    await untilPrinted(first, 'The API runs again');
+    expect(await logIn(before)).toMatchObject({ balance: '10000000.0000' });
+
+    const orphans = processes();
+    first.child.kill('SIGKILL');
+    await first.ended;
+    const third = start();
+    await untilPrinted(third, block);
+    expect(orphans.filter(isRunning)).toEqual([]);
+    expect(credentials()).toEqual(before);
+    expect(await logIn(credentials())).toMatchObject({ balance: '10000000.0000' });
+    await stop(third);
+    expect(existsSync(join(directory, 'environment.json'))).toBe(false);
+  }, 120_000);
+
+  it('leaves out the parts that the environment replaces', async () => {
+    const database = await cloneDatabase();
+    const { temporal, s3 } = testRun();
+    const started = start({
+      DATABASE_URL: database.url,
+      TEMPORAL_ADDRESS: temporal.address,
+      TEMPORAL_TASK_QUEUE: 'replaced-parts',
+      S3_ENDPOINT: `http://127.0.0.1:${s3.port}`,
+      S3_BUCKET: s3.bucket,
+      S3_ACCESS_KEY_ID: s3.accessKeyId,
+      S3_SECRET_ACCESS_KEY: s3.secretAccessKey,
+      XENDIT_URL: 'http://127.0.0.1:9',
+      XENDIT_SECRET_KEY: 'xnd_test_replaced',
+    });
+    await untilPrinted(started, block);
+    expect(
+      processes()
+        .map(({ name }) => name)
+        .sort(),
+    ).toEqual(['api', 'worker']);
+    expect(credentials().urls).toMatchObject({ sandbox: null, temporal_ui: null, database: database.url });
+    expect((await fetch(`${credentials().urls.api}/readyz`)).status).toBe(200);
+    await stop(started);
+    await database.drop();
+  }, 60_000);
+
+  it('says in one sentence which variable names a port that is taken', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    const port = String(typeof address === 'object' && address ? address.port : 0);
+    for (const variable of ['PORT', 'TEMPORAL_UI_PORT']) {
+      const started = start({ [variable]: port });
+      expect(await started.ended).toBe(1);
+      expect(started.output()).toContain(
+        `\nPort ${port} is in use by another program: set ${variable} to a free one.\n`,
+      );
+      expect(started.output()).not.toContain('    at ');
+    }
+    await new Promise((resolve) => server.close(resolve));
+  }, 30_000);
+
+  it.each([
+    [{ PORT: 'many' }, 'PORT is malformed'],
+    [{ S3_ENDPOINT: 'http://127.0.0.1:9' }, 'S3_ENDPOINT is set, so S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY must be'],
+    [{ XENDIT_SECRET_KEY: 'xnd_x' }, 'XENDIT_SECRET_KEY is set, so XENDIT_URL must be set too.'],
+  ])('refuses %j in one sentence', async (env, sentence) => {
+    const started = start(env);
+    expect(await started.ended).toBe(1);
+    expect(started.output()).toContain(sentence);
+    expect(started.output().trim().split('\n')).toHaveLength(1);
+  });
+});

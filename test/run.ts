@@ -1,0 +1,81 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { z } from 'zod';
+
+/**
+ * `npm test`: the type check and the linter, each counted as one test, then the tests; ends with one line,
+ * `N passed, N failed`. `--full` runs the tests in their full sizes; other arguments go to jest.
+ */
+const root = join(import.meta.dirname, '..');
+const binaries = join(root, 'node_modules');
+
+interface Outcome {
+  passed: number;
+  failed: number;
+}
+
+const jestReport = z.object({
+  success: z.boolean(),
+  numPassedTests: z.number(),
+  numFailedTests: z.number(),
+  numRuntimeErrorTestSuites: z.number(),
+});
+
+const child = { current: undefined as ReturnType<typeof spawn> | undefined };
+
+/** Runs a program of the repository with our terminal; answers whether it ended well. */
+function run(script: string, args: string[], env: NodeJS.ProcessEnv = process.env): Promise<boolean> {
+  const node = ['--experimental-vm-modules', '--no-warnings', join(binaries, script), ...args];
+  // The channel is never spoken on: its end tells the tests that we are gone, however that happened.
+  const started = spawn(process.execPath, node, { cwd: root, env, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  child.current = started;
+  return new Promise((resolve) => {
+    started.once('error', () => resolve(false));
+    started.once('exit', (code) => resolve(code === 0));
+  });
+}
+
+async function check(title: string, script: string, args: string[]): Promise<Outcome> {
+  const passed = await run(script, args);
+  process.stdout.write(`${passed ? 'PASS' : 'FAIL'} ${title}\n`);
+  return passed ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
+}
+
+async function runJest(args: string[], isFull: boolean): Promise<Outcome> {
+  const directory = mkdtempSync(join(tmpdir(), 'amanah-report-'));
+  const file = join(directory, 'report.json');
+  try {
+    const env = { ...process.env, ...(isFull && { AMANAH_FULL: '1' }) };
+    const endedWell = await run('jest/bin/jest.js', ['--json', `--outputFile=${file}`, ...args], env);
+    const report = jestReport.parse(JSON.parse(readFileSync(file, 'utf8')));
+    const failed = report.numFailedTests + report.numRuntimeErrorTestSuites;
+    return { passed: report.numPassedTests, failed: failed === 0 && !endedWell ? 1 : failed };
+  } catch {
+    // Without a report the tests did not run: a failure, not nothing.
+    return { passed: 0, failed: 1 };
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(signal, () => {
+    child.current?.kill('SIGTERM');
+    process.exit(130);
+  });
+}
+
+const args = process.argv.slice(2);
+const outcomes = [
+  await check('type check', 'typescript/bin/tsc', ['--noEmit']),
+  await check('lint', '@biomejs/biome/bin/biome', ['check', '--error-on-warnings', '.']),
+  await runJest(
+    args.filter((argument) => argument !== '--full'),
+    args.includes('--full'),
+  ),
+];
+const sum = (part: keyof Outcome) => outcomes.reduce((total, outcome) => total + outcome[part], 0);
+process.stdout.write(`${sum('passed')} passed, ${sum('failed')} failed\n`);
+process.exit(sum('failed') === 0 ? 0 : 1);
