@@ -5,11 +5,12 @@ import { type Caller, isPlatform } from './caller.ts';
 import { User } from './user.entity.ts';
 import type { UserStatus, UserType } from './user.ts';
 
-/** The user as this caller may see it: the platform any, others those of their organization (403). */
+/** The user as this caller may see it: the platform any, others themselves and those of their organization (403). */
 export async function getVisibleUser(em: EntityManager, caller: Caller, userId: string): Promise<User> {
   const user = await em.findOne(User, userId);
   if (!user) refuse('NOT_FOUND', 'The user does not exist');
-  if (!isPlatform(caller) && (caller.organizationId === null || user.organization_id !== caller.organizationId)) {
+  const isColleague = caller.organizationId !== null && user.organization_id === caller.organizationId;
+  if (!isPlatform(caller) && !isColleague && userId !== caller.userId) {
     refuse('FORBIDDEN', 'The user belongs to another organization');
   }
   return user;
