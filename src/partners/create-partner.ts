@@ -1,0 +1,56 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { recordEvent } from '../events/record-event.ts';
+import type { Caller } from '../identity/caller.ts';
+import { openAccount } from '../ledger/open-account.ts';
+import { Organization } from '../organizations/organization.entity.ts';
+import { refuse } from '../shared/errors.ts';
+import { newId } from '../shared/ids.ts';
+import { Partner } from './partner.entity.ts';
+import type { FeeMode } from './partner.ts';
+
+export interface NewPartner {
+  caller: Caller;
+  requestId: string;
+  name: string;
+  organizationId: string;
+  feeMode: FeeMode;
+  settlementDelayHours: number;
+}
+
+/** A partner account, `pending` and without limits, with its three ledger accounts. Refuses an unknown organization. */
+export function createPartner(em: EntityManager, input: NewPartner): Promise<Partner> {
+  const { caller, requestId, name, organizationId } = input;
+  return em.transactional(async (tx) => {
+    const organization = await tx.findOne(Organization, { id: organizationId });
+    if (organization === null) refuse('REQUEST_INVALID', 'organization_id: no such organization');
+    const id = newId();
+    const open = (kind: 'partner_available' | 'partner_pending' | 'partner_reserved', state: string) =>
+      openAccount(tx, { kind, name: `${name.slice(0, 80)} ${state}`, organizationId, ownerId: id });
+    const now = new Date();
+    const partner = tx.create(Partner, {
+      id,
+      name,
+      organization_id: organizationId,
+      status: 'pending',
+      fee_mode: input.feeMode,
+      settlement_delay_hours: input.settlementDelayHours,
+      payouts_enabled: true,
+      available_account_id: await open('partner_available', 'available'),
+      pending_account_id: await open('partner_pending', 'pending'),
+      reserved_account_id: await open('partner_reserved', 'reserved'),
+      created_by: caller.userId,
+      created_at: now,
+      updated_at: now,
+    });
+    await tx.flush();
+    await recordEvent(tx, {
+      event: 'RESOURCE_CREATED',
+      resourceType: 'partner',
+      resourceId: id,
+      actorId: caller.userId,
+      requestId,
+      data: { organization_id: organizationId },
+    });
+    return partner;
+  });
+}

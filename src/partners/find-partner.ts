@@ -1,0 +1,43 @@
+import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
+import { findPage, type ListWindow } from '../find-page.ts';
+import { refuse } from '../shared/errors.ts';
+import { Partner } from './partner.entity.ts';
+import { PartnerKey } from './partner-key.entity.ts';
+
+const missing = (): never => refuse('NOT_FOUND', 'partner_id: no such partner account');
+
+/** The partner of this id; refuses with NOT_FOUND. */
+export async function getPartner(em: EntityManager, id: string): Promise<Partner> {
+  return (await em.findOne(Partner, { id })) ?? missing();
+}
+
+/** The partner of this id, locked until the transaction ends; refuses with NOT_FOUND. */
+export async function lockPartner(tx: EntityManager, id: string): Promise<Partner> {
+  const lockMode = LockMode.PESSIMISTIC_WRITE;
+  return (await tx.findOne(Partner, { id }, { lockMode, refresh: true })) ?? missing();
+}
+
+/** A page of partners. */
+export function findPartners(em: EntityManager, window: ListWindow): Promise<{ items: Partner[]; total: number }> {
+  return findPage(em, Partner, {}, window);
+}
+
+/** Everything about a partner that its detail shows. */
+export async function describePartner(em: EntityManager, partner: Partner) {
+  const keys = await em.find(PartnerKey, { partner_id: partner.id }, { orderBy: { created_at: 'asc', id: 'asc' } });
+  const organizations = await em.execute<{ organization_id: string }[]>(
+    `select organization_id from partner_organizations where partner_id = ? and revoked_at is null order by created_at`,
+    [partner.id],
+  );
+  const [webhook] = await em.execute<{ url: string; events: string[] }[]>(
+    'select url, events from webhook_endpoints where partner_id = ?',
+    [partner.id],
+  );
+  return {
+    keys,
+    organizationIds: [
+      ...new Set([partner.organization_id, ...organizations.map(({ organization_id }) => organization_id)]),
+    ],
+    webhook: webhook ?? null,
+  };
+}

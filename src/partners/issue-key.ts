@@ -1,0 +1,107 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Sealer } from '../encryption/sealer.ts';
+import { recordEvent } from '../events/record-event.ts';
+import type { Caller } from '../identity/caller.ts';
+import { sha256 } from '../shared/digest.ts';
+import { refuse } from '../shared/errors.ts';
+import { newId } from '../shared/ids.ts';
+import { lockPartner } from './find-partner.ts';
+import { type PartnerPermission, rotationOverlapHours } from './partner.ts';
+import { PartnerKey } from './partner-key.entity.ts';
+import { newApiKey, newSigningSecret, prefixOf, signingSecretPlace } from './partner-secrets.ts';
+
+interface KeyDeed {
+  caller: Caller | null;
+  requestId: string | null;
+  partnerId: string;
+}
+
+/** The secrets are in this answer and nowhere else. */
+export interface IssuedKey {
+  key: PartnerKey;
+  apiKey: string;
+  signingSecret: string;
+}
+
+/** A new API key of a partner, with these permissions. */
+export function issueKey(
+  em: EntityManager,
+  sealer: Sealer,
+  input: KeyDeed & { permissions: readonly PartnerPermission[] },
+): Promise<IssuedKey> {
+  return em.transactional(async (tx) => {
+    await lockPartner(tx, input.partnerId);
+    return makeKey(tx, sealer, input, null);
+  });
+}
+
+/** A successor of a key with the same permissions; the old one works for 24 hours more. Refuses one that has ended. */
+export function rotateKey(em: EntityManager, sealer: Sealer, input: KeyDeed & { keyId: string }): Promise<IssuedKey> {
+  return em.transactional(async (tx) => {
+    const old = await lockKey(tx, input);
+    const now = new Date();
+    if (old.revoked_at || old.valid_until) refuse('REQUEST_INVALID', 'key_id: this key was revoked or rotated already');
+    old.valid_until = new Date(now.getTime() + rotationOverlapHours * 3_600_000);
+    await tx.flush();
+    return makeKey(tx, sealer, { ...input, permissions: old.permissions }, old.id);
+  });
+}
+
+/** Ends a key at once. */
+export function revokeKey(em: EntityManager, input: KeyDeed & { keyId: string }): Promise<PartnerKey> {
+  return em.transactional(async (tx) => {
+    const key = await lockKey(tx, input);
+    if (!key.revoked_at) {
+      key.revoked_at = new Date();
+      await tx.flush();
+      await recordEvent(tx, {
+        event: 'RESOURCE_DELETED',
+        impact: 'HIGH',
+        resourceType: 'partner_key',
+        resourceId: key.id,
+        actorId: input.caller?.userId ?? null,
+        requestId: input.requestId,
+        data: { partner_id: input.partnerId },
+      });
+    }
+    return key;
+  });
+}
+
+async function lockKey(tx: EntityManager, { partnerId, keyId }: KeyDeed & { keyId: string }): Promise<PartnerKey> {
+  await lockPartner(tx, partnerId);
+  const key = await tx.findOne(PartnerKey, { id: keyId, partner_id: partnerId }, { refresh: true });
+  return key ?? refuse('NOT_FOUND', 'key_id: the partner has no such key');
+}
+
+async function makeKey(
+  tx: EntityManager,
+  sealer: Sealer,
+  { caller, requestId, partnerId, permissions }: KeyDeed & { permissions: readonly PartnerPermission[] },
+  rotatedFrom: string | null,
+): Promise<IssuedKey> {
+  const id = newId();
+  const [apiKey, signingSecret] = [newApiKey(), newSigningSecret()];
+  const key = tx.create(PartnerKey, {
+    id,
+    partner_id: partnerId,
+    prefix: prefixOf(apiKey),
+    key_hash: sha256(apiKey),
+    signing_secret_sealed: await sealer.seal(signingSecretPlace(id), signingSecret),
+    permissions: [...new Set(permissions)],
+    rotated_from: rotatedFrom,
+    created_by: caller?.userId ?? null,
+    created_at: new Date(),
+  });
+  await tx.flush();
+  await recordEvent(tx, {
+    event: 'RESOURCE_CREATED',
+    impact: 'HIGH',
+    resourceType: 'partner_key',
+    resourceId: id,
+    actorId: caller?.userId ?? null,
+    requestId,
+    data: { partner_id: partnerId, permissions: key.permissions, rotated_from: rotatedFrom },
+  });
+  return { key, apiKey, signingSecret };
+}

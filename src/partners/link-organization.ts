@@ -1,0 +1,60 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { recordEvent } from '../events/record-event.ts';
+import type { Caller } from '../identity/caller.ts';
+import { Organization } from '../organizations/organization.entity.ts';
+import { refuse } from '../shared/errors.ts';
+import { lockPartner } from './find-partner.ts';
+
+export interface LinkInput {
+  caller: Caller;
+  requestId: string;
+  partnerId: string;
+  organizationId: string;
+}
+
+/** Links an organization to a partner; one that is linked already stays so. Refuses an unknown one. */
+export function linkOrganization(em: EntityManager, input: LinkInput): Promise<void> {
+  return em.transactional(async (tx) => {
+    await lockPartner(tx, input.partnerId);
+    const organization = await tx.findOne(Organization, { id: input.organizationId });
+    if (organization === null) refuse('REQUEST_INVALID', 'organization_id: no such organization');
+    await tx.execute(
+      `insert into partner_organizations (partner_id, organization_id) values (?, ?)
+       on conflict (partner_id, organization_id) do update set revoked_at = null`,
+      [input.partnerId, input.organizationId],
+    );
+    await recordEvent(tx, {
+      event: 'RESOURCE_UPDATED',
+      resourceType: 'partner',
+      resourceId: input.partnerId,
+      actorId: input.caller.userId,
+      requestId: input.requestId,
+      data: { linked_organization_id: input.organizationId },
+    });
+  });
+}
+
+/** Revokes the link of an organization. Refuses with NOT_FOUND what is not linked; the partner's own stays linked. */
+export function unlinkOrganization(em: EntityManager, input: LinkInput): Promise<void> {
+  return em.transactional(async (tx) => {
+    const partner = await lockPartner(tx, input.partnerId);
+    if (partner.organization_id === input.organizationId) {
+      refuse('REQUEST_INVALID', "organization_id: the partner's own organization is always linked");
+    }
+    const revoked = await tx.execute<unknown[]>(
+      `update partner_organizations set revoked_at = now()
+       where partner_id = ? and organization_id = ? and revoked_at is null returning 1`,
+      [input.partnerId, input.organizationId],
+    );
+    if (revoked.length === 0) refuse('NOT_FOUND', 'organization_id: not linked to the partner');
+    await recordEvent(tx, {
+      event: 'RESOURCE_UPDATED',
+      impact: 'HIGH',
+      resourceType: 'partner',
+      resourceId: input.partnerId,
+      actorId: input.caller.userId,
+      requestId: input.requestId,
+      data: { unlinked_organization_id: input.organizationId },
+    });
+  });
+}

@@ -1,0 +1,94 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { recordEvent } from '../events/record-event.ts';
+import type { Caller } from '../identity/caller.ts';
+import { refuse } from '../shared/errors.ts';
+import { newId } from '../shared/ids.ts';
+import { formatMoney, type Money } from '../shared/money.ts';
+import { lockPartner } from './find-partner.ts';
+import type { FeeMethod } from './partner.ts';
+
+export interface FeeRow {
+  method: FeeMethod;
+  channel: string | null;
+  organization_id: string | null;
+  fixed: Money;
+  basis_points: number;
+  provider_fixed: Money;
+  provider_basis_points: number;
+}
+
+/** A partner's fee table. */
+export async function findFees(em: EntityManager, partnerId: string): Promise<FeeRow[]> {
+  return em.execute<FeeRow[]>(
+    `select method, channel, organization_id, fixed, basis_points, provider_fixed, provider_basis_points
+     from partner_fees where partner_id = ? order by method, channel nulls first, organization_id nulls first`,
+    [partnerId],
+  );
+}
+
+/**
+ * Replaces a partner's whole fee table (amounts in IDR, scale 4). Refuses two rules about the same thing, a channel or
+ * bank that is not there, and an organization that is not linked.
+ */
+export function setFees(
+  em: EntityManager,
+  input: { caller: Caller; requestId: string; partnerId: string; fees: FeeRow[] },
+): Promise<FeeRow[]> {
+  return em.transactional(async (tx) => {
+    await lockPartner(tx, input.partnerId);
+    await refuseUnknown(tx, input.partnerId, input.fees);
+    await tx.execute('delete from partner_fees where partner_id = ?', [input.partnerId]);
+    for (const fee of input.fees) {
+      await tx.execute(
+        `insert into partner_fees (id, partner_id, method, channel, organization_id, fixed, basis_points,
+           provider_fixed, provider_basis_points) values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        [
+          newId(),
+          input.partnerId,
+          fee.method,
+          fee.channel,
+          fee.organization_id,
+          formatMoney(fee.fixed),
+          fee.basis_points,
+          formatMoney(fee.provider_fixed),
+          fee.provider_basis_points,
+        ],
+      );
+    }
+    await recordEvent(tx, {
+      event: 'RESOURCE_UPDATED',
+      impact: 'HIGH',
+      resourceType: 'partner',
+      resourceId: input.partnerId,
+      actorId: input.caller.userId,
+      requestId: input.requestId,
+      data: { fees: input.fees },
+    });
+    return findFees(tx, input.partnerId);
+  });
+}
+
+async function refuseUnknown(em: EntityManager, partnerId: string, fees: FeeRow[]): Promise<void> {
+  const known = await em.execute<{ method: string; channel: string }[]>(
+    `select method, channel_code as channel from payment_channels where method <> 'qris'
+     union all select 'payout', bank_code from payout_banks`,
+  );
+  const organizations = await em.execute<{ id: string }[]>(
+    `select organization_id as id from partners where id = ?
+     union select organization_id from partner_organizations where partner_id = ? and revoked_at is null`,
+    [partnerId, partnerId],
+  );
+  const seen = new Set<string>();
+  for (const [index, { method, channel, organization_id }] of fees.entries()) {
+    const place = `fees.${index}`;
+    if (channel !== null && !known.some((row) => row.method === method && row.channel === channel)) {
+      refuse('REQUEST_INVALID', `${place}.channel: ${method} has no ${channel}`);
+    }
+    if (organization_id !== null && !organizations.some(({ id }) => id === organization_id)) {
+      refuse('REQUEST_INVALID', `${place}.organization_id: not linked to the partner`);
+    }
+    const subject = JSON.stringify([method, channel, organization_id]);
+    if (seen.has(subject)) refuse('REQUEST_INVALID', `${place}: another rule is about the same thing`);
+    seen.add(subject);
+  }
+}

@@ -1,0 +1,75 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { recordEvent } from '../events/record-event.ts';
+import type { Caller } from '../identity/caller.ts';
+import { Organization } from '../organizations/organization.entity.ts';
+import { refuse } from '../shared/errors.ts';
+import type { Money } from '../shared/money.ts';
+import { lockPartner } from './find-partner.ts';
+import type { Partner } from './partner.entity.ts';
+import type { FeeMode, PartnerStatus } from './partner.ts';
+
+interface Change {
+  caller: Caller;
+  requestId: string;
+  partnerId: string;
+}
+
+export interface PartnerChanges {
+  name?: string | undefined;
+  status?: PartnerStatus | undefined;
+  payouts_enabled?: boolean | undefined;
+  fee_mode?: FeeMode | undefined;
+  settlement_delay_hours?: number | undefined;
+}
+
+/** Changes a partner account. Activation needs an `active` organization (REQUEST_INVALID). */
+export function updatePartner(em: EntityManager, input: Change & { changes: PartnerChanges }): Promise<Partner> {
+  return em.transactional(async (tx) => {
+    const partner = await lockPartner(tx, input.partnerId);
+    const { status } = input.changes;
+    if (status === 'active' && partner.status !== 'active') {
+      const organization = await tx.findOneOrFail(Organization, { id: partner.organization_id });
+      if (organization.status !== 'active') {
+        refuse('REQUEST_INVALID', `status: the organization is ${organization.status}; activation needs an active one`);
+      }
+    }
+    const previousStatus = partner.status;
+    const changes = Object.fromEntries(Object.entries(input.changes).filter(([, value]) => value !== undefined));
+    tx.assign(partner, { ...changes, updated_at: new Date() });
+    await tx.flush();
+    await recordEvent(tx, {
+      event: 'RESOURCE_UPDATED',
+      ...(status === undefined ? {} : { impact: 'HIGH' as const }),
+      resourceType: 'partner',
+      resourceId: partner.id,
+      actorId: input.caller.userId,
+      requestId: input.requestId,
+      data: { ...changes, ...(status === undefined ? {} : { previous_status: previousStatus }) },
+    });
+    return partner;
+  });
+}
+
+export interface PayoutLimits {
+  max_payout_amount: Money;
+  max_daily_amount: Money;
+  max_hourly_count: number;
+}
+
+/** Sets all three payout limits (amounts in IDR, scale 4). */
+export function setPartnerLimits(em: EntityManager, input: Change & { limits: PayoutLimits }): Promise<Partner> {
+  return em.transactional(async (tx) => {
+    const partner = await lockPartner(tx, input.partnerId);
+    tx.assign(partner, { ...input.limits, updated_at: new Date() });
+    await tx.flush();
+    await recordEvent(tx, {
+      event: 'RESOURCE_UPDATED',
+      resourceType: 'partner',
+      resourceId: partner.id,
+      actorId: input.caller.userId,
+      requestId: input.requestId,
+      data: { ...input.limits },
+    });
+    return partner;
+  });
+}

@@ -1,0 +1,97 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Sealer } from '../encryption/sealer.ts';
+import { recordEvent } from '../events/record-event.ts';
+import { failpoint } from '../shared/failpoint.ts';
+import { webhookBodyPlace } from './record-webhook.ts';
+import type { SentWebhook, WebhookSender } from './send-webhook.ts';
+import { findEndpoint } from './set-webhook.ts';
+import { signWebhook } from './sign-webhook.ts';
+import { WebhookDelivery } from './webhook-delivery.entity.ts';
+import { type WebhookDeliveryStatus, waitAfterAttempt, webhookIdOf } from './webhook-delivery.ts';
+
+export interface DeliveryAttempt {
+  deliveryId: string;
+  /** From 1, of this run of the delivery. */
+  attempt: number;
+  /** Since the first attempt of this run, by the workflow's clock. */
+  elapsedMs: number;
+}
+
+export interface DeliveryProgress {
+  status: WebhookDeliveryStatus;
+  /** How long to wait before the next attempt; 0 when there is none. */
+  waitMs: number;
+  /** For people: what the receiver answered. */
+  answer: string;
+}
+
+/**
+ * One attempt at one webhook: sends its frozen body, signed now with every live secret, and writes down what came of
+ * it. Anything but a 2xx is tried again after a growing wait, for three days; then it is parked (decisions 8).
+ */
+export async function deliverWebhook(
+  em: EntityManager,
+  { sealer, send }: { sealer: Sealer; send: WebhookSender },
+  { deliveryId, attempt, elapsedMs }: DeliveryAttempt,
+): Promise<DeliveryProgress> {
+  const delivery = await em.findOneOrFail(WebhookDelivery, { id: deliveryId });
+  if (delivery.status !== 'pending') return { status: delivery.status, waitMs: 0, answer: delivery.status };
+  const sent = await attemptOnce(em, sealer, send, delivery);
+  await failpoint('deliver-webhook.after');
+  const answer = sent.error ?? `status ${sent.status}`;
+  const now = new Date();
+  const tried = { attempts: delivery.attempts + 1, last_status: sent.status, last_error: sent.error };
+  if (sent.status !== null && sent.status >= 200 && sent.status < 300) {
+    const done = { ...tried, status: 'delivered', next_attempt_at: null, delivered_at: now } as const;
+    await em.nativeUpdate(WebhookDelivery, { id: deliveryId, status: 'pending' }, done);
+    return { status: 'delivered', waitMs: 0, answer };
+  }
+  const waitMs = waitAfterAttempt(attempt, elapsedMs, sent.retryAfterMs);
+  if (waitMs === null) {
+    await park(em, delivery, tried);
+    return { status: 'parked', waitMs: 0, answer };
+  }
+  const next_attempt_at = new Date(now.getTime() + waitMs);
+  await em.nativeUpdate(WebhookDelivery, { id: deliveryId, status: 'pending' }, { ...tried, next_attempt_at });
+  return { status: 'pending', waitMs, answer };
+}
+
+async function attemptOnce(
+  em: EntityManager,
+  sealer: Sealer,
+  send: WebhookSender,
+  delivery: WebhookDelivery,
+): Promise<SentWebhook> {
+  const endpoint = await findEndpoint(em, sealer, delivery.partner_id);
+  if (endpoint === null) return { status: null, error: 'no endpoint', retryAfterMs: 0 };
+  const body = await sealer.open(webhookBodyPlace(delivery.id), delivery.body_sealed);
+  const id = webhookIdOf(delivery.id);
+  const timestamp = Math.floor(Date.now() / 1000);
+  const headers = {
+    'content-type': 'application/json',
+    'user-agent': 'Amanah-Webhooks/1',
+    'webhook-id': id,
+    'webhook-timestamp': String(timestamp),
+    'webhook-signature': signWebhook(endpoint.secrets, { id, timestamp, body }),
+  };
+  return send(endpoint.url, headers, body);
+}
+
+function park(
+  em: EntityManager,
+  { id, partner_id, type, resource_id }: WebhookDelivery,
+  tried: { attempts: number; last_status: number | null; last_error: string | null },
+): Promise<void> {
+  return em.transactional(async (tx) => {
+    const parked = { ...tried, status: 'parked', next_attempt_at: null } as const;
+    if ((await tx.nativeUpdate(WebhookDelivery, { id, status: 'pending' }, parked)) === 0) return;
+    await recordEvent(tx, {
+      event: 'WEBHOOK_PARKED',
+      resourceType: 'webhook_delivery',
+      resourceId: id,
+      actorId: null,
+      requestId: null,
+      data: { partner_id, type, resource_id, attempts: tried.attempts, last_status: tried.last_status },
+    });
+  });
+}

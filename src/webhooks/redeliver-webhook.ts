@@ -1,0 +1,67 @@
+import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
+import { recordEvent } from '../events/record-event.ts';
+import { findPage, type ListWindow } from '../find-page.ts';
+import type { Caller } from '../identity/caller.ts';
+import { refuse } from '../shared/errors.ts';
+import { WebhookDelivery } from './webhook-delivery.entity.ts';
+import type { WebhookDeliveryStatus } from './webhook-delivery.ts';
+
+/** How webhooks become workflows; made by `temporal/`, passed in. */
+export interface DeliveryPort {
+  /** Starts the delivery's workflow, or leaves the one that runs alone. */
+  startWebhookDelivery(deliveryId: string): Promise<void>;
+  /** Starts the delivery's workflow, or makes the one that runs try at once. */
+  hastenWebhookDelivery(deliveryId: string): Promise<void>;
+}
+
+/** A page of a partner's webhooks, newest first. */
+export function findDeliveries(
+  em: EntityManager,
+  { partnerId, status, ...window }: ListWindow & { partnerId: string; status?: WebhookDeliveryStatus | undefined },
+): Promise<{ items: WebhookDelivery[]; total: number }> {
+  const where = status === undefined ? { partner_id: partnerId } : { partner_id: partnerId, status };
+  return findPage(em, WebhookDelivery, where, window);
+}
+
+/** Makes a webhook due now, whatever became of it. Refuses with NOT_FOUND what is not this partner's. */
+export function reopenDelivery(
+  em: EntityManager,
+  input: { caller: Caller; requestId: string; partnerId: string; deliveryId: string },
+): Promise<WebhookDelivery> {
+  return em.transactional(async (tx) => {
+    const delivery = await tx.findOne(
+      WebhookDelivery,
+      { id: input.deliveryId, partner_id: input.partnerId },
+      { lockMode: LockMode.PESSIMISTIC_WRITE },
+    );
+    if (delivery === null) refuse('NOT_FOUND', 'delivery_id: the partner has no such delivery');
+    delivery.status = 'pending';
+    delivery.delivered_at = null;
+    delivery.next_attempt_at = new Date();
+    await tx.flush();
+    await recordEvent(tx, {
+      event: 'RESOURCE_UPDATED',
+      resourceType: 'webhook_delivery',
+      resourceId: delivery.id,
+      actorId: input.caller.userId,
+      requestId: input.requestId,
+      data: { redelivery: true },
+    });
+    return delivery;
+  });
+}
+
+/** A delivery this long past its next attempt has lost its workflow, or never had one. */
+const overdueMinutes = 1;
+const sweepLimit = 500;
+
+/** Starts the workflow of every delivery that is overdue; returns how many there were. */
+export async function sweepDeliveries(em: EntityManager, port: DeliveryPort): Promise<number> {
+  const rows = await em.execute<{ id: string }[]>(
+    `select id from webhook_deliveries where status = 'pending' and next_attempt_at < now() - make_interval(mins => ?)
+     order by next_attempt_at limit ?`,
+    [overdueMinutes, sweepLimit],
+  );
+  for (const { id } of rows) await port.startWebhookDelivery(id);
+  return rows.length;
+}

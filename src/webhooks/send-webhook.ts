@@ -1,0 +1,94 @@
+import dns from 'node:dns';
+import { isIP, type LookupFunction } from 'node:net';
+import { Agent, buildConnector, request } from 'undici';
+import { errorCodeOf } from '../shared/errors.ts';
+import { complaintAboutTarget, hostOf, isPermittedAddress, type TargetRules } from './webhook-target.ts';
+
+const connectTimeoutMs = 5_000;
+/** Connecting, sending, and the receiver's answer together. */
+const totalTimeoutMs = 15_000;
+/** Of an answer's body no more is read; nothing of it is kept. */
+const answerLimitBytes = 4_096;
+const answerHeadersLimitBytes = 16_384;
+const longestRetryAfterMs = 24 * 60 * 60 * 1000;
+
+export interface SentWebhook {
+  /** The receiver's status; null when there was no answer. */
+  status: number | null;
+  /** Why there was none, in a word. */
+  error: string | null;
+  /** What the receiver asked for by `Retry-After`; 0 when it did not. */
+  retryAfterMs: number;
+}
+
+export type WebhookSender = (url: string, headers: Record<string, string>, body: string) => Promise<SentWebhook>;
+
+class RefusedAddress extends Error {
+  readonly code = 'ADDRESS_REFUSED';
+}
+
+/**
+ * Sends webhooks where partners ask for, and nowhere else: the literal address, every address that the name resolves
+ * to and the one that is connected to are each checked, redirects are not followed, answers are cut and timed.
+ */
+export function createWebhookSender(rules: TargetRules): WebhookSender {
+  const isPermitted = (address: string) => isPermittedAddress(address, rules);
+  const lookup: LookupFunction = (hostname, options, callback) => {
+    dns.lookup(hostname, { ...options, all: true }, (error, addresses) => {
+      const [first] = addresses ?? [];
+      if (error || first === undefined) return callback(error ?? new RefusedAddress('no address'), '', 0);
+      if (!addresses.every(({ address }) => isPermitted(address))) return callback(new RefusedAddress('lookup'), '', 0);
+      return options.all ? callback(null, addresses) : callback(null, first.address, first.family);
+    });
+  };
+  const connect = buildConnector({ timeout: connectTimeoutMs, lookup });
+  const dispatcher = new Agent({
+    // One connection for each webhook: none is kept that somebody has checked long ago.
+    pipelining: 0,
+    maxHeaderSize: answerHeadersLimitBytes,
+    headersTimeout: totalTimeoutMs,
+    bodyTimeout: totalTimeoutMs,
+    connect(options, callback) {
+      if (isIP(options.hostname) !== 0 && !isPermitted(options.hostname)) {
+        return callback(new RefusedAddress('literal'), null);
+      }
+      connect(options, (error, socket) => {
+        if (error || socket === null) return callback(error ?? new RefusedAddress('no socket'), null);
+        if (isPermitted(socket.remoteAddress ?? '')) return callback(null, socket);
+        socket.destroy();
+        return callback(new RefusedAddress('connected'), null);
+      });
+    },
+  });
+  return async (url, headers, body) => {
+    const target = new URL(url);
+    const literal = isIP(hostOf(target)) === 0 ? [] : [hostOf(target)];
+    const isHttp = target.protocol === 'http:' && literal.length === 0;
+    // A name over http is judged by what it leads to: only loopback, where that is allowed, gets past the lookup.
+    const complaint = isHttp && rules.allowLoopback ? null : complaintAboutTarget(target, literal, rules);
+    if (complaint !== null) return { status: null, error: 'address refused', retryAfterMs: 0 };
+    try {
+      const signal = AbortSignal.timeout(totalTimeoutMs);
+      const answer = await request(target, { method: 'POST', headers, body, dispatcher, signal });
+      await answer.body.dump({ limit: answerLimitBytes, signal }).catch(() => undefined);
+      return { status: answer.statusCode, error: null, retryAfterMs: retryAfterOf(answer.headers['retry-after']) };
+    } catch (error) {
+      return { status: null, error: describe(error), retryAfterMs: 0 };
+    }
+  };
+}
+
+function retryAfterOf(header: string | string[] | undefined): number {
+  const text = Array.isArray(header) ? header[0] : header;
+  if (text === undefined) return 0;
+  const seconds = /^\d{1,9}$/.test(text) ? Number(text) : (Date.parse(text) - Date.now()) / 1000;
+  return Number.isFinite(seconds) ? Math.min(Math.max(0, seconds * 1000), longestRetryAfterMs) : 0;
+}
+
+function describe(error: unknown): string {
+  const code = errorCodeOf(error);
+  if (code === 'ADDRESS_REFUSED') return 'address refused';
+  if (Error.isError(error) && (error.name === 'TimeoutError' || error.name === 'AbortError'))
+    return 'no answer in time';
+  return typeof code === 'string' ? code : 'no answer';
+}

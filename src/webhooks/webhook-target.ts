@@ -1,0 +1,56 @@
+import { lookup } from 'node:dns/promises';
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
+import { refuse } from '../shared/errors.ts';
+
+/** Which targets are taken beyond public addresses over https. */
+export interface TargetRules {
+  /** Loopback targets on any port, http included. */
+  allowLoopback: boolean;
+  /** Public targets over plain http; in development only. */
+  allowHttp: boolean;
+}
+
+/** Whether an address is a public one, or loopback where that is allowed. Everything not known to be public is not. */
+export function isPermittedAddress(address: string, { allowLoopback }: Pick<TargetRules, 'allowLoopback'>): boolean {
+  if (!ipaddr.isValid(address)) return false;
+  const range = ipaddr.process(address).range();
+  return range === 'unicast' || (allowLoopback && range === 'loopback');
+}
+
+const isLoopback = (address: string): boolean =>
+  ipaddr.isValid(address) && ipaddr.process(address).range() === 'loopback';
+
+/** The host of a URL without the brackets of a literal IPv6 address. */
+export const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '');
+
+/** Why a URL cannot be a webhook target whatever its host resolves to, or null; all its own `addresses` are judged too. */
+export function complaintAboutTarget(url: URL, addresses: readonly string[], rules: TargetRules): string | null {
+  if (url.username !== '' || url.password !== '') return 'must not carry credentials';
+  if (addresses.some((address) => !isPermittedAddress(address, rules))) return 'must not lead to a private address';
+  if (url.protocol === 'https:') return null;
+  if (url.protocol !== 'http:') return 'must be an https URL';
+  const local = addresses.length > 0 && addresses.every(isLoopback) && rules.allowLoopback;
+  return local || rules.allowHttp ? null : 'must be an https URL';
+}
+
+const lookupTimeoutMs = 2000;
+
+/** The addresses of a host now; empty when it has none or nobody answers in time, which the sending will find out. */
+async function addressesOf(host: string): Promise<string[]> {
+  if (isIP(host) !== 0) return [host];
+  const found = lookup(host, { all: true }).then(
+    (entries) => entries.map(({ address }) => address),
+    () => [],
+  );
+  const late = new Promise<string[]>((resolve) => setTimeout(resolve, lookupTimeoutMs, []).unref());
+  return Promise.race([found, late]);
+}
+
+/** Refuses a URL that webhooks are not sent to (decisions 8): by its scheme, its literal address or what it resolves to. */
+export async function requireTarget(url: string, rules: TargetRules): Promise<void> {
+  if (!URL.canParse(url)) refuse('REQUEST_INVALID', 'url: must be a URL');
+  const target = new URL(url);
+  const complaint = complaintAboutTarget(target, await addressesOf(hostOf(target)), rules);
+  if (complaint !== null) refuse('REQUEST_INVALID', `url: ${complaint}`);
+}
