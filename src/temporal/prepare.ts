@@ -55,6 +55,12 @@ export const schedules: readonly ScheduleEntry[] = [
     note: 'Wakes or restarts payments that are past their deadline and open',
   },
   {
+    scheduleId: 'circle-sweep',
+    workflowType: 'sweepSavingCircles',
+    every: '1 minute',
+    note: 'Wakes or restarts saving circles that should have moved on',
+  },
+  {
     scheduleId: 'ledger-checks',
     workflowType: 'runLedgerChecks',
     every: '15 minutes',
@@ -76,7 +82,7 @@ export async function ensureSchedules(client: Client, taskQueue: string, log: Lo
         action: {
           type: 'startWorkflow',
           workflowType,
-          workflowId: scheduleId,
+          workflowId: `${taskQueue}/${scheduleId}`,
           taskQueue,
           args: [],
           staticSummary: note,

@@ -13,6 +13,7 @@ import { runChecks } from '../../src/ledger/run-checks.ts';
 import { cloneDatabase } from './database.ts';
 import { createSecrets, testEnvironment } from './environment.ts';
 import { createHttp, type Http } from './http.ts';
+import { recordHistories } from './record-histories.ts';
 import { testRun } from './run.ts';
 
 export interface StackOptions {
@@ -85,6 +86,7 @@ async function buildStack(
   };
   const deps = await openDependencies(readConfig(env), { process: 'test' });
   cleanups.push(() => Promise.resolve(deps[Symbol.asyncDispose]()));
+  cleanups.push(async () => recordHistories(deps.config.TEMPORAL_ADDRESS, deps.temporal.taskQueue));
   serve = options.createApp ? options.createApp(deps).callback() : createApp(deps).callback();
   cleanups.push(async () => {
     server.closeAllConnections();

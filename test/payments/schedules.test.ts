@@ -1,0 +1,66 @@
+import { newId } from '../../src/shared/ids.ts';
+import { schedules } from '../../src/temporal/prepare.ts';
+import { balanceOf, buildIndividual, type BuiltUser } from '../support/build.ts';
+import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+
+let stack: Stack;
+let payer: BuiltUser;
+beforeAll(async () => {
+  stack = await startStack({ worker: true, sandbox: true });
+  payer = await buildIndividual(stack);
+}, 60_000);
+afterAll(() => stack.stop());
+afterEach(() => expectChecksEmpty(stack));
+
+const topUp = async () => {
+  const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 50_000 };
+  return (await stack.post('/v1/payments/gateway', body, { token: payer.token })).body.data;
+};
+const statusOf = async (id: string) =>
+  (await stack.get(`/v1/payments/orders/${id}`, { token: payer.token })).body.data.status;
+const trigger = (id: string) =>
+  stack.deps.temporal.client.schedule.getHandle(`${stack.deps.temporal.taskQueue}/${id}`).trigger();
+
+describe('The schedules', () => {
+  it.each(schedules.map(({ scheduleId }) => scheduleId))('%s is there and its workflow completes', async (id) => {
+    await trigger(id);
+    const { client, taskQueue } = stack.deps.temporal;
+    const done = await eventually(
+      async () => (await client.schedule.getHandle(`${taskQueue}/${id}`).describe()).info.recentActions.length,
+      (count) => count > 0,
+    );
+    expect(done).toBeGreaterThan(0);
+  });
+
+  it('callback-redelivery hands over a callback that was stored and not delivered', async () => {
+    await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
+    const order = await topUp();
+    await stack.sandbox.post('/sandbox/pay', { payment_code: order.payment_code });
+    await stack.em().execute(
+      `insert into gateway_callbacks (id, webhook_id, event, kind, reference, body_sealed, received_at)
+       values (?, ?, 'payment.succeeded', 'payment', ?, '', now() - interval '1 minute')`,
+      [newId(), newId(), order.payment_order_id],
+    );
+    await trigger('callback-redelivery');
+    await eventually(
+      () => statusOf(order.payment_order_id),
+      (status) => status === 'PAID',
+    );
+    expect(await balanceOf(stack, payer.accountId)).toBe('50000.0000');
+    await stack.sandbox.put('/sandbox/faults', {});
+  });
+
+  it('expiry-sweep starts the workflow of an overdue order again when Temporal has lost it', async () => {
+    const order = await topUp();
+    const workflow = stack.deps.temporal.client.workflow.getHandle(`gateway-payment/${order.payment_order_id}`);
+    await workflow.terminate('lost');
+    await stack.em().execute("update payment_orders set expires_at = now() - interval '1 hour' where id = ?", [
+      order.payment_order_id,
+    ]);
+    await trigger('expiry-sweep');
+    await eventually(
+      () => statusOf(order.payment_order_id),
+      (status) => status === 'EXPIRED',
+    );
+  });
+});
