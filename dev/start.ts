@@ -1,14 +1,11 @@
 import { describeStack } from './credentials.ts';
+import { whenNpmEnds } from './launcher.ts';
 import { lockDataDirectory } from './lock.ts';
 import { createProgress } from './progress.ts';
 import { readSettings } from './settings.ts';
 import { Stack } from './stack.ts';
 import { StackError } from './stack-error.ts';
 
-/**
- * `npm start`: everything on one machine, in one terminal. See README.md, "Running it".
- */
-const launcherPollMs = 1_000;
 /** Ctrl-C reaches us from the terminal and again from npm: only a later one means "at once". */
 const sameRequestMs = 1_500;
 
@@ -56,15 +53,7 @@ function askedToStop(stopping: AbortController): Promise<string> {
     resolve(reason);
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop(signal));
-  const launcher = process.ppid;
-  if (process.env.npm_lifecycle_event !== undefined) {
-    const watch = setInterval(() => {
-      if (process.ppid === launcher) return;
-      clearInterval(watch);
-      stop('npm ended');
-    }, launcherPollMs);
-    watch.unref();
-  }
+  whenNpmEnds(() => stop('npm ended'));
   return promise;
 }
 

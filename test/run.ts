@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { whenNpmEnds } from '../dev/launcher.ts';
 
 /**
  * `npm test`: the type check and the linter, each counted as one test, then the tests; ends with one line,
@@ -66,6 +67,11 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.exit(130);
   });
 }
+
+whenNpmEnds(() => {
+  child.current?.kill('SIGTERM');
+  process.exit(130);
+});
 
 const args = process.argv.slice(2);
 const outcomes = [

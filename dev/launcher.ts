@@ -1,0 +1,33 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { isRunning, type ProcessRecord, startMarkOf } from './process-records.ts';
+
+const pollMs = 1_000;
+
+/**
+ * Calls back when the npm that started this process is gone, however it ended: a kill of npm does not reach us, as the
+ * shell between us passes no signal on. Does nothing when no npm started us.
+ */
+export function whenNpmEnds(callback: () => void): void {
+  if (process.env.npm_lifecycle_event === undefined) return;
+  const launchers = findLaunchers();
+  const watch = setInterval(() => {
+    if (launchers.every(isRunning)) return;
+    clearInterval(watch);
+    callback();
+  }, pollMs);
+  watch.unref();
+}
+
+/** Our parent, and when that is the shell of npm, its parent too. */
+function findLaunchers(): ProcessRecord[] {
+  const pids = [process.ppid];
+  const stat = `/proc/${process.ppid}/stat`;
+  if (existsSync(stat)) {
+    const [, name = '', parent = ''] = /\((.*)\) \S (\d+)/.exec(readFileSync(stat, 'utf8')) ?? [];
+    if (/^(sh|dash|ash|bash)$/.test(name)) pids.push(Number(parent));
+  }
+  return pids.flatMap((pid) => {
+    const startMark = startMarkOf(pid);
+    return startMark === undefined ? [] : [{ name: 'npm', pid, startMark }];
+  });
+}
