@@ -66,7 +66,7 @@ export async function findCaller(em: EntityManager, userId: string, tokenId: str
     organizationStatus: row.organization_status,
     roleId: row.role_id,
     roleName: row.role_name,
-    permissions: new Set(row.permissions?.split(' ')),
+    permissions: new Set(row.permissions ? row.permissions.split(' ') : []),
     isSuperAdmin: row.user_type === 'platform' && row.role_name === superAdminRoleName,
     tokenId,
   };

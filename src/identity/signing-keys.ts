@@ -17,6 +17,8 @@ export interface SigningKeys {
   signer(): Promise<{ id: string; key: CryptoKey }>;
   /** The public key of this id, or undefined when it is not published. */
   find(id: string): Promise<CryptoKey | undefined>;
+  /** Whether the key of this id is known here and still published. */
+  isPublished(id: string): boolean;
   published(): Promise<JWK[]>;
 }
 
@@ -85,7 +87,7 @@ export function createSigningKeys({ orm, sealer, tokenTtlSeconds }: SigningKeysI
     }
   }
 
-  const isPublished = ({ publishedUntil }: PublishedKey): boolean => publishedUntil > Date.now();
+  const isLive = ({ publishedUntil }: PublishedKey): boolean => publishedUntil > Date.now();
 
   return {
     async signer() {
@@ -95,11 +97,15 @@ export function createSigningKeys({ orm, sealer, tokenTtlSeconds }: SigningKeysI
     async find(id) {
       if (!keys.has(id)) await refresh(unknownKeyMs);
       const found = keys.get(id);
-      return found && isPublished(found) ? found.key : undefined;
+      return found && isLive(found) ? found.key : undefined;
+    },
+    isPublished(id) {
+      const found = keys.get(id);
+      return found !== undefined && isLive(found);
     },
     async published() {
       await refresh(signingKeysMaxAgeMs);
-      return [...keys.values()].filter(isPublished).map(({ jwk }) => jwk);
+      return [...keys.values()].filter(isLive).map(({ jwk }) => jwk);
     },
   };
 }

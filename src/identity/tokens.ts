@@ -31,6 +31,8 @@ export interface Tokens {
 }
 
 const tokenType = 'at+jwt';
+/** Tokens whose signature was verified and that are remembered, at most; about 10 MB. */
+const verifiedTokensKept = 20_000;
 const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 const unauthenticated = (cause?: unknown) => new DomainError('UNAUTHENTICATED', 'The token is not valid', { cause });
@@ -63,15 +65,32 @@ export function createTokens({ config, orm, sealer }: TokensInput): Tokens {
     return key;
   };
 
+  // A token that was verified says the same for ever: only its expiry and its key's end have to be looked at again.
+  const verified = new Map<string, TokenClaims & { keyId: string }>();
+
+  function rememberVerified(token: string, claims: TokenClaims, keyId: string): TokenClaims {
+    if (verified.size >= verifiedTokensKept) {
+      for (const [oldest] of verified) {
+        verified.delete(oldest);
+        if (verified.size <= verifiedTokensKept / 2) break;
+      }
+    }
+    verified.set(token, { ...claims, keyId });
+    return claims;
+  }
+
   async function verifyOwn(token: string): Promise<TokenClaims> {
-    const { payload } = await jwtVerify(token, ownKey, {
+    const known = verified.get(token);
+    if (known && known.expiresAt.getTime() > Date.now() && keys.isPublished(known.keyId)) return known;
+    const { payload, protectedHeader } = await jwtVerify(token, ownKey, {
       algorithms: ['EdDSA'],
       issuer: config.AUTH_ISSUER,
       audience: config.AUTH_AUDIENCE,
       typ: tokenType,
       requiredClaims: ['sub', 'jti', 'exp', 'iat'],
     });
-    return claimsOf(payload.sub, payload.jti, payload.exp);
+    const claims = claimsOf(payload.sub, payload.jti, payload.exp);
+    return rememberVerified(token, claims, protectedHeader.kid ?? '');
   }
 
   async function verifyExternal(token: string, getKey: JWTVerifyGetKey): Promise<TokenClaims> {

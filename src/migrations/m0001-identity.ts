@@ -81,6 +81,8 @@ create table roles (
   user_type text not null check (user_type in ('platform', 'organization', 'individual')),
   description varchar(500) not null,
   is_default boolean not null default false,
+  -- The names of role_permissions in one text, kept by its triggers: what every request reads.
+  permission_names text not null default '',
   created_by uuid,
   updated_by uuid,
   created_at timestamptz not null default now(),
@@ -170,15 +172,26 @@ create index events_of_resource on events (resource_id, id) where resource_id is
 create index events_of_actor on events (actor_id, id) where actor_id is not null;
 `);
     this.addSql(`
+create function keep_permission_names() returns trigger language plpgsql as $$
+begin
+  update roles r set permission_names = coalesce(
+    (select string_agg(p.name, ' ' order by p.name) from role_permissions rp
+     join permissions p on p.id = rp.permission_id where rp.role_id = r.id), '')
+  where r.id in (select role_id from changed);
+  return null;
+end $$;
+create trigger role_gains_permissions after insert on role_permissions
+  referencing new table as changed for each statement execute function keep_permission_names();
+create trigger role_loses_permissions after delete on role_permissions
+  referencing old table as changed for each statement execute function keep_permission_names();
+
 -- Authentication and authorization of a request in one call: null row when the token may not be used.
 create function caller_of(p_user_id uuid, p_token_id text)
 returns table (user_type text, organization_id uuid, organization_status text, role_id uuid, role_name text, permissions text)
 language plpgsql stable rows 1 as $$
 begin
   return query
-    select u.user_type, u.organization_id, o.status, r.id, r.name::text,
-      (select string_agg(p.name, ' ') from role_permissions rp join permissions p on p.id = rp.permission_id
-       where rp.role_id = r.id)
+    select u.user_type, u.organization_id, o.status, r.id, r.name::text, r.permission_names
     from users u
     left join organizations o on o.id = u.organization_id
     left join roles r on r.id = u.role_id and r.deleted_at is null
@@ -189,6 +202,11 @@ end $$;
 -- Statuses of users and organizations, roles and permissions that contradict each other.
 create view check_users_hold_live_roles as
   select u.id as user_id, u.role_id from users u join roles r on r.id = u.role_id where r.deleted_at is not null;
+create view check_roles_know_their_permissions as
+  select r.id as role_id, r.permission_names from roles r
+  where r.permission_names <> coalesce(
+    (select string_agg(p.name, ' ' order by p.name) from role_permissions rp
+     join permissions p on p.id = rp.permission_id where rp.role_id = r.id), '');
 create view check_users_hold_roles_of_their_organization as
   select u.id as user_id, u.role_id from users u join roles r on r.id = u.role_id
   where r.organization_id is not null and u.user_type <> 'platform'

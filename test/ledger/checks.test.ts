@@ -61,6 +61,7 @@ const corruptions: [view: string, sql: string][] = [
      select 1, '${newId()}', 'passport', 'x', id, 'pending' from document`,
   ],
   ['check_users_hold_live_roles', userWithRole(organization, true)],
+  ['check_roles_know_their_permissions', "update roles set permission_names = 'fly' where name = 'individual_user'"],
   ['check_users_hold_roles_of_their_organization', userWithRole(newId(), false)],
   ['check_journals_balance', `insert into journals (id, business_key, kind) values ('${newId()}', 'planted', 'test')`],
   ['check_balances_match_postings', 'update account_balances set balance = balance + 1'],
