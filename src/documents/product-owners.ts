@@ -1,8 +1,10 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Caller } from '../identity/caller.ts';
-import { mayReadTransaction } from '../ledger/find-transactions.ts';
-import { Transaction } from '../ledger/transaction.entity.ts';
-import { refuse } from '../shared/errors.ts';
+import { findCause, isResponsibleFor } from '../causes/find-cause.ts';
+import { type Caller, isPlatform } from '../identity/caller.ts';
+import { getTransaction } from '../ledger/find-transactions.ts';
+import { Product } from '../products/product.entity.ts';
+import type { ProductKind } from '../products/product.ts';
+import { isDomainError, refuse } from '../shared/errors.ts';
 import type { ProductType } from './document.ts';
 
 /**
@@ -11,12 +13,32 @@ import type { ProductType } from './document.ts';
  */
 export type OwnsProduct = (em: EntityManager, caller: Caller, productId: string) => Promise<boolean>;
 
+/** Products are the platform's. */
+const ownsProductOf =
+  (kind: ProductKind): OwnsProduct =>
+  async (em, caller, productId) =>
+    isPlatform(caller) && (await em.count(Product, { id: productId, kind })) > 0;
+
 export const productOwners: Partial<Record<ProductType, OwnsProduct>> = {
-  transaction: async (em, caller, productId) => {
-    const transaction = await em.findOne(Transaction, { id: productId });
-    return transaction !== null && mayReadTransaction(caller, transaction);
+  charitable_cause: async (em, caller, productId) => {
+    const cause = await findCause(em, productId);
+    return cause !== null && isResponsibleFor(caller, cause);
   },
+  commodity_financing: ownsProductOf('commodity_financing'),
+  investment: ownsProductOf('investment'),
+  transaction: (em, caller, productId) => isGiven(() => getTransaction(em, caller, productId)),
 };
+
+/** Whether the row that a deed gets is there and the caller's. */
+async function isGiven(get: () => Promise<object>): Promise<boolean> {
+  try {
+    await get();
+    return true;
+  } catch (error) {
+    if (isDomainError(error) && (error.code === 'NOT_FOUND' || error.code === 'FORBIDDEN')) return false;
+    throw error;
+  }
+}
 
 export interface ProductReference {
   productType: ProductType | null;
