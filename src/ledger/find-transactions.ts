@@ -1,53 +1,117 @@
-import type { EntityManager, FilterQuery } from '@mikro-orm/postgresql';
-import { findPage, type ListWindow } from '../find-page.ts';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { ListWindow } from '../find-page.ts';
 import { type Caller, isPlatform } from '../identity/caller.ts';
+import { must } from '../shared/assert.ts';
 import { refuse } from '../shared/errors.ts';
+import { isUuid } from '../shared/uuid.ts';
 import { Transaction } from './transaction.entity.ts';
 import type { LedgerReferenceType, TransactionType } from './transaction.ts';
 
 export interface TransactionFilter extends ListWindow {
+  /** Of the thing paid for; a text that is no UUID matches nothing. */
   product_id?: string | undefined;
   reference_type?: LedgerReferenceType | undefined;
   type?: TransactionType | undefined;
   user_id?: string | undefined;
 }
 
-/**
- * Whose rows a caller reads: individuals their own, users of type `organization` those of their organization, platform
- * all; a `user_id` outside that is overridden by it (decisions 2).
- */
-function readableBy(caller: Caller, userId: string | undefined): FilterQuery<Transaction> {
-  if (caller.userType === 'individual') return { user_id: caller.userId };
-  const filter = userId === undefined ? {} : { user_id: userId };
-  return isPlatform(caller) ? filter : { ...filter, organization_id: caller.organizationId };
+interface Condition {
+  sql: string;
+  value: unknown;
 }
 
-/** A page of the transactions that the caller reads, newest first. */
-export function findTransactions(
+/** The rows of the filter: where they are listed, and which of them. */
+interface Listing {
+  table: 'transactions' | 'transaction_organizations';
+  conditions: Condition[];
+}
+
+/**
+ * Whose rows a caller reads: individuals their own, users of type `organization` those of their organization's users
+ * and accounts, platform all; a `user_id` outside that is overridden by it (decisions 2).
+ */
+function listingOf(caller: Caller, filter: TransactionFilter): Listing {
+  const { product_id, reference_type, type } = filter;
+  const userId = caller.userType === 'individual' ? caller.userId : filter.user_id;
+  const asked: [sql: string, value: unknown][] = [
+    ['user_id = ?', userId],
+    ['reference_id = ?', product_id],
+    ['reference_type = ?', reference_type],
+    ['type = ?', type],
+  ];
+  const conditions = asked.filter(([, value]) => value !== undefined).map(([sql, value]) => ({ sql, value }));
+  if (caller.userType !== 'organization') return { table: 'transactions', conditions };
+  const own = { sql: 'organization_id = ?', value: caller.organizationId };
+  return { table: 'transaction_organizations', conditions: [own, ...conditions] };
+}
+
+const whereOf = (conditions: readonly Condition[]): string =>
+  conditions.length === 0 ? '' : `where ${conditions.map(({ sql }) => sql).join(' and ')}`;
+
+/** A page of the transactions that the caller reads, newest first, and the number of all that match. */
+export async function findTransactions(
   em: EntityManager,
   caller: Caller,
-  { product_id, reference_type, type, user_id, ...window }: TransactionFilter,
+  filter: TransactionFilter,
 ): Promise<{ items: Transaction[]; total: number }> {
-  const where: FilterQuery<Transaction>[] = [readableBy(caller, user_id)];
-  if (product_id !== undefined) where.push({ reference_id: product_id });
-  if (reference_type !== undefined) where.push({ reference_type });
-  if (type !== undefined) where.push({ type });
-  return findPage(em, Transaction, { $and: where }, window);
+  const { product_id, page, limit, after, order = 'desc' } = filter;
+  if (product_id !== undefined && !isUuid(product_id)) return { items: [], total: 0 };
+  const listing = listingOf(caller, filter);
+  const id = listing.table === 'transactions' ? 'id' : 'transaction_id';
+  const conditions = [...listing.conditions];
+  if (after !== undefined) {
+    const beyond = order === 'desc' ? '<' : '>';
+    conditions.push({
+      sql: `(created_at, ${id}) ${beyond} (select last.created_at, last.id from transactions last where last.id = ?)`,
+      value: after,
+    });
+  }
+  const offset = after === undefined ? (BigInt(page) - 1n) * BigInt(limit) : 0n;
+  // The page is found over the index alone; only its rows are read.
+  const rows = await em.execute<object[]>(
+    `select t.* from (select ${id} as id from ${listing.table} ${whereOf(conditions)}
+       order by created_at ${order}, ${id} ${order} limit ${limit} offset ${offset}) listed
+     join transactions t using (id) order by t.created_at ${order}, t.id ${order}`,
+    conditions.map(({ value }) => value),
+  );
+  return { items: rows.map((row) => em.map(Transaction, row)), total: await countTransactions(em, listing) };
 }
 
-/** Whether the row is the caller's, of its organization for users of type `organization`, or anybody's for platform. */
-export function mayReadTransaction(caller: Caller, transaction: Transaction): boolean {
-  return (
-    isPlatform(caller) ||
-    transaction.user_id === caller.userId ||
-    (caller.userType === 'organization' && transaction.organization_id === caller.organizationId)
+/** How many match: an owner's over a covering index, everything over the counters, by reference type and type. */
+async function countTransactions(em: EntityManager, { table, conditions }: Listing): Promise<number> {
+  const overAll = conditions.every(({ sql }) => sql === 'reference_type = ?' || sql === 'type = ?');
+  const source =
+    table === 'transactions' && overAll
+      ? 'select coalesce(sum(count), 0) as total from transaction_counts'
+      : `select count(*) as total from ${table}`;
+  const [count] = await em.execute<{ total: string }[]>(
+    `${source} ${whereOf(conditions)}`,
+    conditions.map(({ value }) => value),
   );
+  return Number(must(count, 'a count has a row').total);
+}
+
+/** Whether the transaction is the caller's, of its organization's users or accounts, or the caller is of the platform. */
+export async function mayReadTransaction(
+  em: EntityManager,
+  caller: Caller,
+  { id, user_id, created_at }: Transaction,
+): Promise<boolean> {
+  if (isPlatform(caller) || user_id === caller.userId) return true;
+  if (caller.userType !== 'organization') return false;
+  // A Date has no microseconds: the row stands within its millisecond.
+  const rows = await em.execute<unknown[]>(
+    `select 1 from transaction_organizations where organization_id = ? and transaction_id = ?
+       and created_at >= ? and created_at < ?`,
+    [caller.organizationId, id, created_at, new Date(created_at.getTime() + 1)],
+  );
+  return rows.length > 0;
 }
 
 /** One transaction. Refuses with NOT_FOUND, and with FORBIDDEN when it is another's (giving-circles-payments.md 7). */
 export async function getTransaction(em: EntityManager, caller: Caller, id: string): Promise<Transaction> {
   const transaction = await em.findOne(Transaction, { id });
   if (transaction === null) refuse('NOT_FOUND', 'id: no such transaction');
-  if (!mayReadTransaction(caller, transaction)) refuse('FORBIDDEN', 'id: the transaction is not yours');
+  if (!(await mayReadTransaction(em, caller, transaction))) refuse('FORBIDDEN', 'id: the transaction is not yours');
   return transaction;
 }

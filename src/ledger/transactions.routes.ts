@@ -53,7 +53,7 @@ room.get(
     description: 'A `user_id` that the caller may not read is overridden by what it may (giving section 4).',
     access: allow('read-transaction', { scope }),
     query: listQuery().extend({
-      product_id: uuid().optional(),
+      product_id: z.string().optional(),
       reference_type: z.enum(ledgerReferenceTypes).optional(),
       type: z.enum(transactionTypes).optional(),
       user_id: uuid().optional(),

@@ -90,6 +90,21 @@ const corruptions: [view: string, sql: string][] = [
   ['check_partner_receipts_applied_once', partnerPayment('PAID')],
   ['check_partner_pending_matches_payments', partnerPayment('PAID')],
   ['check_partner_accounts_are_theirs', planted],
+  [
+    'check_completed_targets_are_reached',
+    `insert into saving_goals (id, user_id, name, account_id, target_amount, status)
+     values ('${newId()}', '${user}', 'Planted', '${newId()}', 5, 'completed')`,
+  ],
+  [
+    'check_goal_orders_follow_orders',
+    `with o as (${orderOf('EXPIRED')} returning id)
+     insert into saving_goal_orders (payment_order_id, saving_goal_id, status) select id, '${newId()}', 'pending' from o`,
+  ],
+  ['check_transaction_counts', "insert into transaction_counts values ('investment', 'price', 3, 1)"],
+  [
+    'check_transaction_organizations',
+    `insert into transaction_organizations values ('${newId()}', '${newId()}', now(), '${user}', 'investment', 'price', '${newId()}')`,
+  ],
 ];
 
 describe('The checks', () => {

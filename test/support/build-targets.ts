@@ -14,13 +14,16 @@ interface ProductOptions {
   status?: ProductStatus;
   target?: string;
   minimum?: string;
+  /** Whose the account is; nobody's unless asked otherwise. */
+  organizationId?: string;
 }
 
 /** A product, open and without a target unless asked otherwise. IDR. */
 export function buildProduct(stack: Stack, creator: BuiltUser, options: ProductOptions): Promise<BuiltTarget> {
   const id = newId();
   return stack.em().transactional(async (tx) => {
-    const accountId = await openAccount(tx, { kind: 'product', name: options.kind, ownerId: id });
+    const organizationId = options.organizationId ?? null;
+    const accountId = await openAccount(tx, { kind: 'product', name: options.kind, organizationId, ownerId: id });
     await tx.execute(
       `insert into products (id, kind, name, account_id, target_amount, minimum_amount, status, created_by)
        values (?, ?, ?, ?, ?, ?, ?, ?)`,

@@ -1,0 +1,183 @@
+import {
+  type BuiltUser,
+  buildIndividual,
+  buildOrganization,
+  buildOrganizationAdmin,
+  buildPlatformAdmin,
+} from '../support/build.ts';
+import { buildProduct } from '../support/build-targets.ts';
+import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+
+let stack: Stack;
+let admin: BuiltUser;
+let payer: BuiltUser;
+let productId: string;
+const paid: string[] = [];
+beforeAll(async () => {
+  stack = await startStack();
+  admin = await buildPlatformAdmin(stack);
+  payer = await buildIndividual(stack, { balance: '1000000' });
+  productId = (await buildProduct(stack, admin, { kind: 'investment' })).id;
+  for (let index = 0; index < 12; index += 1) paid.unshift(await payFrom(payer, productId));
+});
+afterAll(() => stack.stop());
+afterEach(() => expectChecksEmpty(stack));
+
+async function payFrom(user: BuiltUser, referenceId: string, referenceType = 'investment'): Promise<string> {
+  const { body } = await stack.post(
+    '/v1/payments/balance',
+    { reference_type: referenceType, reference_id: referenceId, source_account_id: user.accountId, amount: 10 },
+    { token: user.token },
+  );
+  return body.data.transaction_id;
+}
+const list = (query = '', token = payer.token) => stack.get(`/v1/transactions${query}`, { token });
+const idsOf = (body: { data: { transactions: { id: string }[] } }) => body.data.transactions.map(({ id }) => id);
+
+describe('GET /v1/transactions', () => {
+  it('answers ten rows, newest first, in the documented envelope, and the read is an event RESOURCE_FETCHED', async () => {
+    const { status, body } = await list();
+    expect({ status, body }).toMatchObject({
+      status: 200,
+      body: { status: 'success', statusCode: 200, message: expect.any(String) },
+    });
+    expect(body.data).toMatchObject({ limit: 10, count: 12, currentPage: 1, totalPages: 2 });
+    expect(idsOf(body)).toEqual(paid.slice(0, 10));
+    const { body: events } = await stack.get(`/v1/events?event=RESOURCE_FETCHED&actor_id=${payer.id}`, {
+      token: admin.token,
+    });
+    expect(events.data.items[0]).toMatchObject({ resource_type: 'transaction', impact: 'LOW' });
+  });
+
+  it('pages by numeric strings; what is zero, negative, no number or above 100 is a 400', async () => {
+    const { body } = await list('?page=3&limit=5');
+    expect(body.data).toMatchObject({ limit: 5, count: 12, currentPage: 3, totalPages: 3 });
+    expect(idsOf(body)).toEqual(paid.slice(10));
+    expect(idsOf((await list('?page=4&limit=5')).body)).toEqual([]);
+    for (const query of ['?page=0', '?limit=0', '?page=-1', '?limit=ten', '?limit=101', '?page=1.5']) {
+      expect([query, (await list(query)).status]).toEqual([query, 400]);
+    }
+  });
+
+  it('reads on after a row, in both orders, without a gap or a repeat', async () => {
+    for (const order of ['asc', 'desc']) {
+      const expected = order === 'desc' ? paid : paid.toReversed();
+      const seen: string[] = [];
+      for (let after = ''; ; ) {
+        const { body } = await list(`?limit=5&order=${order}${after === '' ? '' : `&after=${after}`}`);
+        seen.push(...idsOf(body));
+        expect(body.data.count).toBe(12);
+        if (idsOf(body).length < 5) break;
+        after = idsOf(body).at(-1) ?? '';
+      }
+      expect(seen).toEqual(expected);
+    }
+    expect(idsOf((await list(`?after=${productId}`)).body)).toEqual([]);
+  });
+
+  it('filters by product, ledger reference type and type; the payments enum is a 400', async () => {
+    const other = await buildProduct(stack, admin, { kind: 'takaful_tabaru' });
+    const user = await buildIndividual(stack, { balance: '100' });
+    const investment = await payFrom(user, productId);
+    const tabaru = await payFrom(user, other.id, 'takaful_tabaru_contribution');
+    const counted = async (query: string) => {
+      const { body } = await list(query, user.token);
+      return [body.data.count, idsOf(body)];
+    };
+    expect(await counted(`?product_id=${other.id}`)).toEqual([1, [tabaru]]);
+    expect(await counted('?reference_type=donation')).toEqual([1, [tabaru]]);
+    expect(await counted('?reference_type=investment&type=price')).toEqual([1, [investment]]);
+    expect(await counted('?type=fee')).toEqual([0, []]);
+    expect(await counted('?product_id=no-uuid')).toEqual([0, []]);
+    expect((await list('?reference_type=takaful_tabaru_contribution', user.token)).status).toBe(400);
+    expect((await list('?type=gift', user.token)).status).toBe(400);
+  });
+
+  it("shows an individual its own rows only: another's user_id is overridden", async () => {
+    const { body } = await list(`?user_id=${admin.id}`);
+    expect(body.data.count).toBe(12);
+    const stranger = await buildIndividual(stack);
+    expect((await list(`?user_id=${payer.id}`, stranger.token)).body.data.count).toBe(0);
+  });
+
+  it('shows an organization the rows of its users and of its accounts, and no others', async () => {
+    const organizationId = await buildOrganization(stack);
+    const owner = await buildOrganizationAdmin(stack, { organizationId, balance: '1000' });
+    const colleague = await buildOrganizationAdmin(stack, { organizationId });
+    const own = await payFrom(owner, productId);
+    const rows = await list('', colleague.token);
+    expect(rows.body.data).toMatchObject({ count: 1, transactions: [{ id: own }] });
+    // Into an account of the organization, by somebody outside.
+    const theirs = await buildProduct(stack, admin, { kind: 'investment', organizationId });
+    const received = await payFrom(payer, theirs.id);
+    paid.unshift(received);
+    const { body } = await list('', colleague.token);
+    expect(idsOf(body)).toEqual([received, own]);
+    expect(idsOf((await list(`?user_id=${payer.id}`, colleague.token)).body)).toEqual([received]);
+    expect(idsOf((await list(`?limit=1&after=${received}`, colleague.token)).body)).toEqual([own]);
+    expect((await stack.get(`/v1/transactions/${received}`, { token: colleague.token })).status).toBe(200);
+    expect((await stack.get(`/v1/transactions/${paid[3]}`, { token: colleague.token })).status).toBe(403);
+    const stranger = await buildOrganizationAdmin(stack);
+    expect((await list('', stranger.token)).body.data.count).toBe(0);
+  });
+
+  it('shows platform all rows, those of one user when asked, with counted totals by filter', async () => {
+    const total = async (query: string) => (await list(query, admin.token)).body.data.count;
+    const [all] = await stack.em().execute<{ count: string }[]>('select count(*) as count from transactions');
+    expect(await total('')).toBe(Number(all?.count));
+    expect(await total(`?user_id=${payer.id}`)).toBe(13);
+    expect(await total('?reference_type=donation')).toBe(1);
+    expect(await total('?type=fee')).toBe(0);
+  });
+
+  it('needs a token and read-transaction', async () => {
+    expect((await stack.get('/v1/transactions')).status).toBe(401);
+  });
+
+  it.each(['post', 'put', 'patch', 'delete'] as const)('has no %s: 405 with Allow', async (method) => {
+    const answer =
+      method === 'delete'
+        ? await stack.delete('/v1/transactions', undefined, { token: payer.token })
+        : await stack[method]('/v1/transactions', {}, { token: payer.token });
+    expect(answer.status).toBe(405);
+    expect(answer.headers.get('allow')).toContain('GET');
+  });
+});
+
+describe('GET /v1/transactions/:id', () => {
+  const read = (id: string, token = payer.token) => stack.get(`/v1/transactions/${id}`, { token });
+
+  it('answers every documented field, and the documents of the row', async () => {
+    const { status, body } = await read(paid[1] ?? '');
+    expect({ status, body }).toMatchObject({ status: 200, body: { status: 'success', statusCode: 200 } });
+    expect(body.data.transaction).toEqual({
+      id: paid[1],
+      user_id: payer.id,
+      amount: '10.0000',
+      status: 'successful',
+      date: expect.any(String),
+      source_account_id: payer.accountId,
+      destination_account_id: expect.any(String),
+      type: 'price',
+      reference_type: 'investment',
+      reference_id: productId,
+      batch_id: expect.any(String),
+      purpose: 'product_transfer',
+      payment_order_id: null,
+      created_by: payer.id,
+      updated_by: null,
+      deleted_by: null,
+      created_at: expect.any(String),
+      updated_at: expect.any(String),
+      documents: [],
+    });
+  });
+
+  it("is 403 for another's, 404 for a missing one, 400 for an id that is no UUID; platform reads any", async () => {
+    const stranger = await buildIndividual(stack);
+    expect((await read(paid[0] ?? '', stranger.token)).status).toBe(403);
+    expect((await read(productId)).status).toBe(404);
+    expect((await read('none')).status).toBe(400);
+    expect((await read(paid[0] ?? '', admin.token)).status).toBe(200);
+  });
+});
