@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { globSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { workflowInterceptorModules } from '../src/telemetry.ts';
 import { type Part, type PartPlace, readPartOptions, startPart } from './part.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -42,7 +43,10 @@ async function run(): Promise<void> {
   process.on('disconnect', () => process.exit(1));
   const { file } = readPartOptions() as { file: string };
   const { bundleWorkflowCode } = await import('@temporalio/worker');
-  const { code } = await bundleWorkflowCode({ workflowsPath: join(root, 'workflows', 'index.ts') });
+  const { code } = await bundleWorkflowCode({
+    workflowsPath: join(root, 'workflows', 'index.ts'),
+    workflowInterceptorModules,
+  });
   mkdirSync(cache, { recursive: true });
   writeFileSync(`${file}.${process.pid}`, code);
   renameSync(`${file}.${process.pid}`, file);

@@ -7,9 +7,13 @@ import { causeSummaryRoom } from './causes/cause-summary.routes.ts';
 import { causesRoom } from './causes/causes.routes.ts';
 import type { Dependencies } from './dependencies.ts';
 import { documentsRoom } from './documents/documents.routes.ts';
+import { allocationRoom } from './donations/allocation.routes.ts';
+import { donationsRoom } from './donations/donations.routes.ts';
+import { subscriptionsRoom } from './donations/subscriptions.routes.ts';
 import { eventsRoom } from './events/events.routes.ts';
 import { documentation } from './http/documentation.ts';
 import { presentErrors } from './http/errors.ts';
+import { logRequests } from './http/log-requests.ts';
 import { measureRequests } from './http/metrics.ts';
 import { buildOpenApi } from './http/openapi.ts';
 import { probes } from './http/probes.ts';
@@ -17,6 +21,7 @@ import { requestIds } from './http/request-id.ts';
 import type { Room, Route } from './http/room.ts';
 import { allowedOrigins, security } from './http/security.ts';
 import { type Doors, refuseUnknown, serveRoute } from './http/serve-route.ts';
+import { traceRequests } from './http/trace.ts';
 import { authRoom } from './identity/auth.routes.ts';
 import { authenticate } from './identity/authenticate.ts';
 import { usersRoom } from './identity/users.routes.ts';
@@ -55,6 +60,9 @@ export const rooms: readonly Room[] = [
   savingGoalsRoom,
   causesRoom,
   causeSummaryRoom,
+  donationsRoom,
+  allocationRoom,
+  subscriptionsRoom,
   callbacksRoom,
 ];
 
@@ -77,6 +85,8 @@ export function createApp(deps: Dependencies, house: readonly Room[] = rooms): K
   const app = new Koa({ proxy: config.TRUST_PROXY, maxIpsCount: 1 });
   app.on('error', (error: Error) => log.debug({ err: error }, 'a connection ended early'));
   app.use(requestIds);
+  app.use(traceRequests);
+  app.use(logRequests(log));
   app.use(measureRequests(metrics));
   for (const middleware of security(origins)) app.use(middleware);
   app.use(presentErrors(log));

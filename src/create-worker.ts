@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { DefaultLogger, type NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { createActivities } from '../activities/index.ts';
 import type { Dependencies } from './dependencies.ts';
+import { workflowInterceptorModules } from './telemetry.ts';
 
 /** After SIGTERM, activities under way get this long to end; longer than any of their HTTP time-outs. */
 const shutdownGraceTime = '20 seconds';
@@ -21,6 +22,8 @@ export async function createWorker(deps: Dependencies, connection: NativeConnect
     ...(bundle === undefined
       ? { workflowsPath: fileURLToPath(new URL('../workflows/index.ts', import.meta.url)) }
       : { workflowBundle: { codePath: bundle } }),
+    interceptors: { ...deps.telemetry.worker.interceptors, workflowModules: workflowInterceptorModules },
+    sinks: deps.telemetry.worker.sinks,
     shutdownGraceTime,
     maxConcurrentActivityTaskExecutions: maxConcurrentActivities,
     maxConcurrentLocalActivityExecutions: maxConcurrentActivities,

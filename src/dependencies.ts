@@ -3,12 +3,14 @@ import type { Config } from './config.ts';
 import { openDatabase } from './database.ts';
 import { createSealer, type Sealer } from './encryption/sealer.ts';
 import type { Gateway } from './gateway/gateway.ts';
+import { tracedFetch } from './gateway/traced-fetch.ts';
 import { createXenditGateway } from './gateway/xendit/create-xendit-gateway.ts';
 import { createMetrics, type Metrics } from './http/metrics.ts';
 import { createTokens, type Tokens } from './identity/tokens.ts';
 import { createLogger, type Logger } from './log.ts';
 import { armFailpoints } from './shared/failpoint.ts';
 import { openStorage, type Storage } from './storage/storage.ts';
+import { startTelemetry, type Telemetry } from './telemetry.ts';
 import { openTemporal } from './temporal/connect.ts';
 import { createTemporalDoor, type TemporalDoor } from './temporal/door.ts';
 
@@ -23,6 +25,7 @@ export interface Dependencies extends AsyncDisposable {
   tokens: Tokens;
   storage: Storage;
   metrics: Metrics;
+  telemetry: Telemetry;
   /** What `/readyz` asks, by name. */
   readiness: Record<string, () => Promise<void>>;
 }
@@ -33,13 +36,18 @@ const providerTimeoutMs = 8000;
 /** Opens what the configuration names. Nothing has to be up yet: each part connects when it is first used. */
 export async function openDependencies(config: Config, options: { process: string }): Promise<Dependencies> {
   armFailpoints(config.FAILPOINTS);
+  const telemetry = startTelemetry({ endpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT, process: options.process });
   const log = createLogger({ level: config.LOG_LEVEL, process: options.process });
   const orm = await openDatabase({
     url: config.DATABASE_URL,
     poolSize: config.DATABASE_POOL_SIZE,
     log: (message) => log.debug({ orm: message.slice(0, 200) }, 'database'),
   });
-  const client = openTemporal({ address: config.TEMPORAL_ADDRESS, namespace: config.TEMPORAL_NAMESPACE });
+  const client = openTemporal({
+    address: config.TEMPORAL_ADDRESS,
+    namespace: config.TEMPORAL_NAMESPACE,
+    traced: telemetry.on,
+  });
   const temporal = createTemporalDoor(client, config.TEMPORAL_TASK_QUEUE);
   const storage = openStorage(config);
   const sealer = createSealer(config.DATA_ENCRYPTION_KEYS);
@@ -48,6 +56,7 @@ export async function openDependencies(config: Config, options: { process: strin
     url: config.XENDIT_URL,
     callbackToken: config.XENDIT_CALLBACK_TOKEN,
     timeoutMs: providerTimeoutMs,
+    ...(telemetry.on && { fetch: tracedFetch }),
   });
   const tokens = createTokens({ config, orm, sealer });
   return {
@@ -60,6 +69,7 @@ export async function openDependencies(config: Config, options: { process: strin
     tokens,
     storage,
     metrics: createMetrics(),
+    telemetry,
     readiness: {
       database: async () => {
         await orm.em.fork().execute('select 1');
@@ -71,6 +81,7 @@ export async function openDependencies(config: Config, options: { process: strin
       await temporal.close().catch((error: unknown) => log.debug({ err: error }, 'closing Temporal'));
       storage.close();
       await orm.close(true);
+      await telemetry.close();
     },
   };
 }

@@ -1,3 +1,4 @@
+import { trace } from '@opentelemetry/api';
 import { type Logger, pino } from 'pino';
 
 export type { Logger } from 'pino';
@@ -26,6 +27,10 @@ export function createLogger(options: { level: string; process: string }): Logge
   return pino({
     level: options.level,
     base: { process: options.process },
+    mixin: () => {
+      const span = trace.getActiveSpan()?.spanContext();
+      return span === undefined ? {} : { trace_id: span.traceId, span_id: span.spanId };
+    },
     redact: { paths: redacted, censor: '[redacted]' },
     serializers: { err: presentError },
   });

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { trace } from '@opentelemetry/api';
 import { errorCodeOf, refuse } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
 import type { Money } from '../shared/money.ts';
@@ -22,6 +23,8 @@ export interface TransactionRow {
   userId: string;
   organizationId: string | null;
   amount: Money;
+  /** `successful` unless the row takes back an earlier one. */
+  status?: 'successful' | 'reversed';
   type: TransactionType;
   sourceAccountId: string;
   destinationAccountId: string | null;
@@ -53,7 +56,9 @@ export async function postJournal(tx: EntityManager, journal: Journal): Promise<
         `{${journal.postings.map(({ amount }) => amount).join(',')}}`,
       ],
     );
-    return rows[0]?.posted === true ? id : null;
+    const posted = rows[0]?.posted === true;
+    trace.getActiveSpan()?.addEvent('journal', { id, kind: journal.kind, posted });
+    return posted ? id : null;
   } catch (error) {
     if (errorCodeOf(error) === insufficientBalance) {
       refuse('INSUFFICIENT_BALANCE', 'amount: the balance of the account does not cover it', { cause: error });
@@ -62,7 +67,7 @@ export async function postJournal(tx: EntityManager, journal: Journal): Promise<
   }
 }
 
-/** Writes the transaction rows that hang on a journal; they appear with it as `successful` (decisions 2). */
+/** Writes the transaction rows that hang on a journal; they appear with it as `successful`, or `reversed` (decisions 2). */
 export async function recordTransactions(
   tx: EntityManager,
   journalId: string,
@@ -73,13 +78,14 @@ export async function recordTransactions(
   await tx.execute(
     `insert into transactions (id, user_id, organization_id, amount, status, source_account_id, destination_account_id,
        type, reference_type, reference_id, batch_id, purpose, payment_order_id, created_by) values ${rows
-         .map(() => "(?, ?, ?, ?, 'successful', ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+         .map(() => '(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
          .join(', ')}`,
     rows.flatMap((row, index) => [
       ids[index],
       row.userId,
       row.organizationId,
       row.amount,
+      row.status ?? 'successful',
       row.sourceAccountId,
       row.destinationAccountId,
       row.type,

@@ -18,7 +18,10 @@ describe('Histories recorded of workflows that have landed', () => {
   it('replay on the workflows as they are now', async () => {
     async function* histories() {
       for (const file of files) {
-        yield { workflowId: file, history: History.fromObject(JSON.parse(readFileSync(join(directory, file), 'utf8'))) };
+        yield {
+          workflowId: file,
+          history: History.fromObject(JSON.parse(readFileSync(join(directory, file), 'utf8'))),
+        };
       }
     }
     const broken: string[] = [];

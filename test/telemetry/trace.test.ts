@@ -1,0 +1,96 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { buildIndividual } from '../support/build.ts';
+import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+
+interface Span {
+  traceId: string;
+  spanId: string;
+  parentSpanId?: string;
+  name: string;
+  events?: { name: string }[];
+}
+
+const spans: Span[] = [];
+let collector: Server;
+let stack: Stack;
+
+/** A collector of OTLP over HTTP, as any tracing backend has one. */
+async function startCollector(): Promise<string> {
+  collector = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const body: { resourceSpans: { scopeSpans: { spans: Span[] }[] }[] } = JSON.parse(
+        Buffer.concat(chunks).toString(),
+      );
+      spans.push(...body.resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans)));
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+    });
+  });
+  collector.listen(0, '127.0.0.1');
+  await once(collector, 'listening');
+  const address = collector.address();
+  return `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
+}
+
+beforeAll(async () => {
+  stack = await startStack({
+    worker: true,
+    sandbox: true,
+    env: { OTEL_EXPORTER_OTLP_ENDPOINT: await startCollector() },
+  });
+}, 60_000);
+afterAll(async () => {
+  await stack.stop();
+  collector.close();
+});
+
+describe('A trace', () => {
+  it('shows a payment from the request through workflow and activities to provider and journal', async () => {
+    const payer = await buildIndividual(stack);
+    const traceId = '0af7651916cd43dd8448eb211c80319c';
+    const { body } = await stack.post(
+      '/v1/payments/gateway',
+      { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 50_000 },
+      { token: payer.token, headers: { traceparent: `00-${traceId}-b7ad6b7169203331-01` } },
+    );
+    await stack.sandbox.post('/sandbox/pay', { payment_code: body.data.payment_code });
+    const mine = () => spans.filter((span) => span.traceId === traceId);
+    const has = (pattern: RegExp) => mine().some(({ name }) => pattern.test(name));
+    await eventually(
+      async () => mine().map(({ name }) => name),
+      () => has(/RunActivity:settlePayment/) && has(/POST \/v1\/payments\/gateway/),
+      20_000,
+    );
+    for (const expected of [
+      /^POST \/v1\/payments\/gateway$/,
+      /gatewayPayment/,
+      /RunActivity:requestInstrument/,
+      /^provider POST \/payment_requests$/,
+      /RunActivity:confirmPayment/,
+      /RunActivity:settlePayment/,
+    ]) {
+      expect(mine().map(({ name }) => name)).toContainEqual(expect.stringMatching(expected));
+    }
+    expect(mine().flatMap(({ events = [] }) => events.map(({ name }) => name))).toContain('journal');
+    expect(JSON.stringify(mine())).not.toContain(payer.email);
+    await expectChecksEmpty(stack);
+    if (process.env.PRINT_TRACE) process.stderr.write(`${drawTrace(mine())}\n`);
+  }, 40_000);
+});
+
+/** The trace as a tree of names. */
+function drawTrace(trace: Span[], parent?: string, depth = 0): string {
+  const children = trace.filter(({ spanId, parentSpanId }) =>
+    parent === undefined
+      ? !trace.some((other) => other.spanId === parentSpanId)
+      : parentSpanId === parent && spanId !== parent,
+  );
+  return children
+    .map(({ name, spanId, events = [] }) => {
+      const line = `${'  '.repeat(depth)}${name}${events.length > 0 ? ` [${events.map((event) => event.name).join(', ')}]` : ''}`;
+      return [line, drawTrace(trace, spanId, depth + 1)].filter((text) => text !== '').join('\n');
+    })
+    .join('\n');
+}
