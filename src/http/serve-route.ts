@@ -110,6 +110,7 @@ export function serveRoute(route: Route, deps: Dependencies, doors: Doors) {
 
 function send(ctx: Context, { status, body, headers }: Answer): void {
   ctx.status = status;
+  ctx.set('Cache-Control', 'no-store');
   ctx.set(headers);
   if (body !== undefined) ctx.body = body;
   if (Buffer.isBuffer(body) && !headers['content-type'] && !headers['Content-Type']) ctx.type = 'application/json';

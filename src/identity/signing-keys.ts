@@ -22,8 +22,8 @@ export interface SigningKeys {
   published(): Promise<JWK[]>;
 }
 
-/** An unknown key id makes the process look again, at most this often. */
-const unknownKeyMs = 1000;
+/** Our key ids; anything else is not worth a look into the database. */
+const keyIdPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 interface SigningKeysInput {
   orm: MikroORM;
@@ -74,16 +74,18 @@ export function createSigningKeys({ orm, sealer, tokenTtlSeconds }: SigningKeysI
     loadedAt = startedAt;
   }
 
-  async function refresh(maxAgeMs: number): Promise<void> {
-    if (performance.now() - loadedAt < maxAgeMs) return;
-    loading ??= load().finally(() => {
-      loading = undefined;
-    });
-    try {
-      await loading;
-    } catch (error) {
-      // With the database away, what is known goes on serving.
-      if (keys.size === 0) throw error;
+  /** Makes sure that the keys were read at this moment or later; one read at a time, however many ask. */
+  async function refresh(moment: number): Promise<void> {
+    while (loadedAt < moment) {
+      loading ??= load().finally(() => {
+        loading = undefined;
+      });
+      try {
+        await loading;
+      } catch (error) {
+        if (keys.size === 0) throw error;
+        return; // With the database away, what is known goes on serving.
+      }
     }
   }
 
@@ -91,11 +93,12 @@ export function createSigningKeys({ orm, sealer, tokenTtlSeconds }: SigningKeysI
 
   return {
     async signer() {
-      await refresh(signingKeysMaxAgeMs);
+      await refresh(performance.now() - signingKeysMaxAgeMs);
       return must(signing, 'the signing key is loaded');
     },
     async find(id) {
-      if (!keys.has(id)) await refresh(unknownKeyMs);
+      // Another process may have signed with a key that was made a moment ago.
+      if (!keys.has(id) && keyIdPattern.test(id)) await refresh(performance.now());
       const found = keys.get(id);
       return found && isLive(found) ? found.key : undefined;
     },
@@ -104,7 +107,7 @@ export function createSigningKeys({ orm, sealer, tokenTtlSeconds }: SigningKeysI
       return found !== undefined && isLive(found);
     },
     async published() {
-      await refresh(signingKeysMaxAgeMs);
+      await refresh(performance.now() - signingKeysMaxAgeMs);
       return [...keys.values()].filter(isLive).map(({ jwk }) => jwk);
     },
   };
