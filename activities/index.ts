@@ -1,10 +1,17 @@
 import type { Dependencies } from '../src/dependencies.ts';
 import { createCallbackActivities } from './callbacks.ts';
+import { createCircleActivities } from './circles.ts';
+import { createGivingActivities } from './giving.ts';
 import { createPaymentActivities } from './payments.ts';
 
 /** The hands of the workflows, closed over what they work with. Their names live in histories for ever. */
 export function createActivities(deps: Dependencies) {
-  return { ...createPaymentActivities(deps), ...createCallbackActivities(deps) };
+  return {
+    ...createPaymentActivities(deps),
+    ...createCallbackActivities(deps),
+    ...createCircleActivities(deps),
+    ...createGivingActivities(deps),
+  };
 }
 
 export type Activities = ReturnType<typeof createActivities>;

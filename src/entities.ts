@@ -2,9 +2,14 @@ import { Role } from './access/role.entity.ts';
 import { Address } from './addresses/address.entity.ts';
 import { CallbackRow } from './callbacks/callback.entity.ts';
 import { Cause } from './causes/cause.entity.ts';
+import { CircleContribution } from './circles/circle-contribution.entity.ts';
+import { CircleMember } from './circles/circle-member.entity.ts';
+import { CircleRound } from './circles/circle-round.entity.ts';
+import { SavingCircle } from './circles/saving-circle.entity.ts';
 import { PartnerPayment } from './collections/partner-payment.entity.ts';
 import { Document } from './documents/document.entity.ts';
 import { Donation } from './donations/donation.entity.ts';
+import { Subscription } from './donations/subscription.entity.ts';
 import { User } from './identity/user.entity.ts';
 import { Account } from './ledger/account.entity.ts';
 import { Transaction } from './ledger/transaction.entity.ts';
@@ -25,6 +30,9 @@ export const entities = [
   Address,
   CallbackRow,
   Cause,
+  CircleContribution,
+  CircleMember,
+  CircleRound,
   Document,
   Donation,
   OfficialDocument,
@@ -37,7 +45,9 @@ export const entities = [
   Product,
   Receipt,
   Role,
+  SavingCircle,
   SavingGoal,
+  Subscription,
   Transaction,
   User,
   WebhookDelivery,

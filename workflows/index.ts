@@ -1,3 +1,6 @@
+export { donationAllocation } from './donation-allocation.ts';
+export { donationSubscription } from './donation-subscription.ts';
 export { gatewayPayment } from './gateway-payment.ts';
-export { redeliverCallbacks, runLedgerChecks, sweepOverduePayments } from './schedules.ts';
+export { savingCircle } from './saving-circle.ts';
+export { redeliverCallbacks, runLedgerChecks, sweepOverduePayments, sweepSavingCircles } from './schedules.ts';
 export { unmatchedReceipt } from './unmatched-receipt.ts';

@@ -1,5 +1,7 @@
 import type { Context } from 'koa';
 import { z } from 'zod';
+import { embedDocuments } from '../documents/embed-documents.ts';
+import { DocumentAnswer } from '../documents/present-document.ts';
 import { allow } from '../http/access.ts';
 import { created } from '../http/answer.ts';
 import { moneyNumber, text, uuid } from '../http/fields.ts';
@@ -107,14 +109,18 @@ room.get(
     answers: {
       200: z.object({
         message,
-        charitable_cause: CauseAnswer.extend({ aggregation: CauseAggregationAnswer.optional() }),
+        charitable_cause: CauseAnswer.extend({
+          documents: z.array(DocumentAnswer),
+          aggregation: CauseAggregationAnswer.optional(),
+        }),
       }),
     },
     refusals: [404],
   },
-  async ({ em, caller, params: { id }, ctx }) => {
+  async ({ em, deps, caller, params: { id }, ctx }) => {
     const cause = await getVisibleCause(em, caller, id);
-    const stored = presentCause(cause);
+    const documents = await embedDocuments(em, { caller, deps }, 'charitable_cause', [id]);
+    const stored = { ...presentCause(cause), documents: documents.get(id) ?? [] };
     const aggregation = isMobile(ctx) ? {} : { aggregation: presentAggregation(await measureCause(em, id)) };
     return { message: 'Charitable cause found', charitable_cause: { ...stored, ...aggregation } };
   },

@@ -48,13 +48,9 @@ export const readCause = async (em: EntityManager, id: string): Promise<CauseRow
 
 export const refuseUnknownCause = (): never => refuse('NOT_FOUND', 'id: no such charitable cause');
 
-/**
- * Whether the caller may see the cause: an active one everybody; any other its creator, its managers, whose account it
- * is tied to, the admins of its organization and platform (decisions 5).
- */
-export function maySeeCause(caller: Caller, cause: CauseRow): boolean {
+/** Whether the cause is the caller's, of the caller's organization, or managed by the caller; platform: any. */
+export function isResponsibleFor(caller: Caller, cause: CauseRow): boolean {
   return (
-    takesDonations(cause.status) ||
     isPlatform(caller) ||
     cause.created_by === caller.userId ||
     cause.account_user_id === caller.userId ||
@@ -62,6 +58,10 @@ export function maySeeCause(caller: Caller, cause: CauseRow): boolean {
     (isOrganizationAdmin(caller) && cause.organization_id === caller.organizationId)
   );
 }
+
+/** Whether the caller may see the cause: an active one everybody, any other who is responsible for it (decisions 5). */
+export const maySeeCause = (caller: Caller, cause: CauseRow): boolean =>
+  takesDonations(cause.status) || isResponsibleFor(caller, cause);
 
 /** The cause that the caller may see. Refuses with NOT_FOUND, and with FORBIDDEN when it may not (decisions 0). */
 export async function getVisibleCause(em: EntityManager, caller: Caller, id: string): Promise<CauseRow> {
@@ -74,13 +74,17 @@ export async function getVisibleCause(em: EntityManager, caller: Caller, id: str
  * The account that a donation to this cause is credited to. Refuses with NOT_FOUND, and with REQUEST_INVALID when the
  * cause takes no donations now. The cause's row is only read: its donors do not wait for each other.
  */
-export async function getCauseForDonation(em: EntityManager, id: string): Promise<{ accountId: string }> {
+export async function getCauseForDonation(
+  em: EntityManager,
+  id: string,
+  field = 'reference_id',
+): Promise<{ accountId: string }> {
   const [cause] = await em.execute<{ account_id: string; status: CauseStatus }[]>(
     'select account_id, status from charitable_causes where id = ?',
     [id],
   );
-  if (cause === undefined) return refuse('NOT_FOUND', 'reference_id: no such charitable cause');
-  if (!takesDonations(cause.status)) refuse('REQUEST_INVALID', `reference_id: the charitable cause is ${cause.status}`);
+  if (cause === undefined) return refuse('NOT_FOUND', `${field}: no such charitable cause`);
+  if (!takesDonations(cause.status)) refuse('REQUEST_INVALID', `${field}: the charitable cause is ${cause.status}`);
   return { accountId: cause.account_id };
 }
 

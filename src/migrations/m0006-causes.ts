@@ -69,7 +69,6 @@ create table donation_allocations (
 create table donation_subscriptions (
   id uuid primary key,
   user_id uuid not null references users (id),
-  organization_id uuid references organizations (id),
   cause_id uuid not null references charitable_causes (id),
   amount numeric(20, 4) not null check (amount > 0),
   source_account_id uuid not null references accounts (id),
@@ -77,6 +76,7 @@ create table donation_subscriptions (
   status text not null check (status in ('active', 'stopped', 'failed')),
   started_at timestamptz not null,
   periods_paid integer not null default 0,
+  refusals smallint not null default 0 check (refusals between 0 and 3),
   ended_at timestamptz,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),

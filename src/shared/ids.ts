@@ -21,6 +21,18 @@ export const balancePaymentIdFor = (userId: string, idempotencyKey: string | und
 export const partnerPaymentIdFor = (partnerId: string, idempotencyKey: string): string =>
   v5(`partner-payment/${partnerId}/${idempotencyKey}`, namespace);
 
+/** The id of an allocation, from the cause and the donations: the same batch is the same workflow and the same row. */
+export const allocationBatchIdFor = (causeId: string, donationIds: readonly string[]): string =>
+  v5(`donation-allocation/${causeId}/${donationIds.toSorted().join(',')}`, namespace);
+
+/** The id of a subscription: from its donor and idempotency key, or random without a key. */
+export const subscriptionIdFor = (userId: string, idempotencyKey: string | undefined): string =>
+  idempotencyKey === undefined ? v4() : v5(`donation-subscription/${userId}/${idempotencyKey}`, namespace);
+
+/** The id of the transaction that pays a period of a subscription: a period is paid once. */
+export const subscriptionPaymentIdFor = (subscriptionId: string, period: number): string =>
+  v5(`donation-subscription/${subscriptionId}/${period}`, namespace);
+
 /** The id of a receipt (money that reached us), from the provider's own id of the payment. */
 export const receiptIdFor = (providerPaymentId: string): string => v5(`receipt/${providerPaymentId}`, namespace);
 
@@ -32,6 +44,9 @@ export const journalKeys = {
   balancePayment: (transactionId: string): string => `balance-payment/${transactionId}`,
   partnerPaymentSettled: (paymentId: string): string => `partner-payment/${paymentId}/settled`,
   partnerPaymentReleased: (paymentId: string): string => `partner-payment/${paymentId}/released`,
+  circlePot: (circleId: string, turn: number): string => `saving-circle/${circleId}/turn/${turn}/pot`,
+  contributionRefunded: (contributionId: string): string => `saving-circle-contribution/${contributionId}/refunded`,
+  donationAllocated: (batchId: string): string => `donation-allocation/${batchId}`,
   receiptSuspended: (receiptId: string): string => `receipt/${receiptId}/suspense`,
   receiptSettled: (receiptId: string): string => `receipt/${receiptId}/settled`,
 } as const;

@@ -3,5 +3,8 @@ export const workflowIds = {
   gatewayPayment: (orderId: string): string => `gateway-payment/${orderId}`,
   partnerPayment: (paymentId: string): string => `partner-payment/${paymentId}`,
   webhookDelivery: (deliveryId: string): string => `webhook-delivery/${deliveryId}`,
+  savingCircle: (circleId: string): string => `saving-circle/${circleId}`,
+  donationAllocation: (batchId: string): string => `donation-allocation/${batchId}`,
+  donationSubscription: (subscriptionId: string): string => `donation-subscription/${subscriptionId}`,
   unmatchedReceipt: (receiptId: string): string => `unmatched-receipt/${receiptId}`,
 } as const;

@@ -7,8 +7,10 @@ import {
 } from '@temporalio/client';
 import { ApplicationFailure, type SearchAttributePair, TypedSearchAttributes, type Workflow } from '@temporalio/common';
 import type { gatewayPayment } from '../../workflows/gateway-payment.ts';
+import type { savingCircle } from '../../workflows/saving-circle.ts';
 import type { unmatchedReceipt } from '../../workflows/unmatched-receipt.ts';
 import type { WorkflowPort } from '../callbacks/deliver-callback.ts';
+import type { CircleOpening, CircleWorkflows } from '../circles/circle-contract.ts';
 import type { PaymentOpening, StrayPayment } from '../payments/payment-contract.ts';
 import type { PaymentOrderStatus } from '../payments/payment-order.ts';
 import { DomainError, type ErrorCode, errorStatuses, refuse } from '../shared/errors.ts';
@@ -23,7 +25,7 @@ const callTimeoutMs = 5000;
 const retryAfterSeconds = 2;
 
 /** Where the API and the activities meet Temporal. Calls from a request have bounds; nothing here knows the database. */
-export interface TemporalDoor extends WorkflowPort {
+export interface TemporalDoor extends WorkflowPort, CircleWorkflows {
   /** Throws unless Temporal answers within a second and a half. */
   ping(): Promise<void>;
   /**
@@ -32,10 +34,24 @@ export interface TemporalDoor extends WorkflowPort {
    * is away.
    */
   startGatewayPayment(orderId: string, opening: PaymentOpening, waitMs: number): Promise<PaymentOrderStatus | null>;
+  /**
+   * Starts the circle's workflow and waits at most `waitMs` for its row. Refuses with SERVICE_UNAVAILABLE when Temporal is
+   * away.
+   */
+  startSavingCircle(circleId: string, opening: CircleOpening, waitMs: number): Promise<void>;
   /** The link to a workflow in the web UI, where one is configured. */
   client: Client;
   taskQueue: string;
   close(): Promise<void>;
+}
+
+/** Refuses with SERVICE_UNAVAILABLE when Temporal is away: asked before anything is begun. */
+export async function reachTemporal(ping: () => Promise<void>): Promise<void> {
+  try {
+    await ping();
+  } catch (cause) {
+    refuse('SERVICE_UNAVAILABLE', 'Temporal cannot be reached; try again', { cause, retryAfterSeconds });
+  }
 }
 
 /** Wraps a client of Temporal as the door of one task queue. */
@@ -46,13 +62,7 @@ export function createTemporalDoor(client: Client, taskQueue: string): TemporalD
       client.withDeadline(Date.now() + reachTimeoutMs, () => client.workflowService.getSystemInfo({})),
     );
   };
-  const reach = async (): Promise<void> => {
-    try {
-      await ping();
-    } catch (cause) {
-      refuse('SERVICE_UNAVAILABLE', 'Temporal cannot be reached; try again', { cause, retryAfterSeconds });
-    }
-  };
+  const reach = () => reachTemporal(ping);
   return {
     client,
     taskQueue,
@@ -84,6 +94,35 @@ export function createTemporalDoor(client: Client, taskQueue: string): TemporalD
         }),
       );
     },
+    async startSavingCircle(circleId, opening, waitMs) {
+      await reach();
+      const startWorkflowOperation = new WithStartWorkflowOperation<typeof savingCircle>('savingCircle', {
+        workflowId: workflowIds.savingCircle(circleId),
+        taskQueue,
+        args: [{ circleId, opening }],
+        workflowIdConflictPolicy: 'USE_EXISTING',
+        staticSummary: `A saving circle of IDR ${opening.amount}, ${opening.roundInterval}, by ${opening.turnOrder}`,
+        typedSearchAttributes: circleAttributes(opening),
+      });
+      await withinWait(client, waitMs, () =>
+        client.workflow.executeUpdateWithStart<Workflow, void, []>('awaitCircle', { startWorkflowOperation }),
+      );
+    },
+    async wakeSavingCircle(circleId, hint) {
+      try {
+        await client.withDeadline(Date.now() + callTimeoutMs, () =>
+          client.workflow.signalWithStart<typeof savingCircle>('savingCircle', {
+            workflowId: workflowIds.savingCircle(circleId),
+            taskQueue,
+            args: [{ circleId }],
+            signal: hint,
+            staticSummary: 'A saving circle, looked after again',
+          }),
+        );
+      } catch {
+        // A hint that got lost: the sweep of circles finds what it was about.
+      }
+    },
     async openUnmatchedReceipt(stray: StrayPayment) {
       try {
         await client.withDeadline(Date.now() + callTimeoutMs, () =>
@@ -103,6 +142,12 @@ export function createTemporalDoor(client: Client, taskQueue: string): TemporalD
   };
 }
 
+function circleAttributes({ organizationId, amount }: CircleOpening): TypedSearchAttributes {
+  const pairs: SearchAttributePair[] = [{ key: searchAttributeKeys.AmountIdr, value: wholeRupiah(amount) }];
+  if (organizationId !== null) pairs.push({ key: searchAttributeKeys.OrganizationId, value: organizationId });
+  return new TypedSearchAttributes(pairs);
+}
+
 function paymentAttributes({ referenceType, organizationId, nominal }: PaymentOpening): TypedSearchAttributes {
   const pairs: SearchAttributePair[] = [
     { key: searchAttributeKeys.PaymentState, value: 'PENDING' },
@@ -113,8 +158,8 @@ function paymentAttributes({ referenceType, organizationId, nominal }: PaymentOp
   return new TypedSearchAttributes(pairs);
 }
 
-/** Waits for an update; null when the wait ended first, a refusal when the workflow refused. */
-async function withinWait<T>(client: Client, waitMs: number, call: () => Promise<T>): Promise<T | null> {
+/** Waits for an update or a result; null when the wait ended first, a refusal when the workflow refused. */
+export async function withinWait<T>(client: Client, waitMs: number, call: () => Promise<T>): Promise<T | null> {
   const deadline = Date.now() + waitMs;
   try {
     return await client.withDeadline(deadline, call);

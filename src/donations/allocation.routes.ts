@@ -1,0 +1,180 @@
+import { z } from 'zod';
+import { recordEvent } from '../events/record-event.ts';
+import { allow } from '../http/access.ts';
+import { amount, uuid } from '../http/fields.ts';
+import { listQuery, pageFields, presentPage } from '../http/paging.ts';
+import { createRoom } from '../http/room.ts';
+import { refuse } from '../shared/errors.ts';
+import { allocationBatchIdFor, newId } from '../shared/ids.ts';
+import { runDonationAllocation } from '../temporal/giving-door.ts';
+import { findAllocation } from './allocate-donations.ts';
+import {
+  type AllocationOutcome,
+  type AllocationRequest,
+  allocationLimit,
+  donationRefusals,
+  donationRefusalTexts,
+  packIds,
+} from './allocation.ts';
+import { findOpenDonations } from './find-donations.ts';
+import { judgeCause, judgeDonations } from './judge-donations.ts';
+import { DonationAnswer, presentDonation } from './present-donation.ts';
+import { causeComplaint, refuseAllocation } from './refuse-allocation.ts';
+
+/** How long a request waits for its allocation: for its turn behind others over the same donations, mostly. */
+const allocationWaitMs = 60_000;
+const openListPageSize = 20;
+
+const message = z.string();
+const access = allow('allocate-open-donation', {
+  userTypes: ['platform'],
+  role: 'platform_super_admin',
+  scope: 'all',
+});
+
+const Allocation = z.strictObject({
+  donation_ids: z
+    .array(uuid())
+    .min(1, 'must name at least one donation')
+    .max(allocationLimit, `must name at most ${allocationLimit} donations`)
+    .superRefine((ids, ctx) => {
+      const seen = new Set<string>();
+      for (const id of ids) {
+        if (seen.has(id)) ctx.addIssue({ code: 'custom', message: `${id} is named twice` });
+        seen.add(id);
+      }
+    }),
+  cause_id: uuid(),
+});
+
+const room = createRoom({
+  prefix: '/v1/donations',
+  tag: 'Donations',
+  description: 'What was given: to a cause, to the open pool, or period by period.',
+});
+
+room.get(
+  '/open',
+  {
+    summary: 'List open donations that wait for a cause',
+    access,
+    query: listQuery({ limit: openListPageSize }),
+    answers: { 200: z.object({ message, donations: z.array(DonationAnswer), ...pageFields }) },
+  },
+  async ({ em, caller, query, requestId }) => {
+    const { items, total } = await findOpenDonations(em, query);
+    // The event of this read is documented as RESOURCE_UPDATED.
+    await recordEvent(em, {
+      event: 'RESOURCE_UPDATED',
+      impact: 'LOW',
+      resourceType: 'donation',
+      resourceId: null,
+      actorId: caller.userId,
+      requestId,
+    });
+    return { message: 'Open donations found', donations: items.map(presentDonation), ...presentPage(query, total) };
+  },
+);
+
+room.post(
+  '/allocate',
+  {
+    summary: 'Allocate open donations to a cause',
+    description:
+      `All or nothing, at most ${allocationLimit} at once. Any bad member refuses the batch and is named with its ` +
+      'reason: 404 when a donation or the cause is unknown, 400 otherwise.',
+    access,
+    body: Allocation,
+    answers: {
+      200: z.object({
+        message,
+        data: z.object({
+          allocated_count: z.int(),
+          cause_id: uuid(),
+          allocation_batch_id: uuid(),
+          total_amount: amount(),
+        }),
+      }),
+    },
+    refusals: [404],
+  },
+  async ({ em, deps, caller, body, requestId }) => {
+    const { cause_id: causeId, donation_ids: ids } = body;
+    const request: AllocationRequest = {
+      batchId: allocationBatchIdFor(causeId, ids),
+      attemptId: newId(),
+      causeId,
+      donations: packIds(ids),
+      requestedBy: caller.userId,
+      requestId,
+    };
+    const outcome: AllocationOutcome =
+      (await runDonationAllocation(deps.temporal, request, allocationWaitMs)) ??
+      (await findAllocation(em, request)) ??
+      refuse('SERVICE_UNAVAILABLE', 'The allocation has not ended yet; look again in a moment', {
+        retryAfterSeconds: 5,
+      });
+    if (outcome.outcome === 'refused') return refuseAllocation(causeId, outcome);
+    // Joined to a request for the same batch that came first: to this one the donations are allocated already.
+    if (outcome.attemptId !== request.attemptId) {
+      return refuseAllocation(causeId, {
+        outcome: 'refused',
+        cause: null,
+        donations: { allocated: request.donations },
+      });
+    }
+    return {
+      message: 'Donations allocated',
+      data: {
+        allocated_count: outcome.count,
+        cause_id: causeId,
+        allocation_batch_id: outcome.batchId,
+        total_amount: outcome.totalAmount,
+      },
+    };
+  },
+);
+
+room.post(
+  '/allocate/preview',
+  {
+    summary: 'Check an allocation without making it',
+    description: 'Refuses the body and the cause as the allocation does; bad donations are listed.',
+    access,
+    body: Allocation,
+    answers: {
+      200: z.object({
+        message,
+        data: z.object({
+          allocatable_count: z.int(),
+          total_amount: amount(),
+          refused: z.array(
+            z.object({
+              donation_id: uuid(),
+              reason: z.enum(donationRefusals.map((reason) => donationRefusalTexts[reason])),
+            }),
+          ),
+        }),
+      }),
+    },
+    refusals: [404],
+  },
+  async ({ em, body: { cause_id: causeId, donation_ids: ids } }) => {
+    const cause = await judgeCause(em, causeId, { lock: false });
+    if ('refusal' in cause) {
+      const complaint = causeComplaint(causeId, cause.refusal);
+      return refuse(complaint.code, complaint.message);
+    }
+    const { allocatableCount, totalAmount, refused } = await judgeDonations(em, ids, { lock: false });
+    return {
+      message: 'Allocation checked',
+      data: {
+        allocatable_count: allocatableCount,
+        total_amount: totalAmount,
+        refused: refused.map(({ id, reason }) => ({ donation_id: id, reason: donationRefusalTexts[reason] })),
+      },
+    };
+  },
+);
+
+export const allocationRoom = room;

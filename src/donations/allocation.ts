@@ -1,0 +1,60 @@
+import type { Money } from '../shared/money.ts';
+
+/** An allocation takes at most this many donations (decisions 5). */
+export const allocationLimit = 10_000;
+
+/** Why a donation cannot be allocated. */
+export const donationRefusals = ['unknown', 'not_open', 'not_received', 'allocated'] as const;
+export type DonationRefusal = (typeof donationRefusals)[number];
+
+/** The reasons in words, as messages and the preview say them. */
+export const donationRefusalTexts: Record<DonationRefusal, string> = {
+  unknown: 'no such donation',
+  not_open: 'not an open donation',
+  not_received: 'not received, or refunded',
+  allocated: 'already allocated',
+};
+
+/** What the workflow of an allocation is started with. */
+export interface AllocationRequest {
+  batchId: string;
+  /** Of one request: a step that is done again tells what it did, another request is told that it came second. */
+  attemptId: string;
+  causeId: string;
+  /** The ids of the donations, packed. */
+  donations: PackedIds;
+  requestedBy: string;
+  requestId: string;
+}
+
+export interface Allocated {
+  outcome: 'allocated';
+  attemptId: string;
+  batchId: string;
+  causeId: string;
+  count: number;
+  /** IDR, scale 4. */
+  totalAmount: Money;
+}
+
+export interface AllocationRefused {
+  outcome: 'refused';
+  /** Null when the cause takes the donations; otherwise its status, or `unknown`. */
+  cause: string | null;
+  donations: Partial<Record<DonationRefusal, PackedIds>>;
+}
+
+export type AllocationOutcome = Allocated | AllocationRefused;
+
+/** UUIDs as base64 of their bytes: a full batch then stays below the size at which Temporal warns (256 kB). */
+export type PackedIds = string;
+
+/** Packs UUIDs. */
+export const packIds = (ids: readonly string[]): PackedIds =>
+  Buffer.from(ids.join('').replaceAll('-', ''), 'hex').toString('base64');
+
+/** The UUIDs that were packed, in their order. */
+export function unpackIds(packed: PackedIds): string[] {
+  const hex = Buffer.from(packed, 'base64').toString('hex');
+  return (hex.match(/.{32}/g) ?? []).map((id) => id.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-'));
+}

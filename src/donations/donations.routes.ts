@@ -1,0 +1,86 @@
+import { z } from 'zod';
+import { allow, signedIn } from '../http/access.ts';
+import { amount, timestamp, uuid } from '../http/fields.ts';
+import { listQuery, pageFields, presentPage } from '../http/paging.ts';
+import { createRoom } from '../http/room.ts';
+import { systemAccounts } from '../ledger/account.ts';
+import { findBalances } from '../ledger/find-balances.ts';
+import { findOwnDonations, getDonation } from './find-donations.ts';
+import { DonationAnswer, presentDonation } from './present-donation.ts';
+import { traceDonation } from './trace-donation.ts';
+
+const message = z.string();
+const permission = 'donate-charitable-cause';
+
+const room = createRoom({ prefix: '/v1/donations', tag: 'Donations' });
+
+room.get(
+  '/',
+  {
+    summary: "List one's own donations",
+    access: allow(permission, { scope: 'own' }),
+    query: listQuery(),
+    answers: {
+      200: z.object({ message, data: z.object({ items: z.array(DonationAnswer), ...pageFields }) }),
+    },
+  },
+  async ({ em, caller, query }) => {
+    const { items, total } = await findOwnDonations(em, caller, query);
+    return {
+      message: 'Donations found',
+      data: { items: items.map(presentDonation), ...presentPage(query, total) },
+    };
+  },
+);
+
+room.get(
+  '/open-pool',
+  {
+    summary: 'Read the pool of open donations',
+    description: '`account_id` is the `reference_id` of a payment of type `charitable_cause_open_donate`.',
+    access: signedIn({ scope: 'all' }),
+    answers: { 200: z.object({ message, data: z.object({ account_id: uuid(), balance: amount() }) }) },
+  },
+  async ({ em }) => ({
+    message: 'Open-donation pool found',
+    data: {
+      account_id: systemAccounts.openDonationPool,
+      balance: (await findBalances(em, [systemAccounts.openDonationPool]))(systemAccounts.openDonationPool),
+    },
+  }),
+);
+
+room.get(
+  '/:id/trace',
+  {
+    summary: 'Trace a donation to where its money is',
+    description:
+      'Its steps in order: the donation, the journal that paid it, the allocation that moved it, the cause that has it. ' +
+      'What has not happened is not there.',
+    access: allow(permission, { scope: 'own; all for platform' }),
+    params: z.object({ id: uuid() }),
+    answers: {
+      200: z.object({
+        message,
+        data: z.object({
+          donation: DonationAnswer,
+          steps: z.array(
+            z.looseObject({
+              type: z.enum(['donation', 'journal', 'allocation', 'cause']),
+              at: timestamp(),
+              amount: amount(),
+            }),
+          ),
+        }),
+      }),
+    },
+    refusals: [404],
+  },
+  async ({ em, caller, params }) => {
+    const donation = await getDonation(em, caller, params.id);
+    const steps = await traceDonation(em, donation);
+    return { message: 'Donation traced', data: { donation: presentDonation(donation), steps } };
+  },
+);
+
+export const donationsRoom = room;

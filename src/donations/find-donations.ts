@@ -1,0 +1,28 @@
+import type { EntityManager, FilterQuery } from '@mikro-orm/postgresql';
+import { findPage, type ListWindow } from '../find-page.ts';
+import { type Caller, isPlatform } from '../identity/caller.ts';
+import { refuse } from '../shared/errors.ts';
+import { Donation } from './donation.entity.ts';
+
+/** A page of the caller's own donations, newest first. */
+export const findOwnDonations = (
+  em: EntityManager,
+  caller: Caller,
+  window: ListWindow,
+): Promise<{ items: Donation[]; total: number }> => findPage(em, Donation, { user_id: caller.userId }, window);
+
+const unallocated: FilterQuery<Donation> = { type: 'open', status: 'completed', cause_id: null };
+
+/** A page of the open donations that were received and wait for a cause, newest first. */
+export const findOpenDonations = (
+  em: EntityManager,
+  window: ListWindow,
+): Promise<{ items: Donation[]; total: number }> => findPage(em, Donation, unallocated, window);
+
+/** A donation, for its donor and platform. Refuses with NOT_FOUND, and with FORBIDDEN when it is another's. */
+export async function getDonation(em: EntityManager, caller: Caller, id: string): Promise<Donation> {
+  const donation = await em.findOne(Donation, { id });
+  if (donation === null) refuse('NOT_FOUND', 'id: no such donation');
+  if (donation.user_id !== caller.userId && !isPlatform(caller)) refuse('FORBIDDEN', 'id: the donation is not yours');
+  return donation;
+}

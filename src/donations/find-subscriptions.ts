@@ -1,0 +1,26 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { findPage, type ListWindow } from '../find-page.ts';
+import { type Caller, isPlatform } from '../identity/caller.ts';
+import { refuse } from '../shared/errors.ts';
+import { Subscription } from './subscription.entity.ts';
+
+/** A page of the caller's own subscriptions, newest first. */
+export const findSubscriptions = (
+  em: EntityManager,
+  caller: Caller,
+  window: ListWindow,
+): Promise<{ items: Subscription[]; total: number }> => findPage(em, Subscription, { user_id: caller.userId }, window);
+
+/** The subscription of this id as it stands now, or null. */
+export const findSubscription = (em: EntityManager, id: string): Promise<Subscription | null> =>
+  em.findOne(Subscription, { id }, { refresh: true });
+
+/** A subscription, for its donor and platform. Refuses with NOT_FOUND, and with FORBIDDEN when it is another's. */
+export async function getSubscription(em: EntityManager, caller: Caller, id: string): Promise<Subscription> {
+  const subscription = await findSubscription(em, id);
+  if (subscription === null) return refuse('NOT_FOUND', 'id: no such subscription');
+  if (subscription.user_id !== caller.userId && !isPlatform(caller)) {
+    refuse('FORBIDDEN', 'id: the subscription is not yours');
+  }
+  return subscription;
+}

@@ -1,0 +1,93 @@
+import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
+import { recordEvent } from '../events/record-event.ts';
+import { refuse } from '../shared/errors.ts';
+import { failpoint } from '../shared/failpoint.ts';
+import { compareMoney } from '../shared/money.ts';
+import { payPeriod } from './pay-period.ts';
+import { Subscription } from './subscription.entity.ts';
+import type { SubscriptionOpening, SubscriptionStanding } from './subscription.ts';
+
+/** How the subscription stands: what its workflow does next. */
+export const standingOf = (subscription: Subscription): SubscriptionStanding => ({
+  status: subscription.status,
+  interval: subscription.interval,
+  startedAt: subscription.started_at.toISOString(),
+  period: subscription.periods_paid,
+  attempt: subscription.refusals + 1,
+});
+
+/**
+ * The first step of a subscription: its row and its first payment, in one transaction. One that is there already is
+ * told as it stands. Refuses what the payment refuses, and an id that was used for another subscription
+ * (IDEMPOTENCY_KEY_REUSED); then nothing is left behind.
+ */
+export async function openSubscription(
+  em: EntityManager,
+  input: { subscriptionId: string; opening: SubscriptionOpening | null; at: string },
+): Promise<SubscriptionStanding> {
+  const { subscriptionId: id, opening, at } = input;
+  const standing = await em.transactional(async (tx) => {
+    const existing = await tx.findOne(Subscription, { id });
+    if (existing !== null) {
+      if (opening !== null && !isThatOf(opening, existing)) {
+        refuse('IDEMPOTENCY_KEY_REUSED', 'Idempotency-Key: this key was used for a request with another body');
+      }
+      return standingOf(existing);
+    }
+    if (opening === null) refuse('NOT_FOUND', `no subscription ${id}`);
+    const subscription = tx.create(Subscription, {
+      id,
+      user_id: opening.userId,
+      cause_id: opening.causeId,
+      amount: opening.amount,
+      source_account_id: opening.sourceAccountId,
+      interval: opening.interval,
+      status: 'active',
+      started_at: new Date(at),
+      periods_paid: 0,
+      refusals: 0,
+    });
+    await tx.flush();
+    await payPeriod(tx, subscription, { period: 0, requestId: opening.requestId });
+    await keepAttempt(tx, subscription, { period: 0, attempt: 1, refusal: null, due: subscription.started_at });
+    subscription.periods_paid = 1;
+    await recordEvent(tx, {
+      event: 'RESOURCE_CREATED',
+      resourceType: 'donation_subscription',
+      resourceId: id,
+      actorId: opening.userId,
+      requestId: opening.requestId,
+    });
+    await tx.flush();
+    return standingOf(subscription);
+  });
+  await failpoint('open-subscription.after');
+  return standing;
+}
+
+const isThatOf = (opening: SubscriptionOpening, subscription: Subscription): boolean =>
+  opening.userId === subscription.user_id &&
+  opening.causeId === subscription.cause_id &&
+  opening.sourceAccountId === subscription.source_account_id &&
+  opening.interval === subscription.interval &&
+  compareMoney(opening.amount, subscription.amount) === 0;
+
+/** Writes down how an attempt at a period ended; each is made once. */
+export async function keepAttempt(
+  tx: EntityManager,
+  { id }: Subscription,
+  { period, attempt, refusal, due }: { period: number; attempt: number; refusal: string | null; due: Date },
+): Promise<void> {
+  await tx.execute(
+    `insert into donation_subscription_attempts (subscription_id, period, attempt, outcome, reason, due_at)
+     values (?, ?, ?, ?, ?, ?)`,
+    [id, period, attempt, refusal === null ? 'paid' : 'refused', refusal, due],
+  );
+}
+
+/** The subscription, locked until the transaction ends. Refuses with NOT_FOUND. */
+export async function lockSubscription(tx: EntityManager, id: string): Promise<Subscription> {
+  const lockMode = LockMode.PESSIMISTIC_WRITE;
+  const subscription = await tx.findOne(Subscription, { id }, { lockMode, refresh: true });
+  return subscription ?? refuse('NOT_FOUND', 'id: no such subscription');
+}

@@ -1,0 +1,81 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { recordEvent } from '../events/record-event.ts';
+import { type DomainError, isDomainError } from '../shared/errors.ts';
+import { failpoint } from '../shared/failpoint.ts';
+import { keepAttempt, lockSubscription, standingOf } from './open-subscription.ts';
+import { payPeriod } from './pay-period.ts';
+import type { Subscription } from './subscription.entity.ts';
+import { attemptsPerPeriod, dueAt, type SubscriptionStanding } from './subscription.ts';
+
+export interface PeriodAttempt {
+  subscriptionId: string;
+  period: number;
+  attempt: number;
+}
+
+/**
+ * One attempt at one period, once: the payment with its record, or the record of its refusal; the third refusal of a
+ * period ends the subscription as `failed`. An attempt that was made, or that comes after the end, changes nothing.
+ * Tells how the subscription stands then.
+ */
+export async function paySubscriptionPeriod(
+  em: EntityManager,
+  { subscriptionId, period, attempt }: PeriodAttempt,
+): Promise<SubscriptionStanding> {
+  await failpoint('pay-subscription-period.before');
+  const standing = await em.transactional(async (tx) => {
+    const subscription = await lockSubscription(tx, subscriptionId);
+    const isNext = subscription.periods_paid === period && subscription.refusals + 1 === attempt;
+    if (subscription.status !== 'active' || !isNext) return standingOf(subscription);
+    const refusal = await attemptPayment(tx, subscription, period);
+    const due = dueAt(subscription.started_at, subscription.interval, period);
+    await keepAttempt(tx, subscription, { period, attempt, refusal: refusal?.code ?? null, due });
+    await failpoint('pay-subscription-period.paid');
+    if (refusal === null) {
+      subscription.periods_paid += 1;
+      subscription.refusals = 0;
+    } else {
+      subscription.refusals += 1;
+      if (subscription.refusals >= attemptsPerPeriod) {
+        subscription.status = 'failed';
+        subscription.ended_at = new Date();
+      }
+      await recordRefusal(tx, subscription, { period, attempt, refusal });
+    }
+    subscription.updated_at = new Date();
+    await tx.flush();
+    return standingOf(subscription);
+  });
+  await failpoint('pay-subscription-period.after');
+  return standing;
+}
+
+/** Pays under a savepoint, so that a refusal takes back its own statements only. Returns the refusal, or null. */
+async function attemptPayment(
+  tx: EntityManager,
+  subscription: Subscription,
+  period: number,
+): Promise<DomainError | null> {
+  try {
+    await tx.transactional((inner) => payPeriod(inner, subscription, { period, requestId: null }));
+    return null;
+  } catch (error) {
+    if (isDomainError(error)) return error;
+    throw error;
+  }
+}
+
+async function recordRefusal(
+  tx: EntityManager,
+  { id, user_id, status }: Subscription,
+  { period, attempt, refusal }: { period: number; attempt: number; refusal: DomainError },
+): Promise<void> {
+  await recordEvent(tx, {
+    event: 'RESOURCE_UPDATED',
+    resourceType: 'donation_subscription',
+    resourceId: id,
+    actorId: user_id,
+    requestId: null,
+    data: { period, attempt, refused: refusal.code, status },
+  });
+}

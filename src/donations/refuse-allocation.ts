@@ -1,0 +1,23 @@
+import { type ErrorCode, refuse } from '../shared/errors.ts';
+import { type AllocationRefused, type DonationRefusal, donationRefusalTexts, unpackIds } from './allocation.ts';
+
+/** Why the cause takes nothing: it is unknown (NOT_FOUND), or not active (REQUEST_INVALID). */
+export function causeComplaint(causeId: string, refusal: string): { code: ErrorCode; message: string } {
+  return refusal === 'unknown'
+    ? { code: 'NOT_FOUND', message: `cause_id: ${causeId}: no such charitable cause` }
+    : { code: 'REQUEST_INVALID', message: `cause_id: ${causeId}: the charitable cause is ${refusal}, not active` };
+}
+
+/** Refuses an allocation, naming every bad member and why: 404 when one of them is unknown, 400 otherwise. */
+export function refuseAllocation(causeId: string, { cause, donations }: AllocationRefused): never {
+  const complaints = cause === null ? [] : [causeComplaint(causeId, cause)];
+  for (const [reason, packed] of Object.entries(donations) as [DonationRefusal, string][]) {
+    const code = reason === 'unknown' ? 'NOT_FOUND' : 'REQUEST_INVALID';
+    for (const id of unpackIds(packed)) {
+      complaints.push({ code, message: `donation_ids: ${id}: ${donationRefusalTexts[reason]}` });
+    }
+  }
+  const messages = complaints.map(({ message }) => message);
+  const code = complaints.some((complaint) => complaint.code === 'NOT_FOUND') ? 'NOT_FOUND' : 'REQUEST_INVALID';
+  return refuse(code, messages[0] ?? 'donation_ids: cannot be allocated', { messages });
+}

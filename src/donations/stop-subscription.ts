@@ -1,0 +1,33 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { recordEvent } from '../events/record-event.ts';
+import type { Caller } from '../identity/caller.ts';
+import { refuse } from '../shared/errors.ts';
+import { lockSubscription } from './open-subscription.ts';
+import type { Subscription } from './subscription.entity.ts';
+
+/**
+ * Stops a subscription, for its donor: no further period is paid. One that has ended stays as it is. Refuses with
+ * NOT_FOUND, and with FORBIDDEN when it is another's.
+ */
+export function stopSubscription(
+  em: EntityManager,
+  { caller, subscriptionId, requestId }: { caller: Caller; subscriptionId: string; requestId: string },
+): Promise<Subscription> {
+  return em.transactional(async (tx) => {
+    const subscription = await lockSubscription(tx, subscriptionId);
+    if (subscription.user_id !== caller.userId) refuse('FORBIDDEN', 'id: the subscription is not yours');
+    if (subscription.status !== 'active') return subscription;
+    subscription.status = 'stopped';
+    subscription.ended_at = subscription.updated_at = new Date();
+    await recordEvent(tx, {
+      event: 'RESOURCE_DELETED',
+      impact: 'HIGH',
+      resourceType: 'donation_subscription',
+      resourceId: subscriptionId,
+      actorId: caller.userId,
+      requestId,
+    });
+    await tx.flush();
+    return subscription;
+  });
+}

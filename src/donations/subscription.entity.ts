@@ -1,0 +1,26 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import type { SubscriptionInterval, SubscriptionStatus } from './subscription.ts';
+
+const SubscriptionSchema = defineEntity({
+  name: 'Subscription',
+  tableName: 'donation_subscriptions',
+  properties: {
+    id: p.uuid().primary(),
+    user_id: p.uuid(),
+    cause_id: p.uuid(),
+    amount: p.decimal().precision(20).scale(4),
+    source_account_id: p.uuid(),
+    interval: p.text().$type<SubscriptionInterval>(),
+    status: p.text().$type<SubscriptionStatus>(),
+    started_at: p.datetime(),
+    periods_paid: p.integer(),
+    refusals: p.integer(),
+    ended_at: p.datetime().nullable(),
+    created_at: p.datetime().onCreate(() => new Date()),
+    updated_at: p.datetime().onCreate(() => new Date()),
+  },
+});
+
+/** A donation that repeats: its period comes next after those that are paid. */
+export class Subscription extends SubscriptionSchema.class {}
+SubscriptionSchema.setClass(Subscription);

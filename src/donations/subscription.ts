@@ -1,0 +1,64 @@
+import { westernIndonesiaOffsetMs } from '../shared/clock.ts';
+import type { Money } from '../shared/money.ts';
+
+/** Facts about subscriptions (decisions 5). Pure: workflows use them too. */
+export const subscriptionIntervals = ['weekly', 'monthly'] as const;
+export type SubscriptionInterval = (typeof subscriptionIntervals)[number];
+
+/** Where a subscription may go: it ends stopped by its donor, or failed. */
+export const subscriptionTransitions = {
+  active: ['stopped', 'failed'],
+  stopped: [],
+  failed: [],
+} as const satisfies Record<string, readonly string[]>;
+export type SubscriptionStatus = keyof typeof subscriptionTransitions;
+export const subscriptionStatuses = Object.keys(subscriptionTransitions) as [
+  SubscriptionStatus,
+  ...SubscriptionStatus[],
+];
+
+/** A period is tried when it is due and one and two days later; the third refusal ends the subscription. */
+export const attemptsPerPeriod = 3;
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+/** `start` plus whole months by the calendar of UTC+7, the day clamped to the month's end. */
+function addMonths(start: Date, months: number): Date {
+  const local = new Date(start.getTime() + westernIndonesiaOffsetMs);
+  const day = local.getUTCDate();
+  local.setUTCDate(1);
+  local.setUTCMonth(local.getUTCMonth() + months);
+  const lastDay = new Date(Date.UTC(local.getUTCFullYear(), local.getUTCMonth() + 1, 0)).getUTCDate();
+  local.setUTCDate(Math.min(day, lastDay));
+  return new Date(local.getTime() - westernIndonesiaOffsetMs);
+}
+
+/** When a period is paid: that many weeks or months after the first payment; each counted from it, so no day drifts. */
+export function dueAt(startedAt: Date, interval: SubscriptionInterval, period: number): Date {
+  return interval === 'monthly' ? addMonths(startedAt, period) : new Date(startedAt.getTime() + period * 7 * dayMs);
+}
+
+/** When an attempt (1, 2, 3) at a period is made. */
+export const attemptAt = (due: Date, attempt: number): Date => new Date(due.getTime() + (attempt - 1) * dayMs);
+
+/** What a subscription is begun with: ids and the amount. */
+export interface SubscriptionOpening {
+  userId: string;
+  causeId: string;
+  /** IDR, scale 4. */
+  amount: Money;
+  sourceAccountId: string;
+  interval: SubscriptionInterval;
+  requestId: string;
+}
+
+/** How a subscription stands, as its workflow needs to know it. */
+export interface SubscriptionStanding {
+  status: SubscriptionStatus;
+  interval: SubscriptionInterval;
+  /** Of the first payment, ISO 8601. */
+  startedAt: string;
+  /** The period and the attempt that come next. */
+  period: number;
+  attempt: number;
+}

@@ -1,0 +1,149 @@
+import { z } from 'zod';
+import { allow } from '../http/access.ts';
+import { answer } from '../http/answer.ts';
+import { amount, moneyString, timestamp, uuid } from '../http/fields.ts';
+import { readIdempotencyKey } from '../http/idempotency-key.ts';
+import { listQuery, pageFields, presentPage } from '../http/paging.ts';
+import { createRoom } from '../http/room.ts';
+import { refuse } from '../shared/errors.ts';
+import { formatMoney } from '../shared/money.ts';
+import { hintSubscriptionStopped, startDonationSubscription } from '../temporal/giving-door.ts';
+import { findSubscription, findSubscriptions, getSubscription } from './find-subscriptions.ts';
+import { prepareSubscription } from './prepare-subscription.ts';
+import { stopSubscription } from './stop-subscription.ts';
+import type { Subscription } from './subscription.entity.ts';
+import { attemptAt, dueAt, subscriptionIntervals, subscriptionStatuses } from './subscription.ts';
+
+/** How long a request waits for the first payment. */
+const firstPaymentWaitMs = 10_000;
+
+const SubscriptionAnswer = z
+  .object({
+    id: uuid(),
+    user_id: uuid(),
+    cause_id: uuid(),
+    amount: amount(),
+    source_account_id: uuid(),
+    interval: z.enum(subscriptionIntervals),
+    status: z.enum(subscriptionStatuses),
+    started_at: timestamp().meta({ description: 'Of the first payment; every period counts from it.' }),
+    periods_paid: z.int(),
+    next_payment_at: timestamp().nullable(),
+    ended_at: timestamp().nullable(),
+    created_at: timestamp(),
+    updated_at: timestamp(),
+  })
+  .meta({ id: 'DonationSubscription' });
+
+function presentSubscription(subscription: Subscription): z.input<typeof SubscriptionAnswer> {
+  const { status, started_at: startedAt, interval, periods_paid: period, refusals } = subscription;
+  const next = status === 'active' ? attemptAt(dueAt(startedAt, interval, period), refusals + 1) : null;
+  return {
+    id: subscription.id,
+    user_id: subscription.user_id,
+    cause_id: subscription.cause_id,
+    amount: formatMoney(subscription.amount),
+    source_account_id: subscription.source_account_id,
+    interval,
+    status,
+    started_at: startedAt.toISOString(),
+    periods_paid: period,
+    next_payment_at: next?.toISOString() ?? null,
+    ended_at: subscription.ended_at?.toISOString() ?? null,
+    created_at: subscription.created_at.toISOString(),
+    updated_at: subscription.updated_at.toISOString(),
+  };
+}
+
+const message = z.string();
+const permission = 'donate-charitable-cause';
+const params = z.object({ id: uuid() });
+const One = z.object({ message, data: SubscriptionAnswer });
+
+const room = createRoom({ prefix: '/v1/donations/subscriptions', tag: 'Donations' });
+
+room.post(
+  '/',
+  {
+    summary: 'Donate to a cause every week or month',
+    description:
+      'The first payment is made at once; when the balance refuses it, 400 and nothing is made. The n-th period falls n ' +
+      'weeks or months after the first, the day clamped to the end of the month (UTC+7). A refused period is tried again ' +
+      'one and two days later; the third refusal of one period ends the subscription as `failed`. The same ' +
+      '`Idempotency-Key` and body answer the same subscription.',
+    access: allow(permission, { scope: 'from own accounts' }),
+    body: z.strictObject({
+      cause_id: uuid(),
+      amount: moneyString(),
+      source_account_id: uuid(),
+      interval: z.enum(subscriptionIntervals),
+    }),
+    idempotent: true,
+    answers: { 201: One },
+    refusals: [404],
+  },
+  async ({ em, deps, caller, body, ctx, requestId }) => {
+    const key = readIdempotencyKey(ctx);
+    const { subscriptionId, opening, isRepeated } = await prepareSubscription(em, { caller, body, key, requestId });
+    await startDonationSubscription(deps.temporal, { subscriptionId, opening }, firstPaymentWaitMs);
+    const subscription =
+      (await findSubscription(em.fork(), subscriptionId)) ??
+      refuse('SERVICE_UNAVAILABLE', 'The subscription could not be begun; try again', { retryAfterSeconds: 2 });
+    return answer(
+      201,
+      { message: 'Subscription begun', data: presentSubscription(subscription) },
+      isRepeated ? { 'Idempotency-Replayed': 'true' } : {},
+    );
+  },
+);
+
+room.get(
+  '/',
+  {
+    summary: "List one's own subscriptions",
+    access: allow(permission, { scope: 'own' }),
+    query: listQuery(),
+    answers: { 200: z.object({ message, data: z.object({ items: z.array(SubscriptionAnswer), ...pageFields }) }) },
+  },
+  async ({ em, caller, query }) => {
+    const { items, total } = await findSubscriptions(em, caller, query);
+    return {
+      message: 'Subscriptions found',
+      data: { items: items.map(presentSubscription), ...presentPage(query, total) },
+    };
+  },
+);
+
+room.get(
+  '/:id',
+  {
+    summary: 'Read a subscription',
+    access: allow(permission, { scope: 'own; all for platform' }),
+    params,
+    answers: { 200: One },
+    refusals: [404],
+  },
+  async ({ em, caller, params: { id } }) => ({
+    message: 'Subscription found',
+    data: presentSubscription(await getSubscription(em, caller, id)),
+  }),
+);
+
+room.delete(
+  '/:id',
+  {
+    summary: 'Stop a subscription',
+    description: 'No further period is paid. One that has ended stays as it is.',
+    access: allow(permission, { scope: 'own' }),
+    params,
+    answers: { 200: One },
+    refusals: [404],
+  },
+  async ({ em, deps, caller, params: { id: subscriptionId }, requestId }) => {
+    const subscription = await stopSubscription(em, { caller, subscriptionId, requestId });
+    await hintSubscriptionStopped(deps, subscriptionId);
+    return { message: 'Subscription stopped', data: presentSubscription(subscription) };
+  },
+);
+
+export const subscriptionsRoom = room;

@@ -1,0 +1,97 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { must } from '../shared/assert.ts';
+import type { Money } from '../shared/money.ts';
+import type { Donation } from './donation.entity.ts';
+
+export interface TraceStep {
+  type: 'donation' | 'journal' | 'allocation' | 'cause';
+  /** When it happened, ISO 8601. */
+  at: string;
+  /** Of this donation, IDR, scale 4. */
+  amount: Money;
+  [fact: string]: string | number | null;
+}
+
+interface Lineage {
+  journal_id: string | null;
+  journal_at: Date | string;
+  source_account_id: string | null;
+  account_id: string;
+  batch_id: string | null;
+  batch_at: Date | string;
+  batch_journal_id: string;
+  donation_count: number;
+  batch_amount: Money;
+  cause_id: string | null;
+  cause_name: string;
+  cause_status: string;
+  cause_account_id: string;
+}
+
+const lineage = `select t.batch_id as journal_id, j.created_at as journal_at,
+    case when t.destination_account_id is not null then t.source_account_id end as source_account_id,
+    coalesce(t.destination_account_id, t.source_account_id) as account_id,
+    a.id as batch_id, a.created_at as batch_at, a.journal_id as batch_journal_id, a.donation_count,
+    a.total_amount::text as batch_amount,
+    c.id as cause_id, c.name as cause_name, c.status as cause_status, c.account_id as cause_account_id
+  from donations d
+  left join transactions t on t.id = d.transaction_id
+  left join journals j on j.id = t.batch_id
+  left join donation_allocations a on a.id = d.allocation_batch_id
+  left join charitable_causes c on c.id = d.cause_id
+  where d.id = ?`;
+
+const instant = (value: Date | string): string => new Date(value).toISOString();
+
+/**
+ * The way of a donation to where its money is now, in order: the donation, the journal that paid it, the allocation
+ * that moved it out of the pool, the cause that has it. What has not happened is not there.
+ */
+export async function traceDonation(em: EntityManager, donation: Donation): Promise<TraceStep[]> {
+  const [row] = await em.execute<Lineage[]>(lineage, [donation.id]);
+  const found = must(row, 'the donation exists');
+  const { amount } = donation;
+  const steps: TraceStep[] = [
+    {
+      type: 'donation',
+      at: donation.created_at.toISOString(),
+      amount,
+      donation_id: donation.id,
+      payment_order_id: donation.payment_order_id ?? null,
+      subscription_id: donation.subscription_id ?? null,
+    },
+  ];
+  if (found.journal_id === null) return steps;
+  steps.push({
+    type: 'journal',
+    at: instant(found.journal_at),
+    amount,
+    journal_id: found.journal_id,
+    transaction_id: donation.transaction_id ?? null,
+    source_account_id: found.source_account_id,
+    account_id: found.account_id,
+  });
+  if (found.batch_id !== null) {
+    steps.push({
+      type: 'allocation',
+      at: instant(found.batch_at),
+      amount,
+      allocation_batch_id: found.batch_id,
+      journal_id: found.batch_journal_id,
+      batch_donation_count: found.donation_count,
+      batch_amount: found.batch_amount,
+    });
+  }
+  if (found.cause_id !== null) {
+    steps.push({
+      type: 'cause',
+      at: instant(found.batch_id === null ? found.journal_at : found.batch_at),
+      amount,
+      cause_id: found.cause_id,
+      name: found.cause_name,
+      status: found.cause_status,
+      account_id: found.cause_account_id,
+    });
+  }
+  return steps;
+}

@@ -1,0 +1,42 @@
+import { systemAccounts } from '../../src/ledger/account.ts';
+import { type BuiltUser, fund } from '../support/build.ts';
+import type { Stack } from '../support/stack.ts';
+
+/** Gives from the donor's balance, to a cause or to the open pool. IDR. */
+export const give = (stack: Stack, donor: BuiltUser, amount: number, causeId?: string) =>
+  stack.post(
+    '/v1/payments/balance',
+    {
+      reference_type: causeId === undefined ? 'charitable_cause_open_donate' : 'charitable_cause_donate',
+      reference_id: causeId ?? systemAccounts.openDonationPool,
+      source_account_id: donor.accountId,
+      amount,
+    },
+    { token: donor.token },
+  );
+
+/** Open donations of 1,000 rupiah each, made by the payments themselves but many in one statement. Returns their ids. */
+export async function buildOpenDonations(stack: Pick<Stack, 'em'>, donor: BuiltUser, count: number): Promise<string[]> {
+  const amount = 1000;
+  await fund(stack as Stack, donor.accountId, String(count * amount));
+  const paid = await stack.em().execute<{ donation_id: string }[]>(
+    `with numbered as materialized (
+       select gen_random_uuid() as transaction_id from generate_series(1, ?)),
+     paid as materialized (
+       select n.transaction_id, p.outcome from numbered n, pay_from_balance(n.transaction_id, gen_random_uuid(),
+         'balance-payment/' || n.transaction_id, 'balance-payment.charitable_cause_open_donate', ?, 'individual', null,
+         ?, ?, ?, 'donation', ?, 'product_transfer', null, null, null, '') p)
+     select settle_donation('open', ?, null, ?, null, transaction_id) as donation_id from paid where outcome = 'paid'`,
+    [
+      count,
+      donor.id,
+      donor.accountId,
+      systemAccounts.openDonationPool,
+      amount,
+      systemAccounts.openDonationPool,
+      donor.id,
+      amount,
+    ],
+  );
+  return paid.map(({ donation_id }) => donation_id);
+}

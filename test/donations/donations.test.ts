@@ -1,0 +1,309 @@
+import { systemAccounts } from '../../src/ledger/account.ts';
+import { newId } from '../../src/shared/ids.ts';
+import { buildCause, currentAmountOf } from '../causes/build-cause.ts';
+import {
+  type BuiltUser,
+  balanceOf,
+  buildIndividual,
+  buildOrganizationAdmin,
+  buildPlatformAdmin,
+  buildSuperAdmin,
+} from '../support/build.ts';
+import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+import { give } from './build-donations.ts';
+
+let stack: Stack;
+let creator: BuiltUser;
+let donor: BuiltUser;
+let platform: BuiltUser;
+let superAdmin: BuiltUser;
+let causeId: string;
+beforeAll(async () => {
+  stack = await startStack({ worker: true, sandbox: true });
+  creator = await buildOrganizationAdmin(stack);
+  platform = await buildPlatformAdmin(stack);
+  superAdmin = await buildSuperAdmin(stack);
+}, 60_000);
+afterAll(() => stack.stop());
+beforeEach(async () => {
+  donor = await buildIndividual(stack, { balance: '1000000' });
+  causeId = await buildCause(stack, creator, superAdmin);
+});
+afterEach(() => expectChecksEmpty(stack));
+
+const pool = systemAccounts.openDonationPool;
+const own = async (user: BuiltUser) => (await stack.get('/v1/donations', { token: user.token })).body.data;
+const trace = (user: BuiltUser, id: string) => stack.get(`/v1/donations/${id}/trace`, { token: user.token });
+const giveByGateway = (body: object) =>
+  stack.post('/v1/payments/gateway', { payment_id: 1, amount: 50_000, ...body }, { token: donor.token });
+const setStatus = (id: string, status: string) =>
+  stack.patch(`/v1/charitable-causes/${id}`, { status }, { token: creator.token });
+
+describe('A donation to a cause from a balance', () => {
+  it('is a completed row with its transaction, credited to the account of the cause', async () => {
+    const before = await balanceOf(stack, creator.accountId);
+    const { status, body } = await give(stack, donor, 25_000.5, causeId);
+    expect({ status, body }).toMatchObject({
+      status: 201,
+      body: { data: { amount: '25000.5000', reference_type: 'charitable_cause_donate', reference_id: causeId } },
+    });
+    expect((await own(donor)).items).toEqual([
+      expect.objectContaining({
+        user_id: donor.id,
+        type: 'specific',
+        amount: '25000.5000',
+        status: 'completed',
+        cause_id: causeId,
+        allocation_batch_id: null,
+        transaction_id: body.data.transaction_id,
+      }),
+    ]);
+    expect(Number(await balanceOf(stack, creator.accountId)) - Number(before)).toBe(25_000.5);
+    expect(await currentAmountOf(stack, creator, causeId)).toBe(25_000.5);
+    const transaction = await stack.get(`/v1/transactions/${body.data.transaction_id}`, { token: donor.token });
+    expect(transaction.body.data.transaction).toMatchObject({
+      reference_type: 'donation',
+      reference_id: causeId,
+      purpose: 'product_transfer',
+      type: 'price',
+    });
+  });
+
+  it('may be repeated: donations are not protected against repeats', async () => {
+    const answers = await Promise.all([1, 2, 3].map(() => give(stack, donor, 1000, causeId)));
+    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201]);
+    expect((await own(donor)).total).toBe(3);
+    const { body } = await stack.get(`/v1/charitable-causes/${causeId}`, { token: donor.token });
+    expect(body.charitable_cause).toMatchObject({
+      current_amount: 3000,
+      aggregation: { donation_count: 3, donor_count: 1, progress_percent: 0.3 },
+    });
+  });
+
+  it('is refused for an unknown cause (404), one not active (400), an uncovered balance (400)', async () => {
+    expect((await give(stack, donor, 1000, newId())).status).toBe(404);
+    expect((await give(stack, donor, 1000, await buildCause(stack, creator))).status).toBe(400);
+    expect((await give(stack, donor, 1_000_000.0001, causeId)).status).toBe(400);
+    await setStatus(causeId, 'in_progress');
+    expect((await give(stack, donor, 1000, causeId)).status).toBe(400);
+    await setStatus(causeId, 'active');
+    expect((await give(stack, donor, 1000, causeId)).status).toBe(201);
+  });
+
+  it('by many at once loses nothing, and the amount never falls', async () => {
+    const donors = await Promise.all(Array.from({ length: 8 }, () => buildIndividual(stack, { balance: '100' })));
+    const seen: number[] = [];
+    const giving = Promise.all(
+      donors.flatMap((each) => Array.from({ length: 10 }, () => give(stack, each, 10, causeId))),
+    );
+    let isOver = false;
+    const watching = (async () => {
+      while (!isOver) seen.push(await currentAmountOf(stack, donor, causeId));
+    })();
+    expect((await giving).every(({ status }) => status === 201)).toBe(true);
+    isOver = true;
+    await watching;
+    expect(await currentAmountOf(stack, donor, causeId)).toBe(800);
+    expect(seen).toEqual(seen.toSorted((left, right) => left - right));
+  });
+});
+
+describe('A donation to a cause by gateway', () => {
+  const toCause = (body: object = {}) =>
+    giveByGateway({ reference_type: 'charitable_cause_donate', reference_id: causeId, ...body });
+  const donationWhen = (status: string) =>
+    eventually(
+      async () => (await own(donor)).items[0],
+      (donation) => donation?.status === status,
+    );
+
+  it('is pending until it is paid, then completed; the fee is not the donation', async () => {
+    const { body } = await toCause();
+    expect((await own(donor)).items[0]).toMatchObject({ status: 'pending', transaction_id: null, cause_id: causeId });
+    expect(await currentAmountOf(stack, donor, causeId)).toBe(0);
+    await stack.sandbox.post('/sandbox/pay', { payment_code: body.data.payment_code });
+    const donation = await donationWhen('completed');
+    expect(donation).toMatchObject({
+      type: 'specific',
+      amount: '50000.0000',
+      payment_order_id: body.data.payment_order_id,
+    });
+    expect(await currentAmountOf(stack, donor, causeId)).toBe(50_000);
+    const { body: transaction } = await stack.get(`/v1/transactions/${donation.transaction_id}`, {
+      token: donor.token,
+    });
+    expect(transaction.data.transaction).toMatchObject({
+      type: 'price',
+      amount: '50000.0000',
+      purpose: 'topup_product',
+    });
+  });
+
+  it('that is declined is failed', async () => {
+    const { body } = await toCause({ payment_id: 30 });
+    await stack.sandbox.post('/sandbox/decline', { payment_code: body.data.payment_links });
+    await donationWhen('failed');
+    expect(await currentAmountOf(stack, donor, causeId)).toBe(0);
+  });
+
+  it('under way while the cause is deactivated is still received', async () => {
+    const { body } = await toCause();
+    await stack.delete(`/v1/charitable-causes/${causeId}`, undefined, { token: creator.token });
+    await stack.sandbox.post('/sandbox/pay', { payment_code: body.data.payment_code });
+    await donationWhen('completed');
+    expect(await currentAmountOf(stack, creator, causeId)).toBe(50_000);
+  });
+
+  it('is refused for an unknown cause (404) and one not active (400)', async () => {
+    expect((await toCause({ reference_id: newId() })).status).toBe(404);
+    expect((await toCause({ reference_id: await buildCause(stack, creator) })).status).toBe(400);
+  });
+});
+
+describe('An open donation', () => {
+  const poolBalance = async () =>
+    (await stack.get('/v1/donations/open-pool', { token: donor.token })).body.data as {
+      account_id: string;
+      balance: string;
+    };
+
+  it('goes to the pool that GET /v1/donations/open-pool tells to any caller', async () => {
+    const before = await poolBalance();
+    expect(before.account_id).toBe(pool);
+    const { status, body } = await give(stack, donor, 700);
+    expect({ status, reference: body.data.reference_type }).toEqual({
+      status: 201,
+      reference: 'charitable_cause_open_donate',
+    });
+    expect((await own(donor)).items[0]).toMatchObject({ type: 'open', status: 'completed', cause_id: null });
+    expect(Number((await poolBalance()).balance) - Number(before.balance)).toBe(700);
+    expect((await stack.get('/v1/donations/open-pool')).status).toBe(401);
+  });
+
+  it('by gateway is pending, then completed in the pool', async () => {
+    const { body } = await giveByGateway({ reference_type: 'charitable_cause_open_donate', reference_id: pool });
+    expect((await own(donor)).items[0]).toMatchObject({ type: 'open', status: 'pending' });
+    await stack.sandbox.post('/sandbox/pay', { payment_code: body.data.payment_code });
+    await eventually(
+      async () => (await own(donor)).items[0],
+      (donation) => donation.status === 'completed',
+    );
+  });
+
+  it('names the pool and nothing else (404)', async () => {
+    const body = { source_account_id: donor.accountId, amount: 5, reference_type: 'charitable_cause_open_donate' };
+    for (const reference_id of [newId(), causeId, donor.accountId]) {
+      const answer = await stack.post('/v1/payments/balance', { ...body, reference_id }, { token: donor.token });
+      expect(answer.status).toBe(404);
+    }
+  });
+});
+
+describe('GET /v1/donations', () => {
+  it("lists one's own only, newest first, paged", async () => {
+    const stranger = await buildIndividual(stack, { balance: '10' });
+    await give(stack, stranger, 5);
+    await give(stack, donor, 1);
+    await give(stack, donor, 2, causeId);
+    const data = await own(donor);
+    expect(data).toMatchObject({ page: 1, limit: 10, total: 2 });
+    expect(data.items.map(({ amount }: { amount: string }) => amount)).toEqual(['2.0000', '1.0000']);
+    const after = await stack.get(`/v1/donations?limit=1&after=${data.items[0].id}`, { token: donor.token });
+    expect(after.body.data.items[0].id).toBe(data.items[1].id);
+  });
+
+  it('needs a token (401) and the permission (403), page and limit from 1 (400)', async () => {
+    expect((await stack.get('/v1/donations')).status).toBe(401);
+    await stack.em().execute('update users set role_id = null where id = ?', [donor.id]);
+    expect((await stack.get('/v1/donations', { token: donor.token })).status).toBe(403);
+    expect((await stack.get('/v1/donations?limit=0', { token: creator.token })).status).toBe(400);
+  });
+});
+
+describe('GET /v1/donations/open', () => {
+  const open = (user: BuiltUser, query = '') => stack.get(`/v1/donations/open${query}`, { token: user.token });
+
+  it('lists unallocated open donations, 20 a page, and records RESOURCE_UPDATED', async () => {
+    await give(stack, donor, 11);
+    await give(stack, donor, 12, causeId);
+    const { status, body, headers } = await open(superAdmin);
+    expect({ status, body }).toMatchObject({
+      status: 200,
+      body: { message: expect.any(String), page: 1, limit: 20, total: expect.any(Number) },
+    });
+    expect(body.donations[0]).toMatchObject({
+      id: expect.any(String),
+      created_at: expect.any(String),
+      amount: '11.0000',
+      type: 'open',
+      cause_id: null,
+    });
+    expect(body.donations.every(({ type }: { type: string }) => type === 'open')).toBe(true);
+    const events = await stack.get(
+      `/v1/events?actor_id=${superAdmin.id}&event=RESOURCE_UPDATED&resource_type=donation`,
+      {
+        token: platform.token,
+      },
+    );
+    expect(events.body.data.items[0]).toMatchObject({ impact: 'LOW', request_id: headers.get('x-request-id') });
+  });
+
+  it('is for the platform super admin (403 otherwise, 401 without a token)', async () => {
+    for (const user of [donor, creator, platform]) expect((await open(user)).status).toBe(403);
+    expect((await stack.get('/v1/donations/open')).status).toBe(401);
+    expect((await open(superAdmin, '?page=0')).status).toBe(400);
+  });
+});
+
+describe('GET /v1/donations/:id/trace', () => {
+  it('of a donation to a cause: donation, journal, cause', async () => {
+    await give(stack, donor, 500, causeId);
+    const [donation] = (await own(donor)).items;
+    const { status, body } = await trace(donor, donation.id);
+    expect(status).toBe(200);
+    expect(body.data.donation).toEqual(donation);
+    expect(body.data.steps).toMatchObject([
+      { type: 'donation', amount: '500.0000', donation_id: donation.id },
+      {
+        type: 'journal',
+        amount: '500.0000',
+        transaction_id: donation.transaction_id,
+        source_account_id: donor.accountId,
+        account_id: creator.accountId,
+      },
+      { type: 'cause', amount: '500.0000', cause_id: causeId, account_id: creator.accountId },
+    ]);
+    const times = body.data.steps.map(({ at }: { at: string }) => Date.parse(at));
+    expect(times).toEqual(times.toSorted((left: number, right: number) => left - right));
+  });
+
+  it('of an open donation: to the pool, then by its allocation to the cause', async () => {
+    await give(stack, donor, 600);
+    const [donation] = (await own(donor)).items;
+    const types = async () =>
+      (await trace(donor, donation.id)).body.data.steps.map(({ type }: { type: string }) => type);
+    expect(await types()).toEqual(['donation', 'journal']);
+    const allocated = await stack.post(
+      '/v1/donations/allocate',
+      { donation_ids: [donation.id], cause_id: causeId },
+      { token: superAdmin.token },
+    );
+    expect(allocated.status).toBe(200);
+    const { body } = await trace(platform, donation.id);
+    expect(body.data.steps).toMatchObject([
+      { type: 'donation' },
+      { type: 'journal', account_id: pool },
+      { type: 'allocation', amount: '600.0000', allocation_batch_id: body.data.donation.allocation_batch_id },
+      { type: 'cause', cause_id: causeId, account_id: creator.accountId },
+    ]);
+  });
+
+  it('is for the donor and platform (403 otherwise); unknown 404, no UUID 400', async () => {
+    await give(stack, donor, 1, causeId);
+    const [donation] = (await own(donor)).items;
+    expect((await trace(platform, donation.id)).status).toBe(200);
+    expect((await trace(creator, donation.id)).status).toBe(403);
+    expect((await trace(donor, newId())).status).toBe(404);
+    expect((await trace(donor, 'x')).status).toBe(400);
+  });
+});

@@ -1,0 +1,25 @@
+import { proxyActivities, setCurrentDetails } from '@temporalio/workflow';
+import type { Activities } from '../activities/index.ts';
+import type { AllocationOutcome, AllocationRequest } from '../src/donations/allocation.ts';
+
+/** The step beats while it waits for locks: one that died is found out by the missing beat, not by the long time-out. */
+const { allocateDonations } = proxyActivities<Activities>({
+  startToCloseTimeout: '2 minutes',
+  heartbeatTimeout: '5 seconds',
+  retry: { initialInterval: '200 milliseconds', maximumInterval: '5 seconds' },
+});
+
+/**
+ * An allocation of open donations to a cause. Its one step is one database transaction, so the batch is allocated whole
+ * or not at all; the request waits for the outcome. A refusal is an outcome too.
+ */
+export async function donationAllocation(request: AllocationRequest): Promise<AllocationOutcome> {
+  setCurrentDetails('Allocating the batch, all of it or nothing.');
+  const outcome = await allocateDonations(request);
+  setCurrentDetails(
+    outcome.outcome === 'allocated'
+      ? `Ended: ${outcome.count} donations, IDR ${outcome.totalAmount}, are the cause's.`
+      : 'Ended: refused, nothing was changed.',
+  );
+  return outcome;
+}
