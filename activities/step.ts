@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Dependencies } from '../src/dependencies.ts';
 import { isProviderUnknown } from '../src/gateway/gateway.ts';
+import { measureSteps } from '../src/measure.ts';
 import { errorCodeOf, isDomainError } from '../src/shared/errors.ts';
 
 /**
@@ -13,10 +14,17 @@ export function step<Input, Output>(
   name: string,
   deed: (em: EntityManager, input: Input) => Promise<Output>,
 ): (input: Input) => Promise<Output> {
+  const seconds = measureSteps(deps.metrics);
   return async (input) => {
+    const started = performance.now();
+    const measure = (outcome: 'done' | 'refused' | 'failed') =>
+      seconds.observe({ activity: name, outcome }, (performance.now() - started) / 1000);
     try {
-      return await deed(deps.orm.em.fork(), input);
+      const result = await deed(deps.orm.em.fork(), input);
+      measure('done');
+      return result;
     } catch (error) {
+      measure(isDomainError(error) ? 'refused' : 'failed');
       if (isDomainError(error)) throw ApplicationFailure.nonRetryable(error.message, error.code, error.details ?? null);
       if (isProviderUnknown(error)) {
         throw ApplicationFailure.retryable('the outcome at the provider is unknown', 'PROVIDER_UNKNOWN');

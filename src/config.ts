@@ -30,6 +30,7 @@ const schema = z
   .object({
     NODE_ENV: z.enum(['production', 'development', 'test']).default('production'),
     PORT: port.default(3000),
+    WORKER_PORT: port.optional(),
     DATA_DIR: z.string().min(1).default('.amanah'),
     PUBLIC_URL: z.url(),
     ALLOWED_ORIGINS: list.default([]),

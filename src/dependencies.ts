@@ -8,6 +8,7 @@ import { createXenditGateway } from './gateway/xendit/create-xendit-gateway.ts';
 import { createMetrics, type Metrics } from './http/metrics.ts';
 import { createTokens, type Tokens } from './identity/tokens.ts';
 import { createLogger, type Logger } from './log.ts';
+import { measurePool, measureProvider } from './measure.ts';
 import { armFailpoints } from './shared/failpoint.ts';
 import { openStorage, type Storage } from './storage/storage.ts';
 import { startTelemetry, type Telemetry } from './telemetry.ts';
@@ -43,6 +44,8 @@ export async function openDependencies(config: Config, options: { process: strin
     poolSize: config.DATABASE_POOL_SIZE,
     log: (message) => log.debug({ orm: message.slice(0, 200) }, 'database'),
   });
+  const metrics = createMetrics();
+  measurePool(metrics, orm);
   const client = openTemporal({
     address: config.TEMPORAL_ADDRESS,
     namespace: config.TEMPORAL_NAMESPACE,
@@ -56,7 +59,7 @@ export async function openDependencies(config: Config, options: { process: strin
     url: config.XENDIT_URL,
     callbackToken: config.XENDIT_CALLBACK_TOKEN,
     timeoutMs: providerTimeoutMs,
-    ...(telemetry.on && { fetch: tracedFetch }),
+    fetch: measureProvider(metrics, telemetry.on ? tracedFetch : fetch),
   });
   const tokens = createTokens({ config, orm, sealer });
   return {
@@ -68,7 +71,7 @@ export async function openDependencies(config: Config, options: { process: strin
     sealer,
     tokens,
     storage,
-    metrics: createMetrics(),
+    metrics,
     telemetry,
     readiness: {
       database: async () => {

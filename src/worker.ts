@@ -2,6 +2,7 @@ import { NativeConnection } from '@temporalio/worker';
 import { readConfig } from './config.ts';
 import { createWorker, installWorkerLogger } from './create-worker.ts';
 import { openDependencies } from './dependencies.ts';
+import { serveProbes } from './probe-server.ts';
 import { announceReady, runMain, stopSignal, waitForParts } from './process.ts';
 import { ensureSchedules, registerSearchAttributes } from './temporal/prepare.ts';
 
@@ -10,6 +11,7 @@ await runMain(async () => {
   await using deps = await openDependencies(config, { process: 'worker' });
   const { database, temporal } = deps.readiness;
   await waitForParts({ ...(database && { database }), ...(temporal && { temporal }) }, deps.log);
+  await using _probes = config.WORKER_PORT === undefined ? null : await serveProbes(deps, config.WORKER_PORT);
   const { client, taskQueue } = deps.temporal;
   await registerSearchAttributes(client, config.TEMPORAL_NAMESPACE, deps.log);
   await ensureSchedules(client, taskQueue, deps.log);

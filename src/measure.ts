@@ -1,0 +1,60 @@
+import { type MikroORM, PostgreSqlConnection } from '@mikro-orm/postgresql';
+import { Gauge, Histogram } from 'prom-client';
+import type { Metrics } from './http/metrics.ts';
+
+const secondsBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** The database pool, read whenever the metrics are: requests that wait are the first sign of one that is too small. */
+export function measurePool({ registry }: Metrics, orm: MikroORM): void {
+  new Gauge({
+    name: 'amanah_database_pool_connections',
+    help: 'Connections of the database pool by state; waiting are those who wait for one.',
+    labelNames: ['state'],
+    registers: [registry],
+    async collect() {
+      const connection = orm.em.getConnection();
+      if (!(connection instanceof PostgreSqlConnection)) return;
+      const pool = await connection.getNativeClient();
+      this.set({ state: 'busy' }, pool.totalCount - pool.idleCount);
+      this.set({ state: 'idle' }, pool.idleCount);
+      this.set({ state: 'waiting' }, pool.waitingCount);
+    },
+  });
+}
+
+/** Wraps what calls the provider: how long by method, path without ids and status (`none` when no answer came). */
+export function measureProvider({ registry }: Metrics, call: typeof fetch): typeof fetch {
+  const seconds = new Histogram({
+    name: 'amanah_provider_request_seconds',
+    help: 'Duration of calls to the payment provider; status none is an unknown outcome.',
+    labelNames: ['method', 'path', 'status'],
+    buckets: secondsBuckets,
+    registers: [registry],
+  });
+  return async (input, init) => {
+    const stop = seconds.startTimer();
+    let status = 'none';
+    try {
+      const answer = await call(input, init);
+      status = String(answer.status);
+      return answer;
+    } finally {
+      const { pathname } = new URL(input instanceof Request ? input.url : input);
+      stop({ method: init?.method ?? 'GET', path: pathname.replace(/\/[\w-]*\d[\w-]{7,}/g, '/:id'), status });
+    }
+  };
+}
+
+/** How long each activity takes, and how it ends: done, refused (not retried) or failed (retried). */
+export function measureSteps({ registry }: Metrics): Histogram<'activity' | 'outcome'> {
+  const name = 'amanah_activity_seconds';
+  const known = registry.getSingleMetric(name);
+  if (known instanceof Histogram) return known;
+  return new Histogram({
+    name,
+    help: 'Duration of the steps of workflows by outcome: done, refused (not retried), failed (retried).',
+    labelNames: ['activity', 'outcome'],
+    buckets: secondsBuckets,
+    registers: [registry],
+  });
+}

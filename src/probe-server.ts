@@ -1,0 +1,20 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import Koa from 'koa';
+import type { Dependencies } from './dependencies.ts';
+import { probes } from './http/probes.ts';
+
+/** `/healthz`, `/readyz` and `/metrics` of a process without an API: the worker's, on `WORKER_PORT`. */
+export async function serveProbes({ readiness, metrics }: Dependencies, port: number): Promise<AsyncDisposable> {
+  const app = new Koa();
+  app.use(probes(readiness, metrics).routes());
+  const server = createServer(app.callback());
+  server.listen(port);
+  await once(server, 'listening');
+  return {
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
