@@ -37,6 +37,8 @@ export interface Storage {
 /** Storage that cannot be reached, or has not answered, within this is away. */
 const connectTimeoutMs = 1500;
 const shortCallTimeoutMs = 5000;
+/** Nothing sent and nothing received for this long ends an upload's way to storage. */
+const silenceTimeoutMs = 15_000;
 /** An upload's way from us to storage; longer means that it is away. The sweep waits longer than this. */
 export const putTimeoutMs = 120_000;
 
@@ -52,7 +54,9 @@ export function openStorage(config: Config): Storage {
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     maxAttempts: 2,
-    requestHandler: { connectionTimeout: connectTimeoutMs },
+    requestHandler: { connectionTimeout: connectTimeoutMs, socketTimeout: silenceTimeoutMs },
+    // It would write its warnings to the console; what goes wrong is thrown, and logged with the request.
+    logger: { trace() {}, debug() {}, info() {}, warn() {}, error() {} },
   });
   const short = () => ({ abortSignal: AbortSignal.timeout(shortCallTimeoutMs) });
   return {
