@@ -32,7 +32,7 @@ export function createPaymentActivities(deps: Dependencies) {
       confirmPayment(em, gateway, { orderId, signal: cancellationSignal() }),
     ),
     settlePayment: step(deps, 'settlePayment', (em, input: Order & { payment: ConfirmedPayment }) =>
-      settlePayment(em, input),
+      settlePayment(em, input, deps.temporal),
     ),
     closePayment: step(
       deps,

@@ -5,6 +5,9 @@ import { addressesRoom } from './addresses/addresses.routes.ts';
 import { callbacksRoom } from './callbacks/callbacks.routes.ts';
 import { causeSummaryRoom } from './causes/cause-summary.routes.ts';
 import { causesRoom } from './causes/causes.routes.ts';
+import { circleSummaryRoom } from './circles/circle-summary.routes.ts';
+import { circleMembershipRoom } from './circles/membership.routes.ts';
+import { savingCirclesRoom } from './circles/saving-circles.routes.ts';
 import type { Dependencies } from './dependencies.ts';
 import { documentsRoom } from './documents/documents.routes.ts';
 import { allocationRoom } from './donations/allocation.routes.ts';
@@ -63,6 +66,9 @@ export const rooms: readonly Room[] = [
   donationsRoom,
   allocationRoom,
   subscriptionsRoom,
+  savingCirclesRoom,
+  circleMembershipRoom,
+  circleSummaryRoom,
   callbacksRoom,
 ];
 

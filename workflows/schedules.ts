@@ -16,6 +16,11 @@ export function sweepOverduePayments(): Promise<number> {
   return activities.sweepOverduePayments({});
 }
 
+/** Started by a schedule: wakes or restarts saving circles that should have moved on. Returns how many. */
+export function sweepSavingCircles(): Promise<number> {
+  return activities.sweepSavingCircles({});
+}
+
 /** Started by a schedule: reads the `check_*` views and raises a metric. Returns the names of those that are not empty. */
 export function runLedgerChecks(): Promise<string[]> {
   return activities.runLedgerChecks({});

@@ -16,4 +16,5 @@ export const handledPayment = (order: PaymentOrder): HandledPayment => ({
   accountId: order.target_account_id,
   sourceAccountId: null,
   amount: order.nominal,
+  requestId: order.request_id ?? null,
 });

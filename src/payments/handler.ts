@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { CircleWorkflows } from '../circles/circle-contract.ts';
 import type { Payer } from '../identity/caller.ts';
 import type { LedgerReferenceType, TransactionPurpose } from '../ledger/transaction.ts';
 import type { Money } from '../shared/money.ts';
@@ -32,7 +33,12 @@ export interface HandledPayment {
   /** The account that is debited on the balance rail, or null on the gateway rail. */
   sourceAccountId: string | null;
   amount: Money;
+  /** The request that asked for it. */
+  requestId: string | null;
 }
+
+/** The workflows that a settled payment may wake; made by `temporal/`, passed in. */
+export type WakingPort = CircleWorkflows;
 
 /** What a settled payment has become in the ledger. */
 export interface SettledIn {
@@ -77,6 +83,11 @@ export interface PaymentHandler {
   onSettled?(tx: EntityManager, payment: HandledPayment, journalId: string, transactionId: string): Promise<void>;
   /** The domain effect as one SQL call: on the balance rail it travels with the journal in one round trip. */
   effect?(payment: HandledPayment, settledIn: SettledIn): SqlCall;
+  /**
+   * After the commit, on both rails: wakes the workflow that waits for this. A hint that may get lost, so a sweep finds what
+   * it was about as well.
+   */
+  afterSettled?(workflows: WakingPort, payment: Pick<HandledPayment, 'referenceId'>): Promise<void>;
   /** Gateway rail only: the order ended unpaid; what the pending row becomes. */
   onClosed?(tx: EntityManager, payment: HandledPayment, outcome: 'FAILED' | 'EXPIRED'): Promise<void>;
 }

@@ -71,6 +71,7 @@ export async function payFromBalance(
     accountId,
     sourceAccountId,
     amount,
+    requestId: payment.requestId,
   };
   return moveFromBalance(em, payment, movement, { handler, handled });
 }

@@ -3,50 +3,22 @@ import { z } from 'zod';
 import type { Dependencies } from '../dependencies.ts';
 import { signedIn } from '../http/access.ts';
 import { answer, created } from '../http/answer.ts';
-import { amount, moneyNumber, optionalText, timestamp, uuid } from '../http/fields.ts';
+import { amount, moneyNumber, optionalText, uuid } from '../http/fields.ts';
 import { readIdempotencyKey } from '../http/idempotency-key.ts';
 import { listQuery, pageFields, presentPage } from '../http/paging.ts';
 import { createRoom } from '../http/room.ts';
-import { refuse } from '../shared/errors.ts';
-import { createTurns } from '../shared/turns.ts';
 import { findChannels } from './find-channels.ts';
-import { findOrder, findOrders, getOrder, type OrderWithChannel } from './find-orders.ts';
+import { findOrders, getOrder, type OrderWithChannel } from './find-orders.ts';
 import { handlerOf } from './handlers/index.ts';
 import { keepFirstAnswer } from './idempotency.ts';
+import { OrderShape } from './order-shape.ts';
 import { PaidShape } from './paid-shape.ts';
-import { paymentOrderStatusIds, referenceTypes } from './payment-order.ts';
+import { payByGateway } from './pay-by-gateway.ts';
+import { referenceTypes } from './payment-order.ts';
 import { payAsAsked } from './prepare-balance-payment.ts';
-import { openTexts, type PreparedPayment, prepareGatewayPayment } from './prepare-gateway-payment.ts';
+import { openTexts } from './prepare-gateway-payment.ts';
 import { presentOrder } from './present-order.ts';
 import { replay, sendStored } from './replay.ts';
-
-/** How long a request waits for the provider before it answers `PENDING` (decisions 3). */
-const instrumentWaitMs = 10_000;
-/** Payments of one user for one target that takes one order at a time wait for each other in this process. */
-const turns = createTurns();
-
-const OrderShape = z
-  .object({
-    payment_order_id: uuid(),
-    transaction_id: z.string().nullable().meta({ description: "The provider's own id of the payment." }),
-    payment_id: z.int(),
-    payment_name: z.string(),
-    nominal: z.number(),
-    admin_fee: z.number(),
-    transaction_total: z.number().meta({ description: 'What the payer pays: nominal plus admin_fee.' }),
-    payment_code: z.string().nullable().meta({ description: 'Virtual account number.' }),
-    payment_links: z.string().nullable().meta({ description: 'Checkout of an e-wallet.' }),
-    qr_code: z.string().nullable().meta({ description: 'QRIS payload.' }),
-    expired_date: z.string().meta({ description: 'UTC+7.', examples: ['2026-01-31 15:00:00'] }),
-    status_id: z.int().min(1).max(5),
-    status: z.enum(Object.keys(paymentOrderStatusIds) as (keyof typeof paymentOrderStatusIds)[]),
-    reference_type: z.enum(referenceTypes),
-    reference_id: uuid(),
-    transaction_name: z.string(),
-    transaction_desc: z.string(),
-    created_at: timestamp(),
-  })
-  .meta({ id: 'PaymentOrder' });
 
 const GatewayPayment = z.strictObject({
   reference_type: z.enum(referenceTypes),
@@ -138,29 +110,15 @@ room.post(
     refusals: [404, 502, 503],
   },
   async ({ em, deps, caller, body, ctx, requestId }) => {
-    const key = readIdempotencyKey(ctx);
-    const pay = async () => {
-      const prepared = await prepareGatewayPayment(em, deps.sealer, { caller, body, key, requestId });
-      if ('replay' in prepared) return replay(prepared.replay);
-      return payByGateway(em, deps, prepared);
-    };
-    const target = `${body.reference_type}/${body.reference_id}/${caller.userId}`;
-    return handlerOf(body.reference_type)?.inTurn ? turns.take(target, pay) : pay();
+    const asking = { caller, body, key: readIdempotencyKey(ctx), requestId };
+    const outcome = await payByGateway(em, deps, asking);
+    if ('replay' in outcome) return replay(outcome.replay);
+    const { found, idempotency } = outcome;
+    const data = { status: 'success', statusCode: 201, message: 'Payment created', data: await present(deps, found) };
+    if (idempotency === null) return created(data);
+    return answerOnce(em.fork(), { userId: caller.userId, ...idempotency }, data);
   },
 );
-
-async function payByGateway(em: EntityManager, deps: Dependencies, { orderId, opening }: PreparedPayment) {
-  await deps.temporal.startGatewayPayment(orderId, opening, instrumentWaitMs);
-  const found = await findOrder(em.fork(), orderId);
-  if (found === null)
-    refuse('SERVICE_UNAVAILABLE', 'The payment could not be begun; try again', { retryAfterSeconds: 2 });
-  if (found.order.status === 'FAILED') {
-    refuse('PROVIDER_REFUSED', `The provider refused the payment: ${found.order.failure_code ?? 'no reason given'}`);
-  }
-  const data = { status: 'success', statusCode: 201, message: 'Payment created', data: await present(deps, found) };
-  if (opening.idempotency === null) return created(data);
-  return answerOnce(em.fork(), { userId: opening.userId, ...opening.idempotency }, data);
-}
 
 room.post(
   '/balance',
@@ -175,8 +133,11 @@ room.post(
     answers: { 201: PaidShape },
     refusals: [404],
   },
-  async ({ em, caller, body, ctx, requestId }) => {
-    return sendStored(await payAsAsked(em, body, { caller, key: readIdempotencyKey(ctx), requestId }));
+  async ({ em, deps, caller, body, ctx, requestId }) => {
+    const paid = await payAsAsked(em, body, { caller, key: readIdempotencyKey(ctx), requestId });
+    if (!paid.replayed)
+      void handlerOf(body.reference_type)?.afterSettled?.(deps.temporal, { referenceId: body.reference_id });
+    return sendStored(paid);
   },
 );
 

@@ -7,6 +7,7 @@ import { failpoint } from '../shared/failpoint.ts';
 import { journalKeys, receiptIdFor } from '../shared/ids.ts';
 import { addMoney, compareMoney, negateMoney } from '../shared/money.ts';
 import { handledPayment, handlerOfOrder } from './handled-payment.ts';
+import type { WakingPort } from './handler.ts';
 import type { ConfirmedPayment } from './payment-contract.ts';
 import { PaymentOrder } from './payment-order.entity.ts';
 import { isFinalOrder, type PaymentOrderStatus } from './payment-order.ts';
@@ -20,7 +21,9 @@ import { Receipt } from './receipt.entity.ts';
 export async function settlePayment(
   em: EntityManager,
   { orderId, payment }: { orderId: string; payment: ConfirmedPayment },
+  workflows: WakingPort,
 ): Promise<PaymentOrderStatus> {
+  let wake = async () => {};
   const status = await em.transactional(async (tx) => {
     const order = await tx.findOneOrFail(
       PaymentOrder,
@@ -58,6 +61,7 @@ export async function settlePayment(
     const [price] = await recordTransactions(tx, journalId, transactionRows(order));
     const transactionId = must(price, 'a settled order has its row of type price');
     const handler = handlerOfOrder(order);
+    wake = async () => handler.afterSettled?.(workflows, { referenceId: order.reference_id });
     const effect = handler.effect?.(handledPayment(order), { journalId, transactionId });
     if (effect !== undefined) await tx.execute(`select ${effect.call}`, [...effect.params]);
     await handler.onSettled?.(tx, handledPayment(order), journalId, transactionId);
@@ -72,6 +76,7 @@ export async function settlePayment(
     return order.status;
   });
   await failpoint('settle-payment.after');
+  await wake();
   return status;
 }
 

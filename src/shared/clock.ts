@@ -1,5 +1,5 @@
 /** Western Indonesia Time, UTC+7, has no daylight saving. */
-const westernIndonesiaOffsetMs = 7 * 60 * 60 * 1000;
+export const westernIndonesiaOffsetMs = 7 * 60 * 60 * 1000;
 
 /** `YYYY-MM-DD HH:mm:ss` in UTC+7, the form of `expired_date` (giving-circles-payments.md section 2, decisions 3). */
 export function formatWesternIndonesia(instant: Date): string {

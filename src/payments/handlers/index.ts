@@ -5,6 +5,7 @@ import { charitableCauseDonate } from './charitable-cause-donate.ts';
 import { charitableCauseOpenDonate } from './charitable-cause-open-donate.ts';
 import { commodityFinancingPayment } from './commodity-financing-payment.ts';
 import { investment } from './investment.ts';
+import { savingCircleContribution } from './saving-circle-contribution.ts';
 import { savingGoalContribution } from './saving-goal-contribution.ts';
 import { takafulInsurance } from './takaful-insurance.ts';
 import { takafulTabaruContribution } from './takaful-tabaru-contribution.ts';
@@ -15,6 +16,7 @@ export const handlers: readonly PaymentHandler[] = [
   accountTopUp,
   charitableCauseDonate,
   charitableCauseOpenDonate,
+  savingCircleContribution,
   savingGoalContribution,
   investment,
   commodityFinancingPayment,

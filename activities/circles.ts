@@ -1,0 +1,28 @@
+import type { CircleOpening, CircleStep } from '../src/circles/circle-contract.ts';
+import { findProgress } from '../src/circles/find-progress.ts';
+import { openCircle } from '../src/circles/open-circle.ts';
+import { openRound } from '../src/circles/open-round.ts';
+import { payRound } from '../src/circles/pay-round.ts';
+import { reportOverdue } from '../src/circles/report-overdue.ts';
+import { startCircle } from '../src/circles/start-circle.ts';
+import { sweepCircles } from '../src/circles/sweep-circles.ts';
+import type { Dependencies } from '../src/dependencies.ts';
+import { step } from './step.ts';
+
+/** Activities of saving circles, one per step of a round; each does its work once and answers where the circle stands. */
+export function createCircleActivities(deps: Dependencies) {
+  const { sealer, temporal } = deps;
+  return {
+    openCircle: step(deps, 'openCircle', (em, input: { circleId: string; opening: CircleOpening | null }) =>
+      openCircle(em, sealer, input),
+    ),
+    lookAtCircle: step(deps, 'lookAtCircle', (em, { circleId }: CircleStep) => findProgress(em, circleId)),
+    startCircle: step(deps, 'startCircle', (em, input: CircleStep) => startCircle(em, sealer, input)),
+    openCircleRound: step(deps, 'openCircleRound', (em, input: CircleStep) => openRound(em, input)),
+    payCircleRound: step(deps, 'payCircleRound', (em, input: CircleStep) => payRound(em, input)),
+    reportOverdueContributions: step(deps, 'reportOverdueContributions', (em, input: CircleStep) =>
+      reportOverdue(em, input),
+    ),
+    sweepSavingCircles: step(deps, 'sweepSavingCircles', (em, _: object) => sweepCircles(em, temporal)),
+  };
+}

@@ -1,0 +1,103 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { recordEvent } from '../events/record-event.ts';
+import type { Caller } from '../identity/caller.ts';
+import { Account } from '../ledger/account.entity.ts';
+import { mayUseAccount } from '../ledger/may-use-account.ts';
+import { refuse } from '../shared/errors.ts';
+import { newId } from '../shared/ids.ts';
+import { isOpenTo, mayManageCircle, requireManager } from './circle-access.ts';
+import { CircleMember } from './circle-member.entity.ts';
+import { lockLiveCircle } from './lock-circle.ts';
+import type { SavingCircle } from './saving-circle.entity.ts';
+
+interface Joining {
+  caller: Caller;
+  circleId: string;
+  /** The accounts to add, all or none; absent: the caller with its oldest account. */
+  accountIds: string[] | undefined;
+  requestId: string;
+}
+
+interface Joiner {
+  accountId: string;
+  userId: string;
+}
+
+/**
+ * Adds members to a `new` circle, in the order of the accounts, all or none. Others are added by creator and admins; a
+ * caller that may see the circle adds itself. Refuses with NOT_FOUND, FORBIDDEN, and with 400 when the circle is not
+ * `new` or full, or an account or its user is a member already.
+ */
+export function addMembers(em: EntityManager, joining: Joining): Promise<CircleMember[]> {
+  const { caller, circleId, accountIds, requestId } = joining;
+  return em.transactional(async (tx) => {
+    const circle = await lockLiveCircle(tx, circleId);
+    if (accountIds !== undefined) requireManager(caller, circle);
+    else if (!mayManageCircle(caller, circle) && !isOpenTo(caller, circle)) {
+      refuse('FORBIDDEN', 'saving_circle_id: the saving circle is not open to you');
+    }
+    if (circle.status !== 'new') {
+      refuse(
+        'REQUEST_INVALID',
+        `saving_circle_id: members may join a new saving circle only, this is ${circle.status}`,
+      );
+    }
+    const joiners =
+      accountIds === undefined ? [await oneself(tx, caller)] : await ownersOf(tx, caller, [...new Set(accountIds)]);
+    await refuseUnfit(tx, circle, joiners, accountIds);
+    const members = joiners.map(({ accountId, userId }) =>
+      tx.create(CircleMember, { id: newId(), saving_circle_id: circle.id, account_id: accountId, user_id: userId }),
+    );
+    // One insert each, so that the order of joining is the order of the request.
+    for (const member of members) await tx.persist(member).flush();
+    await recordEvent(tx, {
+      event: 'RESOURCE_UPDATED',
+      resourceType: 'saving_circle',
+      resourceId: circle.id,
+      actorId: caller.userId,
+      requestId,
+      data: { members_added: members.map(({ id }) => id) },
+    });
+    return members;
+  });
+}
+
+async function oneself(tx: EntityManager, caller: Caller): Promise<Joiner> {
+  const where =
+    caller.userType === 'organization'
+      ? { kind: 'organization' as const, organization_id: caller.organizationId }
+      : { kind: 'user' as const, user_id: caller.userId };
+  const account = await tx.findOne(Account, where, { orderBy: { created_at: 'asc', id: 'asc' } });
+  if (account === null) refuse('REQUEST_INVALID', 'account_ids: you have no account to join with');
+  return { accountId: account.id, userId: caller.userId };
+}
+
+/** Whose accounts they are, in the order asked for. An organization's account joins for the admin who names it. */
+async function ownersOf(tx: EntityManager, caller: Caller, accountIds: string[]): Promise<Joiner[]> {
+  const accounts = new Map((await tx.find(Account, { id: { $in: accountIds } })).map((found) => [found.id, found]));
+  return accountIds.map((accountId) => {
+    const account = accounts.get(accountId);
+    if (account === undefined) refuse('NOT_FOUND', `account_ids: no such account ${accountId}`);
+    if (account.kind === 'user' && account.user_id) return { accountId, userId: account.user_id };
+    if (mayUseAccount(caller, account)) return { accountId, userId: caller.userId };
+    return refuse('REQUEST_INVALID', `account_ids: the account ${accountId} belongs to nobody who could be a member`);
+  });
+}
+
+async function refuseUnfit(tx: EntityManager, circle: SavingCircle, joiners: Joiner[], asked: string[] | undefined) {
+  const already = (accountId: string): never =>
+    refuse('REQUEST_INVALID', `account_ids: the account ${accountId} or its user is a member already`);
+  const members = await tx.find(CircleMember, { saving_circle_id: circle.id });
+  const users = new Set(members.map(({ user_id }) => user_id));
+  const accounts = new Set(members.map(({ account_id }) => account_id));
+  for (const { accountId, userId } of joiners) {
+    if (users.has(userId) || accounts.has(accountId)) already(accountId);
+    users.add(userId);
+    accounts.add(accountId);
+  }
+  const twice = asked?.find((id, index) => asked.indexOf(id) !== index);
+  if (twice !== undefined) already(twice);
+  if (members.length + joiners.length > circle.capacity) {
+    refuse('REQUEST_INVALID', `saving_circle_id: the saving circle is full, it has ${circle.capacity} places`);
+  }
+}

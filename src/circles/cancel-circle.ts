@@ -1,0 +1,56 @@
+import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
+import { recordEvent } from '../events/record-event.ts';
+import type { Caller } from '../identity/caller.ts';
+import { refuse } from '../shared/errors.ts';
+import { CircleContribution } from './circle-contribution.entity.ts';
+import { lockLiveCircle } from './lock-circle.ts';
+import { refundContribution } from './refund-contribution.ts';
+import type { SavingCircle } from './saving-circle.entity.ts';
+
+/**
+ * Ends an `active` circle in one transaction: completed contributions of the unfinished round are refunded, pending ones
+ * become `cancelled`; money that still arrives for those is refunded when it does. Refuses with NOT_FOUND, and every
+ * other state with 400.
+ */
+export function cancelCircle(
+  em: EntityManager,
+  { caller, circleId, requestId }: { caller: Caller; circleId: string; requestId: string },
+): Promise<SavingCircle> {
+  return em.transactional(async (tx) => {
+    const circle = await lockLiveCircle(tx, circleId);
+    if (circle.status !== 'active') {
+      refuse('REQUEST_INVALID', `id: only an active saving circle can be cancelled, this is ${circle.status}`);
+    }
+    const contributions = await tx.find(
+      CircleContribution,
+      { saving_circle_id: circle.id, turn_number: circle.current_turn, status: { $in: ['pending', 'completed'] } },
+      { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true, orderBy: { refund_account_id: 'asc', id: 'asc' } },
+    );
+    circle.status = 'cancelled';
+    circle.next_opens_at = null;
+    circle.ended_at = circle.updated_at = new Date();
+    for (const contribution of contributions) {
+      if (contribution.status === 'completed') {
+        await refundContribution(tx, circle, contribution);
+      } else {
+        contribution.status = 'cancelled';
+        contribution.updated_at = new Date();
+      }
+    }
+    await tx.flush();
+    await recordEvent(tx, {
+      event: 'RESOURCE_UPDATED',
+      resourceType: 'saving_circle',
+      resourceId: circle.id,
+      actorId: caller.userId,
+      requestId,
+      data: {
+        status: 'cancelled',
+        turn_number: circle.current_turn,
+        refunded: contributions.filter(({ status }) => status === 'refunded').length,
+        cancelled: contributions.filter(({ status }) => status === 'cancelled').length,
+      },
+    });
+    return circle;
+  });
+}

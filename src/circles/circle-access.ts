@@ -1,0 +1,30 @@
+import { type Caller, isOrganizationAdmin, isPlatform } from '../identity/caller.ts';
+import { refuse } from '../shared/errors.ts';
+import type { CircleOwnerType, CircleVisibility } from './saving-circle.ts';
+
+interface GuardedCircle {
+  created_by: string;
+  owner_type: CircleOwnerType;
+  owner_id: string;
+  organization_id?: string | null;
+  visibility: CircleVisibility;
+}
+
+/** Creator or admin: whoever created the circle, the admins of the organization that owns it, and platform. */
+export function mayManageCircle(caller: Caller, circle: GuardedCircle): boolean {
+  if (isPlatform(caller) || circle.created_by === caller.userId) return true;
+  if (circle.owner_type === 'individual') return circle.owner_id === caller.userId;
+  return isOrganizationAdmin(caller) && circle.owner_id === caller.organizationId;
+}
+
+/** Whether the circle shows itself to the caller: a public one to everybody, one of an organization to its users. */
+export function isOpenTo(caller: Caller, { visibility, organization_id }: GuardedCircle): boolean {
+  if (visibility === 'public') return true;
+  return visibility === 'organization' && caller.organizationId !== null && organization_id === caller.organizationId;
+}
+
+/** Refuses with FORBIDDEN unless the caller is creator or admin. */
+export function requireManager(caller: Caller, circle: GuardedCircle): void {
+  if (!mayManageCircle(caller, circle))
+    refuse('FORBIDDEN', 'saving_circle_id: only its creator or an admin may do this');
+}

@@ -1,0 +1,19 @@
+import { defineEntity, p } from '@mikro-orm/core';
+
+const CircleMemberSchema = defineEntity({
+  name: 'CircleMember',
+  tableName: 'saving_circle_members',
+  properties: {
+    id: p.uuid().primary(),
+    saving_circle_id: p.uuid(),
+    account_id: p.uuid(),
+    user_id: p.uuid(),
+    turn_number: p.integer().nullable(),
+    joining_order: p.bigint('string').autoincrement(),
+    created_at: p.datetime().defaultRaw('now()'),
+  },
+});
+
+/** A member of a circle, with the account that receives the pot; `turn_number` is given when the circle starts. */
+export class CircleMember extends CircleMemberSchema.class {}
+CircleMemberSchema.setClass(CircleMember);

@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import { allow } from '../http/access.ts';
+import { uuid } from '../http/fields.ts';
+import { createRoom } from '../http/room.ts';
+import { summarizeCircles } from './summarize-circles.ts';
+
+const room = createRoom({ prefix: '/v1/summary/saving-circles', tag: 'Saving circles' });
+
+room.get(
+  '/',
+  {
+    summary: "Sum up an organization's saving circles",
+    description:
+      'All fields are strings. Platform callers name any organization with `organization_id`, or none for the sum of ' +
+      'all; others get 401 for another than their own.',
+    access: allow('read-saving-circle', {
+      userTypes: ['platform', 'organization'],
+      scope: "the organization's; all for platform",
+    }),
+    query: z.object({ organization_id: uuid().optional() }),
+    answers: {
+      200: z.object({
+        message: z.string(),
+        organization_id: uuid().nullable(),
+        organization_name: z.string().nullable(),
+        completed_circles: z.string(),
+        cancelled_circles: z.string(),
+        total_contribution_amount: z.string(),
+        average_capacity: z.string(),
+        average_current_turn: z.string(),
+      }),
+    },
+    refusals: [404],
+  },
+  async ({ em, caller, query, requestId }) => ({
+    message: 'Summary of saving circles',
+    ...(await summarizeCircles(em, { caller, organizationId: query.organization_id, requestId })),
+  }),
+);
+
+export const circleSummaryRoom = room;

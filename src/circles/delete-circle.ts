@@ -1,0 +1,39 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { recordEvent } from '../events/record-event.ts';
+import type { Caller } from '../identity/caller.ts';
+import { refuse } from '../shared/errors.ts';
+import { requireManager } from './circle-access.ts';
+import { CircleContribution } from './circle-contribution.entity.ts';
+import { lockLiveCircle } from './lock-circle.ts';
+
+/**
+ * Deletes a `new` circle, or an `active` one without any contribution row: it becomes `cancelled` and is gone. Creator
+ * and admins only. Refuses with NOT_FOUND, FORBIDDEN, and every other state with 400.
+ */
+export function deleteCircle(
+  em: EntityManager,
+  { caller, circleId, requestId }: { caller: Caller; circleId: string; requestId: string },
+): Promise<void> {
+  return em.transactional(async (tx) => {
+    const circle = await lockLiveCircle(tx, circleId);
+    requireManager(caller, circle);
+    if (circle.status === 'completed' || circle.status === 'cancelled') {
+      refuse('REQUEST_INVALID', `id: a ${circle.status} saving circle cannot be deleted`);
+    }
+    if ((await tx.count(CircleContribution, { saving_circle_id: circle.id })) > 0) {
+      refuse('REQUEST_INVALID', 'id: an active saving circle with recorded contributions cannot be deleted');
+    }
+    circle.status = 'cancelled';
+    circle.next_opens_at = null;
+    circle.ended_at = circle.deleted_at = circle.updated_at = new Date();
+    await tx.flush();
+    await recordEvent(tx, {
+      event: 'RESOURCE_DELETED',
+      impact: 'HIGH',
+      resourceType: 'saving_circle',
+      resourceId: circle.id,
+      actorId: caller.userId,
+      requestId,
+    });
+  });
+}

@@ -1,0 +1,70 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Money } from '../shared/money.ts';
+import { CircleMember } from './circle-member.entity.ts';
+import { CircleRound } from './circle-round.entity.ts';
+import type { SavingCircle } from './saving-circle.entity.ts';
+
+/** What has been contributed, in the current turn and altogether. */
+export interface ContributionSummary {
+  turn_number: number;
+  completed_count: number;
+  pending_count: number;
+  missing_user_ids: string[];
+  /** IDR, scale 4. */
+  expected_amount: Money;
+  collected_amount: Money;
+  total_contributed_amount: Money;
+}
+
+export interface CircleDescription {
+  circle: SavingCircle;
+  members: CircleMember[];
+  /** The open round, or null. */
+  round: CircleRound | null;
+  contributions: ContributionSummary;
+}
+
+type Totals = Pick<ContributionSummary, 'expected_amount' | 'collected_amount' | 'total_contributed_amount'> & {
+  completed_user_ids: string[];
+  pending_count: string;
+};
+
+const totalsQuery = `
+  select (c.amount * ?)::numeric(20, 4)::text as expected_amount,
+    coalesce(sum(p.amount) filter (where p.turn_number = c.current_turn and p.status = 'completed'), 0)::numeric(20, 4)::text
+      as collected_amount,
+    coalesce(sum(p.amount) filter (where p.status = 'completed'), 0)::numeric(20, 4)::text as total_contributed_amount,
+    coalesce(json_agg(p.user_id) filter (where p.turn_number = c.current_turn and p.status = 'completed'), '[]')
+      as completed_user_ids,
+    count(*) filter (where p.turn_number = c.current_turn and p.status = 'pending') as pending_count
+  from saving_circles c left join saving_circle_contributions p on p.saving_circle_id = c.id
+  where c.id = ? group by c.id`;
+
+/** A circle with its members in their order, its open round and what has been contributed. */
+export async function describeCircle(em: EntityManager, circle: SavingCircle): Promise<CircleDescription> {
+  const members = await em.find(
+    CircleMember,
+    { saving_circle_id: circle.id },
+    { orderBy: { turn_number: 'asc', joining_order: 'asc' } },
+  );
+  const open = circle.status === 'active' && !circle.next_opens_at;
+  const round = open
+    ? await em.findOne(CircleRound, { saving_circle_id: circle.id, turn_number: circle.current_turn })
+    : null;
+  const [totals] = await em.execute<[Totals]>(totalsQuery, [members.length, circle.id]);
+  const { completed_user_ids, pending_count, ...amounts } = totals;
+  const paid = new Set(completed_user_ids);
+  const missing = open ? members.filter(({ user_id }) => !paid.has(user_id)) : [];
+  return {
+    circle,
+    members,
+    round,
+    contributions: {
+      turn_number: circle.current_turn,
+      completed_count: paid.size,
+      pending_count: Number(pending_count),
+      missing_user_ids: missing.map(({ user_id }) => user_id),
+      ...amounts,
+    },
+  };
+}

@@ -1,0 +1,25 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Caller } from '../identity/caller.ts';
+import { refuse } from '../shared/errors.ts';
+import { isOpenTo, mayManageCircle } from './circle-access.ts';
+import { CircleMember } from './circle-member.entity.ts';
+import { refuseUnknownCircle } from './lock-circle.ts';
+import { SavingCircle } from './saving-circle.entity.ts';
+
+/** The circle of this id unless it was deleted, or null. */
+export async function findCircle(em: EntityManager, id: string): Promise<SavingCircle | null> {
+  return em.findOne(SavingCircle, { id, deleted_at: null }, { refresh: true });
+}
+
+/** The circle that the caller may see: creator, admin, member, and whom its visibility is for. NOT_FOUND or FORBIDDEN. */
+export async function getVisibleCircle(em: EntityManager, caller: Caller, id: string): Promise<SavingCircle> {
+  const circle = (await findCircle(em, id)) ?? refuseUnknownCircle();
+  const visible =
+    mayManageCircle(caller, circle) || isOpenTo(caller, circle) || (await isMember(em, circle.id, caller.userId));
+  if (!visible) refuse('FORBIDDEN', 'id: the saving circle is not open to you');
+  return circle;
+}
+
+async function isMember(em: EntityManager, circleId: string, userId: string): Promise<boolean> {
+  return (await em.count(CircleMember, { saving_circle_id: circleId, user_id: userId })) > 0;
+}

@@ -1,0 +1,108 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { type Caller, isOrganizationAdmin, isPlatform } from '../identity/caller.ts';
+import { listPage, type PageRequest } from '../list-page.ts';
+import { refuse } from '../shared/errors.ts';
+import { SavingCircle } from './saving-circle.entity.ts';
+import type { CircleStatus } from './saving-circle.ts';
+
+export interface CircleFilter extends PageRequest {
+  status?: CircleStatus | undefined;
+  organization_id?: string | undefined;
+  user_id?: string | undefined;
+  account_id?: string | undefined;
+}
+
+interface Condition {
+  sql: string;
+  params: unknown[];
+}
+
+const anyOf = (...conditions: Condition[]): Condition => ({
+  sql: conditions.map(({ sql }) => `(${sql})`).join(' or '),
+  params: conditions.flatMap(({ params }) => params),
+});
+const allOf = (...conditions: Condition[]): Condition => ({
+  sql: conditions.map(({ sql }) => `(${sql})`).join(' and '),
+  params: conditions.flatMap(({ params }) => params),
+});
+
+/** Circles that a user created or is a member of. */
+const ofUser = (userId: string): Condition => ({
+  sql: 'row.created_by = ? or row.id in (select saving_circle_id from saving_circle_members where user_id = ?)',
+  params: [userId, userId],
+});
+const ofAccount = (accountId: string): Condition => ({
+  sql: 'row.account_id = ? or row.id in (select saving_circle_id from saving_circle_members where account_id = ?)',
+  params: [accountId, accountId],
+});
+/** Circles of an organization and of its people. */
+const named = (organizationId: string | null): Condition => ({
+  sql: 'row.organization_id = ?',
+  params: [organizationId],
+});
+const shown = (...visibilities: string[]): Condition => ({
+  sql: 'row.visibility = any(?::text[])',
+  params: [`{${visibilities.join(',')}}`],
+});
+
+/**
+ * Whose circles a caller lists: individuals those they created or joined, organization admins the organization's and
+ * those that its people show it, platform all. With `organization_id` others look into the marketplace: what that
+ * organization shows, to its own users also what is for them; individuals may name their own only (decisions 5).
+ */
+function scopeOf(caller: Caller, organizationId: string | undefined): Condition[] {
+  if (isPlatform(caller)) return organizationId === undefined ? [] : [named(organizationId)];
+  const own = caller.organizationId;
+  if (isOrganizationAdmin(caller) && (organizationId === undefined || organizationId === own)) {
+    const owned = { sql: 'row.owner_id = ?', params: [own] };
+    const showing = allOf(named(own), shown('public', 'organization'));
+    return [organizationId === undefined ? anyOf(owned, showing, ofUser(caller.userId)) : anyOf(owned, showing)];
+  }
+  if (organizationId === undefined) return [ofUser(caller.userId)];
+  if (isOrganizationAdmin(caller)) return [named(organizationId), shown('public')];
+  if (organizationId !== own) {
+    refuse('FORBIDDEN', 'organization_id: individuals may look into their own organization only');
+  }
+  return [named(own), anyOf(shown('public', 'organization'), ofUser(caller.userId))];
+}
+
+/** The filter by user: oneself, for organization admins a user of the organization, for platform anybody. */
+async function userFilter(em: EntityManager, caller: Caller, userId: string): Promise<Condition> {
+  if (isPlatform(caller) || userId === caller.userId) return ofUser(userId);
+  const users = isOrganizationAdmin(caller)
+    ? await em.execute<unknown[]>('select 1 from users where id = ? and organization_id = ?', [
+        userId,
+        caller.organizationId,
+      ])
+    : [];
+  if (users.length === 0) refuse('FORBIDDEN', 'user_id: you may not filter by this user');
+  return ofUser(userId);
+}
+
+/** The filter by account: one's own, for organization admins one of the organization or its users, for platform any. */
+async function accountFilter(em: EntityManager, caller: Caller, accountId: string): Promise<Condition> {
+  if (isPlatform(caller)) return ofAccount(accountId);
+  const accounts = isOrganizationAdmin(caller)
+    ? await em.execute<unknown[]>(
+        `select 1 from accounts a left join users u on u.id = a.user_id
+         where a.id = ? and coalesce(a.organization_id, u.organization_id) = ?`,
+        [accountId, caller.organizationId],
+      )
+    : await em.execute<unknown[]>('select 1 from accounts where id = ? and user_id = ?', [accountId, caller.userId]);
+  if (accounts.length === 0) refuse('FORBIDDEN', 'account_id: you may not filter by this account');
+  return ofAccount(accountId);
+}
+
+/** A page of the circles that the caller lists. Refuses a filter beyond the caller's reach with FORBIDDEN. */
+export async function listCircles(
+  em: EntityManager,
+  caller: Caller,
+  { status, organization_id, user_id, account_id, ...page }: CircleFilter,
+): Promise<{ circles: SavingCircle[]; total: number }> {
+  const where: Condition[] = [{ sql: 'row.deleted_at is null', params: [] }, ...scopeOf(caller, organization_id)];
+  if (user_id !== undefined) where.push(await userFilter(em, caller, user_id));
+  if (account_id !== undefined) where.push(await accountFilter(em, caller, account_id));
+  if (status !== undefined) where.push({ sql: 'row.status = ?', params: [status] });
+  const { rows, total } = await listPage<object>(em, { columns: 'row.*', table: 'saving_circles row', where }, page);
+  return { circles: rows.map((row) => em.map(SavingCircle, row)), total };
+}

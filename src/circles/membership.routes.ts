@@ -1,0 +1,89 @@
+import { z } from 'zod';
+import { allow } from '../http/access.ts';
+import { created } from '../http/answer.ts';
+import { moneyString, uuid } from '../http/fields.ts';
+import { createRoom } from '../http/room.ts';
+import { OrderShape } from '../payments/order-shape.ts';
+import { openTexts } from '../payments/prepare-gateway-payment.ts';
+import { presentOrder } from '../payments/present-order.ts';
+import { addMembers } from './add-members.ts';
+import { contribute } from './contribute.ts';
+import { contributionFields, MemberAnswer, presentContribution, presentMember } from './present-circle.ts';
+import { removeMember } from './remove-member.ts';
+import { maximumCapacity } from './saving-circle.ts';
+
+const message = z.string();
+
+const room = createRoom({ prefix: '/v1/saving-circles', tag: 'Saving circles' });
+
+room.post(
+  '/members',
+  {
+    summary: 'Join a saving circle, or add members to it',
+    description:
+      'With `account_ids` creator and admins add members, all or none, in this order. Without, the caller joins with ' +
+      'their oldest account: creator, admins and whoever the visibility is for. Only while the circle is `new`.',
+    access: allow('create-saving-circle', { scope: 'as creator or admin; oneself where the visibility allows it' }),
+    body: z.strictObject({
+      saving_circle_id: uuid(),
+      account_ids: z.array(uuid()).min(1, 'must not be empty').max(maximumCapacity).optional(),
+    }),
+    answers: { 201: z.object({ message, data: z.object({ members: z.array(MemberAnswer) }) }) },
+    refusals: [404],
+  },
+  async ({ em, deps, caller, body, requestId }) => {
+    const { saving_circle_id: circleId, account_ids: accountIds } = body;
+    const members = await addMembers(em, { caller, circleId, accountIds, requestId });
+    void deps.temporal.wakeSavingCircle(circleId, 'circleChanged');
+    return created({ message: 'Members added', data: { members: members.map(presentMember) } });
+  },
+);
+
+room.delete(
+  '/:id/members/:member_id',
+  {
+    summary: 'Take a member out of a saving circle',
+    description: 'By the member, the creator or an admin, while the circle is `new` (400 otherwise).',
+    access: allow('update-saving-circle', { scope: 'oneself; as creator or admin' }),
+    params: z.object({ id: uuid(), member_id: uuid() }),
+    answers: { 200: z.object({ message, data: MemberAnswer }) },
+    refusals: [404],
+  },
+  async ({ em, deps, caller, params: { id, member_id }, requestId }) => {
+    const member = await removeMember(em, { caller, circleId: id, memberId: member_id, requestId });
+    void deps.temporal.wakeSavingCircle(id, 'circleChanged');
+    return { message: 'Member removed', data: presentMember(member) };
+  },
+);
+
+room.post(
+  '/contribute',
+  {
+    summary: 'Contribute to the open round',
+    description:
+      '`contribution_amount` equals the amount of the circle. With `payment_id` by the gateway: the contribution is ' +
+      '`pending` and the answer carries `payment`. Otherwise from a balance, at once: `source_account_id`, or the ' +
+      'account that the member joined with. One pending or completed contribution for each member and turn.',
+    access: allow('update-saving-circle', { scope: 'circles that the caller is a member of' }),
+    body: z.strictObject({
+      saving_circle_id: uuid(),
+      contribution_amount: moneyString(),
+      payment_id: z.int().optional(),
+      source_account_id: uuid().optional(),
+    }),
+    answers: { 201: z.object({ message, ...contributionFields, payment: OrderShape.optional() }) },
+    refusals: [404, 502, 503],
+  },
+  async ({ em, deps, caller, body, requestId }) => {
+    const { contribution, payment } = await contribute(em, deps, { caller, request: body, requestId });
+    const fields = { message: 'Contribution made', ...presentContribution(contribution) };
+    if (payment !== null) {
+      const texts = await openTexts(deps.sealer, payment.order.id, payment.order.texts_sealed);
+      return created({ ...fields, payment: presentOrder(payment, texts) });
+    }
+    void deps.temporal.wakeSavingCircle(body.saving_circle_id, 'contributionCompleted');
+    return created(fields);
+  },
+);
+
+export const circleMembershipRoom = room;

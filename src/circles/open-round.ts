@@ -1,0 +1,60 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { recordEvent } from '../events/record-event.ts';
+import { must } from '../shared/assert.ts';
+import { addIntervals } from '../shared/calendar.ts';
+import type { CircleProgress, CircleStep } from './circle-contract.ts';
+import { CircleMember } from './circle-member.entity.ts';
+import { CircleRound } from './circle-round.entity.ts';
+import { findProgress } from './find-progress.ts';
+import { lockCircle } from './lock-circle.ts';
+import type { SavingCircle } from './saving-circle.entity.ts';
+
+/** A round that is opened later than this after its hour has lost members that much time, and is counted from then. */
+const lateOpeningMs = 60 * 60 * 1000;
+
+/** When a round that should open at `planned` is said to have opened: then, unless nobody was there to open it. */
+export const openingInstant = (planned: Date, now: Date): Date =>
+  now.getTime() - planned.getTime() > lateOpeningMs ? now : planned;
+
+/** Opens the round of the circle's current turn, in the caller's transaction, under the circle's lock. */
+export async function openRoundOf(tx: EntityManager, circle: SavingCircle, openedAt: Date): Promise<void> {
+  const receiver = await tx.findOneOrFail(CircleMember, {
+    saving_circle_id: circle.id,
+    turn_number: circle.current_turn,
+  });
+  const anchor = must(circle.schedule_anchor, 'a started circle has a schedule');
+  tx.create(CircleRound, {
+    saving_circle_id: circle.id,
+    turn_number: circle.current_turn,
+    receiver_member_id: receiver.id,
+    opened_at: openedAt,
+    due_at: addIntervals(anchor, circle.round_interval, circle.schedule_step + 1),
+  });
+  circle.next_opens_at = null;
+  await tx.flush();
+}
+
+/** Opens the next round when its hour has come at `at`; otherwise changes nothing. Answers where the circle stands. */
+export async function openRound(em: EntityManager, { circleId, at }: CircleStep): Promise<CircleProgress> {
+  const now = new Date(at);
+  await em.transactional(async (tx) => {
+    const circle = await lockCircle(tx, circleId);
+    if (circle.status !== 'active' || !circle.next_opens_at || circle.next_opens_at > now) return;
+    const openedAt = openingInstant(circle.next_opens_at, now);
+    if (openedAt.getTime() !== circle.next_opens_at.getTime()) {
+      circle.schedule_anchor = openedAt;
+      circle.schedule_step = 0;
+    }
+    circle.updated_at = new Date();
+    await openRoundOf(tx, circle, openedAt);
+    await recordEvent(tx, {
+      event: 'RESOURCE_UPDATED',
+      resourceType: 'saving_circle',
+      resourceId: circleId,
+      actorId: null,
+      requestId: null,
+      data: { round: 'opened', turn_number: circle.current_turn },
+    });
+  });
+  return findProgress(em.fork(), circleId);
+}

@@ -1,0 +1,123 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { recordEvent } from '../events/record-event.ts';
+import { postJournal, recordTransactions } from '../ledger/post-journal.ts';
+import { must } from '../shared/assert.ts';
+import { addIntervals } from '../shared/calendar.ts';
+import { failpoint } from '../shared/failpoint.ts';
+import { journalKeys } from '../shared/ids.ts';
+import { type Money, negateMoney } from '../shared/money.ts';
+import type { CircleProgress, CircleStep } from './circle-contract.ts';
+import { CircleMember } from './circle-member.entity.ts';
+import { CircleRound } from './circle-round.entity.ts';
+import { findMissing, findProgress } from './find-progress.ts';
+import { lockCircle } from './lock-circle.ts';
+import type { SavingCircle } from './saving-circle.entity.ts';
+
+/**
+ * Pays the whole pot of the open round to the member whose turn it is, once every member's contribution is completed:
+ * journal, transaction row, the round's end and the next one's hour (or the circle's end) in one transaction. A round
+ * that is paid already, or misses a contribution, changes nothing. Answers where the circle stands.
+ */
+export async function payRound(em: EntityManager, { circleId, at }: CircleStep): Promise<CircleProgress> {
+  await failpoint('pay-round.before');
+  await em.transactional(async (tx) => {
+    const circle = await lockCircle(tx, circleId);
+    const turn = circle.current_turn;
+    if (circle.status !== 'active' || circle.next_opens_at) return;
+    if ((await findMissing(tx, circleId, turn)).length > 0) return;
+    const round = await tx.findOneOrFail(CircleRound, { saving_circle_id: circleId, turn_number: turn });
+    const receiver = await tx.findOneOrFail(CircleMember, { id: round.receiver_member_id });
+    const pot = await potOf(tx, circleId, turn);
+    const journalId = await postPot(tx, circle, receiver, pot);
+    await failpoint('pay-round.posted');
+    round.paid_at = new Date(at);
+    round.amount = pot;
+    round.journal_id = journalId;
+    await moveOn(tx, circle, new Date(at));
+    await tx.flush();
+    await recordEvent(tx, {
+      event: 'RESOURCE_UPDATED',
+      resourceType: 'saving_circle',
+      resourceId: circleId,
+      actorId: null,
+      requestId: null,
+      data: {
+        round: 'paid',
+        turn_number: turn,
+        amount: pot,
+        member_id: receiver.id,
+        user_id: receiver.user_id,
+        journal_id: journalId,
+        status: circle.status,
+      },
+    });
+  });
+  await failpoint('pay-round.after');
+  return findProgress(em.fork(), circleId);
+}
+
+async function potOf(tx: EntityManager, circleId: string, turn: number): Promise<Money> {
+  const rows = await tx.execute<{ pot: Money }[]>(
+    `select sum(amount)::numeric(20, 4)::text as pot from saving_circle_contributions
+     where saving_circle_id = ? and turn_number = ? and status = 'completed'`,
+    [circleId, turn],
+  );
+  return must(rows[0]?.pot, 'a round without missing contributions has a pot');
+}
+
+/** The journal of the pot and its one `price` row, whose user is the receiver (decisions 2). */
+async function postPot(tx: EntityManager, circle: SavingCircle, receiver: CircleMember, pot: Money): Promise<string> {
+  const journalId = must(
+    await postJournal(tx, {
+      kind: 'saving-circle.paid-out',
+      businessKey: journalKeys.circlePot(circle.id, circle.current_turn),
+      postings: [
+        { accountId: circle.holding_account_id, amount: negateMoney(pot) },
+        { accountId: receiver.account_id, amount: pot },
+      ],
+    }),
+    'an open round has no payout journal',
+  );
+  const users = await tx.execute<{ organization_id: string | null }[]>(
+    'select organization_id from users where id = ?',
+    [receiver.user_id],
+  );
+  await recordTransactions(tx, journalId, [
+    {
+      userId: receiver.user_id,
+      organizationId: users[0]?.organization_id ?? null,
+      amount: pot,
+      type: 'price',
+      sourceAccountId: circle.holding_account_id,
+      destinationAccountId: receiver.account_id,
+      referenceType: 'saving_circle',
+      referenceId: circle.id,
+      purpose: 'internal_withdrawal',
+      paymentOrderId: null,
+      createdBy: null,
+    },
+  ]);
+  return journalId;
+}
+
+/** After a payout at `now`: the end, or the next turn, one interval after the last round opened or now if that is later. */
+async function moveOn(tx: EntityManager, circle: SavingCircle, now: Date): Promise<void> {
+  circle.updated_at = new Date();
+  const members = await tx.count(CircleMember, { saving_circle_id: circle.id });
+  if (circle.current_turn >= members) {
+    circle.status = 'completed';
+    circle.ended_at = now;
+    return;
+  }
+  const anchor = must(circle.schedule_anchor, 'a started circle has a schedule');
+  const planned = addIntervals(anchor, circle.round_interval, circle.schedule_step + 1);
+  circle.current_turn += 1;
+  if (now > planned) {
+    circle.schedule_anchor = now;
+    circle.schedule_step = 0;
+    circle.next_opens_at = now;
+  } else {
+    circle.schedule_step += 1;
+    circle.next_opens_at = planned;
+  }
+}

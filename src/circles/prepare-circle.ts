@@ -1,0 +1,87 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Sealer } from '../encryption/sealer.ts';
+import { type Caller, isPlatform } from '../identity/caller.ts';
+import { Account } from '../ledger/account.entity.ts';
+import { mayUseAccount } from '../ledger/may-use-account.ts';
+import { refuse } from '../shared/errors.ts';
+import { newId } from '../shared/ids.ts';
+import { compareMoney, formatMoney, type Money } from '../shared/money.ts';
+import type { CircleOpening } from './circle-contract.ts';
+import { placeOfName } from './open-circle.ts';
+import {
+  type CircleOwnerType,
+  type CircleVisibility,
+  defaultCapacity,
+  maximumContribution,
+  type RoundInterval,
+  type TurnOrder,
+} from './saving-circle.ts';
+import { readStartDate } from './start-date.ts';
+
+export interface NewCircle {
+  account_id: string;
+  name: string;
+  capacity?: number | undefined;
+  start_date: string;
+  /** IDR. */
+  amount: Money;
+  visibility?: CircleVisibility | undefined;
+  round_interval?: RoundInterval | undefined;
+  turn_order?: TurnOrder | undefined;
+}
+
+/** Refuses an amount (IDR) whose pot could be more than an amount of money can be. */
+export function refuseTooMuch(amount: Money): void {
+  if (compareMoney(amount, maximumContribution) > 0) {
+    refuse('REQUEST_INVALID', `amount: must be at most ${maximumContribution}`);
+  }
+}
+
+/**
+ * Everything that can be refused before a circle exists: the account, which must be the caller's own or, for platform
+ * callers, an organization's (FORBIDDEN), and the start date. Answers what the circle's workflow is started with.
+ */
+export async function prepareCircle(
+  em: EntityManager,
+  sealer: Sealer,
+  { caller, circle, requestId }: { caller: Caller; circle: NewCircle; requestId: string },
+): Promise<{ circleId: string; opening: CircleOpening }> {
+  const owner = await ownerOf(em, caller, circle.account_id);
+  refuseTooMuch(circle.amount);
+  const { startDate, startsAt } = readStartDate(circle.start_date, new Date());
+  const circleId = newId();
+  return {
+    circleId,
+    opening: {
+      ...owner,
+      nameSealed: await sealer.seal(placeOfName(circleId), circle.name),
+      accountId: circle.account_id,
+      createdBy: caller.userId,
+      capacity: circle.capacity ?? defaultCapacity,
+      amount: formatMoney(circle.amount),
+      visibility: circle.visibility ?? 'private',
+      roundInterval: circle.round_interval ?? 'monthly',
+      turnOrder: circle.turn_order ?? 'joining',
+      startDate,
+      startsAt: startsAt.toISOString(),
+      requestId,
+    },
+  };
+}
+
+interface Owner {
+  ownerType: CircleOwnerType;
+  ownerId: string;
+  organizationId: string | null;
+}
+
+async function ownerOf(em: EntityManager, caller: Caller, accountId: string): Promise<Owner> {
+  const account = await em.findOne(Account, { id: accountId });
+  if (account === null) refuse('NOT_FOUND', 'account_id: no such account');
+  const organizationId = account.kind === 'organization' ? (account.organization_id ?? null) : null;
+  const usable = isPlatform(caller) ? organizationId !== null : mayUseAccount(caller, account);
+  if (!usable) refuse('FORBIDDEN', 'account_id: a saving circle of yours cannot have this account');
+  return organizationId === null
+    ? { ownerType: 'individual', ownerId: caller.userId, organizationId: caller.organizationId }
+    : { ownerType: 'organization', ownerId: organizationId, organizationId };
+}

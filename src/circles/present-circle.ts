@@ -1,0 +1,153 @@
+import { z } from 'zod';
+import { amount, timestamp, uuid } from '../http/fields.ts';
+import type { CircleContribution } from './circle-contribution.entity.ts';
+import type { CircleMember } from './circle-member.entity.ts';
+import type { CircleDescription } from './describe-circle.ts';
+import type { SavingCircle } from './saving-circle.entity.ts';
+import {
+  circleStatuses,
+  circleVisibilities,
+  contributionStatuses,
+  roundIntervals,
+  turnOrders,
+} from './saving-circle.ts';
+
+export const circleFields = {
+  id: uuid(),
+  account_id: uuid(),
+  name: z.string(),
+  capacity: z.int().min(1),
+  start_date: z.string().meta({ description: 'The date, or the date-time, that was asked for.' }),
+  starts_at: timestamp(),
+  amount: amount().meta({ description: 'The contribution of each member to each round.' }),
+  owner_type: z.enum(['individual', 'organization']),
+  owner_id: uuid(),
+  visibility: z.enum(circleVisibilities),
+  round_interval: z.enum(roundIntervals),
+  turn_order: z.enum(turnOrders),
+  current_turn: z.int().min(1),
+  status: z.enum(circleStatuses),
+  next_round_opens_at: timestamp().nullable().meta({ description: 'Set between two rounds.' }),
+  created_by: uuid(),
+  created_at: timestamp(),
+  updated_at: timestamp(),
+};
+export const CircleAnswer = z.object(circleFields).meta({ id: 'SavingCircle' });
+
+export const MemberAnswer = z
+  .object({
+    id: uuid(),
+    saving_circle_id: uuid(),
+    account_id: uuid(),
+    user_id: uuid(),
+    turn_number: z.int().nullable().meta({ description: 'Null until the circle starts.' }),
+  })
+  .meta({ id: 'SavingCircleMember' });
+
+export const CircleDetailAnswer = z
+  .object({
+    ...circleFields,
+    round: z.object({ turn_number: z.int(), opened_at: timestamp(), due_at: timestamp() }).nullable(),
+    members: z.array(MemberAnswer),
+    contribution_summary: z.object({
+      turn_number: z.int(),
+      completed_count: z.int(),
+      pending_count: z.int(),
+      missing_user_ids: z.array(uuid()),
+      expected_amount: amount(),
+      collected_amount: amount(),
+      total_contributed_amount: amount(),
+    }),
+    documents: z.array(z.never()).meta({ description: 'Documents cannot be attached to saving circles yet.' }),
+    aggregation: z
+      .object({
+        member_count: z.int(),
+        paid_this_turn: z.int(),
+        pot_amount: amount().meta({
+          description: 'What the receiver of a round gets: the contribution times the members.',
+        }),
+      })
+      .optional(),
+  })
+  .meta({ id: 'SavingCircleDetail' });
+
+export const contributionFields = {
+  id: uuid(),
+  saving_circle_id: uuid(),
+  user_id: uuid(),
+  turn_number: z.int(),
+  amount: amount(),
+  rail: z.enum(['gateway', 'balance']),
+  status: z.enum(contributionStatuses),
+  payment_order_id: uuid().nullable(),
+  transaction_id: uuid().nullable(),
+  created_at: timestamp(),
+  updated_at: timestamp(),
+};
+
+export const presentCircle = (circle: SavingCircle): z.input<typeof CircleAnswer> => ({
+  id: circle.id,
+  account_id: circle.account_id,
+  name: circle.name,
+  capacity: circle.capacity,
+  start_date: circle.start_date,
+  starts_at: circle.starts_at.toISOString(),
+  amount: circle.amount,
+  owner_type: circle.owner_type,
+  owner_id: circle.owner_id,
+  visibility: circle.visibility,
+  round_interval: circle.round_interval,
+  turn_order: circle.turn_order,
+  current_turn: circle.current_turn,
+  status: circle.status,
+  next_round_opens_at: circle.next_opens_at?.toISOString() ?? null,
+  created_by: circle.created_by,
+  created_at: circle.created_at.toISOString(),
+  updated_at: circle.updated_at.toISOString(),
+});
+
+export const presentMember = (member: CircleMember): z.input<typeof MemberAnswer> => ({
+  id: member.id,
+  saving_circle_id: member.saving_circle_id,
+  account_id: member.account_id,
+  user_id: member.user_id,
+  turn_number: member.turn_number ?? null,
+});
+
+/** The circle as one reads it: mobile clients get the stored fields, web clients an aggregation besides. */
+export function presentDetail(
+  { circle, members, round, contributions }: CircleDescription,
+  isMobile: boolean,
+): z.input<typeof CircleDetailAnswer> {
+  const aggregation = {
+    member_count: members.length,
+    paid_this_turn: contributions.completed_count,
+    pot_amount: contributions.expected_amount,
+  };
+  return {
+    ...presentCircle(circle),
+    round: round && {
+      turn_number: round.turn_number,
+      opened_at: round.opened_at.toISOString(),
+      due_at: round.due_at.toISOString(),
+    },
+    members: members.map(presentMember),
+    contribution_summary: contributions,
+    documents: [],
+    ...(isMobile ? {} : { aggregation }),
+  };
+}
+
+export const presentContribution = (contribution: CircleContribution) => ({
+  id: contribution.id,
+  saving_circle_id: contribution.saving_circle_id,
+  user_id: contribution.user_id,
+  turn_number: contribution.turn_number,
+  amount: contribution.amount,
+  rail: contribution.rail,
+  status: contribution.status,
+  payment_order_id: contribution.payment_order_id ?? null,
+  transaction_id: contribution.transaction_id ?? null,
+  created_at: contribution.created_at.toISOString(),
+  updated_at: contribution.updated_at.toISOString(),
+});

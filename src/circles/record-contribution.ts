@@ -1,0 +1,60 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { recordEvent } from '../events/record-event.ts';
+import { newId } from '../shared/ids.ts';
+import type { Money } from '../shared/money.ts';
+import { getPayableCircle, refuseRepeat } from './find-payable-circle.ts';
+import { shareCircle } from './lock-circle.ts';
+
+export interface NewContribution {
+  circleId: string;
+  userId: string;
+  /** IDR, scale 4. */
+  amount: Money;
+  /** The order of a gateway contribution, which is `pending` until it is paid. */
+  orderId: string | null;
+  requestId: string | null;
+  /** The price row and the source of a balance contribution, which is `completed` at once. */
+  paid: { transactionId: string; sourceAccountId: string } | null;
+}
+
+/**
+ * Records a contribution to the open round in the caller's transaction, with its event. Refuses as `getPayableCircle`,
+ * also a repeat that comes at the same time: the database holds one pending or completed row for each member and turn.
+ */
+export async function recordContribution(tx: EntityManager, contribution: NewContribution): Promise<string> {
+  const { circleId, userId, amount, orderId, requestId, paid } = contribution;
+  await shareCircle(tx, circleId);
+  const { turn, memberId, memberAccountId } = await getPayableCircle(tx, { circleId, userId, amount });
+  const id = newId();
+  const rail = orderId === null ? 'balance' : 'gateway';
+  const status = paid === null ? 'pending' : 'completed';
+  const rows = await tx.execute<unknown[]>(
+    `insert into saving_circle_contributions (id, saving_circle_id, member_id, user_id, turn_number, amount, rail, status,
+       refund_account_id, payment_order_id, transaction_id) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+     on conflict (saving_circle_id, user_id, turn_number) where status in ('pending', 'completed') do nothing
+     returning 1`,
+    [
+      id,
+      circleId,
+      memberId,
+      userId,
+      turn,
+      amount,
+      rail,
+      status,
+      paid?.sourceAccountId ?? memberAccountId,
+      orderId,
+      paid?.transactionId ?? null,
+    ],
+  );
+  if (rows.length === 0) return refuseRepeat('pending or completed');
+  await recordEvent(tx, {
+    event: 'CONTRIBUTION_MADE',
+    resourceType: 'saving_circle_contribution',
+    resourceId: id,
+    actorId: userId,
+    requestId,
+    data: { saving_circle_id: circleId, turn_number: turn, amount, rail, status, payment_order_id: orderId },
+  });
+  return id;
+}

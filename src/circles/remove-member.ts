@@ -1,0 +1,40 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { recordEvent } from '../events/record-event.ts';
+import type { Caller } from '../identity/caller.ts';
+import { refuse } from '../shared/errors.ts';
+import { mayManageCircle } from './circle-access.ts';
+import { CircleMember } from './circle-member.entity.ts';
+import { lockLiveCircle } from './lock-circle.ts';
+
+/**
+ * Takes a member out of a `new` circle: by the member, the creator or an admin. Refuses with NOT_FOUND, FORBIDDEN, and
+ * with 400 once the circle is not `new`.
+ */
+export function removeMember(
+  em: EntityManager,
+  input: { caller: Caller; circleId: string; memberId: string; requestId: string },
+): Promise<CircleMember> {
+  const { caller, circleId, memberId, requestId } = input;
+  return em.transactional(async (tx) => {
+    const circle = await lockLiveCircle(tx, circleId);
+    const member = await tx.findOne(CircleMember, { id: memberId, saving_circle_id: circleId }, { refresh: true });
+    const isOneself = member?.user_id === caller.userId;
+    if (!isOneself && !mayManageCircle(caller, circle)) {
+      refuse('FORBIDDEN', 'member_id: only the member, the creator or an admin may do this');
+    }
+    if (member === null) refuse('NOT_FOUND', 'member_id: no such member of this saving circle');
+    if (circle.status !== 'new') {
+      refuse('REQUEST_INVALID', `id: members may leave a new saving circle only, this is ${circle.status}`);
+    }
+    await tx.nativeDelete(CircleMember, { id: member.id });
+    await recordEvent(tx, {
+      event: 'RESOURCE_UPDATED',
+      resourceType: 'saving_circle',
+      resourceId: circle.id,
+      actorId: caller.userId,
+      requestId,
+      data: { member_removed: member.id, user_id: member.user_id, account_id: member.account_id },
+    });
+    return member;
+  });
+}

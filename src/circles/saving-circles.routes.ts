@@ -1,0 +1,208 @@
+import { z } from 'zod';
+import { allow } from '../http/access.ts';
+import { created } from '../http/answer.ts';
+import { isMobileClient } from '../http/client-type.ts';
+import { moneyString, text, uuid } from '../http/fields.ts';
+import { listQuery, pageFields, presentPage } from '../http/paging.ts';
+import { createRoom } from '../http/room.ts';
+import { must } from '../shared/assert.ts';
+import { refuse } from '../shared/errors.ts';
+import { cancelCircle } from './cancel-circle.ts';
+import { deleteCircle } from './delete-circle.ts';
+import { describeCircle } from './describe-circle.ts';
+import { findCircle, getVisibleCircle } from './find-circle.ts';
+import { findDraw } from './find-draw.ts';
+import { listCircles } from './list-circles.ts';
+import { prepareCircle } from './prepare-circle.ts';
+import { CircleAnswer, CircleDetailAnswer, circleFields, presentCircle, presentDetail } from './present-circle.ts';
+import { circleStatuses, circleVisibilities, maximumCapacity, roundIntervals, turnOrders } from './saving-circle.ts';
+import { updateCircle } from './update-circle.ts';
+
+/** How long a creation waits for the circle's row, the first step of its workflow. */
+const rowWaitMs = 10_000;
+
+const message = z.string();
+const params = z.object({ id: uuid() });
+const name = text(255);
+const capacity = z.int('must be a whole number').min(1, 'must be at least 1').max(maximumCapacity);
+const startDate = z
+  .union([z.iso.date(), z.iso.datetime({ offset: true })], 'must be a date (YYYY-MM-DD) or an ISO 8601 date-time')
+  .refine((value) => Number.isFinite(Date.parse(value)), 'must be a date (YYYY-MM-DD) or an ISO 8601 date-time')
+  .meta({
+    override: { type: 'string' },
+    description: 'A date: midnight in UTC+7, today means at once. Or a date-time.',
+  });
+
+const room = createRoom({
+  prefix: '/v1/saving-circles',
+  tag: 'Saving circles',
+  description: 'Rotating savings: every member contributes each round, and one of them receives the pot.',
+});
+
+room.post(
+  '/',
+  {
+    summary: 'Create a saving circle',
+    description:
+      'An individual owns the circle; one created by an organization admin, or by platform for an account of an ' +
+      'organization, belongs to the organization. A creator is a member only after joining. Without `capacity` it takes ' +
+      'up to 100 members. It starts by itself on its start date, or is cancelled then with fewer than two members.',
+    access: allow('create-saving-circle', { scope: 'for the caller; for an organization by its admins and platform' }),
+    body: z.strictObject({
+      account_id: uuid(),
+      name,
+      capacity: capacity.optional(),
+      start_date: startDate,
+      amount: moneyString(),
+      visibility: z.enum(circleVisibilities).optional(),
+      round_interval: z.enum(roundIntervals).optional(),
+      turn_order: z.enum(turnOrders).optional(),
+    }),
+    answers: { 201: z.object({ message, ...circleFields }) },
+    refusals: [404, 503],
+  },
+  async ({ em, deps, caller, body, requestId }) => {
+    const { circleId, opening } = await prepareCircle(em, deps.sealer, { caller, circle: body, requestId });
+    await deps.temporal.startSavingCircle(circleId, opening, rowWaitMs);
+    const circle = await findCircle(em.fork(), circleId);
+    if (circle === null) {
+      return refuse('SERVICE_UNAVAILABLE', 'The saving circle could not be begun; try again', { retryAfterSeconds: 2 });
+    }
+    return created({ message: 'Saving circle created', ...presentCircle(circle) });
+  },
+);
+
+room.get(
+  '/',
+  {
+    summary: 'List saving circles',
+    description:
+      'Individuals see the circles that they created or joined. With `organization_id` an organization admin sees what ' +
+      'another organization shows to the public, an individual what their own organization shows (403 for another).',
+    access: allow('read-saving-circle', { scope: "own; the organization's for its admins; all for platform" }),
+    query: listQuery().extend({
+      status: z.enum(circleStatuses).optional(),
+      organization_id: uuid().optional(),
+      user_id: uuid().optional(),
+      account_id: uuid().optional(),
+    }),
+    answers: { 200: z.object({ message, saving_circles: z.array(CircleAnswer), ...pageFields }) },
+  },
+  async ({ em, caller, query }) => {
+    const { circles, total } = await listCircles(em, caller, query);
+    return {
+      message: 'Saving circles found',
+      saving_circles: circles.map(presentCircle),
+      ...presentPage(query, total),
+    };
+  },
+);
+
+room.get(
+  '/:id',
+  {
+    summary: 'Read a saving circle',
+    description: 'With `x-client-type: mobile` the stored fields; with `web` (the default) also `aggregation`.',
+    access: allow('read-saving-circle', { scope: 'own, joined, shown by its visibility; all for platform' }),
+    params,
+    answers: { 200: z.object({ message, saving_circle: CircleDetailAnswer }) },
+    refusals: [404],
+  },
+  async ({ em, caller, params: { id }, ctx }) => {
+    const circle = await getVisibleCircle(em, caller, id);
+    const description = await describeCircle(em, circle);
+    return { message: 'Saving circle found', saving_circle: presentDetail(description, isMobileClient(ctx)) };
+  },
+);
+
+room.patch(
+  '/:id',
+  {
+    summary: 'Change a saving circle',
+    description:
+      'While it is `new` everything may be changed; afterwards only `name` and `visibility` (400 otherwise).',
+    access: allow('update-saving-circle', { scope: 'as creator or admin' }),
+    params,
+    body: z.strictObject({
+      name: name.optional(),
+      capacity: capacity.optional(),
+      start_date: startDate.optional(),
+      amount: moneyString().optional(),
+      current_turn: z.int('must be a whole number').min(1, 'must be at least 1').max(maximumCapacity).optional(),
+      visibility: z.enum(circleVisibilities).optional(),
+    }),
+    answers: { 200: z.object({ message, data: CircleAnswer }) },
+    refusals: [404],
+  },
+  async ({ em, deps, caller, params: { id }, body, requestId }) => {
+    const circle = await updateCircle(em, { caller, circleId: id, change: body, requestId });
+    void deps.temporal.wakeSavingCircle(id, 'circleChanged');
+    return { message: 'Saving circle updated', data: presentCircle(circle) };
+  },
+);
+
+room.delete(
+  '/:id',
+  {
+    summary: 'Delete a saving circle',
+    description: 'A `new` one, or an `active` one without any contribution; every other is refused with 400.',
+    access: allow('delete-saving-circle', { scope: 'as creator or admin' }),
+    params,
+    answers: { 200: z.object({ message }) },
+    refusals: [404],
+  },
+  async ({ em, deps, caller, params: { id }, requestId }) => {
+    await deleteCircle(em, { caller, circleId: id, requestId });
+    void deps.temporal.wakeSavingCircle(id, 'circleCancelled');
+    return { message: 'Saving circle deleted' };
+  },
+);
+
+room.post(
+  '/:id/cancel',
+  {
+    summary: 'Cancel an active saving circle',
+    description:
+      'Completed contributions of the unfinished round are refunded, also those whose money still arrives. The circle ' +
+      'stays readable.',
+    access: allow('delete-saving-circle', { userTypes: ['platform'], scope: 'all' }),
+    params,
+    answers: { 200: z.object({ message, data: CircleAnswer }) },
+    refusals: [404],
+  },
+  async ({ em, deps, caller, params: { id }, requestId }) => {
+    await cancelCircle(em, { caller, circleId: id, requestId });
+    void deps.temporal.wakeSavingCircle(id, 'circleCancelled');
+    const circle = must(await findCircle(em.fork(), id), 'a cancelled circle stays');
+    return { message: 'Saving circle cancelled', data: presentCircle(circle) };
+  },
+);
+
+room.get(
+  '/:id/draw',
+  {
+    summary: 'Check the draw of a lottery',
+    description:
+      '`commitment` is the SHA-256, in hex, of `seed` (a text); members take their turns by ascending SHA-256 of the ' +
+      'text `seed:account_id`. `seed` and `order` are null until the circle starts.',
+    access: allow('read-saving-circle', { scope: 'as for the circle' }),
+    params,
+    answers: {
+      200: z.object({
+        message,
+        data: z.object({
+          commitment: z.string(),
+          seed: z.string().nullable(),
+          order: z.array(z.object({ account_id: uuid(), turn_number: z.int() })).nullable(),
+        }),
+      }),
+    },
+    refusals: [404],
+  },
+  async ({ em, caller, params: { id } }) => {
+    const circle = await getVisibleCircle(em, caller, id);
+    return { message: 'Draw found', data: await findDraw(em, circle) };
+  },
+);
+
+export const savingCirclesRoom = room;

@@ -1,0 +1,65 @@
+import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
+import { recordEvent } from '../events/record-event.ts';
+import { CircleContribution } from './circle-contribution.entity.ts';
+import { CircleRound } from './circle-round.entity.ts';
+import { shareCircle } from './lock-circle.ts';
+import { refundContribution } from './refund-contribution.ts';
+import type { ContributionStatus } from './saving-circle.ts';
+
+interface Settled {
+  circleId: string;
+  orderId: string;
+  transactionId: string;
+}
+
+/**
+ * The gateway payment of a contribution was posted to the holding account: the contribution is `completed`, or, when its
+ * circle or turn is over, `refunded` at once to the account that the member joined with. In the caller's transaction.
+ */
+export async function settleContribution(tx: EntityManager, { circleId, orderId, transactionId }: Settled) {
+  const circle = await shareCircle(tx, circleId);
+  const contribution = await lockContributionOf(tx, orderId);
+  const round = await tx.findOneOrFail(
+    CircleRound,
+    { saving_circle_id: circleId, turn_number: contribution.turn_number },
+    { refresh: true },
+  );
+  contribution.transaction_id = transactionId;
+  contribution.updated_at = new Date();
+  if (contribution.status !== 'pending' || circle.status !== 'active' || round.paid_at) {
+    await refundContribution(tx, circle, contribution);
+    return;
+  }
+  contribution.status = 'completed';
+  await tx.flush();
+  await recordChange(tx, contribution);
+}
+
+/** The gateway payment of a contribution ended unpaid: declined is `failed`, expired is `cancelled` (decisions 6). */
+export async function closeContribution(tx: EntityManager, orderId: string, outcome: 'FAILED' | 'EXPIRED') {
+  const contribution = await lockContributionOf(tx, orderId);
+  if (contribution.status !== 'pending') return;
+  const status: ContributionStatus = outcome === 'FAILED' ? 'failed' : 'cancelled';
+  contribution.status = status;
+  contribution.updated_at = new Date();
+  await tx.flush();
+  await recordChange(tx, contribution);
+}
+
+const lockContributionOf = (tx: EntityManager, orderId: string): Promise<CircleContribution> =>
+  tx.findOneOrFail(
+    CircleContribution,
+    { payment_order_id: orderId },
+    { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true },
+  );
+
+function recordChange(tx: EntityManager, { id, saving_circle_id, turn_number, status }: CircleContribution) {
+  return recordEvent(tx, {
+    event: 'RESOURCE_UPDATED',
+    resourceType: 'saving_circle_contribution',
+    resourceId: id,
+    actorId: null,
+    requestId: null,
+    data: { saving_circle_id, turn_number, status },
+  });
+}

@@ -1,0 +1,77 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Sealer } from '../encryption/sealer.ts';
+import { recordEvent } from '../events/record-event.ts';
+import { failpoint } from '../shared/failpoint.ts';
+import type { CircleProgress, CircleStep } from './circle-contract.ts';
+import { CircleMember } from './circle-member.entity.ts';
+import { findProgress } from './find-progress.ts';
+import { lockCircle } from './lock-circle.ts';
+import { placeOfSeed } from './open-circle.ts';
+import { openingInstant, openRoundOf } from './open-round.ts';
+import type { SavingCircle } from './saving-circle.entity.ts';
+import { minimumMembers } from './saving-circle.ts';
+import { inTurnOrder } from './turn-order.ts';
+
+/**
+ * Starts a `new` circle whose start date has come at `at`: gives the turns, sets it `active` and opens its first round,
+ * in one transaction. With fewer than two members it ends `cancelled`; one whose turns have all run elsewhere ends
+ * `completed`. Anything else changes nothing. Answers where the circle stands.
+ */
+export async function startCircle(
+  em: EntityManager,
+  sealer: Sealer,
+  { circleId, at }: CircleStep,
+): Promise<CircleProgress> {
+  const now = new Date(at);
+  await em.transactional(async (tx) => {
+    const circle = await lockCircle(tx, circleId);
+    if (circle.status !== 'new' || circle.starts_at > now) return;
+    const members = await tx.find(
+      CircleMember,
+      { saving_circle_id: circleId },
+      { orderBy: { joining_order: 'asc' }, refresh: true },
+    );
+    circle.updated_at = new Date();
+    if (members.length < minimumMembers) {
+      circle.status = 'cancelled';
+      circle.ended_at = now;
+    } else {
+      await giveTurns(tx, sealer, circle, members);
+      circle.started_at = now;
+      circle.first_turn = circle.current_turn;
+      circle.schedule_anchor = openingInstant(circle.starts_at, now);
+      if (circle.current_turn > members.length) {
+        circle.status = 'completed';
+        circle.ended_at = now;
+      } else {
+        circle.status = 'active';
+        await openRoundOf(tx, circle, circle.schedule_anchor);
+      }
+    }
+    await tx.flush();
+    await recordEvent(tx, {
+      event: 'RESOURCE_UPDATED',
+      resourceType: 'saving_circle',
+      resourceId: circleId,
+      actorId: null,
+      requestId: null,
+      data: { status: circle.status, members: members.length, turn_number: circle.current_turn },
+    });
+  });
+  await failpoint('start-circle.after');
+  return findProgress(em.fork(), circleId);
+}
+
+/** Turn numbers from 1 in the turn order. The seed of a lottery is revealed with them. */
+async function giveTurns(tx: EntityManager, sealer: Sealer, circle: SavingCircle, members: CircleMember[]) {
+  const sealed = circle.draw_seed_sealed ?? null;
+  const seed = sealed === null ? null : await sealer.open(placeOfSeed(circle.id), sealed);
+  if (seed !== null) {
+    circle.draw_seed = seed;
+    circle.draw_seed_sealed = null;
+  }
+  inTurnOrder(circle.turn_order, members, seed).forEach((member, index) => {
+    member.turn_number = index + 1;
+  });
+  await tx.flush();
+}

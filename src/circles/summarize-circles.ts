@@ -1,0 +1,59 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { recordRead } from '../events/record-event.ts';
+import { type Caller, isPlatform } from '../identity/caller.ts';
+import { refuse } from '../shared/errors.ts';
+
+/** All strings (giving-circles-payments.md section 2); the organization is null when the platform asks for everything. */
+export interface CircleSummary {
+  organization_id: string | null;
+  organization_name: string | null;
+  completed_circles: string;
+  cancelled_circles: string;
+  total_contribution_amount: string;
+  average_capacity: string;
+  average_current_turn: string;
+}
+
+const totals = `count(c.id) filter (where c.status = 'completed')::text as completed_circles,
+  count(c.id) filter (where c.status = 'cancelled')::text as cancelled_circles,
+  coalesce(sum(p.amount), 0)::numeric(20, 4)::text as total_contribution_amount,
+  coalesce(avg(c.capacity), 0)::numeric(20, 2)::text as average_capacity,
+  coalesce(avg(c.current_turn), 0)::numeric(20, 2)::text as average_current_turn`;
+
+const contributed = `left join lateral (select sum(amount) as amount from saving_circle_contributions
+  where saving_circle_id = c.id and status = 'completed') p on true`;
+
+/**
+ * What became of the circles that an organization owns; deleted ones do not count. Platform callers name any
+ * organization, or none for all circles; naming another's is refused with FOREIGN_ORGANIZATION, one that does not exist
+ * with NOT_FOUND. Leaves the event RESOURCE_FETCHED.
+ */
+export async function summarizeCircles(
+  em: EntityManager,
+  { caller, organizationId, requestId }: { caller: Caller; organizationId: string | undefined; requestId: string },
+): Promise<CircleSummary> {
+  if (!isPlatform(caller) && organizationId !== undefined && organizationId !== caller.organizationId) {
+    refuse('FOREIGN_ORGANIZATION', 'organization_id: the summary of another organization is not yours');
+  }
+  const asked = isPlatform(caller) ? organizationId : caller.organizationId;
+  const [summary] =
+    asked === undefined
+      ? await em.execute<CircleSummary[]>(
+          `select null as organization_id, null as organization_name, ${totals}
+           from saving_circles c ${contributed} where c.deleted_at is null`,
+        )
+      : await em.execute<CircleSummary[]>(
+          `select o.id as organization_id, o.name as organization_name, ${totals} from organizations o
+           left join saving_circles c on c.owner_id = o.id and c.deleted_at is null ${contributed}
+           where o.id = ? group by o.id`,
+          [asked],
+        );
+  if (summary === undefined) return refuse('NOT_FOUND', 'organization_id: no such organization');
+  await recordRead(em, {
+    resourceType: 'saving_circle_summary',
+    resourceId: summary.organization_id,
+    actorId: caller.userId,
+    requestId,
+  });
+  return summary;
+}

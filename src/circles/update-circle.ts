@@ -1,0 +1,83 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { recordEvent } from '../events/record-event.ts';
+import type { Caller } from '../identity/caller.ts';
+import { refuse } from '../shared/errors.ts';
+import { formatMoney, type Money } from '../shared/money.ts';
+import { requireManager } from './circle-access.ts';
+import { CircleMember } from './circle-member.entity.ts';
+import { lockLiveCircle } from './lock-circle.ts';
+import { refuseTooMuch } from './prepare-circle.ts';
+import type { SavingCircle } from './saving-circle.entity.ts';
+import type { CircleVisibility } from './saving-circle.ts';
+import { readStartDate } from './start-date.ts';
+
+export interface CircleChange {
+  name?: string | undefined;
+  capacity?: number | undefined;
+  start_date?: string | undefined;
+  /** IDR. */
+  amount?: Money | undefined;
+  current_turn?: number | undefined;
+  visibility?: CircleVisibility | undefined;
+}
+
+/** What may be changed once the circle is not `new` any more. */
+const alwaysChangeable = ['name', 'visibility'];
+
+/**
+ * Changes a circle: everything while it is `new`, name and visibility afterwards. Creator and admins only. Refuses with
+ * NOT_FOUND, FORBIDDEN and 400: another field later, a capacity below the members, a turn beyond the capacity, a day
+ * before today.
+ */
+export function updateCircle(
+  em: EntityManager,
+  input: { caller: Caller; circleId: string; change: CircleChange; requestId: string },
+): Promise<SavingCircle> {
+  const { caller, circleId, change, requestId } = input;
+  return em.transactional(async (tx) => {
+    const circle = await lockLiveCircle(tx, circleId);
+    requireManager(caller, circle);
+    const fields = Object.entries(change).flatMap(([field, value]) => (value === undefined ? [] : [field]));
+    const fixed = circle.status === 'new' ? [] : fields.filter((field) => !alwaysChangeable.includes(field));
+    if (fixed.length > 0) {
+      refuse('REQUEST_INVALID', `${fixed.join(', ')}: can be changed while the saving circle is new only`);
+    }
+    if (change.name !== undefined) circle.name = change.name;
+    if (change.visibility !== undefined) circle.visibility = change.visibility;
+    if (circle.status === 'new') await changeTerms(tx, circle, change);
+    circle.updated_at = new Date();
+    await tx.flush();
+    await recordEvent(tx, {
+      event: 'RESOURCE_UPDATED',
+      resourceType: 'saving_circle',
+      resourceId: circle.id,
+      actorId: caller.userId,
+      requestId,
+      data: { fields },
+    });
+    return circle;
+  });
+}
+
+async function changeTerms(tx: EntityManager, circle: SavingCircle, change: CircleChange): Promise<void> {
+  const { capacity, start_date, amount, current_turn } = change;
+  if (start_date !== undefined) {
+    const { startDate, startsAt } = readStartDate(start_date, new Date());
+    circle.start_date = startDate;
+    circle.starts_at = startsAt;
+  }
+  if (amount !== undefined) {
+    refuseTooMuch(amount);
+    circle.amount = formatMoney(amount);
+  }
+  if (capacity !== undefined) {
+    const members = await tx.count(CircleMember, { saving_circle_id: circle.id });
+    if (capacity < members) refuse('REQUEST_INVALID', `capacity: must not be below the ${members} members`);
+    circle.capacity = capacity;
+  }
+  if (current_turn !== undefined) circle.current_turn = current_turn;
+  if (circle.current_turn > circle.capacity) {
+    const field = current_turn === undefined ? 'capacity' : 'current_turn';
+    refuse('REQUEST_INVALID', `${field}: the current turn must be from 1 to the capacity`);
+  }
+}

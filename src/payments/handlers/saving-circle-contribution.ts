@@ -1,0 +1,29 @@
+import { getPayableCircle } from '../../circles/find-payable-circle.ts';
+import { recordContribution } from '../../circles/record-contribution.ts';
+import { closeContribution, settleContribution } from '../../circles/settle-contribution.ts';
+import type { PaymentHandler } from '../handler.ts';
+
+/** A member's contribution to the open round of a saving circle, on both rails; one for each member and turn. */
+export const savingCircleContribution: PaymentHandler = {
+  referenceType: 'saving_circle_contribution',
+  permission: 'update-saving-circle',
+  rails: ['gateway', 'balance'],
+  ledgerReferenceType: 'saving_circle',
+  gatewayPurpose: 'topup_product',
+  inTurn: true,
+  async findTarget(em, { referenceId, amount, caller }) {
+    const circle = await getPayableCircle(em, { circleId: referenceId, userId: caller.userId, amount });
+    return { accountId: circle.holdingAccountId };
+  },
+  async onPending(tx, { orderId, referenceId, userId, amount, requestId }) {
+    await recordContribution(tx, { circleId: referenceId, userId, amount, orderId, requestId, paid: null });
+  },
+  async onSettled(tx, { orderId, referenceId, userId, amount, sourceAccountId, requestId }, _, transactionId) {
+    if (orderId !== null) return settleContribution(tx, { circleId: referenceId, orderId, transactionId });
+    const paid = sourceAccountId === null ? null : { transactionId, sourceAccountId };
+    await recordContribution(tx, { circleId: referenceId, userId, amount, orderId, requestId, paid });
+  },
+  onClosed: (tx, { orderId }, outcome) =>
+    orderId === null ? Promise.resolve() : closeContribution(tx, orderId, outcome),
+  afterSettled: (workflows, { referenceId }) => workflows.wakeSavingCircle(referenceId, 'contributionCompleted'),
+};

@@ -1,0 +1,66 @@
+import { setCurrentDetails } from '@temporalio/workflow';
+import type { CircleProgress, OpenRound } from '../src/circles/circle-contract.ts';
+import { formatWesternIndonesia } from '../src/shared/clock.ts';
+
+/** A circle that nobody wakes looks at the database once a day. */
+const lookEveryMs = 24 * 60 * 60 * 1000;
+
+export type CircleDue =
+  | { in: 0; step: 'start' | 'open round' | 'report overdue' | 'pay the pot' }
+  | { in: number; step: 'look' };
+
+type Living = Exclude<CircleProgress, { phase: 'ended' }>;
+
+/** What the circle does now, or after how many milliseconds it looks again at the latest. */
+export function nextLook(circle: Living): CircleDue {
+  switch (circle.phase) {
+    case 'waiting for its start':
+      return at(circle.startsAt, 'start');
+    case 'between rounds':
+      return at(circle.opensAt, 'open round');
+    case 'collecting':
+      if (circle.round.missing === 0) return { in: 0, step: 'pay the pot' };
+      if (circle.round.overdueReported) return { in: lookEveryMs, step: 'look' };
+      return at(circle.round.dueAt, 'report overdue');
+  }
+}
+
+function at(instant: string, step: 'start' | 'open round' | 'report overdue'): CircleDue {
+  const left = Date.parse(instant) - Date.now();
+  return left > 0 ? { in: Math.min(left, lookEveryMs), step: 'look' } : { in: 0, step };
+}
+
+const wit = (instant: string): string => `${formatWesternIndonesia(new Date(instant))} (UTC+7)`;
+
+/** Tells operators, in the web UI: the round, the turn, who has not paid (ids), what happens next and when. */
+export function tellCircle(circle: CircleProgress): void {
+  setCurrentDetails(story(circle));
+}
+
+function story(circle: CircleProgress): string {
+  if (circle.phase === 'ended') return `Ended: ${circle.status}.`;
+  const { turn, lastTurn, amount, members } = circle;
+  switch (circle.phase) {
+    case 'waiting for its start':
+      return (
+        `Not started: ${members} members so far, IDR ${amount} each round. Next: starts at ${wit(circle.startsAt)}, ` +
+        'or is cancelled then if it has fewer than two members.'
+      );
+    case 'between rounds':
+      return `Between rounds of ${lastTurn}. Next: the round of turn ${turn} opens at ${wit(circle.opensAt)}.`;
+    case 'collecting':
+      return collecting(circle.round, `Round of turn ${turn} of ${lastTurn}, IDR ${amount} from each of ${members}`);
+  }
+}
+
+function collecting({ missing, missingUserIds, receiverUserId, overdueReported, dueAt }: OpenRound, round: string) {
+  if (missing === 0) return `${round}. Everybody has paid. Next: the pot goes to user ${receiverUserId}, now.`;
+  const further = missing > missingUserIds.length ? ` and ${missing - missingUserIds.length} more` : '';
+  const due = overdueReported
+    ? `Overdue since ${wit(dueAt)}; the round stays open.`
+    : `They are reported overdue at ${wit(dueAt)}.`;
+  return (
+    `${round}. ${missing} have not paid: ${missingUserIds.join(', ')}${further}. ${due} ` +
+    `Next: the pot goes to user ${receiverUserId} as soon as all have paid.`
+  );
+}

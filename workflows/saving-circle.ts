@@ -1,0 +1,89 @@
+import {
+  allHandlersFinished,
+  condition,
+  continueAsNew,
+  defineSignal,
+  defineUpdate,
+  proxyActivities,
+  proxyLocalActivities,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { Activities } from '../activities/index.ts';
+import type { CircleOpening, CircleProgress, CircleStep } from '../src/circles/circle-contract.ts';
+import type { CircleStatus } from '../src/circles/saving-circle.ts';
+import { nextLook, tellCircle } from './circle-progress.ts';
+
+export interface SavingCircleInput {
+  circleId: string;
+  /** What the request asked for. Absent when a circle that has its row is looked after again. */
+  opening?: CircleOpening;
+}
+
+/** The request waits for this: the circle has its row. */
+export const awaitCircle = defineUpdate<void>('awaitCircle');
+/** Hints, all of them: they make the circle look at the database, which decides. */
+export const contributionCompleted = defineSignal('contributionCompleted');
+export const circleChanged = defineSignal('circleChanged');
+export const circleCancelled = defineSignal('circleCancelled');
+
+const { openCircle } = proxyLocalActivities<Activities>({
+  startToCloseTimeout: '10 seconds',
+  retry: { initialInterval: '100 milliseconds', maximumInterval: '5 seconds' },
+});
+/** Each step is one short database transaction, and does its work once however often it is tried. */
+const { lookAtCircle, startCircle, openCircleRound, payCircleRound, reportOverdueContributions } =
+  proxyActivities<Activities>({
+    startToCloseTimeout: '10 seconds',
+    retry: { initialInterval: '200 milliseconds', maximumInterval: '30 seconds' },
+  });
+
+/**
+ * A saving circle from its creation to its last round: waits for its start date, gives the turns, and in each round
+ * waits for every member's contribution, pays the pot once, and opens the next round in its time. Nobody has to watch:
+ * contributions wake it, and once a day it looks by itself.
+ */
+export async function savingCircle({ circleId, opening }: SavingCircleInput): Promise<CircleStatus> {
+  let hints = 0;
+  const opened = openCircle({ circleId, opening: opening ?? null });
+  setHandler(awaitCircle, async () => void (await opened));
+  for (const hint of [contributionCompleted, circleChanged, circleCancelled]) {
+    setHandler(hint, () => {
+      hints += 1;
+    });
+  }
+  let seen = hints;
+  let circle = await opened;
+  const take = (step: (input: CircleStep) => Promise<CircleProgress>) => {
+    seen = hints;
+    return step({ circleId, at: new Date(Date.now()).toISOString() });
+  };
+
+  while (circle.phase !== 'ended') {
+    tellCircle(circle);
+    const due = nextLook(circle);
+    if (due.in > 0) {
+      await condition(() => hints > seen, due.in);
+      circle = await take(lookAtCircle);
+    } else if (due.step === 'start') {
+      circle = await take(startCircle);
+    } else if (due.step === 'open round') {
+      circle = await take(openCircleRound);
+    } else if (due.step === 'report overdue') {
+      circle = await take(reportOverdueContributions);
+    } else {
+      circle = await take(payCircleRound);
+      if (circle.phase !== 'ended') await beginAnew(circleId);
+    }
+    if (workflowInfo().continueAsNewSuggested) await beginAnew(circleId);
+  }
+  tellCircle(circle);
+  await condition(allHandlersFinished);
+  return circle.status;
+}
+
+/** A run for each round; what was signalled meanwhile is in the database, where the next run looks first. */
+async function beginAnew(circleId: string): Promise<never> {
+  await condition(allHandlersFinished);
+  return continueAsNew<typeof savingCircle>({ circleId });
+}
