@@ -1,0 +1,257 @@
+import { maskNumber } from '../../src/official-documents/official-document.ts';
+import {
+  type BuiltUser,
+  buildIndividual,
+  buildOrganization,
+  buildOrganizationAdmin,
+  buildPlatformAdmin,
+} from '../support/build.ts';
+import { buildTransaction, upload } from '../support/documents.ts';
+import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+
+let stack: Stack;
+let owner: BuiltUser;
+let fellow: BuiltUser;
+let admin: BuiltUser;
+let stranger: BuiltUser;
+let platform: BuiltUser;
+beforeAll(async () => {
+  stack = await startStack();
+  const organizationId = await buildOrganization(stack);
+  [owner, fellow, admin, stranger, platform] = await Promise.all([
+    buildIndividual(stack, { organizationId }),
+    buildIndividual(stack, { organizationId }),
+    buildOrganizationAdmin(stack, { organizationId }),
+    buildIndividual(stack),
+    buildPlatformAdmin(stack),
+  ]);
+});
+afterAll(() => stack.stop());
+afterEach(() => expectChecksEmpty(stack));
+
+const number = '3273014501900001';
+const masked = '************0001';
+const required = { kind: 'national_id', number, name_on_document: 'Siti Rahmawati' };
+const path = '/v1/official-documents';
+const create = (by: BuiltUser, body: object = required) => stack.post(path, body, { token: by.token });
+const read = (by: BuiltUser, id: string) => stack.get(`${path}/${id}`, { token: by.token });
+const list = (by: BuiltUser, query = '') => stack.get(`${path}?${query}`, { token: by.token });
+const change = (by: BuiltUser, id: string, body: object) => stack.patch(`${path}/${id}`, body, { token: by.token });
+const remove = (by: BuiltUser, id: string) => stack.delete(`${path}/${id}`, undefined, { token: by.token });
+const created = async (by = owner, body: object = required) =>
+  (await create(by, body)).body.data.official_document as { id: string; [field: string]: unknown };
+const documentOf = async (by: BuiltUser) =>
+  (await upload(stack, by, await buildTransaction(stack, by, owner.accountId))).body.id as string;
+const eventsOf = async (id: string) => {
+  const rows = await stack
+    .em()
+    .execute<{ told: string }[]>(
+      "select event || ' ' || impact as told from events where resource_type = 'official_document' and resource_id = ? order by id",
+      [id],
+    );
+  return rows.map(({ told }) => told);
+};
+
+describe('POST /v1/official-documents (create-official-document)', () => {
+  it('answers 201 with data.official_document, its id a numeric string, pending', async () => {
+    const documentId = await documentOf(owner);
+    const dates = { issued_on: '2020-02-29', expires_on: '2030-02-28' };
+    const { status, body } = await create(owner, { ...required, ...dates, document_id: documentId });
+    expect({ status, body }).toEqual({
+      status: 201,
+      body: {
+        message: expect.any(String),
+        data: {
+          official_document: {
+            ...required,
+            ...dates,
+            id: expect.stringMatching(/^[1-9]\d*$/),
+            user_id: owner.id,
+            organization_id: owner.organizationId,
+            document_id: documentId,
+            verification_status: 'pending',
+            created_at: expect.any(String),
+            updated_at: expect.any(String),
+          },
+        },
+      },
+    });
+    expect(await eventsOf(body.data.official_document.id)).toEqual(['RESOURCE_CREATED MEDIUM']);
+  });
+
+  it.each(['passport', 'national_id', 'driving_license', 'taxpayer_id'])('takes the kind %s', async (kind) => {
+    expect(await created(owner, { ...required, kind })).toMatchObject({
+      kind,
+      issued_on: null,
+      expires_on: null,
+      document_id: null,
+    });
+  });
+
+  it.each<[string, object, string]>([
+    ['another kind', { kind: 'library_card' }, 'kind'],
+    ['no number', { number: undefined }, 'number'],
+    ['an empty number', { number: '' }, 'number'],
+    ['a number of 65 characters', { number: '1'.repeat(65) }, 'number'],
+    ['no name', { name_on_document: undefined }, 'name_on_document'],
+    ['a date that is none', { issued_on: '2021-02-29' }, 'issued_on'],
+    ['a date-time', { expires_on: '2030-01-01T00:00:00Z' }, 'expires_on'],
+    ['an end before its beginning', { issued_on: '2030-01-02', expires_on: '2030-01-01' }, 'expires_on'],
+    ['a verification_status', { verification_status: 'verified' }, 'verification_status'],
+    ['an unknown field', { user_id: '00000000-0000-4000-8000-000000000000' }, 'user_id'],
+  ])('with %s is a 400 that names the field', async (_, fields, field) => {
+    const { status, body } = await create(owner, { ...required, ...fields });
+    expect([status, String(body.message)]).toEqual([400, expect.stringContaining(field)]);
+  });
+
+  it("with a document_id that is not a document of the owner's is a 400 that names it", async () => {
+    const { status, body } = await create(owner, { ...required, document_id: await documentOf(platform) });
+    expect([status, body.message]).toEqual([400, expect.stringContaining('document_id')]);
+  });
+});
+
+describe('GET /v1/official-documents/:id (read-official-document)', () => {
+  it('shows the number to its owner, and masked to admins of the organization and to platform', async () => {
+    const { id } = await created();
+    expect((await read(owner, id)).body.data.official_document.number).toBe(number);
+    for (const by of [admin, platform]) {
+      expect((await read(by, id)).body.data.official_document).toMatchObject({ id, number: masked });
+    }
+  });
+
+  it("another's and a missing one look the same: 404, for other users of the organization too", async () => {
+    const { id } = await created();
+    const missing = await read(stranger, '999999999');
+    for (const by of [stranger, fellow]) {
+      expect(await read(by, id)).toMatchObject({ status: 404, body: missing.body });
+    }
+    expect(missing.status).toBe(404);
+  });
+
+  it.each(['abc', '0', '-1', '1.5', '9223372036854775808', '01'])('with the id %s is a 400', async (id) => {
+    expect((await read(owner, id)).status).toBe(400);
+  });
+
+  it('takes the largest id there can be', async () => {
+    expect((await read(owner, '9223372036854775807')).status).toBe(404);
+  });
+});
+
+describe('GET /v1/official-documents (read-official-document)', () => {
+  it("answers data.official_documents with page, limit and total: one's own, the organization's for its admins, all for platform", async () => {
+    const own = await created();
+    const others = await created(stranger);
+    const { status, body } = await list(owner, 'limit=1');
+    expect({ status, body }).toMatchObject({ status: 200, body: { data: { page: 1, limit: 1 } } });
+    expect(body.data.official_documents).toMatchObject([{ id: own.id, number }]);
+    const idsFor = async (by: BuiltUser) =>
+      (await list(by, 'limit=100')).body.data.official_documents.map(({ id }: { id: string }) => id);
+    expect(await idsFor(stranger)).toEqual([others.id]);
+    expect(await idsFor(fellow)).toEqual([]);
+    expect(await idsFor(admin)).toContain(own.id);
+    expect(await idsFor(admin)).not.toContain(others.id);
+    expect(await idsFor(platform)).toEqual(expect.arrayContaining([own.id, others.id]));
+    expect((await list(admin)).body.data.official_documents[0].number).toBe(masked);
+  });
+
+  it('reads on by `after`, refuses limit 0 and an after that is no id', async () => {
+    const [first, second] = [await created(), await created()];
+    const { body } = await list(owner, `after=${second.id}&limit=1`);
+    expect(body.data.official_documents).toMatchObject([{ id: first.id }]);
+    expect([(await list(owner, 'limit=0')).status, (await list(owner, 'after=x')).status]).toEqual([400, 400]);
+  });
+});
+
+describe('PATCH /v1/official-documents/:id (update-official-document)', () => {
+  it('changes what is named and keeps the rest, by the owner, admins of the organization and platform', async () => {
+    const { id } = await created();
+    const { status, body } = await change(owner, id, { number: 'A1234567', expires_on: '2031-01-01' });
+    expect({ status, body }).toMatchObject({
+      status: 200,
+      body: { data: { official_document: { ...required, number: 'A1234567', expires_on: '2031-01-01' } } },
+    });
+    for (const by of [admin, platform])
+      expect((await change(by, id, { name_on_document: 'Siti R.' })).status).toBe(200);
+    expect((await read(owner, id)).body.data.official_document).toMatchObject({
+      number: 'A1234567',
+      name_on_document: 'Siti R.',
+    });
+    expect(await eventsOf(id)).toEqual(['RESOURCE_CREATED MEDIUM', ...Array(3).fill('RESOURCE_UPDATED MEDIUM')]);
+  });
+
+  it('sets verification_status for platform only: 403 for everybody else', async () => {
+    const { id } = await created();
+    for (const by of [owner, admin])
+      expect((await change(by, id, { verification_status: 'verified' })).status).toBe(403);
+    expect((await read(owner, id)).body.data.official_document.verification_status).toBe('pending');
+    const verified = await change(platform, id, { verification_status: 'verified' });
+    expect(verified.body.data.official_document).toMatchObject({ verification_status: 'verified', number: masked });
+    expect((await change(platform, id, { verification_status: 'perhaps' })).status).toBe(400);
+  });
+
+  it('of a verified one by its owner makes it pending again; by platform it stays verified', async () => {
+    const { id } = await created();
+    await change(platform, id, { verification_status: 'verified' });
+    expect((await change(platform, id, { kind: 'passport' })).body.data.official_document.verification_status).toBe(
+      'verified',
+    );
+    expect((await change(owner, id, { number: '1' })).body.data.official_document.verification_status).toBe('pending');
+  });
+
+  it("with a document_id of the owner's own; another's, and an end before the beginning, are a 400", async () => {
+    const { id } = await created(owner, { ...required, issued_on: '2024-01-01' });
+    expect((await change(admin, id, { document_id: await documentOf(owner) })).status).toBe(200);
+    expect((await change(platform, id, { document_id: await documentOf(platform) })).status).toBe(400);
+    expect((await change(owner, id, { expires_on: '2023-01-01' })).status).toBe(400);
+  });
+
+  it("of another's, or a missing one, is a 404; with an unknown field or a malformed id a 400", async () => {
+    const { id } = await created();
+    for (const by of [stranger, fellow]) expect((await change(by, id, { number: '1' })).status).toBe(404);
+    expect((await change(owner, '999999999', { number: '1' })).status).toBe(404);
+    expect([(await change(owner, id, { user_id: owner.id })).status, (await change(owner, 'x', {})).status]).toEqual([
+      400, 400,
+    ]);
+    expect((await read(owner, id)).body.data.official_document.number).toBe(number);
+  });
+});
+
+describe('DELETE /v1/official-documents/:id (delete-official-document)', () => {
+  it('deletes it for good, and writes RESOURCE_DELETED', async () => {
+    const { id } = await created();
+    expect(await remove(owner, id)).toMatchObject({ status: 200, body: { message: expect.any(String) } });
+    expect([(await read(owner, id)).status, (await remove(owner, id)).status]).toEqual([404, 404]);
+    expect(await stack.em().execute('select 1 from official_documents where id = ?', [id])).toEqual([]);
+    expect(await eventsOf(id)).toEqual(['RESOURCE_CREATED MEDIUM', 'RESOURCE_DELETED HIGH']);
+  });
+
+  it("of another's is a 404; admins of the organization and platform may", async () => {
+    const [first, second] = [await created(), await created()];
+    for (const by of [stranger, fellow]) expect((await remove(by, first.id)).status).toBe(404);
+    expect([(await remove(admin, first.id)).status, (await remove(platform, second.id)).status]).toEqual([200, 200]);
+  });
+});
+
+describe('Every route of official documents', () => {
+  const routes: [name: string, ask: (by: BuiltUser) => Promise<{ status: number }>][] = [
+    ['POST /v1/official-documents', (by) => create(by)],
+    ['GET /v1/official-documents', (by) => list(by)],
+    ['GET /v1/official-documents/:id', (by) => read(by, '1')],
+    ['PATCH /v1/official-documents/:id', (by) => change(by, '1', {})],
+    ['DELETE /v1/official-documents/:id', (by) => remove(by, '1')],
+  ];
+  it.each(routes)('%s is a 403 without its permission and a 401 without a token', async (_, ask) => {
+    const powerless = await buildIndividual(stack);
+    await stack.em().execute('update users set role_id = null where id = ?', [powerless.id]);
+    expect([(await ask(powerless)).status, (await ask({ ...powerless, token: 'x' })).status]).toEqual([403, 401]);
+  });
+});
+
+describe('A masked number', () => {
+  it.each([
+    ['3273014501900001', '************0001'],
+    ['123456789', '*****6789'],
+    ['12345678', '********'],
+    ['1', '*'],
+  ])('%s is %s', (whole, shown) => expect(maskNumber(whole)).toBe(shown));
+});
