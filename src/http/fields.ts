@@ -63,7 +63,7 @@ export const moneyNumber = () =>
     .transform((value, ctx): Money => {
       const read = readLiteral(value.source);
       if ('amount' in read) {
-        if (!read.amount.startsWith('-') && Number(read.amount) !== 0) return read.amount;
+        if (!read.amount.startsWith('-') && /[1-9]/.test(read.amount)) return read.amount;
         ctx.addIssue({ code: 'custom', message: 'must be greater than zero' });
       } else {
         ctx.addIssue({ code: 'custom', message: read.complaint });

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -104,5 +105,14 @@ describe('The admin commands', () => {
     } finally {
       rmSync(directory, { recursive: true, force: true });
     }
+  });
+
+  it('keys:reencrypt moves what is sealed to the key that stands first', async () => {
+    await stack.get('/.well-known/jwks.json');
+    const keys = `newer:${randomBytes(32).toString('base64')},${stack.env.DATA_ENCRYPTION_KEYS}`;
+    const env = { ...stack.env, DATA_ENCRYPTION_KEYS: keys };
+    const { code, stdout } = await run('keys-reencrypt', ['--json'], env);
+    expect([code, JSON.parse(stdout)]).toEqual([0, expect.objectContaining({ key_id: 'newer', moved: 1 })]);
+    expect((await run('keys-reencrypt', [], env)).stdout).toContain('0 values moved');
   });
 });

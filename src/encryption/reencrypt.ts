@@ -1,0 +1,106 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { decodeProtectedHeader } from 'jose';
+import { must } from '../shared/assert.ts';
+import type { Sealer } from './sealer.ts';
+
+/** Rows that are looked at together. */
+const batchRows = 500;
+
+export interface SealedColumn {
+  table: string;
+  column: string;
+}
+
+export interface ReencryptProgress extends SealedColumn {
+  /** Rows looked at so far and in all, over every column. */
+  done: number;
+  total: number;
+}
+
+export interface ReencryptResult extends SealedColumn {
+  rows: number;
+  moved: number;
+}
+
+/** Every column that holds sealed values: by convention those named `*_sealed`, each of a table with an `id`. */
+export async function findSealedColumns(em: EntityManager): Promise<SealedColumn[]> {
+  return em.execute<SealedColumn[]>(
+    `select c.table_name as "table", c.column_name as "column" from information_schema.columns c
+     join information_schema.tables t using (table_schema, table_name)
+     where c.table_schema = current_schema() and t.table_type = 'BASE TABLE' and c.column_name like '%\\_sealed'
+     order by 1, 2`,
+  );
+}
+
+/**
+ * Moves every sealed value to the newest key, `newestKeyId`, while everybody goes on reading and writing: a value that
+ * changed meanwhile is left to its writer. What is done already is skipped, so it can be stopped and started again.
+ */
+export async function reencrypt(
+  em: EntityManager,
+  input: { sealer: Sealer; newestKeyId: string; onProgress?: (progress: ReencryptProgress) => void },
+): Promise<ReencryptResult[]> {
+  const { sealer, newestKeyId, onProgress } = input;
+  const columns = await findSealedColumns(em);
+  const counts = await Promise.all(columns.map((place) => countRows(em, place)));
+  const total = counts.reduce((sum, count) => sum + count, 0);
+  const results: ReencryptResult[] = [];
+  let done = 0;
+  for (const place of columns) {
+    const result = { ...place, rows: 0, moved: 0 };
+    let after: string | null = null;
+    for (;;) {
+      const batch: { id: string; header: string }[] = await readBatch(em, place, after);
+      for (const { id, header } of batch) {
+        if (keyIdOf(header) !== newestKeyId && (await moveValue(em, sealer, place, id))) result.moved += 1;
+      }
+      result.rows += batch.length;
+      done += batch.length;
+      onProgress?.({ ...place, done, total: Math.max(total, done) });
+      if (batch.length < batchRows) break;
+      after = must(batch.at(-1), 'a full batch has a last row').id;
+    }
+    results.push(result);
+  }
+  return results;
+}
+
+const keyIdOf = (header: string): string | undefined => decodeProtectedHeader(`${header}....`).kid;
+
+// Names come from the catalogue, never from a caller.
+const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+
+async function countRows(em: EntityManager, { table, column }: SealedColumn): Promise<number> {
+  const [row] = await em.execute<[{ rows: string }]>(
+    `select count(*) as rows from ${quote(table)} where ${quote(column)} is not null`,
+  );
+  return Number(row.rows);
+}
+
+function readBatch(
+  em: EntityManager,
+  { table, column }: SealedColumn,
+  after: string | null,
+): Promise<{ id: string; header: string }[]> {
+  return em.execute(
+    `select id::text, split_part(${quote(column)}, '.', 1) as header from ${quote(table)}
+     where ${quote(column)} is not null ${after === null ? '' : 'and id > ?'} order by id limit ${batchRows}`,
+    after === null ? [] : [after],
+  );
+}
+
+async function moveValue(em: EntityManager, sealer: Sealer, place: SealedColumn, id: string): Promise<boolean> {
+  const { table, column } = place;
+  const [row] = await em.execute<{ sealed: string | null }[]>(
+    `select ${quote(column)} as sealed from ${quote(table)} where id = ?`,
+    [id],
+  );
+  if (!row?.sealed) return false;
+  const where = { table, column, row: id };
+  const moved = await sealer.seal(where, await sealer.open(where, row.sealed));
+  const updated = await em.execute<unknown[]>(
+    `update ${quote(table)} set ${quote(column)} = ? where id = ? and ${quote(column)} = ? returning 1`,
+    [moved, id, row.sealed],
+  );
+  return updated.length > 0;
+}
