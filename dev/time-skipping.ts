@@ -30,7 +30,7 @@ export async function findTimeSkippingServer(say: (sentence: string) => void): P
   return fetchByMaven(maven);
 }
 
-const fetchedDirectory = () => join(userCacheDirectory(), `time-skipping-${artifactVersion}`);
+const fetchedDirectory = () => join(userCacheDirectory(), `time-skipping-${artifactVersion}-2`);
 const wrapperName = 'time-skipping-server';
 
 function findFetched(): string | null {
@@ -79,7 +79,7 @@ const wrapperScript = `#!/bin/sh
 cd "$(dirname "$0")" || exit 1
 starter=$PPID
 ( while kill -0 "$starter" 2>/dev/null && kill -0 $$ 2>/dev/null; do sleep 1; done; kill -9 $$ 2>/dev/null ) >/dev/null 2>&1 </dev/null &
-exec java -Xmx512m -cp 'lib/*' io.temporal.testserver.TestServer "$@" 2>/dev/null
+exec java -Xmx512m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -cp 'lib/*' io.temporal.testserver.TestServer "$@" 2>/dev/null
 `;
 
 /** Answers null, or what Maven complained. */

@@ -7,6 +7,21 @@ export interface TimeSkippingStack extends Stack {
   time: TestWorkflowEnvironment;
 }
 
+/** The SDK gives a server five seconds to start, which a busy machine may not have: asked again, up to six times. */
+const startAttempts = 6;
+
+async function startServer(path: string): Promise<TestWorkflowEnvironment> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await TestWorkflowEnvironment.createTimeSkipping({
+        server: { executable: { type: 'existing-path', path } },
+      });
+    } catch (error) {
+      if (attempt >= startAttempts || !/did not start within/.test(String(error))) throw error;
+    }
+  }
+}
+
 /**
  * A stack whose Temporal skips time: one environment per test file, as its clock is shared. Only the workflow's clock
  * moves; PostgreSQL, the sandbox and tokens stay in the present.
@@ -14,9 +29,7 @@ export interface TimeSkippingStack extends Stack {
 export async function startTimeSkippingStack(options: StackOptions = {}): Promise<TimeSkippingStack> {
   const { timeSkipping } = testRun();
   if (!('path' in timeSkipping)) throw new Error(`there is no time-skipping server: ${timeSkipping.missing}`);
-  const time = await TestWorkflowEnvironment.createTimeSkipping({
-    server: { executable: { type: 'existing-path', path: timeSkipping.path } },
-  });
+  const time = await startServer(timeSkipping.path);
   try {
     const stack = await startStack({
       worker: true,
