@@ -2,6 +2,7 @@ import type { Dependencies } from '../src/dependencies.ts';
 import { createCallbackActivities } from './callbacks.ts';
 import { createCircleActivities } from './circles.ts';
 import { createGivingActivities } from './giving.ts';
+import { createPartnerActivities } from './partner-payments.ts';
 import { createPaymentActivities } from './payments.ts';
 
 /** The hands of the workflows, closed over what they work with. Their names live in histories for ever. */
@@ -11,6 +12,7 @@ export function createActivities(deps: Dependencies) {
     ...createCallbackActivities(deps),
     ...createCircleActivities(deps),
     ...createGivingActivities(deps),
+    ...createPartnerActivities(deps),
   };
 }
 

@@ -8,6 +8,7 @@ import { causesRoom } from './causes/causes.routes.ts';
 import { circleSummaryRoom } from './circles/circle-summary.routes.ts';
 import { circleMembershipRoom } from './circles/membership.routes.ts';
 import { savingCirclesRoom } from './circles/saving-circles.routes.ts';
+import { collectionsRoom } from './collections/collections.routes.ts';
 import type { Dependencies } from './dependencies.ts';
 import { documentsRoom } from './documents/documents.routes.ts';
 import { allocationRoom } from './donations/allocation.routes.ts';
@@ -35,11 +36,14 @@ import { transactionsRoom } from './ledger/transactions.routes.ts';
 import { officialDocumentsRoom } from './official-documents/official-documents.routes.ts';
 import { organizationsRoom } from './organizations/organizations.routes.ts';
 import { limitPartnerRate } from './partners/limit-rate.ts';
+import { partnerRoom } from './partners/partner.routes.ts';
+import { partnerAccountsRoom } from './partners/partner-accounts.routes.ts';
 import { createPartnerDoor } from './partners/partner-door.ts';
 import { paymentsRoom } from './payments/payments.routes.ts';
 import { transfersRoom } from './payments/transfers.routes.ts';
 import { productsRoom } from './products/products.routes.ts';
 import { savingGoalsRoom } from './saving-goals/saving-goals.routes.ts';
+import { webhooksRoom } from './webhooks/webhooks.routes.ts';
 
 export const version = '0.1.0';
 
@@ -70,6 +74,10 @@ export const rooms: readonly Room[] = [
   circleMembershipRoom,
   circleSummaryRoom,
   callbacksRoom,
+  partnerAccountsRoom,
+  webhooksRoom,
+  partnerRoom,
+  collectionsRoom,
 ];
 
 /** Literal paths before those with parameters, so that `/organizations/sizes` is not an organization. */

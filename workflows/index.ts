@@ -1,6 +1,15 @@
 export { donationAllocation } from './donation-allocation.ts';
 export { donationSubscription } from './donation-subscription.ts';
 export { gatewayPayment } from './gateway-payment.ts';
+export { partnerPayment } from './partner-payment.ts';
 export { savingCircle } from './saving-circle.ts';
-export { redeliverCallbacks, runLedgerChecks, sweepOverduePayments, sweepSavingCircles } from './schedules.ts';
+export {
+  redeliverCallbacks,
+  runLedgerChecks,
+  sweepDeliveries,
+  sweepOverduePayments,
+  sweepPartnerAnswers,
+  sweepSavingCircles,
+} from './schedules.ts';
 export { unmatchedReceipt } from './unmatched-receipt.ts';
+export { webhookDelivery } from './webhook-delivery.ts';

@@ -25,3 +25,13 @@ export function sweepSavingCircles(): Promise<number> {
 export function runLedgerChecks(): Promise<string[]> {
   return activities.runLedgerChecks({});
 }
+
+/** Started by a schedule: starts the delivery of webhooks that are overdue. Returns how many. */
+export function sweepDeliveries(): Promise<number> {
+  return activities.sweepDeliveries({});
+}
+
+/** Started by a schedule: forgets idempotent answers of partners that are older than they are kept. Returns how many. */
+export function sweepPartnerAnswers(): Promise<number> {
+  return activities.sweepPartnerAnswers({});
+}

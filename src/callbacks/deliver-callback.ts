@@ -1,14 +1,16 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { StrayPayment } from '../payments/payment-contract.ts';
-import { isFinalOrder, type PaymentOrderStatus } from '../payments/payment-order.ts';
 import { receiptIdFor } from '../shared/ids.ts';
 import { isUuid } from '../shared/uuid.ts';
 import { CallbackRow } from './callback.entity.ts';
+import { type ReferenceOwner, referenceOwners } from './reference-owners.ts';
 
 /** How callbacks become workflow signals; made by `temporal/`, passed in. */
 export interface WorkflowPort {
   /** Wakes the order's workflow, or starts it again from its row when there is none. */
   hintGatewayPayment(orderId: string): Promise<void>;
+  /** The same for a partner's payment. */
+  hintPartnerPayment(paymentId: string): Promise<void>;
   /** Starts the case of money that no order takes; one that exists already is left alone. */
   openUnmatchedReceipt(stray: StrayPayment): Promise<void>;
 }
@@ -31,8 +33,8 @@ export async function deliverCallback(em: EntityManager, workflows: WorkflowPort
 }
 
 async function route(em: EntityManager, workflows: WorkflowPort, callback: CallbackRow): Promise<void> {
-  const status = await statusOfOrder(em, callback.reference);
-  if (status !== null && !isFinalOrder(status)) return workflows.hintGatewayPayment(callback.reference);
+  const waiting = await findWaiting(em, callback.reference);
+  if (waiting !== null) return waiting.hint(workflows, callback.reference);
   const { provider_payment_id: paymentId, provider_payment_method_id: methodId } = callback;
   if (callback.kind !== 'payment' || !paymentId || !methodId) return;
   const known = await em.execute<unknown[]>('select 1 from receipts where provider_payment_id = ?', [paymentId]);
@@ -44,12 +46,14 @@ async function route(em: EntityManager, workflows: WorkflowPort, callback: Callb
   });
 }
 
-async function statusOfOrder(em: EntityManager, reference: string): Promise<PaymentOrderStatus | null> {
+/** Who of ours waits for news under this reference; null when nobody does. */
+async function findWaiting(em: EntityManager, reference: string): Promise<ReferenceOwner | null> {
   if (!isUuid(reference)) return null;
-  const rows = await em.execute<{ status: PaymentOrderStatus }[]>('select status from payment_orders where id = ?', [
-    reference,
-  ]);
-  return rows[0]?.status ?? null;
+  for (const owner of referenceOwners) {
+    const state = await owner.find(em, reference);
+    if (state !== null) return state === 'open' ? owner : null;
+  }
+  return null;
 }
 
 /** Delivers what was stored and not delivered, oldest first; returns how many are delivered now. */

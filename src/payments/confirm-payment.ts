@@ -1,10 +1,10 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Gateway, InstrumentState, ProviderPayment } from '../gateway/gateway.ts';
 import { receiptIdFor } from '../shared/ids.ts';
-import { addMoney, compareMoney } from '../shared/money.ts';
+import { addMoney, compareMoney, type Money } from '../shared/money.ts';
 import type { Confirmation, StrayPayment } from './payment-contract.ts';
 import { PaymentOrder } from './payment-order.entity.ts';
-import { isFinalOrder } from './payment-order.ts';
+import { isFinalOrder, type PaymentOrderStatus } from './payment-order.ts';
 import { Receipt } from './receipt.entity.ts';
 
 /**
@@ -17,17 +17,39 @@ export async function confirmPayment(
   gateway: Gateway,
   { orderId, signal }: { orderId: string; signal: AbortSignal },
 ): Promise<Confirmation> {
-  const state = await gateway.findInstrument(orderId, { signal });
-  const order = await em.findOneOrFail(PaymentOrder, { id: orderId });
+  return confirmInstrument(em, gateway, {
+    reference: orderId,
+    signal,
+    expect: async () => {
+      const order = await em.findOneOrFail(PaymentOrder, { id: orderId });
+      return { total: addMoney(order.nominal, order.admin_fee), status: order.status };
+    },
+  });
+}
+
+/** What of ours is read after the provider has answered: what exactly pays it, and whether it still waits for that. */
+export interface ExpectedPayment {
+  /** IDR, scale 4. */
+  total: Money;
+  status: PaymentOrderStatus;
+}
+
+/** As `confirmPayment`, for anything that has an instrument under its own id. */
+export async function confirmInstrument(
+  em: EntityManager,
+  gateway: Gateway,
+  { reference, signal, expect }: { reference: string; signal: AbortSignal; expect: () => Promise<ExpectedPayment> },
+): Promise<Confirmation> {
+  const state = await gateway.findInstrument(reference, { signal });
+  const { total, status: ours } = await expect();
   if (state === null) return { outcome: 'waiting', strays: [] };
   const received = await withoutReceipt(
     em,
     state.payments.filter(({ status }) => status === 'succeeded'),
   );
-  const total = addMoney(order.nominal, order.admin_fee);
-  const paying = isFinalOrder(order.status)
+  const paying = isFinalOrder(ours)
     ? undefined
-    : received.find(({ amount, reference }) => reference === order.id && compareMoney(amount, total) === 0);
+    : received.find((payment) => payment.reference === reference && compareMoney(payment.amount, total) === 0);
   const strays = received.filter((payment) => payment !== paying).map(strayOf);
   if (paying !== undefined) {
     const { providerPaymentId, providerPaymentMethodId, amount } = paying;

@@ -9,8 +9,16 @@ export async function expireInstrument(
   { orderId, signal }: { orderId: string; signal: AbortSignal },
 ): Promise<void> {
   const order = await em.findOneOrFail(PaymentOrder, { id: orderId });
+  await expireAtProvider(gateway, { reference: orderId, methodId: order.provider_payment_method_id, signal });
+}
+
+/** Expires an instrument by the provider's id of its payment method, or by its reference where none was written down. */
+export async function expireAtProvider(
+  gateway: Gateway,
+  instrument: { reference: string; methodId: string | null | undefined; signal: AbortSignal },
+): Promise<void> {
+  const { reference, signal } = instrument;
   const methodId =
-    order.provider_payment_method_id ??
-    (await gateway.findInstrument(orderId, { signal }))?.instrument.providerPaymentMethodId;
+    instrument.methodId ?? (await gateway.findInstrument(reference, { signal }))?.instrument.providerPaymentMethodId;
   if (methodId !== undefined) await gateway.expireInstrument(methodId, { signal });
 }

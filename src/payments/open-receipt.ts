@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { PartnerPayment } from '../collections/partner-payment.entity.ts';
 import { recordEvent } from '../events/record-event.ts';
 import type { Gateway, ProviderPayment } from '../gateway/gateway.ts';
 import { systemAccounts } from '../ledger/account.ts';
@@ -70,7 +71,9 @@ function tell({ state, amount, reason }: Receipt): ReceiptOpening {
 
 async function reasonFor(em: EntityManager, { reference, amount }: ProviderPayment): Promise<ReceiptReason> {
   const order = isUuid(reference) ? await em.findOne(PaymentOrder, { id: reference }) : null;
-  if (order === null) return 'unknown';
-  if (compareMoney(amount, addMoney(order.nominal, order.admin_fee)) !== 0) return 'wrong_amount';
-  return order.status === 'PAID' ? 'double' : 'late';
+  const payment = isUuid(reference) && order === null ? await em.findOne(PartnerPayment, { id: reference }) : null;
+  if (order === null && payment === null) return 'unknown';
+  const total = payment?.amount ?? (order === null ? '0' : addMoney(order.nominal, order.admin_fee));
+  if (compareMoney(amount, total) !== 0) return 'wrong_amount';
+  return (payment ?? order)?.status === 'PAID' ? 'double' : 'late';
 }

@@ -1,11 +1,5 @@
-import {
-  type Client,
-  isGrpcServiceError,
-  WithStartWorkflowOperation,
-  WorkflowExecutionAlreadyStartedError,
-  WorkflowUpdateFailedError,
-} from '@temporalio/client';
-import { ApplicationFailure, type SearchAttributePair, TypedSearchAttributes, type Workflow } from '@temporalio/common';
+import { type Client, WithStartWorkflowOperation, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import { type SearchAttributePair, TypedSearchAttributes, type Workflow } from '@temporalio/common';
 import type { gatewayPayment } from '../../workflows/gateway-payment.ts';
 import type { savingCircle } from '../../workflows/saving-circle.ts';
 import type { unmatchedReceipt } from '../../workflows/unmatched-receipt.ts';
@@ -13,19 +7,21 @@ import type { WorkflowPort } from '../callbacks/deliver-callback.ts';
 import type { CircleOpening, CircleWorkflows } from '../circles/circle-contract.ts';
 import type { PaymentOpening, StrayPayment } from '../payments/payment-contract.ts';
 import type { PaymentOrderStatus } from '../payments/payment-order.ts';
-import { DomainError, type ErrorCode, errorStatuses, refuse } from '../shared/errors.ts';
+import { refuse } from '../shared/errors.ts';
 import { workflowIds } from '../shared/ids.ts';
 import { wholeRupiah } from '../shared/money.ts';
+import { createPartnerCalls, type PartnerCalls } from './partner-calls.ts';
 import { searchAttributeKeys } from './search-attributes.ts';
+import { callTimeoutMs, withinWait } from './within-wait.ts';
+
+export { withinWait } from './within-wait.ts';
 
 /** Reaching Temporal at all takes less than this, or it is away (a 503 within 3 seconds). */
 const reachTimeoutMs = 1500;
-/** Signals and starts answer within this, or have failed. */
-const callTimeoutMs = 5000;
 const retryAfterSeconds = 2;
 
 /** Where the API and the activities meet Temporal. Calls from a request have bounds; nothing here knows the database. */
-export interface TemporalDoor extends WorkflowPort, CircleWorkflows {
+export interface TemporalDoor extends WorkflowPort, CircleWorkflows, PartnerCalls {
   /** Throws unless Temporal answers within a second and a half. */
   ping(): Promise<void>;
   /**
@@ -67,6 +63,7 @@ export function createTemporalDoor(client: Client, taskQueue: string): TemporalD
     client,
     taskQueue,
     ping,
+    ...createPartnerCalls(client, taskQueue, reach),
     async startGatewayPayment(orderId, opening, waitMs) {
       await reach();
       const startWorkflowOperation = new WithStartWorkflowOperation<typeof gatewayPayment>('gatewayPayment', {
@@ -157,35 +154,3 @@ function paymentAttributes({ referenceType, organizationId, nominal }: PaymentOp
   if (organizationId !== null) pairs.push({ key: searchAttributeKeys.OrganizationId, value: organizationId });
   return new TypedSearchAttributes(pairs);
 }
-
-/** Waits for an update or a result; null when the wait ended first, a refusal when the workflow refused. */
-export async function withinWait<T>(client: Client, waitMs: number, call: () => Promise<T>): Promise<T | null> {
-  const deadline = Date.now() + waitMs;
-  try {
-    return await client.withDeadline(deadline, call);
-  } catch (error) {
-    const refusal = error instanceof WorkflowUpdateFailedError ? refusalBehind(error.cause) : undefined;
-    if (refusal !== undefined) throw refusal;
-    // Whatever else went wrong, the workflow may run: the caller looks for the row.
-    if (Date.now() >= deadline - 50 || mayHaveStarted(error)) return null;
-    throw error;
-  }
-}
-
-/** The refusal of ours that an update failed with, under whatever wraps it. */
-function refusalBehind(cause: unknown): DomainError | undefined {
-  for (let failure = cause; Error.isError(failure); failure = failure.cause) {
-    if (failure instanceof ApplicationFailure && failure.type && failure.type in errorStatuses) {
-      return new DomainError(failure.type as ErrorCode, failure.message, { cause });
-    }
-  }
-  return undefined;
-}
-
-function mayHaveStarted(error: unknown): boolean {
-  if (isGrpcServiceError(error)) return true;
-  return error instanceof Error && (error.name === 'WorkflowUpdateRPCTimeoutOrCancelledError' || isServiceError(error));
-}
-
-const isServiceError = (error: Error): boolean =>
-  error.name === 'ServiceError' || error.name === 'WorkflowServiceError';

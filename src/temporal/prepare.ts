@@ -61,6 +61,18 @@ export const schedules: readonly ScheduleEntry[] = [
     note: 'Wakes or restarts saving circles that should have moved on',
   },
   {
+    scheduleId: 'webhook-redelivery',
+    workflowType: 'sweepDeliveries',
+    every: '1 minute',
+    note: 'Starts the delivery of webhooks that are overdue',
+  },
+  {
+    scheduleId: 'partner-answers',
+    workflowType: 'sweepPartnerAnswers',
+    every: '15 minutes',
+    note: 'Forgets idempotent answers of partners after 30 days',
+  },
+  {
     scheduleId: 'ledger-checks',
     workflowType: 'runLedgerChecks',
     every: '15 minutes',

@@ -54,3 +54,9 @@ export async function requireTarget(url: string, rules: TargetRules): Promise<vo
   const complaint = complaintAboutTarget(target, await addressesOf(hostOf(target)), rules);
   if (complaint !== null) refuse('REQUEST_INVALID', `url: ${complaint}`);
 }
+
+/** The rules that a configuration makes: plain http and loopback only where they were asked for, never in production. */
+export const targetRules = (config: { NODE_ENV: string; WEBHOOK_ALLOW_LOOPBACK: boolean }): TargetRules => ({
+  allowLoopback: config.WEBHOOK_ALLOW_LOOPBACK,
+  allowHttp: config.NODE_ENV === 'development',
+});

@@ -1,0 +1,28 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { isFinalOrder, type PaymentOrderStatus } from '../payments/payment-order.ts';
+import type { WorkflowPort } from './deliver-callback.ts';
+
+/** Something of ours whose id the provider knows as a reference. A new kind is one entry in `referenceOwners`. */
+export interface ReferenceOwner {
+  /** Whether it waits for what the provider says (`open`) or is done with it (`final`); null when it is none of these. */
+  find(em: EntityManager, reference: string): Promise<'open' | 'final' | null>;
+  /** Wakes its workflow, or starts that again from the row. */
+  hint(workflows: WorkflowPort, reference: string): Promise<void>;
+}
+
+/** An instrument: a row of `table` with the states of a payment order. */
+const instrumentIn = (table: 'payment_orders' | 'partner_payments'): ReferenceOwner['find'] => {
+  return async (em, reference) => {
+    const [row] = await em.execute<{ status: PaymentOrderStatus }[]>(`select status from ${table} where id = ?`, [
+      reference,
+    ]);
+    if (row === undefined) return null;
+    return isFinalOrder(row.status) ? 'final' : 'open';
+  };
+};
+
+/** Who may be meant by a callback's reference, asked in this order. */
+export const referenceOwners: readonly ReferenceOwner[] = [
+  { find: instrumentIn('payment_orders'), hint: (workflows, id) => workflows.hintGatewayPayment(id) },
+  { find: instrumentIn('partner_payments'), hint: (workflows, id) => workflows.hintPartnerPayment(id) },
+];

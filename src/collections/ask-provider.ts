@@ -1,0 +1,37 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Gateway } from '../gateway/gateway.ts';
+import { confirmInstrument } from '../payments/confirm-payment.ts';
+import { expireAtProvider } from '../payments/expire-instrument.ts';
+import type { Confirmation } from '../payments/payment-contract.ts';
+import { PartnerPayment } from './partner-payment.entity.ts';
+
+interface Question {
+  paymentId: string;
+  signal: AbortSignal;
+}
+
+/** Asks the provider what became of a partner's payment, as `confirmInstrument` says. Throws ProviderUnknown. */
+export function confirmPartnerPayment(
+  em: EntityManager,
+  gateway: Gateway,
+  { paymentId, signal }: Question,
+): Promise<Confirmation> {
+  return confirmInstrument(em, gateway, {
+    reference: paymentId,
+    signal,
+    expect: async () => {
+      const { amount, status } = await em.findOneOrFail(PartnerPayment, { id: paymentId });
+      return { total: amount, status };
+    },
+  });
+}
+
+/** Expires the payment's instrument at the provider, so that what the provider says next is final. */
+export async function expirePartnerInstrument(
+  em: EntityManager,
+  gateway: Gateway,
+  { paymentId, signal }: Question,
+): Promise<void> {
+  const payment = await em.findOneOrFail(PartnerPayment, { id: paymentId });
+  await expireAtProvider(gateway, { reference: paymentId, methodId: payment.provider_payment_method_id, signal });
+}

@@ -1,0 +1,21 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Sealer } from '../encryption/sealer.ts';
+import { finishPayment, lockPayment } from './finish-partner-payment.ts';
+import { isFinalPayment, type PartnerPaymentStep } from './partner-payment.ts';
+
+/** Ends a payment unpaid, with its webhook, in one transaction. A final payment stays what it is. */
+export function closePartnerPayment(
+  em: EntityManager,
+  sealer: Sealer,
+  close: { paymentId: string; status: 'FAILED' | 'EXPIRED'; failureCode: string | null },
+): Promise<PartnerPaymentStep> {
+  const { paymentId, status, failureCode } = close;
+  return em.transactional(async (tx) => {
+    const payment = await lockPayment(tx, paymentId);
+    if (isFinalPayment(payment.status)) return { status: payment.status, deliveryId: null, availableAt: null };
+    const type = status === 'FAILED' ? 'payment.failed' : 'payment.expired';
+    const data = { failure_code: failureCode };
+    const deliveryId = await finishPayment(tx, sealer, payment, { status, type, failureCode, data });
+    return { status, deliveryId, availableAt: null };
+  });
+}

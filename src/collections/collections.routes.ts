@@ -1,0 +1,147 @@
+import { z } from 'zod';
+import { partner } from '../http/access.ts';
+import { amount, email, moneyString, periodEnd, periodStart, text, timestamp, uuid } from '../http/fields.ts';
+import { listQuery, pageFields, presentPage } from '../http/paging.ts';
+import { createRoom } from '../http/room.ts';
+import { collectionMethods } from '../partners/partner.ts';
+import { partnerAnswer } from '../partners/partner-answer.ts';
+import { TimelineShape } from '../partners/timeline.ts';
+import { must } from '../shared/assert.ts';
+import { formatMoney } from '../shared/money.ts';
+import { createPartnerPayment } from './create-partner-payment.ts';
+import { findPartnerPayments, getPartnerPayment } from './find-partner-payments.ts';
+import { longestLifetimeMinutes, partnerPaymentStatuses, paymentPath } from './partner-payment.ts';
+import { tellPartnerPayment } from './payment-timeline.ts';
+import { PartnerPaymentShape, presentPartnerPayment } from './present-partner-payment.ts';
+import { priceRequest } from './price-request.ts';
+
+const room = createRoom({ prefix: '/v1/partners', tag: 'Partner API' });
+
+const subject = {
+  method: z.enum(collectionMethods),
+  amount: moneyString(),
+  channel: text(64).optional().meta({ description: 'Required for virtual_account and ewallet, omitted for qris.' }),
+  organization_id: uuid().optional(),
+};
+
+room.post(
+  '/quotes',
+  {
+    summary: 'Quote a payment',
+    description: 'No side effects. The fee is exact and never rounded; the amounts are those of a creation.',
+    access: partner('collect-payment'),
+    body: z.strictObject(subject),
+    answers: {
+      200: partnerAnswer(
+        z.object({
+          amount: amount(),
+          gross_amount: amount(),
+          fee: amount(),
+          net_amount: amount(),
+          currency: z.literal('IDR'),
+          quoted_at: timestamp(),
+        }),
+      ),
+    },
+  },
+  async ({ body, caller, em }) => {
+    const question = { ...body, partnerId: caller.partnerId, organizationId: body.organization_id };
+    const { gross, fee, net } = await priceRequest(em, question, { forCreation: false });
+    return {
+      amount: formatMoney(body.amount),
+      gross_amount: gross,
+      fee,
+      net_amount: net,
+      currency: 'IDR',
+      quoted_at: new Date().toISOString(),
+    };
+  },
+);
+
+room.post(
+  '/payments',
+  {
+    summary: 'Create a payment',
+    description:
+      'Answers 200 with what the customer pays by; nothing is paid yet. Waits at most 20 seconds for the provider: ' +
+      'then PROVIDER_INDETERMINATE names what to poll, and a retry under the same key joins it. The first answer under ' +
+      'a key is replayed byte for byte for at least 30 days.',
+    access: partner('collect-payment'),
+    body: z.strictObject({
+      ...subject,
+      external_ref: text(128).optional(),
+      customer_name: text(100).optional(),
+      customer_email: email().optional(),
+      customer_phone: z
+        .string()
+        .trim()
+        .regex(/^\+?\d{8,15}$/, 'must be 8 to 15 digits, with or without a leading +')
+        .optional()
+        .meta({ description: 'Required for OVO.' }),
+      expires_in_minutes: z.int().min(1).max(longestLifetimeMinutes).optional(),
+    }),
+    idempotent: true,
+    answers: { 200: partnerAnswer(PartnerPaymentShape) },
+    refusals: [409, 502, 504],
+  },
+  async ({ body, caller, em, deps, requestId }) => {
+    const { partnerId } = caller;
+    const idempotency = must(caller.idempotency, 'the route is idempotent');
+    const hands = { sealer: deps.sealer, workflows: deps.temporal };
+    const created = await createPartnerPayment(em, hands, { partnerId, body, idempotency, requestId });
+    return { ...presentPartnerPayment(created), status_url: paymentPath(created.payment.id) };
+  },
+);
+
+room.get(
+  '/payments',
+  {
+    summary: 'List payments, newest first',
+    description: 'A bare date in `from` or `to` is the whole day of UTC+7.',
+    access: partner('read-gateway'),
+    query: listQuery({ limit: 50 })
+      .omit({ order: true })
+      .extend({
+        status: z.enum(partnerPaymentStatuses).optional(),
+        external_ref: text(128).optional(),
+        from: periodStart().optional(),
+        to: periodEnd().optional(),
+      }),
+    answers: { 200: partnerAnswer(z.object({ items: z.array(PartnerPaymentShape), ...pageFields })) },
+  },
+  async ({ query, caller, em }) => {
+    const { external_ref: externalRef, ...rest } = query;
+    const { items, total } = await findPartnerPayments(em, { ...rest, externalRef, partnerId: caller.partnerId });
+    return { items: items.map(presentPartnerPayment), ...presentPage(query, total) };
+  },
+);
+
+const paymentParams = z.object({ id: uuid() });
+
+room.get(
+  '/payments/:id',
+  {
+    summary: 'Read a payment',
+    access: partner('read-gateway'),
+    params: paymentParams,
+    answers: { 200: partnerAnswer(PartnerPaymentShape) },
+  },
+  async ({ params, caller, em }) =>
+    presentPartnerPayment(await getPartnerPayment(em, { partnerId: caller.partnerId, paymentId: params.id })),
+);
+
+room.get(
+  '/payments/:id/timeline',
+  {
+    summary: 'What happened to a payment, and what happens next',
+    access: partner('read-gateway'),
+    params: paymentParams,
+    answers: { 200: partnerAnswer(TimelineShape) },
+  },
+  async ({ params, caller, em }) => {
+    const { payment } = await getPartnerPayment(em, { partnerId: caller.partnerId, paymentId: params.id });
+    return tellPartnerPayment(em, payment);
+  },
+);
+
+export const collectionsRoom = room;

@@ -1,0 +1,72 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Sealer } from '../encryption/sealer.ts';
+import type { PaymentOrderStatus } from '../payments/payment-order.ts';
+import { refuse } from '../shared/errors.ts';
+import { partnerPaymentIdFor } from '../shared/ids.ts';
+import { findPartnerPayment } from './find-partner-payments.ts';
+import { type PartnerPaymentOpening, paymentPath } from './partner-payment.ts';
+import { type PartnerPaymentRequest, preparePartnerPayment } from './prepare-partner-payment.ts';
+import type { PaymentWithChannel } from './present-partner-payment.ts';
+
+/** How long a creation waits for the provider before its outcome is called unknown (decisions 8). */
+const instrumentWaitMs = 20_000;
+
+/** How a payment becomes a workflow; made by `temporal/`, passed in. */
+export interface PaymentStarter {
+  /**
+   * Starts the payment's workflow, or joins the one that runs, and waits at most `waitMs` for its instrument. Null when
+   * the wait ended without an answer. Refuses what the first step refuses, and with SERVICE_UNAVAILABLE when Temporal
+   * is away.
+   */
+  startPartnerPayment(
+    paymentId: string,
+    /** Null for a payment that has its row: then its workflow is joined, or started again from the row. */
+    opening: PartnerPaymentOpening | null,
+    waitMs: number,
+  ): Promise<PaymentOrderStatus | null>;
+}
+
+export interface PartnerPaymentCreation {
+  partnerId: string;
+  body: PartnerPaymentRequest;
+  /** `resourceId` is set when the key has made its payment already: then this is a retry, which joins it. */
+  idempotency: { key: string; keyHash: string; fingerprint: string; resourceId: string | null };
+  requestId: string;
+}
+
+/**
+ * Creates a payment and waits for its instrument. Refuses with PROVIDER_REFUSED what the provider refused, with
+ * PROVIDER_INDETERMINATE (and what to poll) when nobody can tell yet, with SERVICE_UNAVAILABLE when nothing was begun.
+ */
+export async function createPartnerPayment(
+  em: EntityManager,
+  { sealer, workflows }: { sealer: Sealer; workflows: PaymentStarter },
+  { partnerId, body, idempotency, requestId }: PartnerPaymentCreation,
+): Promise<PaymentWithChannel> {
+  const paymentId = partnerPaymentIdFor(partnerId, idempotency.key);
+  const earlier = idempotency.resourceId === null ? null : await findPartnerPayment(em, paymentId);
+  if (earlier === null || earlier.payment.status === 'PENDING') {
+    const opening =
+      earlier === null
+        ? await preparePartnerPayment(em, sealer, { paymentId, partnerId, body, idempotency, requestId })
+        : null;
+    await workflows.startPartnerPayment(paymentId, opening, instrumentWaitMs);
+  }
+  const found = await findPartnerPayment(em.fork(), paymentId);
+  if (found === null) {
+    refuse('SERVICE_UNAVAILABLE', 'The payment could not be begun; try again', { retryAfterSeconds: 2 });
+  }
+  const { payment } = found;
+  if (payment.status === 'PENDING') {
+    refuse('PROVIDER_INDETERMINATE', 'The provider has not answered yet: poll, or retry under the same key', {
+      details: { payment_id: paymentId, status_url: paymentPath(paymentId) },
+    });
+  }
+  if (payment.status === 'FAILED' && !payment.payment_code) {
+    const details = { payment_id: paymentId, failure_code: payment.failure_code ?? null };
+    refuse('PROVIDER_REFUSED', `The provider refused the payment: ${payment.failure_code ?? 'no reason given'}`, {
+      details,
+    });
+  }
+  return found;
+}

@@ -1,0 +1,58 @@
+import type { EntityManager, FilterQuery } from '@mikro-orm/postgresql';
+import { findPage, type ListWindow } from '../find-page.ts';
+import { PaymentChannel } from '../payments/payment-channel.entity.ts';
+import { must } from '../shared/assert.ts';
+import { refuse } from '../shared/errors.ts';
+import { PartnerPayment } from './partner-payment.entity.ts';
+import { type PartnerPaymentStatus, statesShownAs } from './partner-payment.ts';
+import type { PaymentWithChannel } from './present-partner-payment.ts';
+
+/** The payment of this id, whoever's; null when there is none. */
+export async function findPartnerPayment(em: EntityManager, id: string): Promise<PaymentWithChannel | null> {
+  const payment = await em.findOne(PartnerPayment, { id }, { refresh: true });
+  if (payment === null) return null;
+  return { payment, channel: await em.findOneOrFail(PaymentChannel, { id: payment.channel_id }) };
+}
+
+/** A payment of this partner; another's and a missing one are refused alike with RESOURCE_NOT_FOUND. */
+export async function getPartnerPayment(
+  em: EntityManager,
+  { partnerId, paymentId }: { partnerId: string; paymentId: string },
+): Promise<PaymentWithChannel> {
+  const found = await findPartnerPayment(em, paymentId);
+  if (found?.payment.partner_id !== partnerId) refuse('RESOURCE_NOT_FOUND', 'There is no such payment');
+  return found;
+}
+
+export interface PaymentFilter extends ListWindow {
+  partnerId: string;
+  status?: PartnerPaymentStatus | undefined;
+  externalRef?: string | undefined;
+  /** Inclusive. */
+  from?: Date | undefined;
+  /** Exclusive. */
+  to?: Date | undefined;
+}
+
+/** A page of a partner's payments, newest first, and the number of all that match. */
+export async function findPartnerPayments(
+  em: EntityManager,
+  { partnerId, status, externalRef, from, to, ...window }: PaymentFilter,
+): Promise<{ items: PaymentWithChannel[]; total: number }> {
+  const where: FilterQuery<PartnerPayment> = {
+    partner_id: partnerId,
+    ...(status && { status: { $in: statesShownAs(status) } }),
+    ...(externalRef !== undefined && { external_ref: externalRef }),
+    ...((from ?? to) && { created_at: { ...(from && { $gte: from }), ...(to && { $lt: to }) } }),
+  };
+  const { items, total } = await findPage(em, PartnerPayment, where, window);
+  const channels = await em.find(PaymentChannel, { id: { $in: items.map(({ channel_id }) => channel_id) } });
+  const channelOf = new Map(channels.map((channel) => [channel.id, channel]));
+  return {
+    items: items.map((payment) => ({
+      payment,
+      channel: must(channelOf.get(payment.channel_id), 'a payment has its channel'),
+    })),
+    total,
+  };
+}

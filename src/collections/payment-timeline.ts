@@ -1,0 +1,64 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { findCallbackItems, findWebhookItems, presentTimeline, type TimelineItem } from '../partners/timeline.ts';
+import type { PartnerPayment } from './partner-payment.entity.ts';
+
+const outcomes = {
+  PAID: 'The payment succeeded.',
+  FAILED: 'The payment failed',
+  EXPIRED: 'The payment expired: nobody paid before its deadline.',
+} as const;
+
+/** What happened to a payment, in plain words, and what happens next (decisions 8). */
+export async function tellPartnerPayment(em: EntityManager, payment: PartnerPayment) {
+  const items: TimelineItem[] = [
+    { at: payment.created_at, type: 'request', text: `A payment of IDR ${payment.amount} was asked for.` },
+    ...(await findCallbackItems(em, payment.id)),
+    ...(await findReceiptItems(em, payment)),
+    ...(await findWebhookItems(em, 'payment', payment.id)),
+  ];
+  if (payment.instrument_at) {
+    items.push({ at: payment.instrument_at, type: 'provider', text: 'The provider made what the customer pays by.' });
+  } else if (payment.status === 'PENDING') {
+    const text = 'The provider was asked, and its outcome is unknown so far.';
+    items.push({ at: payment.created_at, type: 'provider', text });
+  }
+  if (payment.released_at) {
+    items.push({ at: payment.released_at, type: 'ledger', text: `IDR ${payment.net_amount} became available.` });
+  }
+  if (payment.finalized_at && payment.status in outcomes) {
+    const { status, finalized_at: at } = payment;
+    if (status === 'PAID') {
+      const text = `IDR ${payment.net_amount} is owed to you, in pending, after a fee of IDR ${payment.fee}.`;
+      items.push({ at, type: 'ledger', text });
+    }
+    const told = outcomes[status as keyof typeof outcomes];
+    items.push({ at, type: 'outcome', text: status === 'FAILED' ? `${told}: ${payment.failure_code}.` : told });
+  }
+  return presentTimeline(items, nextOf(payment));
+}
+
+function nextOf({ status, expires_at, available_at, released_at, net_amount }: PartnerPayment) {
+  if (status === 'PENDING') {
+    return { at: expires_at, text: 'The provider is asked again under the same reference, until the deadline.' };
+  }
+  if (status === 'WAITING_PAYMENT') {
+    return { at: expires_at, text: 'The customer may pay until the deadline; then the payment expires.' };
+  }
+  if (status === 'PAID' && !released_at) {
+    return { at: available_at ?? null, text: `IDR ${net_amount} becomes available.` };
+  }
+  return null;
+}
+
+/** Money that came under this payment and could not be applied to it. */
+async function findReceiptItems(em: EntityManager, { id }: PartnerPayment): Promise<TimelineItem[]> {
+  const rows = await em.execute<{ amount: string; reason: string; received_at: Date | string }[]>(
+    `select amount, reason, received_at from receipts where reference = ? and state <> 'applied' order by received_at`,
+    [id],
+  );
+  return rows.map(({ amount, reason, received_at }) => ({
+    at: new Date(received_at),
+    type: 'ledger',
+    text: `IDR ${amount} came besides (${reason.replace('_', ' ')}) and is held for the operators.`,
+  }));
+}

@@ -1,0 +1,64 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Sealer } from '../encryption/sealer.ts';
+import { refuseField } from '../partners/refuse-field.ts';
+import type { PaymentMethodKind } from '../payments/payment-channel.ts';
+import type { Money } from '../shared/money.ts';
+import {
+  defaultLifetimeMinutes,
+  type PartnerPaymentOpening,
+  type PartnerTexts,
+  partnerTextsPlace,
+} from './partner-payment.ts';
+import { priceRequest } from './price-request.ts';
+
+export interface PartnerPaymentRequest {
+  method: PaymentMethodKind;
+  amount: Money;
+  channel?: string | undefined;
+  external_ref?: string | undefined;
+  organization_id?: string | undefined;
+  customer_name?: string | undefined;
+  customer_email?: string | undefined;
+  customer_phone?: string | undefined;
+  expires_in_minutes?: number | undefined;
+}
+
+/** Everything about a payment that can be refused before it exists; answers what its workflow is started with. */
+export async function preparePartnerPayment(
+  em: EntityManager,
+  sealer: Sealer,
+  input: {
+    paymentId: string;
+    partnerId: string;
+    body: PartnerPaymentRequest;
+    idempotency: { keyHash: string; fingerprint: string };
+    requestId: string;
+  },
+): Promise<PartnerPaymentOpening> {
+  const { paymentId, partnerId, body, idempotency, requestId } = input;
+  const question = { ...body, partnerId, organizationId: body.organization_id };
+  const priced = await priceRequest(em, question, { forCreation: true });
+  if (priced.needsPhone && body.customer_phone === undefined) {
+    refuseField('customer_phone', `is required for ${body.channel}`);
+  }
+  const texts: PartnerTexts = {
+    external_ref: body.external_ref ?? null,
+    customer_name: body.customer_name ?? null,
+    customer_email: body.customer_email ?? null,
+    customer_phone: body.customer_phone ?? null,
+  };
+  return {
+    partnerId,
+    organizationId: body.organization_id ?? null,
+    channelId: priced.channelId,
+    feeMode: priced.feeMode,
+    gross: priced.gross,
+    fee: priced.fee,
+    net: priced.net,
+    providerFee: priced.providerFee,
+    textsSealed: await sealer.seal(partnerTextsPlace(paymentId), JSON.stringify(texts)),
+    lifetimeMinutes: body.expires_in_minutes ?? defaultLifetimeMinutes,
+    requestId,
+    idempotency: { keyHash: idempotency.keyHash, fingerprint: idempotency.fingerprint },
+  };
+}

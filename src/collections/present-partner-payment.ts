@@ -1,0 +1,60 @@
+import { z } from 'zod';
+import { amount, timestamp, uuid } from '../http/fields.ts';
+import { collectionMethods } from '../partners/partner.ts';
+import type { PaymentMethodKind } from '../payments/payment-channel.ts';
+import type { PartnerPayment } from './partner-payment.entity.ts';
+import { isFinalPayment, partnerPaymentStatuses, shownStatuses } from './partner-payment.ts';
+
+export interface PaymentChannelName {
+  method: PaymentMethodKind;
+  channel_code: string;
+}
+
+export interface PaymentWithChannel {
+  payment: PartnerPayment;
+  channel: PaymentChannelName;
+}
+
+/** A payment as partners read it (partners.md section 2): the same in the detail, the list and the webhooks. */
+export function presentPartnerPayment({ payment, channel }: PaymentWithChannel) {
+  return {
+    id: payment.id,
+    reference: payment.external_ref ?? payment.id,
+    status: shownStatuses[payment.status],
+    is_final: isFinalPayment(payment.status),
+    method: channel.method,
+    ...(channel.method === 'qris' ? {} : { channel: channel.channel_code }),
+    amount: payment.amount,
+    fee: payment.fee,
+    net_amount: payment.net_amount,
+    currency: 'IDR' as const,
+    payment_code: payment.payment_code ?? null,
+    expires_at: payment.expires_at.toISOString(),
+    created_at: payment.created_at.toISOString(),
+    finalized_at: payment.finalized_at?.toISOString() ?? null,
+    ...(payment.status === 'FAILED' ? { failure_code: payment.failure_code ?? 'PAYMENT_FAILED' } : {}),
+  };
+}
+
+export const PartnerPaymentShape = z
+  .object({
+    id: uuid(),
+    reference: z.string().meta({ description: "The partner's external_ref when sent, otherwise the payment's id." }),
+    status: z.enum(partnerPaymentStatuses),
+    is_final: z.boolean(),
+    method: z.enum(collectionMethods),
+    channel: z.string().optional(),
+    amount: amount(),
+    fee: amount(),
+    net_amount: amount(),
+    currency: z.literal('IDR'),
+    payment_code: z.string().nullable().meta({
+      description: 'Virtual account number, QR payload or checkout URL; null while the provider has not made one.',
+    }),
+    status_url: z.string().optional().meta({ description: 'In the answer to creation.' }),
+    expires_at: timestamp(),
+    created_at: timestamp(),
+    finalized_at: timestamp().nullable(),
+    failure_code: z.string().optional(),
+  })
+  .meta({ id: 'PartnerPayment' });

@@ -1,0 +1,109 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { type FeeRule, freeOfCharge, isWorthwhile, type Price, priceCollection } from '../partners/fee.ts';
+import type { FeeMode } from '../partners/partner.ts';
+import { aboutField, refuseField } from '../partners/refuse-field.ts';
+import type { PaymentMethodKind } from '../payments/payment-channel.ts';
+import { refuse } from '../shared/errors.ts';
+import { compareMoney, feeOf, formatMoney, isWholeRupiah, type Money } from '../shared/money.ts';
+
+export interface PriceQuestion {
+  partnerId: string;
+  method: PaymentMethodKind;
+  channel?: string | undefined;
+  amount: Money;
+  organizationId?: string | undefined;
+}
+
+export interface PricedRequest extends Price {
+  channelId: number;
+  needsPhone: boolean;
+  feeMode: FeeMode;
+  /** The provider's share of the gross, which is internal. */
+  providerFee: Money;
+}
+
+interface Context {
+  fee_mode: FeeMode;
+  channel_id: number | null;
+  minimum_amount: Money;
+  maximum_amount: Money;
+  needs_phone: boolean;
+  linked: boolean;
+  fixed: Money | null;
+  basis_points: number;
+  provider_fixed: Money;
+  provider_basis_points: number;
+}
+
+/**
+ * What collecting costs, by the channel table and the most specific fee rule (organization before channel before
+ * method). Refuses what the channel table does not have or take, an organization that is not linked, a fee that would
+ * need more than four decimals, a net that is not positive; `forCreation` also a gross that is not whole rupiah.
+ */
+export async function priceRequest(
+  em: EntityManager,
+  question: PriceQuestion,
+  { forCreation }: { forCreation: boolean },
+): Promise<PricedRequest> {
+  const { method, channel, amount } = question;
+  if (method === 'qris' && channel !== undefined) refuseField('channel', 'is omitted for qris');
+  if (method !== 'qris' && channel === undefined) refuseField('channel', `is required for ${method}`);
+  const context = await readContext(em, question);
+  if (context?.channel_id == null) refuseField('channel', `there is no ${method} ${channel ?? ''}`.trimEnd());
+  if (!context.linked) refuse('RESOURCE_NOT_LINKED', 'organization_id: not linked to this partner account');
+  const tooMuch = () =>
+    refuseField('amount', `the channel takes IDR ${context.minimum_amount} to ${context.maximum_amount}`);
+  if (compareMoney(amount, context.maximum_amount) > 0) tooMuch();
+  const rule: FeeRule = context.fixed === null ? freeOfCharge : { ...context, fixed: context.fixed };
+  const price = aboutField('amount', () => priceCollection(context.fee_mode, formatMoney(amount), rule));
+  if (!isWorthwhile(price)) refuseField('amount', 'does not cover the fee');
+  if (forCreation && !isWholeRupiah(price.gross)) {
+    refuseField('amount', `the gross, ${price.gross}, is not a whole IDR amount`);
+  }
+  if (compareMoney(price.gross, context.minimum_amount) < 0 || compareMoney(price.gross, context.maximum_amount) > 0)
+    tooMuch();
+  return {
+    ...price,
+    channelId: context.channel_id,
+    needsPhone: context.needs_phone,
+    feeMode: context.fee_mode,
+    providerFee: isWholeRupiah(price.gross)
+      ? feeOf(price.gross, rule.provider_fixed, rule.provider_basis_points)
+      : '0.0000',
+  };
+}
+
+async function readContext(
+  em: EntityManager,
+  {
+    partnerId,
+    method,
+    channel,
+    organizationId = null,
+  }: Omit<PriceQuestion, 'organizationId'> & { organizationId?: string | null | undefined },
+): Promise<Context | undefined> {
+  const [context] = await em.execute<Context[]>(
+    `select p.fee_mode, c.id as channel_id, c.minimum_amount, c.maximum_amount, c.needs_phone,
+       (?::uuid is null or p.organization_id = ?::uuid or exists (select from partner_organizations o
+         where o.partner_id = p.id and o.organization_id = ?::uuid and o.revoked_at is null)) as linked,
+       f.fixed, f.basis_points, f.provider_fixed, f.provider_basis_points
+     from partners p
+     left join payment_channels c on c.method = ? and c.channel_code = ? and c.active
+     left join lateral (select * from partner_fees f where f.partner_id = p.id and f.method = ?
+         and (f.channel is null or f.channel = c.channel_code)
+         and (f.organization_id is null or f.organization_id = ?::uuid)
+       order by f.organization_id is null, f.channel is null limit 1) f on true
+     where p.id = ?`,
+    [
+      organizationId,
+      organizationId,
+      organizationId,
+      method,
+      method === 'qris' ? 'QRIS' : channel,
+      method,
+      organizationId,
+      partnerId,
+    ],
+  );
+  return context;
+}

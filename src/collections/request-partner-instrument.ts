@@ -1,0 +1,65 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Sealer } from '../encryption/sealer.ts';
+import type { Gateway } from '../gateway/gateway.ts';
+import { PaymentChannel } from '../payments/payment-channel.entity.ts';
+import { failpoint } from '../shared/failpoint.ts';
+import { closePartnerPayment } from './close-partner-payment.ts';
+import { PartnerPayment } from './partner-payment.entity.ts';
+import { type PartnerPaymentStep, type PartnerTexts, partnerTextsPlace } from './partner-payment.ts';
+
+/** Where an e-wallet sends the payer afterwards. */
+const returnPath = '/docs';
+
+/**
+ * Asks the provider for the payment's instrument, under the payment's own id whatever the attempt, and writes down what
+ * it answered: `WAITING_PAYMENT` with its code, or `FAILED`. Throws ProviderUnknown when nobody can tell; asking again
+ * joins the first request at the provider.
+ */
+export async function requestPartnerInstrument(
+  em: EntityManager,
+  { gateway, sealer, publicUrl }: { gateway: Gateway; sealer: Sealer; publicUrl: string },
+  { paymentId, signal }: { paymentId: string; signal: AbortSignal },
+): Promise<PartnerPaymentStep> {
+  const payment = await em.findOneOrFail(PartnerPayment, { id: paymentId });
+  const stands = (status: PartnerPayment['status']) => ({ status, deliveryId: null, availableAt: null });
+  if (payment.status !== 'PENDING') return stands(payment.status);
+  const channel = await em.findOneOrFail(PaymentChannel, { id: payment.channel_id });
+  const answer = await gateway.requestInstrument(
+    {
+      reference: payment.id,
+      method: channel.method,
+      channelCode: channel.channel_code,
+      amount: payment.amount,
+      expiresAt: payment.expires_at,
+      customer: await openCustomer(sealer, payment),
+      returnUrl: new URL(returnPath, publicUrl).href,
+    },
+    { signal },
+  );
+  await failpoint('request-partner-instrument.after');
+  if (answer.outcome === 'refused') {
+    return closePartnerPayment(em, sealer, { paymentId, status: 'FAILED', failureCode: answer.code });
+  }
+  const now = new Date();
+  await em.nativeUpdate(
+    PartnerPayment,
+    { id: paymentId, status: 'PENDING' },
+    {
+      status: 'WAITING_PAYMENT',
+      provider_payment_request_id: answer.instrument.providerPaymentRequestId,
+      provider_payment_method_id: answer.instrument.providerPaymentMethodId,
+      payment_code: answer.instrument.paymentCode,
+      instrument_at: now,
+      updated_at: now,
+    },
+  );
+  const { status } = await em.findOneOrFail(PartnerPayment, { id: paymentId }, { refresh: true });
+  return stands(status);
+}
+
+async function openCustomer(sealer: Sealer, payment: PartnerPayment) {
+  if (!payment.customer_sealed) return {};
+  const opened = await sealer.open(partnerTextsPlace(payment.id), payment.customer_sealed);
+  const { customer_name: name, customer_email: email, customer_phone: phone }: PartnerTexts = JSON.parse(opened);
+  return { ...(name && { name }), ...(email && { email }), ...(phone && { phone }) };
+}

@@ -1,0 +1,100 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Sealer } from '../encryption/sealer.ts';
+import { systemAccounts } from '../ledger/account.ts';
+import { postJournal } from '../ledger/post-journal.ts';
+import { Partner } from '../partners/partner.entity.ts';
+import type { ConfirmedPayment } from '../payments/payment-contract.ts';
+import { Receipt } from '../payments/receipt.entity.ts';
+import { assert, must } from '../shared/assert.ts';
+import { failpoint } from '../shared/failpoint.ts';
+import { journalKeys, receiptIdFor } from '../shared/ids.ts';
+import { compareMoney, negateMoney, subtractMoney } from '../shared/money.ts';
+import { finishPayment, lockPayment } from './finish-partner-payment.ts';
+import type { PartnerPayment } from './partner-payment.entity.ts';
+import { isFinalPayment, type PartnerPaymentStep } from './partner-payment.ts';
+
+/**
+ * Settles a paid payment, once: the net is owed to the partner in `pending`, the fee is revenue, and of the gross the
+ * provider owes us what it does not keep; receipt, event and webhook in the same transaction. Without a settlement
+ * delay the net is available at once. `received.amount` (IDR, scale 4) must be the gross, as the provider confirmed it.
+ */
+export async function settlePartnerPayment(
+  em: EntityManager,
+  sealer: Sealer,
+  { paymentId, payment: received }: { paymentId: string; payment: ConfirmedPayment },
+): Promise<PartnerPaymentStep> {
+  const step = await em.transactional(async (tx): Promise<PartnerPaymentStep> => {
+    const payment = await lockPayment(tx, paymentId);
+    if (isFinalPayment(payment.status)) {
+      return { status: payment.status, deliveryId: null, availableAt: availableAtOf(payment) };
+    }
+    assert(compareMoney(received.amount, payment.amount) === 0, 'a payment is settled with exactly its gross');
+    const partner = await tx.findOneOrFail(Partner, { id: payment.partner_id });
+    const now = new Date();
+    tx.create(Receipt, {
+      id: receiptIdFor(received.providerPaymentId),
+      provider_payment_id: received.providerPaymentId,
+      provider_payment_method_id: received.providerPaymentMethodId,
+      reference: payment.id,
+      amount: received.amount,
+      state: 'applied',
+      partner_payment_id: payment.id,
+      received_at: now,
+    });
+    await tx.flush();
+    const journalId = must(
+      await postJournal(tx, {
+        kind: 'partner-payment.settled',
+        businessKey: journalKeys.partnerPaymentSettled(payment.id),
+        postings: [
+          {
+            accountId: systemAccounts.gatewayClearing,
+            amount: negateMoney(subtractMoney(payment.amount, payment.provider_fee)),
+          },
+          { accountId: systemAccounts.providerCost, amount: negateMoney(payment.provider_fee) },
+          { accountId: partner.pending_account_id, amount: payment.net_amount },
+          { accountId: systemAccounts.feeRevenue, amount: payment.fee },
+        ],
+      }),
+      'an open payment has no settlement journal',
+    );
+    payment.available_at = new Date(now.getTime() + partner.settlement_delay_hours * 3_600_000);
+    if (partner.settlement_delay_hours === 0) await release(tx, payment, partner);
+    const end = {
+      status: 'PAID',
+      type: 'payment.succeeded',
+      failureCode: null,
+      data: { journal_id: journalId },
+    } as const;
+    const deliveryId = await finishPayment(tx, sealer, payment, end);
+    return { status: 'PAID', deliveryId, availableAt: availableAtOf(payment) };
+  });
+  await failpoint('settle-partner-payment.after');
+  return step;
+}
+
+const availableAtOf = ({ available_at, released_at }: PartnerPayment): string | null =>
+  released_at ? null : (available_at?.toISOString() ?? null);
+
+/** Moves a paid net from `pending` to `available`, once. */
+export function releasePartnerPayment(em: EntityManager, { paymentId }: { paymentId: string }): Promise<void> {
+  return em.transactional(async (tx) => {
+    const payment = await lockPayment(tx, paymentId);
+    if (payment.status !== 'PAID' || payment.released_at) return;
+    await release(tx, payment, await tx.findOneOrFail(Partner, { id: payment.partner_id }));
+    await tx.flush();
+  });
+}
+
+async function release(tx: EntityManager, payment: PartnerPayment, partner: Partner): Promise<void> {
+  const posted = await postJournal(tx, {
+    kind: 'partner-payment.released',
+    businessKey: journalKeys.partnerPaymentReleased(payment.id),
+    postings: [
+      { accountId: partner.pending_account_id, amount: negateMoney(payment.net_amount) },
+      { accountId: partner.available_account_id, amount: payment.net_amount },
+    ],
+  });
+  assert(posted !== null, 'a net that is not released has no journal of it');
+  payment.released_at = payment.updated_at = new Date();
+}

@@ -1,0 +1,49 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { PaymentMethodKind } from '../payments/payment-channel.ts';
+import type { Money } from '../shared/money.ts';
+
+interface Priced {
+  /** IDR, scale 4. */
+  fixed: Money;
+  basis_points: number;
+  minimum_amount: Money;
+  maximum_amount: Money;
+}
+
+export interface CollectionChannel extends Priced {
+  method: PaymentMethodKind;
+  channel: string | null;
+}
+
+export interface PayoutBank extends Priced {
+  bank_code: string;
+  name: string;
+  account_number_min_length: number;
+  account_number_max_length: number;
+}
+
+const feeFor = (method: string, channel: string) => `left join lateral (
+    select fixed, basis_points from partner_fees f
+    where f.partner_id = ? and f.organization_id is null and f.method = ${method}
+      and (f.channel is null or f.channel = ${channel})
+    order by f.channel is null limit 1) f on true`;
+const columns = `coalesce(f.fixed, 0)::numeric(20, 4)::text as fixed, coalesce(f.basis_points, 0) as basis_points,
+  minimum_amount::text, maximum_amount::text`;
+
+/** What is open to a partner and what it costs; the tables that validate its requests. */
+export async function findOpenChannels(
+  em: EntityManager,
+  partnerId: string,
+): Promise<{ collection: CollectionChannel[]; payoutBanks: PayoutBank[] }> {
+  const collection = await em.execute<CollectionChannel[]>(
+    `select c.method, case when c.method <> 'qris' then c.channel_code end as channel, ${columns}
+     from payment_channels c ${feeFor('c.method', 'c.channel_code')} where c.active order by c.id`,
+    [partnerId],
+  );
+  const payoutBanks = await em.execute<PayoutBank[]>(
+    `select b.bank_code, b.name, ${columns}, account_number_min_length, account_number_max_length
+     from payout_banks b ${feeFor("'payout'", 'b.bank_code')} where b.active order by b.bank_code`,
+    [partnerId],
+  );
+  return { collection, payoutBanks };
+}

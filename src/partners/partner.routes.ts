@@ -1,0 +1,70 @@
+import { z } from 'zod';
+import { partner } from '../http/access.ts';
+import { amount } from '../http/fields.ts';
+import { createRoom } from '../http/room.ts';
+import { findOpenChannels } from './find-open-channels.ts';
+import { collectionMethods } from './partner.ts';
+import { partnerAnswer } from './partner-answer.ts';
+import { readPartnerBalance } from './read-balance.ts';
+
+const room = createRoom({
+  prefix: '/v1/partners',
+  tag: 'Partner API',
+  description:
+    'Checks run in this order: API key and signature, account active, permission, idempotency key (absent, malformed, ' +
+    'replay or reuse), body and channel table, linked organization, payouts suspended, limits, balance. The rate limit ' +
+    'comes before them all. Amounts are decimal strings in IDR. A bare date is the whole day of UTC+7.',
+});
+
+room.get(
+  '/balance',
+  {
+    summary: 'Read the balance',
+    description: '`available` plus `pending` is `balance`, read at one instant. Money reserved for payouts is pending.',
+    access: partner('read-gateway'),
+    answers: {
+      200: partnerAnswer(
+        z.object({ balance: amount(), available: amount(), pending: amount(), currency: z.literal('IDR') }),
+      ),
+    },
+  },
+  async ({ caller, em }) => ({ ...(await readPartnerBalance(em, caller.partnerId)), currency: 'IDR' }),
+);
+
+const priced = { fixed: amount(), basis_points: z.int(), minimum_amount: amount(), maximum_amount: amount() };
+
+room.get(
+  '/channels',
+  {
+    summary: 'List what is open to this partner',
+    description: 'Not paged. QRIS has no `channel`. Fees are those without an organization. The same table validates.',
+    access: partner('read-gateway'),
+    answers: {
+      200: partnerAnswer(
+        z.object({
+          collection: z.array(
+            z.object({ method: z.enum(collectionMethods), channel: z.string().optional(), ...priced }),
+          ),
+          payout_banks: z.array(
+            z.object({
+              bank_code: z.string(),
+              name: z.string(),
+              ...priced,
+              account_number_min_length: z.int(),
+              account_number_max_length: z.int(),
+            }),
+          ),
+        }),
+      ),
+    },
+  },
+  async ({ caller, em }) => {
+    const { collection, payoutBanks } = await findOpenChannels(em, caller.partnerId);
+    return {
+      collection: collection.map(({ channel, ...rest }) => ({ ...rest, ...(channel === null ? {} : { channel }) })),
+      payout_banks: payoutBanks,
+    };
+  },
+);
+
+export const partnerRoom = room;

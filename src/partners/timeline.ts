@@ -1,0 +1,74 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { z } from 'zod';
+import { timestamp } from '../http/fields.ts';
+import type { WebhookedResource } from './idempotency.ts';
+
+export const timelineTypes = [
+  'request',
+  'reservation',
+  'provider',
+  'callback',
+  'ledger',
+  'webhook',
+  'outcome',
+] as const;
+
+/** One thing that happened, in plain words. */
+export interface TimelineItem {
+  at: Date;
+  type: (typeof timelineTypes)[number];
+  text: string;
+}
+
+export const TimelineShape = z
+  .object({
+    items: z.array(z.object({ at: timestamp(), type: z.enum(timelineTypes), text: z.string() })),
+    next: z.object({ at: timestamp().nullable(), text: z.string() }).nullable(),
+  })
+  .meta({ id: 'PartnerTimeline' });
+
+/** What a partner reads: oldest first, and what happens next and when. */
+export function presentTimeline(items: readonly TimelineItem[], next: { at: Date | null; text: string } | null) {
+  return {
+    items: items
+      .toSorted((left, right) => left.at.getTime() - right.at.getTime())
+      .map(({ at, type, text }) => ({ at: at.toISOString(), type, text })),
+    next: next === null ? null : { at: next.at?.toISOString() ?? null, text: next.text },
+  };
+}
+
+/** The callbacks that came about a payment or payout; each was checked with the provider. */
+export async function findCallbackItems(em: EntityManager, reference: string): Promise<TimelineItem[]> {
+  const rows = await em.execute<{ event: string; received_at: Date | string }[]>(
+    'select event, received_at from gateway_callbacks where reference = ? order by received_at limit 50',
+    [reference],
+  );
+  return rows.map(({ event, received_at }) => ({
+    at: new Date(received_at),
+    type: 'callback',
+    text: `The provider called back (${event}); it was asked what is true.`,
+  }));
+}
+
+/** The webhooks that told of a payment or payout, and how their delivery stands. */
+export async function findWebhookItems(
+  em: EntityManager,
+  resourceType: WebhookedResource,
+  resourceId: string,
+): Promise<TimelineItem[]> {
+  const rows = await em.execute<
+    { type: string; status: string; attempts: number; created_at: Date | string; delivered_at: Date | string | null }[]
+  >(
+    `select type, status, attempts, created_at, delivered_at from webhook_deliveries
+     where resource_type = ? and resource_id = ? order by version`,
+    [resourceType, resourceId],
+  );
+  return rows.map(({ type, status, attempts, created_at, delivered_at }) => ({
+    at: new Date(delivered_at ?? created_at),
+    type: 'webhook',
+    text:
+      status === 'delivered'
+        ? `The webhook ${type} was delivered, at attempt ${attempts}.`
+        : `The webhook ${type} is ${status === 'parked' ? 'parked' : 'on its way'}, after ${attempts} attempts.`,
+  }));
+}

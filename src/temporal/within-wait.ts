@@ -1,0 +1,38 @@
+import { type Client, isGrpcServiceError, WorkflowUpdateFailedError } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import { DomainError, type ErrorCode, errorStatuses } from '../shared/errors.ts';
+
+/** Signals and starts answer within this, or have failed. */
+export const callTimeoutMs = 5000;
+
+/** Waits for an update or a result; null when the wait ended first, a refusal when the workflow refused. */
+export async function withinWait<T>(client: Client, waitMs: number, call: () => Promise<T>): Promise<T | null> {
+  const deadline = Date.now() + waitMs;
+  try {
+    return await client.withDeadline(deadline, call);
+  } catch (error) {
+    const refusal = error instanceof WorkflowUpdateFailedError ? refusalBehind(error.cause) : undefined;
+    if (refusal !== undefined) throw refusal;
+    // Whatever else went wrong, the workflow may run: the caller looks for the row.
+    if (Date.now() >= deadline - 50 || mayHaveStarted(error)) return null;
+    throw error;
+  }
+}
+
+/** The refusal of ours that an update failed with, under whatever wraps it. */
+function refusalBehind(cause: unknown): DomainError | undefined {
+  for (let failure = cause; Error.isError(failure); failure = failure.cause) {
+    if (failure instanceof ApplicationFailure && failure.type && failure.type in errorStatuses) {
+      return new DomainError(failure.type as ErrorCode, failure.message, { cause });
+    }
+  }
+  return undefined;
+}
+
+function mayHaveStarted(error: unknown): boolean {
+  if (isGrpcServiceError(error)) return true;
+  return error instanceof Error && (error.name === 'WorkflowUpdateRPCTimeoutOrCancelledError' || isServiceError(error));
+}
+
+const isServiceError = (error: Error): boolean =>
+  error.name === 'ServiceError' || error.name === 'WorkflowServiceError';

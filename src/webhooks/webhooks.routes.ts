@@ -1,0 +1,129 @@
+import { z } from 'zod';
+import { timestamp, uuid } from '../http/fields.ts';
+import { listQuery, pageFields, presentPage } from '../http/paging.ts';
+import { createRoom } from '../http/room.ts';
+import { getPartner } from '../partners/find-partner.ts';
+import { webhookEvents } from '../partners/partner.ts';
+import { managesPartners } from '../partners/partner-accounts.routes.ts';
+import { findDeliveries, reopenDelivery } from './redeliver-webhook.ts';
+import { rotateWebhookSecret, setWebhook } from './set-webhook.ts';
+import type { WebhookDelivery } from './webhook-delivery.entity.ts';
+import { webhookDeliveryStatuses, webhookIdOf } from './webhook-delivery.ts';
+import { targetRules } from './webhook-target.ts';
+
+const room = createRoom({ prefix: '/v1/partner-accounts', tag: 'Partner accounts' });
+
+const message = z.string();
+const partnerId = z.object({ id: uuid() });
+const answerOf = <T extends z.ZodType>(data: T) => z.object({ message, data });
+
+room.put(
+  '/:id/webhook',
+  {
+    summary: 'Set the webhook',
+    description:
+      'Signed as Standard Webhooks; the `whsec_` secret is in the first answer only. Public https targets only. ' +
+      'Anything but a 2xx within 15 seconds is tried again at growing intervals for three days, then parked.',
+    access: managesPartners,
+    params: partnerId,
+    body: z.strictObject({ url: z.string().max(2000), events: z.array(z.enum(webhookEvents)).min(1) }),
+    answers: {
+      200: answerOf(
+        z.object({ url: z.string(), events: z.array(z.enum(webhookEvents)), secret: z.string().optional() }),
+      ),
+    },
+  },
+  async ({ params, body, caller, em, deps, requestId }) => {
+    const { secret, ...webhook } = await setWebhook(
+      em,
+      { sealer: deps.sealer, rules: targetRules(deps.config) },
+      { caller, requestId, partnerId: params.id, ...body },
+    );
+    return { message: 'Webhook set', data: { ...webhook, ...(secret === null ? {} : { secret }) } };
+  },
+);
+
+room.post(
+  '/:id/webhook/rotate-secret',
+  {
+    summary: 'Rotate the webhook secret',
+    description: 'Both secrets sign for 24 hours.',
+    access: managesPartners,
+    params: partnerId,
+    answers: { 200: answerOf(z.object({ secret: z.string() })) },
+  },
+  async ({ params, caller, em, deps, requestId }) => {
+    const secret = await rotateWebhookSecret(em, deps.sealer, { caller, requestId, partnerId: params.id });
+    return { message: 'Webhook secret rotated', data: { secret } };
+  },
+);
+
+const DeliveryShape = z
+  .object({
+    id: uuid(),
+    webhook_id: z.string(),
+    type: z.enum(webhookEvents),
+    resource_id: uuid(),
+    version: z.int(),
+    status: z.enum(webhookDeliveryStatuses),
+    attempts: z.int(),
+    last_status: z.int().nullable(),
+    last_error: z.string().nullable(),
+    next_attempt_at: timestamp().nullable(),
+    delivered_at: timestamp().nullable(),
+    created_at: timestamp(),
+  })
+  .meta({ id: 'WebhookDelivery' });
+
+const presentDelivery = (delivery: WebhookDelivery) => ({
+  id: delivery.id,
+  webhook_id: webhookIdOf(delivery.id),
+  type: delivery.type,
+  resource_id: delivery.resource_id,
+  version: delivery.version,
+  status: delivery.status,
+  attempts: delivery.attempts,
+  last_status: delivery.last_status ?? null,
+  last_error: delivery.last_error ?? null,
+  next_attempt_at: delivery.next_attempt_at?.toISOString() ?? null,
+  delivered_at: delivery.delivered_at?.toISOString() ?? null,
+  created_at: delivery.created_at.toISOString(),
+});
+
+room.get(
+  '/:id/webhook-deliveries',
+  {
+    summary: 'List webhook deliveries, newest first',
+    access: managesPartners,
+    params: partnerId,
+    query: listQuery().extend({ status: z.enum(webhookDeliveryStatuses).optional() }),
+    answers: { 200: answerOf(z.object({ items: z.array(DeliveryShape), ...pageFields })) },
+  },
+  async ({ params, query, em }) => {
+    const { id } = await getPartner(em, params.id);
+    const { items, total } = await findDeliveries(em, { partnerId: id, ...query });
+    return {
+      message: 'Webhook deliveries found',
+      data: { items: items.map(presentDelivery), ...presentPage(query, total) },
+    };
+  },
+);
+
+room.post(
+  '/:id/webhook-deliveries/:delivery_id/redeliver',
+  {
+    summary: 'Send a webhook again',
+    description: 'Whatever became of it: parked and delivered ones too. It is tried at once, then for three days.',
+    access: managesPartners,
+    params: partnerId.extend({ delivery_id: uuid() }),
+    answers: { 200: answerOf(DeliveryShape) },
+  },
+  async ({ params, caller, em, deps, requestId }) => {
+    const input = { caller, requestId, partnerId: params.id, deliveryId: params.delivery_id };
+    const delivery = await reopenDelivery(em, input);
+    await deps.temporal.hastenWebhookDelivery(delivery.id);
+    return { message: 'Webhook is sent again', data: presentDelivery(delivery) };
+  },
+);
+
+export const webhooksRoom = room;

@@ -1,0 +1,118 @@
+import { createHmac } from 'node:crypto';
+import type { PartnerPermission } from '../../src/partners/partner.ts';
+import { type BuiltUser, buildOrganization, buildSuperAdmin } from './build.ts';
+import type { HttpAnswer } from './http.ts';
+import type { Stack } from './stack.ts';
+
+export interface PartnerOptions {
+  status?: 'pending' | 'active' | 'suspended';
+  feeMode?: 'DEDUCTED' | 'ADDED';
+  settlementDelayHours?: number;
+  permissions?: PartnerPermission[];
+  fees?: object[];
+  limits?: { max_payout_amount: string; max_daily_amount: string; max_hourly_count: number };
+  webhook?: { url: string; events?: string[] };
+}
+
+export interface BuiltPartner {
+  id: string;
+  organizationId: string;
+  admin: BuiltUser;
+  apiKey: string;
+  signingSecret: string;
+  keyId: string;
+  webhookSecret: string;
+  account: { available: string; pending: string; reserved: string };
+  /** A signed call of this partner. */
+  get(path: string, headers?: Record<string, string>): Promise<HttpAnswer>;
+  /** With a fresh idempotency key unless one is given; null sends none. */
+  post(path: string, body: object, key?: string | null, headers?: Record<string, string>): Promise<HttpAnswer>;
+  /** A call of its platform administration, by path under the account. */
+  administer(method: 'get' | 'post' | 'put' | 'patch' | 'delete', path: string, body?: object): Promise<HttpAnswer>;
+}
+
+export const signature = (secret: string, body: string | Uint8Array = ''): string =>
+  createHmac('sha256', secret).update(body).digest('hex');
+
+export const everyEvent = [
+  'payment.succeeded',
+  'payment.failed',
+  'payment.expired',
+  'payout.succeeded',
+  'payout.failed',
+  'payout.reversed',
+];
+
+let keys = 0;
+export const freshKey = (): string => `key-${process.pid}-${Date.now()}-${(keys += 1)}`;
+
+/** A partner made through the administration's own routes, active and with every permission unless asked otherwise. */
+export async function buildPartner(stack: Stack, options: PartnerOptions = {}): Promise<BuiltPartner> {
+  const admin = await buildSuperAdmin(stack);
+  const organizationId = await buildOrganization(stack);
+  const call = async (method: 'get' | 'post' | 'put' | 'patch' | 'delete', path: string, body?: object) => {
+    const { token } = admin;
+    return method === 'get'
+      ? stack.get(`/v1/partner-accounts${path}`, { token })
+      : stack[method](`/v1/partner-accounts${path}`, body, { token });
+  };
+  const made = async (answer: Promise<HttpAnswer>) => {
+    const { status, body } = await answer;
+    if (status > 201) throw new Error(`building a partner: ${status} ${JSON.stringify(body)}`);
+    return body.data;
+  };
+  const partner = await made(
+    call('post', '', {
+      name: 'Partner',
+      organization_id: organizationId,
+      fee_mode: options.feeMode ?? 'DEDUCTED',
+      settlement_delay_hours: options.settlementDelayHours ?? 0,
+    }),
+  );
+  const administer: BuiltPartner['administer'] = (method, path, body) => call(method, `/${partner.id}${path}`, body);
+  const permissions = options.permissions ?? ['collect-payment', 'read-gateway', 'request-payout'];
+  const key = await made(administer('post', '/keys', { permissions }));
+  if (options.fees) await made(administer('put', '/fees', { fees: options.fees }));
+  if (options.limits) await made(administer('put', '/limits', options.limits));
+  const webhook = options.webhook
+    ? await made(administer('put', '/webhook', { events: everyEvent, ...options.webhook }))
+    : { secret: '' };
+  if (options.status !== 'pending') {
+    await made(administer('patch', '', { status: 'active' }));
+    if (options.status === 'suspended') await made(administer('patch', '', { status: 'suspended' }));
+  }
+  const { api_key: apiKey, signing_secret: signingSecret } = key;
+  return {
+    id: partner.id,
+    organizationId,
+    admin,
+    apiKey,
+    signingSecret,
+    keyId: key.id,
+    webhookSecret: webhook.secret,
+    account: {
+      available: partner.available_account_id,
+      pending: partner.pending_account_id,
+      reserved: partner.reserved_account_id,
+    },
+    administer,
+    get: (path, headers = {}) =>
+      stack.get(`/v1/partners${path}`, {
+        token: apiKey,
+        headers: { 'x-partner-signature': signature(signingSecret), ...headers },
+      }),
+    post: (path, body, idempotencyKey = freshKey(), headers = {}) => {
+      const raw = JSON.stringify(body);
+      return stack.post(`/v1/partners${path}`, undefined, {
+        token: apiKey,
+        raw,
+        headers: {
+          'content-type': 'application/json',
+          'x-partner-signature': signature(signingSecret, raw),
+          ...(idempotencyKey === null ? {} : { 'x-idempotency-key': idempotencyKey }),
+          ...headers,
+        },
+      });
+    },
+  };
+}

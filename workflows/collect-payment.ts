@@ -1,0 +1,142 @@
+import {
+  ActivityFailure,
+  allHandlersFinished,
+  condition,
+  defineSignal,
+  defineUpdate,
+  ParentClosePolicy,
+  setHandler,
+  startChild,
+  TimeoutFailure,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { Confirmation, ConfirmedPayment, OpenedOrder } from '../src/payments/payment-contract.ts';
+import type { PaymentOrderStatus } from '../src/payments/payment-order.ts';
+import { workflowIds } from '../src/shared/workflow-ids.ts';
+import { askingWait, tellPayment, timeLeft } from './payment-progress.ts';
+import { unmatchedReceipt } from './unmatched-receipt.ts';
+
+/** The request waits for this: the payment's status once the provider has answered for the first time. */
+export const awaitInstrument = defineUpdate<PaymentOrderStatus>('awaitInstrument');
+/** Somebody said that something happened to this payment. A hint: it only makes the workflow ask. */
+export const callbackArrived = defineSignal('callbackArrived');
+
+/** Local and short, as a request waits for it. */
+export const firstStep = {
+  startToCloseTimeout: '10 seconds',
+  retry: { initialInterval: '100 milliseconds', maximumInterval: '5 seconds' },
+} as const;
+export const ledgerStep = {
+  startToCloseTimeout: '15 seconds',
+  retry: { initialInterval: '200 milliseconds', maximumInterval: '10 seconds' },
+} as const;
+/** The provider's HTTP time-out (8 s) is shorter than this; an unknown answer is asked for again under the same key. */
+export const askTheProvider = {
+  startToCloseTimeout: '15 seconds',
+  retry: { initialInterval: '1 second', maximumInterval: '5 minutes' },
+} as const;
+
+/** What differs between a payment order and a partner's payment: whose row it is, and what settling does. */
+export interface PaymentSteps<Opened extends OpenedOrder> {
+  /** Whether the row is looked after again, so that a missing one is a defect and not a refusal. */
+  again: boolean;
+  /** Makes the row; `at` is the workflow's clock, ISO 8601. */
+  open(at: string): Promise<Opened>;
+  /** Gets the instrument from the provider, asking until the deadline. */
+  request(untilDeadlineMs: number): Promise<PaymentOrderStatus>;
+  confirm(): Promise<Confirmation>;
+  expire(): Promise<void>;
+  settle(payment: ConfirmedPayment): Promise<PaymentOrderStatus>;
+  close(status: 'FAILED' | 'EXPIRED', failureCode: string | null): Promise<PaymentOrderStatus>;
+  /** Goes on with a fresh history, from the row. */
+  continueAsNew(): Promise<never>;
+}
+
+/**
+ * A payment from its row to its end: opens it, gets an instrument from the provider, waits for the payer until the
+ * deadline, and settles or closes. It believes nobody but the provider, whom it asks after each callback, at growing
+ * intervals, and after expiring the instrument at the deadline.
+ */
+export async function collectPayment<Opened extends OpenedOrder>(
+  steps: PaymentSteps<Opened>,
+): Promise<{ status: PaymentOrderStatus; opened: Opened } | { status: 'REFUSED' }> {
+  let hints = 0;
+  const opening = steps.open(new Date(Date.now()).toISOString());
+  const instrument = opening.then((opened) => getInstrument(steps, opened));
+  setHandler(callbackArrived, () => {
+    hints += 1;
+  });
+  setHandler(awaitInstrument, () => instrument);
+
+  let opened: Opened;
+  let status: PaymentOrderStatus;
+  try {
+    opened = await opening;
+    status = await instrument;
+  } catch (refusal) {
+    await condition(allHandlersFinished);
+    if (steps.again) throw refusal;
+    return { status: 'REFUSED' };
+  }
+  let seen = 0;
+  for (let round = 0; status === 'WAITING_PAYMENT' || status === 'PENDING'; round += 1) {
+    const wait = askingWait(round, opened.deadline);
+    tellPayment(status, opened, wait);
+    if (wait > 0) await condition(() => hints > seen, wait);
+    seen = hints;
+    if (timeLeft(opened.deadline) <= 0) await steps.expire();
+    status = await resolve(steps, status, await steps.confirm(), opened.deadline);
+    if (workflowInfo().continueAsNewSuggested && hints === seen) await steps.continueAsNew();
+  }
+  tellPayment(status, opened, 0);
+  // A run that found its payment final, or a hint that came with the last step: money that nobody applied is not lost.
+  if (hints > seen || opened.final) await suspendStrays(await steps.confirm());
+  await condition(allHandlersFinished);
+  return { status, opened };
+}
+
+async function getInstrument(
+  steps: PaymentSteps<OpenedOrder>,
+  { status, deadline, ...opened }: OpenedOrder,
+): Promise<PaymentOrderStatus> {
+  tellPayment(status, { status, deadline, ...opened }, 0);
+  if (status !== 'PENDING' || timeLeft(deadline) <= 0) return status;
+  try {
+    return await steps.request(timeLeft(deadline));
+  } catch (error) {
+    // Nobody could tell until the deadline: the payment is still open, and what follows asks by reference.
+    if (error instanceof ActivityFailure && error.cause instanceof TimeoutFailure) return 'PENDING';
+    throw error;
+  }
+}
+
+async function resolve(
+  steps: PaymentSteps<OpenedOrder>,
+  status: PaymentOrderStatus,
+  seen: Confirmation,
+  deadline: string,
+): Promise<PaymentOrderStatus> {
+  await suspendStrays(seen);
+  if (seen.outcome === 'paid') return steps.settle(seen.payment);
+  if (seen.outcome === 'refused') return steps.close('FAILED', seen.failureCode);
+  const over = timeLeft(deadline) <= 0;
+  if (seen.outcome === 'expired' || over) return steps.close('EXPIRED', null);
+  return status;
+}
+
+/** Money under this payment that cannot be applied to it gets an open workflow of its own. */
+async function suspendStrays({ strays }: Confirmation): Promise<void> {
+  for (const stray of strays) {
+    try {
+      await startChild(unmatchedReceipt, {
+        workflowId: workflowIds.unmatchedReceipt(stray.receiptId),
+        args: [stray],
+        parentClosePolicy: ParentClosePolicy.ABANDON,
+        workflowIdReusePolicy: 'REJECT_DUPLICATE',
+        staticSummary: 'Money that could not be applied to its order',
+      });
+    } catch (error) {
+      if (!(error instanceof Error && error.name === 'WorkflowExecutionAlreadyStartedError')) throw error;
+    }
+  }
+}

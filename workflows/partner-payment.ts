@@ -1,0 +1,85 @@
+import {
+  continueAsNew,
+  ParentClosePolicy,
+  proxyActivities,
+  proxyLocalActivities,
+  setCurrentDetails,
+  sleep,
+  startChild,
+} from '@temporalio/workflow';
+import type { Activities } from '../activities/index.ts';
+import type { PartnerPaymentOpening, PartnerPaymentStep } from '../src/collections/partner-payment.ts';
+import type { PaymentOrderStatus } from '../src/payments/payment-order.ts';
+import { formatWesternIndonesia } from '../src/shared/clock.ts';
+import { workflowIds } from '../src/shared/workflow-ids.ts';
+import { askTheProvider, collectPayment, firstStep, ledgerStep } from './collect-payment.ts';
+import { timeLeft } from './payment-progress.ts';
+import { webhookDelivery } from './webhook-delivery.ts';
+
+export interface PartnerPaymentInput {
+  paymentId: string;
+  /** What the request asked for. Absent when a payment that has its row is looked after again. */
+  opening?: PartnerPaymentOpening;
+}
+
+const { openPartnerPayment } = proxyLocalActivities<Activities>(firstStep);
+const { settlePartnerPayment, closePartnerPayment, releasePartnerPayment } = proxyActivities<Activities>(ledgerStep);
+const { expirePartnerInstrument, confirmPartnerPayment } = proxyActivities<Activities>(askTheProvider);
+
+/**
+ * A partner's collection, from its row to its end: as any payment by gateway, and then each state that ends it is told
+ * by webhook, and a paid net waits out the settlement delay before it is available.
+ */
+export async function partnerPayment({
+  paymentId,
+  opening,
+}: PartnerPaymentInput): Promise<PaymentOrderStatus | 'REFUSED'> {
+  let availableAt: string | null = null;
+  const told = async ({ status, deliveryId, availableAt: at }: PartnerPaymentStep) => {
+    availableAt = at;
+    if (deliveryId !== null) await startDelivery(deliveryId);
+    return status;
+  };
+  const end = await collectPayment({
+    again: opening === undefined,
+    open: (at) => openPartnerPayment({ paymentId, opening: opening ?? null, at }),
+    request: async (untilDeadlineMs) => {
+      const { requestPartnerInstrument } = proxyActivities<Activities>({
+        ...askTheProvider,
+        scheduleToCloseTimeout: untilDeadlineMs,
+      });
+      return told(await requestPartnerInstrument({ paymentId }));
+    },
+    confirm: () => confirmPartnerPayment({ paymentId }),
+    expire: () => expirePartnerInstrument({ paymentId }),
+    settle: async (payment) => told(await settlePartnerPayment({ paymentId, payment })),
+    close: async (status, failureCode) => told(await closePartnerPayment({ paymentId, status, failureCode })),
+    continueAsNew: () => continueAsNew<typeof partnerPayment>({ paymentId }),
+  });
+  if (end.status !== 'PAID') return end.status;
+  await releaseAt(paymentId, availableAt ?? end.opened.availableAt);
+  return end.status;
+}
+
+async function releaseAt(paymentId: string, availableAt: string | null): Promise<void> {
+  if (availableAt === null) return;
+  const when = formatWesternIndonesia(new Date(availableAt));
+  setCurrentDetails(`Paid, and owed in pending. The net becomes available at ${when} (UTC+7), by a timer.`);
+  const wait = timeLeft(availableAt);
+  if (wait > 0) await sleep(wait);
+  await releasePartnerPayment({ paymentId });
+  setCurrentDetails('Paid. The net is available.');
+}
+
+async function startDelivery(deliveryId: string): Promise<void> {
+  try {
+    await startChild(webhookDelivery, {
+      workflowId: workflowIds.webhookDelivery(deliveryId),
+      args: [{ deliveryId }],
+      parentClosePolicy: ParentClosePolicy.ABANDON,
+      staticSummary: 'A webhook about a payment',
+    });
+  } catch (error) {
+    if (!(error instanceof Error && error.name === 'WorkflowExecutionAlreadyStartedError')) throw error;
+  }
+}

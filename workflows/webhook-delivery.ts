@@ -1,0 +1,38 @@
+import { condition, defineSignal, proxyActivities, setCurrentDetails, setHandler } from '@temporalio/workflow';
+import type { Activities } from '../activities/index.ts';
+import { formatWesternIndonesia } from '../src/shared/clock.ts';
+import type { WebhookDeliveryStatus } from '../src/webhooks/webhook-delivery.ts';
+
+export interface WebhookDeliveryInput {
+  deliveryId: string;
+}
+
+/** Somebody asks for an attempt at once. */
+export const redeliveryAsked = defineSignal('redeliveryAsked');
+
+const { deliverWebhook } = proxyActivities<Activities>({
+  // Longer than the sending's own 15 seconds. A retry is for our database, not for the receiver.
+  startToCloseTimeout: '30 seconds',
+  retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
+});
+
+/** One webhook: tried at growing intervals for three days, until it is delivered or parked. */
+export async function webhookDelivery({ deliveryId }: WebhookDeliveryInput): Promise<WebhookDeliveryStatus> {
+  let asked = 0;
+  setHandler(redeliveryAsked, () => {
+    asked += 1;
+  });
+  const begunAt = Date.now();
+  for (let attempt = 1; ; attempt += 1) {
+    const seen = asked;
+    const elapsedMs = Date.now() - begunAt;
+    const { status, waitMs, answer } = await deliverWebhook({ deliveryId, attempt, elapsedMs });
+    if (status !== 'pending') {
+      setCurrentDetails(`Ended: ${status} (${answer}), after ${attempt} attempts.`);
+      return status;
+    }
+    const next = formatWesternIndonesia(new Date(Date.now() + waitMs));
+    setCurrentDetails(`Attempt ${attempt}: ${answer}. Tries again at ${next} (UTC+7), or on redelivery.`);
+    await condition(() => asked > seen, waitMs);
+  }
+}
