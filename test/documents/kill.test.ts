@@ -1,0 +1,111 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type BuiltUser, buildIndividual } from '../support/build.ts';
+import {
+  buildTransaction,
+  filesOnDisk,
+  keysOf,
+  multipartUploads,
+  nothing,
+  upload,
+  uploadOverWire,
+  whatIsLeft,
+} from '../support/documents.ts';
+import { type ProcessStack, startProcessStack } from '../support/processes.ts';
+import { isFullRun } from '../support/run.ts';
+import { eventually, expectChecksEmpty } from '../support/stack.ts';
+
+const rounds = isFullRun() ? 5 : 1;
+
+let stack: ProcessStack;
+let user: BuiltUser;
+let product: string;
+beforeAll(async () => {
+  stack = await startProcessStack();
+}, 90_000);
+afterAll(() => stack.stop());
+beforeEach(async () => {
+  await stack.restart();
+  user = await buildIndividual(stack);
+  product = await buildTransaction(stack, user);
+});
+
+const left = () => whatIsLeft(stack, user);
+const megabyte = 1024 * 1024;
+
+describe('kill -9 of the API', () => {
+  it('in the middle of an upload leaves nothing, on disk neither', async () => {
+    const uploading = uploadOverWire(stack, user, {
+      productId: product,
+      sizeBytes: 49 * megabyte,
+      stopAfterBytes: 20 * megabyte,
+      stopBy: 'stall',
+    });
+    await delay(700);
+    await stack.kill('api');
+    expect((await uploading).status).toBeNull();
+    expect(await left()).toEqual(nothing);
+    expect((await multipartUploads(stack)) ?? []).toEqual([]);
+  });
+
+  it.each([
+    ['store-document.before-put', 0],
+    ['store-document.after-put', 1],
+    ['store-document.before-commit', 1],
+  ])('at %s leaves no document; what it left is swept after the next start', async (point, objects) => {
+    stack.arm(`${point}=kill`);
+    await expect(upload(stack, user, product)).rejects.toThrow();
+    await stack.api.exited;
+    await eventually(left, ({ documents }) => documents === 0);
+    expect(await left()).toEqual({ ...nothing, objects, uploads: 1 });
+    // Uploads of this age are not under way any more: four minutes pass in one statement.
+    await stack.em().execute("update document_uploads set created_at = created_at - interval '4 minutes'");
+    await stack.restart();
+    await eventually(left, ({ uploads }) => uploads === 0);
+    expect(await left()).toEqual(nothing);
+    await expectChecksEmpty(stack);
+  });
+
+  it('after the commit keeps both, object and document', async () => {
+    stack.arm('store-document.after-commit=kill');
+    await expect(upload(stack, user, product)).rejects.toThrow();
+    await stack.api.exited;
+    await stack.restart();
+    expect(await left()).toEqual({ ...nothing, objects: 1, documents: 1 });
+    const { body } = await stack.get('/v1/documents', { token: user.token });
+    expect([body.documents[0].url]).toEqual(await keysOf(stack, user.id));
+  });
+});
+
+describe('Memory', () => {
+  const rssOf = (pid: number): number =>
+    Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
+  const canMeasure = process.platform === 'linux' ? it : it.skip;
+
+  canMeasure(
+    'of the API stays flat while four files of 50 MB arrive at once',
+    async () => {
+      const put = () => uploadOverWire(stack, user, { productId: product, sizeBytes: 50 * megabyte });
+      // What is loaded once, by the first uploads, does not count.
+      await Promise.all([put(), put()]);
+      const before = rssOf(stack.api.pid);
+      let peak = before;
+      const timer = setInterval(() => {
+        peak = Math.max(peak, rssOf(stack.api.pid));
+      }, 20);
+      for (let round = 0; round < rounds; round += 1) {
+        const answers = await Promise.all([put(), put(), put(), put()]);
+        expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 201]);
+      }
+      clearInterval(timer);
+      const growth = peak - before;
+      process.stdout.write(
+        `Uploads of ${4 * rounds} x 50 MB, 4 at once: RSS ${before.toFixed(0)} MB before, ${peak.toFixed(0)} MB at its peak (+${growth.toFixed(0)} MB)\n`,
+      );
+      // One file held whole would be fifty, four two hundred.
+      expect(growth).toBeLessThan(100);
+      expect(filesOnDisk()).toEqual([]);
+    },
+    120_000,
+  );
+});

@@ -1,0 +1,79 @@
+import { sweepUploads } from '../../src/documents/sweep-uploads.ts';
+import { armFailpoints } from '../../src/shared/failpoint.ts';
+import { type BuiltUser, buildIndividual } from '../support/build.ts';
+import { buildTransaction, nothing, upload, whatIsLeft } from '../support/documents.ts';
+import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+
+let stack: Stack;
+let user: BuiltUser;
+let product: string;
+beforeAll(async () => {
+  stack = await startStack({ env: { LOG_LEVEL: 'silent' } });
+});
+afterAll(() => stack.stop());
+beforeEach(async () => {
+  user = await buildIndividual(stack);
+  product = await buildTransaction(stack, user);
+});
+afterEach(async () => {
+  armFailpoints(undefined);
+  await expectChecksEmpty(stack);
+});
+
+const left = () => whatIsLeft(stack, user);
+const sweepNow = () => sweepUploads(stack.em(), stack.deps, 0);
+
+describe('An upload that fails', () => {
+  it.each(['store-document.before-put', 'store-document.after-put', 'store-document.before-commit'])(
+    'at %s leaves neither object nor row',
+    async (point) => {
+      armFailpoints(`${point}=throw`);
+      expect((await upload(stack, user, product)).status).toBe(500);
+      expect(await left()).toEqual(nothing);
+    },
+  );
+
+  it('after its transaction has committed keeps both', async () => {
+    armFailpoints('store-document.after-commit=throw');
+    expect((await upload(stack, user, product)).status).toBe(500);
+    expect(await left()).toEqual({ ...nothing, objects: 1, documents: 1 });
+  });
+});
+
+describe('The sweep', () => {
+  it('leaves alone what is under way, by its age', async () => {
+    armFailpoints('store-document.after-put=delay');
+    const uploading = upload(stack, user, product);
+    await eventually(left, ({ objects }) => objects === 1);
+    expect(await sweepUploads(stack.em(), stack.deps)).toBe(0);
+    expect((await uploading).status).toBe(201);
+    expect(await left()).toEqual({ ...nothing, objects: 1, documents: 1 });
+  });
+
+  it('that meets an upload before its transaction wins: the upload is refused and nothing is left', async () => {
+    armFailpoints('store-document.after-put=delay');
+    const uploading = upload(stack, user, product);
+    await eventually(left, ({ objects }) => objects === 1);
+    expect(await sweepNow()).toBe(1);
+    expect((await uploading).status).toBe(503);
+    expect(await left()).toEqual(nothing);
+  });
+
+  it('that meets an upload within its transaction waits, and loses: object and row stay', async () => {
+    armFailpoints('store-document.before-commit=delay');
+    const uploading = upload(stack, user, product);
+    await eventually(left, ({ objects }) => objects === 1);
+    await sweepNow();
+    expect((await uploading).status).toBe(201);
+    expect(await left()).toEqual({ ...nothing, objects: 1, documents: 1 });
+  });
+
+  it('may run several times at once', async () => {
+    armFailpoints('store-document.after-put=delay');
+    const uploading = upload(stack, user, product);
+    await eventually(left, ({ objects }) => objects === 1);
+    await Promise.all([sweepNow(), sweepNow(), sweepNow()]);
+    expect((await uploading).status).toBe(503);
+    expect(await left()).toEqual(nothing);
+  });
+});
