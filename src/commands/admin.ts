@@ -1,6 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { rooms } from '../app.ts';
-import { describeAccess } from '../http/openapi.ts';
 import { operator } from '../identity/caller.ts';
 import { createPlatformUser, getUserByEmail, setPassword } from '../identity/operate-users.ts';
 import { setUserStatus } from '../identity/set-user-status.ts';
@@ -85,6 +83,8 @@ const commands: Record<string, Subcommand> = {
     summary: 'Print who may use which route',
     options: {},
     async run() {
+      // Only this command needs the whole application.
+      const [{ rooms }, { describeAccess }] = await Promise.all([import('../app.ts'), import('../http/openapi.ts')]);
       const routes = rooms.flatMap((room) => room.routes);
       const json = routes.map(({ method, path, access }) => ({ method: method.toUpperCase(), path, access }));
       const lines = json.map(

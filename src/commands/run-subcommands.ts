@@ -1,8 +1,17 @@
 import { parseArgs } from 'node:util';
-import { readCommandConfig } from '../config.ts';
-import { type Dependencies, openDependencies } from '../dependencies.ts';
+import type { MikroORM } from '@mikro-orm/postgresql';
+import { type Config, readCommandConfig } from '../config.ts';
+import { openDatabase } from '../database.ts';
+import { createSealer, type Sealer } from '../encryption/sealer.ts';
 import { isDomainError } from '../shared/errors.ts';
 import { CommandError } from './run-command.ts';
+
+/** What a command works with: the database and its keys, nothing that would have to be up besides. */
+export interface CommandTools {
+  config: Config;
+  orm: MikroORM;
+  sealer: Sealer;
+}
 
 export interface CommandResult {
   /** What `--json` prints. */
@@ -16,7 +25,7 @@ export interface Subcommand {
   /** Named options with their explanation; those in `required` must be given. */
   options: Readonly<Record<string, string>>;
   required?: readonly string[];
-  run(deps: Dependencies, options: Readonly<Record<string, string | undefined>>): Promise<CommandResult>;
+  run(tools: CommandTools, options: Readonly<Record<string, string | undefined>>): Promise<CommandResult>;
 }
 
 const standard = { help: { type: 'boolean' }, json: { type: 'boolean' } } as const;
@@ -37,7 +46,7 @@ export async function runSubcommands(
     }
     if (rest.includes('--help')) return print(describeOne(title, name, command));
     const options = readOptions(title, name, command, rest);
-    const result = await withDependencies((deps) => command.run(deps, options));
+    const result = await withTools((tools) => command.run(tools, options));
     return print(asJson ? JSON.stringify(result.json, null, 2) : result.text);
   } catch (error) {
     const message = Error.isError(error) ? error.message : String(error);
@@ -49,9 +58,14 @@ export async function runSubcommands(
   }
 }
 
-async function withDependencies<T>(use: (deps: Dependencies) => Promise<T>): Promise<T> {
-  await using deps = await openDependencies({ ...readCommandConfig(), DATABASE_POOL_SIZE: 2 }, { process: 'command' });
-  return await use(deps);
+async function withTools<T>(use: (tools: CommandTools) => Promise<T>): Promise<T> {
+  const config = readCommandConfig();
+  const orm = await openDatabase({ url: config.DATABASE_URL, poolSize: 2 });
+  try {
+    return await use({ config, orm, sealer: createSealer(config.DATA_ENCRYPTION_KEYS) });
+  } finally {
+    await orm.close(true);
+  }
 }
 
 function readOptions(
