@@ -4,6 +4,7 @@ import { createCircleActivities } from './circles.ts';
 import { createGivingActivities } from './giving.ts';
 import { createPartnerActivities } from './partner-payments.ts';
 import { createPaymentActivities } from './payments.ts';
+import { createPayoutActivities } from './payouts.ts';
 
 /** The hands of the workflows, closed over what they work with. Their names live in histories for ever. */
 export function createActivities(deps: Dependencies) {
@@ -13,6 +14,7 @@ export function createActivities(deps: Dependencies) {
     ...createCircleActivities(deps),
     ...createGivingActivities(deps),
     ...createPartnerActivities(deps),
+    ...createPayoutActivities(deps),
   };
 }
 

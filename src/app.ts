@@ -41,6 +41,9 @@ import { partnerAccountsRoom } from './partners/partner-accounts.routes.ts';
 import { createPartnerDoor } from './partners/partner-door.ts';
 import { paymentsRoom } from './payments/payments.routes.ts';
 import { transfersRoom } from './payments/transfers.routes.ts';
+import { limitsRoom } from './payouts/limits.routes.ts';
+import { payoutsRoom } from './payouts/payouts.routes.ts';
+import { stuckPayoutsRoom } from './payouts/stuck-payouts.routes.ts';
 import { productsRoom } from './products/products.routes.ts';
 import { savingGoalsRoom } from './saving-goals/saving-goals.routes.ts';
 import { webhooksRoom } from './webhooks/webhooks.routes.ts';
@@ -77,6 +80,9 @@ export const rooms: readonly Room[] = [
   partnerAccountsRoom,
   webhooksRoom,
   partnerRoom,
+  payoutsRoom,
+  limitsRoom,
+  stuckPayoutsRoom,
   collectionsRoom,
 ];
 

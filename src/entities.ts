@@ -20,6 +20,7 @@ import { PartnerKey } from './partners/partner-key.entity.ts';
 import { PaymentChannel } from './payments/payment-channel.entity.ts';
 import { PaymentOrder } from './payments/payment-order.entity.ts';
 import { Receipt } from './payments/receipt.entity.ts';
+import { Payout } from './payouts/payout.entity.ts';
 import { Product } from './products/product.entity.ts';
 import { SavingGoal } from './saving-goals/saving-goal.entity.ts';
 import { WebhookDelivery } from './webhooks/webhook-delivery.entity.ts';
@@ -42,6 +43,7 @@ export const entities = [
   PartnerPayment,
   PaymentChannel,
   PaymentOrder,
+  Payout,
   Product,
   Receipt,
   Role,

@@ -2,6 +2,7 @@ export { donationAllocation } from './donation-allocation.ts';
 export { donationSubscription } from './donation-subscription.ts';
 export { gatewayPayment } from './gateway-payment.ts';
 export { partnerPayment } from './partner-payment.ts';
+export { partnerPayout } from './partner-payout.ts';
 export { savingCircle } from './saving-circle.ts';
 export {
   redeliverCallbacks,
@@ -9,6 +10,7 @@ export {
   sweepDeliveries,
   sweepOverduePayments,
   sweepPartnerAnswers,
+  sweepPayouts,
   sweepSavingCircles,
 } from './schedules.ts';
 export { unmatchedReceipt } from './unmatched-receipt.ts';

@@ -26,6 +26,11 @@ export function runLedgerChecks(): Promise<string[]> {
   return activities.runLedgerChecks({});
 }
 
+/** Started by a schedule: wakes payouts that want to be looked at, or whose workflow was lost. Returns how many. */
+export function sweepPayouts(): Promise<number> {
+  return activities.sweepPayouts({});
+}
+
 /** Started by a schedule: starts the delivery of webhooks that are overdue. Returns how many. */
 export function sweepDeliveries(): Promise<number> {
   return activities.sweepDeliveries({});

@@ -11,6 +11,8 @@ export interface WorkflowPort {
   hintGatewayPayment(orderId: string): Promise<void>;
   /** The same for a partner's payment. */
   hintPartnerPayment(paymentId: string): Promise<void>;
+  /** The same for a partner's payout. */
+  hintPartnerPayout(payoutId: string): Promise<void>;
   /** Starts the case of money that no order takes; one that exists already is left alone. */
   openUnmatchedReceipt(stray: StrayPayment): Promise<void>;
 }

@@ -21,8 +21,15 @@ const instrumentIn = (table: 'payment_orders' | 'partner_payments'): ReferenceOw
   };
 };
 
+/** A payout, which is never done with what the provider says: success may be taken back, and anything contradicted. */
+const payout: ReferenceOwner['find'] = async (em, reference) => {
+  const rows = await em.execute<unknown[]>('select 1 from payouts where id = ?', [reference]);
+  return rows.length > 0 ? 'open' : null;
+};
+
 /** Who may be meant by a callback's reference, asked in this order. */
 export const referenceOwners: readonly ReferenceOwner[] = [
   { find: instrumentIn('payment_orders'), hint: (workflows, id) => workflows.hintGatewayPayment(id) },
   { find: instrumentIn('partner_payments'), hint: (workflows, id) => workflows.hintPartnerPayment(id) },
+  { find: payout, hint: (workflows, id) => workflows.hintPartnerPayout(id) },
 ];

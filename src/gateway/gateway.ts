@@ -120,9 +120,21 @@ export interface Gateway {
 export class ProviderUnknown extends Error {
   override readonly name = 'ProviderUnknown';
   readonly code = 'PROVIDER_UNKNOWN';
+  /** No connection was ever made: the request provably had no effect, and the same one may be sent again. */
+  readonly neverSent: boolean;
+
+  constructor(message: string, { neverSent = false }: { neverSent?: boolean } = {}) {
+    super(message);
+    this.neverSent = neverSent;
+  }
 }
 
 /** Known by code, across realms. */
 export function isProviderUnknown(error: unknown): boolean {
   return typeof error === 'object' && error !== null && 'code' in error && error.code === 'PROVIDER_UNKNOWN';
+}
+
+/** Whether a request provably never left, known across realms. */
+export function isNeverSent(error: unknown): boolean {
+  return isProviderUnknown(error) && (error as ProviderUnknown).neverSent;
 }

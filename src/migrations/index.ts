@@ -7,6 +7,7 @@ import { M0005Dispatcher } from './m0005-dispatcher.ts';
 import { M0006Causes } from './m0006-causes.ts';
 import { M0007Circles } from './m0007-circles.ts';
 import { M0008Partners } from './m0008-partners.ts';
+import { M0009Payouts } from './m0009-payouts.ts';
 import { M0010TransactionLists } from './m0010-transaction-lists.ts';
 
 /** Every migration in order, by name: one file per change, never edited after landing. */
@@ -19,5 +20,6 @@ export const migrations = [
   { name: 'm0006-causes', class: M0006Causes },
   { name: 'm0007-circles', class: M0007Circles },
   { name: 'm0008-partners', class: M0008Partners },
+  { name: 'm0009-payouts', class: M0009Payouts },
   { name: 'm0010-transaction-lists', class: M0010TransactionLists },
 ] satisfies { name: string; class: new (...args: ConstructorParameters<typeof Migration>) => Migration }[];

@@ -21,6 +21,10 @@ export const balancePaymentIdFor = (userId: string, idempotencyKey: string | und
 export const partnerPaymentIdFor = (partnerId: string, idempotencyKey: string): string =>
   v5(`partner-payment/${partnerId}/${idempotencyKey}`, namespace);
 
+/** The id of a partner's payout, from the partner and its idempotency key. */
+export const payoutIdFor = (partnerId: string, idempotencyKey: string): string =>
+  v5(`partner-payout/${partnerId}/${idempotencyKey}`, namespace);
+
 /** The id of an allocation, from the cause and the donations: the same batch is the same workflow and the same row. */
 export const allocationBatchIdFor = (causeId: string, donationIds: readonly string[]): string =>
   v5(`donation-allocation/${causeId}/${donationIds.toSorted().join(',')}`, namespace);
@@ -44,6 +48,10 @@ export const journalKeys = {
   balancePayment: (transactionId: string): string => `balance-payment/${transactionId}`,
   partnerPaymentSettled: (paymentId: string): string => `partner-payment/${paymentId}/settled`,
   partnerPaymentReleased: (paymentId: string): string => `partner-payment/${paymentId}/released`,
+  payoutReserved: (payoutId: string): string => `partner-payout/${payoutId}/reserved`,
+  payoutSpent: (payoutId: string): string => `partner-payout/${payoutId}/spent`,
+  payoutReturned: (payoutId: string): string => `partner-payout/${payoutId}/returned`,
+  payoutReversed: (payoutId: string): string => `partner-payout/${payoutId}/reversed`,
   circlePot: (circleId: string, turn: number): string => `saving-circle/${circleId}/turn/${turn}/pot`,
   contributionRefunded: (contributionId: string): string => `saving-circle-contribution/${contributionId}/refunded`,
   donationAllocated: (batchId: string): string => `donation-allocation/${batchId}`,

@@ -2,6 +2,7 @@
 export const workflowIds = {
   gatewayPayment: (orderId: string): string => `gateway-payment/${orderId}`,
   partnerPayment: (paymentId: string): string => `partner-payment/${paymentId}`,
+  partnerPayout: (payoutId: string): string => `partner-payout/${payoutId}`,
   webhookDelivery: (deliveryId: string): string => `webhook-delivery/${deliveryId}`,
   savingCircle: (circleId: string): string => `saving-circle/${circleId}`,
   donationAllocation: (batchId: string): string => `donation-allocation/${batchId}`,

@@ -11,6 +11,7 @@ import { refuse } from '../shared/errors.ts';
 import { workflowIds } from '../shared/ids.ts';
 import { wholeRupiah } from '../shared/money.ts';
 import { createPartnerCalls, type PartnerCalls } from './partner-calls.ts';
+import { createPayoutCalls, type PayoutCalls } from './payout-calls.ts';
 import { searchAttributeKeys } from './search-attributes.ts';
 import { callTimeoutMs, withinWait } from './within-wait.ts';
 
@@ -21,7 +22,7 @@ const reachTimeoutMs = 1500;
 const retryAfterSeconds = 2;
 
 /** Where the API and the activities meet Temporal. Calls from a request have bounds; nothing here knows the database. */
-export interface TemporalDoor extends WorkflowPort, CircleWorkflows, PartnerCalls {
+export interface TemporalDoor extends WorkflowPort, CircleWorkflows, PartnerCalls, PayoutCalls {
   /** Throws unless Temporal answers within a second and a half. */
   ping(): Promise<void>;
   /**
@@ -64,6 +65,7 @@ export function createTemporalDoor(client: Client, taskQueue: string): TemporalD
     taskQueue,
     ping,
     ...createPartnerCalls(client, taskQueue, reach),
+    ...createPayoutCalls(client, taskQueue, reach),
     async startGatewayPayment(orderId, opening, waitMs) {
       await reach();
       const startWorkflowOperation = new WithStartWorkflowOperation<typeof gatewayPayment>('gatewayPayment', {

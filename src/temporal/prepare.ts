@@ -61,6 +61,12 @@ export const schedules: readonly ScheduleEntry[] = [
     note: 'Wakes or restarts saving circles that should have moved on',
   },
   {
+    scheduleId: 'payout-sweep',
+    workflowType: 'sweepPayouts',
+    every: '1 minute',
+    note: 'Wakes payouts that may be taken back, and restarts those whose workflow was lost',
+  },
+  {
     scheduleId: 'webhook-redelivery',
     workflowType: 'sweepDeliveries',
     every: '1 minute',

@@ -23,7 +23,10 @@ export async function withinWait<T>(client: Client, waitMs: number, call: () => 
 function refusalBehind(cause: unknown): DomainError | undefined {
   for (let failure = cause; Error.isError(failure); failure = failure.cause) {
     if (failure instanceof ApplicationFailure && failure.type && failure.type in errorStatuses) {
-      return new DomainError(failure.type as ErrorCode, failure.message, { cause });
+      return new DomainError(failure.type as ErrorCode, failure.message, {
+        cause,
+        details: failure.details?.[0] ?? undefined,
+      });
     }
   }
   return undefined;

@@ -115,6 +115,15 @@ function isDefinite({ status, code }: SdkError): boolean {
   return status >= 400 && status < 500 && code !== null && !indefiniteStatuses.has(status) && !duplicateCodes.has(code);
 }
 
+/** Failures of making a connection: not a byte of the request has left. */
+const neverConnected = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT']);
+
+/** The code of the innermost error: the SDK wraps what `fetch` wraps. */
+function networkCodeOf(error: unknown): string | number | undefined {
+  if (!Error.isError(error)) return undefined;
+  return networkCodeOf(error.cause) ?? errorCodeOf(error);
+}
+
 function describe(error: unknown): string {
   const answered = sdkErrorOf(error);
   if (answered) return `answered ${answered.status} ${answered.code ?? 'without a code'}`;
@@ -122,7 +131,7 @@ function describe(error: unknown): string {
   if (error.name === 'TimeoutError') return 'did not answer in time';
   if (error.name === 'AbortError') return 'was not waited for';
   if (error.name === 'ZodError') return 'answered something that is not understood';
-  const code = errorCodeOf(error.cause) ?? errorCodeOf(error);
+  const code = networkCodeOf(error);
   return code === undefined ? `failed (${error.name})` : `could not be reached (${code})`;
 }
 
@@ -146,7 +155,8 @@ export async function exchange<T>(
     if (answered && isDefinite(answered)) {
       throw new ProviderRefusal(answered.status, answered.code ?? '', answered.message);
     }
-    throw new ProviderUnknown(`${deed}: the provider ${describe(error)}`);
+    const neverSent = answered === null && neverConnected.has(String(networkCodeOf(error)));
+    throw new ProviderUnknown(`${deed}: the provider ${describe(error)}`, { neverSent });
   }
 }
 

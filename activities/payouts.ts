@@ -1,0 +1,42 @@
+import { cancellationSignal } from '@temporalio/activity';
+import type { Dependencies } from '../src/dependencies.ts';
+import { askTransfer } from '../src/payouts/ask-transfer.ts';
+import type { PayoutOpening, PayoutSettlement, TransferWord } from '../src/payouts/payout.ts';
+import { reservePayout } from '../src/payouts/reserve-payout.ts';
+import { resolvePayout } from '../src/payouts/resolve-payout.ts';
+import { sendTransfer } from '../src/payouts/send-transfer.ts';
+import { settlePayout } from '../src/payouts/settle-payout.ts';
+import { sweepPayouts } from '../src/payouts/sweep-payouts.ts';
+import { step } from './step.ts';
+
+interface OnePayout {
+  payoutId: string;
+}
+/** ISO 8601, the workflow's clock. */
+interface At {
+  at: string;
+}
+
+/** Activities of payouts, one per business step; each is idempotent by its payout. */
+export function createPayoutActivities(deps: Dependencies) {
+  const { gateway, sealer, temporal } = deps;
+  const hands = { gateway, sealer };
+  return {
+    reservePayout: step(deps, 'reservePayout', (em, input: OnePayout & { opening: PayoutOpening | null }) =>
+      reservePayout(em, sealer, input),
+    ),
+    sendTransfer: step(deps, 'sendTransfer', (em, input: OnePayout & At) =>
+      sendTransfer(em, hands, { ...input, signal: cancellationSignal() }),
+    ),
+    askTransfer: step(deps, 'askTransfer', (em, input: OnePayout & At) =>
+      askTransfer(em, gateway, { ...input, signal: cancellationSignal() }),
+    ),
+    resolvePayout: step(deps, 'resolvePayout', (em, input: OnePayout & { word: TransferWord }) =>
+      resolvePayout(em, sealer, input),
+    ),
+    settlePayout: step(deps, 'settlePayout', (em, input: OnePayout & At & { settlement: PayoutSettlement }) =>
+      settlePayout(em, hands, { ...input, signal: cancellationSignal() }),
+    ),
+    sweepPayouts: step(deps, 'sweepPayouts', (em, _: object) => sweepPayouts(em, temporal)),
+  };
+}

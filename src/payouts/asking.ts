@@ -1,0 +1,28 @@
+const secondMs = 1000;
+const minuteMs = 60 * secondMs;
+const hourMs = 60 * minuteMs;
+
+/** A payout that is unknown for this long is marked for operators (decisions 8); it is asked for all the same. */
+export const operatorsAfterMs = 10 * minuteMs;
+
+/**
+ * How long to wait before asking the provider again, `elapsedMs` after the money was reserved: 5 seconds at first,
+ * growing to 30 in the first ten minutes, then with the payout's age to an hour.
+ */
+export function askingWaitMs(elapsedMs: number): number {
+  const wait = elapsedMs < operatorsAfterMs ? Math.min(elapsedMs / 2, 30 * secondMs) : Math.min(elapsedMs / 10, hourMs);
+  return Math.round(Math.max(wait, 5 * secondMs));
+}
+
+/** A pending payout whose workflow is this late with asking has lost it: the sweep starts it again. */
+export const overdueGraceMs = 5 * minuteMs;
+
+/** After success, and after an operator's failure, the provider is asked again at these ages: success may be taken back. */
+const laterLooksMs = [30 * secondMs, hourMs, 24 * hourMs, 72 * hourMs] as const;
+
+/** When to look at a final payout again; null when it has been looked at for long enough. */
+export function nextLookAt(finalizedAt: Date, now: Date): Date | null {
+  const age = now.getTime() - finalizedAt.getTime();
+  const next = laterLooksMs.find((look) => look > age);
+  return next === undefined ? null : new Date(finalizedAt.getTime() + next);
+}

@@ -1,0 +1,38 @@
+import type { FilterQuery } from '@mikro-orm/core';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { findPage, type ListWindow } from '../find-page.ts';
+import { refuse } from '../shared/errors.ts';
+import { Payout } from './payout.entity.ts';
+import type { PayoutStatus } from './payout.ts';
+
+export interface PayoutFilter {
+  status?: PayoutStatus | undefined;
+  external_ref?: string | undefined;
+  from?: Date | undefined;
+  /** The first instant that no longer belongs to the period. */
+  to?: Date | undefined;
+}
+
+/** A partner's own payouts, newest first. */
+export function findPayouts(
+  em: EntityManager,
+  partnerId: string,
+  { status, external_ref, from, to }: PayoutFilter,
+  window: ListWindow,
+): Promise<{ items: Payout[]; total: number }> {
+  const where: FilterQuery<Payout> = {
+    partner_id: partnerId,
+    ...(status === undefined ? {} : { status }),
+    ...(external_ref === undefined ? {} : { external_ref }),
+    ...(from === undefined && to === undefined
+      ? {}
+      : { created_at: { ...(from && { $gte: from }), ...(to && { $lt: to }) } }),
+  };
+  return findPage(em, Payout, where, window);
+}
+
+/** A partner's payout; refuses with RESOURCE_NOT_FOUND what is not there and what is another's alike. */
+export async function getPayout(em: EntityManager, partnerId: string, id: string): Promise<Payout> {
+  const payout = await em.findOne(Payout, { id, partner_id: partnerId });
+  return payout ?? refuse('RESOURCE_NOT_FOUND', 'There is no such payout');
+}

@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import { partner } from '../http/access.ts';
+import { amount } from '../http/fields.ts';
+import { createRoom } from '../http/room.ts';
+import { partnerAnswer } from '../partners/partner-answer.ts';
+import { readPayoutRoom } from './payout-limits.ts';
+
+const room = createRoom({ prefix: '/v1/partners/limits', tag: 'Partner API' });
+
+const useOf = <T extends z.ZodType>(quantity: T) =>
+  z.object({ maximum: quantity, used: quantity, remaining: quantity }).nullable();
+
+room.get(
+  '/',
+  {
+    summary: 'Read the payout limits and what is used of them',
+    description:
+      'Rolling windows that end now. The daily amount counts every payout but failed ones, the hourly count every ' +
+      'payout that was reserved. Null where no limit is set; then payouts are suspended.',
+    access: partner('read-gateway'),
+    answers: {
+      200: partnerAnswer(
+        z.object({
+          max_payout_amount: useOf(amount()),
+          max_daily_amount: useOf(amount()),
+          max_hourly_count: useOf(z.int()),
+        }),
+      ),
+    },
+  },
+  async ({ em, caller }) => (await readPayoutRoom(em, caller.partnerId)).limits,
+);
+
+export const limitsRoom = room;

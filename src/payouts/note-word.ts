@@ -1,0 +1,40 @@
+import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
+import { askingWaitMs, nextLookAt, overdueGraceMs } from './asking.ts';
+import { Payout } from './payout.entity.ts';
+import { isFinalPayout, isUnknown, type TransferWord } from './payout.ts';
+
+/** The payout of this id, locked until the transaction ends. */
+export function lockPayout(tx: EntityManager, id: string): Promise<Payout> {
+  return tx.findOneOrFail(Payout, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
+}
+
+/**
+ * Writes down what the provider said at `at`, in the caller's transaction: one row for each change of its word, since
+ * when nobody can tell, and when the sweep looks after the payout if its workflow does not.
+ */
+export async function noteWord(tx: EntityManager, payout: Payout, word: TransferWord, at: Date): Promise<void> {
+  const failureCode = 'failureCode' in word ? word.failureCode : null;
+  if (payout.last_word !== word.said) {
+    await tx.execute('insert into payout_words (payout_id, said, failure_code, at) values (?, ?, ?, ?)', [
+      payout.id,
+      word.said,
+      failureCode,
+      at,
+    ]);
+    payout.last_word = word.said;
+    payout.last_word_at = at;
+  }
+  payout.asked_at = at;
+  payout.asks += 1;
+  if ('providerTransferId' in word) payout.provider_transfer_id ??= word.providerTransferId;
+  if (isFinalPayout(payout.status)) {
+    payout.look_again_at = payout.finalized_at ? nextLookAt(payout.finalized_at, new Date()) : null;
+  } else {
+    if (isUnknown(word.said)) payout.unknown_since ??= at;
+    else payout.unknown_since = null;
+    const wait = askingWaitMs(at.getTime() - payout.created_at.getTime());
+    payout.look_again_at = new Date(at.getTime() + wait + overdueGraceMs);
+  }
+  payout.updated_at = new Date();
+  await tx.flush();
+}

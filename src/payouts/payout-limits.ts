@@ -1,0 +1,120 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { refuse } from '../shared/errors.ts';
+import { addMoney, compareMoney, formatMoney, type Money, subtractMoney } from '../shared/money.ts';
+
+export interface LimitUse<T> {
+  maximum: T;
+  used: T;
+  remaining: T;
+}
+
+/** Each limit under its name, null where none is set; amounts in IDR with four decimals. */
+export interface PayoutLimitsUse {
+  max_payout_amount: LimitUse<Money> | null;
+  max_daily_amount: LimitUse<Money> | null;
+  max_hourly_count: LimitUse<number> | null;
+}
+
+/** What a partner may pay out at one instant. */
+export interface PayoutRoom {
+  payoutsEnabled: boolean;
+  limits: PayoutLimitsUse;
+  available: Money;
+  availableAccountId: string;
+  reservedAccountId: string;
+  /** The database's clock when it was read; where the rolling windows end. */
+  at: Date;
+}
+
+interface RoomRow {
+  payouts_enabled: boolean;
+  max_payout_amount: Money | null;
+  max_daily_amount: Money | null;
+  max_hourly_count: number | null;
+  available_account_id: string;
+  reserved_account_id: string;
+  available: Money;
+  daily_amount: Money;
+  hourly_count: number;
+  at: string | Date;
+}
+
+const noMoney = formatMoney('0');
+const leftOf = (maximum: Money, used: Money): Money =>
+  compareMoney(maximum, used) > 0 ? subtractMoney(maximum, used) : noMoney;
+
+/**
+ * What a partner may pay out now: the day's amount counts every payout of the last 24 hours but failed ones, the
+ * hour's count every payout that was reserved in it. Exact only under the partner's lock.
+ */
+export async function readPayoutRoom(em: EntityManager, partnerId: string): Promise<PayoutRoom> {
+  const [row] = await em.execute<RoomRow[]>(
+    `select p.payouts_enabled, p.max_payout_amount, p.max_daily_amount, p.max_hourly_count, p.available_account_id,
+       p.reserved_account_id, account_balance(p.available_account_id)::numeric(20, 4)::text as available,
+       used.daily_amount, used.hourly_count, used.at
+     from partners p, lateral (
+       select coalesce(sum(o.amount) filter (where o.status <> 'failed'), 0)::numeric(20, 4)::text as daily_amount,
+         count(*) filter (where o.created_at > clock.at - interval '1 hour')::int as hourly_count, clock.at
+       from (select clock_timestamp() as at) clock
+       left join payouts o on o.partner_id = p.id and o.created_at > clock.at - interval '24 hours'
+       group by clock.at) used
+     where p.id = ?`,
+    [partnerId],
+  );
+  if (row === undefined) refuse('NOT_FOUND', 'no such partner');
+  const { max_payout_amount, max_daily_amount, max_hourly_count, daily_amount, hourly_count } = row;
+  return {
+    payoutsEnabled: row.payouts_enabled,
+    limits: {
+      max_payout_amount:
+        max_payout_amount === null ? null : { maximum: max_payout_amount, used: noMoney, remaining: max_payout_amount },
+      max_daily_amount:
+        max_daily_amount === null
+          ? null
+          : { maximum: max_daily_amount, used: daily_amount, remaining: leftOf(max_daily_amount, daily_amount) },
+      max_hourly_count:
+        max_hourly_count === null
+          ? null
+          : {
+              maximum: max_hourly_count,
+              used: hourly_count,
+              remaining: Math.max(0, max_hourly_count - hourly_count),
+            },
+    },
+    available: row.available,
+    availableAccountId: row.available_account_id,
+    reservedAccountId: row.reserved_account_id,
+    at: new Date(row.at),
+  };
+}
+
+/**
+ * Refuses a payout of `amount` that would reserve `reserved` (IDR, scale 4), in the documented order: suspended or
+ * without limits, beyond a limit, beyond the available balance.
+ */
+export function refuseBeyondRoom(
+  { payoutsEnabled, limits, available }: PayoutRoom,
+  { amount, reserved }: { amount: Money; reserved: Money },
+): void {
+  if (!payoutsEnabled) refuse('FUNDS_PAYOUT_SUSPENDED', 'Payouts are off for this account');
+  const { max_payout_amount: single, max_daily_amount: daily, max_hourly_count: hourly } = limits;
+  if (single === null || daily === null || hourly === null) {
+    refuse('FUNDS_PAYOUT_SUSPENDED', 'No payout limits are configured yet');
+  }
+  const exceeded = (limit: keyof PayoutLimitsUse, use: LimitUse<Money | number>, what: string): never =>
+    refuse('FUNDS_LIMIT_EXCEEDED', what, { details: { limit, ...use } });
+  if (compareMoney(amount, single.maximum) > 0) {
+    exceeded('max_payout_amount', single, `A single payout is at most IDR ${single.maximum}`);
+  }
+  if (compareMoney(addMoney(daily.used, amount), daily.maximum) > 0) {
+    exceeded('max_daily_amount', daily, `IDR ${daily.remaining} of the 24 hours' amount are left`);
+  }
+  if (hourly.remaining < 1) {
+    exceeded('max_hourly_count', hourly, `All ${hourly.maximum} payouts of the hour are used`);
+  }
+  if (compareMoney(reserved, available) > 0) {
+    refuse('FUNDS_INSUFFICIENT_BALANCE', `The available balance, IDR ${available}, does not cover IDR ${reserved}`, {
+      details: { available, required: reserved },
+    });
+  }
+}

@@ -1,0 +1,109 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { findCallbackItems, findWebhookItems, presentTimeline, type TimelineItem } from '../partners/timeline.ts';
+import { addMoney } from '../shared/money.ts';
+import { askingWaitMs } from './asking.ts';
+import type { Payout } from './payout.entity.ts';
+import { type Said, settledByOperator } from './payout.ts';
+
+const wordTexts: Record<Said, string> = {
+  accepted: 'The provider accepted the transfer.',
+  succeeded: 'The provider says that the transfer succeeded.',
+  failed: 'The provider says that the transfer failed',
+  reversed: 'The provider says that the bank has returned the transfer.',
+  refused: 'The provider refused the transfer',
+  unsent: 'The provider could not be reached: nothing was sent yet.',
+  'not known': 'The outcome is unknown: asked, the provider does not know the transfer (yet).',
+  silent: 'The outcome is unknown: the provider does not answer.',
+  'another amount': 'The outcome is unknown: the provider speaks of another amount.',
+};
+
+/** What happened to a payout, in plain words, and what happens next (decisions 8). */
+export async function tellPayoutTimeline(em: EntityManager, payout: Payout) {
+  const { id, created_at: at, reference } = payout;
+  const reserved = addMoney(payout.net_amount, payout.fee);
+  const items: TimelineItem[] = [
+    {
+      at,
+      type: 'request',
+      text: `A payout of IDR ${payout.amount} to ${payout.bank_code} was asked for (${reference}).`,
+    },
+    { at, type: 'reservation', text: `IDR ${reserved} was reserved from the available balance.` },
+    ...(await findAttempts(em, id)),
+    ...(await findWords(em, id)),
+    ...(await findCallbackItems(em, id)),
+    ...(await findLedgerItems(em, payout)),
+    ...(await findWebhookItems(em, 'payout', id)),
+  ];
+  return presentTimeline(items, nextOf(payout));
+}
+
+function nextOf({ status, asked_at, created_at, unknown_since }: Payout) {
+  if (status !== 'pending') return null;
+  if (!asked_at) return { at: null, text: 'The transfer is being sent.' };
+  const at = new Date(asked_at.getTime() + askingWaitMs(asked_at.getTime() - created_at.getTime()));
+  return unknown_since
+    ? { at, text: 'The provider is asked again; the money stays reserved until the outcome is known.' }
+    : { at, text: 'The provider is asked again unless it calls back first.' };
+}
+
+async function findAttempts(em: EntityManager, payoutId: string): Promise<TimelineItem[]> {
+  const rows = await em.execute<{ sent_at: Date | string }[]>(
+    `select sent_at from payout_attempts where payout_id = ? and outcome is distinct from 'unsent'`,
+    [payoutId],
+  );
+  return rows.map(({ sent_at }) => ({
+    at: new Date(sent_at),
+    type: 'provider',
+    text: 'The transfer was sent to the provider, once.',
+  }));
+}
+
+async function findWords(em: EntityManager, payoutId: string): Promise<TimelineItem[]> {
+  const rows = await em.execute<{ said: Said; failure_code: string | null; at: Date | string }[]>(
+    'select said, failure_code, at from payout_words where payout_id = ? order by id limit 200',
+    [payoutId],
+  );
+  return rows.map(({ said, failure_code, at }) => ({
+    at: new Date(at),
+    type: 'provider',
+    text:
+      said === 'failed' || said === 'refused'
+        ? `${wordTexts[said]}: ${failure_code ?? 'no reason given'}.`
+        : wordTexts[said],
+  }));
+}
+
+/** Each end of a payout is a journal: what it did to the money, and what that means. */
+async function findLedgerItems(em: EntityManager, payout: Payout): Promise<TimelineItem[]> {
+  const rows = await em.execute<{ step: string; created_at: Date | string }[]>(
+    `select split_part(business_key, '/', 3) as step, created_at from journals
+     where business_key = any(?::text[])`,
+    [`{${['spent', 'returned', 'reversed'].map((step) => `partner-payout/${payout.id}/${step}`).join(',')}}`],
+  );
+  return rows.flatMap(({ step, created_at }): TimelineItem[] => {
+    const at = new Date(created_at);
+    const [ledger = '', outcome = ''] = endTexts(step, payout);
+    return [
+      { at, type: 'ledger', text: ledger },
+      { at, type: 'outcome', text: outcome },
+    ];
+  });
+}
+
+function endTexts(step: string, { net_amount, fee, failure_code }: Payout): string[] {
+  const code = failure_code ?? '';
+  const by = code === settledByOperator ? ' An operator established it.' : '';
+  if (step === 'spent') {
+    return [`IDR ${net_amount} left to the bank; the fee was IDR ${fee}.`, 'The payout succeeded.'];
+  }
+  if (step === 'returned') {
+    return [
+      `IDR ${addMoney(net_amount, fee)} was returned to the available balance.`,
+      `The payout failed: ${code}.${by}`,
+    ];
+  }
+  return [
+    `IDR ${net_amount} came back to the available balance; the fee stays.`,
+    'The payout was reversed: the bank returned the money after success.',
+  ];
+}

@@ -1,0 +1,47 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import type { FeeMode } from '../partners/partner.ts';
+import type { PayoutStatus, Said } from './payout.ts';
+
+const PayoutSchema = defineEntity({
+  name: 'Payout',
+  tableName: 'payouts',
+  properties: {
+    id: p.uuid().primary(),
+    partner_id: p.uuid(),
+    reference: p.string().length(40),
+    external_ref: p.string().length(128).nullable(),
+    fee_mode: p.text().$type<FeeMode>(),
+    /** As the partner asked; what the limits count. */
+    amount: p.decimal().precision(20).scale(4),
+    fee: p.decimal().precision(20).scale(4),
+    /** What reaches the bank; whole rupiah. */
+    net_amount: p.decimal().precision(20).scale(4),
+    /** The provider's share; internal. */
+    provider_fee: p.decimal().precision(20).scale(4),
+    bank_code: p.text(),
+    texts_sealed: p.text(),
+    status: p.text().$type<PayoutStatus>(),
+    failure_code: p.text().nullable(),
+    provider_transfer_id: p.text().nullable(),
+    /** The provider's last word, and since when it is that. */
+    last_word: p.text().$type<Said>().nullable(),
+    last_word_at: p.datetime().nullable(),
+    asked_at: p.datetime().nullable(),
+    asks: p.integer().default(0),
+    unknown_since: p.datetime().nullable(),
+    /** Since when the provider says something that a final status cannot be true beside. */
+    contradicted_at: p.datetime().nullable(),
+    /** When the sweep wakes its workflow, if nothing else has. */
+    look_again_at: p.datetime().nullable(),
+    /** Grows with each event of the payout. */
+    version: p.integer().default(0),
+    request_id: p.text().nullable(),
+    finalized_at: p.datetime().nullable(),
+    created_at: p.datetime(),
+    updated_at: p.datetime(),
+  },
+});
+
+/** Money of a partner on its way to a bank account. Its id is the provider's reference and idempotency key. */
+export class Payout extends PayoutSchema.class {}
+PayoutSchema.setClass(Payout);

@@ -1,0 +1,100 @@
+import type { FeeMode } from '../partners/partner.ts';
+import type { Money } from '../shared/money.ts';
+
+/** Pure facts about payouts (partners.md sections 2 and 3, decisions 8). */
+export const payoutTransitions = {
+  pending: ['succeeded', 'failed'],
+  succeeded: ['reversed'],
+  failed: [],
+  reversed: [],
+} as const satisfies Record<string, readonly string[]>;
+export type PayoutStatus = keyof typeof payoutTransitions;
+export const payoutStatuses = Object.keys(payoutTransitions) as PayoutStatus[];
+
+export const isFinalPayout = (status: PayoutStatus): boolean => status !== 'pending';
+
+/** The failure code of a payout that an operator ended. */
+export const settledByOperator = 'SETTLED_BY_OPERATOR';
+
+/** Where a payout's detail is. */
+export const payoutPath = (id: string): string => `/v1/partners/payouts/${id}`;
+
+/** The platform's own reference, for people; the provider is given the id itself. */
+export const payoutReferenceOf = (id: string): string => `PO-${id.replaceAll('-', '').slice(0, 20).toUpperCase()}`;
+
+/** The partner's own texts: they travel and rest sealed, in one place. */
+export interface PayoutTexts {
+  bank_account_number: string;
+  beneficiary_name: string | null;
+  external_ref: string | null;
+}
+export const payoutTextsPlace = (payoutId: string) => ({ table: 'payouts', column: 'texts_sealed', row: payoutId });
+
+/** What the workflow is started with: ids and amounts, and texts only sealed (design law 7). */
+export interface PayoutOpening {
+  partnerId: string;
+  feeMode: FeeMode;
+  /** IDR, scale 4, as the partner asked. */
+  amount: Money;
+  fee: Money;
+  /** What reaches the bank: whole rupiah. */
+  net: Money;
+  providerFee: Money;
+  bankCode: string;
+  textsSealed: string;
+  requestId: string;
+  idempotency: { keyHash: string; fingerprint: string };
+}
+
+/** A payout as its workflow finds it. */
+export interface PayoutStanding {
+  status: PayoutStatus;
+  /** ISO 8601: when the money was reserved. */
+  reservedAt: string;
+  /** ISO 8601: since when nobody can tell what became of the transfer; null while that is known. */
+  unknownSince: string | null;
+  /** Webhooks that a step wrote and that wait to be delivered. */
+  deliveryIds: string[];
+}
+
+/** What the provider says of a transfer, or that it says nothing. */
+export type TransferWord =
+  | { said: 'accepted' | 'succeeded' | 'failed' | 'reversed'; providerTransferId: string; failureCode: string | null }
+  /** The request itself was turned down: nothing came of it. */
+  | { said: 'refused'; failureCode: string }
+  /** The request provably never left: it may be sent, under the same key, as if for the first time. */
+  | { said: 'unsent' }
+  /** Asked by reference, the provider knows no such transfer. It may still come to know it: no proof of failure. */
+  | { said: 'not known' }
+  /** No answer, or none that can be understood. */
+  | { said: 'silent' }
+  /** The provider has a transfer of this reference in another amount. */
+  | { said: 'another amount'; providerTransferId: string };
+
+export type Said = TransferWord['said'];
+
+/** Words after which nobody can tell what became of the money. */
+const unknowing: readonly Said[] = ['unsent', 'not known', 'silent', 'another amount'];
+export const isUnknown = (said: Said): boolean => unknowing.includes(said);
+
+/** What an operator decides about a payout whose outcome nobody else can tell. */
+export interface PayoutSettlement {
+  outcome: 'succeeded' | 'failed';
+  /** The evidence: references, never personal data. */
+  note: string;
+  /** The id of a platform user. */
+  who: string;
+  /** Overrides the provider's word, or its silence. */
+  force?: boolean;
+}
+export const longestNote = 300;
+
+/**
+ * Whether the provider's word and a final status cannot both be true. What is on its way may still end as we say it
+ * ended, unless we have given the money back.
+ */
+export function contradicts(status: PayoutStatus, said: Said): boolean {
+  if (status === 'succeeded') return said === 'failed' || said === 'another amount';
+  if (status === 'failed') return said === 'succeeded' || said === 'accepted' || said === 'another amount';
+  return status === 'reversed' && said === 'succeeded';
+}

@@ -1,0 +1,117 @@
+import { z } from 'zod';
+import { partner } from '../http/access.ts';
+import { moneyString, periodEnd, periodStart, text, uuid } from '../http/fields.ts';
+import { listQuery, pageFields, presentPage } from '../http/paging.ts';
+import { createRoom } from '../http/room.ts';
+import { partnerAnswer } from '../partners/partner-answer.ts';
+import { TimelineShape } from '../partners/timeline.ts';
+import { must } from '../shared/assert.ts';
+import { refuse } from '../shared/errors.ts';
+import { payoutIdFor } from '../shared/ids.ts';
+import { findPayouts, getPayout } from './find-payouts.ts';
+import { Payout } from './payout.entity.ts';
+import { payoutPath, payoutStatuses } from './payout.ts';
+import { tellPayoutTimeline } from './payout-timeline.ts';
+import { preparePayout } from './prepare-payout.ts';
+import { ListedPayoutShape, PayoutShape, presentPayout, presentWholePayout } from './present-payout.ts';
+
+/** How long a request waits for the reservation; then it looks for the row. */
+const reservationWaitMs = 10_000;
+
+const NewPayout = z.strictObject({
+  amount: moneyString(),
+  bank_code: text(32).meta({ description: 'A `bank_code` of `GET /v1/partners/channels`.' }),
+  bank_account_number: text(34),
+  beneficiary_name: text(100).optional(),
+  external_ref: text(128).optional(),
+});
+
+const room = createRoom({
+  prefix: '/v1/partners/payouts',
+  tag: 'Partner API',
+  description: "Money of a partner's balance to a bank account: reserved first, sent once.",
+});
+const params = z.object({ id: uuid() });
+
+room.post(
+  '/',
+  {
+    summary: 'Pay out to a bank account',
+    description:
+      'Answers as soon as the money is reserved; the transfer goes on durably. `DEDUCTED`: amount is reserved and ' +
+      'amount − fee reaches the bank; `ADDED`: amount + fee is reserved and amount reaches the bank, which must be a ' +
+      'whole IDR amount. An outcome that cannot be established stays `pending` with the money reserved.',
+    access: partner('request-payout'),
+    body: NewPayout,
+    idempotent: true,
+    answers: { 200: partnerAnswer(PayoutShape) },
+    refusals: [409, 422, 503],
+  },
+  async ({ em, deps, caller, body, requestId }) => {
+    const { partnerId } = caller;
+    const idempotency = must(caller.idempotency, 'an idempotent route has its key');
+    const payoutId = payoutIdFor(partnerId, idempotency.key);
+    if (idempotency.resourceId === null) {
+      const asked = { payoutId, partnerId, body, idempotency, requestId };
+      const opening = await preparePayout(em, deps.sealer, asked);
+      await deps.temporal.startPartnerPayout(payoutId, opening, reservationWaitMs);
+    }
+    const payout = await em.fork().findOne(Payout, { id: payoutId, partner_id: partnerId });
+    if (payout === null) {
+      refuse('SERVICE_UNAVAILABLE', 'The payout could not be reserved in time; try again under the same key', {
+        retryAfterSeconds: 2,
+      });
+    }
+    return { ...(await presentWholePayout(deps.sealer, payout)), status_url: payoutPath(payoutId) };
+  },
+);
+
+room.get(
+  '/',
+  {
+    summary: "List the partner's payouts, newest first",
+    access: partner('read-gateway'),
+    description: 'A bare date in `from` or `to` is the whole day of UTC+7.',
+    query: listQuery({ limit: 50 })
+      .omit({ order: true })
+      .extend({
+        status: z.enum(payoutStatuses).optional(),
+        external_ref: text(128).optional(),
+        from: periodStart().optional(),
+        to: periodEnd().optional(),
+      }),
+    answers: { 200: partnerAnswer(z.object({ items: z.array(ListedPayoutShape), ...pageFields })) },
+  },
+  async ({ em, caller, query }) => {
+    const { status, external_ref, from, to, ...window } = query;
+    const { items, total } = await findPayouts(em, caller.partnerId, { status, external_ref, from, to }, window);
+    return { items: items.map(presentPayout), ...presentPage(query, total) };
+  },
+);
+
+room.get(
+  '/:id',
+  {
+    summary: 'Read a payout',
+    access: partner('read-gateway'),
+    params,
+    answers: { 200: partnerAnswer(PayoutShape) },
+    refusals: [404],
+  },
+  async ({ em, deps, caller, params: { id } }) =>
+    presentWholePayout(deps.sealer, await getPayout(em, caller.partnerId, id)),
+);
+
+room.get(
+  '/:id/timeline',
+  {
+    summary: 'What happened to a payout, in plain words, and what happens next',
+    access: partner('read-gateway'),
+    params,
+    answers: { 200: partnerAnswer(TimelineShape) },
+    refusals: [404],
+  },
+  async ({ em, caller, params: { id } }) => tellPayoutTimeline(em, await getPayout(em, caller.partnerId, id)),
+);
+
+export const payoutsRoom = room;

@@ -1,0 +1,53 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Sealer } from '../encryption/sealer.ts';
+import type { Money } from '../shared/money.ts';
+import { formatMoney } from '../shared/money.ts';
+import { type PayoutOpening, type PayoutTexts, payoutTextsPlace } from './payout.ts';
+import { readPayoutRoom, refuseBeyondRoom } from './payout-limits.ts';
+import { pricePayout } from './price-payout.ts';
+
+export interface PayoutRequest {
+  amount: Money;
+  bank_code: string;
+  bank_account_number: string;
+  beneficiary_name?: string | undefined;
+  external_ref?: string | undefined;
+}
+
+/**
+ * Everything about a payout that can be refused before its workflow starts; answers what that is started with. Limits
+ * and balance are only looked at here, to keep hopeless requests out: under the partner's lock they are checked.
+ */
+export async function preparePayout(
+  em: EntityManager,
+  sealer: Sealer,
+  input: {
+    payoutId: string;
+    partnerId: string;
+    body: PayoutRequest;
+    idempotency: { keyHash: string; fingerprint: string };
+    requestId: string;
+  },
+): Promise<PayoutOpening> {
+  const { payoutId, partnerId, body, idempotency, requestId } = input;
+  const { bank_code: bankCode, bank_account_number: accountNumber, amount } = body;
+  const price = await pricePayout(em, { partnerId, bankCode, accountNumber, amount });
+  refuseBeyondRoom(await readPayoutRoom(em, partnerId), { amount: formatMoney(amount), reserved: price.gross });
+  const texts: PayoutTexts = {
+    bank_account_number: accountNumber,
+    beneficiary_name: body.beneficiary_name ?? null,
+    external_ref: body.external_ref ?? null,
+  };
+  return {
+    partnerId,
+    feeMode: price.feeMode,
+    amount: formatMoney(amount),
+    fee: price.fee,
+    net: price.net,
+    providerFee: price.providerFee,
+    bankCode,
+    textsSealed: await sealer.seal(payoutTextsPlace(payoutId), JSON.stringify(texts)),
+    requestId,
+    idempotency: { keyHash: idempotency.keyHash, fingerprint: idempotency.fingerprint },
+  };
+}

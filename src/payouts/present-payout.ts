@@ -1,0 +1,51 @@
+import { z } from 'zod';
+import type { Sealer } from '../encryption/sealer.ts';
+import { amount, timestamp, uuid } from '../http/fields.ts';
+import type { Payout } from './payout.entity.ts';
+import { isFinalPayout, type PayoutTexts, payoutStatuses, payoutTextsPlace } from './payout.ts';
+
+/** A payout as partners read it in lists (partners.md section 2). */
+export function presentPayout(payout: Payout) {
+  return {
+    id: payout.id,
+    reference: payout.reference,
+    external_ref: payout.external_ref ?? null,
+    status: payout.status,
+    is_final: isFinalPayout(payout.status),
+    amount: payout.amount,
+    fee: payout.fee,
+    net_amount: payout.net_amount,
+    currency: 'IDR' as const,
+    bank_code: payout.bank_code,
+    created_at: payout.created_at.toISOString(),
+    finalized_at: payout.finalized_at?.toISOString() ?? null,
+    ...(payout.failure_code == null ? {} : { failure_code: payout.failure_code }),
+  };
+}
+
+/** As the answer to creation, the detail and the webhooks show it: with the account number, opened. */
+export async function presentWholePayout(sealer: Sealer, payout: Payout) {
+  const texts: PayoutTexts = JSON.parse(await sealer.open(payoutTextsPlace(payout.id), payout.texts_sealed));
+  return { ...presentPayout(payout), bank_account_number: texts.bank_account_number };
+}
+
+const listed = {
+  id: uuid(),
+  reference: z.string().meta({ description: "The platform's own reference." }),
+  external_ref: z.string().nullable().meta({ description: "The partner's own reference, when sent." }),
+  status: z.enum(payoutStatuses),
+  is_final: z.boolean(),
+  amount: amount(),
+  fee: amount(),
+  net_amount: amount().meta({ description: 'What reaches the bank.' }),
+  currency: z.literal('IDR'),
+  bank_code: z.string(),
+  created_at: timestamp(),
+  finalized_at: timestamp().nullable(),
+  failure_code: z.string().optional().meta({ description: "The provider's, passed on; on failed payouts." }),
+};
+
+export const ListedPayoutShape = z.object(listed).meta({ id: 'ListedPayout' });
+export const PayoutShape = z
+  .object({ ...listed, bank_account_number: z.string(), status_url: z.string().optional() })
+  .meta({ id: 'Payout' });

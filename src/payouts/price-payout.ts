@@ -1,0 +1,76 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { type FeeRule, freeOfCharge, type Price, priceCollection } from '../partners/fee.ts';
+import type { FeeMode } from '../partners/partner.ts';
+import { aboutField, refuseField } from '../partners/refuse-field.ts';
+import { compareMoney, feeOf, formatMoney, isWholeRupiah, type Money } from '../shared/money.ts';
+
+export interface PayoutQuestion {
+  partnerId: string;
+  bankCode: string;
+  accountNumber: string;
+  amount: Money;
+}
+
+/** `gross` is what is reserved, `net` what reaches the bank. */
+export interface PricedPayout extends Price {
+  feeMode: FeeMode;
+  providerFee: Money;
+}
+
+interface Context {
+  fee_mode: FeeMode;
+  bank_code: string | null;
+  minimum_amount: Money;
+  maximum_amount: Money;
+  account_number_min_length: number;
+  account_number_max_length: number;
+  fixed: Money | null;
+  basis_points: number;
+  provider_fixed: Money;
+  provider_basis_points: number;
+}
+
+/**
+ * What a payout costs, by the table of banks and the most specific fee rule (bank before method). Refuses a bank that
+ * is not served, an account number that the bank cannot have, a fee that would need more than four decimals, and
+ * anything but a positive whole amount of rupiah within the bank's limits reaching it.
+ */
+export async function pricePayout(em: EntityManager, question: PayoutQuestion): Promise<PricedPayout> {
+  const { bankCode, accountNumber, amount } = question;
+  const context = await readContext(em, question);
+  if (context?.bank_code == null) refuseField('bank_code', 'no bank of this code is served');
+  const { account_number_min_length: shortest, account_number_max_length: longest } = context;
+  if (!/^\d+$/.test(accountNumber) || accountNumber.length < shortest || accountNumber.length > longest) {
+    const length = shortest === longest ? `${shortest}` : `${shortest} to ${longest}`;
+    refuseField('bank_account_number', `an account at ${bankCode} has ${length} digits`);
+  }
+  const rule: FeeRule = context.fixed === null ? freeOfCharge : { ...context, fixed: context.fixed };
+  const price = aboutField('amount', () => priceCollection(context.fee_mode, formatMoney(amount), rule));
+  if (compareMoney(price.net, '0') <= 0) refuseField('amount', 'does not cover the fee');
+  if (!isWholeRupiah(price.net)) {
+    refuseField('amount', `what reaches the bank, ${price.net}, is not a whole IDR amount`);
+  }
+  if (compareMoney(price.net, context.minimum_amount) < 0 || compareMoney(price.net, context.maximum_amount) > 0) {
+    refuseField('amount', `${bankCode} takes IDR ${context.minimum_amount} to ${context.maximum_amount}`);
+  }
+  return {
+    ...price,
+    feeMode: context.fee_mode,
+    providerFee: feeOf(price.net, rule.provider_fixed, rule.provider_basis_points),
+  };
+}
+
+async function readContext(em: EntityManager, { partnerId, bankCode }: PayoutQuestion): Promise<Context | undefined> {
+  const [context] = await em.execute<Context[]>(
+    `select p.fee_mode, b.bank_code, b.minimum_amount, b.maximum_amount, b.account_number_min_length,
+       b.account_number_max_length, f.fixed, f.basis_points, f.provider_fixed, f.provider_basis_points
+     from partners p
+     left join payout_banks b on b.bank_code = ? and b.active
+     left join lateral (select * from partner_fees f where f.partner_id = p.id and f.method = 'payout'
+         and (f.channel is null or f.channel = b.bank_code) and f.organization_id is null
+       order by f.channel is null limit 1) f on true
+     where p.id = ?`,
+    [bankCode, partnerId],
+  );
+  return context;
+}

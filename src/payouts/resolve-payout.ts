@@ -1,0 +1,151 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Sealer } from '../encryption/sealer.ts';
+import { recordEvent } from '../events/record-event.ts';
+import { systemAccounts } from '../ledger/account.ts';
+import { type Posting, postJournal } from '../ledger/post-journal.ts';
+import { Partner } from '../partners/partner.entity.ts';
+import type { WebhookEvent } from '../partners/partner.ts';
+import { assert, must } from '../shared/assert.ts';
+import { failpoint } from '../shared/failpoint.ts';
+import { journalKeys } from '../shared/ids.ts';
+import { addMoney, negateMoney } from '../shared/money.ts';
+import { recordWebhook } from '../webhooks/record-webhook.ts';
+import { nextLookAt } from './asking.ts';
+import { lockPayout } from './note-word.ts';
+import type { Payout } from './payout.entity.ts';
+import { contradicts, type PayoutStanding, type PayoutStatus, payoutTransitions, type TransferWord } from './payout.ts';
+import { presentWholePayout } from './present-payout.ts';
+import { standingOf } from './reserve-payout.ts';
+
+/**
+ * Draws from the provider's word what follows, once: the reservation is spent or returned, or a success taken back. A
+ * final payout is moved by nothing but a reversal after success; a word that contradicts it changes no money and
+ * becomes a case for operators. What nobody can tell changes nothing.
+ */
+export async function resolvePayout(
+  em: EntityManager,
+  sealer: Sealer,
+  { payoutId, word }: { payoutId: string; word: TransferWord },
+): Promise<PayoutStanding> {
+  await failpoint('resolve-payout.before');
+  const standing = await em.transactional(async (tx) => {
+    const payout = await lockPayout(tx, payoutId);
+    const deliveryIds: (string | null)[] = [];
+    const { said } = word;
+    const failureCode = ('failureCode' in word ? word.failureCode : null) ?? 'UNKNOWN';
+    if (payout.status === 'pending') {
+      if (said === 'succeeded' || said === 'reversed') deliveryIds.push(await succeed(tx, sealer, payout));
+      else if (said === 'failed' || said === 'refused') deliveryIds.push(await fail(tx, sealer, payout, failureCode));
+    }
+    if (payout.status === 'succeeded' && said === 'reversed') deliveryIds.push(await reverse(tx, sealer, payout));
+    await noteContradiction(tx, payout, word);
+    return standingOf(
+      payout,
+      deliveryIds.filter((id) => id !== null),
+    );
+  });
+  await failpoint('resolve-payout.after');
+  return standing;
+}
+
+/** Spends the reservation: the net has left through the gateway, the fee stays with us. */
+export async function succeed(tx: EntityManager, sealer: Sealer, payout: Payout): Promise<string | null> {
+  const { reserved_account_id } = await tx.findOneOrFail(Partner, { id: payout.partner_id });
+  return move(tx, sealer, payout, 'succeeded', {
+    businessKey: journalKeys.payoutSpent(payout.id),
+    postings: [
+      { accountId: reserved_account_id, amount: negateMoney(addMoney(payout.net_amount, payout.fee)) },
+      { accountId: systemAccounts.gatewayClearing, amount: payout.net_amount },
+      { accountId: systemAccounts.feeRevenue, amount: payout.fee },
+    ],
+  });
+}
+
+/** Returns the whole reservation, the fee too. */
+export async function fail(
+  tx: EntityManager,
+  sealer: Sealer,
+  payout: Payout,
+  failureCode: string,
+): Promise<string | null> {
+  const { reserved_account_id, available_account_id } = await tx.findOneOrFail(Partner, { id: payout.partner_id });
+  const reserved = addMoney(payout.net_amount, payout.fee);
+  payout.failure_code = failureCode;
+  return move(tx, sealer, payout, 'failed', {
+    businessKey: journalKeys.payoutReturned(payout.id),
+    postings: [
+      { accountId: reserved_account_id, amount: negateMoney(reserved) },
+      { accountId: available_account_id, amount: reserved },
+    ],
+  });
+}
+
+/** The bank gave the net back: a new journal returns it to `available`; the fee stays. */
+async function reverse(tx: EntityManager, sealer: Sealer, payout: Payout): Promise<string | null> {
+  const { available_account_id } = await tx.findOneOrFail(Partner, { id: payout.partner_id });
+  return move(tx, sealer, payout, 'reversed', {
+    businessKey: journalKeys.payoutReversed(payout.id),
+    postings: [
+      { accountId: systemAccounts.gatewayClearing, amount: negateMoney(payout.net_amount) },
+      { accountId: available_account_id, amount: payout.net_amount },
+    ],
+  });
+}
+
+async function move(
+  tx: EntityManager,
+  sealer: Sealer,
+  payout: Payout,
+  status: PayoutStatus,
+  journal: { businessKey: string; postings: Posting[] },
+): Promise<string | null> {
+  const allowed: readonly PayoutStatus[] = payoutTransitions[payout.status];
+  assert(allowed.includes(status), `a payout goes from ${payout.status} to ${status}`);
+  const now = new Date();
+  payout.status = status;
+  payout.finalized_at = payout.updated_at = now;
+  payout.unknown_since = null;
+  payout.look_again_at = status === 'succeeded' || payout.failure_code !== null ? nextLookAt(now, now) : null;
+  payout.version += 1;
+  await tx.flush();
+  const journalId = must(
+    await postJournal(tx, { kind: `partner-payout.${status}`, ...journal }),
+    'a payout moves to a status once',
+  );
+  await recordEvent(tx, {
+    event: 'RESOURCE_UPDATED',
+    resourceType: 'payout',
+    resourceId: payout.id,
+    actorId: null,
+    requestId: payout.request_id ?? null,
+    data: { status, journal_id: journalId, failure_code: payout.failure_code },
+  });
+  return recordWebhook(tx, sealer, {
+    partnerId: payout.partner_id,
+    resourceType: 'payout',
+    resourceId: payout.id,
+    version: payout.version,
+    type: `payout.${status}` as WebhookEvent,
+    at: now,
+    data: await presentWholePayout(sealer, payout),
+  });
+}
+
+/** A contradiction is told once, when it begins, and is over when the provider agrees again. */
+async function noteContradiction(tx: EntityManager, payout: Payout, { said }: TransferWord): Promise<void> {
+  const contradicted = contradicts(payout.status, said);
+  if (contradicted === (payout.contradicted_at !== null && payout.contradicted_at !== undefined)) return;
+  if (!contradicted && (said === 'silent' || said === 'not known')) return;
+  payout.contradicted_at = contradicted ? new Date() : null;
+  await tx.flush();
+  if (!contradicted) return;
+  await recordEvent(tx, {
+    event: 'PAYOUT_CONTRADICTED',
+    impact: 'HIGH',
+    resourceType: 'payout',
+    resourceId: payout.id,
+    actorId: null,
+    requestId: null,
+    data: { status: payout.status, provider_says: said },
+  });
+}

@@ -1,0 +1,91 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Sealer } from '../encryption/sealer.ts';
+import { recordEvent } from '../events/record-event.ts';
+import type { Gateway } from '../gateway/gateway.ts';
+import { refuse } from '../shared/errors.ts';
+import { failpoint } from '../shared/failpoint.ts';
+import { isUuid } from '../shared/uuid.ts';
+import { hearProvider } from './ask-transfer.ts';
+import { lockPayout, noteWord } from './note-word.ts';
+import { Payout } from './payout.entity.ts';
+import {
+  isFinalPayout,
+  type PayoutSettlement,
+  type PayoutStanding,
+  settledByOperator,
+  type TransferWord,
+} from './payout.ts';
+import { standingOf } from './reserve-payout.ts';
+import { fail, succeed } from './resolve-payout.ts';
+
+/** A request without an answer may be under way for this long; longer than the time-out of its activity. */
+const mayBeUnderWaySeconds = 60;
+
+/**
+ * Ends a pending payout as an operator says, once. `succeeded` is taken when the provider says so; `failed` when it
+ * says so or does not know the transfer, and no request to it can still be under way; anything else only with `force`.
+ * Refuses with REQUEST_INVALID, saying what the provider says. The event carries outcome, note and who.
+ */
+export async function settlePayout(
+  em: EntityManager,
+  { gateway, sealer }: { gateway: Gateway; sealer: Sealer },
+  input: { payoutId: string; settlement: PayoutSettlement; at: string; signal: AbortSignal },
+): Promise<PayoutStanding> {
+  const { payoutId, settlement, at, signal } = input;
+  const { outcome, note, who, force = false } = settlement;
+  await refuseUnlessPlatform(em, who);
+  const { net_amount: amount } = await em.findOneOrFail(Payout, { id: payoutId });
+  const word = await hearProvider(gateway, { payoutId, amount, signal });
+  const standing = await em.fork().transactional(async (tx) => {
+    const payout = await lockPayout(tx, payoutId);
+    if (isFinalPayout(payout.status)) refuse('REQUEST_INVALID', `the payout is ${payout.status} already`);
+    await noteWord(tx, payout, word, new Date(at));
+    if (!force) await refuseAgainstProvider(tx, payout, outcome, word);
+    const delivery =
+      outcome === 'succeeded' ? await succeed(tx, sealer, payout) : await fail(tx, sealer, payout, settledByOperator);
+    await recordEvent(tx, {
+      event: 'PAYOUT_SETTLED',
+      impact: 'HIGH',
+      resourceType: 'payout',
+      resourceId: payout.id,
+      actorId: who,
+      requestId: null,
+      data: { outcome, note, who, force, provider_says: word.said },
+    });
+    return standingOf(payout, delivery === null ? [] : [delivery]);
+  });
+  await failpoint('settle-payout.after');
+  return standing;
+}
+
+async function refuseUnlessPlatform(em: EntityManager, who: string): Promise<void> {
+  const found = isUuid(who)
+    ? await em.execute<unknown[]>("select 1 from users where id = ? and user_type = 'platform' and status = 'active'", [
+        who,
+      ])
+    : [];
+  if (found.length === 0) refuse('REQUEST_INVALID', 'who is the id of an active platform user');
+}
+
+async function refuseAgainstProvider(
+  tx: EntityManager,
+  payout: Payout,
+  outcome: PayoutSettlement['outcome'],
+  { said }: TransferWord,
+): Promise<void> {
+  if (outcome === 'succeeded') {
+    if (said === 'succeeded' || said === 'reversed') return;
+    refuse('REQUEST_INVALID', `the provider does not say that the transfer succeeded; it says: ${said}`);
+  }
+  if (said !== 'failed' && said !== 'not known') {
+    refuse('REQUEST_INVALID', `the provider does not say that the transfer failed; it says: ${said}`);
+  }
+  const underWay = await tx.execute<unknown[]>(
+    `select 1 from payout_attempts where payout_id = ? and outcome is null
+       and sent_at > clock_timestamp() - make_interval(secs => ?)`,
+    [payout.id, mayBeUnderWaySeconds],
+  );
+  if (underWay.length > 0) {
+    refuse('REQUEST_INVALID', 'the request to the provider may still be under way; try again in a minute');
+  }
+}

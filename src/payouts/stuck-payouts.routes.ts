@@ -1,0 +1,60 @@
+import { z } from 'zod';
+import { allow } from '../http/access.ts';
+import { amount, limit, page, timestamp, uuid } from '../http/fields.ts';
+import { pageFields, presentPage } from '../http/paging.ts';
+import { createRoom } from '../http/room.ts';
+import { findStuckPayouts } from './find-stuck-payouts.ts';
+
+/** Payouts younger than ten minutes are not stuck yet, unless asked otherwise. */
+const standardMinutes = 10;
+const longestMinutes = 527_040;
+
+const room = createRoom({
+  prefix: '/v1/payouts',
+  tag: 'Operations',
+  description: 'What operators look after.',
+});
+
+room.get(
+  '/stuck',
+  {
+    summary: 'List payouts whose outcome is unknown, and contradicted ones',
+    description: 'Unknown for at least `minutes` (0 is allowed), the longest first. See docs/operations.md.',
+    access: allow('read-event', { userTypes: ['platform'], scope: 'all' }),
+    query: z.object({
+      page: page(),
+      limit: limit(),
+      minutes: z
+        .string()
+        .refine((value) => /^\d{1,6}$/.test(value) && Number(value) <= longestMinutes, 'must be a whole number from 0')
+        .transform(Number)
+        .default(standardMinutes)
+        .meta({ override: { type: 'integer', minimum: 0, default: standardMinutes } }),
+    }),
+    answers: {
+      200: z.object({
+        message: z.string(),
+        data: z.object({
+          items: z.array(
+            z.object({
+              payout_id: uuid(),
+              partner_id: uuid(),
+              reference: z.string(),
+              amount: amount(),
+              unknown_since: timestamp(),
+              age_seconds: z.int(),
+              reason: z.string(),
+            }),
+          ),
+          ...pageFields,
+        }),
+      }),
+    },
+  },
+  async ({ em, query }) => {
+    const { items, total } = await findStuckPayouts(em, query);
+    return { message: 'Stuck payouts found', data: { items, ...presentPage(query, total) } };
+  },
+);
+
+export const stuckPayoutsRoom = room;

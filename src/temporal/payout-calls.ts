@@ -1,0 +1,59 @@
+import { type Client, WithStartWorkflowOperation } from '@temporalio/client';
+import { TypedSearchAttributes, type Workflow } from '@temporalio/common';
+import type { partnerPayout } from '../../workflows/partner-payout.ts';
+import type { PayoutOpening, PayoutStatus } from '../payouts/payout.ts';
+import type { PayoutPort } from '../payouts/sweep-payouts.ts';
+import { workflowIds } from '../shared/ids.ts';
+import { wholeRupiah } from '../shared/money.ts';
+import { searchAttributeKeys } from './search-attributes.ts';
+import { callTimeoutMs, withinWait } from './within-wait.ts';
+
+/** What payouts ask of Temporal. */
+export interface PayoutCalls extends PayoutPort {
+  /**
+   * Starts the payout's workflow, or joins the one that runs, and waits at most `waitMs` until the money is reserved.
+   * Null when the wait ended without an answer. Refuses what the reservation refuses, and with SERVICE_UNAVAILABLE when
+   * Temporal is away.
+   */
+  startPartnerPayout(payoutId: string, opening: PayoutOpening, waitMs: number): Promise<PayoutStatus | null>;
+}
+
+/** One update for all who wait for the same payout: a retry joins the first call. */
+const updateId = 'reservation';
+
+export function createPayoutCalls(client: Client, taskQueue: string, reach: () => Promise<void>): PayoutCalls {
+  return {
+    async startPartnerPayout(payoutId, opening, waitMs) {
+      await reach();
+      const startWorkflowOperation = new WithStartWorkflowOperation<typeof partnerPayout>('partnerPayout', {
+        workflowId: workflowIds.partnerPayout(payoutId),
+        taskQueue,
+        args: [{ payoutId, opening }],
+        workflowIdConflictPolicy: 'USE_EXISTING',
+        staticSummary: `Partner payout: IDR ${opening.net} to ${opening.bankCode}, fee ${opening.fee}`,
+        typedSearchAttributes: new TypedSearchAttributes([
+          { key: searchAttributeKeys.PayoutState, value: 'RESERVED' },
+          { key: searchAttributeKeys.PartnerId, value: opening.partnerId },
+          { key: searchAttributeKeys.AmountIdr, value: wholeRupiah(opening.amount) },
+        ]),
+      });
+      return withinWait(client, waitMs, () =>
+        client.workflow.executeUpdateWithStart<Workflow, PayoutStatus, []>('awaitReservation', {
+          updateId,
+          startWorkflowOperation,
+        }),
+      );
+    },
+    async hintPartnerPayout(payoutId) {
+      await client.withDeadline(Date.now() + callTimeoutMs, () =>
+        client.workflow.signalWithStart<typeof partnerPayout>('partnerPayout', {
+          workflowId: workflowIds.partnerPayout(payoutId),
+          taskQueue,
+          args: [{ payoutId }],
+          signal: 'callbackArrived',
+          staticSummary: 'A partner payout, looked after again',
+        }),
+      );
+    },
+  };
+}

@@ -1,0 +1,147 @@
+import {
+  ApplicationFailure,
+  allHandlersFinished,
+  condition,
+  continueAsNew,
+  defineSignal,
+  defineUpdate,
+  proxyActivities,
+  proxyLocalActivities,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { Activities } from '../activities/index.ts';
+import { askingWaitMs } from '../src/payouts/asking.ts';
+import {
+  longestNote,
+  type PayoutOpening,
+  type PayoutSettlement,
+  type PayoutStanding,
+  type PayoutStatus,
+  type Said,
+} from '../src/payouts/payout.ts';
+import { tellPayout } from './payout-progress.ts';
+import { withRefusals } from './refusal.ts';
+import { startDelivery } from './start-delivery.ts';
+
+export interface PartnerPayoutInput {
+  payoutId: string;
+  /** What the request asked for. Absent when a payout that has its row is looked after again. */
+  opening?: PayoutOpening;
+}
+
+/** The request waits for this: the money is reserved, or the reason why it is not. */
+export const awaitReservation = defineUpdate<PayoutStatus>('awaitReservation');
+/** Somebody said that something happened to this transfer. A hint: it only makes the workflow ask. */
+export const callbackArrived = defineSignal('callbackArrived');
+/** Ends a payout that nobody else can tell, with evidence. Refused with what the provider says otherwise. */
+export const settlePayout = defineUpdate<PayoutStatus, [PayoutSettlement]>('settlePayout');
+
+const { reservePayout } = proxyLocalActivities<Activities>({
+  startToCloseTimeout: '10 seconds',
+  retry: { initialInterval: '100 milliseconds', maximumInterval: '5 seconds' },
+});
+const { resolvePayout } = proxyActivities<Activities>({
+  startToCloseTimeout: '15 seconds',
+  retry: { initialInterval: '200 milliseconds', maximumInterval: '10 seconds' },
+});
+/** The provider's HTTP time-out (8 s) is shorter than this. Its silence is an answer; what is retried is the database. */
+const { sendTransfer, askTransfer, ...operators } = proxyActivities<Activities>({
+  startToCloseTimeout: '15 seconds',
+  retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
+});
+
+/** Events after which the story goes on in a new history. */
+const longestHistory = 1500;
+
+/**
+ * A payout, from its reservation to its end: reserves the money, sends the transfer once, and then believes nobody but
+ * the provider, whom it asks after each callback and at growing intervals for as long as it takes. What nobody can tell
+ * stays pending with the money reserved until the provider or an operator says how it ended.
+ */
+export async function partnerPayout({ payoutId, opening }: PartnerPayoutInput): Promise<PayoutStatus | 'REFUSED'> {
+  let hints = 0;
+  let told = '';
+  let sending = false;
+  let payout: PayoutStanding | undefined;
+  const at = () => new Date(Date.now()).toISOString();
+  const keep = async (standing: PayoutStanding): Promise<PayoutStatus> => {
+    payout = standing;
+    for (const deliveryId of standing.deliveryIds) await startDelivery(deliveryId, 'payout');
+    return standing.status;
+  };
+  const reserved = reservePayout({ payoutId, opening: opening ?? null });
+  setHandler(callbackArrived, () => {
+    hints += 1;
+  });
+  setHandler(awaitReservation, async () => (await reserved).status);
+  setHandler(
+    settlePayout,
+    async (settlement) => {
+      await reserved;
+      await condition(() => !sending);
+      return keep(await withRefusals(operators.settlePayout({ payoutId, settlement, at: at() })));
+    },
+    { validator: refuseMalformedSettlement },
+  );
+  try {
+    payout = await reserved;
+  } catch (refusal) {
+    await condition(allHandlersFinished);
+    if (opening === undefined) throw refusal;
+    return 'REFUSED';
+  }
+
+  let said: Said | null = null;
+  const tell = (waitMs: number) => {
+    if (payout !== undefined) told = tellPayout({ ...payout, said, waitMs }, told);
+  };
+  /** Sends what was not sent, asks about what was, and draws the consequence. */
+  const proceed = async (deed: 'send' | 'ask') => {
+    sending = deed === 'send';
+    const word = await (sending ? sendTransfer({ payoutId, at: at() }) : askTransfer({ payoutId, at: at() }));
+    sending = false;
+    said = word.said;
+    await keep(await resolvePayout({ payoutId, word }));
+  };
+  const isPending = () => payout?.status === 'pending';
+
+  tell(0);
+  let seen = hints;
+  if (isPending() && opening !== undefined) await proceed('send');
+  else if (!isPending()) await proceed('ask');
+  while (isPending()) {
+    const wait = askingWaitMs(Date.now() - Date.parse(payout.reservedAt));
+    tell(wait);
+    await condition(() => hints > seen || !isPending(), wait);
+    if (!isPending()) break;
+    seen = hints;
+    // Where nothing has left, sending again is sending for the first time; the step knows, and asks where something has.
+    await proceed(said === 'unsent' || said === null ? 'send' : 'ask');
+    const isLong = workflowInfo().historyLength > longestHistory || workflowInfo().continueAsNewSuggested;
+    if (isPending() && isLong && hints === seen) {
+      await condition(allHandlersFinished);
+      if (isPending()) await continueAsNew<typeof partnerPayout>({ payoutId });
+    }
+  }
+  while (hints > seen) {
+    seen = hints;
+    await proceed('ask');
+  }
+  tell(0);
+  await condition(allHandlersFinished);
+  return payout.status;
+}
+
+function refuseMalformedSettlement(settlement: PayoutSettlement): void {
+  const { outcome, note, who, force }: Partial<PayoutSettlement> = settlement ?? {};
+  const refuse = (complaint: string) => {
+    throw ApplicationFailure.nonRetryable(complaint, 'REQUEST_INVALID');
+  };
+  if (outcome !== 'succeeded' && outcome !== 'failed') refuse('outcome is "succeeded" or "failed"');
+  if (typeof note !== 'string' || note.trim() === '' || note.length > longestNote) {
+    refuse(`note is a text of 1 to ${longestNote} characters`);
+  }
+  if (typeof who !== 'string') refuse('who is the id of a platform user');
+  if (force !== undefined && typeof force !== 'boolean') refuse('force is true or false');
+}

@@ -1,0 +1,61 @@
+import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
+import { operatorsAfterMs } from '../src/payouts/asking.ts';
+import type { PayoutStatus, Said } from '../src/payouts/payout.ts';
+import { formatWesternIndonesia } from '../src/shared/clock.ts';
+import { searchAttributeKeys } from '../src/temporal/search-attributes.ts';
+
+export interface PayoutProgress {
+  status: PayoutStatus;
+  /** The provider's last word. */
+  said: Said | null;
+  /** ISO 8601. */
+  unknownSince: string | null;
+  /** Milliseconds until the provider is asked again; 0 when it is being asked or never again. */
+  waitMs: number;
+}
+
+const words: Record<Said, string> = {
+  accepted: 'The provider has accepted the transfer and not ended it yet',
+  succeeded: 'The provider says that the transfer succeeded',
+  failed: 'The provider says that the transfer failed',
+  reversed: 'The provider says that the bank has returned the transfer',
+  refused: 'The provider refused the transfer',
+  unsent: 'UNKNOWN TO THE PROVIDER: it cannot be reached, nothing was sent; the same request is made again',
+  'not known': 'OUTCOME UNKNOWN: the transfer was sent, and the provider does not know it',
+  silent: 'OUTCOME UNKNOWN: the transfer was sent, and the provider does not answer',
+  'another amount': 'OUTCOME UNKNOWN: the provider has a transfer of another amount under this reference',
+};
+
+const local = (instant: number): string => `${formatWesternIndonesia(new Date(instant))} (UTC+7)`;
+
+/** What operators search by: `PayoutState = 'OPERATOR'` is every payout that nobody can tell for ten minutes. */
+function stateOf({ status, said, unknownSince }: PayoutProgress, now: number): string {
+  if (status !== 'pending') return status.toUpperCase();
+  if (unknownSince !== null) return now - Date.parse(unknownSince) >= operatorsAfterMs ? 'OPERATOR' : 'UNKNOWN';
+  return said === null ? 'RESERVED' : 'ACCEPTED';
+}
+
+/**
+ * Tells operators, in the web UI and its search, what a payout waits for, for how long, and what the provider said
+ * last. `told` is the state that was told before: an unchanged one writes nothing into the history.
+ */
+export function tellPayout(progress: PayoutProgress, told: string): string {
+  const { status, said, unknownSince, waitMs } = progress;
+  const now = Date.now();
+  const state = stateOf(progress, now);
+  if (state !== told) upsertSearchAttributes([{ key: searchAttributeKeys.PayoutState, value: state }]);
+  const word = said === null ? 'The money is reserved; the transfer is being sent' : words[said];
+  const since = unknownSince === null ? '' : ` Nobody can tell since ${local(Date.parse(unknownSince))}.`;
+  const next = waitMs > 0 ? ` Asks the provider after each callback, and unasked at ${local(now + waitMs)}.` : '';
+  const operator =
+    state === 'OPERATOR'
+      ? ' An operator may end it, with evidence, by the update settlePayout: ' +
+        '{ "outcome": "succeeded" | "failed", "note", "who", "force"? }. The money stays reserved until then.'
+      : '';
+  setCurrentDetails(
+    status === 'pending'
+      ? `${word}.${since}${next}${operator}`
+      : `Ended: ${status}.${said === null ? '' : ` ${word}.`}`,
+  );
+  return state;
+}

@@ -1,0 +1,17 @@
+import { ParentClosePolicy, startChild } from '@temporalio/workflow';
+import { workflowIds } from '../src/shared/workflow-ids.ts';
+import { webhookDelivery } from './webhook-delivery.ts';
+
+/** Starts the workflow of a webhook that a step has written; it outlives its parent. One that runs is left alone. */
+export async function startDelivery(deliveryId: string, subject: 'payment' | 'payout'): Promise<void> {
+  try {
+    await startChild(webhookDelivery, {
+      workflowId: workflowIds.webhookDelivery(deliveryId),
+      args: [{ deliveryId }],
+      parentClosePolicy: ParentClosePolicy.ABANDON,
+      staticSummary: `A webhook about a ${subject}`,
+    });
+  } catch (error) {
+    if (!(error instanceof Error && error.name === 'WorkflowExecutionAlreadyStartedError')) throw error;
+  }
+}
