@@ -1,0 +1,248 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { buildOrganization } from '../support/build.ts';
+import { type BuiltPartner, buildPartner, freshKey, signature } from '../support/partner.ts';
+import { type Stack, startStack } from '../support/stack.ts';
+
+let stack: Stack;
+let partner: BuiltPartner;
+beforeAll(async () => {
+  stack = await startStack();
+  partner = await buildPartner(stack);
+}, 60_000);
+afterAll(() => stack.stop());
+
+const quote = { method: 'qris', amount: '10000' };
+const errorOf = ({ status, body }: { status: number; body: { error: { code: string } } }) => [status, body.error.code];
+
+/** A quote with exactly these bytes and this signature. */
+const send = (raw: string | Uint8Array<ArrayBuffer>, signed: string | null, token: string = partner.apiKey) =>
+  stack.post('/v1/partners/quotes', undefined, {
+    raw,
+    token,
+    headers: { 'content-type': 'application/json', ...(signed === null ? {} : { 'x-partner-signature': signed }) },
+  });
+
+describe('A signature', () => {
+  const body = JSON.stringify(quote);
+
+  it('over the bytes sent opens the door, in lower and in upper case hex', async () => {
+    const signed = signature(partner.signingSecret, body);
+    expect((await send(body, signed)).status).toBe(200);
+    expect((await send(body, signed.toUpperCase())).status).toBe(200);
+  });
+
+  it.each<[string, () => Promise<[string | Uint8Array<ArrayBuffer>, string | null]>]>([
+    ['that is missing', async () => [body, null]],
+    ['that is wrong', async () => [body, signature('another secret', body)]],
+    ['that is not hex', async () => [body, 'zz'.repeat(32)]],
+    ['that is cut', async () => [body, signature(partner.signingSecret, body).slice(0, 62)]],
+    ['of another partner', async () => [body, signature((await buildPartner(stack)).signingSecret, body)]],
+    ['over a re-encoded body', async () => [JSON.stringify(quote, null, 1), signature(partner.signingSecret, body)]],
+    [
+      'over text that decodes alike but is other bytes',
+      async () => {
+        const invalid = Buffer.concat([
+          Buffer.from('{"method":"qris","amount":"1'),
+          Buffer.from([0xff]),
+          Buffer.from('"}'),
+        ]);
+        const decoded = new TextDecoder().decode(invalid);
+        return [new Uint8Array(invalid), signature(partner.signingSecret, decoded)];
+      },
+    ],
+  ])('%s is AUTH_INVALID_CREDENTIALS', async (_, build) => {
+    const [raw, signed] = await build();
+    expect(errorOf(await send(raw, signed))).toEqual([401, 'AUTH_INVALID_CREDENTIALS']);
+  });
+
+  it('over invalid UTF-8, byte for byte, is valid; the body then is not JSON', async () => {
+    const raw = new Uint8Array(
+      Buffer.concat([Buffer.from('{"method":"'), Buffer.from([0xc3, 0x28]), Buffer.from('"}')]),
+    );
+    expect(errorOf(await send(raw, signature(partner.signingSecret, raw)))).toEqual([400, 'REQUEST_INVALID_PAYLOAD']);
+  });
+
+  it('of a call without a body is over the empty string', async () => {
+    expect((await partner.get('/balance')).status).toBe(200);
+    const wrong = { 'x-partner-signature': signature(partner.signingSecret, '{}') };
+    expect(errorOf(await partner.get('/balance', wrong))).toEqual([401, 'AUTH_INVALID_CREDENTIALS']);
+  });
+
+  it('that is wrong and a key that is unknown are answered alike', async () => {
+    const answers = [
+      await send(body, signature('another secret', body)),
+      await send(body, signature(partner.signingSecret, body), 'amk_unknown'),
+      await stack.get('/v1/partners/balance'),
+    ];
+    const [first, ...others] = answers.map(({ status, body: { error } }) => ({ status, error }));
+    for (const other of others) expect(other).toEqual(first);
+    expect(first?.status).toBe(401);
+  });
+});
+
+describe('The door', () => {
+  it('refuses a key without the permission with AUTH_PERMISSION_DENIED', async () => {
+    const reader = await buildPartner(stack, { permissions: ['read-gateway'] });
+    expect(errorOf(await reader.post('/quotes', quote, null))).toEqual([403, 'AUTH_PERMISSION_DENIED']);
+    expect((await reader.get('/balance')).status).toBe(200);
+    const collector = await buildPartner(stack, { permissions: ['collect-payment'] });
+    for (const path of ['/balance', '/channels', '/payments', `/payments/${reader.id}`]) {
+      expect(errorOf(await collector.get(path))).toEqual([403, 'AUTH_PERMISSION_DENIED']);
+    }
+  });
+
+  it.each(['pending', 'suspended'] as const)('refuses a %s account with AUTH_PARTNER_INACTIVE', async (status) => {
+    const other = await buildPartner(stack, { status });
+    expect(errorOf(await other.get('/balance'))).toEqual([403, 'AUTH_PARTNER_INACTIVE']);
+  });
+
+  it('checks key and signature, then the account, the permission, the idempotency key, the body, the organization', async () => {
+    const bad = { nonsense: true };
+    const inactive = await buildPartner(stack, { status: 'suspended', permissions: ['read-gateway'] });
+    const unsigned = await inactive.post('/payments', bad, null, { 'x-partner-signature': '' });
+    expect(errorOf(unsigned)).toEqual([401, 'AUTH_INVALID_CREDENTIALS']);
+    expect(errorOf(await inactive.post('/payments', bad, null))).toEqual([403, 'AUTH_PARTNER_INACTIVE']);
+    await inactive.administer('patch', '', { status: 'active' });
+    expect(errorOf(await inactive.post('/payments', bad, null))).toEqual([403, 'AUTH_PERMISSION_DENIED']);
+    expect(errorOf(await partner.post('/payments', bad, null))).toEqual([400, 'REQUEST_IDEMPOTENCY_KEY_REQUIRED']);
+    const short = await partner.post('/payments', bad, 'short');
+    expect(errorOf(short)).toEqual([400, 'REQUEST_INVALID_PAYLOAD']);
+    expect(short.body.error.details[0].field).toBe('X-Idempotency-Key');
+    const stranger = await buildOrganization(stack);
+    const unknownChannel = { method: 'ewallet', channel: 'GOPAY', amount: '10000', organization_id: stranger };
+    expect(errorOf(await partner.post('/payments', unknownChannel))).toEqual([400, 'REQUEST_INVALID_PAYLOAD']);
+    const unlinked = { ...quote, organization_id: stranger };
+    expect(errorOf(await partner.post('/payments', unlinked))).toEqual([403, 'RESOURCE_NOT_LINKED']);
+  });
+
+  it.each([
+    ['of 7 characters', 'a'.repeat(7)],
+    ['of 129 characters', 'a'.repeat(129)],
+  ])('refuses an idempotency key %s', async (_, key) => {
+    expect(errorOf(await partner.post('/payments', quote, key))).toEqual([400, 'REQUEST_INVALID_PAYLOAD']);
+  });
+
+  it('answers unknown paths 404 and other methods 405 in its own envelope', async () => {
+    const missing = await stack.get('/v1/partners/nowhere');
+    expect(missing.body).toEqual({
+      error: { code: 'RESOURCE_NOT_FOUND', message: expect.any(String) },
+      request_id: missing.headers.get('x-request-id'),
+    });
+    expect(missing.status).toBe(404);
+    const method = await stack.delete('/v1/partners/balance');
+    expect(method.status).toBe(405);
+    expect(method.headers.get('allow')).toMatch(/GET/);
+    expect(method.body).toMatchObject({ error: { code: 'METHOD_NOT_ALLOWED' }, request_id: expect.any(String) });
+  });
+
+  it('takes over x-request-id into every answer', async () => {
+    const { body, headers } = await partner.get('/balance', { 'x-request-id': 'mine-1' });
+    expect([body.request_id, headers.get('x-request-id')]).toEqual(['mine-1', 'mine-1']);
+  });
+
+  it('names every field in details', async () => {
+    const { status, body } = await partner.post('/quotes', { method: 'cash', amount: 5, extra: 1 }, null);
+    expect(status).toBe(400);
+    expect(body.error.code).toBe('REQUEST_INVALID_PAYLOAD');
+    expect(body.error.details.map(({ field }: { field: string }) => field).sort()).toEqual([
+      'amount',
+      'extra',
+      'method',
+    ]);
+    for (const { message } of body.error.details) expect(message).toEqual(expect.any(String));
+  });
+
+  it('refuses a body above one megabyte, and one that is not JSON', async () => {
+    const large = JSON.stringify({ method: 'x'.repeat(1024 * 1024) });
+    expect((await send(large, signature(partner.signingSecret, large)).catch(() => ({ status: 413 }))).status).toBe(
+      413,
+    );
+    const broken = '{"method":';
+    expect(errorOf(await send(broken, signature(partner.signingSecret, broken)))).toEqual([
+      400,
+      'REQUEST_INVALID_PAYLOAD',
+    ]);
+  });
+
+  it('reads the bytes of a body that comes in pieces', async () => {
+    const body = JSON.stringify(quote);
+    const { hostname, port } = new URL(stack.url);
+    const call = request({
+      hostname,
+      port,
+      method: 'POST',
+      path: '/v1/partners/quotes',
+      headers: {
+        authorization: `Bearer ${partner.apiKey}`,
+        'x-partner-signature': signature(partner.signingSecret, body),
+        'content-type': 'application/json',
+        'transfer-encoding': 'chunked',
+      },
+    });
+    for (const character of body) call.write(character);
+    call.end();
+    const [answer] = await once(call, 'response');
+    answer.resume();
+    expect(answer.statusCode).toBe(200);
+  });
+});
+
+describe('A key', () => {
+  it('that is revoked stops at once', async () => {
+    const other = await buildPartner(stack);
+    expect((await other.get('/balance')).status).toBe(200);
+    expect((await other.administer('delete', `/keys/${other.keyId}`)).status).toBe(200);
+    expect(errorOf(await other.get('/balance'))).toEqual([401, 'AUTH_INVALID_CREDENTIALS']);
+  });
+
+  it('that is rotated works for 24 hours more, beside its successor', async () => {
+    const other = await buildPartner(stack, { permissions: ['read-gateway'] });
+    const { status, body } = await other.administer('post', `/keys/${other.keyId}/rotate`);
+    expect({ status, permissions: body.data.permissions }).toEqual({ status: 201, permissions: ['read-gateway'] });
+    const successor = () =>
+      stack.get('/v1/partners/balance', {
+        token: body.data.api_key,
+        headers: { 'x-partner-signature': signature(body.data.signing_secret) },
+      });
+    expect((await successor()).status).toBe(200);
+    expect((await other.get('/balance')).status).toBe(200);
+    await stack
+      .em()
+      .execute("update partner_keys set valid_until = now() - interval '1 second' where id = ?", [other.keyId]);
+    expect(errorOf(await other.get('/balance'))).toEqual([401, 'AUTH_INVALID_CREDENTIALS']);
+    expect((await successor()).status).toBe(200);
+    expect((await other.administer('post', `/keys/${other.keyId}/rotate`)).status).toBe(400);
+  });
+});
+
+describe('The rate limit', () => {
+  it('stands in every answer, and refuses what is above it with REQUEST_RATE_LIMITED', async () => {
+    const limited = await startStack({ env: { RATE_LIMIT_REQUESTS_PER_10S: '5' } });
+    try {
+      const one = await buildPartner(limited);
+      const another = await buildPartner(limited);
+      for (let left = 4; left >= 0; left -= 1) {
+        const { status, headers } = await one.get(left === 2 ? '/nowhere' : '/balance');
+        expect(status).toBe(left === 2 ? 404 : 200);
+        expect([headers.get('ratelimit-limit'), headers.get('ratelimit-remaining')]).toEqual(['5', String(left)]);
+        expect(Number(headers.get('ratelimit-reset'))).toBeGreaterThanOrEqual(1);
+      }
+      const refused = await one.get('/balance');
+      expect(errorOf(refused)).toEqual([429, 'REQUEST_RATE_LIMITED']);
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+      expect(refused.headers.get('ratelimit-remaining')).toBe('0');
+      expect((await another.get('/balance')).status).toBe(200);
+    } finally {
+      await limited.stop();
+    }
+  }, 30_000);
+});
+
+it('A key used for a request is not taken by one that was refused', async () => {
+  const key = freshKey();
+  const refused = await partner.post('/payments', { method: 'qris', amount: '0.5' }, key);
+  expect(errorOf(refused)).toEqual([400, 'REQUEST_INVALID_PAYLOAD']);
+  const again = await partner.post('/payments', { method: 'qris', amount: '10.5' }, key);
+  expect(errorOf(again)).toEqual([400, 'REQUEST_INVALID_PAYLOAD']);
+});

@@ -1,0 +1,35 @@
+import type { Context } from 'koa';
+import { limitPartnerRate } from '../../src/partners/limit-rate.ts';
+
+/** As much of a context as the limit touches. */
+function knock(path = '/v1/partners/balance', authorization = 'Bearer a') {
+  const headers: Record<string, string> = {};
+  const ctx = { path, ip: '127.0.0.1', get: () => authorization, set: (more: object) => Object.assign(headers, more) };
+  return { ctx: ctx as object as Context, headers };
+}
+
+describe('The sliding window', () => {
+  it('lets no more than the limit through in any ten seconds', async () => {
+    let now = 0;
+    const limit = 20;
+    const middleware = limitPartnerRate(limit, () => now);
+    const passed: number[] = [];
+    for (let step = 0; step < 2000; step += 1) {
+      now = step * 25 + (step % 7);
+      const { ctx } = knock();
+      await Promise.resolve(middleware(ctx, async () => void passed.push(now))).catch(() => undefined);
+    }
+    for (const from of passed)
+      expect(passed.filter((at) => at >= from && at < from + 10_000).length).toBeLessThanOrEqual(limit);
+    expect(passed.length).toBeGreaterThan(limit * 4);
+  });
+
+  it('leaves other paths alone', async () => {
+    const middleware = limitPartnerRate(1, () => 0);
+    for (let call = 0; call < 3; call += 1) {
+      const { ctx, headers } = knock('/v1/partner-accounts');
+      await middleware(ctx, async () => undefined);
+      expect(headers).toEqual({});
+    }
+  });
+});
