@@ -24,6 +24,13 @@ export const text = (maximum: number, minimum = 1) =>
     .max(maximum, `must have at most ${maximum} characters`)
     .refine(isPlainText, 'must not contain control characters');
 
+/** A text that is kept as sent, white space and all. */
+export const verbatimText = (maximum: number) =>
+  z
+    .string()
+    .max(maximum, `must have at most ${maximum} characters`)
+    .refine(isPlainText, 'must not contain control characters');
+
 /** A text that may be empty. */
 export const optionalText = (maximum: number) => text(maximum, 0).optional();
 

@@ -111,6 +111,8 @@ export const documentedAccess: Record<string, DocumentedAccess> = {
   'GET /v1/donations/:/trace': needs('donate-charitable-cause'),
   'POST /v1/donations/subscriptions': needs('donate-charitable-cause'),
   'GET /v1/donations/subscriptions': needs('donate-charitable-cause'),
+  // One subscription is read like the list.
+  'GET /v1/donations/subscriptions/:': needs('donate-charitable-cause'),
   'DELETE /v1/donations/subscriptions/:': needs('donate-charitable-cause'),
   'POST /v1/saving-circles': needs('create-saving-circle'),
   'POST /v1/saving-circles/members': needs('create-saving-circle'),

@@ -141,7 +141,7 @@ describe('Organizations', () => {
     it('changes what is sent and answers message and the fields flat; emits RESOURCE_UPDATED', async () => {
       const fields = {
         name: 'Yayasan Baru',
-        logo_id: 'any text',
+        logo_id: ' kept as sent ',
         email: 'new@example.org',
         phone_number: '021-555',
         official_registration_number: 'AHU-7',
