@@ -1,8 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { PartnerPermission } from '../../src/partners/partner.ts';
-import { type BuiltUser, buildOrganization, buildSuperAdmin } from './build.ts';
-import type { HttpAnswer } from './http.ts';
-import type { Stack } from './stack.ts';
+import { type BuildPlace, type BuiltUser, buildOrganization, buildSuperAdmin } from './build.ts';
+import type { Http, HttpAnswer } from './http.ts';
 
 export interface PartnerOptions {
   status?: 'pending' | 'active' | 'suspended';
@@ -47,7 +46,7 @@ let keys = 0;
 export const freshKey = (): string => `key-${process.pid}-${Date.now()}-${(keys += 1)}`;
 
 /** A partner made through the administration's own routes, active and with every permission unless asked otherwise. */
-export async function buildPartner(stack: Stack, options: PartnerOptions = {}): Promise<BuiltPartner> {
+export async function buildPartner(stack: BuildPlace & Http, options: PartnerOptions = {}): Promise<BuiltPartner> {
   const admin = await buildSuperAdmin(stack);
   const organizationId = await buildOrganization(stack);
   const call = async (method: 'get' | 'post' | 'put' | 'patch' | 'delete', path: string, body?: object) => {

@@ -1,0 +1,67 @@
+import { type BuildPlace, fund } from '../support/build.ts';
+import type { Http, HttpAnswer } from '../support/http.ts';
+import { type BuiltPartner, buildPartner, type PartnerOptions } from '../support/partner.ts';
+import { eventually } from '../support/stack.ts';
+
+/** Where payouts are made: any stack with a sandbox. */
+export type PayoutPlace = BuildPlace & Http & { sandbox: Http };
+
+export const generous = { max_payout_amount: '100000000', max_daily_amount: '1000000000', max_hourly_count: 10_000 };
+
+/** A partner with limits and money available (IDR 1,000,000 unless asked otherwise). */
+export async function buildPayer(
+  stack: PayoutPlace,
+  { available = '1000000', ...options }: PartnerOptions & { available?: string } = {},
+): Promise<BuiltPartner> {
+  const partner = await buildPartner(stack, { limits: generous, ...options });
+  if (available !== '0') await fund(stack, partner.account.available, available);
+  return partner;
+}
+
+/** An account number at BRI (13 to 17 digits) that ends with the sandbox's magic digits. */
+export const magicAccount = (lastDigits: string): string => `00100012${lastDigits}`;
+
+/** A payout of IDR 100,000 to an account that takes it, unless asked otherwise. */
+export const payoutBody = (changes: object = {}) => ({
+  amount: '100000',
+  bank_code: 'BRI',
+  bank_account_number: magicAccount('111111'),
+  beneficiary_name: 'Budi Santoso',
+  ...changes,
+});
+
+export async function pay(partner: BuiltPartner, changes: object = {}, key?: string): Promise<HttpAnswer['body']> {
+  const { status, body } = await partner.post('/payouts', payoutBody(changes), key);
+  expect({ status, body }).toMatchObject({ status: 200, body: { data: { status: 'pending', is_final: false } } });
+  return body.data;
+}
+
+export const readPayout = async (partner: BuiltPartner, id: string) =>
+  (await partner.get(`/payouts/${id}`)).body?.data;
+
+export const payoutWhen = (partner: BuiltPartner, id: string, status: string, withinMs = 20_000) =>
+  eventually(
+    () => readPayout(partner, id).catch(() => undefined),
+    (payout) => payout?.status === status,
+    withinMs,
+  );
+
+export const readBalance = async (partner: BuiltPartner) => (await partner.get('/balance')).body.data;
+
+interface TransferRecord {
+  reference_id: string;
+  idempotency_key: string;
+  status: string;
+  amount: number;
+}
+
+/** Every transfer that the provider has made under a payout's reference. */
+export async function transfersOf(stack: PayoutPlace, payoutId: string): Promise<TransferRecord[]> {
+  const { body } = await stack.sandbox.get(`/sandbox/records?reference_id=${payoutId}`);
+  return body.transfers;
+}
+
+export const settleAtProvider = (stack: PayoutPlace, payoutId: string, status: 'SUCCEEDED' | 'FAILED') =>
+  stack.sandbox.post('/sandbox/payouts/settle', { reference_id: payoutId, status });
+
+export const setFaults = (stack: PayoutPlace, faults: object) => stack.sandbox.put('/sandbox/faults', faults);

@@ -1,0 +1,103 @@
+import type { BuiltPartner } from '../support/partner.ts';
+import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+import {
+  buildPayer,
+  magicAccount,
+  pay,
+  payoutWhen,
+  readBalance,
+  readPayout,
+  settleAtProvider,
+  transfersOf,
+} from './build-payouts.ts';
+
+let stack: Stack;
+let partner: BuiltPartner;
+beforeAll(async () => {
+  stack = await startStack({ worker: true, sandbox: true });
+}, 60_000);
+afterAll(() => stack.stop());
+beforeEach(async () => {
+  partner = await buildPayer(stack, { fees: [{ method: 'payout', fixed: '2500', basis_points: 0 }] });
+});
+afterEach(() => expectChecksEmpty(stack));
+
+const to = (lastDigits: string) => pay(partner, { bank_account_number: magicAccount(lastDigits) });
+const returned = { balance: '1000000.0000', available: '1000000.0000', pending: '0.0000' };
+const reserved = { balance: '1000000.0000', available: '900000.0000', pending: '100000.0000' };
+const spent = { balance: '900000.0000', available: '900000.0000', pending: '0.0000' };
+
+describe('A payout to an account of the sandbox', () => {
+  it('that is ordinary succeeds: the reservation is spent, one transfer of the net was made under its own key', async () => {
+    const payout = await to('111111');
+    const ended = await payoutWhen(partner, payout.id, 'succeeded');
+    expect(ended).toMatchObject({ is_final: true, finalized_at: expect.any(String), net_amount: '97500.0000' });
+    expect(await readBalance(partner)).toMatchObject(spent);
+    expect(await transfersOf(stack, payout.id)).toMatchObject([
+      { idempotency_key: payout.id, amount: 97_500, status: 'SUCCEEDED' },
+    ]);
+  });
+
+  it('121212 is refused: it fails with INVALID_DESTINATION, everything is returned, no transfer exists', async () => {
+    const payout = await to('121212');
+    expect(await payoutWhen(partner, payout.id, 'failed')).toMatchObject({ failure_code: 'INVALID_DESTINATION' });
+    expect(await readBalance(partner)).toMatchObject(returned);
+    expect(await transfersOf(stack, payout.id)).toEqual([]);
+  });
+
+  it.each([
+    ['999999', 'REJECTED_BY_CHANNEL'],
+    ['123456', 'TEMPORARY_TRANSFER_ERROR'],
+  ])('%s is accepted and then fails with %s: everything is returned', async (digits, failure_code) => {
+    const payout = await to(digits);
+    expect(await payoutWhen(partner, payout.id, 'failed')).toMatchObject({ failure_code, is_final: true });
+    expect(await readBalance(partner)).toMatchObject(returned);
+    expect(await transfersOf(stack, payout.id)).toMatchObject([{ status: 'FAILED' }]);
+  });
+
+  it('131313 stays pending with the money reserved until the provider ends it', async () => {
+    const payout = await to('131313');
+    await eventually(
+      () => transfersOf(stack, payout.id),
+      (transfers) => transfers.length === 1,
+    );
+    expect(await readPayout(partner, payout.id)).toMatchObject({ status: 'pending', is_final: false });
+    expect(await readBalance(partner)).toMatchObject(reserved);
+    await settleAtProvider(stack, payout.id, 'SUCCEEDED');
+    await payoutWhen(partner, payout.id, 'succeeded');
+    expect(await readBalance(partner)).toMatchObject(spent);
+  });
+
+  it('654321 succeeds and is reversed: the net comes back, the fee stays', async () => {
+    const payout = await to('654321');
+    await payoutWhen(partner, payout.id, 'succeeded');
+    expect(await payoutWhen(partner, payout.id, 'reversed')).toMatchObject({ is_final: true });
+    expect(await readBalance(partner)).toMatchObject({ balance: '997500.0000', available: '997500.0000' });
+  });
+
+  it('900003 succeeds although the answer never arrived: one transfer', async () => {
+    const payout = await to('900003');
+    await payoutWhen(partner, payout.id, 'succeeded', 25_000);
+    expect(await transfersOf(stack, payout.id)).toHaveLength(1);
+    expect(await readBalance(partner)).toMatchObject(spent);
+  });
+
+  it('900004 stays pending: the outcome is unknown, no transfer exists, the money stays reserved', async () => {
+    const payout = await to('900004');
+    const { token } = partner.admin;
+    const stuck = await eventually(
+      async () => (await stack.get('/v1/payouts/stuck?minutes=0', { token })).body.data.items,
+      (items) => items.some(({ payout_id }: { payout_id: string }) => payout_id === payout.id),
+      20_000,
+    );
+    expect(stuck).toContainEqual(
+      expect.objectContaining({ partner_id: partner.id, reference: payout.reference, amount: '100000.0000' }),
+    );
+    expect(await readPayout(partner, payout.id)).toMatchObject({ status: 'pending' });
+    expect(await readBalance(partner)).toMatchObject(reserved);
+    expect(await transfersOf(stack, payout.id)).toEqual([]);
+    const { body } = await partner.get(`/payouts/${payout.id}/timeline`);
+    expect(JSON.stringify(body.data.items)).toContain('unknown');
+    expect(body.data.next).toMatchObject({ at: expect.any(String), text: expect.stringContaining('asked again') });
+  });
+});
