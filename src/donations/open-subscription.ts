@@ -29,9 +29,7 @@ export async function openSubscription(
   const standing = await em.transactional(async (tx) => {
     const existing = await tx.findOne(Subscription, { id });
     if (existing !== null) {
-      if (opening !== null && !isThatOf(opening, existing)) {
-        refuse('IDEMPOTENCY_KEY_REUSED', 'Idempotency-Key: this key was used for a request with another body');
-      }
+      if (opening !== null) refuseReusedKey(opening, existing);
       return standingOf(existing);
     }
     if (opening === null) refuse('NOT_FOUND', `no subscription ${id}`);
@@ -65,12 +63,18 @@ export async function openSubscription(
   return standing;
 }
 
-const isThatOf = (opening: SubscriptionOpening, subscription: Subscription): boolean =>
-  opening.userId === subscription.user_id &&
-  opening.causeId === subscription.cause_id &&
-  opening.sourceAccountId === subscription.source_account_id &&
-  opening.interval === subscription.interval &&
-  compareMoney(opening.amount, subscription.amount) === 0;
+/** Refuses when the subscription under this key is not the one that is asked for (IDEMPOTENCY_KEY_REUSED). */
+export function refuseReusedKey(opening: SubscriptionOpening, subscription: Subscription): void {
+  const isThat =
+    opening.userId === subscription.user_id &&
+    opening.causeId === subscription.cause_id &&
+    opening.sourceAccountId === subscription.source_account_id &&
+    opening.interval === subscription.interval &&
+    compareMoney(opening.amount, subscription.amount) === 0;
+  if (!isThat) {
+    refuse('IDEMPOTENCY_KEY_REUSED', 'Idempotency-Key: this key was used for a request with another body');
+  }
+}
 
 /** Writes down how an attempt at a period ended; each is made once. */
 export async function keepAttempt(

@@ -7,6 +7,7 @@ import { refuse } from '../shared/errors.ts';
 import { subscriptionIdFor } from '../shared/ids.ts';
 import { formatMoney, type Money } from '../shared/money.ts';
 import { findSubscription } from './find-subscriptions.ts';
+import { refuseReusedKey } from './open-subscription.ts';
 import type { SubscriptionInterval, SubscriptionOpening } from './subscription.ts';
 
 export interface NewSubscription {
@@ -26,7 +27,7 @@ export interface PreparedSubscription {
 
 /**
  * What can be refused before a subscription exists: an unknown cause or account (NOT_FOUND), another's account
- * (FORBIDDEN), a cause that takes no donations (REQUEST_INVALID). Answers what the workflow is started with.
+ * (FORBIDDEN), a cause that takes no donations (REQUEST_INVALID), a key of another request. Answers what the workflow is started with.
  */
 export async function prepareSubscription(
   em: EntityManager,
@@ -46,12 +47,14 @@ export async function prepareSubscription(
     requestId,
   };
   const subscriptionId = subscriptionIdFor(caller.userId, key);
-  const isRepeated = key !== undefined && (await findSubscription(em, subscriptionId)) !== null;
-  if (!isRepeated) {
+  const existing = key === undefined ? null : await findSubscription(em, subscriptionId);
+  if (existing !== null) {
+    refuseReusedKey(opening, existing);
+  } else {
     await getCauseForDonation(em, body.cause_id, 'cause_id');
     const account = await em.findOne(Account, { id: body.source_account_id });
     if (account === null) refuse('NOT_FOUND', 'source_account_id: no such account');
     if (!mayUseAccount(caller, account)) refuse('FORBIDDEN', 'source_account_id: the account is not yours');
   }
-  return { subscriptionId, opening, isRepeated };
+  return { subscriptionId, opening, isRepeated: existing !== null };
 }

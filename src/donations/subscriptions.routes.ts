@@ -9,6 +9,7 @@ import { refuse } from '../shared/errors.ts';
 import { formatMoney } from '../shared/money.ts';
 import { hintSubscriptionStopped, startDonationSubscription } from '../temporal/giving-door.ts';
 import { findSubscription, findSubscriptions, getSubscription } from './find-subscriptions.ts';
+import { refuseReusedKey } from './open-subscription.ts';
 import { prepareSubscription } from './prepare-subscription.ts';
 import { stopSubscription } from './stop-subscription.ts';
 import type { Subscription } from './subscription.entity.ts';
@@ -89,6 +90,8 @@ room.post(
     const subscription =
       (await findSubscription(em.fork(), subscriptionId)) ??
       refuse('SERVICE_UNAVAILABLE', 'The subscription could not be begun; try again', { retryAfterSeconds: 2 });
+    // One that was joined to a twin under the same key is told what that has made, if it is the same.
+    refuseReusedKey(opening, subscription);
     return answer(
       201,
       { message: 'Subscription begun', data: presentSubscription(subscription) },

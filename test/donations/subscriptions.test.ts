@@ -1,0 +1,253 @@
+import { newId } from '../../src/shared/ids.ts';
+import { buildCause, currentAmountOf } from '../causes/build-cause.ts';
+import {
+  type BuiltUser,
+  balanceOf,
+  buildIndividual,
+  buildOrganizationAdmin,
+  buildPlatformAdmin,
+  buildSuperAdmin,
+  fund,
+} from '../support/build.ts';
+import { eventually, expectChecksEmpty } from '../support/stack.ts';
+import { startTimeSkippingStack, type TimeSkippingStack } from '../support/time-skipping.ts';
+
+let stack: TimeSkippingStack;
+let creator: BuiltUser;
+let superAdmin: BuiltUser;
+let donor: BuiltUser;
+let causeId: string;
+beforeAll(async () => {
+  stack = await startTimeSkippingStack({ sandbox: false });
+  creator = await buildOrganizationAdmin(stack);
+  superAdmin = await buildSuperAdmin(stack);
+}, 90_000);
+afterAll(() => stack.stop());
+beforeEach(async () => {
+  donor = await buildIndividual(stack, { balance: '10000' });
+  causeId = await buildCause(stack, creator, superAdmin);
+});
+afterEach(() => expectChecksEmpty(stack));
+
+const path = '/v1/donations/subscriptions';
+const dayMs = 24 * 60 * 60 * 1000;
+const subscribe = (body: object = {}, headers: Record<string, string> = {}, user = donor) =>
+  stack.post(
+    path,
+    { cause_id: causeId, amount: '1000', source_account_id: donor.accountId, interval: 'monthly', ...body },
+    { token: user.token, headers },
+  );
+const begin = async (body: object = {}): Promise<{ id: string; started_at: string; next_payment_at: string }> => {
+  const { status, body: answer } = await subscribe(body);
+  expect({ status, message: answer.message }).toEqual({ status: 201, message: expect.any(String) });
+  return answer.data;
+};
+const read = async (id: string, user = donor) => (await stack.get(`${path}/${id}`, { token: user.token })).body.data;
+const stop = (id: string, user = donor) => stack.delete(`${path}/${id}`, undefined, { token: user.token });
+const donations = async () =>
+  (await stack.get('/v1/donations?limit=100', { token: donor.token })).body.data as {
+    total: number;
+    items: { type: string; subscription_id: string }[];
+  };
+const endOf = (id: string) => stack.time.client.workflow.getHandle(`donation-subscription/${id}`).result();
+const sleepUntil = async (instant: number) => {
+  const left = instant - Number(await stack.time.currentTimeMs());
+  if (left > 0) await stack.time.sleep(left);
+};
+/** The attempts of a subscription: which period, how it ended, when it was due (UTC+7 day). */
+const attemptsOf = (id: string) =>
+  stack.em().execute<{ period: number; attempt: number; outcome: string; due: string }[]>(
+    `select period, attempt, outcome, to_char(due_at at time zone 'Asia/Jakarta', 'YYYY-MM-DD') as due
+     from donation_subscription_attempts where subscription_id = ? order by period, attempt`,
+    [id],
+  );
+const paidPeriods = (id: string, count: number) =>
+  eventually(
+    () => read(id),
+    (subscription) => subscription.periods_paid >= count || subscription.status !== 'active',
+  );
+
+describe('POST /v1/donations/subscriptions', () => {
+  it('pays the first period at once and answers the subscription', async () => {
+    const { status, body } = await subscribe();
+    expect({ status, body }).toMatchObject({
+      status: 201,
+      body: {
+        message: expect.any(String),
+        data: {
+          user_id: donor.id,
+          cause_id: causeId,
+          amount: '1000.0000',
+          source_account_id: donor.accountId,
+          interval: 'monthly',
+          status: 'active',
+          periods_paid: 1,
+        },
+      },
+    });
+    expect(await balanceOf(stack, donor.accountId)).toBe('9000.0000');
+    expect(await currentAmountOf(stack, donor, causeId)).toBe(1000);
+    expect((await donations()).items).toEqual([
+      expect.objectContaining({
+        type: 'subscription',
+        status: 'completed',
+        cause_id: causeId,
+        subscription_id: body.data.id,
+        transaction_id: expect.any(String),
+      }),
+    ]);
+    expect(await read(body.data.id)).toEqual(body.data);
+    const list = await stack.get(path, { token: donor.token });
+    expect(list.body).toMatchObject({ data: { items: [body.data], page: 1, limit: 10, total: 1 } });
+  });
+
+  it('makes nothing when the balance refuses it: 400', async () => {
+    const { status } = await subscribe({ amount: '10000.0001' });
+    expect(status).toBe(400);
+    expect((await stack.get(path, { token: donor.token })).body.data.total).toBe(0);
+    expect((await donations()).total).toBe(0);
+    expect(await balanceOf(stack, donor.accountId)).toBe('10000.0000');
+  });
+
+  it('refuses unknown causes and accounts (404), causes not active (400), accounts of others (403)', async () => {
+    expect((await subscribe({ cause_id: newId() })).status).toBe(404);
+    expect((await subscribe({ source_account_id: newId() })).status).toBe(404);
+    expect((await subscribe({ cause_id: await buildCause(stack, creator) })).status).toBe(400);
+    expect((await subscribe({ source_account_id: creator.accountId })).status).toBe(403);
+  });
+
+  it.each([
+    ['amount as a number', { amount: 1000 }, 'amount'],
+    ['amount zero', { amount: '0' }, 'amount'],
+    ['amount with five decimals', { amount: '1.00001' }, 'amount'],
+    ['another interval', { interval: 'daily' }, 'interval'],
+    ['a cause_id that is no UUID', { cause_id: 'x' }, 'cause_id'],
+    ['an unknown field', { day: 5 }, 'day'],
+  ])('refuses %s with 400, naming the field', async (_, body, field) => {
+    const { status, body: answer } = await subscribe(body);
+    expect({ status, message: answer.message }).toEqual({ status: 400, message: expect.stringContaining(field) });
+  });
+
+  it('needs a token (401) and the permission (403)', async () => {
+    expect((await stack.post(path, {})).status).toBe(401);
+    await stack.em().execute('update users set role_id = null where id = ?', [donor.id]);
+    expect((await subscribe()).status).toBe(403);
+    expect((await stack.get(path, { token: donor.token })).status).toBe(403);
+    expect((await stop(newId())).status).toBe(403);
+  });
+
+  it('under one Idempotency-Key is one subscription with one payment; another body is a 400', async () => {
+    const key = { 'idempotency-key': `subscription-${newId()}` };
+    const answers = await Promise.all([1, 2, 3].map(() => subscribe({}, key)));
+    const later = await subscribe({ amount: '1000.00' }, key);
+    answers.push(later);
+    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 201]);
+    expect(new Set(answers.map(({ body }) => body.data.id)).size).toBe(1);
+    expect(later.headers.get('idempotency-replayed')).toBe('true');
+    expect((await subscribe({ amount: '2' }, key)).status).toBe(400);
+    const otherKey = { 'idempotency-key': `subscription-${newId()}` };
+    const mixed = await Promise.all(['1', '2'].map((amount) => subscribe({ amount }, otherKey)));
+    expect(mixed.map(({ status }) => status).sort()).toEqual([201, 400]);
+    const { total } = (await stack.get(path, { token: donor.token })).body.data;
+    expect(total).toBe(2);
+  });
+});
+
+describe('DELETE /v1/donations/subscriptions/:id', () => {
+  it('stops it: no further payment, and the workflow ends', async () => {
+    const { id } = await begin({ interval: 'weekly' });
+    const { status, body } = await stop(id);
+    expect({ status, body }).toMatchObject({
+      status: 200,
+      body: { data: { id, status: 'stopped', next_payment_at: null, periods_paid: 1 } },
+    });
+    expect(await endOf(id)).toBe('stopped');
+    await stack.time.sleep('30 days');
+    expect((await donations()).total).toBe(1);
+    expect((await stop(id)).body.data.status).toBe('stopped');
+  });
+
+  it('is for its donor (403 otherwise, 404 unknown); platform may read it', async () => {
+    const { id } = await begin();
+    const platform = await buildPlatformAdmin(stack);
+    for (const user of [creator, platform]) expect((await stop(id, user)).status).toBe(403);
+    expect((await stop(newId())).status).toBe(404);
+    expect((await read(id, platform)).id).toBe(id);
+    expect((await stack.get(`${path}/${id}`, { token: creator.token })).status).toBe(403);
+    await stop(id);
+  });
+});
+
+describe('Under time skipping', () => {
+  it('a year of monthly payments from 31 January keeps to the ends of unequal months', async () => {
+    const now = new Date(Number(await stack.time.currentTimeMs()));
+    const year = now.getUTCFullYear() + 1;
+    await sleepUntil(Date.parse(`${year}-01-31T12:00:00+07:00`));
+    await fund(stack, donor.accountId, '10000');
+    const { id, started_at } = await begin();
+    expect(started_at.slice(0, 10)).toBe(`${year}-01-31`);
+    await sleepUntil(Date.parse(`${year + 1}-01-31T12:00:00+07:00`) + dayMs);
+    await paidPeriods(id, 13);
+    const february = year % 4 === 0 ? '29' : '28';
+    const ends = ['31', february, '31', '30', '31', '30', '31', '31', '30', '31', '30', '31'];
+    expect((await attemptsOf(id)).map(({ due }) => due)).toEqual([
+      ...ends.map((day, month) => `${year}-${String(month + 1).padStart(2, '0')}-${day}`),
+      `${year + 1}-01-31`,
+    ]);
+    expect((await donations()).total).toBe(13);
+    expect(await balanceOf(stack, donor.accountId)).toBe('7000.0000');
+    expect(await currentAmountOf(stack, donor, causeId)).toBe(13_000);
+    await stop(id);
+    expect(await endOf(id)).toBe('stopped');
+  });
+
+  it('a year of weekly payments is 53 with the first', async () => {
+    await fund(stack, donor.accountId, '100000');
+    const { id, started_at } = await begin({ interval: 'weekly' });
+    await sleepUntil(Date.parse(started_at) + 52 * 7 * dayMs + dayMs);
+    await paidPeriods(id, 53);
+    expect((await donations()).total).toBe(53);
+    await stop(id);
+  });
+
+  it('a refused period is paid one or two days later, and the next one falls where it would have', async () => {
+    const { id, started_at } = await begin({ amount: '6000', interval: 'weekly' });
+    const due = Date.parse(started_at) + 7 * dayMs;
+    await sleepUntil(due + dayMs + dayMs / 2);
+    const refused = await eventually(
+      () => attemptsOf(id),
+      (attempts) => attempts.length === 3,
+    );
+    expect(refused.map(({ period, outcome }) => [period, outcome])).toEqual([
+      [0, 'paid'],
+      [1, 'refused'],
+      [1, 'refused'],
+    ]);
+    expect(Date.parse((await read(id)).next_payment_at)).toBe(due + 2 * dayMs);
+    await fund(stack, donor.accountId, '2000');
+    await sleepUntil(due + 3 * dayMs);
+    expect(await paidPeriods(id, 2)).toMatchObject({ status: 'active', periods_paid: 2 });
+    expect(Date.parse((await read(id)).next_payment_at)).toBe(due + 7 * dayMs);
+    await stop(id);
+  });
+
+  it('three refusals of one period end it as failed', async () => {
+    const { id } = await begin({ amount: '6000' });
+    expect(await endOf(id)).toBe('failed');
+    expect(await read(id)).toMatchObject({ status: 'failed', periods_paid: 1, next_payment_at: null });
+    expect((await attemptsOf(id)).map(({ attempt, outcome }) => [attempt, outcome])).toEqual([
+      [1, 'paid'],
+      [1, 'refused'],
+      [2, 'refused'],
+      [3, 'refused'],
+    ]);
+    expect((await stop(id)).body.data.status).toBe('failed');
+  });
+
+  it('a cause that takes no donations any more refuses its periods too', async () => {
+    const { id } = await begin();
+    await stack.delete(`/v1/charitable-causes/${causeId}`, undefined, { token: creator.token });
+    expect(await endOf(id)).toBe('failed');
+    expect(await balanceOf(stack, donor.accountId)).toBe('9000.0000');
+  });
+});
