@@ -39,6 +39,14 @@ const partnerPayment = (status: string) =>
      finalized_at, available_at, created_at, updated_at)
    select '${newId()}', id, 1, 'DEDUCTED', 10, 1, 9, '${status}', now(), now(), now(), now(), now() from partner`;
 
+const payoutOf = (status: string, transferId: string | null = null) =>
+  `with partner as (${planted} returning id)
+   insert into payouts (id, partner_id, reference, fee_mode, amount, fee, net_amount, bank_code, texts_sealed, status,
+     provider_transfer_id, finalized_at, created_at, updated_at)
+   select '${newId()}', id, 'PO-PLANTED', 'DEDUCTED', 10, 1, 9, 'BCA', 'x', '${status}',
+     ${transferId === null ? 'null' : `'${transferId}'`}, ${status === 'pending' ? 'null' : 'now()'}, now(), now()
+   from partner`;
+
 const donation = (causeId: string | null, batchId: string | null = null) =>
   `insert into donations (id, user_id, type, amount, status, cause_id, allocation_batch_id, transaction_id)
    values ('${newId()}', '${user}', 'open', 5, 'completed', ${causeId === null ? 'null' : `'${causeId}'`},
@@ -90,6 +98,9 @@ const corruptions: [view: string, sql: string][] = [
   ['check_partner_receipts_applied_once', partnerPayment('PAID')],
   ['check_partner_pending_matches_payments', partnerPayment('PAID')],
   ['check_partner_accounts_are_theirs', planted],
+  ['check_payouts_posted_once', payoutOf('succeeded')],
+  ['check_partner_reserved_matches_payouts', payoutOf('pending')],
+  ['check_payouts_sent_once', payoutOf('pending', 'planted')],
   [
     'check_completed_targets_are_reached',
     `insert into saving_goals (id, user_id, name, account_id, target_amount, status)
