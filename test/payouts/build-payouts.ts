@@ -36,8 +36,7 @@ export async function pay(partner: BuiltPartner, changes: object = {}, key?: str
   return body.data;
 }
 
-export const readPayout = async (partner: BuiltPartner, id: string) =>
-  (await partner.get(`/payouts/${id}`)).body?.data;
+export const readPayout = async (partner: BuiltPartner, id: string) => (await partner.get(`/payouts/${id}`)).body?.data;
 
 export const payoutWhen = (partner: BuiltPartner, id: string, status: string, withinMs = 20_000) =>
   eventually(
