@@ -1,24 +1,44 @@
 import { type ReencryptProgress, reencrypt } from '../encryption/reencrypt.ts';
 import { must } from '../shared/assert.ts';
+import { armFailpoints } from '../shared/failpoint.ts';
+import { CommandError } from './run-command.ts';
 import { runSubcommands, type Subcommand } from './run-subcommands.ts';
 
 const barWidth = 30;
+const shownUnreadable = 20;
 
-/** A progress bar on the terminal, when there is one; a log file gets none. */
+let toldPercent = -10;
+
+/** A progress bar, drawn over itself on a terminal; elsewhere one line for each tenth. */
 function showProgress({ table, column, done, total }: ReencryptProgress): void {
-  if (!process.stderr.isTTY) return;
   const filled = total === 0 ? barWidth : Math.round((done / total) * barWidth);
   const bar = `${'#'.repeat(filled)}${'-'.repeat(barWidth - filled)}`;
-  process.stderr.write(`\r[${bar}] ${done}/${total} ${table}.${column}\u001b[K${done === total ? '\n' : ''}`);
+  const line = `[${bar}] ${done}/${total} ${table}.${column}`;
+  if (process.stderr.isTTY) {
+    process.stderr.write(`\r${line}\u001b[K${done === total ? '\n' : ''}`);
+    return;
+  }
+  const percent = total === 0 ? 100 : Math.floor((done / total) * 10) * 10;
+  if (percent > toldPercent) process.stderr.write(`${line}\n`);
+  toldPercent = Math.max(toldPercent, percent);
 }
 
 const run: Subcommand = {
   summary: 'Move everything that is encrypted at rest to the newest key of DATA_ENCRYPTION_KEYS',
   options: {},
   async run({ orm, sealer, config }) {
+    armFailpoints(config.FAILPOINTS);
     const newestKeyId = must(config.DATA_ENCRYPTION_KEYS[0], 'there is an encryption key').id;
     const results = await reencrypt(orm.em.fork(), { sealer, newestKeyId, onProgress: showProgress });
+    const unreadable = results.flatMap((result) =>
+      result.unreadable.map((id) => `  ${result.table}.${result.column} ${id}`),
+    );
     const moved = results.reduce((sum, result) => sum + result.moved, 0);
+    if (unreadable.length > 0) {
+      throw new CommandError(
+        `${moved} values moved, but no configured key opens ${unreadable.length}, which stay as they are:\n${unreadable.slice(0, shownUnreadable).join('\n')}`,
+      );
+    }
     const lines = results.map((result) => `${result.table}.${result.column}: ${result.moved} of ${result.rows} moved`);
     return {
       json: { key_id: newestKeyId, moved, columns: results },

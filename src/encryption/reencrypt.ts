@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { decodeProtectedHeader } from 'jose';
 import { must } from '../shared/assert.ts';
+import { failpoint } from '../shared/failpoint.ts';
 import type { Sealer } from './sealer.ts';
 
 /** Rows that are looked at together. */
@@ -20,6 +21,8 @@ export interface ReencryptProgress extends SealedColumn {
 export interface ReencryptResult extends SealedColumn {
   rows: number;
   moved: number;
+  /** Ids of rows that no configured key opens; they stay as they are. */
+  unreadable: string[];
 }
 
 /** Every column that holds sealed values: by convention those named `*_sealed`, each of a table with an `id`. */
@@ -34,7 +37,8 @@ export async function findSealedColumns(em: EntityManager): Promise<SealedColumn
 
 /**
  * Moves every sealed value to the newest key, `newestKeyId`, while everybody goes on reading and writing: a value that
- * changed meanwhile is left to its writer. What is done already is skipped, so it can be stopped and started again.
+ * changed meanwhile is left to its writer, one that no key opens is named in the result. What is done already is
+ * skipped, so it can be stopped and started again.
  */
 export async function reencrypt(
   em: EntityManager,
@@ -47,16 +51,20 @@ export async function reencrypt(
   const results: ReencryptResult[] = [];
   let done = 0;
   for (const place of columns) {
-    const result = { ...place, rows: 0, moved: 0 };
+    const result: ReencryptResult = { ...place, rows: 0, moved: 0, unreadable: [] };
     let after: string | null = null;
     for (;;) {
       const batch: { id: string; header: string }[] = await readBatch(em, place, after);
       for (const { id, header } of batch) {
-        if (keyIdOf(header) !== newestKeyId && (await moveValue(em, sealer, place, id))) result.moved += 1;
+        if (keyIdOf(header) === newestKeyId) continue;
+        const outcome = await moveValue(em, sealer, place, id);
+        if (outcome === 'moved') result.moved += 1;
+        if (outcome === 'unreadable') result.unreadable.push(id);
       }
       result.rows += batch.length;
       done += batch.length;
       onProgress?.({ ...place, done, total: Math.max(total, done) });
+      await failpoint('reencrypt.after-batch');
       if (batch.length < batchRows) break;
       after = must(batch.at(-1), 'a full batch has a last row').id;
     }
@@ -65,7 +73,14 @@ export async function reencrypt(
   return results;
 }
 
-const keyIdOf = (header: string): string | undefined => decodeProtectedHeader(`${header}....`).kid;
+/** Null for what is no sealed value at all. */
+function keyIdOf(header: string): string | null {
+  try {
+    return decodeProtectedHeader(`${header}....`).kid ?? null;
+  } catch {
+    return null;
+  }
+}
 
 // Names come from the catalogue, never from a caller.
 const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`;
@@ -84,23 +99,30 @@ function readBatch(
 ): Promise<{ id: string; header: string }[]> {
   return em.execute(
     `select id::text, split_part(${quote(column)}, '.', 1) as header from ${quote(table)}
-     where ${quote(column)} is not null ${after === null ? '' : 'and id > ?'} order by id limit ${batchRows}`,
+     where ${quote(column)} is not null ${after === null ? '' : 'and id > ?'} order by ${quote(table)}.id limit ${batchRows}`,
     after === null ? [] : [after],
   );
 }
 
-async function moveValue(em: EntityManager, sealer: Sealer, place: SealedColumn, id: string): Promise<boolean> {
+async function moveValue(
+  em: EntityManager,
+  sealer: Sealer,
+  place: SealedColumn,
+  id: string,
+): Promise<'moved' | 'left to its writer' | 'unreadable'> {
   const { table, column } = place;
   const [row] = await em.execute<{ sealed: string | null }[]>(
     `select ${quote(column)} as sealed from ${quote(table)} where id = ?`,
     [id],
   );
-  if (!row?.sealed) return false;
+  if (!row?.sealed) return 'left to its writer';
   const where = { table, column, row: id };
-  const moved = await sealer.seal(where, await sealer.open(where, row.sealed));
+  const plain = await sealer.open(where, row.sealed).catch(() => null);
+  if (plain === null) return 'unreadable';
+  const moved = await sealer.seal(where, plain);
   const updated = await em.execute<unknown[]>(
     `update ${quote(table)} set ${quote(column)} = ? where id = ? and ${quote(column)} = ? returning 1`,
     [moved, id, row.sealed],
   );
-  return updated.length > 0;
+  return updated.length > 0 ? 'moved' : 'left to its writer';
 }
