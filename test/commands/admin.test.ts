@@ -112,7 +112,10 @@ describe('The admin commands', () => {
     const keys = `newer:${randomBytes(32).toString('base64')},${stack.env.DATA_ENCRYPTION_KEYS}`;
     const env = { ...stack.env, DATA_ENCRYPTION_KEYS: keys };
     const { code, stdout } = await run('keys-reencrypt', ['--json'], env);
-    expect([code, JSON.parse(stdout)]).toEqual([0, expect.objectContaining({ key_id: 'newer', moved: expect.any(Number) })]);
+    expect([code, JSON.parse(stdout)]).toEqual([
+      0,
+      expect.objectContaining({ key_id: 'newer', moved: expect.any(Number) }),
+    ]);
     expect((await run('keys-reencrypt', [], env)).stdout).toContain('0 values moved');
   });
 });
