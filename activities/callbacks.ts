@@ -1,5 +1,6 @@
 import { redeliverCallbacks } from '../src/callbacks/deliver-callback.ts';
 import type { Dependencies } from '../src/dependencies.ts';
+import { forgetOldRows } from '../src/forget-old-rows.ts';
 import { gauge } from '../src/http/metrics.ts';
 import { runChecks } from '../src/ledger/run-checks.ts';
 import { sweepOverduePayments } from '../src/payments/sweep-overdue-payments.ts';
@@ -12,6 +13,7 @@ export function createCallbackActivities(deps: Dependencies) {
     sweepOverduePayments: step(deps, 'sweepOverduePayments', (em, _: object) =>
       sweepOverduePayments(em, deps.temporal),
     ),
+    forgetOldRows: step(deps, 'forgetOldRows', (em, _: object) => forgetOldRows(em)),
     runLedgerChecks: step(deps, 'runLedgerChecks', async (em, _: object) => {
       const results = await runChecks(em);
       const violations = gauge(deps.metrics, 'amanah_check_violations', 'Rows of each check_* view; 0 is healthy.', [

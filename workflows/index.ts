@@ -5,6 +5,7 @@ export { partnerPayment } from './partner-payment.ts';
 export { partnerPayout } from './partner-payout.ts';
 export { savingCircle } from './saving-circle.ts';
 export {
+  forgetOldRows,
   redeliverCallbacks,
   runLedgerChecks,
   sweepDeliveries,

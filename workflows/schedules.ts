@@ -21,6 +21,11 @@ export function sweepSavingCircles(): Promise<number> {
   return activities.sweepSavingCircles({});
 }
 
+/** Started by a schedule: forgets what is kept for a time only. Returns how many rows. */
+export function forgetOldRows(): Promise<number> {
+  return activities.forgetOldRows({});
+}
+
 /** Started by a schedule: reads the `check_*` views and raises a metric. Returns the names of those that are not empty. */
 export function runLedgerChecks(): Promise<string[]> {
   return activities.runLedgerChecks({});

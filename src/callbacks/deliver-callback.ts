@@ -17,6 +17,8 @@ export interface WorkflowPort {
   openUnmatchedReceipt(stray: StrayPayment): Promise<void>;
 }
 
+/** The event that claims that money came. */
+const moneyCame = 'payment.succeeded';
 /** How many undelivered callbacks one redelivery takes on; the next goes on. */
 const redeliveryLimit = 500;
 /** Younger ones are still being delivered by the request that stored them. */
@@ -38,7 +40,8 @@ async function route(em: EntityManager, workflows: WorkflowPort, callback: Callb
   const waiting = await findWaiting(em, callback.reference);
   if (waiting !== null) return waiting.hint(workflows, callback.reference);
   const { provider_payment_id: paymentId, provider_payment_method_id: methodId } = callback;
-  if (callback.kind !== 'payment' || !paymentId || !methodId) return;
+  // Only a claim that money came can be money that nobody takes.
+  if (callback.event !== moneyCame || !paymentId || !methodId) return;
   const known = await em.execute<unknown[]>('select 1 from receipts where provider_payment_id = ?', [paymentId]);
   if (known.length > 0) return;
   await workflows.openUnmatchedReceipt({
@@ -58,13 +61,20 @@ async function findWaiting(em: EntityManager, reference: string): Promise<Refere
   return null;
 }
 
-/** Delivers what was stored and not delivered, oldest first; returns how many are delivered now. */
+/**
+ * Delivers what was stored and not delivered, oldest first; returns how many are delivered now. One that cannot be
+ * delivered does not hold up those behind it; throws only when none could.
+ */
 export async function redeliverCallbacks(em: EntityManager, workflows: WorkflowPort): Promise<number> {
   const rows = await em.execute<{ id: string }[]>(
     `select id from gateway_callbacks where delivered_at is null
        and received_at < now() - make_interval(secs => ?) order by received_at limit ?`,
     [redeliveryAgeSeconds, redeliveryLimit],
   );
-  for (const { id } of rows) await deliverCallback(em, workflows, id);
-  return rows.length;
+  const failures: unknown[] = [];
+  for (const { id } of rows) {
+    await deliverCallback(em, workflows, id).catch((error: unknown) => failures.push(error));
+  }
+  if (rows.length > 0 && failures.length === rows.length) throw failures[0];
+  return rows.length - failures.length;
 }

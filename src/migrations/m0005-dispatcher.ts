@@ -133,6 +133,8 @@ begin
     end if;
   end if;
   if not post_journal(p_journal_id, p_business_key, p_kind, array[p_source, p_target], array[-p_amount, p_amount]) then
+    -- The key was forgotten, the journal never is: nothing is paid twice, and no key is left without its answer.
+    delete from idempotency_keys k where k.user_id = p_user_id and k.key_hash = p_key_hash;
     outcome := 'reused'; return next; return;
   end if;
   select sum(b.balance) into new_balance from account_balances b where b.account_id = p_source;

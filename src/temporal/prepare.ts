@@ -79,6 +79,12 @@ export const schedules: readonly ScheduleEntry[] = [
     note: 'Forgets idempotent answers of partners after 30 days',
   },
   {
+    scheduleId: 'forgetting',
+    workflowType: 'forgetOldRows',
+    every: '15 minutes',
+    note: 'Forgets events of reads after 90 days and idempotency keys of users after 30',
+  },
+  {
     scheduleId: 'ledger-checks',
     workflowType: 'runLedgerChecks',
     every: '15 minutes',

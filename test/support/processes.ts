@@ -10,8 +10,7 @@ import { startApi, startWorker } from '../../dev/service-parts.ts';
 import { startTemporal } from '../../dev/temporal.ts';
 import { readConfig } from '../../src/config.ts';
 import { openDatabase } from '../../src/database.ts';
-import { openDependencies } from '../../src/dependencies.ts';
-import type { Tokens } from '../../src/identity/tokens.ts';
+import { type Dependencies, openDependencies } from '../../src/dependencies.ts';
 import { migrate } from '../../src/migrate.ts';
 import { cloneDatabase } from './database.ts';
 import { createSecrets, testEnvironment } from './environment.ts';
@@ -28,7 +27,7 @@ export interface ProcessStackOptions {
 /** API, worker and sandbox as the processes of a deployment, which a test kills, stops and starts again. */
 export interface ProcessStack extends Http, AsyncDisposable {
   url: string;
-  deps: { tokens: Tokens };
+  deps: Dependencies;
   orm: MikroORM;
   em(): EntityManager;
   sandbox: Http & { url: string };
