@@ -44,7 +44,7 @@ room.delete(
   {
     summary: 'Take a member out of a saving circle',
     description: 'By the member, the creator or an admin, while the circle is `new` (400 otherwise).',
-    access: allow('update-saving-circle', { scope: 'oneself; as creator or admin' }),
+    access: allow('create-saving-circle', { scope: 'oneself; as creator or admin' }),
     params: z.object({ id: uuid(), member_id: uuid() }),
     answers: { 200: z.object({ message, data: MemberAnswer }) },
     refusals: [404],

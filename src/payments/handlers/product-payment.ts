@@ -1,4 +1,5 @@
 import type { LedgerReferenceType } from '../../ledger/transaction.ts';
+import { prepared } from '../../prepared-statements.ts';
 import type { ProductKind, ProductStatus } from '../../products/product.ts';
 import { refuse } from '../../shared/errors.ts';
 import { addMoney, compareMoney, formatMoney, type Money } from '../../shared/money.ts';
@@ -15,9 +16,9 @@ interface ProductRow {
 }
 
 // What a product holds is asked only where there is a target to go past.
-const query = `select kind, status, account_id, minimum_amount::text, target_amount::text,
+const query = prepared(`select kind, status, account_id, minimum_amount::text, target_amount::text,
     case when target_amount is not null then account_balance(account_id)::text end as held
-  from products where id = ?`;
+  from products where id = ?`);
 
 /** A payment into an open product of one kind; five reference types differ in these facts only. */
 export const productPayment = (facts: {

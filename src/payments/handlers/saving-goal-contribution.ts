@@ -1,3 +1,4 @@
+import { prepared } from '../../prepared-statements.ts';
 import type { SavingGoalStatus } from '../../saving-goals/saving-goal.ts';
 import { refuse } from '../../shared/errors.ts';
 import { addMoney, compareMoney, type Money } from '../../shared/money.ts';
@@ -13,9 +14,10 @@ interface GoalRow {
   has_open_order: boolean;
 }
 
-const query = `select user_id, status, account_id, target_amount::text, account_balance(account_id)::text as held,
+const query =
+  prepared(`select user_id, status, account_id, target_amount::text, account_balance(account_id)::text as held,
     exists (select from saving_goal_orders o where o.saving_goal_id = g.id and o.status = 'pending') as has_open_order
-  from saving_goals g where id = ?`;
+  from saving_goals g where id = ?`);
 
 const refuseRepeat = (): never =>
   refuse('DUPLICATE', 'reference_id: the saving goal has an open payment order already');

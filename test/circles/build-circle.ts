@@ -1,0 +1,107 @@
+import { formatWesternIndonesia } from '../../src/shared/clock.ts';
+import { type BuildPlace, type BuiltUser, balanceOf, buildIndividual } from '../support/build.ts';
+import type { Http } from '../support/http.ts';
+import { eventually } from '../support/stack.ts';
+
+/** Where circles are built: a stack in this process, or one of processes. */
+export type CirclePlace = Http & BuildPlace;
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+/** A calendar day of UTC+7, so many days from today. */
+export const dayFromToday = (days: number): string =>
+  formatWesternIndonesia(new Date(Date.now() + days * dayMs)).slice(0, 10);
+
+/** A circle that starts tomorrow, IDR 100,000 a month, unless asked otherwise; answers the body of the creation. */
+export async function createCircle(stack: CirclePlace, creator: BuiltUser, fields: object = {}) {
+  const { status, body } = await stack.post(
+    '/v1/saving-circles',
+    {
+      account_id: creator.accountId,
+      name: 'Arisan Melati',
+      start_date: dayFromToday(1),
+      amount: '100000',
+      ...fields,
+    },
+    { token: creator.token },
+  );
+  expect({ status, body }).toMatchObject({ status: 201 });
+  return body;
+}
+
+export const addMembers = (stack: CirclePlace, by: BuiltUser, circleId: string, users: BuiltUser[]) =>
+  stack.post(
+    '/v1/saving-circles/members',
+    { saving_circle_id: circleId, account_ids: users.map(({ accountId }) => accountId) },
+    { token: by.token },
+  );
+
+/** The circle as its web clients see it. */
+export const readCircle = async (stack: CirclePlace, as: BuiltUser, circleId: string) =>
+  (await stack.get(`/v1/saving-circles/${circleId}`, { token: as.token })).body.saving_circle;
+
+export const circleWhen = (stack: CirclePlace, as: BuiltUser, circleId: string, fields: object) =>
+  eventually(
+    () => readCircle(stack, as, circleId),
+    (circle) => Object.entries(fields).every(([field, value]) => circle[field] === value),
+  );
+
+/** Lets a circle start now, as its owner would: by moving its start date to today. */
+export async function startNow(stack: CirclePlace, by: BuiltUser, circleId: string): Promise<void> {
+  const { status } = await stack.patch(
+    `/v1/saving-circles/${circleId}`,
+    { start_date: dayFromToday(0) },
+    { token: by.token },
+  );
+  expect(status).toBe(200);
+  await circleWhen(stack, by, circleId, { status: 'active' });
+}
+
+export interface BuiltCircle {
+  id: string;
+  creator: BuiltUser;
+  /** In the order of joining; the creator is the first. */
+  members: BuiltUser[];
+}
+
+/** An active circle of so many members with IDR 1,000,000 each. */
+export async function buildActiveCircle(stack: CirclePlace, size: number, fields: object = {}): Promise<BuiltCircle> {
+  const members = await Promise.all(Array.from({ length: size }, () => buildIndividual(stack, { balance: '1000000' })));
+  const [creator] = members;
+  if (creator === undefined) throw new Error('a circle has a creator');
+  const { id } = await createCircle(stack, creator, fields);
+  const { status } = await addMembers(stack, creator, id, members);
+  expect(status).toBe(201);
+  await startNow(stack, creator, id);
+  return { id, creator, members };
+}
+
+export const contribute = (stack: CirclePlace, member: BuiltUser, circleId: string, fields: object = {}) =>
+  stack.post(
+    '/v1/saving-circles/contribute',
+    { saving_circle_id: circleId, contribution_amount: '100000', ...fields },
+    { token: member.token },
+  );
+
+/** What rests on the circle's holding account. */
+export async function heldBy(stack: CirclePlace, circleId: string): Promise<string> {
+  const [row] = await stack
+    .em()
+    .execute<{ id: string }[]>('select holding_account_id as id from saving_circles where id = ?', [circleId]);
+  return balanceOf(stack, row?.id ?? '');
+}
+
+export const contributionsOf = (stack: CirclePlace, circleId: string) =>
+  stack.em().execute<{ status: string; rail: string; turn_number: number; user_id: string }[]>(
+    `select status, rail, turn_number, user_id from saving_circle_contributions where saving_circle_id = ?
+       order by created_at`,
+    [circleId],
+  );
+
+export const eventsOf = (stack: CirclePlace, event: string, resourceId: string) =>
+  stack
+    .em()
+    .execute<{ impact: string; actor_id: string | null; data: Record<string, unknown> }[]>(
+      'select impact, actor_id, data from events where event = ? and resource_id = ? order by id',
+      [event, resourceId],
+    );

@@ -1,0 +1,41 @@
+import { balanceOf } from '../support/build.ts';
+import { type ProcessStack, startProcessStack } from '../support/processes.ts';
+import { eventually, expectChecksEmpty } from '../support/stack.ts';
+import { buildActiveCircle, contribute, heldBy, readCircle } from './build-circle.ts';
+
+let stack: ProcessStack;
+beforeAll(async () => {
+  stack = await startProcessStack();
+}, 90_000);
+afterAll(() => stack.stop());
+
+/** Where the worker dies: before the payout, with the journal posted but not committed, after the commit. */
+const failpoints = ['pay-round.before', 'pay-round.posted', 'pay-round.after'] as const;
+
+describe('A pot is paid once when the worker is killed', () => {
+  it(`at each of ${failpoints.join(', ')}`, async () => {
+    const circles = await Promise.all(failpoints.map(() => buildActiveCircle(stack, 2)));
+    for (const [index, failpoint] of failpoints.entries()) {
+      const { id, creator, members } = circles[index] as (typeof circles)[number];
+      stack.arm(`${failpoint}=kill`);
+      for (const member of members) expect((await contribute(stack, member, id)).status).toBe(201);
+      await stack.worker.exited;
+      // What was not committed is gone, what was is there; nobody has to know which.
+      expect(await balanceOf(stack, creator.accountId)).toBe(
+        failpoint === 'pay-round.after' ? '1100000.0000' : '900000.0000',
+      );
+      await stack.restart();
+      await eventually(
+        () => readCircle(stack, creator, id),
+        (circle) => circle.current_turn === 2,
+        60_000,
+      );
+      expect(await heldBy(stack, id)).toBe('0.0000');
+      expect(await Promise.all(members.map(({ accountId }) => balanceOf(stack, accountId)))).toEqual([
+        '1100000.0000',
+        '900000.0000',
+      ]);
+    }
+    await expectChecksEmpty(stack);
+  }, 120_000);
+});
