@@ -13,7 +13,11 @@ export const causeBody = (accountId: string, body: object = {}) => ({
 });
 
 /** A cause of the creator, approved by the super admin when one is given. Returns its id. */
-export async function buildCause(stack: Stack, creator: BuiltUser, approver?: BuiltUser): Promise<string> {
+export async function buildCause(
+  stack: Pick<Stack, 'post' | 'patch'>,
+  creator: BuiltUser,
+  approver?: BuiltUser,
+): Promise<string> {
   const made = await stack.post('/v1/charitable-causes', causeBody(creator.accountId), { token: creator.token });
   if (made.status !== 201) throw new Error(`no cause: ${JSON.stringify(made.body)}`);
   if (approver) {
@@ -24,7 +28,7 @@ export async function buildCause(stack: Stack, creator: BuiltUser, approver?: Bu
 }
 
 /** What a cause has received, IDR, as the API shows it. */
-export async function currentAmountOf(stack: Stack, reader: BuiltUser, causeId: string): Promise<number> {
+export async function currentAmountOf(stack: Pick<Stack, 'get'>, reader: BuiltUser, causeId: string): Promise<number> {
   const { body } = await stack.get(`/v1/charitable-causes/${causeId}`, { token: reader.token });
   return body.charitable_cause.current_amount;
 }

@@ -1,9 +1,9 @@
 import { systemAccounts } from '../../src/ledger/account.ts';
-import { type BuiltUser, fund } from '../support/build.ts';
+import { type BuildPlace, type BuiltUser, fund } from '../support/build.ts';
 import type { Stack } from '../support/stack.ts';
 
 /** Gives from the donor's balance, to a cause or to the open pool. IDR. */
-export const give = (stack: Stack, donor: BuiltUser, amount: number, causeId?: string) =>
+export const give = (stack: Pick<Stack, 'post'>, donor: BuiltUser, amount: number, causeId?: string) =>
   stack.post(
     '/v1/payments/balance',
     {
@@ -20,18 +20,18 @@ const amountOfEach = 1000;
 const perStatement = 250;
 
 /** Open donations of 1,000 rupiah each, made by the functions that payments call, many at once. Returns their ids. */
-export async function buildOpenDonations(
-  stack: Pick<Stack, 'em' | 'deps'>,
-  donor: BuiltUser,
-  count: number,
-): Promise<string[]> {
+export async function buildOpenDonations(stack: BuildPlace, donor: BuiltUser, count: number): Promise<string[]> {
   await fund(stack, donor.accountId, String(count * amountOfEach));
   const ids: string[] = [];
   while (ids.length < count) ids.push(...(await giveAtOnce(stack, donor, Math.min(perStatement, count - ids.length))));
   return ids;
 }
 
-async function giveAtOnce({ em }: Pick<Stack, 'em'>, { id, accountId }: BuiltUser, count: number): Promise<string[]> {
+async function giveAtOnce(
+  { em }: Pick<BuildPlace, 'em'>,
+  { id, accountId }: BuiltUser,
+  count: number,
+): Promise<string[]> {
   const pool = systemAccounts.openDonationPool;
   const given = await em().execute<{ donation_id: string }[]>(
     `with numbered as materialized (select gen_random_uuid() as transaction_id from generate_series(1, ?)),
