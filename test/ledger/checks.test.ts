@@ -55,6 +55,24 @@ const subscription = `insert into donation_subscriptions (id, user_id, cause_id,
     status, started_at, periods_paid)
   values ('${newId()}', '${user}', '${newId()}', 5, '${newId()}', 'weekly', 'active', now(), 1)`;
 
+const circle = newId();
+const circleOf = (status: string) =>
+  `insert into saving_circles (id, name, account_id, holding_account_id, owner_type, owner_id, created_by, capacity, amount,
+     visibility, round_interval, turn_order, start_date, starts_at, status, ended_at, next_opens_at, first_turn)
+   select '${circle}', 'Planted', '${newId()}', id, 'individual', '${user}', '${user}', 5, 10, 'private', 'monthly',
+     'joining', '2026-01-01', now(), '${status}', ${status === 'active' ? 'null' : 'now()'},
+     ${status === 'active' ? 'now()' : 'null'}, 1 from accounts where kind = 'user' limit 1`;
+const circleMember = `insert into saving_circle_members (id, saving_circle_id, account_id, user_id, turn_number)
+   values ('${newId()}', '${circle}', '${newId()}', '${user}', 1)`;
+const contributionOf = (status: string) =>
+  `insert into saving_circle_contributions (id, saving_circle_id, member_id, user_id, turn_number, amount, rail, status,
+     refund_account_id, transaction_id) values ('${newId()}', '${circle}', '${newId()}', '${user}', 1, 10, 'balance',
+     '${status}', '${newId()}', '${newId()}')`;
+const round = `insert into saving_circle_rounds (saving_circle_id, turn_number, receiver_member_id, opened_at, due_at,
+     paid_at, amount, journal_id) select '${circle}', 1, id, now(), now(), now(), 10, '${newId()}'
+   from saving_circle_members where saving_circle_id = '${circle}'`;
+const together = (...statements: string[]) => `do $$ begin ${statements.join('; ')}; end $$`;
+
 /** One corruption for each view, planted past the triggers as only a superuser can. */
 const corruptions: [view: string, sql: string][] = [
   [
@@ -116,6 +134,14 @@ const corruptions: [view: string, sql: string][] = [
     'check_transaction_organizations',
     `insert into transaction_organizations values ('${newId()}', '${newId()}', now(), '${user}', 'investment', 'price', '${newId()}')`,
   ],
+  [
+    'check_circle_contributions_once',
+    together('drop index one_contribution_of_a_turn', contributionOf('completed'), contributionOf('completed')),
+  ],
+  ['check_circle_contributions_posted', contributionOf('completed')],
+  ['check_circle_holdings', circleOf('active')],
+  ['check_circle_pots_paid_once', together(circleMember, round)],
+  ['check_circle_states', together(circleOf('completed'), circleMember)],
 ];
 
 describe('The checks', () => {
