@@ -1,4 +1,4 @@
-import { balanceOf } from '../support/build.ts';
+import { balanceOf, buildOrganization } from '../support/build.ts';
 import { type BuiltPartner, buildPartner } from '../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
@@ -6,20 +6,30 @@ let stack: Stack;
 let partner: BuiltPartner;
 beforeAll(async () => {
   stack = await startStack({ worker: true, sandbox: true });
+}, 60_000);
+afterAll(() => stack.stop());
+beforeEach(async () => {
   partner = await buildPartner(stack, {
     fees: [{ method: 'virtual_account', fixed: '4000', basis_points: 0, provider_fixed: '2500' }],
   });
-}, 60_000);
-afterAll(() => stack.stop());
+});
 afterEach(() => expectChecksEmpty(stack));
 
 const va = { method: 'virtual_account', channel: 'BCA', amount: '50000' };
+const timestamp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const pay = (code: string, amount?: number) => stack.sandbox.post('/sandbox/pay', { payment_code: code, amount });
+const read = async (id: string) => (await partner.get(`/payments/${id}`)).body.data;
 const when = (id: string, status: string) =>
   eventually(
-    async () => (await partner.get(`/payments/${id}`)).body.data,
+    () => read(id),
     (data) => data.status === status,
   );
+const create = async (body: object = va) => {
+  const answer = await partner.post('/payments', body);
+  expect(answer.status).toBe(200);
+  return answer.body.data;
+};
+const errorOf = ({ status, body }: { status: number; body: { error: { code: string } } }) => [status, body.error.code];
 
 describe('A payment', () => {
   it('answers 200 with what the customer pays by, every field as documented', async () => {
@@ -40,8 +50,8 @@ describe('A payment', () => {
           currency: 'IDR',
           payment_code: expect.stringMatching(/^\d+$/),
           status_url: `/v1/partners/payments/${body.data?.id}`,
-          expires_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
-          created_at: expect.any(String),
+          expires_at: expect.stringMatching(timestamp),
+          created_at: expect.stringMatching(timestamp),
           finalized_at: null,
         },
         request_id: headers.get('x-request-id'),
@@ -49,15 +59,276 @@ describe('A payment', () => {
     });
     const lifetime = Date.parse(body.data.expires_at) - Date.parse(body.data.created_at);
     expect(lifetime).toBe(24 * 60 * 60 * 1000);
+    const { status_url, ...detail } = body.data;
+    expect((await stack.get(status_url, {})).status).toBe(401);
+    expect(await read(body.data.id)).toEqual(detail);
   });
 
-  it('that is paid succeeds: the net is owed and, without a delay, available', async () => {
-    const { body } = await partner.post('/payments', va);
-    await pay(body.data.payment_code);
-    const paid = await when(body.data.id, 'succeeded');
-    expect(paid).toMatchObject({ is_final: true, finalized_at: expect.any(String), net_amount: '46000.0000' });
+  it.each([
+    ['qris', undefined, /^000201/],
+    ['ewallet', 'DANA', /^http/],
+    ['virtual_account', 'MANDIRI', /^\d+$/],
+  ])('by %s %s shows its payment_code', async (method, channel, code) => {
+    const data = await create({ method, channel, amount: '20000' });
+    expect(data.payment_code).toMatch(code);
+    expect(data.channel).toBe(channel);
+    expect('channel' in data).toBe(channel !== undefined);
+    expect(data.reference).toBe(data.id);
+  });
+
+  it('by OVO needs customer_phone, and its payment_code is the provider’s id', async () => {
+    const ovo = { method: 'ewallet', channel: 'OVO', amount: '20000' };
+    const refused = await partner.post('/payments', ovo);
+    expect(errorOf(refused)).toEqual([400, 'REQUEST_INVALID_PAYLOAD']);
+    expect(refused.body.error.details).toEqual([{ field: 'customer_phone', message: expect.any(String) }]);
+    const data = await create({ ...ovo, customer_phone: '081234567890' });
+    const { body } = await stack.sandbox.get(`/sandbox/records?reference_id=${data.id}`);
+    expect(data.payment_code).toBe(body.payments[0].id);
+  });
+
+  it('that is paid succeeds: the net is owed and, without a delay, available; the provider’s share stays inside', async () => {
+    const { id, payment_code } = await create();
+    await pay(payment_code);
+    const paid = await when(id, 'succeeded');
+    expect(paid).toMatchObject({
+      is_final: true,
+      finalized_at: expect.stringMatching(timestamp),
+      net_amount: '46000.0000',
+    });
     const balance = (await partner.get('/balance')).body.data;
     expect(balance).toEqual({ balance: '46000.0000', available: '46000.0000', pending: '0.0000', currency: 'IDR' });
     expect(await balanceOf(stack, partner.account.available)).toBe('46000.0000');
+    expect(JSON.stringify(paid)).not.toContain('2500');
+  });
+
+  it('with a settlement delay is owed at once in pending', async () => {
+    partner = await buildPartner(stack, { settlementDelayHours: 24 });
+    const { id, payment_code } = await create();
+    await pay(payment_code);
+    await when(id, 'succeeded');
+    const balance = (await partner.get('/balance')).body.data;
+    expect(balance).toEqual({ balance: '50000.0000', available: '0.0000', pending: '50000.0000', currency: 'IDR' });
+    const timeline = (await partner.get(`/payments/${id}/timeline`)).body.data;
+    expect(timeline.next).toEqual({ at: expect.stringMatching(timestamp), text: expect.stringMatching(/available/) });
+  });
+
+  it('that is declined fails with a failure_code', async () => {
+    const { id, payment_code } = await create({ method: 'ewallet', channel: 'DANA', amount: '20000' });
+    await stack.sandbox.post('/sandbox/decline', { payment_code });
+    expect(await when(id, 'failed')).toMatchObject({ is_final: true, failure_code: expect.any(String) });
+  });
+
+  it('that the provider expires is expired, and its money, if it comes late, is in suspense', async () => {
+    const { id, payment_code } = await create();
+    await stack.sandbox.post('/sandbox/expire', { payment_code });
+    expect((await when(id, 'expired')).is_final).toBe(true);
+    await pay(payment_code);
+    await receiptsOf(id, 'late');
+    expect((await read(id)).status).toBe('expired');
+  });
+
+  it('paid in another amount stays payable, and paid twice leaves the second in suspense', async () => {
+    const { id, payment_code } = await create();
+    await pay(payment_code, 49_999);
+    await receiptsOf(id, 'wrong_amount');
+    expect((await read(id)).status).toBe('pending');
+    await pay(payment_code);
+    await when(id, 'succeeded');
+    await pay(payment_code);
+    await receiptsOf(id, 'double');
+    expect(await balanceOf(stack, partner.account.available)).toBe('46000.0000');
+  });
+
+  it('takes expires_in_minutes from 1 to 2,880', async () => {
+    const short = await create({ ...va, expires_in_minutes: 1 });
+    expect(Date.parse(short.expires_at) - Date.parse(short.created_at)).toBe(60_000);
+    for (const expires_in_minutes of [0, 2881, 1.5, '60']) {
+      expect(errorOf(await partner.post('/payments', { ...va, expires_in_minutes }))).toEqual([
+        400,
+        'REQUEST_INVALID_PAYLOAD',
+      ]);
+    }
+  });
+
+  it.each<[string, object]>([
+    ['an unknown method', { method: 'cash' }],
+    ['an unknown channel', { channel: 'NOBANK' }],
+    ['an e-wallet’s channel for a bank', { channel: 'DANA' }],
+    ['no channel', { channel: undefined }],
+    ['a channel for QRIS', { method: 'qris' }],
+    ['an amount below the channel’s minimum', { amount: '9999' }],
+    ['an amount above its maximum', { amount: '50000001' }],
+    ['an amount that is a number', { amount: 50_000 }],
+    ['five decimals', { amount: '50000.00001' }],
+    ['a gross with a fraction', { amount: '50000.5' }],
+    ['a net that is not positive', { channel: 'BNI', amount: '4000' }],
+    ['an unknown field', { note: 'x' }],
+    ['a malformed e-mail address', { customer_email: 'nobody' }],
+    ['an organization that is no id', { organization_id: 'x' }],
+  ])('refuses %s with REQUEST_INVALID_PAYLOAD', async (_, change) => {
+    const answer = await partner.post('/payments', { ...va, ...change });
+    expect(errorOf(answer)).toEqual([400, 'REQUEST_INVALID_PAYLOAD']);
+    expect(answer.body.error.details[0]).toEqual({ field: expect.any(String), message: expect.any(String) });
+  });
+
+  it('for an organization that is not linked is RESOURCE_NOT_LINKED', async () => {
+    const organization_id = await buildOrganization(stack);
+    expect(errorOf(await partner.post('/payments', { ...va, organization_id }))).toEqual([403, 'RESOURCE_NOT_LINKED']);
+    await partner.administer('post', '/organizations', { organization_id });
+    await create({ ...va, organization_id });
+  });
+
+  it('refused by the provider is PROVIDER_REFUSED, and so under its key for ever', async () => {
+    const body = { ...va, channel: 'BCA', amount: '50000' };
+    await stack
+      .em()
+      .execute("update payment_channels set channel_code = 'NOT_AT_THE_PROVIDER' where channel_code = 'BCA'");
+    try {
+      const first = await partner.post('/payments', { ...body, channel: 'NOT_AT_THE_PROVIDER' }, 'refused-key-1');
+      expect(errorOf(first)).toEqual([502, 'PROVIDER_REFUSED']);
+      const again = await partner.post('/payments', { ...body, channel: 'NOT_AT_THE_PROVIDER' }, 'refused-key-1');
+      expect(again.headers.get('idempotency-replayed')).toBe('true');
+      expect(again.body).toEqual(first.body);
+      const list = (await partner.get('/payments?status=failed')).body.data;
+      expect(list).toMatchObject({ total: 1, items: [{ failure_code: expect.any(String) }] });
+    } finally {
+      await stack
+        .em()
+        .execute("update payment_channels set channel_code = 'BCA' where channel_code = 'NOT_AT_THE_PROVIDER'");
+    }
+  });
+});
+
+const receiptsOf = (reference: string, reason: string) =>
+  eventually(
+    () =>
+      stack
+        .em()
+        .execute("select 1 from receipts where reference = ? and reason = ? and state = 'suspended'", [
+          reference,
+          reason,
+        ]),
+    (rows) => rows.length === 1,
+  );
+
+describe('Payments are read', () => {
+  it('newest first, by page, status, external_ref and period, with the number of all that match', async () => {
+    const made: string[] = [];
+    for (const external_ref of ['A', 'B', 'B']) made.unshift((await create({ ...va, external_ref })).id);
+    const list = async (query: string) => (await partner.get(`/payments${query}`)).body.data;
+    const ids = ({ items }: { items: { id: string }[] }) => items.map(({ id }) => id);
+    expect(ids(await list(''))).toEqual(made);
+    expect(await list('?limit=1&page=2')).toMatchObject({ items: [{ id: made[1] }], page: 2, limit: 1, total: 3 });
+    expect(await list(`?limit=1&after=${made[1]}`)).toMatchObject({ items: [{ id: made[2] }], total: 3 });
+    expect(await list('')).toMatchObject({ page: 1, limit: 50, total: 3 });
+    expect(ids(await list('?external_ref=B'))).toEqual(made.slice(0, 2));
+    expect(ids(await list('?external_ref=b'))).toEqual([]);
+    expect(await list('?status=succeeded')).toMatchObject({ items: [], total: 0 });
+    expect(ids(await list('?status=pending'))).toEqual(made);
+    expect(await list('?page=9')).toMatchObject({ items: [], total: 3 });
+    for (const query of ['?limit=101', '?limit=0', '?page=0', '?status=paid', '?from=yesterday']) {
+      expect(errorOf(await partner.get(`/payments${query}`))).toEqual([400, 'REQUEST_INVALID_PAYLOAD']);
+    }
+  });
+
+  it('for whole days in UTC+7, both ends included', async () => {
+    const { id } = await create();
+    const at = (instant: string) =>
+      stack.em().execute('update partner_payments set created_at = ? where id = ?', [instant, id]);
+    const total = async (query: string) => (await partner.get(`/payments?${query}`)).body.data.total;
+    await at('2026-03-09T17:00:00.000Z');
+    expect([await total('from=2026-03-10&to=2026-03-10'), await total('to=2026-03-09')]).toEqual([1, 0]);
+    await at('2026-03-10T16:59:59.999Z');
+    expect([await total('from=2026-03-10&to=2026-03-10'), await total('from=2026-03-11')]).toEqual([1, 0]);
+    expect(await total('from=2026-03-10T16:59:59.999Z&to=2026-03-10T16:59:59.999Z')).toBe(1);
+  });
+
+  it('by their partner only: another’s is 404 everywhere, as a missing one', async () => {
+    const { id } = await create();
+    const other = await buildPartner(stack);
+    for (const path of [`/payments/${id}`, `/payments/${id}/timeline`, `/payments/${other.id}`]) {
+      expect(errorOf(await other.get(path))).toEqual([404, 'RESOURCE_NOT_FOUND']);
+    }
+    expect((await other.get('/payments')).body.data.total).toBe(0);
+  });
+});
+
+describe('A timeline', () => {
+  it('tells what happened in order, and what happens next', async () => {
+    const { id, payment_code } = await create();
+    const waiting = (await partner.get(`/payments/${id}/timeline`)).body.data;
+    expect(waiting.items.map(({ type }: { type: string }) => type)).toEqual(['request', 'provider']);
+    expect(waiting.next.text).toMatch(/may pay until the deadline/);
+    await pay(payment_code);
+    await when(id, 'succeeded');
+    const { items, next } = (await partner.get(`/payments/${id}/timeline`)).body.data;
+    const types = items.map(({ type }: { type: string }) => type);
+    expect(types).toEqual(expect.arrayContaining(['request', 'provider', 'callback', 'ledger', 'outcome']));
+    expect(items.map(({ at }: { at: string }) => at)).toEqual(items.map(({ at }: { at: string }) => at).toSorted());
+    expect(next).toBeNull();
+  });
+});
+
+describe('Quotes and channels', () => {
+  it('a quote has its fields and no side effect', async () => {
+    const { status, body } = await partner.post('/quotes', { ...va, amount: '50000.5' }, null);
+    expect({ status, body }).toEqual({
+      status: 200,
+      body: {
+        data: {
+          amount: '50000.5000',
+          gross_amount: '50000.5000',
+          fee: '4000.0000',
+          net_amount: '46000.5000',
+          currency: 'IDR',
+          quoted_at: expect.stringMatching(timestamp),
+        },
+        request_id: expect.any(String),
+      },
+    });
+    expect((await partner.get('/payments')).body.data.total).toBe(0);
+  });
+
+  it('ADDED puts the fee on top', async () => {
+    partner = await buildPartner(stack, {
+      feeMode: 'ADDED',
+      fees: [{ method: 'qris', fixed: '500', basis_points: 70 }],
+    });
+    const { body } = await partner.post('/quotes', { method: 'qris', amount: '100000' }, null);
+    expect(body.data).toMatchObject({ gross_amount: '101200.0000', fee: '1200.0000', net_amount: '100000.0000' });
+    expect(await create({ method: 'qris', amount: '100000' })).toMatchObject({
+      amount: '101200.0000',
+      fee: '1200.0000',
+      net_amount: '100000.0000',
+    });
+    const uneven = await partner.post('/quotes', { method: 'qris', amount: '100000.001' }, null);
+    expect(errorOf(uneven)).toEqual([400, 'REQUEST_INVALID_PAYLOAD']);
+  });
+
+  it('the channels are those that validate, with this partner’s fees', async () => {
+    const { collection, payout_banks } = (await partner.get('/channels')).body.data;
+    const names = collection.map(
+      ({ method, channel }: { method: string; channel?: string }) => `${method}/${channel ?? ''}`,
+    );
+    expect(names.toSorted()).toEqual(
+      [
+        ...['BCA', 'BNI', 'BRI', 'BSI', 'CIMB', 'MANDIRI', 'PERMATA'].map((bank) => `virtual_account/${bank}`),
+        ...['DANA', 'LINKAJA', 'OVO', 'SHOPEEPAY'].map((wallet) => `ewallet/${wallet}`),
+        'qris/',
+      ].toSorted(),
+    );
+    expect(collection[0]).toEqual({
+      method: 'virtual_account',
+      channel: 'BCA',
+      fixed: '4000.0000',
+      basis_points: 0,
+      minimum_amount: '10000.0000',
+      maximum_amount: '50000000.0000',
+    });
+    expect(payout_banks.find(({ bank_code }: { bank_code: string }) => bank_code === 'BCA')).toMatchObject({
+      account_number_min_length: 10,
+      account_number_max_length: 10,
+      fixed: '0.0000',
+    });
   });
 });

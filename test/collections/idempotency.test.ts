@@ -1,0 +1,147 @@
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { createApp } from '../../src/app.ts';
+import { type BuiltPartner, buildPartner, freshKey } from '../support/partner.ts';
+import { isFullRun } from '../support/run.ts';
+import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+
+let stack: Stack;
+let partner: BuiltPartner;
+/** A second API process, as far as the application can tell. */
+let second: Server;
+let urls: string[];
+beforeAll(async () => {
+  stack = await startStack({ worker: true, sandbox: true, env: { RATE_LIMIT_REQUESTS_PER_10S: '100000' } });
+  partner = await buildPartner(stack);
+  second = createServer(createApp(stack.deps).callback()).listen(0, '127.0.0.1');
+  await once(second, 'listening');
+  const address = second.address();
+  urls = [stack.url, `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`];
+}, 60_000);
+afterAll(async () => {
+  second.closeAllConnections();
+  second.close();
+  await stack.stop();
+});
+afterEach(() => expectChecksEmpty(stack));
+
+const va = { method: 'virtual_account', channel: 'BNI', amount: '50000' };
+
+/** The answer as bytes. */
+async function create(raw: string, key: string, url = stack.url) {
+  const answer = await fetch(`${url}/v1/partners/payments`, {
+    method: 'POST',
+    body: raw,
+    headers: {
+      authorization: `Bearer ${partner.apiKey}`,
+      'content-type': 'application/json',
+      'x-partner-signature': createHmac('sha256', partner.signingSecret).update(raw).digest('hex'),
+      'x-idempotency-key': key,
+    },
+  });
+  return { status: answer.status, text: await answer.text(), replayed: answer.headers.get('idempotency-replayed') };
+}
+const recordsOf = async (id: string) => (await stack.sandbox.get(`/sandbox/records?reference_id=${id}`)).body.payments;
+
+describe('An idempotency key', () => {
+  it('replays the first answer byte for byte, request_id included', async () => {
+    const [raw, key] = [JSON.stringify(va), freshKey()];
+    const first = await create(raw, key);
+    expect([first.status, first.replayed]).toEqual([200, null]);
+    const again = await create(raw, key);
+    expect(again).toEqual({ status: 200, text: first.text, replayed: 'true' });
+    await stack.sandbox.post('/sandbox/pay', { payment_code: JSON.parse(first.text).data.payment_code });
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect((await create(raw, key)).text).toBe(first.text);
+  });
+
+  it('refuses a body with one byte changed, and another path, with REQUEST_IDEMPOTENCY_KEY_REUSED', async () => {
+    const [raw, key] = [JSON.stringify(va), freshKey()];
+    await create(raw, key);
+    const changed = await create(`${raw} `, key);
+    expect(changed.status).toBe(409);
+    expect(JSON.parse(changed.text).error.code).toBe('REQUEST_IDEMPOTENCY_KEY_REUSED');
+  });
+
+  it('is each partner’s own', async () => {
+    const key = freshKey();
+    const other = await buildPartner(stack);
+    const mine = await partner.post('/payments', va, key);
+    const theirs = await other.post('/payments', va, key);
+    expect([mine.status, theirs.status]).toEqual([200, 200]);
+    expect(mine.body.data.id).not.toBe(theirs.body.data.id);
+  });
+
+  it(`sent by ${isFullRun() ? '1,000' : '50'} at once to two APIs makes one payment, one instrument and equal answers`, async () => {
+    const [raw, key] = [JSON.stringify(va), freshKey()];
+    const answers = await Promise.all(
+      Array.from({ length: isFullRun() ? 1000 : 50 }, (_, index) => create(raw, key, urls[index % 2])),
+    );
+    expect([...new Set(answers.map(({ status }) => status))]).toEqual([200]);
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+    expect(answers.filter(({ replayed }) => replayed === null).length).toBe(1);
+    const { id } = JSON.parse(answers[0]?.text ?? '{}').data;
+    expect(await recordsOf(id)).toHaveLength(1);
+  }, 120_000);
+
+  it('sent at once with two bodies serves one and refuses the other', async () => {
+    const key = freshKey();
+    const bodies = [JSON.stringify(va), JSON.stringify({ ...va, amount: '60000' })];
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => create(bodies[index % 2] ?? '', key, urls[index % 3])),
+    );
+    const served = new Set(answers.filter(({ status }) => status === 200).map(({ text }) => text));
+    expect(served.size).toBe(1);
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 409]));
+  });
+
+  it('joins the running payment while the provider is silent: 504 with what to poll, then its outcome', async () => {
+    await stack.sandbox.put('/sandbox/faults', { requests: { hang_rate: 1, hang_after_effect: true } });
+    const [raw, key] = [JSON.stringify(va), freshKey()];
+    const silent = await create(raw, key);
+    const { error } = JSON.parse(silent.text);
+    expect([silent.status, error.code]).toEqual([504, 'PROVIDER_INDETERMINATE']);
+    const { payment_id, status_url } = error.details;
+    expect(status_url).toBe(`/v1/partners/payments/${payment_id}`);
+    const polled = await partner.get(`/payments/${payment_id}`);
+    expect(polled.body.data).toMatchObject({ status: 'pending', payment_code: null });
+    const timeline = (await partner.get(`/payments/${payment_id}/timeline`)).body.data;
+    expect(JSON.stringify(timeline.items)).toMatch(/unknown/);
+    await stack.sandbox.put('/sandbox/faults', {});
+    const answer = await create(raw, key);
+    expect(answer.status).toBe(200);
+    expect(JSON.parse(answer.text).data).toMatchObject({
+      id: payment_id,
+      payment_code: expect.stringMatching(/^\d+$/),
+    });
+    expect(await recordsOf(payment_id)).toHaveLength(1);
+  }, 60_000);
+
+  it('keeps its answer 30 days; afterwards it still makes no second payment', async () => {
+    const [raw, key] = [JSON.stringify(va), freshKey()];
+    const first = JSON.parse((await create(raw, key)).text).data;
+    const age = (days: number) =>
+      stack
+        .em()
+        .execute(
+          'update partner_idempotency_keys set created_at = now() - make_interval(days => ?) where resource_id = ?',
+          [days, first.id],
+        );
+    const sweep = () =>
+      stack.deps.temporal.client.workflow.execute('sweepPartnerAnswers', {
+        taskQueue: stack.deps.temporal.taskQueue,
+        workflowId: `sweep-${freshKey()}`,
+        args: [],
+      });
+    await age(29);
+    await sweep();
+    expect((await create(raw, key)).replayed).toBe('true');
+    await age(31);
+    await sweep();
+    const later = await create(raw, key);
+    expect([later.status, later.replayed]).toEqual([200, null]);
+    expect(JSON.parse(later.text).data.id).toBe(first.id);
+    expect((await create(`${raw} `, key)).status).toBe(409);
+  });
+});

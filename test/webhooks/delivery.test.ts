@@ -1,0 +1,154 @@
+import { type BuiltPartner, buildPartner } from '../support/partner.ts';
+import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+import { type Receiver, startReceiver, verified } from './receiver.ts';
+
+let stack: Stack;
+let receiver: Receiver;
+let partner: BuiltPartner;
+beforeAll(async () => {
+  stack = await startStack({ worker: true, sandbox: true });
+}, 60_000);
+afterAll(() => stack.stop());
+beforeEach(async () => {
+  receiver = await startReceiver();
+  partner = await buildPartner(stack, { webhook: { url: receiver.url } });
+});
+afterEach(async () => {
+  await receiver.stop();
+  await expectChecksEmpty(stack);
+});
+
+const qris = { method: 'qris', amount: '20000' };
+async function create(body: object = qris) {
+  const answer = await partner.post('/payments', body);
+  expect(answer.status).toBe(200);
+  return answer.body.data;
+}
+const settle = async (how: 'pay' | 'decline' | 'expire', body: object = qris) => {
+  const payment = await create(body);
+  await stack.sandbox.post(`/sandbox/${how}`, { payment_code: payment.payment_code });
+  return payment;
+};
+const arrived = (count: number, withinMs = 15_000) =>
+  eventually(
+    async () => receiver.received,
+    (received) => received.length >= count,
+    withinMs,
+  );
+const deliveries = async () => (await partner.administer('get', '/webhook-deliveries')).body.data;
+const delivery = (isRight: (row: { status: string; attempts: number; last_status: number | null }) => boolean) =>
+  eventually(
+    async () => (await deliveries()).items[0],
+    (row) => row !== undefined && isRight(row),
+  );
+
+describe('A webhook', () => {
+  it.each([
+    ['pay', qris, 'payment.succeeded', 'succeeded'],
+    ['decline', { method: 'ewallet', channel: 'DANA', amount: '20000' }, 'payment.failed', 'failed'],
+    ['expire', qris, 'payment.expired', 'expired'],
+  ] as const)('tells, after %s of %j, %s with the payment as it is read', async (how, body, type, status) => {
+    const { id } = await settle(how, body);
+    const [first] = await arrived(1);
+    if (first === undefined) throw new Error('nothing arrived');
+    const told = verified(partner.webhookSecret, first);
+    const read = (await partner.get(`/payments/${id}`)).body.data;
+    expect(told).toEqual({ type, timestamp: read.finalized_at, data: { ...read, version: 1 } });
+    expect(read.status).toBe(status);
+    expect(first.headers['webhook-id']).toMatch(/^msg_/);
+    const row = await delivery(({ status }) => status === 'delivered');
+    expect(row).toMatchObject({
+      webhook_id: first.headers['webhook-id'],
+      type,
+      attempts: 1,
+      last_status: 200,
+      next_attempt_at: null,
+      delivered_at: expect.any(String),
+    });
+    expect(row.id).toEqual(expect.any(String));
+  });
+
+  it.each([500, 302, 410, 404, 429])(
+    'that is answered %i is tried again, the same bytes under the same id',
+    async (code) => {
+      receiver.behave((response) => void response.writeHead(code, { location: '/elsewhere' }).end());
+      await settle('pay');
+      const row = await delivery(({ attempts }) => attempts === 1);
+      expect(row).toMatchObject({ status: 'pending', last_status: code, next_attempt_at: expect.any(String) });
+      receiver.behave((response) => void response.writeHead(204).end());
+      const [first, second] = await arrived(2);
+      expect(second?.body).toBe(first?.body);
+      expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
+      expect(second?.path).toBe('/hook');
+      if (second) verified(partner.webhookSecret, second);
+      await delivery(({ status, attempts }) => status === 'delivered' && attempts === 2);
+    },
+  );
+
+  it('to a target that is down for a while arrives after its recovery', async () => {
+    const { port } = receiver;
+    await receiver.stop();
+    await settle('pay');
+    const row = await delivery(({ attempts }) => attempts === 1);
+    expect(row).toMatchObject({ status: 'pending', last_status: null, last_error: 'ECONNREFUSED' });
+    receiver = await startReceiver();
+    expect(receiver.port).not.toBe(port);
+    await partner.administer('put', '/webhook', { url: receiver.url, events: ['payment.succeeded'] });
+    await arrived(1);
+  });
+
+  it('is signed with both secrets for a day after a rotation', async () => {
+    const rotated = (await partner.administer('post', '/webhook/rotate-secret')).body.data.secret;
+    await settle('pay');
+    const [first] = await arrived(1);
+    if (first === undefined) throw new Error('nothing arrived');
+    expect(verified(partner.webhookSecret, first)).toEqual(verified(rotated, first));
+    await stack
+      .em()
+      .execute(
+        "update webhook_endpoints set previous_secret_until = now() - interval '1 second' where partner_id = ?",
+        [partner.id],
+      );
+    await settle('pay');
+    const [, second] = await arrived(2);
+    if (second === undefined) throw new Error('nothing arrived');
+    verified(rotated, second);
+    expect(() => verified(partner.webhookSecret, second)).toThrow();
+  });
+
+  it('that nobody asked for is not made', async () => {
+    await partner.administer('put', '/webhook', { url: receiver.url, events: ['payment.failed'] });
+    const { id } = await settle('pay');
+    await eventually(
+      async () => (await partner.get(`/payments/${id}`)).body.data.status,
+      (status) => status === 'succeeded',
+    );
+    expect(await deliveries()).toMatchObject({ items: [], total: 0 });
+  });
+
+  it('is sent again on request, whatever became of it, and only for its own partner', async () => {
+    await settle('pay');
+    const row = await delivery(({ status }) => status === 'delivered');
+    const path = `/webhook-deliveries/${row.id}/redeliver`;
+    const other = await buildPartner(stack);
+    expect((await other.administer('post', path)).status).toBe(404);
+    expect((await partner.administer('post', path)).status).toBe(200);
+    const [first, second] = await arrived(2);
+    expect(second?.body).toBe(first?.body);
+    await delivery(({ status, attempts }) => status === 'delivered' && attempts === 2);
+  });
+
+  it('whose workflow was never started is found by the sweep', async () => {
+    receiver.behave((response) => void response.writeHead(500).end());
+    await settle('pay');
+    const row = await delivery(({ attempts }) => attempts === 1);
+    const { client, taskQueue } = stack.deps.temporal;
+    await client.workflow.getHandle(`webhook-delivery/${row.id}`).terminate();
+    await stack
+      .em()
+      .execute("update webhook_deliveries set next_attempt_at = now() - interval '2 minutes' where id = ?", [row.id]);
+    receiver.behave((response) => void response.writeHead(200).end());
+    await client.workflow.execute('sweepDeliveries', { taskQueue, workflowId: `sweep-${row.id}`, args: [] });
+    await delivery(({ status }) => status === 'delivered');
+  });
+});
