@@ -7,6 +7,8 @@ import { resolvePayout } from '../src/payouts/resolve-payout.ts';
 import { sendTransfer } from '../src/payouts/send-transfer.ts';
 import { settlePayout } from '../src/payouts/settle-payout.ts';
 import { sweepPayouts } from '../src/payouts/sweep-payouts.ts';
+import { findDaysToReconcile } from '../src/reconciliation/find-reconciliations.ts';
+import { reconcileDay } from '../src/reconciliation/reconcile-day.ts';
 import { step } from './step.ts';
 
 interface OnePayout {
@@ -17,7 +19,7 @@ interface At {
   at: string;
 }
 
-/** Activities of payouts, one per business step; each is idempotent by its payout. */
+/** Activities of payouts and of reconciliation, one per business step; each is idempotent by its payout or day. */
 export function createPayoutActivities(deps: Dependencies) {
   const { gateway, sealer, temporal } = deps;
   const hands = { gateway, sealer };
@@ -36,6 +38,10 @@ export function createPayoutActivities(deps: Dependencies) {
     ),
     settlePayout: step(deps, 'settlePayout', (em, input: OnePayout & At & { settlement: PayoutSettlement }) =>
       settlePayout(em, hands, { ...input, signal: cancellationSignal() }),
+    ),
+    findDaysToReconcile: step(deps, 'findDaysToReconcile', (em, input: At) => findDaysToReconcile(em, input)),
+    reconcileDay: step(deps, 'reconcileDay', (em, { day }: { day: string }) =>
+      reconcileDay(em, { gateway, workflows: temporal }, { day, signal: cancellationSignal() }),
     ),
     sweepPayouts: step(deps, 'sweepPayouts', (em, _: object) => sweepPayouts(em, temporal)),
   };

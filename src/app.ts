@@ -45,6 +45,7 @@ import { limitsRoom } from './payouts/limits.routes.ts';
 import { payoutsRoom } from './payouts/payouts.routes.ts';
 import { stuckPayoutsRoom } from './payouts/stuck-payouts.routes.ts';
 import { productsRoom } from './products/products.routes.ts';
+import { reconciliationsRoom } from './reconciliation/reconciliations.routes.ts';
 import { savingGoalsRoom } from './saving-goals/saving-goals.routes.ts';
 import { webhooksRoom } from './webhooks/webhooks.routes.ts';
 
@@ -83,6 +84,7 @@ export const rooms: readonly Room[] = [
   payoutsRoom,
   limitsRoom,
   stuckPayoutsRoom,
+  reconciliationsRoom,
   collectionsRoom,
 ];
 

@@ -22,6 +22,7 @@ import { PaymentOrder } from './payments/payment-order.entity.ts';
 import { Receipt } from './payments/receipt.entity.ts';
 import { Payout } from './payouts/payout.entity.ts';
 import { Product } from './products/product.entity.ts';
+import { Reconciliation } from './reconciliation/reconciliation.entity.ts';
 import { SavingGoal } from './saving-goals/saving-goal.entity.ts';
 import { WebhookDelivery } from './webhooks/webhook-delivery.entity.ts';
 
@@ -46,6 +47,7 @@ export const entities = [
   Payout,
   Product,
   Receipt,
+  Reconciliation,
   Role,
   SavingCircle,
   SavingGoal,

@@ -10,6 +10,7 @@ import { providerRoutes } from './provider.routes.ts';
 import { startScheduler } from './scheduler.ts';
 import { expiryJob } from './settle-instrument.ts';
 import { openStore } from './store.ts';
+import { transactionRoutes } from './transactions.routes.ts';
 import { transferJob } from './transfers.ts';
 import { WireError } from './wire-error.ts';
 
@@ -51,6 +52,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     controlRoutes({ store, wake, setCallbackUrl }),
     pageRoutes({ store, wake }),
     providerRoutes({ store, secretKey, wake }),
+    transactionRoutes({ store, secretKey }),
   ];
   for (const room of rooms) app.use(room.routes());
   app.use(() => {

@@ -1,9 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { StrayPayment } from '../payments/payment-contract.ts';
 import { receiptIdFor } from '../shared/ids.ts';
-import { isUuid } from '../shared/uuid.ts';
 import { CallbackRow } from './callback.entity.ts';
-import { type ReferenceOwner, referenceOwners } from './reference-owners.ts';
+import { findWaiting } from './reference-owners.ts';
 
 /** How callbacks become workflow signals; made by `temporal/`, passed in. */
 export interface WorkflowPort {
@@ -49,16 +48,6 @@ async function route(em: EntityManager, workflows: WorkflowPort, callback: Callb
     providerPaymentId: paymentId,
     providerPaymentMethodId: methodId,
   });
-}
-
-/** Who of ours waits for news under this reference; null when nobody does. */
-async function findWaiting(em: EntityManager, reference: string): Promise<ReferenceOwner | null> {
-  if (!isUuid(reference)) return null;
-  for (const owner of referenceOwners) {
-    const state = await owner.find(em, reference);
-    if (state !== null) return state === 'open' ? owner : null;
-  }
-  return null;
 }
 
 /**

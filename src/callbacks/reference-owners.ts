@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { isFinalOrder, type PaymentOrderStatus } from '../payments/payment-order.ts';
+import { isUuid } from '../shared/uuid.ts';
 import type { WorkflowPort } from './deliver-callback.ts';
 
 /** Something of ours whose id the provider knows as a reference. A new kind is one entry in `referenceOwners`. */
@@ -33,3 +34,13 @@ export const referenceOwners: readonly ReferenceOwner[] = [
   { find: instrumentIn('partner_payments'), hint: (workflows, id) => workflows.hintPartnerPayment(id) },
   { find: payout, hint: (workflows, id) => workflows.hintPartnerPayout(id) },
 ];
+
+/** Who of ours waits for news under this reference; null when nobody does. */
+export async function findWaiting(em: EntityManager, reference: string): Promise<ReferenceOwner | null> {
+  if (!isUuid(reference)) return null;
+  for (const owner of referenceOwners) {
+    const state = await owner.find(em, reference);
+    if (state !== null) return state === 'open' ? owner : null;
+  }
+  return null;
+}

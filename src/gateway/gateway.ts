@@ -77,6 +77,16 @@ export type TransferOutcome =
   | { outcome: 'accepted'; transfer: TransferState }
   | { outcome: 'refused'; code: string; message: string };
 
+/** Money that moved at the provider: one entry of its own books. */
+export interface ProviderRecord {
+  kind: 'payment' | 'transfer';
+  /** The provider's id of the payment or transfer. */
+  providerId: string;
+  reference: string;
+  amount: Money;
+  status: 'pending' | 'succeeded' | 'failed' | 'reversed';
+}
+
 /** What a callback claims. A hint, never a fact: it names what to ask the provider about. */
 export interface CallbackHint {
   kind: 'payment' | 'payment_method' | 'transfer';
@@ -108,6 +118,8 @@ export interface Gateway {
   expireInstrument(providerPaymentMethodId: string, options?: CallOptions): Promise<void>;
   requestTransfer(request: TransferRequest, options?: CallOptions): Promise<TransferOutcome>;
   findTransfer(reference: string, options?: CallOptions): Promise<TransferState | null>;
+  /** The provider's records of a period, page by page; `to` no longer belongs to it. Throws ProviderUnknown. */
+  listRecords(period: { from: Date; to: Date }, options?: CallOptions): AsyncIterable<ProviderRecord[]>;
   /** The balance held at the provider, IDR. */
   readBalance(options?: CallOptions): Promise<Money>;
   /** Reads a callback body into a hint; null when it is of a kind that concerns nobody here. Throws on malformed. */

@@ -36,7 +36,9 @@ export async function registerSearchAttributes(client: Client, namespace: string
 interface ScheduleEntry {
   scheduleId: string;
   workflowType: string;
-  every: '15 seconds' | '1 minute' | '15 minutes';
+  every: '15 seconds' | '1 minute' | '15 minutes' | '1 day';
+  /** From midnight UTC. */
+  offset?: '19 hours';
   note: string;
 }
 
@@ -65,6 +67,14 @@ export const schedules: readonly ScheduleEntry[] = [
     workflowType: 'sweepPayouts',
     every: '1 minute',
     note: 'Wakes payouts that may be taken back, and restarts those whose workflow was lost',
+  },
+  {
+    scheduleId: 'reconciliation',
+    workflowType: 'reconciliation',
+    every: '1 day',
+    // Two in the morning of UTC+7.
+    offset: '19 hours',
+    note: "Compares yesterday's books with the provider's",
   },
   {
     scheduleId: 'webhook-redelivery',
@@ -97,11 +107,11 @@ const grpcCodeOf = (error: unknown): unknown =>
 
 /** Makes the schedules that are not there yet; safe to repeat from several workers at once. */
 export async function ensureSchedules(client: Client, taskQueue: string, log: Logger): Promise<void> {
-  for (const { scheduleId, workflowType, every, note } of schedules) {
+  for (const { scheduleId, workflowType, every, offset, note } of schedules) {
     try {
       await client.schedule.create({
         scheduleId: `${taskQueue}/${scheduleId}`,
-        spec: { intervals: [{ every }] },
+        spec: { intervals: [{ every, ...(offset && { offset }) }] },
         policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: '1 minute' },
         action: {
           type: 'startWorkflow',

@@ -1,4 +1,4 @@
-import { Balance, Configuration, PaymentMethod, PaymentRequest, Payout } from 'xendit-node';
+import { Balance, Configuration, PaymentMethod, PaymentRequest, Payout, Transaction } from 'xendit-node';
 import { errorCodeOf } from '../../shared/errors.ts';
 import { type CallOptions, isProviderUnknown, ProviderUnknown } from '../gateway.ts';
 
@@ -16,6 +16,7 @@ export interface Client {
   paymentMethods: PaymentMethod;
   payouts: Payout;
   balance: Balance;
+  transactions: Transaction;
 }
 
 /** The provider looked at the request and said no: nothing came of it. */
@@ -63,6 +64,13 @@ class BoundBalance extends Balance {
   }
 }
 
+class BoundTransaction extends Transaction {
+  constructor(secretKey: string, configuration: Configuration) {
+    super({ secretKey });
+    this.configuration.config = configuration;
+  }
+}
+
 function createClient({ secretKey, url, fetch: send }: ClientSettings, signal: AbortSignal): Client {
   const configuration = new Configuration({
     basePath: url.replace(/\/+$/, ''),
@@ -74,6 +82,7 @@ function createClient({ secretKey, url, fetch: send }: ClientSettings, signal: A
     paymentMethods: new BoundPaymentMethod(secretKey, configuration),
     payouts: new BoundPayout(secretKey, configuration),
     balance: new BoundBalance(secretKey, configuration),
+    transactions: new BoundTransaction(secretKey, configuration),
   };
 }
 

@@ -3,6 +3,7 @@ import type { Gateway } from '../gateway.ts';
 import { readCallback } from './callback.ts';
 import type { ClientSettings } from './client.ts';
 import { expireInstrument, findInstrument, findPayment, requestInstrument } from './instruments.ts';
+import { listRecords } from './records.ts';
 import { findTransfer, readBalance, requestTransfer } from './transfers.ts';
 
 export interface XenditGatewayOptions {
@@ -36,6 +37,7 @@ export function createXenditGateway(options: XenditGatewayOptions): Gateway {
     expireInstrument: (methodId, callOptions) => expireInstrument(settings, methodId, callOptions),
     requestTransfer: (request, callOptions) => requestTransfer(settings, request, callOptions),
     findTransfer: (reference, callOptions) => findTransfer(settings, reference, callOptions),
+    listRecords: (period, callOptions) => listRecords(settings, period, callOptions),
     readBalance: (callOptions) => readBalance(settings, callOptions),
     readCallback,
     // Digests have one length, so neither the length nor the absence of a token shows in the time it takes.

@@ -1,0 +1,70 @@
+import { parseArgs } from 'node:util';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { readCommandConfig } from '../config.ts';
+import { openDependencies } from '../dependencies.ts';
+import { explainDifference } from '../reconciliation/explain-difference.ts';
+import { findReconciliations } from '../reconciliation/find-reconciliations.ts';
+import { reconcileDay } from '../reconciliation/reconcile-day.ts';
+import type { Reconciliation } from '../reconciliation/reconciliation.entity.ts';
+import type { Side } from '../reconciliation/reconciliation.ts';
+import { westernIndonesiaDay } from '../shared/clock.ts';
+import { isUuid } from '../shared/uuid.ts';
+import { CommandError, runCommand } from './run-command.ts';
+
+const usage = `Usage: npm run reconcile -- [--day YYYY-MM-DD] [--json]
+       npm run reconcile -- --explain <id> --note "why it is so"
+
+Compares the provider's records of a day (UTC+7; yesterday unless given) with our books and prints every difference.
+Changes no money. Ends with 1 when a difference of the day is open. --explain writes down why one is what it is.
+Without DATABASE_URL it speaks to the stack that runs on DATA_DIR.`;
+
+const dayMs = 24 * 60 * 60 * 1000;
+const perPage = 100;
+
+await runCommand(usage, async () => {
+  const { values } = parseArgs({
+    options: {
+      day: { type: 'string', default: westernIndonesiaDay(new Date(Date.now() - dayMs)) },
+      explain: { type: 'string' },
+      note: { type: 'string', default: '' },
+      json: { type: 'boolean', default: false },
+      help: { type: 'boolean' },
+    },
+  });
+  if (values.help) return usage;
+  const { day, explain, note } = values;
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(day) || Number.isNaN(Date.parse(day))) {
+    throw new CommandError('--day is a date, YYYY-MM-DD');
+  }
+  if (explain !== undefined && !isUuid(explain)) throw new CommandError('--explain is the id of a difference');
+  await using deps = await openDependencies({ ...readCommandConfig(), DATABASE_POOL_SIZE: 2 }, { process: 'command' });
+  const em = () => deps.orm.em.fork();
+  if (explain !== undefined) {
+    const { reference } = await explainDifference(em(), { id: explain, note });
+    return `Explained: ${reference}.`;
+  }
+  const summary = await reconcileDay(em(), { gateway: deps.gateway, workflows: deps.temporal }, { day });
+  const rows = (await everyDifference(em(), day)).filter(({ state }) => state !== 'resolved');
+  if (summary.open > 0) process.exitCode = 1;
+  if (values.json) return JSON.stringify({ ...summary, items: rows }, null, 2);
+  return [
+    `${day}: ${summary.compared} records of the provider compared, ${summary.differences} differences, ` +
+      `${summary.open} open, ${summary.resolved} resolved since the last run.`,
+    ...rows.map(describe),
+  ].join('\n');
+});
+
+async function everyDifference(em: EntityManager, day: string): Promise<Reconciliation[]> {
+  const found: Reconciliation[] = [];
+  for (let page = 1; ; page += 1) {
+    const { items, total } = await findReconciliations(em, { day }, { page, limit: perPage, order: 'asc' });
+    found.push(...items);
+    if (found.length >= total || items.length === 0) return found;
+  }
+}
+
+function describe({ id, resource_type, reference, ours, theirs, state, note }: Reconciliation): string {
+  const say = (side: Side | null | undefined) => (side ? `${side.status} ${side.amount}` : 'nothing');
+  const why = note ? `  (${note})` : '';
+  return `  ${state.padEnd(9)} ${resource_type.padEnd(8)} ${reference}  we: ${say(ours)}, they: ${say(theirs)}  ${id}${why}`;
+}

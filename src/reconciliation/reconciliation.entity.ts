@@ -1,0 +1,26 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import type { ReconciledResource, ReconciliationState, Side } from './reconciliation.ts';
+
+const ReconciliationSchema = defineEntity({
+  name: 'Reconciliation',
+  tableName: 'reconciliations',
+  properties: {
+    id: p.uuid().primary(),
+    /** `YYYY-MM-DD`, in UTC+7. */
+    day: p.date(),
+    resource_type: p.text().$type<ReconciledResource>(),
+    subject: p.text(),
+    resource_id: p.uuid().nullable(),
+    reference: p.text(),
+    ours: p.json().$type<Side>().nullable(),
+    theirs: p.json().$type<Side>().nullable(),
+    state: p.text().$type<ReconciliationState>(),
+    note: p.string().length(300).nullable(),
+    created_at: p.datetime(),
+    updated_at: p.datetime(),
+  },
+});
+
+/** A difference between our books and the provider's, of one day. */
+export class Reconciliation extends ReconciliationSchema.class {}
+ReconciliationSchema.setClass(Reconciliation);

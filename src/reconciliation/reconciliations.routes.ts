@@ -1,0 +1,73 @@
+import { z } from 'zod';
+import { allow } from '../http/access.ts';
+import { amount, isoDate, timestamp, uuid } from '../http/fields.ts';
+import { listQuery, pageFields, presentPage } from '../http/paging.ts';
+import { createRoom } from '../http/room.ts';
+import { findReconciliations } from './find-reconciliations.ts';
+import { reconciledResources, reconciliationStates } from './reconciliation.ts';
+
+const room = createRoom({ prefix: '/v1/reconciliations', tag: 'Operations' });
+
+const side = z.object({ status: z.string(), amount: amount() }).nullable();
+
+room.get(
+  '/',
+  {
+    summary: "List differences between our books and the provider's, newest first",
+    description:
+      'Found by the daily comparison, or by `npm run reconcile`. `ours` or `theirs` is null where that side knows ' +
+      'nothing. `resolved`: a later comparison of the same day found it gone. `explained`: an operator said why.',
+    access: allow('read-event', { userTypes: ['platform'], scope: 'all' }),
+    query: listQuery().extend({
+      day: isoDate().optional(),
+      state: z.enum(reconciliationStates).optional(),
+      resource_type: z.enum(reconciledResources).optional(),
+    }),
+    answers: {
+      200: z.object({
+        message: z.string(),
+        data: z.object({
+          items: z.array(
+            z
+              .object({
+                id: uuid(),
+                day: isoDate(),
+                resource_type: z.enum(reconciledResources),
+                resource_id: uuid().nullable(),
+                reference: z.string(),
+                ours: side,
+                theirs: side,
+                state: z.enum(reconciliationStates),
+                note: z.string().nullable(),
+                created_at: timestamp(),
+                updated_at: timestamp(),
+              })
+              .meta({ id: 'Reconciliation' }),
+          ),
+          ...pageFields,
+        }),
+      }),
+    },
+  },
+  async ({ em, query }) => {
+    const { day, state, resource_type, ...window } = query;
+    const { items, total } = await findReconciliations(em, { day, state, resource_type }, window);
+    return {
+      message: 'Reconciliations found',
+      data: {
+        items: items.map(({ subject: _, resource_id, note, ours, theirs, created_at, updated_at, ...rest }) => ({
+          ...rest,
+          resource_id: resource_id ?? null,
+          ours: ours ?? null,
+          theirs: theirs ?? null,
+          note: note ?? null,
+          created_at: created_at.toISOString(),
+          updated_at: updated_at.toISOString(),
+        })),
+        ...presentPage(query, total),
+      },
+    };
+  },
+);
+
+export const reconciliationsRoom = room;
