@@ -2,6 +2,12 @@ import { Migrator } from '@mikro-orm/migrations';
 import { defineConfig, MikroORM } from '@mikro-orm/postgresql';
 import { entities } from './entities.ts';
 import { migrations } from './migrations/index.ts';
+import { prepareMarkedStatements } from './prepared-statements.ts';
+
+/** The pool of `pg`, as far as it is used here. */
+interface Pool {
+  on(event: 'connect', listener: typeof prepareMarkedStatements): unknown;
+}
 
 export interface DatabaseOptions {
   url: string;
@@ -35,6 +41,7 @@ export function databaseConfig({ url, poolSize, log }: DatabaseOptions) {
       statement_timeout: statementTimeoutMs,
       application_name: 'amanah',
       keepAlive: true,
+      onPoolCreated: (pool: Pool) => pool.on('connect', prepareMarkedStatements),
     },
     forceUtcTimezone: true,
     allowGlobalContext: false,

@@ -1,5 +1,6 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import { type Caller, isOrganizationAdmin, isPlatform } from '../identity/caller.ts';
+import { prepared } from '../prepared-statements.ts';
 import { must } from '../shared/assert.ts';
 import { refuse } from '../shared/errors.ts';
 import type { Money } from '../shared/money.ts';
@@ -80,7 +81,7 @@ export async function getCauseForDonation(
   field = 'reference_id',
 ): Promise<{ accountId: string }> {
   const [cause] = await em.execute<{ account_id: string; status: CauseStatus }[]>(
-    'select account_id, status from charitable_causes where id = ?',
+    prepared('select account_id, status from charitable_causes where id = ?'),
     [id],
   );
   if (cause === undefined) return refuse('NOT_FOUND', `${field}: no such charitable cause`);

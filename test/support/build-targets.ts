@@ -1,7 +1,8 @@
+import { systemAccounts } from '../../src/ledger/account.ts';
 import { openAccount } from '../../src/ledger/open-account.ts';
 import type { ProductKind, ProductStatus } from '../../src/products/product.ts';
 import { newId } from '../../src/shared/ids.ts';
-import type { BuiltUser } from './build.ts';
+import { type BuiltUser, buildIndividual } from './build.ts';
 import type { Stack } from './stack.ts';
 
 export interface BuiltTarget {
@@ -53,4 +54,20 @@ export function buildGoal(stack: Stack, owner: BuiltUser, target = '1000000'): P
     );
     return { id, accountId };
   });
+}
+
+/** The account that open donations are pooled in. */
+export const openPoolAccount: string = systemAccounts.openDonationPool;
+
+/** An approved cause whose donations go to an account of its owner, somebody new unless given. */
+export async function buildActiveCause(stack: Stack, owner?: BuiltUser): Promise<BuiltTarget> {
+  const { id: ownerId, accountId } = owner ?? (await buildIndividual(stack));
+  const id = newId();
+  await stack.em().execute(
+    `insert into charitable_causes (id, name, description, target_amount, regulations, benefit, owner_type, account_id,
+       status, created_by, approved_at, approved_by)
+     values (?, 'Well', 'A well', 1000000, 'none', 'water', 'individual', ?, 'active', ?, now(), ?)`,
+    [id, accountId, ownerId, ownerId],
+  );
+  return { id, accountId };
 }

@@ -1,0 +1,117 @@
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** One request as it goes over the wire, and what its answer must begin with. */
+export interface LoadOptions {
+  port: number;
+  connections: number;
+  seconds: number;
+  /** The next request, whole. */
+  next: () => string;
+  /** The status that every answer must have. */
+  status: number;
+  /** Told of each answer, e.g. to keep what it says. */
+  onAnswer?: (body: string) => void;
+}
+
+export interface LoadResult {
+  perSecond: number;
+  p50Ms: number;
+  p99Ms: number;
+  answers: number;
+  /** Answers of another status, by status line; none when all is well. */
+  errors: Record<string, number>;
+}
+
+/** The whole of one HTTP request with a JSON body. */
+export function httpRequest(method: string, path: string, token: string, body?: object): string {
+  const text = body === undefined ? '' : JSON.stringify(body);
+  return [
+    `${method} ${path} HTTP/1.1`,
+    'Host: bench',
+    `Authorization: Bearer ${token}`,
+    ...(body === undefined ? [] : ['Content-Type: application/json', `Content-Length: ${Buffer.byteLength(text)}`]),
+    '',
+    text,
+  ].join('\r\n');
+}
+
+const headEnd = '\r\n\r\n';
+
+/**
+ * Sends one request after the other on each connection for so long, and measures. Written over bare sockets: on a small
+ * machine the generator shares the cores with what it measures, so it does as little as it can.
+ */
+export async function runLoad(options: LoadOptions): Promise<LoadResult> {
+  const { connections, seconds } = options;
+  const latencies: number[] = [];
+  const errors: Record<string, number> = {};
+  let running = true;
+  const clients = Array.from({ length: connections }, () => runConnection(options, () => running, latencies, errors));
+  const started = performance.now();
+  await Promise.race([sleep(seconds * 1000), Promise.all(clients)]);
+  running = false;
+  await Promise.all(clients);
+  const elapsed = (performance.now() - started) / 1000;
+  latencies.sort((left, right) => left - right);
+  const at = (share: number) => latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))] ?? 0;
+  return { perSecond: latencies.length / elapsed, p50Ms: at(0.5), p99Ms: at(0.99), answers: latencies.length, errors };
+}
+
+async function runConnection(
+  { port, next, status, onAnswer }: LoadOptions,
+  isRunning: () => boolean,
+  latencies: number[],
+  errors: Record<string, number>,
+): Promise<void> {
+  const socket = await open(port);
+  const expected = `HTTP/1.1 ${status}`;
+  try {
+    while (isRunning()) {
+      const sent = performance.now();
+      socket.write(next());
+      const { head, body } = await readAnswer(socket);
+      latencies.push(performance.now() - sent);
+      if (head.startsWith(expected)) onAnswer?.(body);
+      else {
+        const line = head.slice(9, 12) + (Object.keys(errors).length === 0 ? ` ${body.slice(0, 200)}` : '');
+        errors[line] = (errors[line] ?? 0) + 1;
+      }
+    }
+  } finally {
+    socket.destroy();
+  }
+}
+
+function open(port: number): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+    socket.once('connect', () => resolve(socket));
+    socket.once('error', reject);
+  });
+}
+
+function readAnswer(socket: Socket): Promise<{ head: string; body: string }> {
+  return new Promise((resolve, reject) => {
+    let text = '';
+    const done = () => {
+      socket.off('data', onData);
+      socket.off('error', reject);
+      socket.off('close', onClose);
+    };
+    const onClose = () => reject(new Error('the server closed the connection'));
+    const onData = (chunk: Buffer) => {
+      text += chunk.toString('latin1');
+      const end = text.indexOf(headEnd);
+      if (end < 0) return;
+      const head = text.slice(0, end);
+      const length = Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1] ?? 0);
+      if (text.length < end + headEnd.length + length) return;
+      done();
+      resolve({ head, body: text.slice(end + headEnd.length) });
+    };
+    socket.on('data', onData);
+    socket.once('error', reject);
+    socket.once('close', onClose);
+  });
+}

@@ -1,0 +1,113 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Part, startPart } from '../dev/part.ts';
+import { findFreePort } from '../dev/ports.ts';
+import { postgresUrl, startPostgres } from '../dev/postgres.ts';
+import { startApi } from '../dev/service-parts.ts';
+import { readConfig } from '../src/config.ts';
+import { type Dependencies, openDependencies } from '../src/dependencies.ts';
+import { migrate } from '../src/migrate.ts';
+
+export const poolSize = 16;
+
+/** A PostgreSQL of its own with our schema, and our dependencies over it; nothing else runs but what is measured. */
+export interface BenchStack extends AsyncDisposable {
+  databaseUrl: string;
+  deps: Dependencies;
+  env: Record<string, string>;
+  /** Starts `src/api.ts` as in a deployment. */
+  startApi(): Promise<{ port: number; part: Part }>;
+  startBareRoute(options: object): Promise<{ port: number; part: Part }>;
+}
+
+/** Unless asked for `--durable`, commits do not wait for the disk of this machine: what is measured is the work. */
+const disk = (): Record<string, string> => (flag('durable') ? {} : { fsync: 'off', full_page_writes: 'off' });
+
+export async function startBenchStack(): Promise<BenchStack> {
+  const directory = mkdtempSync(join(tmpdir(), 'amanah-bench-'));
+  const parts: Part[] = [];
+  const logFile = (name: string) => join(directory, `${name}.log`);
+  const keep = async (starting: Promise<Part>): Promise<Part> => {
+    const part = await starting;
+    parts.push(part);
+    return part;
+  };
+  const options = {
+    directory: join(directory, 'postgres'),
+    port: await findFreePort(),
+    password: randomBytes(12).toString('hex'),
+    database: 'amanah',
+    settings: { shared_buffers: '256MB', max_wal_size: '4GB', ...disk() },
+  };
+  await keep(startPostgres(options, { logFile: logFile('postgres') }));
+  const databaseUrl = postgresUrl(options);
+  await migrate(databaseUrl);
+  const port = await findFreePort();
+  const env: Record<string, string> = {
+    PATH: process.env.PATH ?? '',
+    HOME: process.env.HOME ?? '',
+    NODE_ENV: 'production',
+    PORT: String(port),
+    PUBLIC_URL: `http://127.0.0.1:${port}`,
+    LOG_LEVEL: 'warn',
+    DATABASE_URL: databaseUrl,
+    DATABASE_POOL_SIZE: String(poolSize),
+    // Balance payments and lists meet neither Temporal nor storage nor the provider.
+    TEMPORAL_ADDRESS: '127.0.0.1:1',
+    S3_ENDPOINT: 'http://127.0.0.1:1',
+    S3_BUCKET: 'bench',
+    S3_ACCESS_KEY_ID: 'bench',
+    S3_SECRET_ACCESS_KEY: 'bench',
+    XENDIT_SECRET_KEY: 'xnd_bench',
+    XENDIT_CALLBACK_TOKEN: randomBytes(16).toString('hex'),
+    DATA_ENCRYPTION_KEYS: `bench:${randomBytes(32).toString('base64')}`,
+    AUTH_TOKEN_TTL_SECONDS: '86400',
+  };
+  const deps = await openDependencies(readConfig(env), { process: 'bench' });
+  return {
+    databaseUrl,
+    deps,
+    env,
+    startApi: async () => ({ port, part: await keep(startApi({ env, logFile: logFile('api') })) }),
+    startBareRoute: async (bare) => {
+      const barePort = await findFreePort();
+      const part = await keep(
+        startPart({
+          name: 'The bare route',
+          script: join(import.meta.dirname, 'bare-route.ts'),
+          env: process.env,
+          options: { ...bare, port: barePort, databaseUrl, poolSize },
+          logFile: logFile('bare-route'),
+          readyWithinMs: 30_000,
+        }),
+      );
+      return { port: barePort, part };
+    },
+    async [Symbol.asyncDispose]() {
+      await deps[Symbol.asyncDispose]();
+      for (const part of parts.reverse()) await part.stop();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Resident memory of a process in MB, where the system tells it. */
+export function residentMegabytes(pid: number): number | null {
+  try {
+    const kilobytes = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+    return kilobytes === undefined ? null : Math.round(Number(kilobytes) / 1024);
+  } catch {
+    return null;
+  }
+}
+
+/** Whether `--name` was given. */
+export const flag = (name: string): boolean => process.argv.includes(`--${name}`);
+
+/** The value of `--name value`, or the standard. */
+export function argument(name: string, standard: number): number {
+  const at = process.argv.indexOf(`--${name}`);
+  return at < 0 ? standard : Number(process.argv[at + 1]);
+}

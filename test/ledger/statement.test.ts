@@ -1,0 +1,182 @@
+import {
+  type BuiltUser,
+  balanceOf,
+  buildIndividual,
+  buildOrganizationAdmin,
+  buildPlatformAdmin,
+} from '../support/build.ts';
+import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+
+let stack: Stack;
+let owner: BuiltUser;
+let pocket: string;
+beforeAll(async () => {
+  stack = await startStack();
+});
+afterAll(() => stack.stop());
+beforeEach(async () => {
+  owner = await buildIndividual(stack, { balance: '1000' });
+  const { body } = await stack.post('/v1/accounts', { name: 'Pocket' }, { token: owner.token });
+  pocket = body.data.id;
+});
+afterEach(() => expectChecksEmpty(stack));
+
+interface Line {
+  created_at: string;
+  amount: string;
+  running_balance: string;
+  journal_id: string;
+  kind: string;
+}
+
+const transfer = (amount: string) =>
+  stack.post(
+    `/v1/accounts/${owner.accountId}/transfers`,
+    { destination_account_id: pocket, amount },
+    { token: owner.token },
+  );
+const statement = (query = '', accept = 'application/json', token = owner.token, account = owner.accountId) =>
+  stack.get(`/v1/accounts/${account}/statement${query}`, { token, headers: { accept } });
+const linesOf = (body: { data: { postings: Line[] } }) =>
+  body.data.postings.map(({ amount, running_balance }) => [amount, running_balance]);
+
+/** Moves what was posted so far to another instant, past the triggers, as only a superuser can. */
+async function backdate(account: string, instant: string): Promise<void> {
+  await stack.em().transactional(async (tx) => {
+    await tx.execute("set local session_replication_role = 'replica'");
+    await tx.execute('update postings set created_at = ? where account_id = ?', [instant, account]);
+  });
+}
+
+describe('A statement', () => {
+  it('begins at the opening balance and runs, posting by posting, to the balance of the account', async () => {
+    await transfer('100.5');
+    await transfer('0.0001');
+    const { status, body } = await statement();
+    expect({ status, body }).toMatchObject({
+      status: 200,
+      body: { message: expect.any(String), data: { opening_balance: '0.0000', closing_balance: '899.4999' } },
+    });
+    expect(linesOf(body)).toEqual([
+      ['1000.0000', '1000.0000'],
+      ['-100.5000', '899.5000'],
+      ['-0.0001', '899.4999'],
+    ]);
+    expect(body.data.postings[1]).toEqual({
+      created_at: expect.stringMatching(/Z$/),
+      amount: '-100.5000',
+      running_balance: '899.5000',
+      journal_id: expect.any(String),
+      kind: 'pocket-transfer',
+    });
+    expect(await balanceOf(stack, owner.accountId)).toBe('899.4999');
+  });
+
+  it('is CSV with the same columns under a header line when text/csv is asked for', async () => {
+    await transfer('1');
+    const { body: json } = await statement();
+    const { status, headers, body } = await statement('', 'text/csv');
+    expect([status, headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8']);
+    const columns = ['created_at', 'amount', 'running_balance', 'journal_id', 'kind'] as const;
+    expect(body.trimEnd().split('\r\n')).toEqual([
+      columns.join(','),
+      ...json.data.postings.map((line: Line) => columns.map((column) => line[column]).join(',')),
+    ]);
+  });
+
+  it('of whole days counts them in UTC+7, both included', async () => {
+    await backdate(owner.accountId, '2026-03-01T16:59:59.999Z');
+    const { body: before } = await statement('?from=2026-03-01&to=2026-03-01');
+    expect(before.data).toMatchObject({ opening_balance: '0.0000', closing_balance: '1000.0000' });
+    await backdate(owner.accountId, '2026-03-01T17:00:00Z');
+    const { body: after } = await statement('?from=2026-03-01&to=2026-03-01');
+    expect(after.data).toMatchObject({ opening_balance: '0.0000', closing_balance: '0.0000', postings: [] });
+    const { body: next } = await statement('?from=2026-03-02&to=2026-03-02');
+    expect(linesOf(next)).toEqual([['1000.0000', '1000.0000']]);
+    const { body: later } = await statement('?from=2026-03-03');
+    expect(later.data).toMatchObject({ opening_balance: '1000.0000', closing_balance: '1000.0000', postings: [] });
+  });
+
+  it('takes date-times with an offset, inclusive', async () => {
+    await backdate(owner.accountId, '2026-03-01T10:00:00.500Z');
+    const at = encodeURIComponent('2026-03-01T17:00:00.500+07:00');
+    expect(linesOf((await statement(`?from=${at}&to=${at}`)).body)).toHaveLength(1);
+    const earlier = encodeURIComponent('2026-03-01T10:00:00.499Z');
+    expect(linesOf((await statement(`?to=${earlier}`)).body)).toHaveLength(0);
+  });
+
+  it.each([
+    ['?from=yesterday', 'from'],
+    ['?to=2026-02-30', 'to'],
+    ['?from=2026-03-02&to=2026-03-01', 'from'],
+    ['?from=2026-03-01T00:00:00', 'from'],
+  ])('with %s is a 400 that names the field', async (query, field) => {
+    const answer = await statement(query);
+    expect(answer.status).toBe(400);
+    expect(String(answer.body.message)).toContain(field);
+  });
+
+  it("of somebody else's account is a 403, of none a 404; an organization reads its own, platform any", async () => {
+    const stranger = await buildIndividual(stack);
+    const json = 'application/json';
+    expect((await statement('', json, stranger.token)).status).toBe(403);
+    expect((await statement('', 'text/csv', stranger.token)).status).toBe(403);
+    const missing = '00000000-0000-4000-8000-00000000dead';
+    expect((await statement('', json, owner.token, missing)).status).toBe(404);
+    expect((await statement('', json, owner.token, 'none')).status).toBe(400);
+    expect((await stack.get(`/v1/accounts/${owner.accountId}/statement`)).status).toBe(401);
+    const organization = await buildOrganizationAdmin(stack, { balance: '5' });
+    const own = await statement('', json, organization.token, organization.accountId);
+    expect(own.body.data.closing_balance).toBe('5.0000');
+    const admin = await buildPlatformAdmin(stack);
+    expect((await statement('', json, admin.token)).body.data.closing_balance).toBe('1000.0000');
+  });
+
+  it('of thousands of postings is read in batches, without a gap or a repeat', async () => {
+    const lines = 2500;
+    await stack.em().execute(
+      `select post_journal(gen_random_uuid(), 'statement/' || n || ?::text, 'test', array[?::uuid, ?::uuid],
+         array[-0.0001, 0.0001]) from generate_series(1, ${lines}) n`,
+      [owner.id, owner.accountId, pocket],
+    );
+    const { body } = await statement();
+    expect(body.data.postings).toHaveLength(lines + 1);
+    expect(body.data.postings.at(-1).running_balance).toBe('999.7500');
+    expect(body.data.closing_balance).toBe('999.7500');
+    const csv = await statement('', 'text/csv');
+    expect(csv.body.trimEnd().split('\r\n')).toHaveLength(lines + 2);
+  });
+
+  it('is of one instant: its lines agree with its balances while payments go on', async () => {
+    let paying = true;
+    const payments = (async () => {
+      while (paying) await transfer('0.01');
+    })();
+    for (let read = 0; read < 10; read += 1) {
+      const { body } = await statement();
+      const lines: Line[] = body.data.postings;
+      expect(lines.at(-1)?.running_balance).toBe(body.data.closing_balance);
+    }
+    paying = false;
+    await payments;
+  });
+
+  it('that nobody reads to its end gives its connection back', async () => {
+    await stack.em().execute(
+      `select post_journal(gen_random_uuid(), 'left/' || n || ?::text, 'test', array[?::uuid, ?::uuid],
+         array[-0.0001, 0.0001]) from generate_series(1, 3000) n`,
+      [owner.id, owner.accountId, pocket],
+    );
+    for (let read = 0; read < 20; read += 1) {
+      const leaving = new AbortController();
+      const answer = await fetch(`${stack.url}/v1/accounts/${owner.accountId}/statement`, {
+        headers: { authorization: `Bearer ${owner.token}` },
+        signal: leaving.signal,
+      });
+      expect(answer.status).toBe(200);
+      leaving.abort();
+    }
+    const { body } = await statement();
+    expect(body.data.postings).toHaveLength(3001);
+  });
+});
