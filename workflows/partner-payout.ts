@@ -46,7 +46,11 @@ const { resolvePayout } = proxyActivities<Activities>({
   retry: { initialInterval: '200 milliseconds', maximumInterval: '10 seconds' },
 });
 /** The provider's HTTP time-out (8 s) is shorter than this. Its silence is an answer; what is retried is the database. */
-const { sendTransfer, askTransfer, ...operators } = proxyActivities<Activities>({
+const {
+  sendTransfer,
+  askTransfer,
+  settlePayout: endByHand,
+} = proxyActivities<Activities>({
   startToCloseTimeout: '15 seconds',
   retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
 });
@@ -80,7 +84,7 @@ export async function partnerPayout({ payoutId, opening }: PartnerPayoutInput): 
     async (settlement) => {
       await reserved;
       await condition(() => !sending);
-      return keep(await withRefusals(operators.settlePayout({ payoutId, settlement, at: at() })));
+      return keep(await withRefusals(endByHand({ payoutId, settlement, at: at() })));
     },
     { validator: refuseMalformedSettlement },
   );

@@ -3,9 +3,9 @@ import type { Sealer } from '../encryption/sealer.ts';
 import { type Gateway, isNeverSent, isProviderUnknown, type TransferRequest } from '../gateway/gateway.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { compareMoney } from '../shared/money.ts';
-import { askTransfer } from './ask-transfer.ts';
+import { askTransfer, hearProvider } from './ask-transfer.ts';
 import { lockPayout, noteWord } from './note-word.ts';
-import type { Payout } from './payout.entity.ts';
+import { Payout } from './payout.entity.ts';
 import { isFinalPayout, type PayoutTexts, payoutTextsPlace, type TransferWord } from './payout.ts';
 
 /**
@@ -19,6 +19,8 @@ export async function sendTransfer(
   { payoutId, at, signal }: { payoutId: string; at: string; signal: AbortSignal },
 ): Promise<TransferWord> {
   await failpoint('send-transfer.before');
+  const earlier = await hearOfEarlier(em.fork(), gateway, { payoutId, signal });
+  if (earlier !== null) return keepEarlier(em.fork(), payoutId, earlier, new Date(at));
   const begun = await em.transactional((tx) => beginAttempt(tx, payoutId));
   if (begun === null) return askTransfer(em.fork(), gateway, { payoutId, at, signal });
   await failpoint('send-transfer.attempt-written');
@@ -33,6 +35,46 @@ export async function sendTransfer(
   });
   await failpoint('send-transfer.noted');
   return word;
+}
+
+/** A payout that is sent this long after its reservation may have been sent before, by rows that a restore took away. */
+const lateAfterMs = 60_000;
+
+/**
+ * What the provider knows of a payout that is about to be sent late: its word, or `unsent` when it does not answer, for
+ * then nothing may be sent; null when it knows no such transfer, and for a payout that is sent in time or was sent.
+ */
+async function hearOfEarlier(
+  em: EntityManager,
+  gateway: Gateway,
+  { payoutId, signal }: { payoutId: string; signal: AbortSignal },
+): Promise<TransferWord | null> {
+  const payout = await em.findOneOrFail(Payout, { id: payoutId });
+  const [row] = await em.execute<{ late: boolean; sent: boolean }[]>(
+    `select p.created_at < clock_timestamp() - make_interval(secs => ?) as late, exists (select from payout_attempts a
+       where a.payout_id = p.id and a.outcome is distinct from 'unsent') as sent from payouts p where p.id = ?`,
+    [lateAfterMs / 1000, payoutId],
+  );
+  if (isFinalPayout(payout.status) || row?.late !== true || row.sent) return null;
+  const word = await hearProvider(gateway, { payoutId, amount: payout.net_amount, signal });
+  if (word.said === 'not known') return null;
+  return word.said === 'silent' ? { said: 'unsent' } : word;
+}
+
+/** Writes down what was heard in place of sending, and the attempt that it proves. */
+function keepEarlier(em: EntityManager, payoutId: string, word: TransferWord, at: Date): Promise<TransferWord> {
+  return em.transactional(async (tx) => {
+    const payout = await lockPayout(tx, payoutId);
+    if (word.said !== 'unsent') {
+      await tx.execute(
+        `insert into payout_attempts (payout_id, number, outcome, answered_at)
+         select ?, count(*) + 1, 'accepted', clock_timestamp() from payout_attempts where payout_id = ?`,
+        [payoutId, payoutId],
+      );
+    }
+    await noteWord(tx, payout, word, at);
+    return word;
+  });
 }
 
 /** Writes the attempt down; null when one is there that may have reached the provider, or the payout is final. */

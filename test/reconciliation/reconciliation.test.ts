@@ -1,0 +1,100 @@
+import { reconcileDay } from '../../src/reconciliation/reconcile-day.ts';
+import { westernIndonesiaDay } from '../../src/shared/clock.ts';
+import { buildPayer, magicAccount, pay, payoutWhen, settleAtProvider, transfersOf } from '../payouts/build-payouts.ts';
+import { type BuiltUser, buildIndividual, buildPlatformAdmin } from '../support/build.ts';
+import type { BuiltPartner } from '../support/partner.ts';
+import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+import { backUp, restore } from './restore.ts';
+
+let stack: Stack;
+let partner: BuiltPartner;
+let platform: BuiltUser;
+beforeAll(async () => {
+  stack = await startStack({ worker: true, sandbox: true });
+  partner = await buildPayer(stack);
+  platform = await buildPlatformAdmin(stack);
+}, 60_000);
+afterAll(() => stack.stop());
+afterEach(() => expectChecksEmpty(stack));
+
+const today = westernIndonesiaDay(new Date());
+const reconcile = () =>
+  reconcileDay(stack.em(), { gateway: stack.deps.gateway, workflows: stack.deps.temporal }, { day: today });
+const list = async (query = '') =>
+  (await stack.get(`/v1/reconciliations?limit=100${query}`, { token: platform.token })).body.data;
+const differences = async () =>
+  (await list('&state=open')).items.map(
+    ({ resource_type, reference, ours, theirs }: Record<string, { status?: string } | null>) =>
+      [resource_type, reference, ours?.status ?? null, theirs?.status ?? null].join(' | '),
+  );
+const toAccount = (digits: string) => pay(partner, { bank_account_number: magicAccount(digits) });
+
+async function topUp(payer: BuiltUser): Promise<{ payment_order_id: string; payment_code: string }> {
+  const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 50_000 };
+  return (await stack.post('/v1/payments/gateway', body, { token: payer.token })).body.data;
+}
+const orderWhen = (payer: BuiltUser, id: string, status: string) =>
+  eventually(
+    async () => (await stack.get(`/v1/payments/orders/${id}`, { token: payer.token })).body.data?.status,
+    (now) => now === status,
+  );
+
+describe('Reconciliation', () => {
+  it('finds nothing when we and the provider agree', async () => {
+    const succeeded = await toAccount('111111');
+    const failed = await toAccount('999999');
+    const refused = await toAccount('121212');
+    await payoutWhen(partner, succeeded.id, 'succeeded');
+    await payoutWhen(partner, failed.id, 'failed');
+    await payoutWhen(partner, refused.id, 'failed');
+    expect(await reconcile()).toMatchObject({ day: today, compared: 2, differences: 0, open: 0 });
+    expect(await list()).toMatchObject({ items: [], total: 0 });
+  });
+
+  it('is open to platform users only', async () => {
+    const { token } = await buildIndividual(stack);
+    expect((await stack.get('/v1/reconciliations', { token })).status).toBe(403);
+  });
+
+  it('names every difference of a database restored from a backup, and heals what the provider has ended', async () => {
+    const payer = await buildIndividual(stack);
+    const waitingPayout = await toAccount('131313');
+    const waitingOrder = await topUp(payer);
+    await eventually(
+      () => transfersOf(stack, waitingPayout.id),
+      (transfers) => transfers.length === 1,
+    );
+    await backUp(stack.em());
+
+    // An hour of life that the backup does not know.
+    await settleAtProvider(stack, waitingPayout.id, 'SUCCEEDED');
+    await payoutWhen(partner, waitingPayout.id, 'succeeded');
+    await stack.sandbox.post('/sandbox/pay', { payment_code: waitingOrder.payment_code });
+    await orderWhen(payer, waitingOrder.payment_order_id, 'PAID');
+    const lostPayout = await toAccount('111111');
+    await payoutWhen(partner, lostPayout.id, 'succeeded');
+    const lostOrder = await topUp(payer);
+    await stack.sandbox.post('/sandbox/pay', { payment_code: lostOrder.payment_code });
+    await orderWhen(payer, lostOrder.payment_order_id, 'PAID');
+    await restore(stack.em());
+    await expectChecksEmpty(stack);
+
+    expect(await reconcile()).toMatchObject({ compared: 6, differences: 4, open: 4, resolved: 0 });
+    expect((await differences()).sort()).toEqual(
+      [
+        `payout | ${waitingPayout.id} | pending | succeeded`,
+        `payout | ${lostPayout.id} |  | succeeded`,
+        `payment | ${waitingOrder.payment_order_id} | WAITING_PAYMENT | succeeded`,
+        `payment | ${lostOrder.payment_order_id} |  | succeeded`,
+      ].sort(),
+    );
+    const { items } = (await stack.get('/v1/events?event=RECONCILIATION_DIFFERENCE', { token: platform.token })).body
+      .data;
+    expect(items).toHaveLength(4);
+
+    await payoutWhen(partner, waitingPayout.id, 'succeeded');
+    await orderWhen(payer, waitingOrder.payment_order_id, 'PAID');
+    expect(await reconcile()).toMatchObject({ differences: 2, open: 2, resolved: 2 });
+    expect(await list('&state=resolved')).toMatchObject({ total: 2 });
+  }, 60_000);
+});
