@@ -10,6 +10,7 @@ import type { PaymentOrderStatus } from '../payments/payment-order.ts';
 import { refuse } from '../shared/errors.ts';
 import { workflowIds } from '../shared/ids.ts';
 import { wholeRupiah } from '../shared/money.ts';
+import { createHints } from './hints.ts';
 import { createPartnerCalls, type PartnerCalls } from './partner-calls.ts';
 import { createPayoutCalls, type PayoutCalls } from './payout-calls.ts';
 import { searchAttributeKeys } from './search-attributes.ts';
@@ -60,6 +61,7 @@ export function createTemporalDoor(client: Client, taskQueue: string): TemporalD
     );
   };
   const reach = () => reachTemporal(ping);
+  const hints = createHints();
   return {
     client,
     taskQueue,
@@ -107,9 +109,9 @@ export function createTemporalDoor(client: Client, taskQueue: string): TemporalD
         client.workflow.executeUpdateWithStart<Workflow, void, []>('awaitCircle', { startWorkflowOperation }),
       );
     },
-    async wakeSavingCircle(circleId, hint) {
-      try {
-        await client.withDeadline(Date.now() + callTimeoutMs, () =>
+    wakeSavingCircle: (circleId, hint) =>
+      hints.send(() =>
+        client.withDeadline(Date.now() + callTimeoutMs, () =>
           client.workflow.signalWithStart<typeof savingCircle>('savingCircle', {
             workflowId: workflowIds.savingCircle(circleId),
             taskQueue,
@@ -117,11 +119,8 @@ export function createTemporalDoor(client: Client, taskQueue: string): TemporalD
             signal: hint,
             staticSummary: 'A saving circle, looked after again',
           }),
-        );
-      } catch {
-        // A hint that got lost: the sweep of circles finds what it was about.
-      }
-    },
+        ),
+      ),
     async openUnmatchedReceipt(stray: StrayPayment) {
       try {
         await client.withDeadline(Date.now() + callTimeoutMs, () =>
@@ -137,7 +136,10 @@ export function createTemporalDoor(client: Client, taskQueue: string): TemporalD
         if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
       }
     },
-    close: () => client.connection.close(),
+    close: async () => {
+      await hints.settled();
+      await client.connection.close();
+    },
   };
 }
 

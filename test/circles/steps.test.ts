@@ -1,0 +1,132 @@
+import { findProgress } from '../../src/circles/find-progress.ts';
+import { openCircle, placeOfName } from '../../src/circles/open-circle.ts';
+import { openRound } from '../../src/circles/open-round.ts';
+import { payRound } from '../../src/circles/pay-round.ts';
+import { reportOverdue } from '../../src/circles/report-overdue.ts';
+import { startCircle } from '../../src/circles/start-circle.ts';
+import { newId } from '../../src/shared/ids.ts';
+import { type BuiltUser, balanceOf, buildIndividual } from '../support/build.ts';
+import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+import { addMembers, contribute, dayFromToday, eventsOf } from './build-circle.ts';
+
+let stack: Stack;
+/** Temporal is away: nothing happens but what is done here by hand. */
+beforeAll(async () => {
+  stack = await startStack({ env: { TEMPORAL_ADDRESS: '127.0.0.1:1' } });
+}, 60_000);
+afterAll(() => stack.stop());
+afterEach(() => expectChecksEmpty(stack));
+
+const many = Array.from({ length: 10 });
+const january31 = '2026-01-31T00:00:00+07:00';
+const iso = (text: string) => new Date(text).toISOString();
+
+async function circleOf(size: number, fields: object = {}): Promise<{ circleId: string; members: BuiltUser[] }> {
+  const members = await Promise.all(Array.from({ length: size }, () => buildIndividual(stack, { balance: '1000000' })));
+  const [creator] = members as [BuiltUser];
+  const circleId = newId();
+  const opening = {
+    nameSealed: await stack.deps.sealer.seal(placeOfName(circleId), 'Arisan'),
+    accountId: creator.accountId,
+    ownerType: 'individual' as const,
+    ownerId: creator.id,
+    organizationId: null,
+    createdBy: creator.id,
+    capacity: 10,
+    amount: '100000.0000',
+    visibility: 'private' as const,
+    roundInterval: 'monthly' as const,
+    turnOrder: 'joining' as const,
+    startDate: '2026-01-31',
+    startsAt: iso(january31),
+    requestId: 'test',
+    ...fields,
+  };
+  await Promise.all(many.map(() => openCircle(stack.em(), stack.deps.sealer, { circleId, opening }).catch(() => null)));
+  expect((await addMembers(stack, creator, circleId, members)).status).toBe(201);
+  return { circleId, members };
+}
+const start = (circleId: string, at: string) => startCircle(stack.em(), stack.deps.sealer, { circleId, at: iso(at) });
+const roundOf = async (circleId: string) => {
+  const progress = await findProgress(stack.em(), circleId);
+  return progress.phase === 'collecting' ? progress.round : null;
+};
+
+describe('Each step of a circle', () => {
+  it('is done once however often it is tried, also at the same time', async () => {
+    const { circleId, members } = await circleOf(2);
+    const [first, second] = members as [BuiltUser, BuiltUser];
+    expect(await eventsOf(stack, 'RESOURCE_CREATED', circleId)).toHaveLength(1);
+    expect(await start(circleId, '2026-01-30T23:59:59+07:00')).toMatchObject({ phase: 'waiting for its start' });
+    await Promise.all(many.map(() => start(circleId, january31)));
+    expect(await findProgress(stack.em(), circleId)).toMatchObject({ phase: 'collecting', turn: 1, lastTurn: 2 });
+
+    const late = iso('2026-03-01T00:00:00+07:00');
+    await Promise.all(many.map(() => reportOverdue(stack.em(), { circleId, at: late })));
+    expect(await eventsOf(stack, 'CONTRIBUTION_OVERDUE', circleId)).toHaveLength(2);
+
+    for (const member of members) expect((await contribute(stack, member, circleId)).status).toBe(201);
+    await Promise.all(many.map(() => payRound(stack.em(), { circleId, at: late })));
+    expect(await balanceOf(stack, first.accountId)).toBe('1100000.0000');
+    await Promise.all(many.map(() => openRound(stack.em(), { circleId, at: late })));
+    expect(await findProgress(stack.em(), circleId)).toMatchObject({ phase: 'collecting', turn: 2 });
+
+    for (const member of members) expect((await contribute(stack, member, circleId)).status).toBe(201);
+    await Promise.all(many.map(() => payRound(stack.em(), { circleId, at: late })));
+    expect(await findProgress(stack.em(), circleId)).toEqual({ phase: 'ended', status: 'completed' });
+    expect(await balanceOf(stack, second.accountId)).toBe('1000000.0000');
+  });
+
+  it('changes nothing before its time', async () => {
+    const { circleId, members } = await circleOf(2);
+    await start(circleId, january31);
+    const early = iso('2026-02-27T23:59:59+07:00');
+    await reportOverdue(stack.em(), { circleId, at: early });
+    expect(await eventsOf(stack, 'CONTRIBUTION_OVERDUE', circleId)).toEqual([]);
+    await contribute(stack, members[0] as BuiltUser, circleId);
+    expect(await payRound(stack.em(), { circleId, at: early })).toMatchObject({
+      phase: 'collecting',
+      round: { missing: 1, missingUserIds: [members[1]?.id] },
+    });
+    await contribute(stack, members[1] as BuiltUser, circleId);
+    expect(await payRound(stack.em(), { circleId, at: early })).toMatchObject({
+      phase: 'between rounds',
+      opensAt: iso('2026-02-28T00:00:00+07:00'),
+    });
+    expect(await openRound(stack.em(), { circleId, at: early })).toMatchObject({ phase: 'between rounds' });
+  });
+});
+
+describe('Monthly rounds from 31 January', () => {
+  it('are due at the ends of the months, and keep the day where the month has it', async () => {
+    const { circleId, members } = await circleOf(4);
+    await start(circleId, january31);
+    const dues: (string | undefined)[] = [];
+    for (const opens of ['2026-02-28', '2026-03-31', '2026-04-30']) {
+      dues.push((await roundOf(circleId))?.dueAt);
+      for (const member of members) await contribute(stack, member, circleId);
+      await payRound(stack.em(), { circleId, at: iso('2026-02-01T00:00:00+07:00') });
+      await openRound(stack.em(), { circleId, at: iso(`${opens}T00:00:10+07:00`) });
+    }
+    expect(dues).toEqual(['2026-02-28', '2026-03-31', '2026-04-30'].map((day) => iso(`${day}T00:00:00+07:00`)));
+  });
+});
+
+describe('While Temporal is away', () => {
+  it('creating answers 503 with Retry-After within three seconds, contributing from a balance works', async () => {
+    const { circleId, members } = await circleOf(2);
+    const [first] = members as [BuiltUser];
+    await start(circleId, january31);
+    const began = Date.now();
+    const { status, headers } = await stack.post(
+      '/v1/saving-circles',
+      { account_id: first.accountId, name: 'Arisan', start_date: dayFromToday(1), amount: '5' },
+      { token: first.token },
+    );
+    expect(status).toBe(503);
+    expect(headers.get('retry-after')).not.toBeNull();
+    expect(Date.now() - began).toBeLessThan(3000);
+    expect((await contribute(stack, first, circleId)).status).toBe(201);
+    expect((await contribute(stack, members[1] as BuiltUser, circleId, { payment_id: 1 })).status).toBe(503);
+  });
+});
