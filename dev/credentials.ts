@@ -1,4 +1,5 @@
 import type { DemoUser, DemoUserName } from './demo-data.ts';
+import type { DemoPartner } from './demo-partner.ts';
 
 /** `credentials.json` in the data directory: everything a person or a test needs to use the stack (decisions 10). */
 export interface Credentials extends Record<DemoUserName, DemoUser> {
@@ -11,8 +12,7 @@ export interface Credentials extends Record<DemoUserName, DemoUser> {
     sandbox: string | null;
     database: string;
   };
-  /** Null until partners can be made. */
-  partner: { id: string; api_key: string; signing_secret: string } | null;
+  partner: DemoPartner;
   /** What the sandbox sends as `x-callback-token`. */
   gateway_callback_token: string;
 }

@@ -1,47 +1,75 @@
 import { z } from 'zod';
+import { must } from '../src/shared/assert.ts';
 import { type DemoUser, type DemoUserName, ensureDemoData } from './demo-data.ts';
+import { type DemoPartner, ensureDemoPartner } from './demo-partner.ts';
 import { type PartPlace, type ReadyMessage, readPartOptions, startPart } from './part.ts';
 import type { Secrets } from './secrets.ts';
 
 const readyWithinMs = 120_000;
 
 export interface PrepareOptions {
-  databaseUrl: string;
-  passwords: Secrets['passwords'];
+  /** The environment of the services: the database and its encryption keys. */
+  services: Record<string, string>;
+  /** Where the demo partner's webhooks go. */
+  webhookUrl: string | null;
+  secrets: Pick<Secrets, 'passwords' | 'partner'>;
 }
+
+/** Who is there from the start. */
+export interface DemoPeople {
+  users: Record<DemoUserName, DemoUser>;
+  partner: DemoPartner;
+}
+
+const pickSecrets = ({ passwords, partner }: PrepareOptions['secrets']) => ({ passwords, partner });
 
 /** Migrates a database and puts the demo data in; `onMigrated` is called in between, when API and worker may start. */
 export async function prepareDatabase(
   options: PrepareOptions,
   place: PartPlace,
   onMigrated: () => void,
-): Promise<Record<DemoUserName, DemoUser>> {
+): Promise<DemoPeople> {
   const part = await startPart({
     ...place,
     name: 'The preparation of the database',
     script: import.meta.filename,
     env: process.env,
-    options,
+    options: { services: options.services, webhookUrl: options.webhookUrl, secrets: pickSecrets(options.secrets) },
     readyWithinMs,
     onMessage: (message) => {
       if (message === 'migrated') onMigrated();
     },
   });
   await part.exited;
-  return part.details as Record<DemoUserName, DemoUser>;
+  return part.details as DemoPeople;
 }
 
 async function run(): Promise<void> {
   process.on('disconnect', () => process.exit(1));
   const options = z
-    .object({ databaseUrl: z.string(), passwords: z.record(z.string(), z.string()) })
+    .object({
+      services: z.record(z.string(), z.string()),
+      webhookUrl: z.string().nullable(),
+      secrets: z.object({ passwords: z.record(z.string(), z.string()), partner: z.record(z.string(), z.string()) }),
+    })
     .parse(readPartOptions()) as PrepareOptions;
+  const { services, webhookUrl, secrets } = options;
+  const { readConfig } = await import('../src/config.ts');
+  const { createSealer } = await import('../src/encryption/sealer.ts');
   const { migrate } = await import('../src/migrate.ts');
   const { openDatabase } = await import('../src/database.ts');
-  await migrate(options.databaseUrl);
+  const config = readConfig(services);
+  await migrate(config.DATABASE_URL);
   process.send?.('migrated');
-  const orm = await openDatabase({ url: options.databaseUrl, poolSize: 2, log: () => undefined });
-  const details = await ensureDemoData(orm.em.fork(), options.passwords);
+  const orm = await openDatabase({ url: config.DATABASE_URL, poolSize: 2, log: () => undefined });
+  const users = await ensureDemoData(orm.em.fork(), secrets.passwords);
+  const partner = await ensureDemoPartner(orm.em.fork(), createSealer(config.DATA_ENCRYPTION_KEYS), {
+    secrets: secrets.partner,
+    organizationId: must(users.organization_admin.organization_id, 'the demo organization exists'),
+    administrator: users.platform_super_admin.user_id,
+    webhookUrl,
+  });
+  const details: DemoPeople = { users, partner };
   await orm.close(true);
   const message: ReadyMessage = { ready: true, details };
   process.send?.(message, () => process.exit(0));

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { newApiKey, newSigningSecret, newWebhookSecret } from '../src/partners/partner-secrets.ts';
 import { readJson, writePrivateJson } from './private-file.ts';
 
 const random = (bytes: number): string => randomBytes(bytes).toString('base64url');
@@ -13,6 +14,13 @@ const secretsSchema = z.object({
   s3AccessKeyId: z.string().default(() => random(12)),
   s3SecretAccessKey: z.string().default(() => random(24)),
   sandboxSecretKey: z.string().default(() => `xnd_sandbox_${random(24)}`),
+  partner: z
+    .object({
+      apiKey: z.string().default(newApiKey),
+      signingSecret: z.string().default(newSigningSecret),
+      webhookSecret: z.string().default(newWebhookSecret),
+    })
+    .prefault({}),
   passwords: z
     .object({
       platform_super_admin: z.string().default(() => random(15)),

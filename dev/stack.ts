@@ -3,12 +3,11 @@ import { join } from 'node:path';
 import { boundLogs } from './bound-logs.ts';
 import { ensureWorkflowBundle } from './bundle.ts';
 import type { Credentials } from './credentials.ts';
-import type { DemoUser, DemoUserName } from './demo-data.ts';
 import type { Part, PartPlace } from './part.ts';
 import { type Plan, planStack, portNames } from './plan.ts';
 import { isPortFree, keepPorts } from './ports.ts';
 import { startPostgres } from './postgres.ts';
-import { prepareDatabase } from './prepare-database.ts';
+import { type DemoPeople, prepareDatabase } from './prepare-database.ts';
 import { writePrivateJson } from './private-file.ts';
 import { ProcessRecords } from './process-records.ts';
 import type { Progress } from './progress.ts';
@@ -63,10 +62,10 @@ export class Stack {
 
     mkdirSync(join(this.#directory, 'logs'), { recursive: true });
     this.#logWatch = setInterval(() => boundLogs(join(this.#directory, 'logs')), logCheckMs).unref();
-    const users = await this.#startParts(plan, secrets);
+    const { users, partner } = await this.#startParts(plan, secrets);
     const { services: environment, urls, callbackToken } = plan;
     this.#write('environment.json', { pid: process.pid, environment });
-    const credentials = { urls, ...users, partner: null, gateway_callback_token: callbackToken };
+    const credentials = { urls, ...users, partner, gateway_callback_token: callbackToken };
     this.#write('credentials.json', credentials);
     return credentials;
   }
@@ -79,7 +78,7 @@ export class Stack {
   }
 
   /** All at once; API and worker as soon as what they need is there. */
-  async #startParts(plan: Plan, secrets: Secrets): Promise<Record<DemoUserName, DemoUser>> {
+  async #startParts(plan: Plan, secrets: Secrets): Promise<DemoPeople> {
     const { progress } = this.#input;
     const { postgres, s3, sandbox, urls } = plan;
     const migrated = Promise.withResolvers<void>();
@@ -89,7 +88,11 @@ export class Stack {
     const prepare = async () => {
       if (!postgres) progress.say('PostgreSQL', 'replaced by DATABASE_URL');
       else await this.#run('postgres', 'PostgreSQL', `127.0.0.1:${postgres.port}`, (it) => startPostgres(postgres, it));
-      const options = { databaseUrl: urls.database, passwords: secrets.passwords };
+      const options = {
+        services: plan.services,
+        webhookUrl: sandbox ? `${urls.sandbox}/sandbox/webhooks` : null,
+        secrets,
+      };
       return progress.step('Database', () => prepareDatabase(options, this.#place('database'), migrated.resolve));
     };
     const runS3 = async () => {
@@ -112,8 +115,8 @@ export class Stack {
 
     const all = [prepare(), temporal, bundle, runS3(), runSandbox(), runApi(), runWorker()] as const;
     for (const one of all) one.catch(() => undefined);
-    const [users] = await Promise.all(all);
-    return users;
+    const [people] = await Promise.all(all);
+    return people;
   }
 
   async #startTemporal({ temporal, urls }: Plan): Promise<void> {

@@ -9,7 +9,7 @@ import { Partner } from './partner.entity.ts';
 import type { FeeMode } from './partner.ts';
 
 export interface NewPartner {
-  caller: Caller;
+  caller: Pick<Caller, 'userId'>;
   requestId: string;
   name: string;
   organizationId: string;

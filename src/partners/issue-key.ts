@@ -11,9 +11,14 @@ import { PartnerKey } from './partner-key.entity.ts';
 import { newApiKey, newSigningSecret, prefixOf, signingSecretPlace } from './partner-secrets.ts';
 
 interface KeyDeed {
-  caller: Caller | null;
+  caller: Pick<Caller, 'userId'> | null;
   requestId: string | null;
   partnerId: string;
+}
+
+interface NewKey extends KeyDeed {
+  permissions: readonly PartnerPermission[];
+  secrets?: { apiKey: string; signingSecret: string };
 }
 
 /** The secrets are in this answer and nowhere else. */
@@ -23,12 +28,8 @@ export interface IssuedKey {
   signingSecret: string;
 }
 
-/** A new API key of a partner, with these permissions. */
-export function issueKey(
-  em: EntityManager,
-  sealer: Sealer,
-  input: KeyDeed & { permissions: readonly PartnerPermission[] },
-): Promise<IssuedKey> {
+/** A new API key of a partner, with these permissions; its secrets are fresh ones unless they are given. */
+export function issueKey(em: EntityManager, sealer: Sealer, input: NewKey): Promise<IssuedKey> {
   return em.transactional(async (tx) => {
     await lockPartner(tx, input.partnerId);
     return makeKey(tx, sealer, input, null);
@@ -77,11 +78,11 @@ async function lockKey(tx: EntityManager, { partnerId, keyId }: KeyDeed & { keyI
 async function makeKey(
   tx: EntityManager,
   sealer: Sealer,
-  { caller, requestId, partnerId, permissions }: KeyDeed & { permissions: readonly PartnerPermission[] },
+  { caller, requestId, partnerId, permissions, secrets }: NewKey,
   rotatedFrom: string | null,
 ): Promise<IssuedKey> {
   const id = newId();
-  const [apiKey, signingSecret] = [newApiKey(), newSigningSecret()];
+  const { apiKey, signingSecret } = secrets ?? { apiKey: newApiKey(), signingSecret: newSigningSecret() };
   const key = tx.create(PartnerKey, {
     id,
     partner_id: partnerId,

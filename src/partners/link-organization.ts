@@ -6,7 +6,7 @@ import { refuse } from '../shared/errors.ts';
 import { lockPartner } from './find-partner.ts';
 
 export interface LinkInput {
-  caller: Caller;
+  caller: Pick<Caller, 'userId'>;
   requestId: string;
   partnerId: string;
   organizationId: string;

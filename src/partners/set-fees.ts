@@ -32,7 +32,7 @@ export async function findFees(em: EntityManager, partnerId: string): Promise<Fe
  */
 export function setFees(
   em: EntityManager,
-  input: { caller: Caller; requestId: string; partnerId: string; fees: FeeRow[] },
+  input: { caller: Pick<Caller, 'userId'>; requestId: string; partnerId: string; fees: FeeRow[] },
 ): Promise<FeeRow[]> {
   return em.transactional(async (tx) => {
     await lockPartner(tx, input.partnerId);

@@ -9,7 +9,7 @@ import type { Partner } from './partner.entity.ts';
 import type { FeeMode, PartnerStatus } from './partner.ts';
 
 interface Change {
-  caller: Caller;
+  caller: Pick<Caller, 'userId'>;
   requestId: string;
   partnerId: string;
 }

@@ -11,7 +11,7 @@ import { textArray } from '../shared/postgres.ts';
 import { requireTarget, type TargetRules } from './webhook-target.ts';
 
 interface WebhookDeed {
-  caller: Caller | null;
+  caller: Pick<Caller, 'userId'> | null;
   requestId: string | null;
   partnerId: string;
 }
@@ -63,13 +63,13 @@ export async function findEndpoint(
 }
 
 /**
- * Says where a partner's webhooks go, and which. Makes and answers the secret when there was no endpoint yet. Refuses
+ * Says where a partner's webhooks go, and which. Makes (or takes) and answers the secret when there was no endpoint yet. Refuses
  * a target that is not https or leads to a private address (decisions 8).
  */
 export async function setWebhook(
   em: EntityManager,
   { sealer, rules }: { sealer: Sealer; rules: TargetRules },
-  input: WebhookDeed & { url: string; events: readonly WebhookEvent[] },
+  input: WebhookDeed & { url: string; events: readonly WebhookEvent[]; secret?: string },
 ): Promise<{ url: string; events: WebhookEvent[]; secret: string | null }> {
   await requireTarget(input.url, rules);
   const { partnerId, url } = input;
@@ -77,7 +77,7 @@ export async function setWebhook(
   return em.transactional(async (tx) => {
     await lockPartner(tx, partnerId);
     const existing = await findRow(tx, partnerId);
-    const secret = existing === undefined ? newWebhookSecret() : null;
+    const secret = existing === undefined ? (input.secret ?? newWebhookSecret()) : null;
     if (secret === null) {
       await tx.execute(
         'update webhook_endpoints set url = ?, events = ?::text[], updated_at = now() where partner_id = ?',

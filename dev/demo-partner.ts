@@ -1,0 +1,76 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Sealer } from '../src/encryption/sealer.ts';
+import { createPartner } from '../src/partners/create-partner.ts';
+import { issueKey } from '../src/partners/issue-key.ts';
+import { partnerPermissions, webhookEvents } from '../src/partners/partner.ts';
+import { setFees } from '../src/partners/set-fees.ts';
+import { setPartnerLimits, updatePartner } from '../src/partners/update-partner.ts';
+import { sha256 } from '../src/shared/digest.ts';
+import { setWebhook } from '../src/webhooks/set-webhook.ts';
+import type { Secrets } from './secrets.ts';
+
+/** The demo partner as `credentials.json` shows it. */
+export interface DemoPartner {
+  id: string;
+  api_key: string;
+  signing_secret: string;
+  webhook_secret: string;
+}
+
+export interface DemoPartnerOptions {
+  secrets: Secrets['partner'];
+  organizationId: string;
+  /** The platform user who sets it up. */
+  administrator: string;
+  /** Where its webhooks go; null when the sandbox is replaced. */
+  webhookUrl: string | null;
+}
+
+const limits = { max_payout_amount: '25000000', max_daily_amount: '100000000', max_hourly_count: 1000 };
+const noShare = { channel: null, organization_id: null, provider_fixed: '0', provider_basis_points: 0 };
+const fees = [
+  { ...noShare, method: 'virtual_account', fixed: '4000', basis_points: 0, provider_fixed: '2500' },
+  { ...noShare, method: 'qris', fixed: '0', basis_points: 70, provider_basis_points: 50 },
+  { ...noShare, method: 'ewallet', fixed: '0', basis_points: 150 },
+  { ...noShare, method: 'payout', fixed: '2500', basis_points: 0 },
+] as const;
+
+/** An active partner with every permission, fees, limits and a webhook, made when it is missing; safe to repeat. */
+export async function ensureDemoPartner(
+  em: EntityManager,
+  sealer: Sealer,
+  { secrets, organizationId, administrator, webhookUrl }: DemoPartnerOptions,
+): Promise<DemoPartner> {
+  const { apiKey, signingSecret, webhookSecret } = secrets;
+  const deed = { caller: { userId: administrator }, requestId: 'demo' };
+  const [known] = await em.execute<{ partner_id: string }[]>('select partner_id from partner_keys where key_hash = ?', [
+    sha256(apiKey),
+  ]);
+  const partnerId =
+    known?.partner_id ??
+    (await em.transactional(async (tx) => {
+      const { id } = await createPartner(tx, {
+        ...deed,
+        name: 'Toko Contoh',
+        organizationId,
+        feeMode: 'DEDUCTED',
+        settlementDelayHours: 0,
+      });
+      await issueKey(tx, sealer, {
+        ...deed,
+        partnerId: id,
+        permissions: partnerPermissions,
+        secrets: { apiKey, signingSecret },
+      });
+      await setFees(tx, { ...deed, partnerId: id, fees: [...fees] });
+      await setPartnerLimits(tx, { ...deed, partnerId: id, limits });
+      await updatePartner(tx, { ...deed, partnerId: id, changes: { status: 'active' } });
+      return id;
+    }));
+  if (webhookUrl !== null) {
+    const rules = { allowLoopback: true, allowHttp: true };
+    const input = { ...deed, partnerId, url: webhookUrl, events: webhookEvents, secret: webhookSecret };
+    await setWebhook(em, { sealer, rules }, input);
+  }
+  return { id: partnerId, api_key: apiKey, signing_secret: signingSecret, webhook_secret: webhookSecret };
+}
