@@ -20,6 +20,12 @@ export function createCallbackActivities(deps: Dependencies) {
         'check',
       ]);
       for (const { check, violations: count } of results) violations.set({ check }, count);
+      gauge(
+        deps.metrics,
+        'amanah_checks_read_timestamp_seconds',
+        'When the checks were last read.',
+        [],
+      ).setToCurrentTime();
       return results.filter(({ violations: count }) => count > 0).map(({ check }) => check);
     }),
   };

@@ -6,6 +6,7 @@ import type { PartnerPaymentOpening } from '../src/collections/partner-payment.t
 import { requestPartnerInstrument } from '../src/collections/request-partner-instrument.ts';
 import { releasePartnerPayment, settlePartnerPayment } from '../src/collections/settle-partner-payment.ts';
 import type { Dependencies } from '../src/dependencies.ts';
+import { counter } from '../src/http/metrics.ts';
 import { sweepPartnerAnswers } from '../src/partners/idempotency.ts';
 import type { ConfirmedPayment } from '../src/payments/payment-contract.ts';
 import { type DeliveryAttempt, deliverWebhook } from '../src/webhooks/deliver-webhook.ts';
@@ -22,6 +23,12 @@ interface Payment {
 export function createPartnerActivities(deps: Dependencies) {
   const { gateway, sealer, config, temporal } = deps;
   const send = createWebhookSender(targetRules(config));
+  const attempts = counter(
+    deps.metrics,
+    'amanah_webhook_attempts_total',
+    'Attempts at webhooks by what came of them: delivered, pending (tried again later), parked.',
+    ['status'],
+  );
   return {
     openPartnerPayment: step(
       deps,
@@ -51,9 +58,11 @@ export function createPartnerActivities(deps: Dependencies) {
     releasePartnerPayment: step(deps, 'releasePartnerPayment', (em, input: Payment) =>
       releasePartnerPayment(em, input),
     ),
-    deliverWebhook: step(deps, 'deliverWebhook', (em, input: DeliveryAttempt) =>
-      deliverWebhook(em, { sealer, send }, input),
-    ),
+    deliverWebhook: step(deps, 'deliverWebhook', async (em, input: DeliveryAttempt) => {
+      const progress = await deliverWebhook(em, { sealer, send }, input);
+      attempts.inc({ status: progress.status });
+      return progress;
+    }),
     sweepDeliveries: step(deps, 'sweepDeliveries', (em, _: object) => sweepDeliveries(em, temporal)),
     sweepPartnerAnswers: step(deps, 'sweepPartnerAnswers', (em, _: object) => sweepPartnerAnswers(em)),
   };

@@ -1,10 +1,11 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createApp } from './app.ts';
 import { readConfig } from './config.ts';
 import { openDependencies } from './dependencies.ts';
 import { keepUploadsSwept } from './documents/sweep-uploads.ts';
-import { announceReady, runMain, stopSignal, waitForParts } from './process.ts';
+import { announceReady, endReadiness, runMain, stopSignal, waitForParts } from './process.ts';
 
 /** After SIGTERM, requests under way get this long to end. */
 const drainTimeoutMs = 25_000;
@@ -15,7 +16,13 @@ await runMain(async () => {
   const { database } = deps.readiness;
   await waitForParts(database ? { database } : {}, deps.log);
   await deps.tokens.jwks();
-  const server = createServer(createApp(deps).callback());
+  const serve = createApp(deps).callback();
+  let stops = false;
+  const server = createServer((request, response) => {
+    // A connection that is kept alive would otherwise bring further requests to a process that ends.
+    if (stops) response.setHeader('Connection', 'close');
+    serve(request, response);
+  });
   server.requestTimeout = 0;
   server.headersTimeout = 15_000;
   server.keepAliveTimeout = 65_000;
@@ -27,8 +34,12 @@ await runMain(async () => {
   const stopSweeping = keepUploadsSwept(deps);
 
   const reason = await stopSignal();
-  deps.log.info({ reason }, 'the API stops: no new connections, requests under way end');
+  endReadiness(deps.readiness);
+  stops = true;
+  deps.log.info({ reason }, 'the API stops: not ready any more, then no new connections; requests under way end');
   stopSweeping();
+  // Until the load balancer has noticed, requests still come, and are served.
+  await sleep(config.DRAIN_DELAY_SECONDS * 1000);
   const closed = once(server, 'close');
   server.close();
   server.closeIdleConnections();

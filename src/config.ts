@@ -31,6 +31,7 @@ const schema = z
     NODE_ENV: z.enum(['production', 'development', 'test']).default('production'),
     PORT: port.default(3000),
     WORKER_PORT: port.optional(),
+    DRAIN_DELAY_SECONDS: z.coerce.number().int().min(0).max(10).default(0),
     DATA_DIR: z.string().min(1).default('.amanah'),
     PUBLIC_URL: z.url(),
     ALLOWED_ORIGINS: list.default([]),
@@ -42,6 +43,15 @@ const schema = z
     TEMPORAL_NAMESPACE: z.string().min(1).default('default'),
     TEMPORAL_TASK_QUEUE: z.string().min(1).default('payments'),
     TEMPORAL_UI_URL: z.url().optional(),
+    TEMPORAL_METRICS_PORT: port.optional(),
+    WORKER_DEPLOYMENT_NAME: z
+      .string()
+      .regex(/^[\w-]{1,100}$/, 'is letters, digits, _ and -')
+      .optional(),
+    WORKER_BUILD_ID: z
+      .string()
+      .regex(/^[\w.-]{1,100}$/, 'is letters, digits, _, . and -')
+      .optional(),
     S3_ENDPOINT: z.url(),
     S3_REGION: z.string().min(1).default('us-east-1'),
     S3_BUCKET: z.string().min(3),
@@ -76,7 +86,14 @@ const schema = z
         message: 'is needed with AUTH_EXTERNAL_JWKS_URL',
       });
     }
+    if ((env.WORKER_DEPLOYMENT_NAME === undefined) !== (env.WORKER_BUILD_ID === undefined)) {
+      const missing = env.WORKER_BUILD_ID === undefined ? 'WORKER_BUILD_ID' : 'WORKER_DEPLOYMENT_NAME';
+      ctx.addIssue({ code: 'custom', path: [missing], message: 'is needed beside the other one' });
+    }
   });
+
+/** The names of all variables that a process reads. */
+export const configVariables: readonly string[] = Object.keys(schema.shape);
 
 export type Config = z.infer<typeof schema>;
 

@@ -1,6 +1,13 @@
 import { fileURLToPath } from 'node:url';
-import { DefaultLogger, type NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import {
+  DefaultLogger,
+  type NativeConnection,
+  Runtime,
+  Worker,
+  type WorkerDeploymentOptions,
+} from '@temporalio/worker';
 import { createActivities } from '../activities/index.ts';
+import type { Config } from './config.ts';
 import type { Dependencies } from './dependencies.ts';
 import { workflowInterceptorModules } from './telemetry.ts';
 
@@ -10,10 +17,24 @@ const shutdownGraceTime = '20 seconds';
 const maxConcurrentActivities = 40;
 const maxConcurrentWorkflowTasks = 40;
 
+/**
+ * The version of this worker, when one is configured: workflows move to the newest version by themselves, because some
+ * run for years; their code stays replay-safe instead (docs/operations.md, Upgrading).
+ */
+function deploymentOf({ WORKER_DEPLOYMENT_NAME, WORKER_BUILD_ID }: Config): WorkerDeploymentOptions | undefined {
+  if (WORKER_DEPLOYMENT_NAME === undefined || WORKER_BUILD_ID === undefined) return undefined;
+  return {
+    version: { deploymentName: WORKER_DEPLOYMENT_NAME, buildId: WORKER_BUILD_ID },
+    useWorkerVersioning: true,
+    defaultVersioningBehavior: 'AUTO_UPGRADE',
+  };
+}
+
 /** A worker for the configured namespace and task queue; its workflow code is the prebuilt bundle, or built now. */
 export async function createWorker(deps: Dependencies, connection: NativeConnection): Promise<Worker> {
   const { config } = deps;
   const bundle = config.WORKFLOW_BUNDLE;
+  const deployment = deploymentOf(config);
   return Worker.create({
     connection,
     namespace: config.TEMPORAL_NAMESPACE,
@@ -24,6 +45,7 @@ export async function createWorker(deps: Dependencies, connection: NativeConnect
       : { workflowBundle: { codePath: bundle } }),
     interceptors: { ...deps.telemetry.worker.interceptors, workflowModules: workflowInterceptorModules },
     sinks: deps.telemetry.worker.sinks,
+    ...(deployment && { workerDeploymentOptions: deployment }),
     shutdownGraceTime,
     maxConcurrentActivityTaskExecutions: maxConcurrentActivities,
     maxConcurrentLocalActivityExecutions: maxConcurrentActivities,
@@ -33,11 +55,18 @@ export async function createWorker(deps: Dependencies, connection: NativeConnect
 
 let installed = false;
 
-/** The SDK's own log lines go through ours; one runtime per process, before anything connects. */
-export function installWorkerLogger({ log }: Dependencies): void {
+/**
+ * The SDK's own log lines go through ours, and its metrics (workflows, task latencies, free slots) to a port of their
+ * own where one is configured; one runtime per process, before anything connects.
+ */
+export function installRuntime({ config, log }: Dependencies): void {
   if (installed) return;
   installed = true;
+  const { TEMPORAL_METRICS_PORT: port } = config;
   Runtime.install({
+    ...(port !== undefined && {
+      telemetryOptions: { metrics: { prometheus: { bindAddress: `0.0.0.0:${port}`, useSecondsForDurations: true } } },
+    }),
     logger: new DefaultLogger('WARN', ({ level, message, meta }) => {
       const { error, ...facts } = meta ?? {};
       log[level === 'ERROR' ? 'error' : 'warn']({ temporal: facts, err: error }, message);

@@ -1,5 +1,6 @@
 import { readConfig } from './config.ts';
 import { openDatabase } from './database.ts';
+import { runMain } from './process.ts';
 
 /** Two processes that migrate at once take turns on this advisory lock. */
 const migrationLock = 7_262_624;
@@ -18,7 +19,9 @@ export async function migrate(url: string): Promise<string[]> {
   }
 }
 
-if (import.meta.main) {
+if (import.meta.main) await runMain(run);
+
+async function run(): Promise<void> {
   const done = await migrate(readConfig().DATABASE_URL);
   process.stdout.write(done.length === 0 ? 'The schema is up to date.\n' : `Migrated: ${done.join(', ')}.\n`);
 }

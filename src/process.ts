@@ -4,6 +4,8 @@ import type { Logger } from './log.ts';
 /** How long a process waits for what it depends on before it gives up. */
 const startTimeoutMs = 60_000;
 const retryMs = 500;
+/** A process whose parent is gone, or that was asked to stop, ends after this long whatever it still waits for. */
+const lastMomentMs = 35_000;
 
 /** Waits until every part answers, at most a minute; throws naming the parts that did not. */
 export async function waitForParts(parts: Record<string, () => Promise<void>>, log: Logger): Promise<void> {
@@ -22,9 +24,19 @@ export async function waitForParts(parts: Record<string, () => Promise<void>>, l
 /** Resolves when the process is asked to stop: SIGTERM, SIGINT, or the end of the parent that started it. */
 export function stopSignal(): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve(signal));
-  if (process.channel) process.once('disconnect', () => resolve('disconnect'));
+  const stop = (reason: string) => {
+    resolve(reason);
+    endLater();
+  };
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop(signal));
+  if (process.channel) process.once('disconnect', () => stop('disconnect'));
+  else if (process.send) stop('disconnect');
   return promise;
+}
+
+/** From now on `/readyz` answers 503, so that whoever balances the load sends nothing more here. */
+export function endReadiness(readiness: Record<string, () => Promise<void>>): void {
+  readiness.serving = () => Promise.reject(new Error('this process stops'));
 }
 
 /** Tells the parent, if there is one, that this process serves now. */
@@ -32,8 +44,12 @@ export function announceReady(): void {
   if (process.connected) process.send?.('ready');
 }
 
+const endLater = (): void => void setTimeout(() => process.exit(1), lastMomentMs).unref();
+
 /** Runs a main; what it cannot survive is one sentence and a non-zero exit. */
 export async function runMain(main: () => Promise<void>): Promise<never> {
+  // Also while it starts, when nobody listens for the reason to stop yet.
+  if (process.channel) process.once('disconnect', endLater);
   try {
     await main();
     process.exit(0);

@@ -1,9 +1,10 @@
 import { NativeConnection } from '@temporalio/worker';
 import { readConfig } from './config.ts';
-import { createWorker, installWorkerLogger } from './create-worker.ts';
+import { createWorker, installRuntime } from './create-worker.ts';
 import { openDependencies } from './dependencies.ts';
+import { measureBacklog } from './measure-backlog.ts';
 import { serveProbes } from './probe-server.ts';
-import { announceReady, runMain, stopSignal, waitForParts } from './process.ts';
+import { announceReady, endReadiness, runMain, stopSignal, waitForParts } from './process.ts';
 import { ensureSchedules, registerSearchAttributes } from './temporal/prepare.ts';
 
 await runMain(async () => {
@@ -11,11 +12,12 @@ await runMain(async () => {
   await using deps = await openDependencies(config, { process: 'worker' });
   const { database, temporal } = deps.readiness;
   await waitForParts({ ...(database && { database }), ...(temporal && { temporal }) }, deps.log);
+  measureBacklog(deps.metrics, deps.orm);
   await using _probes = config.WORKER_PORT === undefined ? null : await serveProbes(deps, config.WORKER_PORT);
   const { client, taskQueue } = deps.temporal;
   await registerSearchAttributes(client, config.TEMPORAL_NAMESPACE, deps.log);
   await ensureSchedules(client, taskQueue, deps.log);
-  installWorkerLogger(deps);
+  installRuntime(deps);
   const connection = await NativeConnection.connect({ address: config.TEMPORAL_ADDRESS });
   try {
     const worker = await createWorker(deps, connection);
@@ -24,6 +26,7 @@ await runMain(async () => {
     announceReady();
     const ended = await Promise.race([stopSignal(), running]);
     deps.log.info({ reason: ended ?? 'the worker ended' }, 'the worker stops: steps under way end');
+    endReadiness(deps.readiness);
     if (worker.getState() === 'RUNNING') worker.shutdown();
     await running;
   } finally {

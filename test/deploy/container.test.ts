@@ -1,0 +1,106 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findFreePort } from '../../dev/ports.ts';
+import { readConfig } from '../../src/config.ts';
+import { cloneDatabase, type TestDatabase } from '../support/database.ts';
+import { createSecrets, testEnvironment } from '../support/environment.ts';
+import { createHttp } from '../support/http.ts';
+import { testRun } from '../support/run.ts';
+import { eventually } from '../support/stack.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+let directory: string;
+let database: TestDatabase;
+let port: number;
+let settings: Record<string, string>;
+
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'amanah-container-'));
+  // What the last stage of the Dockerfile copies, and nothing else.
+  for (const name of ['src', 'workflows', 'activities', 'package.json', 'mikro-orm.config.ts']) {
+    cpSync(join(root, name), join(directory, name), { recursive: true });
+  }
+  symlinkSync(join(root, 'node_modules'), join(directory, 'node_modules'));
+  database = await cloneDatabase();
+  port = await findFreePort();
+  const addresses = {
+    databaseUrl: database.url,
+    temporalAddress: testRun().temporal.address,
+    url: `http://127.0.0.1:${port}`,
+    sandboxUrl: 'http://127.0.0.1:9',
+  };
+  const { WEBHOOK_ALLOW_LOOPBACK: _, ...usual } = testEnvironment(addresses, createSecrets());
+  settings = { ...usual, NODE_ENV: 'production' };
+});
+afterAll(async () => {
+  await database.drop();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+function run(script: string, env: Record<string, string>) {
+  const child = spawn(process.execPath, [script], { cwd: directory, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const output = { out: '', error: '' };
+  child.stdout.on('data', (chunk: Buffer) => {
+    output.out += chunk.toString();
+  });
+  child.stderr.on('data', (chunk: Buffer) => {
+    output.error += chunk.toString();
+  });
+  return { child, output, ended: once(child, 'close').then(([code]: unknown[]) => ({ code, ...output })) };
+}
+
+const bare = { PATH: process.env.PATH ?? '' };
+
+describe('The container’s start command, in a bare directory', () => {
+  it.each(['src/api.ts', 'src/worker.ts', 'src/migrate.ts'])(
+    '%s ends without configuration, in one sentence that names every variable',
+    async (script) => {
+      const { code, error } = await run(script, bare).ended;
+      expect(code).toBe(1);
+      expect(error.trim().split('\n')).toHaveLength(1);
+      for (const name of ['PUBLIC_URL', 'DATABASE_URL', 'TEMPORAL_ADDRESS', 'S3_ENDPOINT', 'XENDIT_SECRET_KEY']) {
+        expect(error).toContain(`${name} is missing`);
+      }
+      expect(error).toContain('DATA_ENCRYPTION_KEYS is missing');
+    },
+    60_000,
+  );
+
+  it('refuses in production what would open it to this machine or kill it', async () => {
+    const { code, error } = await run('src/api.ts', {
+      ...settings,
+      WEBHOOK_ALLOW_LOOPBACK: 'true',
+      FAILPOINTS: 'settle-payment.after=kill',
+    }).ended;
+    expect(code).toBe(1);
+    expect(error.trim()).toBe(
+      'The configuration cannot be used: WEBHOOK_ALLOW_LOOPBACK is malformed: is refused in production; FAILPOINTS is malformed: is refused in production.',
+    );
+  }, 60_000);
+
+  it('takes a worker’s deployment name and its build id together only', () => {
+    expect(() => readConfig({ ...settings, WORKER_DEPLOYMENT_NAME: 'amanah' })).toThrow('WORKER_BUILD_ID is missing');
+    expect(() => readConfig({ ...settings, WORKER_BUILD_ID: '1' })).toThrow('WORKER_DEPLOYMENT_NAME is missing');
+  });
+
+  it('serves with production settings, and ends well when asked to', async () => {
+    const { child, ended, output } = run('src/api.ts', settings);
+    const http = createHttp(`http://127.0.0.1:${port}`);
+    await eventually(
+      () =>
+        http.get('/readyz').then(
+          ({ status }) => status,
+          () => output.error,
+        ),
+      (status) => status === 200,
+      60_000,
+    );
+    expect((await http.get('/openapi.json')).status).toBe(200);
+    expect((await http.get('/docs')).status).toBe(200);
+    child.kill('SIGTERM');
+    expect((await ended).code).toBe(0);
+  }, 90_000);
+});

@@ -1,0 +1,232 @@
+import { globSync, readFileSync } from 'node:fs';
+import { builtinModules } from 'node:module';
+import { join } from 'node:path';
+import { parseAllDocuments } from 'yaml';
+import { z } from 'zod';
+import { configVariables } from '../../src/config.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+
+/** The documents of a YAML file; fails with what the parser complains about. */
+function parse(path: string): unknown[] {
+  const documents = parseAllDocuments(read(path), { merge: true });
+  if ('empty' in documents) return [];
+  for (const { errors, warnings } of documents) expect([...errors, ...warnings]).toEqual([]);
+  return documents.map((document) => document.toJS());
+}
+
+const Probe = z.looseObject({ httpGet: z.object({ path: z.string(), port: z.literal('http') }) });
+const Variable = z.looseObject({
+  name: z.string(),
+  value: z.string().optional(),
+  valueFrom: z.object({ secretKeyRef: z.object({ name: z.literal('amanah'), key: z.string() }) }).optional(),
+});
+const Container = z.looseObject({
+  image: z.string().regex(/:[\w.]+$/),
+  command: z.tuple([z.literal('node'), z.string()]),
+  env: z.array(Variable),
+  envFrom: z.tuple([z.object({ configMapRef: z.object({ name: z.literal('amanah') }) })]),
+  readinessProbe: Probe.optional(),
+  livenessProbe: Probe.optional(),
+  startupProbe: Probe.optional(),
+  securityContext: z.object({
+    allowPrivilegeEscalation: z.literal(false),
+    readOnlyRootFilesystem: z.literal(true),
+    capabilities: z.object({ drop: z.tuple([z.literal('ALL')]) }),
+  }),
+});
+const PodSpec = z.looseObject({
+  terminationGracePeriodSeconds: z.number().optional(),
+  automountServiceAccountToken: z.literal(false),
+  securityContext: z.looseObject({ runAsNonRoot: z.literal(true), runAsUser: z.literal(1000) }),
+  containers: z.tuple([Container]),
+});
+const Workload = z.looseObject({
+  kind: z.enum(['Deployment', 'Job']),
+  metadata: z.looseObject({ name: z.string() }),
+  spec: z.looseObject({ template: z.looseObject({ spec: PodSpec }) }),
+});
+const Anything = z.looseObject({
+  apiVersion: z.string(),
+  kind: z.string(),
+  metadata: z.looseObject({ name: z.string() }).optional(),
+});
+
+const kubernetesFiles = globSync('deploy/kubernetes/*.yaml', { cwd: root });
+const objects = () => kubernetesFiles.flatMap(parse).map((document) => Anything.parse(document));
+const workloads = () =>
+  objects()
+    .filter(({ kind }) => kind === 'Deployment' || kind === 'Job')
+    .map((document) => Workload.parse(document));
+
+const Service = z.looseObject({
+  image: z.string(),
+  environment: z.record(z.string(), z.string()).default({}),
+  command: z.array(z.string()).optional(),
+  depends_on: z.record(z.string(), z.looseObject({ condition: z.string() })).default({}),
+  healthcheck: z.looseObject({ test: z.array(z.string()) }).optional(),
+  restart: z.string(),
+  volumes: z.array(z.string()).default([]),
+});
+const Compose = z.looseObject({
+  services: z.record(z.string(), Service.extend({ image: z.string().optional() })),
+  volumes: z.record(z.string(), z.null()),
+});
+const compose = () => Compose.parse(parse('docker-compose.yml')[0]);
+
+const exampleVariables = () => [...read('.env.example').matchAll(/^([A-Z][A-Z0-9_]*)=/gm)].map(([, name = '']) => name);
+
+/** Set by npm start, by the image or by nobody outside development; not for an operator to fill in. */
+const notForOperators = ['DATA_DIR', 'WORKFLOW_BUNDLE', 'WEBHOOK_ALLOW_LOOPBACK', 'FAILPOINTS'];
+const forOperators = () => configVariables.filter((name) => !notForOperators.includes(name)).toSorted();
+
+describe('Every environment variable', () => {
+  it('of .env.example is one that the configuration knows, and the other way round', () => {
+    const ofComposeOnly = ['POSTGRES_PASSWORD'];
+    expect(exampleVariables().toSorted()).toEqual([...forOperators(), ...ofComposeOnly].toSorted());
+  });
+
+  it('reaches API, worker and migrations in docker compose', () => {
+    const { services } = compose();
+    const known = new Set(configVariables);
+    const ofWorkers = ['WORKER_PORT', 'TEMPORAL_METRICS_PORT', 'WORKER_DEPLOYMENT_NAME', 'WORKER_BUILD_ID'];
+    for (const name of ['api', 'worker', 'migrate']) {
+      const given = Object.keys(services[name]?.environment ?? {});
+      expect(given.filter((variable) => !known.has(variable))).toEqual([]);
+      const wanted = forOperators().filter((variable) => name === 'worker' || !ofWorkers.includes(variable));
+      expect(given.toSorted()).toEqual(wanted);
+    }
+  });
+
+  it('that docker compose asks for is in .env.example', () => {
+    const text = read('docker-compose.yml');
+    const images = ['TEMPORAL_VERSION', 'TEMPORAL_UI_VERSION', 'TEMPORAL_UI_PORT', 'VERSITYGW_VERSION'];
+    const asked = new Set([...text.matchAll(/(?<!\$)\$\{([A-Z0-9_]+)/g)].map(([, name = '']) => name));
+    const known = [...exampleVariables(), ...images];
+    expect([...asked].filter((name) => !known.includes(name))).toEqual([]);
+  });
+
+  it('of Kubernetes is known, and each is given to API and worker', () => {
+    const map = objects().find(({ kind }) => kind === 'ConfigMap');
+    const { data } = z.looseObject({ data: z.record(z.string(), z.string()) }).parse(map);
+    const known = new Set(configVariables);
+    for (const { metadata, spec } of workloads()) {
+      const [container] = spec.template.spec.containers;
+      const given = [...Object.keys(data), ...container.env.map(({ name }) => name)];
+      expect(given.filter((name) => !known.has(name))).toEqual([]);
+      if (metadata.name === 'amanah-worker') expect(given.toSorted()).toEqual(forOperators());
+    }
+  });
+
+  it('that the README’s table names is known, and the other way round', () => {
+    const named = [...read('README.md').matchAll(/^\| `([A-Z][A-Z0-9_]*)` +\|/gm)].map(([, name = '']) => name);
+    const ofNpmStart = ['TEMPORAL_UI_PORT'];
+    const wanted = configVariables.filter((name) => name !== 'WORKFLOW_BUNDLE');
+    expect(named.toSorted()).toEqual([...wanted, ...ofNpmStart].toSorted());
+  });
+});
+
+describe('docker-compose.yml', () => {
+  it('waits only for services that it has, in a way that they can satisfy', () => {
+    const { services } = compose();
+    for (const { depends_on } of Object.values(services)) {
+      for (const [name, { condition }] of Object.entries(depends_on)) {
+        const other = services[name];
+        expect(other).toBeDefined();
+        if (condition === 'service_healthy') expect(other?.healthcheck).toBeDefined();
+        else expect(condition).toBe('service_completed_successfully');
+        if (condition === 'service_completed_successfully') expect(other?.restart).toMatch(/^on-failure:\d+$/);
+      }
+    }
+  });
+
+  it('watches API and worker by their readiness, runs files that are there, and keeps what has to be kept', () => {
+    const { services, volumes } = compose();
+    for (const name of ['api', 'worker', 'migrate']) {
+      const [program, file = ''] = services[name]?.command ?? [];
+      expect(program).toBe('node');
+      expect(globSync(file, { cwd: root })).toEqual([file]);
+    }
+    for (const name of ['api', 'worker']) expect(services[name]?.healthcheck?.test.join(' ')).toContain('/readyz');
+    const mounted = Object.values(services).flatMap(({ volumes: mounts }) =>
+      mounts.map((mount) => mount.split(':')[0]),
+    );
+    expect(mounted.toSorted()).toEqual(Object.keys(volumes).toSorted());
+  });
+});
+
+describe('The Kubernetes example', () => {
+  it('lists its own files', () => {
+    const list = parse('deploy/kubernetes/kustomization.yaml')[0];
+    const { resources } = z.looseObject({ resources: z.array(z.string()) }).parse(list);
+    const files = kubernetesFiles.map((path) => path.replace('deploy/kubernetes/', ''));
+    expect([...resources, 'kustomization.yaml'].toSorted()).toEqual(files.toSorted());
+  });
+
+  it('runs API, worker and migrations without root, on a read-only file system, with secrets by reference', () => {
+    expect(workloads().map(({ metadata }) => metadata.name)).toEqual(
+      expect.arrayContaining(['amanah-api', 'amanah-worker', 'amanah-migrate']),
+    );
+    for (const { spec } of workloads()) {
+      const [{ env, command }] = spec.template.spec.containers;
+      expect(globSync(command[1], { cwd: root })).toEqual([command[1]]);
+      const secret = env.filter(({ name }) => /SECRET|DATABASE_URL|TOKEN|KEYS|ACCESS_KEY/.test(name));
+      expect(secret.length).toBe(6);
+      for (const { name, valueFrom } of secret) expect(valueFrom?.secretKeyRef.key).toBe(name);
+    }
+  });
+
+  it('probes API and worker, and gives them longer to end than they take', () => {
+    const drainSeconds = Math.max(
+      Number(/drainTimeoutMs = (\d+)_000/.exec(read('src/api.ts'))?.[1]) + 5,
+      Number(/shutdownGraceTime = '(\d+) seconds'/.exec(read('src/create-worker.ts'))?.[1]),
+    );
+    for (const { kind, spec } of workloads()) {
+      if (kind === 'Job') continue;
+      const { containers, terminationGracePeriodSeconds } = spec.template.spec;
+      expect(terminationGracePeriodSeconds).toBeGreaterThan(drainSeconds);
+      expect(containers[0].readinessProbe?.httpGet.path).toBe('/readyz');
+      expect(containers[0].livenessProbe?.httpGet.path).toBe('/healthz');
+    }
+  });
+});
+
+describe('The Dockerfile', () => {
+  const lines = read('Dockerfile').split('\n');
+  const last = lines.slice(lines.findLastIndex((line) => line.startsWith('FROM ')));
+
+  it('ends in a stage that is not root, has a prebuilt bundle and no dependency of development', () => {
+    expect(last).toContain('USER node');
+    expect(last.findIndex((line) => line.startsWith('USER'))).toBeLessThan(
+      last.findIndex((line) => line.startsWith('CMD')),
+    );
+    expect(last.join('\n')).toContain('WORKFLOW_BUNDLE=/app/dist/workflows.js');
+    expect(last.join('\n')).toContain('NODE_ENV=production');
+    expect(last).toContain('COPY --from=dependencies /app/node_modules node_modules');
+    expect(lines.join('\n')).toMatch(/AS dependencies\nRUN .*npm ci --omit=dev/);
+    expect(last.filter((line) => line.startsWith('COPY')).join('\n')).not.toMatch(/COPY (\.|dev|test) /);
+  });
+
+  it('leaves out nothing that the product imports, and keeps secrets out', () => {
+    const copied = last.flatMap((line) => /^COPY (?:--\S+ )?(\S+) /.exec(line)?.[1] ?? []);
+    expect(copied).toEqual(expect.arrayContaining(['src', 'workflows', 'activities']));
+    expect(read('.dockerignore').split('\n')).toEqual(expect.arrayContaining(['.env', '.amanah', 'node_modules']));
+  });
+
+  it('needs what it installs: the product imports nothing but production dependencies', () => {
+    const { dependencies } = z
+      .looseObject({ dependencies: z.record(z.string(), z.string()) })
+      .parse(JSON.parse(read('package.json')));
+    const files = globSync(['src/**/*.ts', 'workflows/**/*.ts', 'activities/**/*.ts'], { cwd: root });
+    const imported = new Set<string>();
+    for (const file of files) {
+      for (const [, name = ''] of read(file).matchAll(/^(?:import|export) (?!type )[^;]*?from '([^.][^']*)';/gms)) {
+        const parts = name.split('/');
+        imported.add(name.startsWith('@') ? parts.slice(0, 2).join('/') : (parts[0] ?? ''));
+      }
+    }
+    const foreign = [...imported].filter((name) => !name.startsWith('node:') && !builtinModules.includes(name));
+    expect(foreign.filter((name) => !(name in dependencies))).toEqual([]);
+  });
+});

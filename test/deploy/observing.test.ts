@@ -1,0 +1,94 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { findFreePort } from '../../dev/ports.ts';
+import { createHttp } from '../support/http.ts';
+import { type Stack, startStack } from '../support/stack.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+
+const Rules = z.strictObject({
+  groups: z.array(
+    z.strictObject({
+      name: z.string(),
+      rules: z.array(
+        z.strictObject({
+          alert: z.string().regex(/^Amanah[A-Za-z]+$/),
+          expr: z.string(),
+          for: z
+            .string()
+            .regex(/^\d+[smh]$/)
+            .optional(),
+          labels: z.strictObject({ severity: z.enum(['page', 'ticket']) }),
+          annotations: z.strictObject({ summary: z.string(), description: z.string().optional() }),
+        }),
+      ),
+    }),
+  ),
+});
+const Dashboard = z.looseObject({
+  panels: z.array(
+    z.looseObject({
+      id: z.number(),
+      title: z.string(),
+      targets: z.array(z.looseObject({ expr: z.string() })).default([]),
+    }),
+  ),
+});
+
+let stack: Stack;
+let scraped: string;
+beforeAll(async () => {
+  const [workerPort, sdkPort] = [await findFreePort(), await findFreePort()];
+  stack = await startStack({
+    worker: true,
+    env: { WORKER_PORT: String(workerPort), TEMPORAL_METRICS_PORT: String(sdkPort) },
+  });
+  const texts = await Promise.all([
+    stack.get('/metrics'),
+    createHttp(`http://127.0.0.1:${workerPort}`).get('/metrics'),
+    createHttp(`http://127.0.0.1:${sdkPort}`).get('/metrics'),
+  ]);
+  scraped = texts.map(({ body }) => String(body)).join('\n');
+}, 90_000);
+afterAll(() => stack.stop());
+
+const expressions = () => [
+  ...Rules.parse(parse(read('deploy/prometheus/alerts.yml'))).groups.flatMap(({ rules }) =>
+    rules.map(({ expr }) => expr),
+  ),
+  ...Dashboard.parse(JSON.parse(read('deploy/grafana/dashboard.json'))).panels.flatMap(({ targets }) =>
+    targets.map(({ expr }) => expr),
+  ),
+];
+
+describe('Dashboard and alarms', () => {
+  it('ask for nothing but metrics that the processes have', () => {
+    const sources = globSync(['src/**/*.ts', 'activities/**/*.ts'], { cwd: root }).map(read).join('\n');
+    const names = new Set(expressions().flatMap((expr) => expr.match(/\b(amanah|process|nodejs)_\w+/g) ?? []));
+    expect(names.size).toBeGreaterThan(8);
+    const base = (name: string) => name.replace(/_(count|bucket|sum)$/, '');
+    // What a process measures only once it happens is known by its source.
+    const unknown = [...names].filter(
+      (name) => !scraped.includes(`# TYPE ${base(name)} `) && !sources.includes(`'${base(name)}'`),
+    );
+    expect(unknown).toEqual([]);
+  });
+
+  it('ask for kinds of waiting that a worker tells', () => {
+    const kinds = new Set(expressions().flatMap((expr) => [...expr.matchAll(/what="(\w+)"/g)].map(([, kind]) => kind)));
+    for (const kind of kinds) expect(scraped).toContain(`amanah_waiting{what="${kind}"} 0`);
+    expect(kinds.size).toBeGreaterThan(5);
+  });
+
+  it('find the Temporal SDK’s own metrics on their port', () => {
+    expect(scraped).toMatch(/temporal_worker_task_slots_available\{[^}]*\} \d+/);
+  });
+
+  it('have panels with ids of their own', () => {
+    const { panels } = Dashboard.parse(JSON.parse(read('deploy/grafana/dashboard.json')));
+    expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
+  });
+});
