@@ -1,0 +1,180 @@
+import { newId } from '../src/shared/ids.ts';
+import { httpRequest, runLoad } from './load.ts';
+import { argument, type BenchStack, startBenchStack } from './stack.ts';
+import { printTable } from './table.ts';
+
+/**
+ * Measures what a page of transactions costs with 10,000 rows and with 1,000,000 over the same 1,000 users, side by
+ * side: an owner's and the platform's first page with its total, filtered ones, and one deep in the list by keyset.
+ * Prints ratios; a wrong total or page fails.
+ */
+const users = 1000;
+const sizes = { small: argument('small', 10_000), large: argument('large', 1_000_000) };
+const rounds = argument('rounds', 30);
+const ownerLimit = 1.5;
+const platformLimit = 3;
+const pageSize = 10;
+
+const say = (text: string) => void process.stdout.write(`${text}\n`);
+const problems: string[] = [];
+
+interface Shelf {
+  rows: number;
+  port: number;
+  owner: { token: string; total: number; deep: string };
+  platform: { token: string; deep: string };
+  productId: string;
+}
+
+const kinds = ['investment', 'donation', 'saving_goal', 'account_top_up'];
+
+async function seed(stack: BenchStack, rows: number): Promise<Shelf> {
+  const em = stack.deps.orm.em.fork();
+  const platformId = newId();
+  const productId = newId();
+  await em.execute(
+    `insert into users (id, email, name, user_type, role_id, status, password_hash)
+     select md5('user ' || n)::uuid, n || '@bench.example', 'Payer', 'individual', r.id, 'active', 'none'
+     from generate_series(0, ${users - 1}) n, roles r where r.name = 'individual_user'
+     union all select ?, 'platform@bench.example', 'Platform', 'platform', r.id, 'active', 'none'
+     from roles r where r.name = 'platform_admin'`,
+    [platformId],
+  );
+  const batch = 100_000;
+  for (let from = 0; from < rows; from += batch) {
+    await em.transactional(async (tx) => {
+      // Rows alone, past triggers and foreign keys: what is measured is reading them.
+      await tx.execute("set local session_replication_role = 'replica'");
+      await tx.execute(
+        `insert into transactions (id, user_id, amount, status, source_account_id, type, reference_type, reference_id,
+           batch_id, purpose, created_at)
+         select gen_random_uuid(), md5('user ' || n % ${users})::uuid, 1 + n % 1000, 'successful', gen_random_uuid(),
+           case when n % 10 = 0 then 'fee' else 'price' end, (array['${kinds.join("','")}'])[1 + n % ${kinds.length}],
+           case when n % 500 = 0 then ?::uuid else gen_random_uuid() end, gen_random_uuid(), 'product_transfer',
+           timestamptz '2026-01-01' + n * interval '7 milliseconds'
+         from generate_series(?::int, ?::int) n`,
+        [productId, from, Math.min(from + batch, rows) - 1],
+      );
+    });
+  }
+  await em.transactional(async (tx) => {
+    await tx.execute("set local session_replication_role = 'replica'");
+    await tx.execute(
+      `insert into transaction_counts select reference_type, type, s, count(*) from
+         (select reference_type, type, hashtext(id::text) & 31 as s from transactions) t group by 1, 2, 3`,
+    );
+  });
+  await em.execute('vacuum (analyze) transactions');
+  await em.execute('vacuum analyze');
+  const [owner] = await em.execute<{ id: string; total: string; deep: string; all: string }[]>(
+    `select md5('user 7')::uuid as id, (select count(*) from transactions where user_id = md5('user 7')::uuid) as total,
+       (select id from transactions where user_id = md5('user 7')::uuid order by created_at limit 1 offset 5) as deep,
+       (select id from transactions order by created_at limit 1 offset ${Math.floor(rows / 10)}) as all`,
+  );
+  if (owner === undefined) throw new Error('there is no owner');
+  const { tokens } = stack.deps;
+  const tokenOf = async (userId: string, userType: 'individual' | 'platform') =>
+    (await tokens.sign({ userId, userType, organizationId: null })).token;
+  const { port } = await stack.startApi();
+  return {
+    rows,
+    port,
+    productId,
+    owner: { token: await tokenOf(owner.id, 'individual'), total: Number(owner.total), deep: owner.deep },
+    platform: { token: await tokenOf(platformId, 'platform'), deep: owner.all },
+  };
+}
+
+interface Question {
+  name: string;
+  path: (shelf: Shelf) => string;
+  token: (shelf: Shelf) => string;
+  count?: (shelf: Shelf) => number;
+}
+
+const list = '/v1/transactions';
+const byOwner = ({ owner }: Shelf) => owner.token;
+const byPlatform = ({ platform }: Shelf) => platform.token;
+const questions: Question[] = [
+  { name: 'owner, first page', path: () => list, token: byOwner, count: ({ owner }) => owner.total },
+  { name: 'owner, first page, price only', path: () => `${list}?type=price`, token: byOwner },
+  {
+    name: 'owner, deep by after',
+    path: ({ owner }) => `${list}?limit=5&after=${owner.deep}`,
+    token: byOwner,
+    count: ({ owner }) => owner.total,
+  },
+  { name: 'platform, first page', path: () => list, token: byPlatform, count: ({ rows }) => rows },
+  {
+    name: 'platform, first page, donations',
+    path: () => `${list}?reference_type=donation`,
+    token: byPlatform,
+    count: ({ rows }) => rows / kinds.length,
+  },
+  {
+    name: 'platform, one product',
+    path: ({ productId }) => `${list}?product_id=${productId}`,
+    token: byPlatform,
+    count: ({ rows }) => Math.ceil(rows / 500),
+  },
+  {
+    name: 'platform, deep by after',
+    path: ({ platform }) => `${list}?after=${platform.deep}`,
+    token: byPlatform,
+    count: ({ rows }) => rows,
+  },
+];
+
+/** The median of what a page takes, asked in turns with the other shelf so that both meet the same machine. */
+async function ask({ path, token, count, name }: Question, shelves: readonly Shelf[]): Promise<number[]> {
+  const medians = shelves.map((): number[] => []);
+  for (let round = 0; round < rounds + 2; round += 1) {
+    for (const [index, shelf] of shelves.entries()) {
+      const { p50Ms, errors, answers } = await runLoad({
+        port: shelf.port,
+        connections: 1,
+        seconds: 0.15,
+        status: 200,
+        next: () => httpRequest('GET', path(shelf), token(shelf)),
+        onAnswer: (body) => {
+          const { data } = JSON.parse(body);
+          const wanted = count?.(shelf);
+          if (wanted !== undefined && data.count !== wanted)
+            problems.push(`${name}: count ${data.count}, not ${wanted}`);
+          if (data.transactions.length === 0 || data.transactions.length > pageSize)
+            problems.push(`${name}: a wrong page`);
+        },
+      });
+      for (const [line, times] of Object.entries(errors)) problems.push(`${name}: ${line}, ${times} times`);
+      if (answers > 0 && round > 1) medians[index]?.push(p50Ms);
+    }
+  }
+  return medians.map((found) => found.toSorted((left, right) => left - right)[Math.floor(found.length / 2)] ?? 0);
+}
+
+await using small = await startBenchStack();
+await using large = await startBenchStack();
+say(`Seeding ${sizes.small} and ${sizes.large} transactions over ${users} users.`);
+const shelves = [await seed(small, sizes.small), await seed(large, sizes.large)];
+const figures = new Map<string, number[]>();
+for (const question of questions) figures.set(question.name, await ask(question, shelves));
+const ratio = (name: string): number => {
+  const [few = 0, many = 0] = figures.get(name) ?? [];
+  return many / few;
+};
+printTable(
+  ['', `${sizes.small} rows, ms`, `${sizes.large} rows, ms`, 'ratio'],
+  [...figures].map(([name, [few = 0, many = 0]]) => [name, few.toFixed(2), many.toFixed(2), ratio(name).toFixed(2)]),
+);
+const of = (name: string) => figures.get(name)?.[1] ?? 0;
+const verdict = (text: string, value: number, limit: number) =>
+  say(`${text}: ${value.toFixed(2)} (at most ${limit})${value <= limit ? '' : ' MISSED'}`);
+say('');
+verdict("an owner's first page, large of small", ratio('owner, first page'), ownerLimit);
+verdict("the platform's first page, large of small", ratio('platform, first page'), platformLimit);
+verdict("the platform's deep page of its first", of('platform, deep by after') / of('platform, first page'), 1.2);
+verdict("an owner's deep page of its first", of('owner, deep by after') / of('owner, first page'), 1.2);
+if (problems.length > 0) {
+  for (const problem of new Set(problems)) say(`WRONG: ${problem}`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,119 @@
+import { type BuiltUser, balanceOf, buildIndividual, buildPlatformAdmin } from '../support/build.ts';
+import { buildActiveCause, buildProduct } from '../support/build-targets.ts';
+import { isFullRun } from '../support/run.ts';
+import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+
+/** The bank test: many clients pay, top up and transfer at random while others read the whole. */
+const clients = isFullRun() ? 64 : 8;
+const seconds = isFullRun() ? 60 : 4;
+const opening = 100_000;
+
+let stack: Stack;
+let admin: BuiltUser;
+beforeAll(async () => {
+  stack = await startStack({ worker: true, sandbox: true });
+  admin = await buildPlatformAdmin(stack);
+}, 60_000);
+afterAll(() => stack.stop());
+
+interface Acknowledged {
+  transactions: string[];
+  topUps: string[];
+}
+
+const random = (limit: number) => Math.floor(Math.random() * limit);
+const pick = <T>(items: readonly T[]): T => items[random(items.length)] as T;
+
+describe('The bank', () => {
+  it(`holds together while ${clients} clients move money for ${seconds} seconds`, async () => {
+    const people = await Promise.all(
+      Array.from({ length: clients }, () => buildIndividual(stack, { balance: String(opening) })),
+    );
+    const pockets = await Promise.all(
+      people.map(async ({ token }) => (await stack.post('/v1/accounts', { name: 'Pocket' }, { token })).body.data.id),
+    );
+    const cause = await buildActiveCause(stack);
+    const products = [
+      await buildProduct(stack, admin, { kind: 'investment' }),
+      await buildProduct(stack, admin, { kind: 'investment', target: '5000' }),
+    ];
+    const until = Date.now() + seconds * 1000;
+    const acknowledged: Acknowledged = { transactions: [], topUps: [] };
+    const refusals = new Map<number, number>();
+    const act = async (index: number): Promise<void> => {
+      const person = people[index] as BuiltUser;
+      const accounts = [person.accountId, pockets[index] as string];
+      const token = person.token;
+      while (Date.now() < until) {
+        const source_account_id = pick(accounts);
+        const amount = 1 + random(20_000);
+        const choice = random(20);
+        const answer =
+          choice === 0
+            ? await stack.post(
+                '/v1/payments/gateway',
+                { reference_type: 'account_top_up', reference_id: pick(accounts), payment_id: 1, amount: 10_000 },
+                { token },
+              )
+            : choice < 8
+              ? await stack.post(
+                  `/v1/accounts/${source_account_id}/transfers`,
+                  { destination_account_id: pick(accounts), amount: `${amount}.0001` },
+                  { token },
+                )
+              : await stack.post(
+                  '/v1/payments/balance',
+                  choice < 14
+                    ? { reference_type: 'charitable_cause_donate', reference_id: cause.id, source_account_id, amount }
+                    : { reference_type: 'investment', reference_id: pick(products).id, source_account_id, amount },
+                  { token },
+                );
+        if (answer.status !== 201) refusals.set(answer.status, (refusals.get(answer.status) ?? 0) + 1);
+        else if (choice > 0) acknowledged.transactions.push(answer.body.data.transaction_id);
+        else {
+          acknowledged.topUps.push(answer.body.data.payment_order_id);
+          await stack.sandbox.post('/sandbox/pay', { payment_code: answer.body.data.payment_code });
+        }
+      }
+    };
+    let reads = 0;
+    const read = async (): Promise<void> => {
+      while (Date.now() < until) {
+        const [whole] = await stack.em().execute<{ total: string; lowest: string }[]>(
+          `select sum(balance)::text as total, min(balance) filter (where not may_go_negative)::text as lowest
+           from (select a.may_go_negative, sum(b.balance) as balance
+             from accounts a join account_balances b on b.account_id = a.id group by a.id) held`,
+        );
+        expect(Number(whole?.total)).toBe(0);
+        expect(Number(whole?.lowest)).toBeGreaterThanOrEqual(0);
+        const { body } = await stack.get('/v1/accounts?kind=user&limit=100', { token: pick(people).token });
+        for (const { balance } of body.data.items) expect(Number(balance)).toBeGreaterThanOrEqual(0);
+        reads += 1;
+      }
+    };
+    await Promise.all([...people.map((_, index) => act(index)), read(), read()]);
+
+    expect(reads).toBeGreaterThan(2);
+    // 503: a machine too busy to give a connection in time; nothing was acknowledged.
+    expect([...refusals.keys()].filter((status) => status !== 400 && status !== 503)).toEqual([]);
+    const found = await stack
+      .em()
+      .execute<{ id: string }[]>('select id from transactions where id = any(?::uuid[])', [
+        `{${acknowledged.transactions.join(',')}}`,
+      ]);
+    expect(found).toHaveLength(acknowledged.transactions.length);
+    expect(acknowledged.transactions.length).toBeGreaterThan(clients);
+    await eventually(
+      () =>
+        stack
+          .em()
+          .execute<object[]>("select 1 from payment_orders where id = any(?::uuid[]) and status <> 'PAID'", [
+            `{${acknowledged.topUps.join(',')}}`,
+          ]),
+      (open) => open.length === 0,
+      60_000,
+    );
+    await expectChecksEmpty(stack);
+    expect(Number(await balanceOf(stack, products[1]?.accountId ?? ''))).toBeLessThanOrEqual(5000);
+  }, 240_000);
+});
