@@ -1,0 +1,101 @@
+/**
+ * A partner's first payment, against a running `npm start`: creates a QRIS payment, pays it in the sandbox, receives and
+ * verifies the webhook, and prints the balance.
+ *
+ *   node examples/partner.ts          (DATA_DIR names another stack)
+ */
+import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+interface Credentials {
+  urls: { api: string; sandbox: string };
+  partner: { api_key: string; signing_secret: string; webhook_secret: string };
+}
+interface Payment {
+  id: string;
+  status: string;
+  is_final: boolean;
+  amount: string;
+  fee: string;
+  net_amount: string;
+  payment_code: string;
+}
+interface Balance {
+  balance: string;
+  available: string;
+  pending: string;
+}
+interface Delivered {
+  headers: Record<string, string>;
+  body: string;
+}
+
+const directory = process.env.DATA_DIR ?? '.amanah';
+const { urls, partner }: Credentials = JSON.parse(readFileSync(join(directory, 'credentials.json'), 'utf8'));
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+/** A signed call: the signature is the hex HMAC-SHA256 of the very bytes that are sent, of none without a body. */
+async function call<T>(method: 'GET' | 'POST', path: string, body?: object, idempotencyKey?: string): Promise<T> {
+  const raw = body === undefined ? '' : JSON.stringify(body);
+  const answer = await fetch(`${urls.api}/v1/partners${path}`, {
+    method,
+    headers: {
+      authorization: `Bearer ${partner.api_key}`,
+      'x-partner-signature': createHmac('sha256', partner.signing_secret).update(raw).digest('hex'),
+      ...(body && { 'content-type': 'application/json' }),
+      ...(idempotencyKey && { 'x-idempotency-key': idempotencyKey }),
+    },
+    ...(body && { body: raw }),
+  });
+  const answered = await answer.text();
+  if (!answer.ok) throw new Error(`${path}: ${answer.status} ${answered}`);
+  return JSON.parse(answered).data;
+}
+
+/** Verifies a webhook as Standard Webhooks say: any of the signatures, and not older than five minutes. */
+function verify(secret: string, { headers, body }: Delivered): { type: string; data: Payment } {
+  const { 'webhook-id': id = '', 'webhook-timestamp': timestamp = '', 'webhook-signature': signatures = '' } = headers;
+  if (Math.abs(Date.now() / 1000 - Number(timestamp)) > 300) throw new Error('the webhook is too old');
+  const key = Buffer.from(secret.replace('whsec_', ''), 'base64');
+  const expected = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest();
+  const valid = signatures.split(' ').some((signature) => {
+    const given = Buffer.from(signature.replace('v1,', ''), 'base64');
+    return given.length === expected.length && timingSafeEqual(given, expected);
+  });
+  if (!valid) throw new Error('the webhook is not signed by Amanah');
+  return JSON.parse(body);
+}
+
+/** The webhook about a payment, at the endpoint that the demo partner has on the sandbox. */
+async function receiveWebhook(paymentId: string): Promise<Delivered> {
+  for (let attempt = 0; attempt < 150; attempt += 1) {
+    const answer = await fetch(`${urls.sandbox}/sandbox/webhooks?contains=${paymentId}`);
+    const { webhooks } = (await answer.json()) as { webhooks: Delivered[] };
+    if (webhooks[0]) return webhooks[0];
+    await sleep(200);
+  }
+  throw new Error('no webhook within 30 seconds');
+}
+
+const before = await call<Balance>('GET', '/balance');
+say(`Balance           IDR ${before.balance}`);
+
+const order = { method: 'qris', amount: '50000', external_ref: `INV-${Date.now()}` };
+const payment = await call<Payment>('POST', '/payments', order, randomUUID());
+say(`Payment           ${payment.id}: ${payment.status}, IDR ${payment.amount}, of it fee ${payment.fee}`);
+say(`QR payload        ${payment.payment_code}`);
+
+await fetch(`${urls.sandbox}/sandbox/pay`, {
+  method: 'POST',
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify({ payment_code: payment.payment_code }),
+});
+say('Paid              in the sandbox, as the customer would');
+
+const { type, data } = verify(partner.webhook_secret, await receiveWebhook(payment.id));
+say(`Webhook           ${type}, verified: ${data.status}, net IDR ${data.net_amount}`);
+
+const after = await call<Balance>('GET', '/balance');
+say(`Balance           IDR ${after.balance}, available ${after.available}, pending ${after.pending}`);
