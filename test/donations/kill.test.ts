@@ -26,8 +26,8 @@ beforeAll(async () => {
   superAdmin = await buildSuperAdmin(stack);
 }, 90_000);
 afterAll(async () => {
-  await client.connection.close();
-  await stack.stop();
+  await stack?.stop();
+  await client?.connection.close();
 });
 beforeEach(async () => {
   creator = await buildOrganizationAdmin(stack);
