@@ -14,7 +14,7 @@ const SubscriptionSchema = defineEntity({
     status: p.text().$type<SubscriptionStatus>(),
     started_at: p.datetime(),
     periods_paid: p.integer(),
-    refusals: p.integer(),
+    refusals: p.smallint(),
     ended_at: p.datetime().nullable(),
     created_at: p.datetime().onCreate(() => new Date()),
     updated_at: p.datetime().onCreate(() => new Date()),

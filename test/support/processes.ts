@@ -22,6 +22,8 @@ export interface ProcessStackOptions {
   ownPostgres?: boolean;
   /** A Temporal server of its own with a database file, which the test may stop. */
   ownTemporal?: boolean;
+  /** Variables that differ from the usual ones. */
+  env?: Record<string, string>;
 }
 
 /** API, worker and sandbox as the processes of a deployment, which a test kills, stops and starts again. */
@@ -90,6 +92,7 @@ export async function startProcessStack(options: ProcessStackOptions = {}): Prom
   const env = {
     ...testEnvironment({ databaseUrl, temporalAddress, url, sandboxUrl }, secrets),
     FAILPOINTS: `@${failpoints}`,
+    ...options.env,
   };
   const begin = async (which: 'api' | 'worker') => {
     const start = which === 'api' ? startApi : startWorker;

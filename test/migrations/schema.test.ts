@@ -1,0 +1,38 @@
+import type { MikroORM } from '@mikro-orm/postgresql';
+import { openDatabase } from '../../src/database.ts';
+import { cloneDatabase, type TestDatabase } from '../support/database.ts';
+
+let database: TestDatabase;
+let orm: MikroORM;
+beforeAll(async () => {
+  database = await cloneDatabase();
+  orm = await openDatabase({ url: database.url, poolSize: 2 });
+});
+afterAll(async () => {
+  await orm.close(true);
+  await database.drop();
+});
+
+/**
+ * What only the database says: constraints, indexes, triggers, defaults and sequences are the migrations' own, and the
+ * entities keep silent about them. Everything else is a difference: a table, column, type or nullability.
+ */
+const ofMigrationsAlone = [
+  /^drop (index|trigger|function) /,
+  /^alter table "\w+" drop constraint "\w+";$/,
+  /^alter table "\w+" alter column "\w+" drop default;$/,
+  /^create sequence if not exists /,
+  /^select setval\(/,
+  // Columns that the database fills by itself: generated, kept by a trigger, an identity.
+  /^alter table "accounts" drop column "may_go_negative";$/,
+  /^alter table "roles" drop column "permission_names";$/,
+  /^alter table "saving_circle_members" (drop column "joining_order"|add "joining_order" bigserial);$/,
+];
+
+it('What the migrations made is what the entities say', async () => {
+  const sql = await orm.schema.getUpdateSchemaSQL({ dropTables: false, wrap: false });
+  const differences = sql
+    .split('\n')
+    .filter((line) => line.trim() !== '' && !ofMigrationsAlone.some((pattern) => pattern.test(line)));
+  expect(differences).toEqual([]);
+});
