@@ -10,16 +10,11 @@ import { isUuid } from '../shared/uuid.ts';
 import { Receipt } from './receipt.entity.ts';
 import type { ReceiptSettlement, ReceiptState } from './receipt.ts';
 
-/** Accounts that an operator may credit from suspense: those of people, organizations and things, not the house's. */
-const creditableKinds = [
-  'user',
-  'organization',
-  'circle_holding',
-  'saving_goal',
-  'product',
-  'open_donation_pool',
-  'partner_available',
-];
+/**
+ * Accounts that an operator may credit from suspense: those of people, organizations and things, not the house's. What a
+ * circle holds is its contributions, so late money goes to the member's own account.
+ */
+const creditableKinds = ['user', 'organization', 'saving_goal', 'product', 'open_donation_pool', 'partner_available'];
 
 /**
  * Ends a case of suspense, once (decisions 3): `credit` moves the money to an account, `refund` records that it was
