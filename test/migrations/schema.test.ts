@@ -23,6 +23,7 @@ const ofMigrationsAlone = [
   /^alter table "\w+" alter column "\w+" drop default;$/,
   /^create sequence if not exists /,
   /^select setval\(/,
+  /^alter table "\w+" alter column "\w+" set default nextval\(/,
   // Columns that the database fills by itself: generated, kept by a trigger, an identity.
   /^alter table "accounts" drop column "may_go_negative";$/,
   /^alter table "roles" drop column "permission_names";$/,
