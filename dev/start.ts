@@ -54,6 +54,7 @@ function askedToStop(stopping: AbortController): Promise<string> {
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop(signal));
   whenNpmEnds(() => stop('npm ended'));
+  if (process.channel) process.once('disconnect', () => stop('the starter ended'));
   return promise;
 }
 

@@ -49,7 +49,7 @@ async function runJest(args: string[], isFull: boolean): Promise<Outcome> {
   const file = join(directory, 'report.json');
   try {
     const env = { ...process.env, ...(isFull && { AMANAH_FULL: '1' }) };
-    const endedWell = await run('jest/bin/jest.js', ['--json', `--outputFile=${file}`, ...args], env);
+    const endedWell = await run('jest/bin/jest.js', ['--json', `--outputFile=${file}`, '--forceExit', ...args], env);
     const report = jestReport.parse(JSON.parse(readFileSync(file, 'utf8')));
     const failed = report.numFailedTests + report.numRuntimeErrorTestSuites;
     return { passed: report.numPassedTests, failed: failed === 0 && !endedWell ? 1 : failed };

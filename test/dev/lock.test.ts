@@ -25,11 +25,14 @@ describe('The lock on a data directory', () => {
     const source = `const { lockDataDirectory } = await import(${JSON.stringify(join(import.meta.dirname, '../../dev/lock.ts'))});
       lockDataDirectory(${JSON.stringify(directory)}); console.log('locked'); setInterval(() => {}, 1000);`;
     const holder = spawn(process.execPath, ['--input-type=module', '--eval', source], {
-      stdio: ['ignore', 'pipe', 'inherit'],
+      stdio: ['ignore', 'pipe', 'ignore'],
     });
-    await once(holder.stdout, 'data');
-    expect(() => lockDataDirectory(directory)).toThrow(`(process ${holder.pid})`);
-    holder.kill('SIGKILL');
+    try {
+      await once(holder.stdout, 'data');
+      expect(() => lockDataDirectory(directory)).toThrow(`(process ${holder.pid})`);
+    } finally {
+      holder.kill('SIGKILL');
+    }
     await once(holder, 'exit');
     lockDataDirectory(directory).release();
   });

@@ -1,4 +1,4 @@
-import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
 describe('the stack of a test file', () => {
   let stack: Stack;
@@ -8,8 +8,9 @@ describe('the stack of a test file', () => {
   afterAll(() => stack?.stop());
 
   test('is ready: database, Temporal and storage answer', async () => {
-    const { status, body } = await stack.get('/readyz');
-    expect({ status, body }).toMatchObject({ status: 200 });
+    const isReady = () => stack.get('/readyz');
+    const { body } = await eventually(isReady, ({ status }) => status === 200);
+    expect(body.checks).toEqual({ database: 'ok', temporal: 'ok', storage: 'ok' });
   });
 
   test('starts with a database whose invariants hold', async () => {

@@ -29,10 +29,10 @@ interface Started {
 function start(env: Record<string, string> = {}): Started {
   const child = spawn(process.execPath, [script], {
     env: { ...process.env, DATA_DIR: directory, PORT: '0', TEMPORAL_UI_PORT: '0', LOG_LEVEL: 'warn', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk));
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => (output += chunk));
   const ended = once(child, 'exit').then(([code]) => code as number | null);
   return { child, output: () => output, ended };
 }
