@@ -36,13 +36,17 @@ type Asking = { caller: Caller; request: ContributionRequest; requestId: string 
  * Contributes to the open round of a circle on the rail that the request chooses, through the same dispatcher as every
  * payment. Refuses as `getPayableCircle` and as the rail does.
  */
-export function contribute(em: EntityManager, ports: Ports, asking: Asking): Promise<MadeContribution> {
-  const { payment_id, source_account_id } = asking.request;
-  if (payment_id === undefined) return contributeFromBalance(em, asking);
-  if (source_account_id !== undefined) {
+export async function contribute(em: EntityManager, ports: Ports, asking: Asking): Promise<MadeContribution> {
+  const { saving_circle_id: circleId, contribution_amount, payment_id, source_account_id } = asking.request;
+  if (payment_id !== undefined && source_account_id !== undefined) {
     refuse('REQUEST_INVALID', 'source_account_id: give either this or payment_id');
   }
-  return contributeByGateway(em, ports, asking, payment_id);
+  const amount = formatMoney(contribution_amount);
+  const asked = { circleId, userId: asking.caller.userId, amount, field: 'contribution_amount' };
+  const { memberAccountId } = await getPayableCircle(em, asked);
+  return payment_id === undefined
+    ? contributeFromBalance(em, asking, source_account_id ?? memberAccountId)
+    : contributeByGateway(em, ports, asking, payment_id);
 }
 
 async function contributeByGateway(
@@ -66,19 +70,17 @@ async function contributeByGateway(
 async function contributeFromBalance(
   em: EntityManager,
   { caller, request, requestId }: Asking,
+  sourceAccountId: string,
 ): Promise<MadeContribution> {
-  const { saving_circle_id: circleId, contribution_amount, source_account_id } = request;
+  const { saving_circle_id: circleId, contribution_amount } = request;
   const { userId } = caller;
-  const amount = formatMoney(contribution_amount);
-  const sourceAccountId =
-    source_account_id ?? (await getPayableCircle(em, { circleId, userId, amount })).memberAccountId;
   const transactionId = balancePaymentIdFor(userId, undefined);
   await payFromBalance(em, savingCircleContribution, {
     payer: caller,
     transactionId,
     referenceId: circleId,
     sourceAccountId,
-    amount,
+    amount: formatMoney(contribution_amount),
     requestId,
   });
   const contribution = await em.fork().findOneOrFail(CircleContribution, {

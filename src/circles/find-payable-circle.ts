@@ -36,11 +36,12 @@ export const refuseRepeat = (status: string): never =>
 
 /**
  * The circle that a user may contribute this amount (IDR) to now. Refuses with NOT_FOUND; with FORBIDDEN who is not a
- * member; with 400 while no round is open, another amount than the circle's, and a repeat (DUPLICATE).
+ * member; with 400 while no round is open, another amount than the circle's (which the request calls `field`), and a
+ * repeat (DUPLICATE).
  */
 export async function getPayableCircle(
   em: EntityManager,
-  { circleId, userId, amount }: { circleId: string; userId: string; amount: Money },
+  { circleId, userId, amount, field = 'amount' }: { circleId: string; userId: string; amount: Money; field?: string },
 ): Promise<PayableCircle> {
   const [row] = await em.execute<Row[]>(query, [userId, circleId]);
   if (row === undefined) return refuseUnknownCircle();
@@ -52,7 +53,7 @@ export async function getPayableCircle(
     refuse('REQUEST_INVALID', `saving_circle_id: no round is open, the saving circle is ${state}`);
   }
   if (compareMoney(amount, row.amount) !== 0) {
-    refuse('REQUEST_INVALID', `amount: a contribution to this saving circle is ${formatMoney(row.amount)}`);
+    refuse('REQUEST_INVALID', `${field}: a contribution to this saving circle is ${formatMoney(row.amount)}`);
   }
   if (row.contributed !== null) return refuseRepeat(row.contributed);
   return {

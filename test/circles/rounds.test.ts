@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { savingCircleContribution } from '../../src/payments/handlers/saving-circle-contribution.ts';
 import { payFromBalance } from '../../src/payments/pay-from-balance.ts';
 import { newId } from '../../src/shared/ids.ts';
@@ -108,6 +109,8 @@ describe('A contribution is refused', () => {
       const { status, body } = await contribute(stack, first, id, { contribution_amount });
       expect({ contribution_amount, status, body }).toMatchObject({ status: 400 });
     }
+    const other = await contribute(stack, first, id, { contribution_amount: '5' });
+    expect(other.body.message).toContain('contribution_amount');
     expect((await contribute(stack, first, id, { payment_id: bca, source_account_id: first.accountId })).status).toBe(
       400,
     );
@@ -231,6 +234,16 @@ describe('The pot', () => {
     });
   });
 
+  it('is paid as soon as the last contribution, by the gateway, has settled', async () => {
+    const { id, members } = await buildActiveCircle(stack, 2);
+    const [first, second] = members as [BuiltUser, BuiltUser];
+    expect((await contribute(stack, first, id)).status).toBe(201);
+    const { body } = await contribute(stack, second, id, { payment_id: bca });
+    await stack.sandbox.post('/sandbox/pay', { payment_code: body.payment.payment_code });
+    await circleWhen(stack, first, id, { current_turn: 2 });
+    expect(await balanceOf(stack, first.accountId)).toBe('1100000.0000');
+  });
+
   it('is paid once when the last two contributions come at the same instant', async () => {
     const circles = await Promise.all(Array.from({ length: 4 }, () => buildActiveCircle(stack, 2)));
     await Promise.all(circles.flatMap(({ id, members }) => members.map((member) => contribute(stack, member, id))));
@@ -309,6 +322,24 @@ describe('Cancelling an active circle', () => {
     );
     expect(status.name).toBe('COMPLETED');
   });
+
+  it('at the instant of the last contributions ends either way with nothing held and nothing lost', async () => {
+    const circles = await Promise.all(Array.from({ length: 4 }, () => buildActiveCircle(stack, 3)));
+    await Promise.all(
+      circles.flatMap(({ id, members }) => [
+        ...members.map((member) => contribute(stack, member, id)),
+        sleep(Math.random() * 150).then(() => cancel(id)),
+      ]),
+    );
+    for (const { id, members } of circles) {
+      expect((await readCircle(stack, platform, id)).status).toBe('cancelled');
+      expect(await heldBy(stack, id)).toBe('0.0000');
+      const balances = await Promise.all(members.map(({ accountId }) => balanceOf(stack, accountId)));
+      expect(balances.reduce((sum, balance) => sum + Number(balance), 0)).toBe(3_000_000);
+      const statuses = new Set(await statusesOf(id));
+      expect(statuses.size).toBeLessThanOrEqual(1);
+    }
+  }, 60_000);
 
   it('is refused with 400 while it is new, and with 404 when there is none', async () => {
     const { id } = await createCircle(stack, await buildIndividual(stack));
