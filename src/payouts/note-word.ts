@@ -9,10 +9,12 @@ export function lockPayout(tx: EntityManager, id: string): Promise<Payout> {
 }
 
 /**
- * Writes down what the provider said at `at`, in the caller's transaction: one row for each change of its word, since
- * when nobody can tell, and when the sweep looks after the payout if its workflow does not.
+ * Writes down what the provider said, in the caller's transaction: one row for each change of its word, since when
+ * nobody can tell, and when the sweep looks after the payout if its workflow does not. `asked` is the workflow's clock
+ * when it asked; the word came later, by the clock that is ahead.
  */
-export async function noteWord(tx: EntityManager, payout: Payout, word: TransferWord, at: Date): Promise<void> {
+export async function noteWord(tx: EntityManager, payout: Payout, word: TransferWord, asked: Date): Promise<void> {
+  const at = new Date(Math.max(asked.getTime(), Date.now()));
   const failureCode = 'failureCode' in word ? word.failureCode : null;
   if (payout.last_word !== word.said) {
     await tx.execute('insert into payout_words (payout_id, said, failure_code, at) values (?, ?, ?, ?)', [

@@ -6,17 +6,11 @@ import { createRoom } from '../http/room.ts';
 import { partnerAnswer } from '../partners/partner-answer.ts';
 import { TimelineShape } from '../partners/timeline.ts';
 import { must } from '../shared/assert.ts';
-import { refuse } from '../shared/errors.ts';
-import { payoutIdFor } from '../shared/ids.ts';
+import { createPayout } from './create-payout.ts';
 import { findPayouts, getPayout } from './find-payouts.ts';
-import { Payout } from './payout.entity.ts';
 import { payoutPath, payoutStatuses } from './payout.ts';
 import { tellPayoutTimeline } from './payout-timeline.ts';
-import { preparePayout } from './prepare-payout.ts';
 import { ListedPayoutShape, PayoutShape, presentPayout, presentWholePayout } from './present-payout.ts';
-
-/** How long a request waits for the reservation; then it looks for the row. */
-const reservationWaitMs = 10_000;
 
 const NewPayout = z.strictObject({
   amount: moneyString(),
@@ -50,19 +44,9 @@ room.post(
   async ({ em, deps, caller, body, requestId }) => {
     const { partnerId } = caller;
     const idempotency = must(caller.idempotency, 'an idempotent route has its key');
-    const payoutId = payoutIdFor(partnerId, idempotency.key);
-    if (idempotency.resourceId === null) {
-      const asked = { payoutId, partnerId, body, idempotency, requestId };
-      const opening = await preparePayout(em, deps.sealer, asked);
-      await deps.temporal.startPartnerPayout(payoutId, opening, reservationWaitMs);
-    }
-    const payout = await em.fork().findOne(Payout, { id: payoutId, partner_id: partnerId });
-    if (payout === null) {
-      refuse('SERVICE_UNAVAILABLE', 'The payout could not be reserved in time; try again under the same key', {
-        retryAfterSeconds: 2,
-      });
-    }
-    return { ...(await presentWholePayout(deps.sealer, payout)), status_url: payoutPath(payoutId) };
+    const hands = { sealer: deps.sealer, workflows: deps.temporal };
+    const payout = await createPayout(em, hands, { partnerId, body, idempotency, requestId });
+    return { ...(await presentWholePayout(deps.sealer, payout)), status_url: payoutPath(payout.id) };
   },
 );
 

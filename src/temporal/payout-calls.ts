@@ -1,7 +1,8 @@
 import { type Client, WithStartWorkflowOperation } from '@temporalio/client';
 import { TypedSearchAttributes, type Workflow } from '@temporalio/common';
 import type { partnerPayout } from '../../workflows/partner-payout.ts';
-import type { PayoutOpening, PayoutStatus } from '../payouts/payout.ts';
+import type { PayoutStarter } from '../payouts/create-payout.ts';
+import type { PayoutStatus } from '../payouts/payout.ts';
 import type { PayoutPort } from '../payouts/sweep-payouts.ts';
 import { workflowIds } from '../shared/ids.ts';
 import { wholeRupiah } from '../shared/money.ts';
@@ -9,14 +10,7 @@ import { searchAttributeKeys } from './search-attributes.ts';
 import { callTimeoutMs, withinWait } from './within-wait.ts';
 
 /** What payouts ask of Temporal. */
-export interface PayoutCalls extends PayoutPort {
-  /**
-   * Starts the payout's workflow, or joins the one that runs, and waits at most `waitMs` until the money is reserved.
-   * Null when the wait ended without an answer. Refuses what the reservation refuses, and with SERVICE_UNAVAILABLE when
-   * Temporal is away.
-   */
-  startPartnerPayout(payoutId: string, opening: PayoutOpening, waitMs: number): Promise<PayoutStatus | null>;
-}
+export interface PayoutCalls extends PayoutPort, PayoutStarter {}
 
 /** One update for all who wait for the same payout: a retry joins the first call. */
 const updateId = 'reservation';

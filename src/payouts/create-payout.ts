@@ -1,0 +1,60 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Sealer } from '../encryption/sealer.ts';
+import { refuse } from '../shared/errors.ts';
+import { payoutIdFor } from '../shared/ids.ts';
+import { createPlaces } from '../shared/turns.ts';
+import { Payout } from './payout.entity.ts';
+import type { PayoutOpening, PayoutStatus } from './payout.ts';
+import { type PayoutRequest, preparePayout } from './prepare-payout.ts';
+
+/** How long a creation waits for its reservation; then it looks for the row. */
+const reservationWaitMs = 20_000;
+/**
+ * So many payouts are being reserved at once by one process. Whoever waits looks at limits and balance when its turn
+ * comes: of a flood, those that have become hopeless are refused without a workflow.
+ */
+const places = createPlaces(24);
+
+/** How a payout becomes a workflow; made by `temporal/`, passed in. */
+export interface PayoutStarter {
+  /**
+   * Starts the payout's workflow, or joins the one that runs, and waits at most `waitMs` until the money is reserved.
+   * Null when the wait ended without an answer. Refuses what the reservation refuses, and with SERVICE_UNAVAILABLE when
+   * Temporal is away.
+   */
+  startPartnerPayout(payoutId: string, opening: PayoutOpening, waitMs: number): Promise<PayoutStatus | null>;
+}
+
+export interface PayoutCreation {
+  partnerId: string;
+  body: PayoutRequest;
+  /** `resourceId` is set when the key has made its payout already: then this is a retry. */
+  idempotency: { key: string; keyHash: string; fingerprint: string; resourceId: string | null };
+  requestId: string;
+}
+
+/**
+ * Creates a payout and waits until its money is reserved. Refuses with FUNDS_* what the partner may not pay out, and with
+ * SERVICE_UNAVAILABLE when nothing was reserved in time: a retry under the same key joins what may still begin.
+ */
+export async function createPayout(
+  em: EntityManager,
+  { sealer, workflows }: { sealer: Sealer; workflows: PayoutStarter },
+  { partnerId, body, idempotency, requestId }: PayoutCreation,
+): Promise<Payout> {
+  const payoutId = payoutIdFor(partnerId, idempotency.key);
+  if (idempotency.resourceId === null) {
+    const leave = await places.enter();
+    try {
+      const opening = await preparePayout(em, sealer, { payoutId, partnerId, body, idempotency, requestId });
+      await workflows.startPartnerPayout(payoutId, opening, reservationWaitMs);
+    } finally {
+      leave();
+    }
+  }
+  const payout = await em.fork().findOne(Payout, { id: payoutId, partner_id: partnerId });
+  if (payout !== null) return payout;
+  refuse('SERVICE_UNAVAILABLE', 'The payout could not be reserved in time; try again under the same key', {
+    retryAfterSeconds: 2,
+  });
+}

@@ -1,0 +1,332 @@
+import type { BuiltPartner } from '../support/partner.ts';
+import { buildPartner, freshKey } from '../support/partner.ts';
+import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+import {
+  buildPayer,
+  generous,
+  magicAccount,
+  pay,
+  payoutBody,
+  payoutWhen,
+  readBalance,
+  readPayout,
+  transfersOf,
+} from './build-payouts.ts';
+
+let stack: Stack;
+let partner: BuiltPartner;
+beforeAll(async () => {
+  stack = await startStack({ worker: true, sandbox: true });
+  partner = await buildPayer(stack, {
+    fees: [
+      { method: 'payout', fixed: '2500', basis_points: 0 },
+      { method: 'payout', channel: 'BNI', fixed: '1000', basis_points: 10 },
+    ],
+  });
+}, 60_000);
+afterAll(() => stack.stop());
+afterEach(() => expectChecksEmpty(stack));
+
+const refusal = (status: number, code: string, details?: unknown) => ({
+  status,
+  body: { error: { code, ...(details === undefined ? {} : { details }) }, request_id: expect.any(String) },
+});
+const post = async (body: object, key?: string | null, by = partner) => {
+  const answer = await by.post('/payouts', payoutBody(body), key);
+  return { status: answer.status, body: answer.body };
+};
+
+describe('POST /v1/partners/payouts', () => {
+  it('answers 200 with the payout as soon as the money is reserved: amount, fee, net, status_url', async () => {
+    const { status, body } = await post({ external_ref: 'INV-7' });
+    expect({ status, body }).toEqual({
+      status: 200,
+      body: {
+        data: {
+          id: expect.any(String),
+          reference: expect.stringMatching(/^PO-[0-9A-F]{20}$/),
+          external_ref: 'INV-7',
+          status: 'pending',
+          is_final: false,
+          amount: '100000.0000',
+          fee: '2500.0000',
+          net_amount: '97500.0000',
+          currency: 'IDR',
+          bank_code: 'BRI',
+          bank_account_number: magicAccount('111111'),
+          status_url: `/v1/partners/payouts/${body.data.id}`,
+          created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+          finalized_at: null,
+        },
+        request_id: expect.any(String),
+      },
+    });
+    const { body: detail } = await partner.get(body.data.status_url.replace('/v1/partners', ''));
+    expect(detail.data).toMatchObject({ id: body.data.id, bank_account_number: magicAccount('111111') });
+    await payoutWhen(partner, body.data.id, 'succeeded');
+  });
+
+  it('ADDED reserves amount + fee, and the amount reaches the bank', async () => {
+    const added = await buildPayer(stack, {
+      feeMode: 'ADDED',
+      fees: [{ method: 'payout', fixed: '2500', basis_points: 0 }],
+    });
+    const payout = await pay(added, { bank_account_number: magicAccount('131313') });
+    expect(payout).toMatchObject({ amount: '100000.0000', fee: '2500.0000', net_amount: '100000.0000' });
+    expect(await readBalance(added)).toMatchObject({ available: '897500.0000', pending: '102500.0000' });
+    const [transfer] = await eventually(
+      () => transfersOf(stack, payout.id),
+      (transfers) => transfers.length === 1,
+    );
+    expect(transfer?.amount).toBe(100_000);
+  });
+
+  it('takes the fee of the bank before that of the method', async () => {
+    const { body } = await post({ bank_code: 'BNI', bank_account_number: '1234567890' });
+    expect(body.data).toMatchObject({ fee: '1100.0000', net_amount: '98900.0000' });
+  });
+
+  it.each([
+    ['no amount', { amount: undefined }, 'amount'],
+    ['an amount that is a number', { amount: 1000 }, 'amount'],
+    ['an amount of zero', { amount: '0' }, 'amount'],
+    ['a negative amount', { amount: '-5' }, 'amount'],
+    ['five decimals', { amount: '100000.00001' }, 'amount'],
+    ['a fraction of a rupiah for the bank', { amount: '100000.5' }, 'amount'],
+    ['an amount that does not cover the fee', { amount: '2500' }, 'amount'],
+    ['more than the bank takes', { amount: '300000000' }, 'amount'],
+    ['no bank', { bank_code: undefined }, 'bank_code'],
+    ['an unknown bank', { bank_code: 'ID_BCA' }, 'bank_code'],
+    ['no account number', { bank_account_number: undefined }, 'bank_account_number'],
+    ['an account number with letters', { bank_account_number: '12345678901AB' }, 'bank_account_number'],
+    ['an account number too short for the bank', { bank_account_number: '123456' }, 'bank_account_number'],
+    ['an account number too long for the bank', { bank_account_number: '123456789012345678' }, 'bank_account_number'],
+    ['an unknown field', { colour: 'blue' }, 'colour'],
+    ['an external_ref that is too long', { external_ref: 'x'.repeat(129) }, 'external_ref'],
+  ])('refuses %s with REQUEST_INVALID_PAYLOAD, naming the field', async (_, changes, field) => {
+    const details = [{ field, message: expect.stringContaining(field) }];
+    expect(await post(changes)).toMatchObject(refusal(400, 'REQUEST_INVALID_PAYLOAD', details));
+  });
+
+  it('needs an idempotency key of 8 to 128 characters', async () => {
+    expect(await post({}, null)).toMatchObject(refusal(400, 'REQUEST_IDEMPOTENCY_KEY_REQUIRED'));
+    expect(await post({}, 'short')).toMatchObject(refusal(400, 'REQUEST_INVALID_PAYLOAD'));
+    expect(await post({}, 'x'.repeat(129))).toMatchObject(refusal(400, 'REQUEST_INVALID_PAYLOAD'));
+  });
+
+  it('replays the first answer byte for byte under the same key, and pays once', async () => {
+    const key = freshKey();
+    const body = payoutBody({ bank_account_number: magicAccount('131313') });
+    const before = await readBalance(partner);
+    const answers = await Promise.all(Array.from({ length: 10 }, () => partner.post('/payouts', body, key)));
+    const later = await partner.post('/payouts', body, key);
+    expect(new Set([...answers, later].map((answer) => JSON.stringify(answer.body))).size).toBe(1);
+    expect(later.headers.get('idempotency-replayed')).toBe('true');
+    const after = await readBalance(partner);
+    expect(Number(before.available) - Number(after.available)).toBe(100_000);
+    const changed = await partner.post('/payouts', { ...body, amount: '100001' }, key);
+    expect(changed).toMatchObject(refusal(409, 'REQUEST_IDEMPOTENCY_KEY_REUSED'));
+  });
+
+  it('leaves a key free that was refused before anything was reserved', async () => {
+    const key = freshKey();
+    expect(await post({ amount: '99999999' }, key)).toMatchObject(refusal(422, 'FUNDS_INSUFFICIENT_BALANCE'));
+    expect(await post({ amount: '10000' }, key)).toMatchObject({ status: 200 });
+  });
+
+  it('needs the permission request-payout, and an active partner', async () => {
+    const reader = await buildPartner(stack, { permissions: ['read-gateway', 'collect-payment'], limits: generous });
+    expect(await post({}, undefined, reader)).toMatchObject(refusal(403, 'AUTH_PERMISSION_DENIED'));
+    const suspended = await buildPartner(stack, { status: 'suspended', limits: generous });
+    expect(await post({}, undefined, suspended)).toMatchObject(refusal(403, 'AUTH_PARTNER_INACTIVE'));
+    const payer = await buildPartner(stack, { permissions: ['request-payout'], limits: generous });
+    expect(await payer.get('/payouts')).toMatchObject(refusal(403, 'AUTH_PERMISSION_DENIED'));
+  });
+
+  it('keeps account number and beneficiary out of the history, in the workflow only sealed', async () => {
+    const payout = await pay(partner, { beneficiary_name: 'Siti Rahayu', external_ref: 'for Siti' });
+    await payoutWhen(partner, payout.id, 'succeeded');
+    const handle = stack.deps.temporal.client.workflow.getHandle(`partner-payout/${payout.id}`);
+    const bytes = JSON.stringify(await handle.fetchHistory(), (_, value) =>
+      value?.type === 'Buffer' ? Buffer.from(value.data).toString('utf8') : value,
+    );
+    const decoded = bytes + Buffer.from(bytes.replace(/[^A-Za-z0-9+/=]/g, ''), 'base64').toString('latin1');
+    for (const secret of [magicAccount('111111'), 'Siti']) expect(decoded).not.toContain(secret);
+    expect(bytes).toContain(payout.id);
+  });
+});
+
+describe('FUNDS_*', () => {
+  const limits = { max_payout_amount: '50000', max_daily_amount: '100000', max_hourly_count: 3 };
+  const small = { amount: '20000' };
+
+  it('FUNDS_PAYOUT_SUSPENDED while no limits are configured, and while payouts_enabled is false', async () => {
+    const payer = await buildPartner(stack);
+    expect(await post({}, undefined, payer)).toMatchObject(refusal(422, 'FUNDS_PAYOUT_SUSPENDED'));
+    expect((await payer.get('/limits')).body.data).toEqual({
+      max_payout_amount: null,
+      max_daily_amount: null,
+      max_hourly_count: null,
+    });
+    await payer.administer('put', '/limits', generous);
+    await payer.administer('patch', '', { payouts_enabled: false });
+    expect(await post({}, undefined, payer)).toMatchObject(refusal(422, 'FUNDS_PAYOUT_SUSPENDED'));
+    await payer.administer('patch', '', { payouts_enabled: true });
+    expect(await post({}, undefined, payer)).toMatchObject(refusal(422, 'FUNDS_INSUFFICIENT_BALANCE'));
+  });
+
+  it('FUNDS_LIMIT_EXCEEDED for a single payout above max_payout_amount, of which the whole remains', async () => {
+    const payer = await buildPayer(stack, { limits });
+    const details = {
+      limit: 'max_payout_amount',
+      maximum: '50000.0000',
+      used: '0.0000',
+      remaining: '50000.0000',
+    };
+    expect(await post({ amount: '50001' }, undefined, payer)).toMatchObject(
+      refusal(422, 'FUNDS_LIMIT_EXCEEDED', details),
+    );
+    expect(await post({ amount: '50000' }, undefined, payer)).toMatchObject({ status: 200 });
+  });
+
+  it('FUNDS_LIMIT_EXCEEDED when the amount of the last 24 hours would pass max_daily_amount', async () => {
+    const payer = await buildPayer(stack, { limits: { ...limits, max_hourly_count: 100 } });
+    for (const amount of ['50000', '40000']) await pay(payer, { amount });
+    const details = { limit: 'max_daily_amount', maximum: '100000.0000', used: '90000.0000', remaining: '10000.0000' };
+    expect(await post(small, undefined, payer)).toMatchObject(refusal(422, 'FUNDS_LIMIT_EXCEEDED', details));
+    expect(await post({ amount: '10000' }, undefined, payer)).toMatchObject({ status: 200 });
+  });
+
+  it('FUNDS_LIMIT_EXCEEDED when the count of the last hour would pass max_hourly_count', async () => {
+    const payer = await buildPayer(stack, { limits });
+    for (let count = 0; count < 3; count += 1) await pay(payer, small);
+    const details = { limit: 'max_hourly_count', maximum: 3, used: 3, remaining: 0 };
+    expect(await post(small, undefined, payer)).toMatchObject(refusal(422, 'FUNDS_LIMIT_EXCEEDED', details));
+  });
+
+  it('FUNDS_INSUFFICIENT_BALANCE when available does not cover what is reserved', async () => {
+    const payer = await buildPayer(stack, {
+      available: '100000',
+      feeMode: 'ADDED',
+      fees: [{ method: 'payout', fixed: '2500', basis_points: 0 }],
+    });
+    const details = { available: '100000.0000', required: '102500.0000' };
+    expect(await post({}, undefined, payer)).toMatchObject(refusal(422, 'FUNDS_INSUFFICIENT_BALANCE', details));
+    expect(await post({ amount: '97500' }, undefined, payer)).toMatchObject({ status: 200 });
+  });
+
+  it('a failed payout consumes none of the daily amount but counts toward the hourly count, a reversed one stays', async () => {
+    const payer = await buildPayer(stack, { limits });
+    const failing = await pay(payer, { ...small, bank_account_number: magicAccount('121212') });
+    await payoutWhen(payer, failing.id, 'failed');
+    const reversing = await pay(payer, { amount: '30000', bank_account_number: magicAccount('654321') });
+    await payoutWhen(payer, reversing.id, 'reversed');
+    expect((await payer.get('/limits')).body.data).toEqual({
+      max_payout_amount: { maximum: '50000.0000', used: '0.0000', remaining: '50000.0000' },
+      max_daily_amount: { maximum: '100000.0000', used: '30000.0000', remaining: '70000.0000' },
+      max_hourly_count: { maximum: 3, used: 2, remaining: 1 },
+    });
+  });
+
+  it('refused requests count in no limit, and the windows roll', async () => {
+    const payer = await buildPayer(stack, { limits });
+    await post({ amount: '50001' }, undefined, payer);
+    const old = await pay(payer, { amount: '50000' });
+    await payoutWhen(payer, old.id, 'succeeded');
+    const age = (interval: string) =>
+      stack.em().transactional(async (tx) => {
+        await tx.execute("set local session_replication_role = 'replica'");
+        await tx.execute('update payouts set created_at = now() - ?::interval where id = ?', [interval, old.id]);
+      });
+    const used = async () => {
+      const { max_daily_amount: daily, max_hourly_count: hourly } = (await payer.get('/limits')).body.data;
+      return [daily.used, hourly.used];
+    };
+    expect(await used()).toEqual(['50000.0000', 1]);
+    await age('61 minutes');
+    expect(await used()).toEqual(['50000.0000', 0]);
+    await age('24 hours 1 minute');
+    expect(await used()).toEqual(['0.0000', 0]);
+  });
+});
+
+describe('Reading payouts', () => {
+  it('lists them newest first, without account numbers, with the total of all matches', async () => {
+    const payer = await buildPayer(stack);
+    const made: string[] = [];
+    for (const external_ref of ['A', 'B', 'A']) made.push((await pay(payer, { external_ref })).id);
+    const { body } = await payer.get('/payouts');
+    expect(body.data).toMatchObject({ page: 1, limit: 50, total: 3 });
+    expect(body.data.items.map(({ id }: { id: string }) => id)).toEqual(made.toReversed());
+    expect(body.data.items[0]).not.toHaveProperty('bank_account_number');
+    expect((await payer.get('/payouts?external_ref=A')).body.data.total).toBe(2);
+    expect((await payer.get('/payouts?limit=1&page=3')).body.data.items[0].id).toBe(made[0]);
+    expect((await payer.get(`/payouts?after=${made[1]}`)).body.data.items).toHaveLength(1);
+    expect((await payer.get('/payouts?page=9')).body.data.items).toEqual([]);
+    for (const id of made) await payoutWhen(payer, id, 'succeeded');
+    expect((await payer.get('/payouts?status=succeeded')).body.data.total).toBe(3);
+    expect((await payer.get('/payouts?status=reversed')).body.data.total).toBe(0);
+    const day = new Date(Date.now() + 7 * 3_600_000).toISOString().slice(0, 10);
+    expect((await payer.get(`/payouts?from=${day}&to=${day}`)).body.data.total).toBe(3);
+    expect((await payer.get('/payouts?to=2020-01-01')).body.data.total).toBe(0);
+  });
+
+  it.each(['page=0', 'limit=0', 'limit=101', 'status=expired', 'from=yesterday'])('refuses %s', async (query) => {
+    const { status, body } = await partner.get(`/payouts?${query}`);
+    expect({ status, body }).toMatchObject(refusal(400, 'REQUEST_INVALID_PAYLOAD'));
+  });
+
+  it("answers 404 for another partner's payout and for none", async () => {
+    const payout = await pay(partner);
+    const other = await buildPayer(stack);
+    for (const path of [`/payouts/${payout.id}`, `/payouts/${payout.id}/timeline`]) {
+      expect(await other.get(path)).toMatchObject(refusal(404, 'RESOURCE_NOT_FOUND'));
+    }
+    const nobody = '00000000-0000-4000-8000-00000000dead';
+    expect(await other.get(`/payouts/${nobody}`)).toMatchObject(refusal(404, 'RESOURCE_NOT_FOUND'));
+    expect(await readPayout(other, payout.id)).toBeUndefined();
+  });
+
+  it('tells the timeline oldest first, a failure with its code, and nothing next when it is final', async () => {
+    const payout = await pay(partner, { bank_account_number: magicAccount('999999') });
+    await payoutWhen(partner, payout.id, 'failed');
+    const { data } = (await partner.get(`/payouts/${payout.id}/timeline`)).body;
+    const types = data.items.map(({ type }: { type: string }) => type);
+    expect(types.slice(0, 2)).toEqual(['request', 'reservation']);
+    expect(new Set(types)).toEqual(new Set(['request', 'reservation', 'provider', 'callback', 'ledger', 'outcome']));
+    expect(JSON.stringify(data.items)).toContain('REJECTED_BY_CHANNEL');
+    expect(data.next).toBeNull();
+  });
+});
+
+describe('The webhooks of a payout', () => {
+  it('tell succeeded, failed and reversed once each, with the resource as it was and a growing version', async () => {
+    const url = `${stack.sandbox.url}/sandbox/webhooks`;
+    const payer = await buildPayer(stack, { webhook: { url } });
+    const reversed = await pay(payer, { bank_account_number: magicAccount('654321') });
+    const failed = await pay(payer, { bank_account_number: magicAccount('121212') });
+    await payoutWhen(payer, reversed.id, 'reversed');
+    const received = async (id: string) =>
+      (await stack.sandbox.get(`/sandbox/webhooks?contains=${id}`)).body.webhooks.map(({ body }: { body: string }) =>
+        JSON.parse(body),
+      );
+    const told = await eventually(
+      () => received(reversed.id),
+      (bodies) => bodies.length === 2,
+    );
+    expect(
+      told.toSorted((a: { data: { version: number } }, b: typeof a) => a.data.version - b.data.version),
+    ).toMatchObject([
+      { type: 'payout.succeeded', data: { id: reversed.id, status: 'succeeded', version: 1 } },
+      { type: 'payout.reversed', data: { id: reversed.id, status: 'reversed', version: 2 } },
+    ]);
+    const [failure] = await eventually(
+      () => received(failed.id),
+      (bodies) => bodies.length === 1,
+    );
+    expect(failure).toMatchObject({
+      type: 'payout.failed',
+      data: { failure_code: 'INVALID_DESTINATION', is_final: true, bank_account_number: magicAccount('121212') },
+    });
+  });
+});

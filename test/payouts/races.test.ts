@@ -1,0 +1,91 @@
+import type { HttpAnswer } from '../support/http.ts';
+import { type BuiltPartner, freshKey } from '../support/partner.ts';
+import { isFullRun } from '../support/run.ts';
+import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+import { buildPayer, generous, payoutBody, readBalance } from './build-payouts.ts';
+
+let stack: Stack;
+beforeAll(async () => {
+  stack = await startStack({ worker: true, sandbox: true });
+}, 60_000);
+afterAll(() => stack.stop());
+afterEach(() => expectChecksEmpty(stack));
+
+/** Simultaneous payouts of 1, and how many of them may pass. */
+const racers = isFullRun() ? 500 : 50;
+const winners = isFullRun() ? 100 : 10;
+
+interface Race {
+  reserved: number;
+  refused: { code: string; details: { limit?: string } }[];
+}
+
+/** A payout of 1; an answer 503 of a machine out of breath is asked again under the same key, as clients do. */
+async function payAsAClient(partner: BuiltPartner): Promise<HttpAnswer> {
+  const key = freshKey();
+  for (;;) {
+    const answer = await partner.post('/payouts', payoutBody({ amount: '1' }), key);
+    if (answer.status !== 503) return answer;
+    await new Promise((resolve) => setTimeout(resolve, 500));
+  }
+}
+
+/** Sends all at once, and reads the balance meanwhile: in every answer it adds up. */
+async function race(partner: BuiltPartner): Promise<Race> {
+  let racing = true;
+  const watching = (async () => {
+    let readings = 0;
+    for (; racing; readings += 1) {
+      const { status, body } = await partner.get('/balance');
+      if (status === 503) continue;
+      const { available, pending, balance } = body.data;
+      expect(Number(available) + Number(pending)).toBe(Number(balance));
+      expect(Number(available)).toBeGreaterThanOrEqual(0);
+    }
+    return readings;
+  })();
+  const answers = await Promise.all(Array.from({ length: racers }, () => payAsAClient(partner)));
+  racing = false;
+  expect(await watching).toBeGreaterThan(0);
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 422]));
+  return {
+    reserved: answers.filter(({ status }) => status === 200).length,
+    refused: answers.filter(({ status }) => status === 422).map(({ body }) => body.error),
+  };
+}
+
+async function everyPayoutEnded(partner: BuiltPartner): Promise<void> {
+  await eventually(
+    async () => (await partner.get('/payouts?status=pending')).body.data.total,
+    (pending) => pending === 0,
+    60_000,
+  );
+}
+
+describe(`${racers} simultaneous payouts of 1`, () => {
+  it(`against a balance of ${winners}: exactly ${winners} are reserved`, async () => {
+    const partner = await buildPayer(stack, { available: String(winners) });
+    const { reserved, refused } = await race(partner);
+    expect(reserved).toBe(winners);
+    expect(new Set(refused.map(({ code }) => code))).toEqual(new Set(['FUNDS_INSUFFICIENT_BALANCE']));
+    expect(await readBalance(partner)).toMatchObject({ available: '0.0000' });
+    await everyPayoutEnded(partner);
+    expect(await readBalance(partner)).toMatchObject({ balance: '0.0000', pending: '0.0000' });
+  }, 120_000);
+
+  it(`against a daily limit of ${winners}: exactly ${winners} are reserved`, async () => {
+    const partner = await buildPayer(stack, { limits: { ...generous, max_daily_amount: String(winners) } });
+    const { reserved, refused } = await race(partner);
+    expect(reserved).toBe(winners);
+    expect(new Set(refused.map(({ details }) => details.limit))).toEqual(new Set(['max_daily_amount']));
+    await everyPayoutEnded(partner);
+  }, 120_000);
+
+  it(`against an hourly count of ${winners}: exactly ${winners} are reserved`, async () => {
+    const partner = await buildPayer(stack, { limits: { ...generous, max_hourly_count: winners } });
+    const { reserved, refused } = await race(partner);
+    expect(reserved).toBe(winners);
+    expect(new Set(refused.map(({ details }) => details.limit))).toEqual(new Set(['max_hourly_count']));
+    await everyPayoutEnded(partner);
+  }, 120_000);
+});
