@@ -37,7 +37,7 @@ async function run(): Promise<void> {
     vhostBuckets: false,
     configureBuckets: [{ name: bucket }],
   });
-  server.middleware.splice(-1, 0, keepTrailingSlash);
+  server.middleware.splice(-1, 0, refuseUnsigned, keepTrailingSlash);
   server.on('error', (error) => process.stderr.write(`${String(error)}\n`));
   const stop = () => process.exit(0);
   process.on('SIGTERM', stop);
@@ -57,6 +57,13 @@ function keepTrailingSlash(ctx: S3rverContext, next: () => Promise<void>): Promi
     ctx.mountPath = '/';
   }
   return next();
+}
+
+/** The server checks signatures, but lets those pass that have none: files are private, here too. */
+function refuseUnsigned(ctx: S3rverContext, next: () => Promise<void>): Promise<void> {
+  if ('authorization' in ctx.headers || 'X-Amz-Algorithm' in ctx.query) return next();
+  ctx.status = 403;
+  return Promise.resolve();
 }
 
 if (import.meta.main) await run();

@@ -9,6 +9,9 @@ declare module '@20minutes/s3rver' {
   }
   export interface S3rverContext {
     path: string;
+    status: number;
+    headers: Record<string, unknown>;
+    query: Record<string, unknown>;
     mountPath: string;
     state: { vhost?: boolean };
   }

@@ -42,14 +42,18 @@ export async function storeDocument(
     id,
     await sealer.seal(placeOfUpload(id), key),
   ]);
+  let outcomeIsKnown = true;
   try {
     await failpoint('store-document.before-put');
+    outcomeIsKnown = false;
     await storage.put(key, object, input.open());
+    outcomeIsKnown = true;
     await failpoint('store-document.after-put');
     return await tradeForDocument(em, { ...input, id, urlSealed: await sealer.seal(placeOfUrl(id), key) });
   } catch (error) {
-    // What cannot be taken away now, with storage or the database gone, is left to the sweep.
-    await abandonUpload(em.fork(), { storage, sealer }, id).catch(() => {});
+    // What cannot be taken away now is left to the sweep; so is a put that failed here, for it may come true later.
+    const cleaning = outcomeIsKnown ? abandonUpload(em.fork(), { storage, sealer }, id) : storage.remove(key);
+    await cleaning.catch(() => {});
     throw error;
   }
 }

@@ -21,7 +21,7 @@ export interface StoredObject {
 
 /** Object storage, S3 or what speaks its language. Every call but `ping` refuses with SERVICE_UNAVAILABLE when it is away. */
 export interface Storage {
-  /** Stores one object by one request with its length, or nothing. */
+  /** Stores one object by one request with its length. After a refusal there may be a part of it, also a moment later. */
   put(key: string, object: StoredObject, body: Readable): Promise<void>;
   /** What is stored under the key, or null. */
   find(key: string): Promise<StoredObject | null>;
@@ -69,7 +69,10 @@ export function openStorage(config: Config): Storage {
         ContentType: contentType,
         Metadata: sha256 === null ? {} : { sha256 },
       });
-      await orAway(client.send(command, { abortSignal: AbortSignal.timeout(putTimeoutMs) }));
+      const broken = new AbortController();
+      body.once('error', (error) => broken.abort(error));
+      const abortSignal = AbortSignal.any([broken.signal, AbortSignal.timeout(putTimeoutMs)]);
+      await orAway(client.send(command, { abortSignal }));
     },
     async find(key) {
       try {

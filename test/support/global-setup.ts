@@ -7,12 +7,12 @@ import type { Part } from '../../dev/part.ts';
 import { findFreePort } from '../../dev/ports.ts';
 import { postgresUrl, startPostgres } from '../../dev/postgres.ts';
 import { writePrivateJson } from '../../dev/private-file.ts';
-import { startS3 } from '../../dev/s3.ts';
 import { startTemporal } from '../../dev/temporal.ts';
 import { findTemporalBinary } from '../../dev/temporal-binary.ts';
 import { findTimeSkippingServer } from '../../dev/time-skipping.ts';
 import { migrate } from '../../src/migrate.ts';
 import { announceTestRun, type TestRun } from './run.ts';
+import { startTestS3 } from './s3.ts';
 
 declare global {
   var testRunParts: { parts: Part[]; directory: string; onAbandoned: () => void } | undefined;
@@ -59,7 +59,7 @@ export default async function globalSetup(): Promise<void> {
 
   const [, , binary, workflowBundle, timeSkipping] = await Promise.all([
     preparePostgres(),
-    keepPart(startS3({ ...s3, directory: join(directory, 's3') }, { logFile: logFile('s3') })),
+    keepPart(startTestS3({ ...s3, directory: join(directory, 's3') }, { logFile: logFile('s3') }, say('S3'))),
     prepareTemporal(),
     ensureWorkflowBundle({ logFile: logFile('bundle') }),
     findTimeSkipping(),

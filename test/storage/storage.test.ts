@@ -1,0 +1,111 @@
+import { randomBytes } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
+import { newId } from '../../src/shared/ids.ts';
+import type { Storage } from '../../src/storage/storage.ts';
+import { keysOf, multipartUploads } from '../support/documents.ts';
+import { type Stack, startStack } from '../support/stack.ts';
+
+let stack: Stack;
+let storage: Storage;
+beforeAll(async () => {
+  stack = await startStack({ env: { LOG_LEVEL: 'silent' } });
+  storage = stack.deps.storage;
+});
+afterAll(() => stack.stop());
+
+const content = randomBytes(3_000_000);
+const object = { contentType: 'image/png', sizeBytes: content.length, sha256: 'ab'.repeat(32) };
+const newKey = () => `documents/${newId()}/${newId()}`;
+const body = (bytes = content) => Readable.from([bytes.subarray(0, 1_000_000), bytes.subarray(1_000_000)]);
+const spaceOf = (key: string) => key.split('/')[1] ?? '';
+
+describe('Storage', () => {
+  it('keeps an object with its type, size and digest, and answers for its bucket', async () => {
+    const key = newKey();
+    await storage.put(key, object, body());
+    expect(await storage.find(key)).toEqual(object);
+    await storage.ping();
+  });
+
+  it('finds nothing where nothing is', async () => {
+    expect(await storage.find(newKey())).toBeNull();
+  });
+
+  it('removes an object, and nothing when there is none', async () => {
+    const key = newKey();
+    await storage.put(key, object, body());
+    await storage.remove(key);
+    await storage.remove(key);
+    expect(await storage.find(key)).toBeNull();
+  });
+
+  it('refuses a body that breaks off, without a multipart upload that would stay; what it kept can be removed', async () => {
+    const key = newKey();
+    async function* broken() {
+      yield content.subarray(0, 1_000_000);
+      await delay(50);
+      throw new Error('the disk is gone');
+    }
+    await expect(storage.put(key, object, Readable.from(broken(), { objectMode: false }))).rejects.toMatchObject({
+      code: 'SERVICE_UNAVAILABLE',
+    });
+    expect((await multipartUploads(stack)) ?? []).toEqual([]);
+    await delay(500);
+    await storage.remove(key);
+    expect(await keysOf(stack, spaceOf(key))).toEqual([]);
+  });
+
+  it('signs an address that serves the object as an attachment, until it expires', async () => {
+    const key = newKey();
+    await storage.put(key, object, body());
+    const url = await storage.signViewUrl(key, { fileName: 'a.png', lifetimeSeconds: 2 });
+    const answer = await fetch(url);
+    expect([answer.status, answer.headers.get('content-type'), answer.headers.get('content-disposition')]).toEqual([
+      200,
+      'image/png',
+      'attachment; filename="a.png"',
+    ]);
+    expect(Buffer.from(await answer.arrayBuffer()).equals(content)).toBe(true);
+    await delay(2_500);
+    expect((await fetch(url)).status).toBe(403);
+  });
+
+  it.each([
+    [
+      'another key',
+      (url: URL, other: string) =>
+        new URL(url.href.replace(url.pathname.slice(1).split('/').slice(1).join('/'), other)),
+    ],
+    [
+      'another name',
+      (url: URL) => {
+        const bent = new URL(url);
+        bent.searchParams.set('response-content-disposition', 'inline');
+        return bent;
+      },
+    ],
+    [
+      'a longer life',
+      (url: URL) => {
+        const bent = new URL(url);
+        bent.searchParams.set('X-Amz-Expires', '604800');
+        return bent;
+      },
+    ],
+  ])('refuses an address that is bent to %s', async (_, bend) => {
+    const [key, other] = [newKey(), newKey()];
+    await Promise.all([storage.put(key, object, body()), storage.put(other, object, body())]);
+    const url = new URL(await storage.signViewUrl(key, { fileName: 'a.png', lifetimeSeconds: 60 }));
+    const bent = bend(url, other);
+    expect(bent.href).not.toBe(url.href);
+    expect((await fetch(bent)).status).toBe(403);
+  });
+
+  it('is closed to those without a signature', async () => {
+    const key = newKey();
+    await storage.put(key, object, body());
+    const { status } = await fetch(`${stack.env.S3_ENDPOINT}/${stack.env.S3_BUCKET}/${key}`);
+    expect(status).toBe(403);
+  });
+});
