@@ -7,6 +7,7 @@ import { amount, moneyNumber, optionalText, uuid } from '../http/fields.ts';
 import { readIdempotencyKey } from '../http/idempotency-key.ts';
 import { listQuery, pageFields, presentPage } from '../http/paging.ts';
 import { createRoom } from '../http/room.ts';
+import { withoutTexts, withTexts } from './answer-texts.ts';
 import { findChannels } from './find-channels.ts';
 import { findOrders, getOrder, type OrderWithChannel } from './find-orders.ts';
 import { handlerOf } from './handlers/index.ts';
@@ -112,11 +113,11 @@ room.post(
   async ({ em, deps, caller, body, ctx, requestId }) => {
     const asking = { caller, body, key: readIdempotencyKey(ctx), requestId };
     const outcome = await payByGateway(em, deps, asking);
-    if ('replay' in outcome) return replay(outcome.replay);
+    if ('replay' in outcome) return replay(await withTexts(em, deps.sealer, outcome.replay));
     const { found, idempotency } = outcome;
     const data = { status: 'success', statusCode: 201, message: 'Payment created', data: await present(deps, found) };
     if (idempotency === null) return created(data);
-    return answerOnce(em.fork(), { userId: caller.userId, ...idempotency }, data);
+    return answerOnce(em.fork(), deps, { userId: caller.userId, ...idempotency }, data);
   },
 );
 
@@ -144,10 +145,12 @@ room.post(
 /** The first answer under a key is kept and is what every later one says; a key of another request is refused. */
 async function answerOnce(
   em: EntityManager,
+  { sealer }: Dependencies,
   claim: { userId: string; keyHash: string; fingerprint: string },
-  data: object,
+  data: Parameters<typeof withoutTexts>[0],
 ) {
-  const kept = await keepFirstAnswer(em, claim, { status: 201, body: JSON.stringify(data) });
+  const first = { status: 201, body: JSON.stringify(withoutTexts(data)) };
+  const kept = await withTexts(em, sealer, await keepFirstAnswer(em, claim, first));
   return kept.first ? answer(kept.status, Buffer.from(kept.body)) : replay(kept);
 }
 

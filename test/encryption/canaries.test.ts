@@ -1,0 +1,191 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { openTemporal } from '../../src/temporal/connect.ts';
+import { type BuiltUser, buildIndividual } from '../support/build.ts';
+import { buildTransaction, upload } from '../support/documents.ts';
+import { buildPartner } from '../support/partner.ts';
+import { type ProcessStack, startProcessStack } from '../support/processes.ts';
+import { testRun } from '../support/run.ts';
+import { eventually } from '../support/stack.ts';
+
+/** Values that are in no row, log line or history as they are, by where they were given. */
+const sealed = new Map<string, string>();
+/** Values that the database keeps in the open (or as a hash), but no log and no history does. */
+const personal = new Map<string, string>();
+
+const canary = (where: string): string => {
+  const value = `CANARY${randomBytes(9).toString('hex')}`;
+  sealed.set(where, value);
+  return value;
+};
+const keep = (kept: Map<string, string>, where: string, value: unknown): void => void kept.set(where, String(value));
+
+let stack: ProcessStack;
+let user: BuiltUser;
+const level = process.env.TEST_LOG_LEVEL;
+
+async function made(answer: Promise<{ status: number; body: unknown }>) {
+  const { status, body } = await answer;
+  if (status > 201) throw new Error(`${status} ${JSON.stringify(body)}`);
+  // biome-ignore lint/suspicious/noExplicitAny: answers are read by tests, which say what they expect
+  return body as any;
+}
+
+async function useEveryField(): Promise<void> {
+  const { token } = user;
+  const texts = ['province', 'city', 'country', 'district', 'subdistrict', 'street', 'village', 'rt', 'rw'];
+  const more = ['postal_code', 'unit_number', 'building_number', 'label'];
+  const address = Object.fromEntries([...texts, ...more].map((field) => [field, canary(`address ${field}`)]));
+  const { data } = await made(stack.post('/v1/addresses', address, { token }));
+  await made(stack.patch(`/v1/addresses/${data.address.id}`, { street: canary('changed street') }, { token }));
+  await stack.post('/v1/addresses', { ...address, unknown: canary('refused field') }, { token });
+
+  const document = await made(upload(stack, user, await buildTransaction(stack, user)));
+  keep(sealed, 'document url', document.url.split('/').at(-1));
+  await made(stack.get(`/v1/documents/${document.id}/view-url`, { token }));
+  const identity = { number: canary('number'), name_on_document: canary('name_on_document') };
+  await made(stack.post('/v1/official-documents', { kind: 'passport', ...identity }, { token }));
+
+  const email = `${canary('email').toLowerCase()}@example.org`;
+  const signup = { name: canary('user name'), email, password: canary('password') };
+  for (const [where, key] of [
+    ['email', 'email'],
+    ['name', 'user name'],
+  ] as const) {
+    keep(personal, where, where === 'email' ? email : sealed.get(key));
+    sealed.delete(key);
+  }
+  await made(stack.post('/v1/auth/signup', signup));
+  const login = await made(stack.post('/v1/auth/login', { email, password: signup.password }));
+  keep(sealed, 'access token', login.data.access_token);
+  await stack.post('/v1/auth/login', { email, password: canary('wrong password') });
+}
+
+async function payAndBePaid(): Promise<void> {
+  const payment = await made(
+    stack.post(
+      '/v1/payments/gateway',
+      {
+        reference_type: 'account_top_up',
+        reference_id: user.accountId,
+        payment_id: 1,
+        amount: 50_000,
+        transaction_name: canary('transaction_name'),
+        transaction_desc: canary('transaction_desc'),
+      },
+      { token: user.token, headers: { 'idempotency-key': canary('idempotency key') } },
+    ),
+  );
+  await stack.sandbox.post('/sandbox/pay', { payment_code: payment.data.payment_code });
+  const path = `/v1/payments/orders/${payment.data.payment_order_id}`;
+  await eventually(
+    async () => (await made(stack.get(path, { token: user.token }))).data.status,
+    (status) => status === 'PAID',
+  );
+  const order = payment.data.payment_order_id;
+  const callback = {
+    event: 'payment.succeeded',
+    data: { id: randomUUID(), reference_id: order, payer: canary('payer') },
+  };
+  await stack.post('/v1/gateway/callbacks/xendit', callback, {
+    headers: { 'x-callback-token': stack.env.XENDIT_CALLBACK_TOKEN ?? '', 'webhook-id': randomUUID() },
+  });
+  keep(sealed, 'callback token', stack.env.XENDIT_CALLBACK_TOKEN);
+
+  const partner = await buildPartner(stack, { webhook: { url: `${stack.sandbox.url}/sandbox/webhooks` } });
+  keep(sealed, 'API key', partner.apiKey);
+  keep(sealed, 'signing secret', partner.signingSecret);
+  keep(sealed, 'webhook secret', partner.webhookSecret);
+  const collected = await made(
+    partner.post('/payments', {
+      method: 'virtual_account',
+      channel: 'BCA',
+      amount: '50000',
+      customer_name: canary('customer_name'),
+      customer_email: `${canary('customer_email').toLowerCase()}@example.org`,
+      customer_phone: '+6281234509876',
+    }),
+  );
+  keep(sealed, 'customer_phone', '81234509876');
+  await stack.sandbox.post('/sandbox/pay', { payment_code: collected.payment_code ?? collected.data?.payment_code });
+  await eventually(
+    () => stack.em().execute<unknown[]>('select 1 from webhook_deliveries where delivered_at is not null'),
+    (rows) => rows.length > 0,
+  );
+}
+
+beforeAll(async () => {
+  process.env.TEST_LOG_LEVEL = 'debug';
+  stack = await startProcessStack();
+  user = await buildIndividual(stack);
+  await useEveryField();
+  await payAndBePaid();
+}, 120_000);
+afterAll(async () => {
+  if (level === undefined) delete process.env.TEST_LOG_LEVEL;
+  else process.env.TEST_LOG_LEVEL = level;
+  await stack.stop();
+});
+
+const found = (text: string, canaries: Iterable<[string, string]>): string[] => {
+  const lower = text.toLowerCase();
+  return [...canaries].filter(([, value]) => lower.includes(value.toLowerCase())).map(([where]) => where);
+};
+
+describe('No value that is to be kept secret', () => {
+  it('is in a dump of the database: every column of every row of every table', async () => {
+    const em = stack.em();
+    const tables = await em.execute<{ name: string }[]>(
+      "select quote_ident(schemaname) || '.' || quote_ident(tablename) as name from pg_tables where schemaname !~ '^(pg_|information_schema)'",
+    );
+    let dump = '';
+    for (const { name } of tables) {
+      const rows = await em.execute<{ row: string }[]>(`select t::text as row from ${name} t`);
+      dump += rows.map(({ row }) => `${name} ${row}\n`).join('');
+    }
+    expect(dump).toContain(user.id);
+    expect(dump).toContain('addresses');
+    expect(found(dump, sealed)).toEqual([]);
+    // Bytes are told in hex, and what is packed into base64 is read too.
+    const packed = [...dump.matchAll(/\\x([0-9a-f]{16,})|([A-Za-z0-9+/_-]{24,})/g)].map(([, hex, base64]) =>
+      hex ? Buffer.from(hex, 'hex').toString('latin1') : Buffer.from(base64 ?? '', 'base64').toString('latin1'),
+    );
+    expect(found(packed.join('\n'), sealed)).toEqual([]);
+  });
+
+  it('is in the logs of API and worker at debug level', () => {
+    const directory = join(testRun().directory, stack.env.TEMPORAL_TASK_QUEUE ?? '');
+    for (const name of ['api', 'worker']) {
+      const log = readFileSync(join(directory, `${name}.log`), 'utf8');
+      expect(log).toContain(name === 'api' ? '/v1/official-documents' : 'the worker polls');
+      expect(found(log, [...sealed, ...personal])).toEqual([]);
+    }
+  });
+
+  it('is in a workflow: its history, its ids, its summary, its search attributes', async () => {
+    const address = stack.env.TEMPORAL_ADDRESS ?? '';
+    const client = openTemporal({ address, namespace: 'default' });
+    const query = `TaskQueue = '${stack.env.TEMPORAL_TASK_QUEUE}'`;
+    let text = '';
+    const read = (value: unknown): void => {
+      if (value instanceof Uint8Array || Buffer.isBuffer(value)) text += `${Buffer.from(value).toString('utf8')}\n`;
+      else if (typeof value === 'string') text += `${value}\n`;
+      else if (typeof value === 'object' && value !== null) for (const part of Object.values(value)) read(part);
+    };
+    const types = new Set<string>();
+    await eventually(
+      async () => {
+        for await (const { workflowId, runId, type, raw } of client.workflow.list({ query })) {
+          types.add(type);
+          read([workflowId, raw, await client.workflow.getHandle(workflowId, runId).fetchHistory()]);
+        }
+        return [...types];
+      },
+      (seen) => seen.includes('gatewayPayment') && seen.includes('partnerPayment'),
+    );
+    await client.connection.close();
+    expect(text).toContain(user.id);
+    expect(found(text, [...sealed, ...personal])).toEqual([]);
+  });
+});
