@@ -47,6 +47,7 @@ import { stuckPayoutsRoom } from './payouts/stuck-payouts.routes.ts';
 import { productsRoom } from './products/products.routes.ts';
 import { reconciliationsRoom } from './reconciliation/reconciliations.routes.ts';
 import { savingGoalsRoom } from './saving-goals/saving-goals.routes.ts';
+import { webhookDocuments } from './webhooks/webhook-documents.ts';
 import { webhooksRoom } from './webhooks/webhooks.routes.ts';
 
 export const version = '0.1.0';
@@ -121,7 +122,7 @@ export function createApp(deps: Dependencies, house: readonly Room[] = rooms): K
     if (route.access.kind === 'partner' && !doors.partner) throw new Error(`${route.path} needs the partner door`);
     router.register(route.path, [route.method], serveRoute(route, deps, doors));
   }
-  const document = buildOpenApi(house, { version, url: new URL(config.PUBLIC_URL).origin });
+  const document = buildOpenApi(house, { version, url: new URL(config.PUBLIC_URL).origin, webhooks: webhookDocuments });
   const routers = [router, probes(deps.readiness, metrics), documentation(document)];
   for (const { routes: serve } of routers.map((part) => ({ routes: part.routes() }))) app.use(serve);
   app.use(refuseUnknown((path) => methodsOf(routers, path)));

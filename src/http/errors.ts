@@ -19,6 +19,9 @@ const partnerCodes: Partial<Record<ErrorCode, ErrorCode>> = {
   IDEMPOTENCY_KEY_REUSED: 'REQUEST_IDEMPOTENCY_KEY_REUSED',
 };
 
+/** The code that partners see for one of the catalogue. */
+export const partnerCodeOf = (code: ErrorCode): ErrorCode => partnerCodes[code] ?? code;
+
 const networkCodes = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -60,7 +63,7 @@ export function presentError(error: DomainError, path: string, requestId: string
   const statusCode = errorStatuses[error.code];
   if (isPartnerPath(path)) {
     const { message, details } = error;
-    const code = partnerCodes[error.code] ?? error.code;
+    const code = partnerCodeOf(error.code);
     return { error: { code, message, ...(details === undefined ? {} : { details }) }, request_id: requestId };
   }
   const several = error.messages && error.messages.length > 1;

@@ -5,9 +5,10 @@ import {
   type ZodOpenApiOperationObject,
   type ZodOpenApiResponsesObject,
 } from 'zod-openapi';
-import { errorStatuses } from '../shared/errors.ts';
+import { DomainError, type ErrorCode, errorStatuses } from '../shared/errors.ts';
 import type { Access } from './access.ts';
-import { partnerPrefix } from './errors.ts';
+import { partnerCodeOf, partnerPrefix, presentError } from './errors.ts';
+import { addExamples } from './examples.ts';
 import type { Room, Route } from './room.ts';
 
 const Refusal = z
@@ -18,10 +19,15 @@ const Refusal = z
   })
   .meta({ id: 'Error' });
 
+/** Codes that partners never see. */
+const notForPartners = ['INSUFFICIENT_BALANCE', 'FOREIGN_ORGANIZATION'];
+const codes = Object.keys(errorStatuses) as ErrorCode[];
+const partnerCodes = [...new Set(codes.map(partnerCodeOf))].filter((code) => !notForPartners.includes(code));
+
 const PartnerRefusal = z
   .object({
     error: z.object({
-      code: z.enum(Object.keys(errorStatuses) as [string, ...string[]]),
+      code: z.enum(partnerCodes),
       message: z.string(),
       details: z.unknown().optional(),
     }),
@@ -45,6 +51,38 @@ const reasons: Record<number, string> = {
   504: 'The outcome at the provider is not known yet; poll, do not send again under another key.',
 };
 
+/** A webhook as the document shows it. */
+export interface WebhookDocument {
+  type: string;
+  summary: string;
+  body: z.ZodType;
+}
+
+const webhookDescription =
+  'Signed as Standard Webhooks: `webhook-signature` carries `v1,` and the base64 HMAC-SHA256 of ' +
+  '`webhook-id.webhook-timestamp.body` under the webhook secret, once for each secret that is live. Verify it over the ' +
+  'bytes received, refuse a timestamp that is older than five minutes, and take each `webhook-id` once: the same ' +
+  'webhook may come again. Anything but a 2xx within 15 seconds is tried again at growing intervals for three days.';
+
+function webhookOperation({ type, summary, body }: WebhookDocument): ZodOpenApiOperationObject {
+  return {
+    tags: ['Partner API'],
+    operationId: `webhook_${type.replace('.', '_')}`,
+    summary,
+    description: webhookDescription,
+    security: [],
+    requestParams: {
+      header: z.object({
+        'webhook-id': z.string().meta({ description: 'The same at every attempt.' }),
+        'webhook-timestamp': z.string().meta({ description: 'Seconds since 1970, of this attempt.' }),
+        'webhook-signature': z.string(),
+      }),
+    },
+    requestBody: { required: true, content: { 'application/json': { schema: body } } },
+    responses: { '2XX': { description: 'Taken; it is not sent again.' } },
+  };
+}
+
 /** Who may use a route, in one sentence of the document. */
 export function describeAccess(access: Access): string {
   if (access.kind === 'open') return `Open to anyone${access.note ? `: ${access.note}` : ''}.`;
@@ -67,6 +105,13 @@ function statusesOfRefusals({ access, path, body, params, query, refusals = [] }
   return [...statuses].sort((a, b) => a - b);
 }
 
+const idempotencyKey = z
+  .string()
+  .min(8)
+  .max(128)
+  .regex(/^[\x20-\x7e]+$/)
+  .meta({ description: 'Makes a repetition safe: the same key with the same body answers the first answer again.' });
+
 function operationOf(route: Route): ZodOpenApiOperationObject {
   const partners = route.path.startsWith(`${partnerPrefix}/`);
   const responses: ZodOpenApiResponsesObject = {};
@@ -77,16 +122,11 @@ function operationOf(route: Route): ZodOpenApiOperationObject {
         : { description: 'Done.', content: { 'application/json': { schema: shape } } };
   }
   for (const status of statusesOfRefusals(route)) {
-    responses[String(status) as `${4 | 5}${string}`] = {
-      description: reasons[status] ?? 'Refused.',
-      content: { 'application/json': { schema: partners ? PartnerRefusal : Refusal } },
-    };
+    responses[String(status) as `${4 | 5}${string}`] = refusalOf(route, status);
   }
   const header = route.idempotent
     ? z.object({
-        [partners ? 'X-Idempotency-Key' : 'Idempotency-Key']: partners
-          ? z.string().min(8).max(128)
-          : z.string().min(8).max(128).optional(),
+        [partners ? 'X-Idempotency-Key' : 'Idempotency-Key']: partners ? idempotencyKey : idempotencyKey.optional(),
       })
     : undefined;
   const content = route.upload
@@ -106,6 +146,21 @@ function operationOf(route: Route): ZodOpenApiOperationObject {
     ...(content ? { requestBody: { content, required: !route.body?.safeParse({}).success } } : {}),
     responses,
     'x-access': route.access,
+  };
+}
+
+function refusalOf({ path }: Route, status: number) {
+  const description = reasons[status] ?? 'Refused.';
+  const [first = 'INTERNAL', ...others] = codes.filter((code) => errorStatuses[code] === status);
+  const error = new DomainError(first, description.replace(/[.;].*$/, ''));
+  const example = presentError(error, path, '0198c2f4-7a52-7d6e-9b0a-5f2f6c0f9e11');
+  if (!path.startsWith(`${partnerPrefix}/`)) {
+    return { description, content: { 'application/json': { schema: Refusal, example } } };
+  }
+  const named = [...new Set([first, ...others].map(partnerCodeOf))].filter((code) => partnerCodes.includes(code));
+  return {
+    description: `${description} Codes: ${named.map((code) => `\`${code}\``).join(', ')}.`,
+    content: { 'application/json': { schema: PartnerRefusal, example } },
   };
 }
 
@@ -129,24 +184,49 @@ function tagsOf(rooms: readonly Room[]): { name: string; description?: string }[
   return [...tags.values()];
 }
 
+const introduction = `Payments for giving and saving: collect, save, give, pay out. Money is IDR; amounts in answers are
+decimal strings with four decimals, timestamps ISO 8601 UTC.
+
+**Signing in.** People log in at \`POST /v1/auth/login\` and send the access token as \`Authorization: Bearer\` or as the
+cookie \`access_token\` (then with an allowed \`Origin\` on everything that changes something). Partners send their API key as
+\`Authorization: Bearer\` and the hex HMAC-SHA256 of the raw body under their signing secret as \`x-partner-signature\`, on
+every call, reads included.
+
+**Idempotency.** A header \`Idempotency-Key\` (partners: \`X-Idempotency-Key\`) of 8 to 128 characters makes a repetition safe:
+the same key with the same body answers the first answer again, with \`Idempotency-Replayed: true\`.
+
+**Errors** are \`{ message, statusCode, error }\`; under \`/v1/partners\` \`{ error: { code, message, details? }, request_id }\`.
+A 503 carries \`Retry-After\`; after a 504, or no answer at all, ask under the same key and never under another.
+
+**Request ids.** \`x-request-id\` is taken over when sent (up to 64 printable characters) and stands in every answer's header.
+
+**Lists** take \`page\` and \`limit\` (at most 100), or \`after\`, the id of the last row seen.`;
+
 /** The OpenAPI 3.1 document, made from the same declarations that validate (decisions 10). */
-export function buildOpenApi(rooms: readonly Room[], options: { version: string; url: string }): object {
+export function buildOpenApi(
+  rooms: readonly Room[],
+  options: { version: string; url: string; webhooks?: readonly WebhookDocument[] },
+): object {
   const paths: NonNullable<ZodOpenApiObject['paths']> = {};
   for (const route of rooms.flatMap(({ routes }) => routes)) {
     const path = route.path.replace(/:(\w+)/g, '{$1}');
     paths[path] = { ...paths[path], [route.method]: operationOf(route) };
   }
-  return createDocument(
+  const webhooks = Object.fromEntries(
+    (options.webhooks ?? []).map((webhook) => [webhook.type, { post: webhookOperation(webhook) }]),
+  );
+  const document = createDocument(
     {
       openapi: '3.1.0',
       info: {
         title: 'Amanah',
         version: options.version,
-        description: 'Payments for giving and saving: collect, save, give, pay out.',
+        description: introduction,
       },
       servers: [{ url: options.url }],
       tags: tagsOf(rooms),
       paths,
+      webhooks,
       components: {
         securitySchemes: {
           bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
@@ -169,4 +249,5 @@ export function buildOpenApi(rooms: readonly Room[], options: { version: string;
     },
     { allowEmptySchema: { unknown: true, any: true, custom: true } },
   );
+  return addExamples(document);
 }

@@ -1,0 +1,154 @@
+/**
+ * Makes `sdk/generated.ts` from the OpenAPI document of the API: the types of every operation under /v1/partners and of
+ * the webhooks. Run it after a route of theirs has changed: npm run sdk:generate
+ */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { rooms, version } from '../src/app.ts';
+import { buildOpenApi } from '../src/http/openapi.ts';
+import { webhookDocuments } from '../src/webhooks/webhook-documents.ts';
+
+interface Schema {
+  $ref?: string;
+  type?: string | string[];
+  const?: unknown;
+  enum?: unknown[];
+  anyOf?: Schema[];
+  oneOf?: Schema[];
+  allOf?: Schema[];
+  items?: Schema;
+  properties?: Record<string, Schema>;
+  required?: string[];
+  additionalProperties?: boolean | Schema;
+  description?: string;
+}
+interface Content {
+  content?: Record<string, { schema?: Schema }>;
+}
+interface Operation {
+  summary?: string;
+  parameters?: { in: string; name: string; required?: boolean; description?: string; schema: Schema }[];
+  requestBody?: Content;
+  responses?: Record<string, Content>;
+}
+interface Document {
+  paths: Record<string, Record<string, Operation>>;
+  webhooks: Record<string, { post?: Operation }>;
+  components: { schemas: Record<string, Schema> };
+}
+
+const refPrefix = '#/components/schemas/';
+const methods = ['get', 'post', 'put', 'patch', 'delete'];
+
+/** The text of the generated file for the API as it is in this tree. */
+export function generateTypes(): string {
+  const built = buildOpenApi(rooms, { version, url: 'http://localhost', webhooks: webhookDocuments });
+  const document: Document = JSON.parse(JSON.stringify(built));
+  const used = new Set<string>();
+  const operations = Object.entries(document.paths)
+    .filter(([path]) => path.startsWith('/v1/partners/'))
+    .toSorted(([left], [right]) => (left < right ? -1 : 1))
+    .flatMap(([path, item]) =>
+      methods.flatMap((method) => {
+        const operation = item[method];
+        return operation === undefined ? [] : [printOperation(`${method.toUpperCase()} ${path}`, operation, used)];
+      }),
+    );
+  const webhooks = Object.entries(document.webhooks).map(([name, { post }]) => {
+    const schema = post?.requestBody?.content?.['application/json']?.schema ?? {};
+    return `  '${name}': ${print(schema, used, 1)};`;
+  });
+  const printed = new Map<string, string>();
+  // Printing a schema may name further ones.
+  for (let rest = [...used]; rest.length > 0; rest = [...used].filter((name) => !printed.has(name))) {
+    for (const name of rest) printed.set(name, print(document.components.schemas[name] ?? {}, used, 0));
+  }
+  const schemas = [...printed].toSorted(([left], [right]) => (left < right ? -1 : 1));
+  return `// Generated from the OpenAPI document by sdk/generate.ts; not edited by hand.
+
+${schemas.map(([name, text]) => `export type ${name} = ${text};\n`).join('\n')}
+/** Every operation of a partner: its path parameters, query, body and the \`data\` of its answer. */
+export interface Operations {
+${operations.join('\n')}
+}
+
+/** The body of each webhook by its type. */
+export interface Webhooks {
+${webhooks.join('\n')}
+}
+`;
+}
+
+function printOperation(name: string, operation: Operation, used: Set<string>): string {
+  const { parameters = [] } = operation;
+  const group = (place: string) => {
+    const fields = parameters.filter((parameter) => parameter.in === place);
+    const properties = Object.fromEntries(
+      fields.map(({ name: field, schema, description }) => [field, { ...schema, ...(description && { description }) }]),
+    );
+    const required = fields.filter((field) => field.required).map((field) => field.name);
+    return print({ type: 'object', properties, required }, used, 2);
+  };
+  const body = operation.requestBody?.content?.['application/json']?.schema;
+  const answer = operation.responses?.['200']?.content?.['application/json']?.schema?.properties?.data;
+  return `  /** ${operation.summary ?? name}. */
+  '${name}': {
+    params: ${group('path')};
+    query: ${group('query')};
+    body: ${body === undefined ? 'undefined' : print(body, used, 2)};
+    answer: ${print(answer ?? {}, used, 2)};
+  };`;
+}
+
+function print(schema: Schema, used: Set<string>, depth: number): string {
+  if (schema.$ref?.startsWith(refPrefix)) {
+    const name = schema.$ref.slice(refPrefix.length);
+    used.add(name);
+    return name;
+  }
+  if ('const' in schema) return literal(schema.const);
+  if (schema.enum) return schema.enum.map(literal).join(' | ');
+  const several = schema.anyOf ?? schema.oneOf;
+  if (several) return [...new Set(several.map((part) => print(part, used, depth)))].join(' | ');
+  if (schema.allOf) return schema.allOf.map((part) => print(part, used, depth)).join(' & ');
+  if (Array.isArray(schema.type)) {
+    return schema.type.map((type) => print({ ...schema, type }, used, depth)).join(' | ');
+  }
+  switch (schema.type) {
+    case 'string':
+    case 'boolean':
+    case 'null':
+      return schema.type;
+    case 'integer':
+    case 'number':
+      return 'number';
+    case 'array': {
+      const items = print(schema.items ?? {}, used, depth);
+      return / [|&] /.test(items) ? `(${items})[]` : `${items}[]`;
+    }
+    case 'object':
+      return printObject(schema, used, depth);
+    default:
+      return 'unknown';
+  }
+}
+
+function printObject({ properties = {}, required = [] }: Schema, used: Set<string>, depth: number): string {
+  const names = Object.keys(properties);
+  if (names.length === 0) return 'Record<string, never>';
+  const indent = '  '.repeat(depth + 1);
+  const lines = Object.entries(properties).map(([name, schema]) => {
+    const note = schema.description ? `${indent}/** ${schema.description} */\n` : '';
+    return `${note}${indent}${name}${required.includes(name) ? '' : '?'}: ${print(schema, used, depth + 1)};`;
+  });
+  return `{\n${lines.join('\n')}\n${'  '.repeat(depth)}}`;
+}
+
+const literal = (value: unknown): string => (typeof value === 'string' ? `'${value}'` : JSON.stringify(value));
+
+export const generatedFile = join(import.meta.dirname, 'generated.ts');
+
+if (import.meta.main) {
+  writeFileSync(generatedFile, generateTypes());
+  process.exit(0);
+}
