@@ -5,13 +5,20 @@ import { must } from '../shared/assert.ts';
 import { refuse } from '../shared/errors.ts';
 import { PartnerPayment } from './partner-payment.entity.ts';
 import { type PartnerPaymentStatus, statesShownAs } from './partner-payment.ts';
-import type { PaymentWithChannel } from './present-partner-payment.ts';
+import type { PaymentChannelName, PaymentWithChannel } from './present-partner-payment.ts';
 
-/** The payment of this id, whoever's; null when there is none. */
+type Row = Record<string, unknown> & PaymentChannelName;
+
+/** The payment of this id, whoever's, as it is in the database now, in one round trip; null when there is none. */
 export async function findPartnerPayment(em: EntityManager, id: string): Promise<PaymentWithChannel | null> {
-  const payment = await em.findOne(PartnerPayment, { id }, { refresh: true });
-  if (payment === null) return null;
-  return { payment, channel: await em.findOneOrFail(PaymentChannel, { id: payment.channel_id }) };
+  const [row] = await em.execute<Row[]>(
+    `select p.*, c.method, c.channel_code from partner_payments p join payment_channels c on c.id = p.channel_id
+     where p.id = ?`,
+    [id],
+  );
+  if (row === undefined) return null;
+  const { method, channel_code, ...columns } = row;
+  return { payment: em.fork().map(PartnerPayment, columns), channel: { method, channel_code } };
 }
 
 /** A payment of this partner; another's and a missing one are refused alike with RESOURCE_NOT_FOUND. */

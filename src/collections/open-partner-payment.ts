@@ -1,7 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../encryption/sealer.ts';
-import { recordEvent } from '../events/record-event.ts';
-import { claimPartnerKey } from '../partners/idempotency.ts';
 import { refuse } from '../shared/errors.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { PartnerPayment } from './partner-payment.entity.ts';
@@ -23,42 +21,11 @@ export async function openPartnerPayment(
   sealer: Sealer,
   { paymentId, opening, at }: { paymentId: string; opening: PartnerPaymentOpening | null; at: string },
 ): Promise<OpenedPartnerPayment> {
-  const opened = await em.transactional(async (tx) => {
-    const existing = await tx.findOne(PartnerPayment, { id: paymentId });
-    if (existing !== null || opening === null) return existing;
-    const texts: PartnerTexts = JSON.parse(await sealer.open(partnerTextsPlace(paymentId), opening.textsSealed));
-    const openedAt = new Date(at);
-    const { partnerId } = opening;
-    await claimPartnerKey(tx, { ...opening.idempotency, partnerId, resourceType: 'payment', resourceId: paymentId });
-    const payment = tx.create(PartnerPayment, {
-      id: paymentId,
-      partner_id: partnerId,
-      organization_id: opening.organizationId,
-      external_ref: texts.external_ref,
-      channel_id: opening.channelId,
-      fee_mode: opening.feeMode,
-      amount: opening.gross,
-      fee: opening.fee,
-      net_amount: opening.net,
-      provider_fee: opening.providerFee,
-      status: 'PENDING',
-      customer_sealed: opening.textsSealed,
-      request_id: opening.requestId,
-      expires_at: new Date(openedAt.getTime() + opening.lifetimeMinutes * 60_000),
-      created_at: openedAt,
-      updated_at: openedAt,
-    });
-    await tx.flush();
-    await recordEvent(tx, {
-      event: 'RESOURCE_CREATED',
-      resourceType: 'partner_payment',
-      resourceId: paymentId,
-      actorId: null,
-      requestId: opening.requestId,
-      data: { partner_id: partnerId },
-    });
-    return payment;
-  });
+  if (opening !== null) await insertPayment(em, sealer, paymentId, opening, new Date(at));
+  const opened = await em.findOne(PartnerPayment, { id: paymentId });
+  if (opened === null && opening !== null) {
+    refuse('REQUEST_IDEMPOTENCY_KEY_REUSED', 'X-Idempotency-Key: this key is attached to a different request');
+  }
   if (opened === null) refuse('NOT_FOUND', `no partner payment ${paymentId}`);
   await failpoint('open-partner-payment.after');
   return {
@@ -67,4 +34,54 @@ export async function openPartnerPayment(
     final: isFinalPayment(opened.status),
     availableAt: opened.released_at ? null : (opened.available_at?.toISOString() ?? null),
   };
+}
+
+/**
+ * Key, row and event in one statement, and so in one transaction and one round trip: all of them, or none when the key
+ * is taken. A twin that runs meanwhile is waited for.
+ */
+async function insertPayment(
+  em: EntityManager,
+  sealer: Sealer,
+  paymentId: string,
+  opening: PartnerPaymentOpening,
+  openedAt: Date,
+): Promise<void> {
+  const texts: PartnerTexts = JSON.parse(await sealer.open(partnerTextsPlace(paymentId), opening.textsSealed));
+  const { partnerId, requestId } = opening;
+  await em.execute(
+    `with claim as (
+       insert into partner_idempotency_keys (partner_id, key_hash, fingerprint, resource_type, resource_id)
+       values (?, ?, ?, 'payment', ?) on conflict (partner_id, key_hash) do nothing returning resource_id
+     ), payment as (
+       insert into partner_payments (id, partner_id, organization_id, external_ref, channel_id, fee_mode, amount, fee,
+         net_amount, provider_fee, status, customer_sealed, request_id, expires_at, created_at, updated_at)
+       select resource_id, ?::uuid, ?::uuid, ?, ?::integer, ?, ?::numeric, ?::numeric, ?::numeric, ?::numeric,
+         'PENDING', ?, ?, ?::timestamptz, ?::timestamptz, ?::timestamptz from claim returning id
+     )
+     insert into events (event, impact, resource_type, resource_id, request_id, data)
+     select 'RESOURCE_CREATED', 'MEDIUM', 'partner_payment', id::text, ?, ?::jsonb from payment`,
+    [
+      partnerId,
+      opening.idempotency.keyHash,
+      opening.idempotency.fingerprint,
+      paymentId,
+      partnerId,
+      opening.organizationId,
+      texts.external_ref,
+      opening.channelId,
+      opening.feeMode,
+      opening.gross,
+      opening.fee,
+      opening.net,
+      opening.providerFee,
+      opening.textsSealed,
+      requestId,
+      new Date(openedAt.getTime() + opening.lifetimeMinutes * 60_000),
+      openedAt,
+      openedAt,
+      requestId,
+      JSON.stringify({ partner_id: partnerId }),
+    ],
+  );
 }

@@ -1,9 +1,10 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../encryption/sealer.ts';
 import type { Gateway } from '../gateway/gateway.ts';
-import { PaymentChannel } from '../payments/payment-channel.entity.ts';
+import { must } from '../shared/assert.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { closePartnerPayment } from './close-partner-payment.ts';
+import { findPartnerPayment } from './find-partner-payments.ts';
 import { PartnerPayment } from './partner-payment.entity.ts';
 import { type PartnerPaymentStep, type PartnerTexts, partnerTextsPlace } from './partner-payment.ts';
 
@@ -20,10 +21,9 @@ export async function requestPartnerInstrument(
   { gateway, sealer, publicUrl }: { gateway: Gateway; sealer: Sealer; publicUrl: string },
   { paymentId, signal }: { paymentId: string; signal: AbortSignal },
 ): Promise<PartnerPaymentStep> {
-  const payment = await em.findOneOrFail(PartnerPayment, { id: paymentId });
+  const { payment, channel } = must(await findPartnerPayment(em, paymentId), 'the first step made the row');
   const stands = (status: PartnerPayment['status']) => ({ status, deliveryId: null, availableAt: null });
   if (payment.status !== 'PENDING') return stands(payment.status);
-  const channel = await em.findOneOrFail(PaymentChannel, { id: payment.channel_id });
   const answer = await gateway.requestInstrument(
     {
       reference: payment.id,
@@ -41,7 +41,7 @@ export async function requestPartnerInstrument(
     return closePartnerPayment(em, sealer, { paymentId, status: 'FAILED', failureCode: answer.code });
   }
   const now = new Date();
-  await em.nativeUpdate(
+  const written = await em.nativeUpdate(
     PartnerPayment,
     { id: paymentId, status: 'PENDING' },
     {
@@ -53,7 +53,8 @@ export async function requestPartnerInstrument(
       updated_at: now,
     },
   );
-  const { status } = await em.findOneOrFail(PartnerPayment, { id: paymentId }, { refresh: true });
+  if (written > 0) return stands('WAITING_PAYMENT');
+  const { status } = await em.findOneOrFail(PartnerPayment, { id: paymentId });
   return stands(status);
 }
 

@@ -24,7 +24,6 @@ export function createPartnerCalls(client: Client, taskQueue: string, reach: () 
   const withinCall = <T>(call: () => Promise<T>): Promise<T> => client.withDeadline(Date.now() + callTimeoutMs, call);
   return {
     async startPartnerPayment(paymentId, opening, waitMs) {
-      await reach();
       const startWorkflowOperation = new WithStartWorkflowOperation<typeof partnerPayment>('partnerPayment', {
         workflowId: workflowIds.partnerPayment(paymentId),
         taskQueue,
@@ -35,12 +34,14 @@ export function createPartnerCalls(client: Client, taskQueue: string, reach: () 
           typedSearchAttributes: attributesOf(opening),
         }),
       });
-      return withinWait(client, waitMs, () =>
+      const answer = withinWait(client, waitMs, () =>
         client.workflow.executeUpdateWithStart<Workflow, PaymentOrderStatus, []>('awaitInstrument', {
           updateId,
           startWorkflowOperation,
         }),
       );
+      // At once, as the id is the key's: should the call arrive although Temporal seems away, a retry joins it.
+      return Promise.race([answer, reach().then(() => answer)]);
     },
     async hintPartnerPayment(paymentId) {
       await withinCall(() =>
