@@ -10,6 +10,7 @@ interface Schema {
   oneOf?: readonly Schema[];
   allOf?: readonly Schema[];
   items?: Schema;
+  not?: object;
   properties?: Record<string, Schema>;
   required?: readonly string[];
   format?: string;
@@ -37,6 +38,7 @@ const byName: Record<string, unknown> = {
   bank_account_number: '1234567890',
   external_ref: 'invoice-2026-0042',
   reference: 'invoice-2026-0042',
+  start_date: '2026-02-01',
   url: 'https://partner.example.org/webhooks',
   channel: 'BCA',
   currency: 'IDR',
@@ -90,7 +92,8 @@ function exampleOf(schema: Schema, schemas: Record<string, Schema>, name = '', d
   if (schema.allOf) return Object.assign({}, ...schema.allOf.map((part) => exampleOf(part, schemas, name, depth)));
   const type = typeof schema.type === 'string' ? schema.type : schema.type?.[0];
   if (type === 'object') return exampleOfObject(schema, schemas, depth);
-  if (type === 'array') return depth > 8 || !schema.items ? [] : [exampleOf(schema.items, schemas, name, depth + 1)];
+  if (type === 'array')
+    return depth > 8 || !schema.items || schema.items.not ? [] : [exampleOf(schema.items, schemas, name, depth + 1)];
   if (type === 'integer' || type === 'number') return Math.max(1, schema.minimum ?? 1);
   if (type === 'boolean') return true;
   return type === 'string' ? exampleOfText(schema, name) : null;

@@ -1,0 +1,108 @@
+import { rooms, version } from '../../src/app.ts';
+import { parseJson } from '../../src/http/body.ts';
+import { moneyLiteralKeys } from '../../src/http/money-keys.ts';
+import { buildOpenApi } from '../../src/http/openapi.ts';
+import { webhookEvents } from '../../src/partners/partner.ts';
+import { webhookDocuments } from '../../src/webhooks/webhook-documents.ts';
+
+interface Media {
+  schema: object;
+  example?: unknown;
+}
+interface Operation {
+  operationId: string;
+  summary: string;
+  description: string;
+  tags: string[];
+  security: object[];
+  requestBody?: { content: Record<string, Media> };
+  responses: Record<string, { description: string; content?: Record<string, Media> }>;
+}
+interface Document {
+  openapi: string;
+  tags: { name: string; description?: string }[];
+  paths: Record<string, Record<string, Operation>>;
+  webhooks: Record<string, { post: Operation }>;
+  components: { securitySchemes: Record<string, object> };
+}
+
+const document: Document = JSON.parse(
+  JSON.stringify(buildOpenApi(rooms, { version, url: 'http://localhost', webhooks: webhookDocuments })),
+);
+const routes = rooms.flatMap((room) => room.routes);
+const operations = routes.map((route) => {
+  const operation = document.paths[route.path.replace(/:(\w+)/g, '{$1}')]?.[route.method];
+  if (operation === undefined) throw new Error(`${route.path} is not in the document`);
+  return { route, operation, name: `${route.method} ${route.path}` };
+});
+
+describe('The OpenAPI document', () => {
+  it('describes every route, under an id of its own and a tag that is described', () => {
+    expect(document.openapi).toBe('3.1.0');
+    const ids = operations.map(({ operation }) => operation.operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+    for (const { operation } of operations) {
+      expect(operation.summary).toMatch(/^[A-Z]/);
+      expect(operation.description).not.toBe('');
+      for (const tag of operation.tags) {
+        expect(document.tags.find(({ name }) => name === tag)?.description).toMatch(/\w/);
+      }
+    }
+  });
+
+  it('shows for every body an example that the route itself takes', () => {
+    const refused: unknown[] = [];
+    for (const { route, operation, name } of operations) {
+      const example = operation.requestBody?.content['application/json']?.example;
+      if (route.body === undefined) continue;
+      const bytes = Buffer.from(JSON.stringify(example ?? null));
+      const read = route.body.safeParse(parseJson(bytes, '', moneyLiteralKeys(route.body)));
+      if (!read.success) refused.push([name, example, read.error.issues.map(({ path, message }) => [path, message])]);
+    }
+    expect(refused).toEqual([]);
+  });
+
+  it('shows for every answer an example that its schema takes, and for every refusal its envelope', () => {
+    const wrong: unknown[] = [];
+    for (const { route, operation, name } of operations) {
+      for (const [status, shape] of Object.entries(route.answers)) {
+        if (typeof shape === 'string') continue;
+        const example = operation.responses[status]?.content?.['application/json']?.example;
+        const read = shape.safeParse(example);
+        if (!read.success) wrong.push([name, status, read.error.issues.map(({ path, message }) => [path, message])]);
+      }
+      for (const [status, { content }] of Object.entries(operation.responses)) {
+        if (Number(status) < 400) continue;
+        const example = content?.['application/json']?.example;
+        const envelope = route.path.startsWith('/v1/partners/')
+          ? { error: { code: expect.any(String), message: expect.any(String) }, request_id: expect.any(String) }
+          : { message: expect.any(String), statusCode: Number(status), error: expect.any(String) };
+        expect(example).toEqual(envelope);
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it('tells who may: bearer or cookie, partner key and signature, or nobody in particular', () => {
+    expect(Object.keys(document.components.securitySchemes).toSorted()).toEqual([
+      'bearer',
+      'cookie',
+      'partnerKey',
+      'partnerSignature',
+    ]);
+    for (const { route, operation } of operations) {
+      const kinds = operation.security.map((scheme) => Object.keys(scheme).toSorted());
+      if (route.access.kind === 'open') expect(kinds).toEqual([]);
+      else if (route.access.kind === 'partner') expect(kinds).toEqual([['partnerKey', 'partnerSignature']]);
+      else expect(kinds).toEqual([['bearer'], ['cookie']]);
+    }
+  });
+
+  it('has every webhook, with an example that its schema takes', () => {
+    expect(Object.keys(document.webhooks)).toEqual([...webhookEvents]);
+    for (const { type, body } of webhookDocuments) {
+      const example = document.webhooks[type]?.post.requestBody?.content['application/json']?.example;
+      expect(body.safeParse(example)).toMatchObject({ success: true });
+    }
+  });
+});
