@@ -1,8 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { savingCircleContribution } from '../../src/payments/handlers/saving-circle-contribution.ts';
-import { payFromBalance } from '../../src/payments/pay-from-balance.ts';
-import { newId } from '../../src/shared/ids.ts';
-import { type BuiltUser, balanceOf, buildIndividual, buildPlatformAdmin } from '../support/build.ts';
+import { type BuiltUser, balanceOf, buildIndividual } from '../support/build.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import {
   addMembers,
@@ -18,10 +14,8 @@ import {
 } from './build-circle.ts';
 
 let stack: Stack;
-let platform: BuiltUser;
 beforeAll(async () => {
   stack = await startStack({ worker: true, sandbox: true });
-  platform = await buildPlatformAdmin(stack);
 }, 60_000);
 afterAll(() => stack.stop());
 afterEach(() => expectChecksEmpty(stack));
@@ -270,128 +264,4 @@ describe('A hundred contributions of one member for one turn, at once and over b
     const made = rows[0]?.rail === 'balance' ? '900000.0000' : '1000000.0000';
     expect(await balanceOf(stack, first.accountId)).toBe(made);
   }, 60_000);
-});
-
-describe('Cancelling an active circle', () => {
-  const cancel = (id: string, as: BuiltUser = platform) =>
-    stack.post(`/v1/saving-circles/${id}/cancel`, undefined, { token: as.token });
-
-  it('refunds what was completed to where it came from, also gateway money that still arrives', async () => {
-    const { id, members } = await buildActiveCircle(stack, 4);
-    const [first, second, third] = members as [BuiltUser, BuiltUser, BuiltUser];
-    const { body: pocket } = await stack.post('/v1/accounts', { name: 'Arisan' }, { token: first.token });
-    await stack.post(
-      `/v1/accounts/${first.accountId}/transfers`,
-      { destination_account_id: pocket.data.id, amount: '150000' },
-      { token: first.token },
-    );
-    expect((await contribute(stack, first, id, { source_account_id: pocket.data.id })).status).toBe(201);
-    const paid = await contribute(stack, second, id, { payment_id: bca });
-    await stack.sandbox.post('/sandbox/pay', { payment_code: paid.body.payment.payment_code });
-    await eventually(
-      () => statusesOf(id),
-      (states) => states[1] === 'completed',
-    );
-    const pending = await contribute(stack, third, id, { payment_id: bca });
-
-    expect((await cancel(id, first)).status).toBe(403);
-    expect(await cancel(id)).toMatchObject({ status: 200, body: { data: { id, status: 'cancelled' } } });
-    expect(await statusesOf(id)).toEqual(['refunded', 'refunded', 'cancelled']);
-    expect(await balanceOf(stack, pocket.data.id)).toBe('150000.0000');
-    expect(await balanceOf(stack, second.accountId)).toBe('1100000.0000');
-
-    await stack.sandbox.post('/sandbox/pay', { payment_code: pending.body.payment.payment_code });
-    await eventually(
-      () => statusesOf(id),
-      (states) => states[2] === 'refunded',
-    );
-    expect(await balanceOf(stack, third.accountId)).toBe('1100000.0000');
-    expect(await heldBy(stack, id)).toBe('0.0000');
-    const { body } = await stack.get('/v1/transactions', { token: third.token });
-    const reversed = body.data.transactions.filter(({ status }: { status: string }) => status === 'reversed');
-    expect(reversed).toMatchObject([
-      { amount: '100000.0000', reference_id: id, user_id: third.id, destination_account_id: third.accountId },
-    ]);
-
-    expect((await readCircle(stack, first, id)).status).toBe('cancelled');
-    expect((await cancel(id)).status).toBe(400);
-    expect((await contribute(stack, first, id)).status).toBe(400);
-    const { status } = await eventually(
-      () => stack.deps.temporal.client.workflow.getHandle(`saving-circle/${id}`).describe(),
-      (workflow) => workflow.status.name === 'COMPLETED',
-    );
-    expect(status.name).toBe('COMPLETED');
-  });
-
-  it('at the instant of the last contributions ends either way with nothing held and nothing lost', async () => {
-    const circles = await Promise.all(Array.from({ length: 4 }, () => buildActiveCircle(stack, 3)));
-    await Promise.all(
-      circles.flatMap(({ id, members }) => [
-        ...members.map((member) => contribute(stack, member, id)),
-        sleep(Math.random() * 150).then(() => cancel(id)),
-      ]),
-    );
-    for (const { id, members } of circles) {
-      expect((await readCircle(stack, platform, id)).status).toBe('cancelled');
-      expect(await heldBy(stack, id)).toBe('0.0000');
-      const balances = await Promise.all(members.map(({ accountId }) => balanceOf(stack, accountId)));
-      expect(balances.reduce((sum, balance) => sum + Number(balance), 0)).toBe(3_000_000);
-      const statuses = new Set(await statusesOf(id));
-      expect(statuses.size).toBeLessThanOrEqual(1);
-    }
-  }, 60_000);
-
-  it('is refused with 400 while it is new, and with 404 when there is none', async () => {
-    const { id } = await createCircle(stack, await buildIndividual(stack));
-    expect((await cancel(id)).status).toBe(400);
-    expect((await cancel('6f1e0c5e-6a86-4f0e-a4ad-0a1d5d0b2c11')).status).toBe(404);
-  });
-});
-
-describe('The workflow of a circle', () => {
-  /** As its schedule does once a minute; circles of other tests here wait for nothing. */
-  const sweep = () => {
-    const { client, taskQueue } = stack.deps.temporal;
-    return client.workflow.execute<() => Promise<number>>('sweepSavingCircles', { taskQueue, workflowId: newId() });
-  };
-
-  it('tells operators the round, who has not paid, and what happens next', async () => {
-    const { id, members } = await buildActiveCircle(stack, 2);
-    const [first, second] = members as [BuiltUser, BuiltUser];
-    await contribute(stack, first, id);
-    const handle = stack.deps.temporal.client.workflow.getHandle(`saving-circle/${id}`);
-    const details = await eventually(
-      () => handle.query<string>('__temporal_workflow_metadata').then((metadata) => JSON.stringify(metadata)),
-      (text) => text.includes('1 have not paid'),
-    );
-    expect(details).toContain(second.id);
-    expect(details).toContain('turn 1 of 2');
-    expect(details).not.toContain('Arisan Melati');
-  });
-
-  it('is started again from its row by the sweep when it was lost with every signal', async () => {
-    const { id, members } = await buildActiveCircle(stack, 2);
-    await stack.deps.temporal.client.workflow.getHandle(`saving-circle/${id}`).terminate('lost');
-    for (const { id: userId, accountId } of members) {
-      await payFromBalance(stack.em(), savingCircleContribution, {
-        payer: { userId, userType: 'individual', organizationId: null },
-        transactionId: newId(),
-        referenceId: id,
-        sourceAccountId: accountId,
-        amount: '100000',
-        requestId: null,
-      });
-    }
-    const [first] = members as [BuiltUser];
-    expect(await sweep()).toBe(0);
-    await stack
-      .em()
-      .execute(
-        "update saving_circle_contributions set updated_at = now() - interval '2 minutes' where saving_circle_id = ?",
-        [id],
-      );
-    expect(await sweep()).toBe(1);
-    await circleWhen(stack, first, id, { current_turn: 2 });
-    expect(await balanceOf(stack, first.accountId)).toBe('1100000.0000');
-  });
 });

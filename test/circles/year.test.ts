@@ -60,7 +60,8 @@ describe('A circle of 12 members over 12 monthly rounds', () => {
     for (let turn = 1; turn <= 12; turn += 1) {
       await untilTurnOpens(creator, id, turn);
       const others = members.filter((member) => ![late, gateway, clumsy].includes(member));
-      for (const member of others) expect((await contribute(stack, member, id)).status).toBe(201);
+      const answers = await Promise.all(others.map((member) => contribute(stack, member, id)));
+      expect(answers.map(({ status }) => status)).toEqual(others.map(() => 201));
       await payByGateway(id, gateway);
       if (turn === 2) await failThenRetry(id, clumsy);
       else expect((await contribute(stack, clumsy, id)).status).toBe(201);

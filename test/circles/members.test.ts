@@ -1,0 +1,139 @@
+import {
+  type BuiltUser,
+  buildIndividual,
+  buildOrganization,
+  buildOrganizationAdmin,
+  buildPlatformAdmin,
+} from '../support/build.ts';
+import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+import { buildActiveCircle, createCircle, eventsOf, readCircle } from './build-circle.ts';
+
+let stack: Stack;
+let organizationId: string;
+let admin: BuiltUser;
+let otherAdmin: BuiltUser;
+let employee: BuiltUser;
+let owner: BuiltUser;
+let stranger: BuiltUser;
+let platform: BuiltUser;
+beforeAll(async () => {
+  stack = await startStack({ worker: true });
+  organizationId = await buildOrganization(stack);
+  admin = await buildOrganizationAdmin(stack, { organizationId });
+  otherAdmin = await buildOrganizationAdmin(stack);
+  employee = await buildIndividual(stack, { organizationId });
+  owner = await buildIndividual(stack);
+  stranger = await buildIndividual(stack);
+  platform = await buildPlatformAdmin(stack);
+}, 60_000);
+afterAll(() => stack.stop());
+afterEach(() => expectChecksEmpty(stack));
+
+const unknown = '6f1e0c5e-6a86-4f0e-a4ad-0a1d5d0b2c11';
+const path = '/v1/saving-circles';
+const join = (as: BuiltUser, saving_circle_id: string, account_ids?: string[]) =>
+  stack.post(`${path}/members`, { saving_circle_id, ...(account_ids && { account_ids }) }, { token: as.token });
+
+describe('POST /v1/saving-circles/members', () => {
+  it('adds accounts in their order, all or none, and leaves the event RESOURCE_UPDATED', async () => {
+    const { id } = await createCircle(stack, owner, { capacity: 3 });
+    const { status, body } = await join(owner, id, [stranger.accountId, owner.accountId]);
+    expect(status).toBe(201);
+    expect(body.data.members).toMatchObject([
+      { saving_circle_id: id, account_id: stranger.accountId, user_id: stranger.id, turn_number: null },
+      { saving_circle_id: id, account_id: owner.accountId, user_id: owner.id, turn_number: null },
+    ]);
+    expect(await eventsOf(stack, 'RESOURCE_UPDATED', id)).toMatchObject([
+      { actor_id: owner.id, data: { members_added: body.data.members.map((member: { id: string }) => member.id) } },
+    ]);
+    const full = await join(owner, id, [employee.accountId, (await buildIndividual(stack)).accountId]);
+    expect({ status: full.status, message: full.body.message }).toMatchObject({
+      status: 400,
+      message: expect.stringContaining('full'),
+    });
+    expect((await readCircle(stack, owner, id)).members).toHaveLength(2);
+  });
+
+  it('refuses who is a member already, also with another account or twice in one request', async () => {
+    const { id } = await createCircle(stack, owner);
+    await join(owner, id, [owner.accountId]);
+    const { body: pocket } = await stack.post('/v1/accounts', { name: 'Second' }, { token: owner.token });
+    for (const accounts of [
+      [owner.accountId],
+      [pocket.data.id],
+      [stranger.accountId, stranger.accountId],
+      [stranger.accountId, owner.accountId],
+    ]) {
+      const { status, body } = await join(owner, id, accounts);
+      expect({ status, message: body.message }).toMatchObject({
+        status: 400,
+        message: expect.stringContaining('member already'),
+      });
+    }
+    expect((await join(owner, id)).status).toBe(400);
+    expect((await readCircle(stack, owner, id)).members).toHaveLength(1);
+  });
+
+  it('lets people join by themselves where the visibility is for them', async () => {
+    const circle = async (visibility: string) =>
+      (await createCircle(stack, admin, { visibility, account_id: admin.accountId })).id;
+    const [hidden, inside, open] = [await circle('private'), await circle('organization'), await circle('public')];
+    expect((await join(stranger, hidden)).status).toBe(403);
+    expect((await join(employee, hidden)).status).toBe(403);
+    expect((await join(stranger, inside)).status).toBe(403);
+    expect(await join(employee, inside)).toMatchObject({
+      status: 201,
+      body: { data: { members: [{ account_id: employee.accountId, user_id: employee.id }] } },
+    });
+    expect((await join(stranger, open)).status).toBe(201);
+    expect(await join(admin, open)).toMatchObject({
+      status: 201,
+      body: { data: { members: [{ account_id: admin.accountId, user_id: admin.id }] } },
+    });
+    expect((await join(owner, open, [owner.accountId])).status).toBe(403);
+    expect((await join(otherAdmin, open, [owner.accountId])).status).toBe(403);
+    expect((await join(platform, open, [owner.accountId])).status).toBe(201);
+    expect((await join(platform, open)).status).toBe(400);
+  });
+
+  it('refuses an unknown circle or account with 404, a circle that has started and an empty list with 400', async () => {
+    const { id, creator } = await buildActiveCircle(stack, 2);
+    expect((await join(creator, id, [stranger.accountId])).status).toBe(400);
+    expect((await join(owner, unknown)).status).toBe(404);
+    const fresh = await createCircle(stack, owner);
+    expect((await join(owner, fresh.id, [unknown])).status).toBe(404);
+    expect((await join(owner, fresh.id, [])).status).toBe(400);
+    expect((await join(owner, fresh.id, [admin.accountId])).status).toBe(400);
+    expect((await join(owner, 'not-a-uuid')).status).toBe(400);
+  });
+
+  it('takes no more than its capacity when many join at once', async () => {
+    const { id } = await createCircle(stack, owner, { visibility: 'public', capacity: 4 });
+    const crowd = await Promise.all(Array.from({ length: 12 }, () => buildIndividual(stack)));
+    const answers = await Promise.all(crowd.map((person) => join(person, id)));
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(4);
+    expect(answers.filter(({ status }) => status === 400)).toHaveLength(8);
+  });
+});
+
+describe('DELETE /v1/saving-circles/:id/members/:member_id', () => {
+  const leave = (as: BuiltUser, id: string, member: string) =>
+    stack.delete(`${path}/${id}/members/${member}`, undefined, { token: as.token });
+
+  it('by the member, the creator or an admin while the circle is new; others 403, unknown 404, later 400', async () => {
+    const { id } = await createCircle(stack, owner);
+    const { body } = await join(owner, id, [stranger.accountId, employee.accountId]);
+    const [first, second] = body.data.members.map((member: { id: string }) => member.id);
+    expect((await leave(employee, id, first)).status).toBe(403);
+    expect((await leave(otherAdmin, id, first)).status).toBe(403);
+    expect(await leave(stranger, id, first)).toMatchObject({ status: 200, body: { data: { id: first } } });
+    expect((await leave(owner, id, second)).status).toBe(200);
+    expect((await leave(owner, id, second)).status).toBe(404);
+    expect((await leave(owner, unknown, second)).status).toBe(404);
+    expect((await readCircle(stack, owner, id)).members).toEqual([]);
+
+    const active = await buildActiveCircle(stack, 2);
+    const [member] = (await readCircle(stack, active.creator, active.id)).members;
+    expect((await leave(active.creator, active.id, member.id)).status).toBe(400);
+  });
+});
