@@ -6,6 +6,7 @@ import {
   buildPlatformAdmin,
   buildSuperAdmin,
 } from '../support/build.ts';
+import { upload } from '../support/documents.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { buildCause } from './build-cause.ts';
 
@@ -162,6 +163,18 @@ describe('GET /v1/charitable-causes/:id', () => {
     expect(mobile).toEqual(stored);
     expect(mobile).toMatchObject({ description: expect.any(String), location: null, managers: expect.any(Array) });
     expect((await read(person, made.mine, { 'x-client-type': 'web' })).body.charitable_cause).toEqual(web);
+  });
+
+  it('embeds the documents of the cause that the caller sees, for web and mobile', async () => {
+    const attach = (user: BuiltUser) => upload(stack, user, made.mine, { product_type: 'charitable_cause' });
+    const { status, body: document } = await attach(person);
+    expect(status).toBe(201);
+    expect((await attach(otherAdmin)).status).toBe(400);
+    for (const type of ['web', 'mobile']) {
+      const { body } = await read(person, made.mine, { 'x-client-type': type });
+      expect(body.charitable_cause.documents).toEqual([expect.objectContaining({ id: document.id })]);
+    }
+    expect((await read(person, made.oursActive)).body.charitable_cause.documents).toEqual([]);
   });
 
   it('that does not exist is a 404; an id that is no UUID a 400', async () => {

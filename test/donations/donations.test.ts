@@ -199,6 +199,58 @@ describe('An open donation', () => {
   });
 });
 
+describe('A subscription', () => {
+  const subscribe = (amount: string) =>
+    stack.post(
+      '/v1/donations/subscriptions',
+      { cause_id: causeId, amount, source_account_id: donor.accountId, interval: 'weekly' },
+      { token: donor.token },
+    );
+  const resultOf = (id: string) =>
+    stack.deps.temporal.client.workflow.getHandle(`donation-subscription/${id}`).result();
+
+  it('gives to the cause at once, can be traced, and ends when it is stopped', async () => {
+    const { body } = await subscribe('1500');
+    const [donation] = (await own(donor)).items;
+    expect(donation).toMatchObject({ type: 'subscription', subscription_id: body.data.id, cause_id: causeId });
+    expect((await trace(donor, donation.id)).body.data.steps).toMatchObject([
+      { type: 'donation', subscription_id: body.data.id },
+      { type: 'journal', source_account_id: donor.accountId, account_id: creator.accountId },
+      { type: 'cause', cause_id: causeId },
+    ]);
+    await stack.delete(`/v1/donations/subscriptions/${body.data.id}`, undefined, { token: donor.token });
+    expect(await resultOf(body.data.id)).toBe('stopped');
+  });
+
+  /** As if it had begun earlier; a hint makes its workflow look. */
+  const ageBy = async (id: string, interval: string) => {
+    await stack
+      .em()
+      .execute('update donation_subscriptions set started_at = started_at - ?::interval where id = ?', [interval, id]);
+    await stack.deps.temporal.client.workflow.getHandle(`donation-subscription/${id}`).signal('subscriptionStopped');
+  };
+
+  it('pays a period that is due, once, and fails after the third refusal of one', async () => {
+    const { body } = await subscribe('400000');
+    await ageBy(body.data.id, '7 days');
+    await eventually(
+      () => own(donor),
+      ({ total }) => total === 2,
+    );
+    expect(await balanceOf(stack, donor.accountId)).toBe('200000.0000');
+    await ageBy(body.data.id, '9 days 1 minute');
+    expect(await resultOf(body.data.id)).toBe('failed');
+    const { body: read } = await stack.get(`/v1/donations/subscriptions/${body.data.id}`, { token: donor.token });
+    expect(read.data).toMatchObject({ status: 'failed', periods_paid: 2 });
+    expect(await balanceOf(stack, donor.accountId)).toBe('200000.0000');
+  });
+
+  it('that the balance refuses leaves nothing', async () => {
+    expect((await subscribe('1000001')).status).toBe(400);
+    expect((await own(donor)).total).toBe(0);
+  });
+});
+
 describe('GET /v1/donations', () => {
   it("lists one's own only, newest first, paged", async () => {
     const stranger = await buildIndividual(stack, { balance: '10' });
