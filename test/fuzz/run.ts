@@ -1,0 +1,83 @@
+/**
+ * `npm run test:fuzz`: schemathesis, all its checks, over `/openapi.json` of a stack that is started for it. It is kept
+ * in the user's cache (Python and pip are needed). `FUZZ_EXAMPLES` says how many examples each operation gets (20);
+ * further arguments go to schemathesis, e.g. `-- --include-path /v1/partners/quotes`.
+ */
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { userCacheDirectory } from '../../dev/user-cache.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+const version = '4.32.5';
+const environment = join(userCacheDirectory(), 'fuzz');
+const tool = join(environment, 'bin', 'schemathesis');
+const examples = process.env.FUZZ_EXAMPLES ?? '20';
+/** Logging out takes the fuzzer's own token from it; suspending users takes its own login. */
+const excluded = ['/v1/auth/logout', '/v1/users/{user_id}', '/v1/auth/login'];
+
+const run = (program: string, args: string[]) => {
+  if (spawnSync(program, args, { stdio: 'inherit' }).status !== 0)
+    throw new Error(`${program} ${args.join(' ')} failed`);
+};
+
+function install(): void {
+  if (existsSync(tool)) return;
+  run('python3', ['-m', 'venv', environment]);
+  run(join(environment, 'bin', 'pip'), ['install', '--quiet', `schemathesis==${version}`]);
+}
+
+async function startStack(directory: string) {
+  const env = { ...process.env, DATA_DIR: directory, PORT: '0', TEMPORAL_UI_PORT: '0', LOG_LEVEL: 'warn' };
+  const stack = spawn(process.execPath, [join(root, 'dev', 'start.ts')], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const output: string[] = [];
+  for await (const chunk of stack.stdout) {
+    output.push(String(chunk));
+    if (output.join('').includes('Amanah runs')) break;
+  }
+  if (!output.join('').includes('Amanah runs')) throw new Error(output.join(''));
+  return stack;
+}
+
+install();
+const directory = mkdtempSync(join(tmpdir(), 'amanah-fuzz-'));
+const credentialsFile = join(directory, 'credentials.json');
+const stack = await startStack(directory);
+const stop = async () => {
+  const gone = once(stack, 'exit');
+  stack.kill('SIGINT');
+  await gone;
+};
+try {
+  const { urls }: { urls: { api: string } } = JSON.parse(readFileSync(credentialsFile, 'utf8'));
+  const args = [
+    '--config-file',
+    join(import.meta.dirname, 'schemathesis.toml'),
+    'run',
+    `${urls.api}/openapi.json`,
+    '--checks',
+    'all',
+    '--exclude-checks',
+    'ignored_auth',
+    '--max-examples',
+    examples,
+    '--no-color',
+    ...excluded.flatMap((path) => ['--exclude-path', path]),
+    ...process.argv.slice(2),
+  ];
+  const env = {
+    ...process.env,
+    FUZZ_CREDENTIALS: credentialsFile,
+    SCHEMATHESIS_HOOKS: 'hooks',
+    PYTHONPATH: import.meta.dirname,
+  };
+  const fuzzer = spawn(tool, args, { env, stdio: 'inherit', cwd: directory });
+  const [code] = await once(fuzzer, 'exit');
+  process.exitCode = code ?? 1;
+} finally {
+  await stop();
+  if (process.exitCode === 0) rmSync(directory, { recursive: true, force: true });
+  else process.stdout.write(`The stack's logs are in ${join(directory, 'logs')}.\n`);
+}
