@@ -45,15 +45,14 @@ const { resolvePayout } = proxyActivities<Activities>({
   startToCloseTimeout: '15 seconds',
   retry: { initialInterval: '200 milliseconds', maximumInterval: '10 seconds' },
 });
-/** The provider's HTTP time-out (8 s) is shorter than this. Its silence is an answer; what is retried is the database. */
-const {
-  sendTransfer,
-  askTransfer,
-  settlePayout: endByHand,
-} = proxyActivities<Activities>({
-  startToCloseTimeout: '15 seconds',
-  retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
+/** Longer than what the provider's HTTP time-outs (8 s each) add up to. Its silence is an answer; the database is retried. */
+const retry = { initialInterval: '1 second', maximumInterval: '1 minute' } as const;
+const { askTransfer, settlePayout: endByHand } = proxyActivities<Activities>({
+  startToCloseTimeout: '12 seconds',
+  retry,
 });
+/** A late send asks first. */
+const { sendTransfer } = proxyActivities<Activities>({ startToCloseTimeout: '20 seconds', retry });
 
 /** Events after which the story goes on in a new history. */
 const longestHistory = 1500;

@@ -13,12 +13,20 @@ import {
 
 let stack: Stack;
 let partner: BuiltPartner;
+/** Payouts that take the provider's time-out; they begin before the others. */
+let unanswered: Record<'900003' | '900004', { partner: BuiltPartner; payout: { id: string; reference: string } }>;
+const buildWithFee = () => buildPayer(stack, { fees: [{ method: 'payout', fixed: '2500', basis_points: 0 }] });
 beforeAll(async () => {
   stack = await startStack({ worker: true, sandbox: true });
+  const begin = async (digits: string) => {
+    partner = await buildWithFee();
+    return { partner, payout: await to(digits) };
+  };
+  unanswered = { 900003: await begin('900003'), 900004: await begin('900004') };
 }, 60_000);
 afterAll(() => stack.stop());
 beforeEach(async () => {
-  partner = await buildPayer(stack, { fees: [{ method: 'payout', fixed: '2500', basis_points: 0 }] });
+  partner = await buildWithFee();
 });
 afterEach(() => expectChecksEmpty(stack));
 
@@ -76,14 +84,16 @@ describe('A payout to an account of the sandbox', () => {
   });
 
   it('900003 succeeds although the answer never arrived: one transfer', async () => {
-    const payout = await to('900003');
+    const { payout } = unanswered['900003'];
+    partner = unanswered['900003'].partner;
     await payoutWhen(partner, payout.id, 'succeeded', 25_000);
     expect(await transfersOf(stack, payout.id)).toHaveLength(1);
     expect(await readBalance(partner)).toMatchObject(spent);
   });
 
   it('900004 stays pending: the outcome is unknown, no transfer exists, the money stays reserved', async () => {
-    const payout = await to('900004');
+    const { payout } = unanswered['900004'];
+    partner = unanswered['900004'].partner;
     const { token } = partner.admin;
     const stuck = await eventually(
       async () => (await stack.get('/v1/payouts/stuck?minutes=0', { token })).body.data.items,

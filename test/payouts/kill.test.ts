@@ -1,0 +1,157 @@
+import type { Client } from '@temporalio/client';
+import { openTemporal } from '../../src/temporal/connect.ts';
+import { type BuiltPartner, freshKey } from '../support/partner.ts';
+import { type ProcessStack, startProcessStack } from '../support/processes.ts';
+import { isFullRun } from '../support/run.ts';
+import { eventually, expectChecksEmpty } from '../support/stack.ts';
+import {
+  buildPayer,
+  magicAccount,
+  payoutBody,
+  readBalance,
+  readPayout,
+  setFaults,
+  transfersOf,
+} from './build-payouts.ts';
+
+let stack: ProcessStack;
+let partner: BuiltPartner;
+let client: Client;
+beforeAll(async () => {
+  stack = await startProcessStack();
+  client = openTemporal({ address: stack.env.TEMPORAL_ADDRESS ?? '', namespace: 'default' });
+}, 90_000);
+afterAll(async () => {
+  await client.connection.close();
+  await stack.stop();
+});
+beforeEach(async () => {
+  partner = await buildPayer(stack);
+});
+afterEach(async () => {
+  await stack.restart();
+  await setFaults(stack, {});
+  await expectChecksEmpty(stack);
+});
+
+/** Where the worker dies: around each thing that a payout does. */
+const failpoints = [
+  'reserve-payout.before',
+  'reserve-payout.after',
+  'send-transfer.before',
+  'send-transfer.attempt-written',
+  'send-transfer.after',
+  'send-transfer.noted',
+  'ask-transfer.after',
+  'resolve-payout.before',
+  'resolve-payout.after',
+] as const;
+/** What befalls the callbacks meanwhile. */
+const callbackFaults = {
+  'as they are': {},
+  duplicated: { callbacks: { copies: 5 } },
+  shuffled: { callbacks: { copies: 2, shuffle: true } },
+  late: { callbacks: { delay_ms: 6_000 } },
+  dropped: { callbacks: { drop: true } },
+} as const;
+type CallbackFault = keyof typeof callbackFaults;
+
+/** Every failpoint with every fault of callbacks in the full run; both accounts are paid in each. */
+const cases: [failpoint: string, fault: CallbackFault][] = isFullRun()
+  ? failpoints.flatMap((failpoint) =>
+      (Object.keys(callbackFaults) as CallbackFault[]).map((fault): [string, CallbackFault] => [failpoint, fault]),
+    )
+  : [
+      ['send-transfer.after', 'dropped'],
+      ['resolve-payout.before', 'shuffled'],
+    ];
+
+/** Asks until it is answered 200: a client that retries under its key. */
+async function payWithPatience(digits: string): Promise<string> {
+  const key = freshKey();
+  const answer = await eventually(
+    () => partner.post('/payouts', payoutBody({ bank_account_number: magicAccount(digits) }), key).catch(() => null),
+    (got) => got?.status === 200,
+    60_000,
+  );
+  return answer?.body.data.id;
+}
+
+/** Waits until the payout is as it will stay: final, or asked for in vain after everything came back to life. */
+async function settled(id: string): Promise<{ status: string }> {
+  return eventually(
+    async () => {
+      const payout = await readPayout(partner, id).catch(() => undefined);
+      const [row] = await stack
+        .em()
+        .execute<{ last_word: string | null }[]>('select last_word from payouts where id = ?', [id]);
+      return { status: payout?.status ?? 'away', word: row?.last_word ?? '' };
+    },
+    ({ status, word }) =>
+      status === 'succeeded' || status === 'failed' || (status === 'pending' && word === 'not known'),
+    60_000,
+  );
+}
+
+describe('Payouts whose answer never arrives, their worker killed with -9', () => {
+  it.each(cases)(
+    'at %s, callbacks %s: one transfer or none, and the ledger agrees',
+    async (failpoint, fault) => {
+      await setFaults(stack, callbackFaults[fault]);
+      stack.arm(`${failpoint}=kill`);
+      const dying = stack.worker.exited.then(() => stack.restart());
+      const ids = await Promise.all(['900003', '900004'].map(payWithPatience));
+      await dying;
+      let reserved = 0;
+      let spent = 0;
+      for (const [index, id] of ids.entries()) {
+        const { status } = await settled(id);
+        const transfers = await transfersOf(stack, id);
+        if (index === 1) expect(transfers).toEqual([]);
+        if (transfers.length === 0) {
+          // Killed between the attempt and its request, or never taken: nobody guesses. The money stays reserved.
+          expect(status).toBe('pending');
+          reserved += 100_000;
+        } else {
+          expect(transfers).toMatchObject([{ status: 'SUCCEEDED', idempotency_key: id }]);
+          expect(status).toBe('succeeded');
+          spent += 100_000;
+        }
+      }
+      const { balance, pending } = await readBalance(partner);
+      expect([Number(balance), Number(pending)]).toEqual([1_000_000 - spent, reserved]);
+    },
+    120_000,
+  );
+});
+
+describe('A payout whose workflow is reset to its first task', () => {
+  it.each(isFullRun() ? ['111111', '900003', '131313', '900004'] : ['900003'])(
+    'to %s sends nothing again, and ends as it had',
+    async (digits) => {
+      const id = await payWithPatience(digits);
+      const { status } = digits === '131313' ? { status: 'pending' } : await settled(id);
+      const before = { balance: await readBalance(partner), transfers: (await transfersOf(stack, id)).length };
+      const namespace = 'default';
+      const handle = client.workflow.getHandle(`partner-payout/${id}`);
+      const history = await handle.fetchHistory();
+      const first = history.events?.find(({ workflowTaskCompletedEventAttributes: done }) => done);
+      await client.workflowService.resetWorkflowExecution({
+        namespace,
+        workflowExecution: { workflowId: handle.workflowId, runId: (await handle.describe()).runId },
+        reason: 'a test',
+        requestId: crypto.randomUUID(),
+        workflowTaskFinishEventId: first?.eventId ?? null,
+      });
+      await eventually(
+        async () => (await handle.describe()).historyLength,
+        (length) => length > 8,
+      );
+      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      expect(await transfersOf(stack, id)).toHaveLength(before.transfers);
+      expect(await readPayout(partner, id)).toMatchObject({ status });
+      expect(await readBalance(partner)).toEqual(before.balance);
+    },
+    60_000,
+  );
+});
