@@ -177,11 +177,12 @@ const operationId = ({ method, path }: Route): string =>
     .replace(/[^\w]+/g, '_')}`;
 
 function tagsOf(rooms: readonly Room[]): { name: string; description?: string }[] {
-  const tags = new Map<string, { name: string; description?: string }>();
+  const tags = new Map<string, Set<string>>();
   for (const { tag, description } of rooms) {
-    tags.set(tag, { name: tag, ...tags.get(tag), ...(description ? { description } : {}) });
+    const said = tags.get(tag) ?? new Set();
+    tags.set(tag, description === undefined ? said : said.add(description));
   }
-  return [...tags.values()];
+  return [...tags].map(([name, said]) => ({ name, ...(said.size > 0 && { description: [...said].join(' ') }) }));
 }
 
 const introduction = `Payments for giving and saving: collect, save, give, pay out. Money is IDR; amounts in answers are

@@ -10,8 +10,8 @@ const summaries: Record<WebhookEvent, string> = {
   'payment.failed': 'The provider refused the payment',
   'payment.expired': 'The deadline passed unpaid',
   'payout.succeeded': 'The bank took the transfer',
-  'payout.failed': 'The transfer failed; the whole reservation is back in `available`',
-  'payout.reversed': 'The bank returned the transfer after success; the net is back in `available`, the fee stays',
+  'payout.failed': 'The transfer failed; the whole reservation is available again',
+  'payout.reversed': 'The bank returned the transfer after success; the net is available again, the fee stays',
 };
 
 const version = z.int().meta({ description: 'Grows with each event of the resource: a lower one came late.' });
