@@ -1,0 +1,95 @@
+import { createHmac } from 'node:crypto';
+import { type BuiltPartner, buildPartner } from '../support/partner.ts';
+import { type ProcessStack, startProcessStack } from '../support/processes.ts';
+import { isFullRun } from '../support/run.ts';
+import { eventually, expectChecksEmpty } from '../support/stack.ts';
+import { type Receiver, startReceiver, verified } from '../webhooks/receiver.ts';
+
+let stack: ProcessStack;
+let partner: BuiltPartner;
+let receiver: Receiver;
+beforeAll(async () => {
+  stack = await startProcessStack();
+  receiver = await startReceiver();
+  partner = await buildPartner(stack, { webhook: { url: receiver.url } });
+}, 90_000);
+afterAll(async () => {
+  await receiver.stop();
+  await stack.stop();
+});
+afterEach(async () => {
+  await stack.restart();
+  await expectChecksEmpty(stack);
+});
+
+const raw = JSON.stringify({ method: 'virtual_account', channel: 'BNI', amount: '50000' });
+
+/** One attempt of a client; null when nobody answered. */
+async function create(key: string): Promise<{ status: number; text: string } | null> {
+  try {
+    const answer = await fetch(`${stack.url}/v1/partners/payments`, {
+      method: 'POST',
+      body: raw,
+      headers: {
+        authorization: `Bearer ${partner.apiKey}`,
+        'content-type': 'application/json',
+        'x-partner-signature': createHmac('sha256', partner.signingSecret).update(raw).digest('hex'),
+        'x-idempotency-key': key,
+      },
+    });
+    return { status: answer.status, text: await answer.text() };
+  } catch {
+    return null;
+  }
+}
+
+/** Asks until it is answered 200: a client that retries under its key. */
+const insist = (key: string) =>
+  eventually(
+    () => create(key),
+    (answer) => answer?.status === 200,
+    60_000,
+  );
+
+/** Where a process dies: after the provider's answer, the journal; in full also after the row, the webhook's arrival. */
+const failpoints = [
+  'request-partner-instrument.after',
+  'settle-partner-payment.after',
+  ...(isFullRun() ? ['open-partner-payment.after', 'deliver-webhook.after'] : []),
+];
+
+describe('A partner’s payment under one key ends once, after kill -9 of API and worker', () => {
+  it.each(failpoints)(
+    'at %s',
+    async (failpoint) => {
+      const key = `kill-${failpoint}-${Date.now()}`;
+      stack.arm(`${failpoint}=kill`);
+      const dying = (async () => {
+        await Promise.race([stack.api.exited, stack.worker.exited]);
+        await Promise.all((['api', 'worker'] as const).map((which) => stack.kill(which)));
+        await stack.restart();
+      })();
+      const twins = isFullRun() ? 200 : 20;
+      const answers = await Promise.all(Array.from({ length: twins }, () => insist(key)));
+      expect(new Set(answers.map((answer) => answer?.text)).size).toBe(1);
+      const { id, payment_code } = JSON.parse(answers[0]?.text ?? '{}').data;
+      await stack.sandbox.post('/sandbox/pay', { payment_code });
+      await eventually(
+        async () => (await partner.get(`/payments/${id}`).catch(() => null))?.body.data?.status,
+        (status) => status === 'succeeded',
+        60_000,
+      );
+      await dying;
+      const arrived = await eventually(
+        async () => receiver.received.filter(({ body }) => body.includes(id)),
+        (received) => received.length > 0,
+        90_000,
+      );
+      for (const webhook of arrived) verified(partner.webhookSecret, webhook);
+      expect(new Set(arrived.map(({ body }) => body)).size).toBe(1);
+      const { body } = await stack.sandbox.get(`/sandbox/records?reference_id=${id}`);
+      expect(body.payments).toHaveLength(1);
+    },
+    180_000,
+  );
+});
