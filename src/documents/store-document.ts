@@ -49,7 +49,12 @@ export async function storeDocument(
     await storage.put(key, object, input.open());
     outcomeIsKnown = true;
     await failpoint('store-document.after-put');
-    return await tradeForDocument(em, { ...input, id, urlSealed: await sealer.seal(placeOfUrl(id), key) });
+    const urlSealed = await sealer.seal(placeOfUrl(id), key);
+    const document = await tradeForDocument(em, { ...input, id, urlSealed });
+    if (document !== null) return document;
+    // The sweep was here before us, and perhaps before the object.
+    await storage.remove(key);
+    refuse('SERVICE_UNAVAILABLE', 'The upload took too long; try again', { retryAfterSeconds: 1 });
   } catch (error) {
     // What cannot be taken away now is left to the sweep; so is a put that failed here, for it may come true later.
     const cleaning = outcomeIsKnown ? abandonUpload(em.fork(), { storage, sealer }, id) : storage.remove(key);
@@ -58,14 +63,14 @@ export async function storeDocument(
   }
 }
 
+/** Makes a document of the upload, or null when the upload is no more. */
 async function tradeForDocument(
   em: EntityManager,
   { id, urlSealed, caller, requestId, object, ...input }: StoreDocumentInput & { id: string; urlSealed: string },
-): Promise<Document> {
+): Promise<Document | null> {
   const stored = await em.transactional(async (tx) => {
     const mine = await tx.execute<unknown[]>('delete from document_uploads where id = ? returning 1', [id]);
-    if (mine.length === 0)
-      refuse('SERVICE_UNAVAILABLE', 'The upload took too long; try again', { retryAfterSeconds: 1 });
+    if (mine.length === 0) return null;
     const document = tx.create(Document, {
       id,
       url_sealed: urlSealed,

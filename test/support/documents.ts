@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { readdirSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { ListMultipartUploadsCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { systemAccounts } from '../../src/ledger/account.ts';
@@ -200,8 +201,11 @@ export async function multipartUploads(stack: Pick<Served, 'env'>): Promise<stri
   }
 }
 
-/** Files that uploads left on this machine's disk. */
-export const filesOnDisk = (): string[] => readdirSync(tmpdir()).filter((name) => name.startsWith('amanah-upload-'));
+/** Files in which uploads left anything on this machine's disk; other processes make and unname theirs meanwhile. */
+export const filesOnDisk = (): string[] =>
+  readdirSync(tmpdir())
+    .filter((name) => name.startsWith('amanah-upload-'))
+    .filter((name) => (statSync(join(tmpdir(), name), { throwIfNoEntry: false })?.size ?? 0) > 0);
 
 /** What is there of a user: keys in storage, documents, uploads that have not ended, files on disk. */
 export async function whatIsLeft(stack: Served, user: BuiltUser) {
