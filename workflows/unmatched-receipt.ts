@@ -52,7 +52,7 @@ export async function unmatchedReceipt(stray: StrayPayment): Promise<ReceiptEnd>
   if (opened.outcome === 'suspended') {
     upsertSearchAttributes([
       { key: searchAttributeKeys.PaymentState, value: 'SUSPENSE' },
-      { key: searchAttributeKeys.AmountIdr, value: Math.trunc(Number(opened.amountIdr)) },
+      { key: searchAttributeKeys.AmountIdr, value: opened.amountIdr },
     ]);
     setCurrentDetails(
       `IDR ${opened.amountIdr} in suspense (${opened.reason}). Waits, as long as it takes, for the update ` +

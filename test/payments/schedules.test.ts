@@ -1,6 +1,6 @@
 import { newId } from '../../src/shared/ids.ts';
 import { schedules } from '../../src/temporal/prepare.ts';
-import { balanceOf, buildIndividual, type BuiltUser } from '../support/build.ts';
+import { type BuiltUser, balanceOf, buildIndividual } from '../support/build.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
 let stack: Stack;
@@ -54,9 +54,11 @@ describe('The schedules', () => {
     const order = await topUp();
     const workflow = stack.deps.temporal.client.workflow.getHandle(`gateway-payment/${order.payment_order_id}`);
     await workflow.terminate('lost');
-    await stack.em().execute("update payment_orders set expires_at = now() - interval '1 hour' where id = ?", [
-      order.payment_order_id,
-    ]);
+    await stack
+      .em()
+      .execute("update payment_orders set expires_at = now() - interval '1 hour' where id = ?", [
+        order.payment_order_id,
+      ]);
     await trigger('expiry-sweep');
     await eventually(
       () => statusOf(order.payment_order_id),

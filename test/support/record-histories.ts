@@ -25,7 +25,10 @@ function pathOf(events: readonly Event[]): string {
     const [, name = ''] = /"(?:activityType|signalName|name)":\s*(?:\{"name":)?\s*"([^"]+)"/.exec(text) ?? [];
     return `${event.eventType}:${name}`;
   });
-  return createHash('sha256').update([...new Set(names)].sort().join('\n')).digest('hex').slice(0, 8);
+  return createHash('sha256')
+    .update([...new Set(names)].sort().join('\n'))
+    .digest('hex')
+    .slice(0, 8);
 }
 
 /** Keeps one history of each path of each workflow type that ran on this task queue. */
@@ -51,7 +54,9 @@ async function record(client: Client, taskQueue: string, directory: string): Pro
  */
 export function recordHistories(address: string, taskQueue: string): void {
   if (!process.env[variable]) return;
-  const { stderr, status } = spawnSync(process.execPath, [import.meta.filename, address, taskQueue], { encoding: 'utf8' });
+  const { stderr, status } = spawnSync(process.execPath, [import.meta.filename, address, taskQueue], {
+    encoding: 'utf8',
+  });
   if (status !== 0 && !/UNIMPLEMENTED/i.test(stderr)) throw new Error(`histories could not be recorded: ${stderr}`);
 }
 
