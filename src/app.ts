@@ -24,7 +24,7 @@ import { probes } from './http/probes.ts';
 import { requestIds } from './http/request-id.ts';
 import type { Room, Route } from './http/room.ts';
 import { allowedOrigins, security } from './http/security.ts';
-import { type Doors, refuseUnknown, serveRoute } from './http/serve-route.ts';
+import { type Doors, keepLiteralPaths, refuseUnknown, serveRoute } from './http/serve-route.ts';
 import { traceRequests } from './http/trace.ts';
 import { authRoom } from './identity/auth.routes.ts';
 import { authenticate } from './identity/authenticate.ts';
@@ -124,12 +124,15 @@ export function createApp(deps: Dependencies, house: readonly Room[] = rooms): K
   }
   const document = buildOpenApi(house, { version, url: new URL(config.PUBLIC_URL).origin, webhooks: webhookDocuments });
   const routers = [router, probes(deps.readiness, metrics), documentation(document)];
+  const refuse = refuseUnknown((path) => methodsOf(routers, path));
+  app.use(keepLiteralPaths(routes, refuse));
   for (const { routes: serve } of routers.map((part) => ({ routes: part.routes() }))) app.use(serve);
-  app.use(refuseUnknown((path) => methodsOf(routers, path)));
+  app.use(refuse);
   return app;
 }
 
 function methodsOf(routers: readonly Router[], path: string): string[] {
   const layers = routers.flatMap((router) => router.match(path, 'GET').path);
-  return [...new Set(layers.flatMap(({ methods }) => methods))].sort();
+  const literal = layers.filter((layer) => layer.path === path);
+  return [...new Set((literal.length > 0 ? literal : layers).flatMap(({ methods }) => methods))].sort();
 }

@@ -19,7 +19,7 @@ room.post(
     access: open('the header x-callback-token'),
     upload: { contentType: 'application/json', schema: z.looseObject({ event: z.string() }) },
     answers: { 200: z.object({ message: z.string() }) },
-    refusals: [401],
+    refusals: [400, 401, 413],
   },
   async ({ em, deps, ctx, bytes }) => {
     const token = ctx.get('x-callback-token');

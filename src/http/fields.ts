@@ -34,7 +34,11 @@ export const verbatimText = (maximum: number) =>
 /** A text that may be empty. */
 export const optionalText = (maximum: number) => text(maximum, 0).optional();
 
-export const email = () => z.email('must be an e-mail address').max(254, 'must have at most 254 characters');
+export const email = () =>
+  z
+    .email('must be an e-mail address')
+    .max(254, 'must have at most 254 characters')
+    .refine((value) => value.lastIndexOf('@') <= 64, 'must have at most 64 characters before the @');
 
 /** A new password: at least 12 characters. */
 export const password = () =>
