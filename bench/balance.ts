@@ -9,11 +9,14 @@ import { printTable } from './table.ts';
 /**
  * Measures, in one run on one PostgreSQL: (a) the bare two-account transfer under pgbench, (b) a bare Koa route with a
  * verified token that calls the same function, (c) our `POST /v1/payments/balance`; at 1, 16 and 64 connections, with
- * random accounts and with everybody paying into one. Prints ratios; a wrong sum or an error fails.
+ * random accounts and with everybody paying into one. All take turns in short slices, so that they meet the same
+ * machine. Prints ratios; a wrong sum or an error fails.
  */
-const seconds = argument('seconds', 5);
-const warmSeconds = argument('warm', 2);
-const connectionCounts = [1, 16, 64];
+const rounds = argument('rounds', 5);
+const sliceSeconds = argument('seconds', 1);
+const whats = ['a', 'b', 'c'] as const;
+const onlyConnections = argument('connections', 0);
+const connectionCounts = onlyConnections > 0 ? [onlyConnections] : [1, 16, 64];
 const wantedOfBare = 0.5;
 const leastOfBare = 0.3;
 const leastHot = 0.8;
@@ -22,8 +25,9 @@ const say = (text: string) => void process.stdout.write(`${text}\n`);
 const pick = <T>(items: readonly T[], from = 0): T =>
   items[from + Math.floor(Math.random() * (items.length - from))] as T;
 
-interface Cell extends Omit<LoadResult, 'answers' | 'errors'> {
-  what: 'a' | 'b' | 'c';
+type Slice = Omit<LoadResult, 'answers' | 'errors'>;
+interface Cell extends Slice {
+  what: (typeof whats)[number];
   connections: number;
   hot: boolean;
   memory: number | null;
@@ -35,7 +39,7 @@ await em.execute(bareSchema);
 const bareIds = (await em.execute<{ id: string }[]>('select id from bare_accounts order by n')).map(({ id }) => id);
 const payers = await seedPayers(stack, accountCount);
 say(
-  `PostgreSQL of its own (${flag('durable') ? 'durable' : 'fsync off'}), ${accountCount} accounts, pools of ${poolSize}, ${seconds} s a cell.`,
+  `PostgreSQL of its own (${flag('durable') ? 'durable' : 'fsync off'}), ${accountCount} accounts, pools of ${poolSize}, the median of ${rounds} slices of ${sliceSeconds} s, in turns.`,
 );
 say(hasPgbench() ? '(a) is driven by pgbench.' : '(a) is driven by clients of our own: pgbench is not installed.');
 
@@ -68,28 +72,48 @@ const nextPayment = (hot: boolean) => () => {
   });
 };
 
-async function measure(what: 'b' | 'c', connections: number, hot: boolean): Promise<Cell> {
-  const { port, part } = what === 'b' ? bare : api;
+/** One slice of one cell; the first of a cell warms up and is not kept. */
+async function measure(what: Cell['what'], connections: number, hot: boolean): Promise<Slice> {
+  if (what === 'a') return runBareTransfer({ databaseUrl, connections, seconds: sliceSeconds, hot, ids: bareIds });
+  const { port } = what === 'b' ? bare : api;
   const next = what === 'b' ? nextBare(hot) : nextPayment(hot);
-  const load = { port, connections, status: 201, next };
-  const warm = await runLoad({ ...load, seconds: warmSeconds });
-  const { answers, errors, ...figures } = await runLoad({ ...load, seconds });
-  for (const failed of [warm.errors, errors]) {
-    for (const [line, count] of Object.entries(failed)) problems.push(`(${what}) answered ${line}, ${count} times`);
-  }
-  const all = answers + warm.answers - sum(Object.values(errors)) - sum(Object.values(warm.errors));
-  if (what === 'b') bareAnswers += all;
-  else payments += all;
-  return { what, connections, hot, ...figures, memory: residentMegabytes(part.pid) };
+  const { answers, errors, ...figures } = await runLoad({
+    port,
+    connections,
+    status: 201,
+    next,
+    seconds: sliceSeconds,
+  });
+  for (const [line, count] of Object.entries(errors)) problems.push(`(${what}) answered ${line}, ${count} times`);
+  const good = answers - sum(Object.values(errors));
+  if (what === 'b') bareAnswers += good;
+  else payments += good;
+  return figures;
 }
 const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
 
-for (const hot of [false, true]) {
-  for (const connections of connectionCounts) {
-    const a = await runBareTransfer({ databaseUrl, connections, seconds, hot, ids: bareIds });
-    cells.push({ what: 'a', connections, hot, ...a, memory: null });
-    cells.push(await measure('b', connections, hot));
-    cells.push(await measure('c', connections, hot));
+const medianOf = (numbers: readonly number[]) =>
+  numbers.toSorted((left, right) => left - right)[Math.floor(numbers.length / 2)] ?? 0;
+for (const connections of connectionCounts) {
+  const slices = new Map<string, Slice[]>();
+  const turns = [false, true].flatMap((hot) => whats.map((what) => ({ what, hot, key: `${what} ${hot}` })));
+  for (let round = 0; round <= rounds; round += 1) {
+    for (const { what, hot, key } of turns) {
+      const slice = await measure(what, connections, hot);
+      if (round > 0) slices.set(key, [...(slices.get(key) ?? []), slice]);
+    }
+  }
+  for (const { what, hot, key } of turns) {
+    const kept = slices.get(key) ?? [];
+    cells.push({
+      what,
+      connections,
+      hot,
+      perSecond: medianOf(kept.map(({ perSecond }) => perSecond)),
+      p50Ms: medianOf(kept.map(({ p50Ms }) => p50Ms)),
+      p99Ms: medianOf(kept.map(({ p99Ms }) => p99Ms)),
+      memory: what === 'a' ? null : residentMegabytes((what === 'b' ? bare : api).part.pid),
+    });
   }
 }
 

@@ -49,6 +49,9 @@ export const hasPgbench = (): boolean => spawnSync('pgbench', ['--version']).sta
 export const runBareTransfer = (load: BareLoad): Promise<BareResult> =>
   hasPgbench() ? runPgbench(load) : runClients(load);
 
+/** A run of pgbench counts the making of its connections, which may take this long. */
+const connectingSeconds = 3;
+
 const randomAccount = (limit: number) => 1 + Math.floor(Math.random() * limit);
 
 async function runPgbench({ databaseUrl, connections, seconds, hot }: BareLoad): Promise<BareResult> {
@@ -65,12 +68,19 @@ async function runPgbench({ databaseUrl, connections, seconds, hot }: BareLoad):
     const log = join(directory, 'log');
     const args = [
       ['-h', hostname, '-p', port, '-U', username, '-n', '-M', 'prepared', '-f', script],
-      ['-c', String(connections), '-j', connections === 1 ? '1' : '2', '-T', String(seconds)],
+      [
+        '-c',
+        String(connections),
+        '-j',
+        connections === 1 ? '1' : '2',
+        '-T',
+        String(Math.max(seconds, connectingSeconds)),
+      ],
       ['-l', `--log-prefix=${log}`, '--sampling-rate=0.2', pathname.slice(1)],
     ].flat();
     const env = { ...process.env, PGPASSWORD: decodeURIComponent(password) };
     const { stdout } = await promisify(execFile)('pgbench', args, { env, cwd: directory });
-    const perSecond = Number(/tps = ([\d.]+) \(without/.exec(stdout)?.[1]);
+    const perSecond = Number(/tps = ([\d.]+) \(without/.exec(stdout)?.[1] ?? 0);
     const latencies = (await promisify(execFile)('sh', ['-c', `cat ${log}*`], { maxBuffer: 1 << 28 })).stdout
       .split('\n')
       .filter((line) => line !== '')

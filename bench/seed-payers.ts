@@ -52,11 +52,12 @@ export async function seedPayers({ deps }: BenchStack, count: number): Promise<P
   for (let from = 0; from < count; from += pastAtOnce) {
     const slice = (all: readonly string[]) => array(all.slice(from, from + pastAtOnce));
     await em.execute(
-      `select pay_from_balance(t, gen_random_uuid(), 'bench/' || t, 'bench', p.u, 'individual', null, p.a, p.c, 1,
-          'donation', p.cause, 'product_transfer', null, null, null, ''),
-         settle_donation('specific', p.u, p.cause, 1, null, t)
+      `select settle_donation('specific', p.u, p.cause, 1, null, t)
        from unnest(?::uuid[], ?::uuid[], ?::uuid[], ?::uuid[]) as p (u, a, c, cause),
-         lateral (select md5(p.u::text)::uuid as t) derived`,
+         lateral (select md5(p.u::text)::uuid as t) derived,
+         lateral pay_from_balance(t, gen_random_uuid(), 'bench/' || t, 'bench', p.u, 'individual', null, p.a, p.c, 1,
+           'donation', p.cause, 'product_transfer', null, null, null, '') paid
+       where paid.outcome = 'paid'`,
       [slice(userIds), slice(accountIds), slice(causeAccountIds), slice(causeIds)],
     );
     await em.execute('vacuum analyze');

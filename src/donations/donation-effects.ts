@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordEvent } from '../events/record-event.ts';
-import type { HandledPayment, SettledIn, SqlCall } from '../payments/handler.ts';
+import type { EffectPayment, HandledPayment, SettledIn, SqlCall } from '../payments/handler.ts';
 import { newId } from '../shared/ids.ts';
 import type { DonationType } from './donation.ts';
 
@@ -35,7 +35,7 @@ export async function openDonation(
 
 /** Both rails: the donation is `completed`, with the transaction that paid it; what its cause received grows with it. */
 export const completeDonation = (
-  { orderId, userId, amount }: HandledPayment,
+  { orderId, userId, amount }: EffectPayment,
   { transactionId }: SettledIn,
   { type, causeId, subscription }: Purpose,
 ): SqlCall => ({

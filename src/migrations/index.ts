@@ -9,6 +9,7 @@ import { M0007Circles } from './m0007-circles.ts';
 import { M0008Partners } from './m0008-partners.ts';
 import { M0009Payouts } from './m0009-payouts.ts';
 import { M0010TransactionLists } from './m0010-transaction-lists.ts';
+import { M0011LeanPostings } from './m0011-lean-postings.ts';
 
 /** Every migration in order, by name: one file per change, never edited after landing. */
 export const migrations = [
@@ -22,4 +23,5 @@ export const migrations = [
   { name: 'm0008-partners', class: M0008Partners },
   { name: 'm0009-payouts', class: M0009Payouts },
   { name: 'm0010-transaction-lists', class: M0010TransactionLists },
+  { name: 'm0011-lean-postings', class: M0011LeanPostings },
 ] satisfies { name: string; class: new (...args: ConstructorParameters<typeof Migration>) => Migration }[];

@@ -7,7 +7,7 @@ import { errorCodeOf, refuse } from '../shared/errors.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { journalKeys, newId } from '../shared/ids.ts';
 import { formatMoney, type Money } from '../shared/money.ts';
-import type { HandledPayment, PaymentHandler } from './handler.ts';
+import type { EffectPayment, PaymentHandler, PaymentIntent, SettledIn, SqlCall } from './handler.ts';
 
 /** A payment from a balance, whatever asks for it: the dispatcher, a subscription, a circle, a transfer. */
 export interface BalancePayment {
@@ -34,7 +34,6 @@ interface Movement {
   kind: string;
   referenceType: LedgerReferenceType;
   purpose: TransactionPurpose;
-  targetAccountId: string;
   /** What the request calls the source account. */
   sourceField: 'source_account_id' | 'account_id';
 }
@@ -56,57 +55,75 @@ export async function payFromBalance(
 ): Promise<BalancePaymentOutcome> {
   const { payer, referenceId, sourceAccountId } = payment;
   const amount = formatMoney(payment.amount);
-  const { accountId } = await handler.findTarget(em, { referenceId, amount, rail: 'balance', caller: payer });
+  const intent: PaymentIntent = { referenceId, amount, rail: 'balance', caller: payer };
   const movement: Movement = {
     kind: `balance-payment.${handler.referenceType}`,
     referenceType: handler.ledgerReferenceType,
     purpose: 'product_transfer',
-    targetAccountId: accountId,
     sourceField: 'source_account_id',
   };
-  const handled: HandledPayment = {
+  const handled: EffectPayment = {
     orderId: null,
     userId: payer.userId,
     organizationId: payer.organizationId,
     referenceId,
-    accountId,
     sourceAccountId,
     amount,
     requestId: payment.requestId,
   };
-  return moveFromBalance(em, payment, movement, { handler, handled });
+  const quick = handler.onSettled === undefined ? handler.quickTarget?.(intent) : undefined;
+  if (quick !== undefined) {
+    const moved = await moveOnce(em, payment, movement, quick, effectOf(handler, handled));
+    if (moved.outcome !== 'unclear') return announce(moved);
+  }
+  const { accountId } = await handler.findTarget(em, intent);
+  return moveFromBalance(em, payment, movement, { accountId, handler, handled });
 }
 
-/** Moves money out of a balance of the payer's, with everything that belongs to it; see `payFromBalance`. */
-export async function moveFromBalance(
-  em: EntityManager,
-  payment: BalancePayment,
-  movement: Movement,
-  effects?: { handler: PaymentHandler; handled: HandledPayment },
-): Promise<BalancePaymentOutcome> {
-  if (movement.targetAccountId === payment.sourceAccountId) {
-    refuse('REQUEST_INVALID', `${movement.sourceField}: an account cannot pay into itself`);
-  }
-  const onSettled = effects?.handler.onSettled;
-  const outcome =
-    effects === undefined || onSettled === undefined
-      ? await moveOnce(em, payment, movement, effects)
-      : await em.transactional(async (tx) => {
-          const moved = await moveOnce(tx, payment, movement, effects);
-          if (moved.outcome === 'paid') {
-            await onSettled.call(effects.handler, tx, effects.handled, moved.journalId, moved.transactionId);
-          }
-          return moved;
-        });
+type Effect = (settledIn: SettledIn) => SqlCall | undefined;
+const effectOf =
+  (handler: PaymentHandler, handled: EffectPayment): Effect =>
+  (settledIn) =>
+    handler.effect?.(handled, settledIn);
+
+async function announce(outcome: BalancePaymentOutcome): Promise<BalancePaymentOutcome> {
   await failpoint('pay-from-balance.after');
   return outcome;
 }
 
+/** The account that is credited, and what follows from the payment, if anything. */
+interface Destination {
+  accountId: string;
+  handler?: PaymentHandler;
+  handled?: EffectPayment;
+}
+
+/** Moves money out of a balance of the payer's into an account, with everything that belongs to it. */
+export async function moveFromBalance(
+  em: EntityManager,
+  payment: BalancePayment,
+  movement: Movement,
+  { accountId, handler, handled }: Destination,
+): Promise<BalancePaymentOutcome> {
+  const target: SqlCall = { call: '?::uuid', params: [accountId] };
+  const move = async (tx: EntityManager): Promise<BalancePaymentOutcome> => {
+    const effect = handler && handled ? effectOf(handler, handled) : () => undefined;
+    const moved = await moveOnce(tx, payment, movement, target, effect);
+    if (moved.outcome === 'unclear') throw new Error('an account that was named is clear');
+    if (moved.outcome === 'paid' && handler?.onSettled && handled) {
+      await handler.onSettled(tx, { ...handled, accountId }, moved.journalId, moved.transactionId);
+    }
+    return moved;
+  };
+  return announce(handler?.onSettled === undefined ? await move(em) : await em.transactional(move));
+}
+
 const columns = 'paid.outcome, paid.new_balance::text, paid.answer_status, paid.answer_body';
-const paying = `select * from pay_from_balance(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+const paying = (target: string) =>
+  `select * from pay_from_balance(?, ?, ?, ?, ?, ?, ?, ?, ${target}, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
 interface MoveRow {
-  outcome: 'paid' | 'replayed' | 'reused' | 'foreign' | 'missing';
+  outcome: 'paid' | 'replayed' | 'reused' | 'foreign' | 'missing' | 'itself' | 'unclear';
   new_balance: Money | null;
   answer_status: number | null;
   answer_body: string | null;
@@ -116,15 +133,16 @@ interface MoveRow {
 async function moveOnce(
   em: EntityManager,
   { payer, transactionId, referenceId, sourceAccountId, amount, requestId, answer = '', idempotency }: BalancePayment,
-  { kind, referenceType, purpose, targetAccountId, sourceField }: Movement,
-  effects: { handler: PaymentHandler; handled: HandledPayment } | undefined,
-): Promise<BalancePaymentOutcome> {
+  { kind, referenceType, purpose, sourceField }: Movement,
+  target: SqlCall,
+  effectOn: Effect,
+): Promise<BalancePaymentOutcome | { outcome: 'unclear' }> {
   const journalId = newId();
-  const effect = effects?.handler.effect?.(effects.handled, { journalId, transactionId });
+  const effect = effectOn({ journalId, transactionId });
   const sql =
     effect === undefined
-      ? `select ${columns} from (${paying}) paid`
-      : `with paid as materialized (${paying})
+      ? `select ${columns} from (${paying(target.call)}) paid`
+      : `with paid as materialized (${paying(target.call)})
          select ${columns}, case when paid.outcome = 'paid' then (${effect.call})::text end as effect from paid`;
   const paidParams = [
     transactionId,
@@ -135,7 +153,7 @@ async function moveOnce(
     payer.userType,
     payer.organizationId,
     sourceAccountId,
-    targetAccountId,
+    ...target.params,
     amount,
     referenceType,
     referenceId,
@@ -148,6 +166,10 @@ async function moveOnce(
   const rows = await refusing(() => em.execute<MoveRow[]>(prepared(sql), [...paidParams, ...(effect?.params ?? [])]));
   const row = must(rows[0], 'a balance payment has an outcome');
   switch (row.outcome) {
+    case 'unclear':
+      return { outcome: 'unclear' };
+    case 'itself':
+      return refuse('REQUEST_INVALID', `${sourceField}: an account cannot pay into itself`);
     case 'missing':
       return refuse('NOT_FOUND', `${sourceField}: no such account`);
     case 'foreign':

@@ -60,9 +60,9 @@ export async function transferBetweenPockets(
       kind: 'pocket-transfer',
       referenceType,
       purpose: 'pocket_transfer',
-      targetAccountId: destinationAccountId,
       sourceField: 'account_id',
     },
+    { accountId: destinationAccountId },
   );
   return storedAnswerOf(moved);
 }

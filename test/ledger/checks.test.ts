@@ -129,6 +129,10 @@ const corruptions: [view: string, sql: string][] = [
     `with o as (${orderOf('EXPIRED')} returning id)
      insert into saving_goal_orders (payment_order_id, saving_goal_id, status) select id, '${newId()}', 'pending' from o`,
   ],
+  [
+    'check_ledger_rows_have_parents',
+    `insert into postings (journal_id, account_id, amount) values ('${newId()}', '${systemAccounts.suspense}', 1)`,
+  ],
   ['check_transaction_counts', "insert into transaction_counts values ('investment', 'price', 3, 1)"],
   [
     'check_transaction_organizations',

@@ -12,6 +12,10 @@ export const charitableCauseDonate: PaymentHandler = {
   async findTarget(em, { referenceId }) {
     return getCauseForDonation(em, referenceId);
   },
+  quickTarget: ({ referenceId }) => ({
+    call: "(select account_id from charitable_causes where id = ? and status = 'active')",
+    params: [referenceId],
+  }),
   onPending: (tx, payment) => openDonation(tx, payment, { type: 'specific', causeId: payment.referenceId }),
   effect: (payment, settledIn) =>
     completeDonation(payment, settledIn, { type: 'specific', causeId: payment.referenceId }),

@@ -20,6 +20,10 @@ const query = prepared(`select kind, status, account_id, minimum_amount::text, t
     case when target_amount is not null then account_balance(account_id)::text end as held
   from products where id = ?`);
 
+/** What is open, has no target to go past, and no minimum above the amount. */
+const quickQuery = `(select account_id from products where id = ? and kind = ? and status = 'open'
+  and target_amount is null and (minimum_amount is null or minimum_amount <= ?))`;
+
 /** A payment into an open product of one kind; five reference types differ in these facts only. */
 export const productPayment = (facts: {
   referenceType: ReferenceType;
@@ -47,5 +51,9 @@ export const productPayment = (facts: {
     }
     return { accountId: product.account_id };
   },
+  quickTarget: ({ referenceId, amount }) => ({
+    call: quickQuery,
+    params: [referenceId, facts.kind, amount],
+  }),
   effect: ({ orderId, referenceId }) => ({ call: 'settle_product(?, ?)', params: [referenceId, orderId === null] }),
 });
