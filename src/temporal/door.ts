@@ -12,6 +12,7 @@ import { workflowIds } from '../shared/ids.ts';
 import { wholeRupiah } from '../shared/money.ts';
 import { createHints } from './hints.ts';
 import { createPartnerCalls, type PartnerCalls } from './partner-calls.ts';
+import { withPatience } from './patience.ts';
 import { createPayoutCalls, type PayoutCalls } from './payout-calls.ts';
 import { searchAttributeKeys } from './search-attributes.ts';
 import { callTimeoutMs, withinWait } from './within-wait.ts';
@@ -20,6 +21,8 @@ export { withinWait } from './within-wait.ts';
 
 /** Reaching Temporal at all takes less than this, or it is away (a 503 within 3 seconds). */
 const reachTimeoutMs = 1500;
+/** Of a process that is too busy to hear the answer: it is patient, but not for ever. */
+const longestReachMs = 10_000;
 const retryAfterSeconds = 2;
 
 /** Where the API and the activities meet Temporal. Calls from a request have bounds; nothing here knows the database. */
@@ -56,8 +59,10 @@ export async function reachTemporal(ping: () => Promise<void>): Promise<void> {
 export function createTemporalDoor(client: Client, taskQueue: string): TemporalDoor {
   const ping = async (): Promise<void> => {
     // The abort ends the SDK's own retries too, which a deadline alone lets run on.
-    await client.withAbortSignal(AbortSignal.timeout(reachTimeoutMs), () =>
-      client.withDeadline(Date.now() + reachTimeoutMs, () => client.workflowService.getSystemInfo({})),
+    await withPatience(reachTimeoutMs, (signal) =>
+      client.withAbortSignal(signal, () =>
+        client.withDeadline(Date.now() + longestReachMs, () => client.workflowService.getSystemInfo({})),
+      ),
     );
   };
   const reach = () => reachTemporal(ping);
