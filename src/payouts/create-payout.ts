@@ -43,17 +43,17 @@ export async function createPayout(
   { partnerId, body, idempotency, requestId }: PayoutCreation,
 ): Promise<Payout> {
   const payoutId = payoutIdFor(partnerId, idempotency.key);
-  if (idempotency.resourceId === null) {
-    const leave = await places.enter();
-    try {
+  const leave = await places.enter();
+  try {
+    if (idempotency.resourceId === null) {
       const opening = await preparePayout(em, sealer, { payoutId, partnerId, body, idempotency, requestId });
       await workflows.startPartnerPayout(payoutId, opening, reservationWaitMs);
-    } finally {
-      leave();
     }
+    const payout = await em.fork().findOne(Payout, { id: payoutId, partner_id: partnerId });
+    if (payout !== null) return payout;
+  } finally {
+    leave();
   }
-  const payout = await em.fork().findOne(Payout, { id: payoutId, partner_id: partnerId });
-  if (payout !== null) return payout;
   refuse('SERVICE_UNAVAILABLE', 'The payout could not be reserved in time; try again under the same key', {
     retryAfterSeconds: 2,
   });

@@ -1,3 +1,4 @@
+import { execFile } from 'node:child_process';
 import { reconcileDay } from '../../src/reconciliation/reconcile-day.ts';
 import { westernIndonesiaDay } from '../../src/shared/clock.ts';
 import { buildPayer, magicAccount, pay, payoutWhen, settleAtProvider, transfersOf } from '../payouts/build-payouts.ts';
@@ -38,6 +39,16 @@ const orderWhen = (payer: BuiltUser, id: string, status: string) =>
     async () => (await stack.get(`/v1/payments/orders/${id}`, { token: payer.token })).body.data?.status,
     (now) => now === status,
   );
+
+/** `npm run reconcile -- …` on this stack. */
+function runReconcile(...args: string[]): Promise<{ status: number | null; stdout: string; stderr: string }> {
+  return new Promise((resolve) => {
+    const env = { ...stack.env, NODE_NO_WARNINGS: '1' };
+    execFile(process.execPath, ['src/commands/reconcile.ts', ...args], { env }, (error, stdout, stderr) =>
+      resolve({ status: error === null ? 0 : Number(error.code), stdout, stderr }),
+    );
+  });
+}
 
 describe('Reconciliation', () => {
   it('finds nothing when we and the provider agree', async () => {
@@ -97,4 +108,59 @@ describe('Reconciliation', () => {
     expect(await reconcile()).toMatchObject({ differences: 2, open: 2, resolved: 2 });
     expect(await list('&state=resolved')).toMatchObject({ total: 2 });
   }, 60_000);
+
+  it('names what the provider has never had, and an operator explains it by the command line', async () => {
+    const { id } = await toAccount('900004');
+    const client = stack.deps.temporal.client;
+    const note = 'paid by hand, slip 12';
+    await client.workflow.getHandle(`partner-payout/${id}`).executeUpdate('settlePayout', {
+      args: [{ outcome: 'succeeded', note, who: platform.id, force: true }],
+    });
+    const named = await runReconcile('--day', today, '--json');
+    expect(named.status).toBe(1);
+    const { items } = JSON.parse(named.stdout);
+    const difference = items.find(({ reference }: { reference: string }) => reference === id);
+    expect(difference).toMatchObject({
+      resource_type: 'payout',
+      resource_id: id,
+      ours: { status: 'succeeded', amount: '100000.0000' },
+      theirs: null,
+      state: 'open',
+    });
+    expect((await runReconcile('--explain', difference.id, '--note', '')).status).toBe(2);
+    expect((await runReconcile('--explain', difference.id, '--note', note)).status).toBe(0);
+    const explained = await list('&state=explained');
+    expect(explained).toMatchObject({ total: 1, items: [{ id: difference.id, note }] });
+    // Met again as it was, it stays explained.
+    await reconcile();
+    expect(await list('&state=explained')).toMatchObject({ total: 1 });
+  }, 60_000);
+
+  it.each([
+    ['--day', 'yesterday'],
+    ['--explain', 'nothing'],
+    ['--colour', 'blue'],
+  ])('by the command line refuses %s %s with a sentence', async (...args) => {
+    const { status, stderr } = await runReconcile(...args);
+    expect({ status, stderr }).toMatchObject({ status: 2, stderr: expect.stringContaining(args[0] ?? '') });
+    expect(stderr).not.toContain('    at ');
+  });
+
+  it('runs as a workflow: yesterday, and earlier days with open differences', async () => {
+    const yesterday = westernIndonesiaDay(new Date(Date.now() - 86_400_000));
+    const earlier = westernIndonesiaDay(new Date(Date.now() - 5 * 86_400_000));
+    await stack.em().execute(
+      `insert into reconciliations (id, day, resource_type, subject, reference, state)
+       values ('00000000-0000-4000-8000-0000000000aa', ?, 'payment', 'py-1', 'gone', 'open')`,
+      [earlier],
+    );
+    const summaries = await stack.deps.temporal.client.workflow.execute('reconciliation', {
+      workflowId: 'reconciliation-test',
+      taskQueue: stack.deps.temporal.taskQueue,
+    });
+    expect(summaries).toMatchObject([
+      { day: earlier, compared: 0, differences: 0, resolved: 1 },
+      { day: yesterday, compared: 0, differences: 0, open: 0 },
+    ]);
+  });
 });
