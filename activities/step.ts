@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { asyncLocalStorage } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Dependencies } from '../src/dependencies.ts';
 import { isProviderUnknown } from '../src/gateway/gateway.ts';
@@ -29,7 +30,8 @@ export function step<Input, Output>(
       if (isProviderUnknown(error)) {
         throw ApplicationFailure.retryable('the outcome at the provider is unknown', 'PROVIDER_UNKNOWN');
       }
-      deps.log.warn({ err: error, activity: name }, 'an activity failed and will be retried');
+      const workflow_id = asyncLocalStorage.getStore()?.info.workflowExecution?.workflowId;
+      deps.log.warn({ err: error, activity: name, workflow_id }, 'an activity failed and will be retried');
       throw ApplicationFailure.retryable(`${name} failed: ${errorCodeOf(error) ?? 'unexpected error'}`, 'STEP_FAILED');
     }
   };
