@@ -43,7 +43,10 @@ export const everyEvent = [
 ];
 
 let keys = 0;
-export const freshKey = (): string => `key-${process.pid}-${Date.now()}-${(keys += 1)}`;
+export const freshKey = (): string => {
+  keys += 1;
+  return `key-${process.pid}-${Date.now()}-${keys}`;
+};
 
 /** A partner made through the administration's own routes, active and with every permission unless asked otherwise. */
 export async function buildPartner(stack: BuildPlace & Http, options: PartnerOptions = {}): Promise<BuiltPartner> {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Context, Next } from 'koa';
-import { partnerPrefix } from '../http/errors.ts';
 import { refuse } from '../shared/errors.ts';
+import { partnerPrefix } from './errors.ts';
 
 const windowMs = 10_000;
 /** Keys that are watched at once; a flood of made-up keys cannot take more memory than this. */
