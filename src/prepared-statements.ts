@@ -1,25 +1,49 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+
 /** What is needed of a client of `pg`; its own types are a dependency of the ORM's. */
 interface Client {
   query(config: unknown, ...rest: unknown[]): unknown;
 }
 
 const mark = '/* prepared */ ';
-/** Statements differ by their text, of which there are few: those of the code. */
-const maximumStatements = 200;
+/** Texts by which statements stand in the code, with their parameters numbered and marked. */
+const texts = new Map<string, string>();
+/** The name under which connections prepare each of them. */
 const names = new Map<string, string>();
 
-/**
- * Marks a statement of the hot path: each connection parses and plans it once. For texts that stand in the code, never
- * for texts made from a request.
- */
-export const prepared = (sql: string): string => mark + sql;
+function textOf(sql: string): string {
+  const known = texts.get(sql);
+  if (known !== undefined) return known;
+  let parameters = 0;
+  const numbered =
+    mark +
+    sql.replaceAll('?', () => {
+      parameters += 1;
+      return `$${parameters}`;
+    });
+  texts.set(sql, numbered);
+  names.set(numbered, `amanah-${names.size}`);
+  return numbered;
+}
 
-function nameOf(sql: string): string | undefined {
-  const known = names.get(sql);
-  if (known !== undefined || names.size >= maximumStatements) return known;
-  const name = `amanah-${names.size}`;
-  names.set(sql, name);
-  return name;
+/**
+ * Runs a statement of the hot path in the manager's transaction, if it is in one. Each connection parses and plans it
+ * once and its parameters travel apart from it, where `em.execute` writes them into a text that is new each time. For
+ * statements that stand in the code, never for ones made from a request; every `?` is a parameter.
+ */
+export async function executePrepared<Row>(
+  em: EntityManager,
+  sql: string,
+  parameters: readonly unknown[],
+): Promise<Row[]> {
+  const text = textOf(sql);
+  const { rows } = await em.getKysely().executeQuery({
+    sql: text,
+    parameters,
+    query: { kind: 'RawNode', sqlFragments: [text], parameters: [] },
+    queryId: { queryId: text },
+  });
+  return rows as Row[];
 }
 
 /** Makes a connection prepare the statements that are marked for it. */
@@ -27,8 +51,7 @@ export function prepareMarkedStatements(client: Client): void {
   const query = client.query.bind(client);
   client.query = (config, ...rest) => {
     const [values, ...others] = rest;
-    if (typeof config !== 'string' || !config.startsWith(mark) || !Array.isArray(values)) return query(config, ...rest);
-    const name = nameOf(config);
+    const name = typeof config === 'string' && Array.isArray(values) ? names.get(config) : undefined;
     return name === undefined ? query(config, ...rest) : query({ name, text: config, values }, ...others);
   };
 }

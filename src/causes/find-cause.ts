@@ -1,6 +1,6 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import { type Caller, isOrganizationAdmin, isPlatform } from '../identity/caller.ts';
-import { prepared } from '../prepared-statements.ts';
+import { executePrepared } from '../prepared-statements.ts';
 import { must } from '../shared/assert.ts';
 import { refuse } from '../shared/errors.ts';
 import type { Money } from '../shared/money.ts';
@@ -80,8 +80,9 @@ export async function getCauseForDonation(
   id: string,
   field = 'reference_id',
 ): Promise<{ accountId: string }> {
-  const [cause] = await em.execute<{ account_id: string; status: CauseStatus }[]>(
-    prepared('select account_id, status from charitable_causes where id = ?'),
+  const [cause] = await executePrepared<{ account_id: string; status: CauseStatus }>(
+    em,
+    'select account_id, status from charitable_causes where id = ?',
     [id],
   );
   if (cause === undefined) return refuse('NOT_FOUND', `${field}: no such charitable cause`);

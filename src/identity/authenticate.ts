@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Context } from 'koa';
 import type { Dependencies } from '../dependencies.ts';
 import type { OrganizationStatus } from '../organizations/organization.ts';
-import { prepared } from '../prepared-statements.ts';
+import { executePrepared } from '../prepared-statements.ts';
 import { refuse } from '../shared/errors.ts';
 import { type Caller, superAdminRoleName } from './caller.ts';
 import type { UserType } from './user.ts';
@@ -15,7 +15,7 @@ export interface PresentedToken {
   by: 'bearer' | 'cookie';
 }
 
-const callerOf = prepared('select * from caller_of(?, ?)');
+const callerOf = 'select * from caller_of(?, ?)';
 
 interface CallerRow {
   user_type: UserType;
@@ -60,7 +60,7 @@ export async function authenticate(
 
 /** The caller behind a valid token; null when the user is not active or the token is revoked. One query. */
 export async function findCaller(em: EntityManager, userId: string, tokenId: string): Promise<Caller | null> {
-  const [row] = await em.execute<CallerRow[]>(callerOf, [userId, tokenId]);
+  const [row] = await executePrepared<CallerRow>(em, callerOf, [userId, tokenId]);
   if (!row) return null;
   return {
     userId,

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Payer } from '../identity/caller.ts';
 import type { LedgerReferenceType, TransactionPurpose } from '../ledger/transaction.ts';
-import { prepared } from '../prepared-statements.ts';
+import { executePrepared } from '../prepared-statements.ts';
 import { must } from '../shared/assert.ts';
 import { errorCodeOf, refuse } from '../shared/errors.ts';
 import { failpoint } from '../shared/failpoint.ts';
@@ -163,7 +163,7 @@ async function moveOnce(
     idempotency?.fingerprint ?? null,
     answer,
   ];
-  const rows = await refusing(() => em.execute<MoveRow[]>(prepared(sql), [...paidParams, ...(effect?.params ?? [])]));
+  const rows = await refusing(() => executePrepared<MoveRow>(em, sql, [...paidParams, ...(effect?.params ?? [])]));
   const row = must(rows[0], 'a balance payment has an outcome');
   switch (row.outcome) {
     case 'unclear':

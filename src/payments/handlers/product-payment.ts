@@ -1,5 +1,5 @@
 import type { LedgerReferenceType } from '../../ledger/transaction.ts';
-import { prepared } from '../../prepared-statements.ts';
+import { executePrepared } from '../../prepared-statements.ts';
 import type { ProductKind, ProductStatus } from '../../products/product.ts';
 import { refuse } from '../../shared/errors.ts';
 import { addMoney, compareMoney, formatMoney, type Money } from '../../shared/money.ts';
@@ -16,9 +16,9 @@ interface ProductRow {
 }
 
 // What a product holds is asked only where there is a target to go past.
-const query = prepared(`select kind, status, account_id, minimum_amount::text, target_amount::text,
+const query = `select kind, status, account_id, minimum_amount::text, target_amount::text,
     case when target_amount is not null then account_balance(account_id)::text end as held
-  from products where id = ?`);
+  from products where id = ?`;
 
 /** What is open, has no target to go past, and no minimum above the amount. */
 const quickQuery = `(select account_id from products where id = ? and kind = ? and status = 'open'
@@ -38,7 +38,7 @@ export const productPayment = (facts: {
   ledgerReferenceType: facts.ledgerReferenceType,
   gatewayPurpose: 'topup_product',
   async findTarget(em, { referenceId, amount }) {
-    const [product] = await em.execute<ProductRow[]>(query, [referenceId]);
+    const [product] = await executePrepared<ProductRow>(em, query, [referenceId]);
     if (product === undefined) refuse('NOT_FOUND', 'reference_id: no such product');
     const { kind, status, minimum_amount: minimum, target_amount: target, held } = product;
     if (kind !== facts.kind) refuse('REQUEST_INVALID', `reference_id: a product of kind ${kind}, not ${facts.kind}`);

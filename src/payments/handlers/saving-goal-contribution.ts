@@ -1,4 +1,4 @@
-import { prepared } from '../../prepared-statements.ts';
+import { executePrepared } from '../../prepared-statements.ts';
 import type { SavingGoalStatus } from '../../saving-goals/saving-goal.ts';
 import { refuse } from '../../shared/errors.ts';
 import { addMoney, compareMoney, type Money } from '../../shared/money.ts';
@@ -14,10 +14,9 @@ interface GoalRow {
   has_open_order: boolean;
 }
 
-const query =
-  prepared(`select user_id, status, account_id, target_amount::text, account_balance(account_id)::text as held,
+const query = `select user_id, status, account_id, target_amount::text, account_balance(account_id)::text as held,
     exists (select from saving_goal_orders o where o.saving_goal_id = g.id and o.status = 'pending') as has_open_order
-  from saving_goals g where id = ?`);
+  from saving_goals g where id = ?`;
 
 const refuseRepeat = (): never =>
   refuse('DUPLICATE', 'reference_id: the saving goal has an open payment order already');
@@ -31,7 +30,7 @@ export const savingGoalContribution: PaymentHandler = {
   gatewayPurpose: 'topup_product',
   inTurn: true,
   async findTarget(em, { referenceId, amount, rail, caller }) {
-    const [goal] = await em.execute<GoalRow[]>(query, [referenceId]);
+    const [goal] = await executePrepared<GoalRow>(em, query, [referenceId]);
     if (goal === undefined) refuse('NOT_FOUND', 'reference_id: no such saving goal');
     if (goal.user_id !== caller.userId) refuse('FORBIDDEN', 'reference_id: the saving goal is not yours');
     if (goal.status !== 'active') refuse('REQUEST_INVALID', 'reference_id: the saving goal is completed');
