@@ -37,6 +37,7 @@ export async function executePrepared<Row>(
   parameters: readonly unknown[],
 ): Promise<Row[]> {
   const text = textOf(sql);
+  em.config.getLogger().logQuery({ query: sql });
   const { rows } = await em.getKysely().executeQuery({
     sql: text,
     parameters,
