@@ -50,6 +50,8 @@ const stop = async () => {
   stack.kill('SIGINT');
   await gone;
 };
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => void stop().then(() => process.exit(130)));
 try {
   const { urls }: { urls: { api: string } } = JSON.parse(readFileSync(credentialsFile, 'utf8'));
   const args = [
