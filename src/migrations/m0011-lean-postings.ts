@@ -2,9 +2,8 @@ import { Migration } from '@mikro-orm/migrations';
 
 /**
  * The hot path with fewer statements, by the same laws: postings are judged in the pass that applies them, a statement
- * writes one whole journal, and a counter is first looked for and only then made. Foreign keys from what is written by
- * every payment to users and journals lock the rows they name, so that payments of one user meet there; the triggers
- * and `check_*` views say what they said.
+ * writes one whole journal, and a counter is first looked for and only then made. The join of a posting with
+ * its journal is judged there too, in the place of a foreign key; `check_*` views say what they said.
  */
 export class M0011LeanPostings extends Migration {
   override up(): void {
@@ -55,8 +54,6 @@ begin
   return null;
 end $$;
 alter table postings drop constraint postings_journal_id_fkey;
-alter table transactions drop constraint transactions_batch_id_fkey;
-alter table transactions drop constraint transactions_user_id_fkey;
 create view check_ledger_rows_have_parents as
   select p.id::text as id, 'a posting without its journal' as problem from postings p
   where not exists (select from journals j where j.id = p.journal_id)
