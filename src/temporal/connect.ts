@@ -1,4 +1,5 @@
-import { Client, Connection } from '@temporalio/client';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Client, Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
 import { OpenTelemetryWorkflowClientInterceptor } from '@temporalio/interceptors-opentelemetry/lib/client/index.js';
 
 export interface TemporalOptions {
@@ -8,15 +9,53 @@ export interface TemporalOptions {
   traced?: boolean;
 }
 
+/** The longest pause before the SDK tries a failed call again. */
+const longestRetryMs = 1000;
+/** For a timer that is a little late. */
+const marginMs = 100;
+
 /** A client that connects on first use and comes back within seconds after Temporal was away. */
 export function openTemporal({ address, namespace, traced = false }: TemporalOptions): Client {
+  const { retries, settled } = createRetries();
   const connection = Connection.lazy({
     address,
     channelArgs: {
       'grpc.initial_reconnect_backoff_ms': 200,
       'grpc.max_reconnect_backoff_ms': 2000,
     },
+    interceptors: [retries],
   });
+  const close = connection.close.bind(connection);
+  connection.close = async () => {
+    await settled();
+    await close();
+  };
   const workflow = traced ? [new OpenTelemetryWorkflowClientInterceptor()] : [];
   return new Client({ connection, namespace, interceptors: { workflow } });
+}
+
+/**
+ * The SDK's own retries, which can be waited for: it tries a call again by a timer that nothing stops, not even the
+ * abort of the call, and that ends the process when the channel has been closed meanwhile.
+ */
+function createRetries() {
+  const standard = defaultGrpcRetryOptions({ maxIntervalMs: () => longestRetryMs });
+  let isClosing = false;
+  let lastRetryAt = 0;
+  return {
+    retries: makeGrpcRetryInterceptor({
+      retryableDecider: (attempt, status) => !isClosing && standard.retryableDecider(attempt, status),
+      delayFunction(attempt, status) {
+        const pause = standard.delayFunction(attempt, status);
+        lastRetryAt = Math.max(lastRetryAt, Date.now() + pause);
+        return pause;
+      },
+    }),
+    /** No call is tried again from now on; resolves when the last timer has run. */
+    async settled() {
+      isClosing = true;
+      const left = lastRetryAt - Date.now();
+      if (left > -marginMs) await delay(left + marginMs);
+    },
+  };
 }
