@@ -51,6 +51,8 @@ export async function donationSubscription({
   opening,
 }: DonationSubscriptionInput): Promise<SubscriptionStatus | 'refused'> {
   let stops = 0;
+  /** Counted before each look at the row: a hint that comes while one is under way asks for another. */
+  let seen = 0;
   const look = (begun?: SubscriptionOpening) =>
     openSubscription({ subscriptionId, opening: begun ?? null, at: new Date(Date.now()).toISOString() });
   const opened = look(opening);
@@ -74,10 +76,10 @@ export async function donationSubscription({
       `${period} periods paid. Pays the next one at ${formatWesternIndonesia(at)} (UTC+7), ` +
         `attempt ${attempt} of ${attemptsPerPeriod}, unless its donor stops it.`,
     );
-    const seen = stops;
     const wait = at.getTime() - Date.now();
-    const isStopping = wait > 0 && (await condition(() => stops > seen, wait));
-    standing = isStopping ? await look() : await paySubscriptionPeriod({ subscriptionId, period, attempt });
+    const isHinted = wait > 0 ? await condition(() => stops > seen, wait) : stops > seen;
+    seen = stops;
+    standing = isHinted ? await look() : await paySubscriptionPeriod({ subscriptionId, period, attempt });
     if (workflowInfo().continueAsNewSuggested && stops === seen) {
       await condition(allHandlersFinished);
       await continueAsNew<typeof donationSubscription>({ subscriptionId });
