@@ -10,7 +10,13 @@ import { createPayout } from './create-payout.ts';
 import { findPayouts, getPayout } from './find-payouts.ts';
 import { payoutPath, payoutStatuses } from './payout.ts';
 import { tellPayoutTimeline } from './payout-timeline.ts';
-import { ListedPayoutShape, PayoutShape, presentPayout, presentWholePayout } from './present-payout.ts';
+import {
+  ListedPayoutShape,
+  PayoutShape,
+  presentPayout,
+  presentReservation,
+  presentWholePayout,
+} from './present-payout.ts';
 
 const NewPayout = z.strictObject({
   amount: moneyString(),
@@ -46,7 +52,7 @@ room.post(
     const idempotency = must(caller.idempotency, 'an idempotent route has its key');
     const hands = { sealer: deps.sealer, workflows: deps.temporal };
     const payout = await createPayout(em, hands, { partnerId, body, idempotency, requestId });
-    return { ...(await presentWholePayout(deps.sealer, payout)), status_url: payoutPath(payout.id) };
+    return { ...(await presentReservation(deps.sealer, payout)), status_url: payoutPath(payout.id) };
   },
 );
 

@@ -29,6 +29,12 @@ export async function presentWholePayout(sealer: Sealer, payout: Payout) {
   return { ...presentPayout(payout), bank_account_number: texts.bank_account_number };
 }
 
+/** A payout as its creation made it: the transfer goes on from there, and may have ended before the answer left. */
+export async function presentReservation(sealer: Sealer, payout: Payout) {
+  const { failure_code: _, ...whole } = await presentWholePayout(sealer, payout);
+  return { ...whole, status: 'pending' as const, is_final: false, finalized_at: null };
+}
+
 const listed = {
   id: uuid(),
   reference: z.string().meta({ description: "The platform's own reference." }),
