@@ -144,7 +144,7 @@ export async function expectChecksEmpty({ em }: Pick<Stack, 'em'>): Promise<void
 export async function eventually<T>(
   ask: () => Promise<T>,
   isRight: (value: T) => boolean,
-  withinMs = 15_000,
+  withinMs = 30_000,
 ): Promise<T> {
   const deadline = Date.now() + withinMs;
   for (;;) {
