@@ -106,9 +106,9 @@ describe('Memory', () => {
       process.stdout.write(
         `RSS of the API: ${idleMb} MB after twenty small uploads, at most ${firstMb} MB over the first four uploads of 50 MB at once, at most ${peakMb} MB over ${4 * rounds} more\n`,
       );
-      // Buffers that wait for the collector, within its own bounds; what is sent next costs nothing more.
+      // Buffers that wait for the collector move by tens of megabytes; files held whole would cost 200 MB a round.
       expect(first - idle).toBeLessThan(256);
-      expect(peak - first).toBeLessThan(60);
+      expect(peak - first).toBeLessThan(120);
       expect(filesOnDisk()).toEqual([]);
     },
     120_000,
