@@ -1,20 +1,11 @@
-import {
-  continueAsNew,
-  ParentClosePolicy,
-  proxyActivities,
-  proxyLocalActivities,
-  setCurrentDetails,
-  sleep,
-  startChild,
-} from '@temporalio/workflow';
+import { continueAsNew, proxyActivities, proxyLocalActivities, setCurrentDetails, sleep } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import type { PartnerPaymentOpening, PartnerPaymentStep } from '../src/collections/partner-payment.ts';
 import type { PaymentOrderStatus } from '../src/payments/payment-order.ts';
 import { formatWesternIndonesia } from '../src/shared/clock.ts';
-import { workflowIds } from '../src/shared/workflow-ids.ts';
 import { askTheProvider, collectPayment, firstStep, ledgerStep } from './collect-payment.ts';
 import { timeLeft } from './payment-progress.ts';
-import { webhookDelivery } from './webhook-delivery.ts';
+import { startDelivery } from './start-delivery.ts';
 
 export interface PartnerPaymentInput {
   paymentId: string;
@@ -37,7 +28,7 @@ export async function partnerPayment({
   let availableAt: string | null = null;
   const told = async ({ status, deliveryId, availableAt: at }: PartnerPaymentStep) => {
     availableAt = at;
-    if (deliveryId !== null) await startDelivery(deliveryId);
+    if (deliveryId !== null) await startDelivery(deliveryId, 'payment');
     return status;
   };
   const end = await collectPayment({
@@ -69,17 +60,4 @@ async function releaseAt(paymentId: string, availableAt: string | null): Promise
   if (wait > 0) await sleep(wait);
   await releasePartnerPayment({ paymentId });
   setCurrentDetails('Paid. The net is available.');
-}
-
-async function startDelivery(deliveryId: string): Promise<void> {
-  try {
-    await startChild(webhookDelivery, {
-      workflowId: workflowIds.webhookDelivery(deliveryId),
-      args: [{ deliveryId }],
-      parentClosePolicy: ParentClosePolicy.ABANDON,
-      staticSummary: 'A webhook about a payment',
-    });
-  } catch (error) {
-    if (!(error instanceof Error && error.name === 'WorkflowExecutionAlreadyStartedError')) throw error;
-  }
 }
