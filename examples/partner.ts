@@ -2,7 +2,7 @@
  * A partner's first payment, against a running `npm start`: creates a QRIS payment, pays it in the sandbox, receives and
  * verifies the webhook, and prints the balance.
  *
- *   node examples/partner.ts          (DATA_DIR names another stack)
+ *   npx node examples/partner.ts      (DATA_DIR names another stack)
  */
 import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
