@@ -86,7 +86,7 @@ async function buildStack(
   };
   const deps = await openDependencies(readConfig(env), { process: 'test' });
   cleanups.push(() => Promise.resolve(deps[Symbol.asyncDispose]()));
-  cleanups.push(async () => recordHistories(deps.config.TEMPORAL_ADDRESS, deps.temporal.taskQueue));
+  cleanups.push(() => recordHistories(deps.orm.em.fork(), deps.config.TEMPORAL_ADDRESS, deps.temporal.taskQueue));
   serve = options.createApp ? options.createApp(deps).callback() : createApp(deps).callback();
   cleanups.push(async () => {
     server.closeAllConnections();
