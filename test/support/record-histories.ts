@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Client, Connection } from '@temporalio/client';
 import proto from '@temporalio/proto';
@@ -9,8 +10,8 @@ import { workflowIds } from '../../src/shared/workflow-ids.ts';
 
 /** Set by `npm run histories:record`: where the histories of a test run are kept. */
 const variable = 'AMANAH_RECORD_HISTORIES';
-/** A history that is longer proves no more and weighs too much. */
-const largestBytes = 150_000;
+/** A history that is longer, compressed, proves no more and weighs too much. */
+const largestBytes = 100_000;
 const mostPerType = 32;
 
 const { History } = proto.temporal.api.history.v1;
@@ -88,14 +89,14 @@ async function record(
     const history = await client.workflow.getHandle(workflowId, runId).fetchHistory();
     const type = history.events?.[0]?.workflowExecutionStartedEventAttributes?.workflowType?.name;
     const plain = History.toObject(History.fromObject(history), { longs: String, enums: String, bytes: String });
-    const json = `${JSON.stringify(plain, null, 1)}\n`;
+    const packed = gzipSync(JSON.stringify(plain));
     const path = pathOf(plain.events);
-    const file = join(directory, `${type}.${path}.json`);
+    const file = join(directory, `${type}.${path}.json.gz`);
     const known = existsSync(file);
     const ofType = readdirSync(directory).filter((name) => name.startsWith(`${type}.`)).length;
-    if (json.length > largestBytes || (!known && ofType >= mostPerType)) continue;
+    if (packed.length > largestBytes || (!known && ofType >= mostPerType)) continue;
     // Of one path the shortest is kept: it is the quickest to replay and to read.
-    if (!known || statSync(file).size > json.length) writeFileSync(file, json);
+    if (!known || statSync(file).size > packed.length) writeFileSync(file, packed);
   }
 }
 
