@@ -11,7 +11,7 @@ import { workflowIds } from '../../src/shared/workflow-ids.ts';
 /** Set by `npm run histories:record`: where the histories of a test run are kept. */
 const variable = 'AMANAH_RECORD_HISTORIES';
 /** A history that is longer, compressed, proves no more and weighs too much. */
-const largestBytes = 100_000;
+const largestBytes = 50_000;
 const mostPerType = 32;
 
 const { History } = proto.temporal.api.history.v1;
