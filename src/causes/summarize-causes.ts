@@ -12,8 +12,9 @@ export interface CauseSummary {
   total_collected_amount: Money;
 }
 
-const totals = `coalesce(sum(c.target_amount), 0)::numeric(20, 4) as total_target_amount,
-  coalesce(sum(cause_current_amount(c.id)), 0)::numeric(20, 4) as total_collected_amount`;
+// Targets are wishes: their sum may be more than an amount of money can be.
+const totals = `round(coalesce(sum(c.target_amount), 0), 4)::text as total_target_amount,
+  round(coalesce(sum(cause_current_amount(c.id)), 0), 4)::text as total_collected_amount`;
 
 /**
  * What the causes of an organization aim at and have received, whatever their status. Platform callers name any

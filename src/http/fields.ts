@@ -123,8 +123,9 @@ export const limit = (standard = 10) =>
 /** `asc` or `desc` by `created_at`. */
 export const order = () => z.enum(['asc', 'desc']).default('desc');
 
-/** A calendar day `YYYY-MM-DD`. */
-export const isoDate = () => z.iso.date('must be a date (YYYY-MM-DD)');
+/** A calendar day `YYYY-MM-DD`; the year 0000, which the database's calendar lacks, is none. */
+export const isoDate = () =>
+  z.iso.date('must be a date (YYYY-MM-DD)').refine((value) => value >= '0001-01-01', 'must be a date (YYYY-MM-DD)');
 
 /** A date-time with its offset, as a Date. */
 export const isoDateTime = () =>
@@ -136,13 +137,16 @@ export const isoDateTime = () =>
 
 const day = /^\d{4}-\d{2}-\d{2}$/;
 const dayMs = 24 * 60 * 60 * 1000;
+// Nothing happened before or after; beyond them a Date has no form that the database reads.
+const earliestMs = Date.parse('0001-01-01T00:00:00.000Z');
+const latestMs = Date.parse('9999-12-31T23:59:59.999Z');
 
 const periodBound = (instantOf: (value: string) => number, description: string) =>
   z
     .union([z.iso.date(), z.iso.datetime({ offset: true })], 'must be a date (YYYY-MM-DD) or an ISO 8601 date-time')
     .transform((value, ctx) => {
-      const instant = new Date(instantOf(value));
-      if (Number.isFinite(instant.getTime())) return instant;
+      const instant = instantOf(value);
+      if (Number.isFinite(instant)) return new Date(Math.min(Math.max(instant, earliestMs), latestMs));
       ctx.addIssue({ code: 'custom', message: 'must be a date (YYYY-MM-DD) or an ISO 8601 date-time' });
       return z.NEVER;
     })

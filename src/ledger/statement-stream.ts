@@ -33,6 +33,15 @@ async function* asCsv(parts: AsyncIterable<StatementPart>): AsyncGenerator<strin
   for await (const part of parts) if ('lines' in part) yield part.lines.map(csvLine).join('');
 }
 
+/** The same parts, of which the first has been read. */
+async function* withFirst(
+  first: IteratorResult<StatementPart, void>,
+  rest: AsyncIterable<StatementPart>,
+): AsyncGenerator<StatementPart> {
+  if (!first.done) yield first.value;
+  yield* rest;
+}
+
 /**
  * A statement as it is sent, made while it is read: a slow reader slows the reading, one that stalls or leaves ends it.
  * Waits for its turn among the statements of this process.
@@ -40,11 +49,18 @@ async function* asCsv(parts: AsyncIterable<StatementPart>): AsyncGenerator<strin
 export async function streamStatement(
   format: 'json' | 'csv',
   head: object,
-  read: () => AsyncIterable<StatementPart>,
+  read: () => AsyncGenerator<StatementPart, void, undefined>,
 ): Promise<Readable> {
   const leave = await places.enter();
   let stalled: NodeJS.Timeout | undefined;
-  const texts = format === 'csv' ? asCsv(read()) : asJson(head, read());
+  const reading = read();
+  // Read before anything is sent, so that what cannot be read is refused like every other request.
+  const first = await reading.next().catch((error: unknown) => {
+    leave();
+    throw error;
+  });
+  const parts = withFirst(first, reading);
+  const texts = format === 'csv' ? asCsv(parts) : asJson(head, parts);
   async function* watched(): AsyncGenerator<string> {
     try {
       for await (const text of texts) {
@@ -57,6 +73,7 @@ export async function streamStatement(
     }
   }
   const body: Readable = Readable.from(watched());
-  body.once('close', leave);
+  // Also of a reader that left before the first line: the reading holds a connection until it is ended.
+  body.once('close', () => void reading.return().then(leave, leave));
   return body;
 }

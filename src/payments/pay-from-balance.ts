@@ -41,6 +41,8 @@ interface Movement {
 /** SQLSTATEs of refusals (m0002, m0005). */
 const insufficientBalance = 'AM001';
 const targetRefuses = 'AM004';
+/** A debit so large that the account's column cannot hold what would be left: nobody has that much. */
+const outOfRange = '22003';
 
 /**
  * Pays for a handler's target from a balance: whose account, idempotency key, journal, transaction row, event and the
@@ -197,7 +199,7 @@ async function refusing<T>(move: () => Promise<T>): Promise<T> {
     return await move();
   } catch (error) {
     const code = errorCodeOf(error);
-    if (code === insufficientBalance) {
+    if (code === insufficientBalance || code === outOfRange) {
       refuse('INSUFFICIENT_BALANCE', 'amount: the balance of the account does not cover it', { cause: error });
     }
     if (code === targetRefuses && Error.isError(error)) refuse('REQUEST_INVALID', error.message, { cause: error });

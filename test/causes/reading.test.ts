@@ -8,7 +8,7 @@ import {
 } from '../support/build.ts';
 import { upload } from '../support/documents.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
-import { buildCause } from './build-cause.ts';
+import { buildCause, causeBody } from './build-cause.ts';
 
 let stack: Stack;
 let person: BuiltUser;
@@ -217,5 +217,15 @@ describe('GET /v1/summary/charitable-causes', () => {
 
   it('is closed to individuals (403)', async () => {
     expect((await summary(person)).status).toBe(403);
+  });
+
+  it('adds up targets to more than an amount of money can be', async () => {
+    const dreamer = await buildOrganizationAdmin(stack);
+    const body = causeBody(dreamer.accountId, { target_amount: 999_999_999_999_999 });
+    for (let cause = 0; cause < 11; cause += 1) {
+      await stack.post('/v1/charitable-causes', body, { token: dreamer.token });
+    }
+    expect((await summary(dreamer)).body.total_target_amount).toBe('10999999999999989.0000');
+    expect((await summary(platform)).status).toBe(200);
   });
 });

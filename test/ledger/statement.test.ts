@@ -1,3 +1,4 @@
+import { streamStatement } from '../../src/ledger/statement-stream.ts';
 import {
   type BuiltUser,
   balanceOf,
@@ -103,6 +104,29 @@ describe('A statement', () => {
     expect(linesOf((await statement(`?from=${at}&to=${at}`)).body)).toHaveLength(1);
     const earlier = encodeURIComponent('2026-03-01T10:00:00.499Z');
     expect(linesOf((await statement(`?to=${earlier}`)).body)).toHaveLength(0);
+  });
+
+  it('begins and ends with the history, however far beyond it the period goes', async () => {
+    for (const from of ['0000-01-01', '0000-01-01T00:00:00Z', '0001-01-01T00:00:00%2B07:00']) {
+      const { status, body } = await statement(`?from=${from}&to=9999-12-31T23:59:59.999Z`);
+      expect({ from, status, lines: linesOf(body) }).toEqual({
+        from,
+        status: 200,
+        lines: [['1000.0000', '1000.0000']],
+      });
+    }
+    expect((await statement('?to=0000-01-01')).body.data).toMatchObject({ closing_balance: '0.0000', postings: [] });
+  });
+
+  it('that cannot be read is refused before anything is sent, and leaves its place', async () => {
+    for (let reader = 0; reader < 6; reader += 1) {
+      await expect(
+        streamStatement('csv', {}, async function* () {
+          yield await Promise.reject(new Error('cannot be read'));
+        }),
+      ).rejects.toThrow('cannot be read');
+    }
+    expect((await statement()).status).toBe(200);
   });
 
   it.each([

@@ -74,6 +74,13 @@ describe("A transfer between one's own pockets", () => {
     expect(await balanceOf(stack, owner.accountId)).toBe('1000.0000');
   });
 
+  it('of more than an account can hold is a 400, also after an earlier debit', async () => {
+    await transfer({ amount: '1' });
+    const answer = await transfer({ amount: '9999999999999999.9999' });
+    expect([answer.status, answer.body.message]).toEqual([400, expect.stringContaining('amount')]);
+    expect(await balanceOf(stack, owner.accountId)).toBe('999.0000');
+  });
+
   it('into the same account is a 400', async () => {
     expect((await transfer({ destination_account_id: owner.accountId })).status).toBe(400);
   });

@@ -43,6 +43,7 @@ describe('A saving goal', () => {
     ['a target with five decimals', { target_amount: '1.00001' }, 'target_amount'],
     ['an empty name', { name: ' ' }, 'name'],
     ['a date that is none', { target_date: '2031-02-30' }, 'target_date'],
+    ['a date of the year 0000', { target_date: '0000-01-01' }, 'target_date'],
     ['an unknown field', { status: 'completed' }, 'status'],
   ])('with %s is refused with 400, which names the field', async (_, body, field) => {
     const answer = await create(body);
