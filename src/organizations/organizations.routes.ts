@@ -17,7 +17,7 @@ const room = createRoom({
 });
 
 const message = z.string();
-const phoneNumber = () => text(32).regex(/^[+\d][\d ()./-]*$/, 'must be a phone number');
+const phoneNumber = () => text(32).regex(/^[+(\d][\d ()./-]*$/, 'must be a phone number');
 
 room.post(
   '/signup',
@@ -29,9 +29,9 @@ room.post(
       name: text(200),
       email: email(),
       phone_number: phoneNumber().optional(),
-      official_registration_number: text(64),
-      industry: z.enum(industryValues),
-      size: z.enum(organizationSizeLabels),
+      official_registration_number: text(64).optional(),
+      industry: z.enum(industryValues).optional(),
+      size: z.enum(organizationSizeLabels).optional(),
       admin: z.strictObject({ name: text(200), email: email(), password: password() }),
     }),
     answers: { 201: OrganizationAnswer.extend({ message }) },

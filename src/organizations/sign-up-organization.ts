@@ -11,9 +11,9 @@ export interface SignUpOrganizationInput {
   name: string;
   email: string;
   phoneNumber: string | undefined;
-  officialRegistrationNumber: string;
-  industry: string;
-  size: string;
+  officialRegistrationNumber: string | undefined;
+  industry: string | undefined;
+  size: string | undefined;
   admin: { name: string; email: string; password: string };
   requestId: string | null;
 }
@@ -31,9 +31,9 @@ export async function signUpOrganization(
       name: input.name,
       email: input.email,
       phone_number: input.phoneNumber ?? null,
-      official_registration_number: input.officialRegistrationNumber,
-      industry: input.industry,
-      size: input.size,
+      official_registration_number: input.officialRegistrationNumber ?? null,
+      industry: input.industry ?? null,
+      size: input.size ?? null,
       status: 'pending',
     });
     await tx.flush();

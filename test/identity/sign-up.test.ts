@@ -126,6 +126,20 @@ describe('Signing up', () => {
       ]);
     });
 
+    it('needs no phone and registration number, industry and size', async () => {
+      const { name, email, admin } = organization();
+      const { status, body } = await stack.post('/v1/organizations/signup', { name, email, admin });
+      expect([status, body]).toEqual([
+        201,
+        expect.objectContaining({ phone_number: null, official_registration_number: null, industry: null, size: null }),
+      ]);
+    });
+
+    it('takes a phone number with its area in parentheses', async () => {
+      const sent = { ...organization(), phone_number: '(021) 555-0100' };
+      expect((await stack.post('/v1/organizations/signup', sent)).body.phone_number).toBe('(021) 555-0100');
+    });
+
     it('leaves nothing behind when its admin has an address that is taken', async () => {
       const first = organization();
       await stack.post('/v1/organizations/signup', first);
