@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { allow } from '../http/access.ts';
 import { created } from '../http/answer.ts';
-import { text, timestamp, uuid } from '../http/fields.ts';
+import { text, timestamp, uuid, verbatimText } from '../http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../http/paging.ts';
 import { createRoom } from '../http/room.ts';
 import { userTypes } from '../identity/user.ts';
@@ -81,7 +81,7 @@ const presentPermission = (permission: PermissionRow): z.input<typeof Permission
 
 const message = z.string();
 const roleId = z.object({ role_id: uuid() });
-const permissionNames = z.array(z.string().max(100)).max(500);
+const permissionNames = z.array(verbatimText(100)).max(500);
 
 room.post(
   '/roles',

@@ -20,9 +20,10 @@ export interface RoleFacts {
   is_default: boolean;
 }
 
-/** `treasury_read-only` becomes `Treasury Read Only`. */
+/** `treasury_read-only` becomes `Treasury Read Only`. Never longer than the name: `ß` has no capital of one letter. */
 export function displayNameOf(name: string): string {
-  return name.replaceAll(/[-_\s]+/g, ' ').replaceAll(/(^| )\p{L}/gu, (start) => start.toUpperCase());
+  const capital = (start: string) => (start.toUpperCase().length > start.length ? start : start.toUpperCase());
+  return name.replaceAll(/[-_\s]+/g, ' ').replaceAll(/(^| )\p{L}/gu, capital);
 }
 
 /** Refuses with 403 to show a role of another organization, or a platform role, to callers who are not the platform's. */

@@ -104,11 +104,25 @@ describe('Roles', () => {
       ['permissions missing', { permissions: undefined }, 'permissions is required'],
       ['permissions no list', { permissions: 'read-role' }, /^permissions: /],
       ['organization_id malformed', { organization_id: '7' }, 'organization_id: must be a UUID'],
+      [
+        'a permission that no text can be',
+        { permissions: ['a\u0000'] },
+        'permissions.0: must not contain control characters',
+      ],
       ['unknown field', { user_type: 'platform' }, 'user_type: unknown field'],
     ])('refuses a body with %s with 400', async (_, fields, message) => {
       const { status, body } = await createOwn(fields);
       expect(status).toBe(400);
       expect(body).toEqual({ message: expect.stringMatching(message), statusCode: 400, error: 'Bad Request' });
+    });
+
+    it('takes any name of 100 characters, also of letters whose capitals are longer', async () => {
+      for (const letter of ['x', 'ß', 'ﬃ']) {
+        const name = `${newId()}${`-${letter}`.repeat(32)}`;
+        const { status, body } = await createOwn({ name });
+        expect([status, body.name]).toEqual([201, name]);
+        expect((await stack.patch(`/v1/acl/roles/${body.id}`, { name }, { token: admin.token })).status).toBe(200);
+      }
     });
 
     it('refuses unknown permission names with 400, naming each', async () => {
