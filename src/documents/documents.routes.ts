@@ -169,7 +169,9 @@ export function createDocumentsRoom({ stallTimeoutMs = 60_000 } = {}): Room {
     async ({ em, deps, params: { id } }) => {
       if (!isUuid(id)) refuse('NOT_FOUND', 'id: no such document');
       const { viewUrl } = await viewDocument(deps, await getPublicDocument(em, id));
-      return answer(302, undefined, { Location: viewUrl, 'Cache-Control': 'no-store' });
+      // Any page may show it: browsers ask this of the redirect too.
+      const anyPage = { 'Cross-Origin-Resource-Policy': 'cross-origin' };
+      return answer(302, undefined, { Location: viewUrl, 'Cache-Control': 'no-store', ...anyPage });
     },
   );
 

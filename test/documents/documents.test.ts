@@ -148,6 +148,7 @@ describe('GET /v1/documents/:id/public', () => {
     const { id } = await uploaded({ visibility: 'public' });
     const { status, headers } = await stack.get(`/v1/documents/${id}/public`);
     expect([status, headers.get('cache-control')]).toEqual([302, 'no-store']);
+    expect(headers.get('cross-origin-resource-policy')).toBe('cross-origin');
     const followed = await fetch(headers.get('location') ?? '');
     expect(Buffer.from(await followed.arrayBuffer())).toEqual(png);
   });
