@@ -92,7 +92,10 @@ async function spool(ctx: Context, open: () => Writable, options: ReceiveOptions
         const isFile = part.originalFilename !== null || (part.name === field && part.mimetype !== null);
         part.mimetype = isFile ? 'application/octet-stream' : null;
         if (!isFile || part.name === field) handlePart(part);
-        else givenUp.reject(new DomainError('REQUEST_INVALID', `${part.name}: unknown file; send it as ${field}`));
+        else {
+          const what = !part.name ? 'A file without a field name' : `${part.name}: unknown file`;
+          givenUp.reject(new DomainError('REQUEST_INVALID', `${what}; send it as ${field}`));
+        }
       },
     },
   });

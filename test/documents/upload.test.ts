@@ -120,6 +120,12 @@ describe('An upload is refused, and nothing is left of it,', () => {
     ['without a file', (fields) => fields, 400, 'file'],
     ['with two files', (fields) => [...fields, file(), file()], 400, 'exactly one file'],
     ['with the file in another field', (fields) => [...fields, { ...file(), name: 'attachment' }], 400, 'attachment'],
+    [
+      'with a file that has no field name',
+      (fields) => [...fields, { ...file(), name: '' }],
+      400,
+      'without a field name',
+    ],
     ['with the file as a text', (fields) => [...fields, { name: 'file', content: 'words' }], 400, 'file'],
     ['with an empty file', (fields) => [...fields, file('')], 400, 'file'],
     ['with an unknown field', (fields) => [...fields, { name: 'colour', content: 'blue' }, file()], 400, 'colour'],
