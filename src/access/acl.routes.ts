@@ -177,7 +177,8 @@ room.patch(
   '/assign-role',
   {
     summary: 'Give a role to a user, or detach it',
-    description: 'With `unassign_role` true the role is detached, `role_id` is ignored and the detached role answered.',
+    description:
+      'With `unassign_role` true the role is detached, `role_id` is ignored and the detached role answered. The last super admin keeps the role (400).',
     access: allow(['assign-role', 'unassign-role'], {
       userTypes: admins,
       scope: 'platform: all; organization: users and roles of its own organization, and the default ones for its users',

@@ -29,6 +29,7 @@ export async function assignRole(em: EntityManager, input: AssignRoleInput): Pro
     requireFittingRole(role, user);
     requireGrantable(caller, await findPermissionNames(tx, roleId));
     await requireRightOverHolder(tx, caller, user);
+    if (user.role_id !== roleId) await keepSuperAdmin(tx, caller, user);
     await setRole(tx, { user, roleId, caller, requestId });
     return role;
   });
@@ -41,6 +42,7 @@ export async function unassignRole(em: EntityManager, input: Omit<AssignRoleInpu
   return em.transactional(async (tx) => {
     const user = await lockUser(tx, caller, userId);
     await requireRightOverHolder(tx, caller, user);
+    await keepSuperAdmin(tx, caller, user);
     const role = user.role_id ? await tx.findOne(Role, user.role_id) : null;
     if (role) await setRole(tx, { user, roleId: null, caller, requestId });
     return role;
@@ -61,6 +63,18 @@ export async function requireRightOverHolder(tx: EntityManager, caller: Actor, u
   if (caller.isSuperAdmin || user.user_type !== 'platform' || !user.role_id) return;
   const role = await tx.findOne(Role, user.role_id);
   if (role?.name === superAdminRoleName) refuse('FORBIDDEN', 'Only a super admin decides over a super admin');
+}
+
+/** Refuses with 400 to take the last active super admin away; an operator at the command line may. */
+export async function keepSuperAdmin(tx: EntityManager, caller: Actor, user: User): Promise<void> {
+  if (caller.userId === null || user.user_type !== 'platform' || user.status !== 'active' || !user.role_id) return;
+  const role = await tx.findOne(Role, user.role_id);
+  if (role?.name !== superAdminRoleName) return;
+  // One after another: two super admins must not each count the other while both go.
+  await tx.execute("select pg_advisory_xact_lock(hashtext('super admins'))");
+  const others = "select from users where role_id = ? and id <> ? and user_type = 'platform' and status = 'active'";
+  const [left] = await tx.execute<[{ some: boolean }]>(`select exists (${others}) as some`, [role.id, user.id]);
+  if (!left.some) refuse('REQUEST_INVALID', 'user_id: this is the last super admin');
 }
 
 async function setRole(

@@ -1,6 +1,6 @@
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { requireRightOverHolder } from '../access/assign-role.ts';
+import { keepSuperAdmin, requireRightOverHolder } from '../access/assign-role.ts';
 import { recordEvent } from '../events/record-event.ts';
 import { refuse } from '../shared/errors.ts';
 import type { Actor } from './caller.ts';
@@ -13,7 +13,10 @@ export interface SetUserStatusInput {
   status: 'active' | 'suspended';
 }
 
-/** Suspends a user, whose tokens stop working at once, or lets a suspended one back in. */
+/**
+ * Suspends a user, whose tokens stop working at once, or lets a suspended one back in: one who has not accepted the
+ * invitation yet is `invited` again. The last super admin is not suspended (400).
+ */
 export async function setUserStatus(em: EntityManager, input: SetUserStatusInput): Promise<User> {
   const { caller, requestId, userId, status } = input;
   return em.transactional(async (tx) => {
@@ -23,11 +26,13 @@ export async function setUserStatus(em: EntityManager, input: SetUserStatusInput
       refuse('REQUEST_INVALID', 'status: one cannot suspend oneself');
     }
     await requireRightOverHolder(tx, caller, user);
-    if (status === 'active' && !user.password_hash) {
+    const previous = user.status;
+    if (status === 'active' && previous === 'invited' && !user.password_hash) {
       refuse('REQUEST_INVALID', 'status: the user has not accepted the invitation; invite again');
     }
-    const previous = user.status;
-    tx.assign(user, { status, updated_at: new Date() });
+    if (status === 'suspended') await keepSuperAdmin(tx, caller, user);
+    const next = status === 'active' && !user.password_hash ? 'invited' : status;
+    tx.assign(user, { status: next, updated_at: new Date() });
     await tx.flush();
     await recordEvent(tx, {
       event: 'RESOURCE_UPDATED',
@@ -35,7 +40,7 @@ export async function setUserStatus(em: EntityManager, input: SetUserStatusInput
       resourceId: userId,
       actorId: caller.userId,
       requestId,
-      data: { status, previous_status: previous },
+      data: { status: next, previous_status: previous },
     });
     return user;
   });

@@ -6,7 +6,7 @@ export type UserType = (typeof userTypes)[number];
 export const userTransitions = {
   invited: ['active', 'suspended'],
   active: ['suspended'],
-  suspended: ['active'],
+  suspended: ['active', 'invited'],
 } as const satisfies Record<string, readonly string[]>;
 export type UserStatus = keyof typeof userTransitions;
 export const userStatuses = Object.keys(userTransitions) as [UserStatus, ...UserStatus[]];

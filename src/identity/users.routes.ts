@@ -93,7 +93,8 @@ room.patch(
   '/:user_id',
   {
     summary: 'Suspend a user or let one back in',
-    description: 'A suspended user gets 401 at the next request.',
+    description:
+      'A suspended user gets 401 at the next request. One who was suspended before accepting is `invited` again. Oneself and the last super admin cannot be suspended (400).',
     access: allow('update-user', { userTypes: ['platform'], scope: 'all; super admins by super admins only' }),
     params: userId,
     body: z.strictObject({ status: z.enum(['active', 'suspended']) }),

@@ -143,6 +143,26 @@ describe('PATCH /v1/acl/assign-role', () => {
     expect((await assign(superAdmin, { user_id: other.id, role_id: platformAdminRole })).status).toBe(200);
   });
 
+  it('leaves one active super admin, also when two take each other away at once', async () => {
+    const other = await buildSuperAdmin(stack);
+    const suspended = await buildSuperAdmin(stack);
+    await stack.patch(`/v1/users/${suspended.id}`, { status: 'suspended' }, { token: superAdmin.token });
+    const answers = await Promise.all([
+      assign(superAdmin, { user_id: other.id, unassign_role: true }),
+      assign(other, { user_id: superAdmin.id, role_id: platformAdminRole }),
+    ]);
+    // The one who came too late is refused for being the last, or has no right any more.
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    const left = answers[0].status === 200 ? superAdmin : other;
+    for (const body of [{ unassign_role: true }, { role_id: platformAdminRole }]) {
+      const alone = await assign(left, { user_id: left.id, ...body });
+      expect([alone.status, alone.body.message]).toEqual([400, 'user_id: this is the last super admin']);
+    }
+    expect((await assign(left, { user_id: left.id, role_id: superAdminRole })).status).toBe(200);
+    const gone = left === superAdmin ? other : superAdmin;
+    expect((await assign(left, { user_id: gone.id, role_id: superAdminRole })).status).toBe(200);
+  });
+
   it('keeps a route closed to a user type whatever the role holds', async () => {
     const role = await buildRole(stack, { organizationId: ownId, permissions: ['read-role', 'read-event'] });
     const user = await buildIndividual(stack, { organizationId: ownId, role: role.name });

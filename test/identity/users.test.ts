@@ -226,6 +226,9 @@ describe('Users', () => {
       expect((await setStatus(platformAdmin, body.data.user.id, 'active')).status).toBe(400);
       expect((await setStatus(platformAdmin, body.data.user.id, 'suspended')).status).toBe(200);
       expect((await accept(body.data.token)).status).toBe(400);
+      const back = await setStatus(platformAdmin, body.data.user.id, 'active');
+      expect([back.status, back.body.data.status]).toEqual([200, 'invited']);
+      expect((await accept(body.data.token)).status).toBe(200);
     });
 
     it('takes active or suspended, nothing else', async () => {
