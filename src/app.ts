@@ -115,7 +115,8 @@ export function createApp(deps: Dependencies, house: readonly Room[] = rooms): K
   app.use(presentErrors(log));
   app.use(limitPartnerRate(config.RATE_LIMIT_REQUESTS_PER_10S));
 
-  const router = new Router();
+  // A path has one spelling: in another case it would escape the envelope and the rate limit of its prefix.
+  const router = new Router({ sensitive: true });
   const routes = house.flatMap((room) => room.routes);
   for (const route of routes.toSorted(byLiteralness)) {
     if (!route.access) throw new Error(`${route.method} ${route.path} declares no access`);

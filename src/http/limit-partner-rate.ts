@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Context, Next } from 'koa';
 import { refuse } from '../shared/errors.ts';
+import { bearerOf } from './bearer.ts';
 import { partnerPrefix } from './errors.ts';
 
 const windowMs = 10_000;
@@ -45,7 +46,7 @@ export function limitPartnerRate(limit: number, clock: () => number = () => perf
 
   return async (ctx: Context, next: Next): Promise<void> => {
     if (ctx.path !== partnerPrefix && !ctx.path.startsWith(`${partnerPrefix}/`)) return next();
-    const credential = ctx.get('authorization') || `address ${ctx.ip}`;
+    const credential = bearerOf(ctx.get('authorization')) || `address ${ctx.ip}`;
     const name = createHash('sha256').update(credential).digest('base64');
     const { taken, remaining, resetMs } = bucketOf(name).take(clock(), limit);
     const resetSeconds = Math.max(1, Math.ceil(resetMs / 1000));

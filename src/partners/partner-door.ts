@@ -1,5 +1,6 @@
 import type { Sealer } from '../encryption/sealer.ts';
 import { type Answer, answer } from '../http/answer.ts';
+import { bearerOf } from '../http/bearer.ts';
 import { presentError } from '../http/errors.ts';
 import type { PartnerCaller } from '../http/room.ts';
 import type { Doors, PartnerKnock } from '../http/serve-route.ts';
@@ -8,8 +9,6 @@ import { createPartnerAuthentication } from './authenticate-partner.ts';
 import { findUnderKey, fingerprintOfRequest, hashPartnerKey, type KeptAnswer, keepAnswer } from './idempotency.ts';
 import type { PartnerPermission } from './partner.ts';
 import { refuseField } from './refuse-field.ts';
-
-const bearer = /^Bearer +(\S+) *$/i;
 
 /** Requests that run under one key of one partner in this process. */
 interface Running {
@@ -29,7 +28,7 @@ export function createPartnerDoor(sealer: Sealer): NonNullable<Doors['partner']>
   return async (knock, proceed) => {
     const { ctx, em, access, requestId } = knock;
     const body = await knock.bytes();
-    const [, apiKey = ''] = bearer.exec(ctx.get('authorization')) ?? [];
+    const apiKey = bearerOf(ctx.get('authorization'));
     const partner = await authenticate(em, { apiKey, signature: ctx.get('x-partner-signature'), body });
     if (partner.status !== 'active') {
       refuse('AUTH_PARTNER_INACTIVE', `The partner account is ${partner.status}`);

@@ -24,6 +24,21 @@ describe('The sliding window', () => {
     expect(passed.length).toBeGreaterThan(limit * 4);
   });
 
+  it('is one for a key, however its header is written, and one for all without a key at an address', async () => {
+    const middleware = limitPartnerRate(2, () => 0);
+    for (const spellings of [
+      ['Bearer a', 'bearer a', 'BEARER   a  '],
+      ['', 'Basic a', 'Bearer'],
+    ]) {
+      const refusals = spellings.map(async (authorization) => {
+        const { ctx, headers } = knock('/v1/partners/balance', authorization);
+        await Promise.resolve(middleware(ctx, async () => undefined)).catch(() => undefined);
+        return headers['RateLimit-Remaining'];
+      });
+      expect(await Promise.all(refusals)).toEqual(['1', '0', '0']);
+    }
+  });
+
   it('leaves other paths alone', async () => {
     const middleware = limitPartnerRate(1, () => 0);
     for (let call = 0; call < 3; call += 1) {
