@@ -46,7 +46,7 @@ room.post(
   },
   async ({ body, caller, em }) => {
     const question = { ...body, partnerId: caller.partnerId, organizationId: body.organization_id };
-    const { gross, fee, net } = await priceRequest(em, question, { forCreation: false });
+    const { gross, fee, net } = await priceRequest(em, question, null);
     return {
       amount: formatMoney(body.amount),
       gross_amount: gross,

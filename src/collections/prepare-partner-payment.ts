@@ -1,6 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../encryption/sealer.ts';
-import { refuseField } from '../partners/refuse-field.ts';
 import type { PaymentMethodKind } from '../payments/payment-channel.ts';
 import type { Money } from '../shared/money.ts';
 import {
@@ -37,10 +36,7 @@ export async function preparePartnerPayment(
 ): Promise<PartnerPaymentOpening> {
   const { paymentId, partnerId, body, idempotency, requestId } = input;
   const question = { ...body, partnerId, organizationId: body.organization_id };
-  const priced = await priceRequest(em, question, { forCreation: true });
-  if (priced.needsPhone && body.customer_phone === undefined) {
-    refuseField('customer_phone', `is required for ${body.channel}`);
-  }
+  const priced = await priceRequest(em, question, { customerPhone: body.customer_phone });
   const texts: PartnerTexts = {
     external_ref: body.external_ref ?? null,
     customer_name: body.customer_name ?? null,

@@ -16,7 +16,6 @@ export interface PriceQuestion {
 
 export interface PricedRequest extends Price {
   channelId: number;
-  needsPhone: boolean;
   feeMode: FeeMode;
   /** The provider's share of the gross, which is internal. */
   providerFee: Money;
@@ -37,35 +36,38 @@ interface Context {
 
 /**
  * What collecting costs, by the channel table and the most specific fee rule (organization before channel before
- * method). Refuses what the channel table does not have or take, an organization that is not linked, a fee that would
- * need more than four decimals, a net that is not positive; `forCreation` also a gross that is not whole rupiah.
+ * method). Refuses what the channel table does not have or take, a fee that would need more than four decimals, a net
+ * that is not positive; for a `creation` also a gross that is not whole rupiah and a phone number that is missing; and
+ * when all that is right, an organization that is not linked.
  */
 export async function priceRequest(
   em: EntityManager,
   question: PriceQuestion,
-  { forCreation }: { forCreation: boolean },
+  creation: { customerPhone: string | undefined } | null,
 ): Promise<PricedRequest> {
   const { method, channel, amount } = question;
   if (method === 'qris' && channel !== undefined) refuseField('channel', 'is omitted for qris');
   if (method !== 'qris' && channel === undefined) refuseField('channel', `is required for ${method}`);
   const context = await readContext(em, question);
   if (context?.channel_id == null) refuseField('channel', `there is no ${method} ${channel ?? ''}`.trimEnd());
-  if (!context.linked) refuse('RESOURCE_NOT_LINKED', 'organization_id: not linked to this partner account');
   const tooMuch = () =>
     refuseField('amount', `the channel takes IDR ${context.minimum_amount} to ${context.maximum_amount}`);
   if (compareMoney(amount, context.maximum_amount) > 0) tooMuch();
   const rule: FeeRule = context.fixed === null ? freeOfCharge : { ...context, fixed: context.fixed };
   const price = aboutField('amount', () => priceCollection(context.fee_mode, formatMoney(amount), rule));
   if (!isWorthwhile(price)) refuseField('amount', 'does not cover the fee');
-  if (forCreation && !isWholeRupiah(price.gross)) {
+  if (creation !== null && !isWholeRupiah(price.gross)) {
     refuseField('amount', `the gross, ${price.gross}, is not a whole IDR amount`);
   }
   if (compareMoney(price.gross, context.minimum_amount) < 0 || compareMoney(price.gross, context.maximum_amount) > 0)
     tooMuch();
+  if (creation !== null && context.needs_phone && creation.customerPhone === undefined) {
+    refuseField('customer_phone', `is required for ${channel}`);
+  }
+  if (!context.linked) refuse('RESOURCE_NOT_LINKED', 'organization_id: not linked to this partner account');
   return {
     ...price,
     channelId: context.channel_id,
-    needsPhone: context.needs_phone,
     feeMode: context.fee_mode,
     providerFee: isWholeRupiah(price.gross)
       ? feeOf(price.gross, rule.provider_fixed, rule.provider_basis_points)

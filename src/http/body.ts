@@ -28,6 +28,11 @@ export async function readBody(request: IncomingMessage, limitBytes = jsonBodyLi
   return Buffer.concat(chunks);
 }
 
+function refuseBody(complaint: string): never {
+  const message = `The body ${complaint}`;
+  refuse('REQUEST_INVALID', message, { details: [{ field: 'body', message }] });
+}
+
 /**
  * Reads a JSON body; an empty one is an empty object. Numbers under the keys in `literalKeys` stay as they were
  * written (`NumberLiteral`), so that money never becomes a double.
@@ -35,7 +40,7 @@ export async function readBody(request: IncomingMessage, limitBytes = jsonBodyLi
 export function parseJson(bytes: Buffer, contentType: string, literalKeys: ReadonlySet<string>): unknown {
   if (bytes.length === 0) return {};
   if (contentType !== '' && !/^application\/([\w.-]+\+)?json\s*(;|$)/i.test(contentType)) {
-    refuse('REQUEST_INVALID', 'The body must be application/json');
+    refuseBody('must be application/json');
   }
   try {
     const text = utf8.decode(bytes);
@@ -44,6 +49,6 @@ export function parseJson(bytes: Buffer, contentType: string, literalKeys: Reado
       typeof value === 'number' && literalKeys.has(key) && context?.source ? new NumberLiteral(context.source) : value,
     );
   } catch {
-    refuse('REQUEST_INVALID', 'The body is not well-formed JSON');
+    return refuseBody('is not well-formed JSON');
   }
 }

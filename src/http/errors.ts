@@ -85,7 +85,8 @@ export function presentErrors(log: Logger) {
       if (ctx.headerSent || ctx.res.destroyed) return;
       ctx.status = status;
       if (error.retryAfterSeconds !== undefined) ctx.set('Retry-After', String(Math.ceil(error.retryAfterSeconds)));
-      if (error.code === 'UNAUTHENTICATED') ctx.set('WWW-Authenticate', 'Bearer');
+      if (error.code === 'UNAUTHENTICATED' || error.code === 'AUTH_INVALID_CREDENTIALS')
+        ctx.set('WWW-Authenticate', 'Bearer');
       if (status === 413 || status === 408) ctx.set('Connection', 'close');
       ctx.body = presentError(error, ctx.path, ctx.state.requestId);
     }

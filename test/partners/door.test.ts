@@ -102,6 +102,7 @@ describe('The door', () => {
     const inactive = await buildPartner(stack, { status: 'suspended', permissions: ['read-gateway'] });
     const unsigned = await inactive.post('/payments', bad, null, { 'x-partner-signature': '' });
     expect(errorOf(unsigned)).toEqual([401, 'AUTH_INVALID_CREDENTIALS']);
+    expect(unsigned.headers.get('www-authenticate')).toBe('Bearer');
     expect(errorOf(await inactive.post('/payments', bad, null))).toEqual([403, 'AUTH_PARTNER_INACTIVE']);
     await inactive.administer('patch', '', { status: 'active' });
     expect(errorOf(await inactive.post('/payments', bad, null))).toEqual([403, 'AUTH_PERMISSION_DENIED']);
@@ -112,6 +113,13 @@ describe('The door', () => {
     const stranger = await buildOrganization(stack);
     const unknownChannel = { method: 'ewallet', channel: 'GOPAY', amount: '10000', organization_id: stranger };
     expect(errorOf(await partner.post('/payments', unknownChannel))).toEqual([400, 'REQUEST_INVALID_PAYLOAD']);
+    const tooLittle = { ...quote, amount: '0.5', organization_id: stranger };
+    for (const path of ['/quotes', '/payments']) {
+      expect(errorOf(await partner.post(path, tooLittle))).toEqual([400, 'REQUEST_INVALID_PAYLOAD']);
+    }
+    const withoutPhone = { method: 'ewallet', channel: 'OVO', amount: '10000', organization_id: stranger };
+    const { body } = await partner.post('/payments', withoutPhone);
+    expect(body.error.details).toEqual([{ field: 'customer_phone', message: expect.any(String) }]);
     const unlinked = { ...quote, organization_id: stranger };
     expect(errorOf(await partner.post('/payments', unlinked))).toEqual([403, 'RESOURCE_NOT_LINKED']);
   });
@@ -136,6 +144,13 @@ describe('The door', () => {
     expect(method.body).toMatchObject({ error: { code: 'METHOD_NOT_ALLOWED' }, request_id: expect.any(String) });
   });
 
+  it('is the only way in: a path in another case is an unknown one', async () => {
+    for (const path of ['/v1/Partners/balance', '/V1/PARTNERS/BALANCE', '/v1/partners/Balance']) {
+      const headers = { 'x-partner-signature': signature(partner.signingSecret) };
+      expect([path, (await stack.get(path, { token: partner.apiKey, headers })).status]).toEqual([path, 404]);
+    }
+  });
+
   it('takes over x-request-id into every answer', async () => {
     const { body, headers } = await partner.get('/balance', { 'x-request-id': 'mine-1' });
     expect([body.request_id, headers.get('x-request-id')]).toEqual(['mine-1', 'mine-1']);
@@ -158,11 +173,11 @@ describe('The door', () => {
     expect((await send(large, signature(partner.signingSecret, large)).catch(() => ({ status: 413 }))).status).toBe(
       413,
     );
-    const broken = '{"method":';
-    expect(errorOf(await send(broken, signature(partner.signingSecret, broken)))).toEqual([
-      400,
-      'REQUEST_INVALID_PAYLOAD',
-    ]);
+    for (const broken of ['{"method":', 'method=qris', '\ufeff{}', '{}{}', '[]', '5', 'null']) {
+      const answer = await send(broken, signature(partner.signingSecret, broken));
+      expect(errorOf(answer)).toEqual([400, 'REQUEST_INVALID_PAYLOAD']);
+      expect(answer.body.error.details).toEqual([{ field: 'body', message: expect.any(String) }]);
+    }
   });
 
   it('reads the bytes of a body that comes in pieces', async () => {
