@@ -49,11 +49,12 @@ export function isWholeRupiah(amount: Money): boolean {
 
 /**
  * A fee of `fixed` rupiah plus `basisPoints` of the amount, exact (never rounded), IDR.
- * Refuses with REQUEST_INVALID when the result would need more than four decimals.
+ * Refuses with REQUEST_INVALID when the result would need more than four decimals, or more digits than money has.
  */
 export function feeOf(amount: Money, fixed: Money, basisPoints: number): Money {
   const fee = read(fixed).plus(read(amount).times(basisPoints).dividedBy(10_000));
   if (fee.decimalPlaces() > 4) refuse('REQUEST_INVALID', 'amount: the fee would need more than four decimals');
+  if (!isMoney(fee.toFixed(4))) refuse('REQUEST_INVALID', 'amount: the fee is out of range');
   return fee.toFixed(4);
 }
 

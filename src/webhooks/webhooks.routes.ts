@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { timestamp, uuid } from '../http/fields.ts';
+import { text, timestamp, uuid } from '../http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../http/paging.ts';
 import { createRoom } from '../http/room.ts';
 import { getPartner } from '../partners/find-partner.ts';
@@ -26,7 +26,7 @@ room.put(
       'Anything but a 2xx within 15 seconds is tried again at growing intervals for three days, then parked.',
     access: managesPartners,
     params: partnerId,
-    body: z.strictObject({ url: z.string().max(2000), events: z.array(z.enum(webhookEvents)).min(1) }),
+    body: z.strictObject({ url: text(2000), events: z.array(z.enum(webhookEvents)).min(1) }),
     answers: {
       200: answerOf(
         z.object({ url: z.string(), events: z.array(z.enum(webhookEvents)), secret: z.string().optional() }),

@@ -158,6 +158,7 @@ describe('Partner accounts', () => {
     'https://user:secret@partner.example/',
     'http://93.184.215.14/hook',
     'not a url',
+    'https://partner.example/\u0000',
   ])('refuse the webhook target %s', async (url) => {
     const { status, body } = await partner.administer('put', '/webhook', { url, events: ['payment.succeeded'] });
     expect(status).toBe(400);

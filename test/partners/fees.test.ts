@@ -36,6 +36,13 @@ describe('A fee', () => {
     });
     fc.assert(property, { numRuns: isFullRun() ? 20_000 : 2_000 });
   });
+
+  it('that has more digits than money has is refused, not an error', () => {
+    const all = { ...freeOfCharge, fixed: '1', basis_points: 10_000 };
+    for (const feeMode of ['DEDUCTED', 'ADDED'] as const) {
+      expect(() => priceCollection(feeMode, '9999999999999999.9999', all)).toThrow('out of range');
+    }
+  });
 });
 
 describe('Quotes and creations over random fee tables', () => {
