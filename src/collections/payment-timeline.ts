@@ -8,22 +8,23 @@ const outcomes = {
   EXPIRED: 'The payment expired: nobody paid before its deadline.',
 } as const;
 
-/** What happened to a payment, in plain words, and what happens next (decisions 8). */
+/**
+ * What happened to a payment, in plain words, and what happens next (decisions 8). What happened at one instant is told
+ * in the order of cause and effect.
+ */
 export async function tellPartnerPayment(em: EntityManager, payment: PartnerPayment) {
   const items: TimelineItem[] = [
     { at: payment.created_at, type: 'request', text: `A payment of IDR ${payment.amount} was asked for.` },
     ...(await findCallbackItems(em, payment.id)),
     ...(await findReceiptItems(em, payment)),
-    ...(await findWebhookItems(em, 'payment', payment.id)),
   ];
   if (payment.instrument_at) {
     items.push({ at: payment.instrument_at, type: 'provider', text: 'The provider made what the customer pays by.' });
   } else if (payment.status === 'PENDING') {
     const text = 'The provider was asked, and its outcome is unknown so far.';
     items.push({ at: payment.created_at, type: 'provider', text });
-  }
-  if (payment.released_at) {
-    items.push({ at: payment.released_at, type: 'ledger', text: `IDR ${payment.net_amount} became available.` });
+  } else if (payment.status === 'FAILED' && payment.finalized_at) {
+    items.push({ at: payment.finalized_at, type: 'provider', text: 'The provider refused the payment.' });
   }
   if (payment.finalized_at && payment.status in outcomes) {
     const { status, finalized_at: at } = payment;
@@ -31,9 +32,14 @@ export async function tellPartnerPayment(em: EntityManager, payment: PartnerPaym
       const text = `IDR ${payment.net_amount} is owed to you, in pending, after a fee of IDR ${payment.fee}.`;
       items.push({ at, type: 'ledger', text });
     }
+    if (payment.released_at) {
+      const text = `IDR ${payment.net_amount} became available.`;
+      items.push({ at: payment.released_at, type: 'ledger', text });
+    }
     const told = outcomes[status as keyof typeof outcomes];
     items.push({ at, type: 'outcome', text: status === 'FAILED' ? `${told}: ${payment.failure_code}.` : told });
   }
+  items.push(...(await findWebhookItems(em, 'payment', payment.id)));
   return presentTimeline(items, nextOf(payment));
 }
 

@@ -37,9 +37,10 @@ export async function tellPayoutTimeline(em: EntityManager, payout: Payout) {
   return presentTimeline(items, nextOf(payout));
 }
 
-function nextOf({ status, asked_at, created_at, unknown_since }: Payout) {
+function nextOf({ status, asked_at, created_at, unknown_since, look_again_at }: Payout) {
   if (status !== 'pending') return null;
-  if (!asked_at) return { at: null, text: 'The transfer is being sent.' };
+  if (!asked_at)
+    return { at: look_again_at ?? null, text: 'The transfer is being sent; by then it is looked after again.' };
   const at = new Date(asked_at.getTime() + askingWaitMs(asked_at.getTime() - created_at.getTime()));
   return unknown_since
     ? { at, text: 'The provider is asked again; the money stays reserved until the outcome is known.' }

@@ -226,6 +226,8 @@ describe('Payments are read', () => {
     expect(await list('?status=succeeded')).toMatchObject({ items: [], total: 0 });
     expect(ids(await list('?status=pending'))).toEqual(made);
     expect(await list('?page=9')).toMatchObject({ items: [], total: 3 });
+    expect(ids(await list('?from=0001-01-01&to=9999-12-31T23:59:59.999Z'))).toEqual(made);
+    expect(await list('?from=9999-12-31')).toMatchObject({ items: [], total: 0 });
     for (const query of ['?limit=101', '?limit=0', '?page=0', '?status=paid', '?from=yesterday']) {
       expect(errorOf(await partner.get(`/payments${query}`))).toEqual([400, 'REQUEST_INVALID_PAYLOAD']);
     }
@@ -255,6 +257,8 @@ describe('Payments are read', () => {
 
 describe('A timeline', () => {
   it('tells what happened in order, and what happens next', async () => {
+    const url = `${stack.sandbox.url}/sandbox/webhooks`;
+    await partner.administer('put', '/webhook', { url, events: ['payment.succeeded'] });
     const { id, payment_code } = await create();
     const waiting = (await partner.get(`/payments/${id}/timeline`)).body.data;
     expect(waiting.items.map(({ type }: { type: string }) => type)).toEqual(['request', 'provider']);
@@ -263,7 +267,12 @@ describe('A timeline', () => {
     await when(id, 'succeeded');
     const { items, next } = (await partner.get(`/payments/${id}/timeline`)).body.data;
     const types = items.map(({ type }: { type: string }) => type);
-    expect(types).toEqual(expect.arrayContaining(['request', 'provider', 'callback', 'ledger', 'outcome']));
+    expect(types).toEqual(['request', 'provider', 'callback', 'ledger', 'ledger', 'outcome', 'webhook']);
+    const [owed, available] = items.filter(({ type }: { type: string }) => type === 'ledger');
+    expect([owed.text, available.text]).toEqual([
+      expect.stringContaining('is owed to you'),
+      expect.stringContaining('became available'),
+    ]);
     expect(items.map(({ at }: { at: string }) => at)).toEqual(items.map(({ at }: { at: string }) => at).toSorted());
     expect(next).toBeNull();
   });

@@ -15,6 +15,7 @@ let stack: Stack;
 let partner: BuiltPartner;
 /** Payouts that take the provider's time-out; they begin before the others. */
 let unanswered: Record<'900003' | '900004', { partner: BuiltPartner; payout: { id: string; reference: string } }>;
+let sending: { next: object };
 const buildWithFee = () => buildPayer(stack, { fees: [{ method: 'payout', fixed: '2500', basis_points: 0 }] });
 beforeAll(async () => {
   stack = await startStack({ worker: true, sandbox: true });
@@ -23,6 +24,7 @@ beforeAll(async () => {
     return { partner, payout: await to(digits) };
   };
   unanswered = { 900003: await begin('900003'), 900004: await begin('900004') };
+  sending = (await partner.get(`/payouts/${unanswered['900004'].payout.id}/timeline`)).body.data;
 }, 60_000);
 afterAll(() => stack.stop());
 beforeEach(async () => {
@@ -106,6 +108,7 @@ describe('A payout to an account of the sandbox', () => {
     expect(await readPayout(partner, payout.id)).toMatchObject({ status: 'pending' });
     expect(await readBalance(partner)).toMatchObject(reserved);
     expect(await transfersOf(stack, payout.id)).toEqual([]);
+    expect(sending.next).toEqual({ at: expect.any(String), text: expect.stringContaining('is being sent') });
     const { body } = await partner.get(`/payouts/${payout.id}/timeline`);
     expect(JSON.stringify(body.data.items)).toContain('unknown');
     expect(body.data.next).toMatchObject({ at: expect.any(String), text: expect.stringContaining('asked again') });
