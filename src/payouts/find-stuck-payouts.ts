@@ -15,7 +15,6 @@ interface StuckRow extends Omit<StuckPayout, 'unknown_since' | 'reason'> {
   status: string;
   last_word: string | null;
   contradicted: boolean;
-  total: string;
 }
 
 /** Why nobody can tell, in words, by the provider's last one. */
@@ -26,30 +25,37 @@ const reasons: Record<string, string> = {
   'another amount': 'the provider has a transfer of another amount',
 };
 
+const stuck = `stuck as (
+  select *, coalesce(unknown_since, contradicted_at) as since from payouts
+  where (unknown_since is not null and (? = 0 or unknown_since <= now() - make_interval(mins => ?)))
+    or contradicted_at is not null)`;
+
 /** Payouts whose outcome has been unknown for at least so many minutes, and contradicted ones; the oldest first. */
 export async function findStuckPayouts(
   em: EntityManager,
-  { minutes, limit, page }: { minutes: number; limit: number; page: number },
+  { minutes, limit, page, after = null }: { minutes: number; limit: number; page: number; after?: string | null },
 ): Promise<{ items: StuckPayout[]; total: number }> {
   const rows = await em.execute<StuckRow[]>(
-    `select id as payout_id, partner_id, reference, amount, status, last_word,
-       coalesce(unknown_since, contradicted_at) as since, contradicted_at is not null as contradicted,
-       greatest(0, extract(epoch from now() - coalesce(unknown_since, contradicted_at)))::int as age_seconds,
-       count(*) over () as total
-     from payouts
-     where (unknown_since is not null and (? = 0 or unknown_since <= now() - make_interval(mins => ?)))
-       or contradicted_at is not null
-     order by coalesce(unknown_since, contradicted_at), id limit ? offset ?`,
-    [minutes, minutes, limit, (page - 1) * limit],
+    `with ${stuck}
+     select id as payout_id, partner_id, reference, amount, status, last_word, since,
+       contradicted_at is not null as contradicted, greatest(0, extract(epoch from now() - since))::int as age_seconds
+     from stuck
+     where ?::uuid is null or (since, id) > (select coalesce(unknown_since, contradicted_at), id from payouts where id = ?)
+     order by since, id limit ? offset ?`,
+    [minutes, minutes, after, after, limit, after === null ? (page - 1) * limit : 0],
   );
+  const [counted] = await em.execute<{ total: number }[]>(`with ${stuck} select count(*)::int as total from stuck`, [
+    minutes,
+    minutes,
+  ]);
   return {
-    items: rows.map(({ since, status, last_word, contradicted, total: _, ...row }) => ({
+    items: rows.map(({ since, status, last_word, contradicted, ...row }) => ({
       ...row,
       unknown_since: new Date(since).toISOString(),
       reason: contradicted
         ? `contradicted: we say ${status}, the provider says ${last_word}`
         : `unknown: ${reasons[last_word ?? ''] ?? 'the provider has not been heard'}`,
     })),
-    total: Number(rows[0]?.total ?? 0),
+    total: counted?.total ?? 0,
   };
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { allow } from '../http/access.ts';
-import { amount, limit, page, timestamp, uuid } from '../http/fields.ts';
-import { pageFields, presentPage } from '../http/paging.ts';
+import { amount, timestamp, uuid } from '../http/fields.ts';
+import { listQuery, pageFields, presentPage } from '../http/paging.ts';
 import { createRoom } from '../http/room.ts';
 import { findStuckPayouts } from './find-stuck-payouts.ts';
 
@@ -21,16 +21,19 @@ room.get(
     summary: 'List payouts whose outcome is unknown, and contradicted ones',
     description: 'Unknown for at least `minutes` (0 is allowed), the longest first. See docs/operations.md.',
     access: allow('read-event', { userTypes: ['platform'], scope: 'all' }),
-    query: z.object({
-      page: page(),
-      limit: limit(),
-      minutes: z
-        .string()
-        .refine((value) => /^\d{1,6}$/.test(value) && Number(value) <= longestMinutes, 'must be a whole number from 0')
-        .transform(Number)
-        .default(standardMinutes)
-        .meta({ override: { type: 'integer', minimum: 0, default: standardMinutes } }),
-    }),
+    query: listQuery()
+      .omit({ order: true })
+      .extend({
+        minutes: z
+          .string()
+          .refine(
+            (value) => /^\d{1,6}$/.test(value) && Number(value) <= longestMinutes,
+            'must be a whole number from 0',
+          )
+          .transform(Number)
+          .default(standardMinutes)
+          .meta({ override: { type: 'integer', minimum: 0, default: standardMinutes } }),
+      }),
     answers: {
       200: z.object({
         message: z.string(),

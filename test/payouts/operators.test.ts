@@ -151,6 +151,29 @@ describe('GET /v1/payouts/stuck', () => {
     expect((await stack.get('/v1/payouts/stuck')).status).toBe(401);
   });
 
+  it('reads on after a row as by pages, and tells the number of all on a page past the end', async () => {
+    const { id } = await to('111111');
+    await payoutWhen(partner, id, 'succeeded');
+    await settleAtProvider(stack, id, 'FAILED');
+    const list = async (query: string) =>
+      (await stack.get(`/v1/payouts/stuck?${query}`, { token: operator.token })).body.data;
+    const { items, total } = await eventually(
+      () => list('limit=100'),
+      (page) => page.items.length >= 2,
+    );
+    expect(total).toBe(items.length);
+    expect(await list(`after=${items[0].payout_id}&limit=1`)).toMatchObject({
+      items: [{ payout_id: items[1].payout_id }],
+      total,
+    });
+    expect(await list(`after=${items.at(-1).payout_id}`)).toMatchObject({ items: [], total });
+    expect(await list('page=9')).toMatchObject({ items: [], page: 9, total });
+    for (const query of ['after=x', 'page=0', 'limit=101']) {
+      const { status } = await stack.get(`/v1/payouts/stuck?${query}`, { token: operator.token });
+      expect([query, status]).toEqual([query, 400]);
+    }
+  });
+
   it.each(['-1', 'ten', '1.5'])('refuses minutes=%s', async (minutes) => {
     const { status, body } = await stack.get(`/v1/payouts/stuck?minutes=${minutes}`, { token: operator.token });
     expect({ status, body }).toMatchObject({ status: 400, body: { message: expect.stringContaining('minutes') } });
