@@ -37,6 +37,19 @@ describe('FUNDS_*', () => {
     expect(await post({}, undefined, payer)).toMatchObject(refusal(422, 'FUNDS_INSUFFICIENT_BALANCE'));
   });
 
+  it('are found in this order: body and channel table, suspended, a limit, the balance', async () => {
+    const payer = await buildPayer(stack, { available: '0', limits });
+    await payer.administer('patch', '', { payouts_enabled: false });
+    const beyond = { amount: '50001' };
+    const invalid = { ...beyond, bank_code: 'NOBANK' };
+    expect(await post(invalid, undefined, payer)).toMatchObject(refusal(400, 'REQUEST_INVALID_PAYLOAD'));
+    expect(await post(beyond, undefined, payer)).toMatchObject(refusal(422, 'FUNDS_PAYOUT_SUSPENDED'));
+    await payer.administer('patch', '', { payouts_enabled: true });
+    expect(await post(beyond, undefined, payer)).toMatchObject(refusal(422, 'FUNDS_LIMIT_EXCEEDED'));
+    expect(await post(small, undefined, payer)).toMatchObject(refusal(422, 'FUNDS_INSUFFICIENT_BALANCE'));
+    expect((await payer.get('/payouts')).body.data.total).toBe(0);
+  });
+
   it('FUNDS_LIMIT_EXCEEDED for a single payout above max_payout_amount, of which the whole remains', async () => {
     const payer = await buildPayer(stack, { limits });
     const details = {

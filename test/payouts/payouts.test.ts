@@ -62,7 +62,10 @@ describe('POST /v1/partners/payouts', () => {
       },
     });
     const { body: detail } = await partner.get(body.data.status_url.replace('/v1/partners', ''));
-    expect(detail.data).toMatchObject({ id: body.data.id, bank_account_number: magicAccount('111111') });
+    const { status_url, ...shown } = body.data;
+    const { status: _, is_final, finalized_at, ...detailed } = detail.data;
+    expect({ ...detailed, status: 'pending', is_final: false, finalized_at: null }).toEqual(shown);
+    expect(is_final).toBe(finalized_at !== null);
     await payoutWhen(partner, body.data.id, 'succeeded');
   });
 
@@ -175,11 +178,29 @@ describe('Reading payouts', () => {
     const day = new Date(Date.now() + 7 * 3_600_000).toISOString().slice(0, 10);
     expect((await payer.get(`/payouts?from=${day}&to=${day}`)).body.data.total).toBe(3);
     expect((await payer.get('/payouts?to=2020-01-01')).body.data.total).toBe(0);
+    expect((await payer.get('/payouts?from=0000-01-01&to=9999-12-31T23:59:59.999Z')).body.data.total).toBe(3);
   });
 
-  it.each(['page=0', 'limit=0', 'limit=101', 'status=expired', 'from=yesterday'])('refuses %s', async (query) => {
+  it.each([
+    'page=0',
+    'page=1.5',
+    'page=1&page=2',
+    'limit=0',
+    'limit=101',
+    'limit=1e1',
+    'status=expired',
+    'status=pending&status=failed',
+    'external_ref=',
+    'external_ref=%00',
+    'from=yesterday',
+    'from=2026-02-30',
+    'to=2026-01-01T00:00:00',
+    'after=x',
+  ])('refuses %s, naming the parameter', async (query) => {
     const { status, body } = await partner.get(`/payouts?${query}`);
-    expect({ status, body }).toMatchObject(refusal(400, 'REQUEST_INVALID_PAYLOAD'));
+    const [field] = query.split('=');
+    const details = [{ field, message: expect.stringContaining(String(field)) }];
+    expect({ status, body }).toMatchObject(refusal(400, 'REQUEST_INVALID_PAYLOAD', details));
   });
 
   it("answers 404 for another partner's payout and for none", async () => {
