@@ -27,12 +27,28 @@ interface Listing {
 }
 
 /**
+ * The user whose rows alone are asked for. What is outside the caller's rows is overridden: individuals read their own
+ * whoever they name, users of type `organization` all of theirs when they name somebody without a row among them who is
+ * not of the organization either.
+ */
+async function askedUser(em: EntityManager, caller: Caller, userId: string | undefined): Promise<string | undefined> {
+  if (caller.userType === 'individual') return caller.userId;
+  if (caller.userType === 'platform' || userId === undefined) return userId;
+  const within = await em.execute<unknown[]>(
+    `select 1 from users where id = ? and organization_id = ?
+     union all (select 1 from transaction_organizations where organization_id = ? and user_id = ? limit 1)`,
+    [userId, caller.organizationId, caller.organizationId, userId],
+  );
+  return within.length > 0 ? userId : undefined;
+}
+
+/**
  * Whose rows a caller reads: individuals their own, users of type `organization` those of their organization's users
  * and accounts, platform all; a `user_id` outside that is overridden by it (decisions 2).
  */
-function listingOf(caller: Caller, filter: TransactionFilter): Listing {
+async function listingOf(em: EntityManager, caller: Caller, filter: TransactionFilter): Promise<Listing> {
   const { product_id, reference_type, type } = filter;
-  const userId = caller.userType === 'individual' ? caller.userId : filter.user_id;
+  const userId = await askedUser(em, caller, filter.user_id);
   const asked: [sql: string, value: unknown][] = [
     ['user_id = ?', userId],
     ['reference_id = ?', product_id],
@@ -56,7 +72,7 @@ export async function findTransactions(
 ): Promise<{ items: Transaction[]; total: number }> {
   const { product_id, page, limit, after, order = 'desc' } = filter;
   if (product_id !== undefined && !isUuid(product_id)) return { items: [], total: 0 };
-  const listing = listingOf(caller, filter);
+  const listing = await listingOf(em, caller, filter);
   const id = listing.table === 'transactions' ? 'id' : 'transaction_id';
   const conditions = [...listing.conditions];
   if (after !== undefined) {

@@ -1,4 +1,7 @@
 import { z } from 'zod';
+import { productTypes } from '../documents/document.ts';
+import { embedDocuments } from '../documents/embed-documents.ts';
+import { DocumentAnswer } from '../documents/present-document.ts';
 import { allow } from '../http/access.ts';
 import { created } from '../http/answer.ts';
 import { amount, moneyString, text, timestamp, uuid } from '../http/fields.ts';
@@ -26,6 +29,14 @@ const ProductShape = z
   .meta({ id: 'Product' });
 
 const ProductAnswer = z.object({ message: z.string(), data: ProductShape });
+const ProductDetailAnswer = z.object({
+  message: z.string(),
+  data: ProductShape.extend({
+    documents: z
+      .array(DocumentAnswer)
+      .meta({ description: 'Of products of kind `investment` or `commodity_financing`.' }),
+  }).meta({ id: 'ProductDetail' }),
+});
 const managers = allow('manage-product', { userTypes: ['platform'], scope: 'all' });
 const readers = allow('read-product', { scope: 'all' });
 
@@ -85,12 +96,17 @@ room.get(
     summary: 'Read a product',
     access: readers,
     params: z.object({ product_id: uuid() }),
-    answers: { 200: ProductAnswer },
+    answers: { 200: ProductDetailAnswer },
     refusals: [404],
   },
-  async ({ em, params }) => {
+  async ({ em, deps, caller, params }) => {
     const { product, currentAmount } = await getProduct(em, params.product_id);
-    return { message: 'Product found', data: presentProduct(product, currentAmount) };
+    const type = productTypes.find((one) => one === product.kind);
+    const documents = type && (await embedDocuments(em, { caller, deps }, type, [product.id])).get(product.id);
+    return {
+      message: 'Product found',
+      data: { ...presentProduct(product, currentAmount), documents: documents ?? [] },
+    };
   },
 );
 

@@ -114,6 +114,11 @@ describe('GET /v1/transactions', () => {
     const { body } = await list('', colleague.token);
     expect(idsOf(body)).toEqual([received, own]);
     expect(idsOf((await list(`?user_id=${payer.id}`, colleague.token)).body)).toEqual([received]);
+    expect(idsOf((await list(`?user_id=${owner.id}`, colleague.token)).body)).toEqual([own]);
+    expect(idsOf((await list(`?user_id=${colleague.id}`, colleague.token)).body)).toEqual([]);
+    // A user outside of all that is overridden by it, as for an individual.
+    const outsider = await buildIndividual(stack);
+    expect(idsOf((await list(`?user_id=${outsider.id}`, colleague.token)).body)).toEqual([received, own]);
     expect(idsOf((await list(`?limit=1&after=${received}`, colleague.token)).body)).toEqual([own]);
     expect((await stack.get(`/v1/transactions/${received}`, { token: colleague.token })).status).toBe(200);
     expect((await stack.get(`/v1/transactions/${paid[3]}`, { token: colleague.token })).status).toBe(403);

@@ -1,4 +1,5 @@
 import { type BuiltUser, buildIndividual, buildOrganizationAdmin, buildPlatformAdmin, fund } from '../support/build.ts';
+import { upload } from '../support/documents.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
 let stack: Stack;
@@ -76,6 +77,25 @@ describe('A product', () => {
     });
     expect(list.data).toMatchObject({ page: 1, limit: 10, total: 1, items: [{ id: body.data.id }] });
     expect((await stack.get('/v1/products?status=sold', { token: reader.token })).status).toBe(400);
+  });
+
+  it.each(['investment', 'commodity_financing'])('of kind %s embeds the documents the caller sees', async (kind) => {
+    const { body } = await create({ kind });
+    const attach = (visibility: string) => upload(stack, admin, body.data.id, { product_type: kind, visibility });
+    const { body: hidden } = await attach('private');
+    const { body: shown } = await attach('public');
+    const documentsFor = async ({ token }: BuiltUser) => {
+      const { body: one } = await stack.get(`/v1/products/${body.data.id}`, { token });
+      return one.data.documents.map(({ id }: { id: string }) => id);
+    };
+    expect(await documentsFor(admin)).toEqual([shown.id, hidden.id]);
+    expect(await documentsFor(reader)).toEqual([shown.id]);
+  });
+
+  it('of another kind has no documents', async () => {
+    const { body } = await create({ kind: 'takaful_tabaru' });
+    const { body: one } = await stack.get(`/v1/products/${body.data.id}`, { token: reader.token });
+    expect(one.data.documents).toEqual([]);
   });
 
   it('that does not exist is a 404, and an id that is no UUID a 400', async () => {
