@@ -1,4 +1,3 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -8,10 +7,8 @@ import type { Credentials } from '../../dev/credentials.ts';
 import { isRunning, type ProcessRecord } from '../../dev/process-records.ts';
 import { cloneDatabase } from '../support/database.ts';
 import { createHttp } from '../support/http.ts';
+import { type Product, startProduct } from '../support/product.ts';
 import { testRun } from '../support/run.ts';
-import { eventually } from '../support/stack.ts';
-
-const script = join(import.meta.dirname, '../../dev/start.ts');
 
 let directory: string;
 beforeEach(() => {
@@ -20,44 +17,14 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-interface Started {
-  child: ChildProcess;
-  output(): string;
-  ended: Promise<number | null>;
-}
+const start = (env?: Record<string, string>): Product => startProduct(directory, env);
 
-function start(env: Record<string, string> = {}): Started {
-  const child = spawn(process.execPath, [script], {
-    env: { ...process.env, DATA_DIR: directory, PORT: '0', TEMPORAL_UI_PORT: '0', LOG_LEVEL: 'warn', ...env },
-    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-  });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => (output += chunk));
-  const ended = once(child, 'exit').then(([code]) => code as number | null);
-  return { child, output: () => output, ended };
-}
+const processes = (): ProcessRecord[] => JSON.parse(readFileSync(join(directory, 'processes.json'), 'utf8'));
 
-async function untilPrinted({ output, ended }: Started, text: string): Promise<void> {
-  let gone = false;
-  void ended.then(() => (gone = true));
-  await eventually(
-    async () => output(),
-    (all) => all.includes(text) || gone,
-    60_000,
-  );
-  expect(output()).toContain(text);
-}
-
-const block = 'Ctrl-C stops everything';
-const read = (file: string) => JSON.parse(readFileSync(join(directory, file), 'utf8'));
-const credentials = (): Credentials => read('credentials.json');
-const processes = (): ProcessRecord[] => read('processes.json');
-
-async function stop(started: Started): Promise<void> {
+async function stop(product: Product): Promise<void> {
   const records = processes();
-  started.child.kill('SIGTERM');
-  expect(await started.ended).toBe(0);
-  expect(started.output()).toContain('Everything has stopped; the data stays.');
+  expect(await product.stop()).toBe(0);
+  expect(product.output()).toContain('Everything has stopped; the data stays.');
   expect(records.filter(isRunning)).toEqual([]);
 }
 
@@ -74,8 +41,8 @@ async function logIn({ urls, individual }: Credentials) {
 describe('npm start', () => {
   it('starts everything, keeps it through kills, refuses a second start, and finds its data again', async () => {
     const first = start();
-    await untilPrinted(first, block);
-    const before = credentials();
+    await first.untilReady();
+    const before = first.credentials();
     expect(before).toEqual({
       urls: {
         api: expect.stringMatching(/^http/),
@@ -110,17 +77,17 @@ describe('npm start', () => {
 
     const api = processes().find(({ name }) => name === 'api');
     process.kill(api?.pid ?? 0, 'SIGKILL');
-    await untilPrinted(first, 'The API runs again');
+    await first.untilPrinted('The API runs again');
     expect(await logIn(before)).toMatchObject({ balance: '10000000.0000' });
 
     const orphans = processes();
     first.child.kill('SIGKILL');
     await first.ended;
     const third = start();
-    await untilPrinted(third, block);
+    await third.untilReady();
     expect(orphans.filter(isRunning)).toEqual([]);
-    expect(credentials()).toEqual(before);
-    expect(await logIn(credentials())).toMatchObject({ balance: '10000000.0000' });
+    expect(third.credentials()).toEqual(before);
+    expect(await logIn(third.credentials())).toMatchObject({ balance: '10000000.0000' });
     await stop(third);
     expect(existsSync(join(directory, 'environment.json'))).toBe(false);
   }, 120_000);
@@ -139,14 +106,14 @@ describe('npm start', () => {
       XENDIT_URL: 'http://127.0.0.1:9',
       XENDIT_SECRET_KEY: 'xnd_test_replaced',
     });
-    await untilPrinted(started, block);
+    await started.untilReady();
     expect(
       processes()
         .map(({ name }) => name)
         .sort(),
     ).toEqual(['api', 'worker']);
-    expect(credentials().urls).toMatchObject({ sandbox: null, temporal_ui: null, database: database.url });
-    expect((await fetch(`${credentials().urls.api}/readyz`)).status).toBe(200);
+    expect(started.credentials().urls).toMatchObject({ sandbox: null, temporal_ui: null, database: database.url });
+    expect((await fetch(`${started.credentials().urls.api}/readyz`)).status).toBe(200);
     await stop(started);
     await database.drop();
   }, 60_000);

@@ -16,6 +16,8 @@ import { createHttp, type Http } from './http.ts';
 import { recordHistories } from './record-histories.ts';
 import { testRun } from './run.ts';
 
+export { eventually } from './eventually.ts';
+
 export interface StackOptions {
   /** A worker on the stack's own task queue, as a process of its own. */
   worker?: boolean;
@@ -138,19 +140,4 @@ export async function expectChecksEmpty({ em }: Pick<Stack, 'em'>): Promise<void
   const results = await runChecks(em());
   expect(results.filter(({ violations }) => violations > 0)).toEqual([]);
   expect(results.length).toBeGreaterThan(0);
-}
-
-/** Waits until the value satisfies, asking every 50 ms; fails with what it was last. */
-export async function eventually<T>(
-  ask: () => Promise<T>,
-  isRight: (value: T) => boolean,
-  withinMs = 30_000,
-): Promise<T> {
-  const deadline = Date.now() + withinMs;
-  for (;;) {
-    const value = await ask();
-    if (isRight(value)) return value;
-    if (Date.now() > deadline) throw new Error(`it was still ${JSON.stringify(value)} after ${withinMs} ms`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
 }
