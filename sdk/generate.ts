@@ -38,13 +38,15 @@ interface Document {
 }
 
 const refPrefix = '#/components/schemas/';
+/** The envelope of every refusal, with its codes. */
+const refusal = 'PartnerError';
 const methods = ['get', 'post', 'put', 'patch', 'delete'];
 
 /** The text of the generated file for the API as it is in this tree. */
 export function generateTypes(): string {
   const built = buildOpenApi(rooms, { version, url: 'http://localhost', webhooks: webhookDocuments });
   const document: Document = JSON.parse(JSON.stringify(built));
-  const used = new Set<string>();
+  const used = new Set([refusal]);
   const operations = Object.entries(document.paths)
     .filter(([path]) => path.startsWith('/v1/partners/'))
     .toSorted(([left], [right]) => (left < right ? -1 : 1))

@@ -1,10 +1,10 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Webhooks } from './generated.ts';
+import { fromBase64, importHmacKey, isHmacOf, utf8 } from './hmac.ts';
 
 export type Webhook = Webhooks[keyof Webhooks];
 
-/** The headers as your server has them; names in lower case. */
-export type WebhookHeaders = Record<string, string | readonly string[] | undefined>;
+/** The headers as your server has them: of Node, or a `Headers`. */
+export type WebhookHeaders = Headers | Record<string, string | readonly string[] | undefined>;
 
 export interface VerifiedWebhook {
   /** The same at every attempt: what you have taken once you need not take again. */
@@ -13,6 +13,9 @@ export interface VerifiedWebhook {
 }
 
 const toleranceSeconds = 300;
+const secretPrefix = 'whsec_';
+const shortestSecretBytes = 24;
+const signaturePrefix = 'v1,';
 
 /** A webhook that must not be believed: answer it 401. */
 export class WebhookError extends Error {
@@ -21,34 +24,67 @@ export class WebhookError extends Error {
 
 /**
  * Verifies a webhook (Standard Webhooks) and reads it. `body` is what was received, byte for byte, before any parsing;
- * `secrets` are the `whsec_...` that are live, one or two. Throws WebhookError when it is not from the platform or is old.
+ * `secrets` are the `whsec_...` that are live, one or two. Throws WebhookError when it is not from the platform or is
+ * old, and TypeError when it is called with what is no secret or no body: an empty secret would believe anybody.
  */
-export function verifyWebhook(
+export async function verifyWebhook(
   secrets: string | readonly string[],
   headers: WebhookHeaders,
   body: string | Uint8Array,
   now: Date = new Date(),
-): VerifiedWebhook {
-  const header = (name: string): string => {
-    const value = headers[name];
-    if (typeof value !== 'string' || value === '') throw new WebhookError(`${name} is missing`);
-    return value;
-  };
-  const id = header('webhook-id');
-  const timestamp = header('webhook-timestamp');
-  const signatures = header('webhook-signature').split(' ');
+): Promise<VerifiedWebhook> {
+  const keys = [secrets].flat().map(readSecret);
+  if (typeof body !== 'string' && !ArrayBuffer.isView(body)) {
+    throw new TypeError('the body of a webhook is the text or the bytes as received, before any parsing');
+  }
+  const id = readHeader(headers, 'webhook-id');
+  const timestamp = readHeader(headers, 'webhook-timestamp');
+  const signatures = readHeader(headers, 'webhook-signature').split(' ');
   if (!(Math.abs(now.getTime() / 1000 - Number(timestamp)) <= toleranceSeconds)) {
     throw new WebhookError('the webhook is too old, or from the future');
   }
-  const isSigned = [secrets].flat().some((secret) => {
-    const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
-    const expected = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest();
-    return signatures.some((signature) => {
-      const given = Buffer.from(signature.replace(/^v1,/, ''), 'base64');
-      return signature.startsWith('v1,') && given.length === expected.length && timingSafeEqual(given, expected);
-    });
-  });
-  if (!isSigned) throw new WebhookError('the signature does not match');
+  const signed = concat(utf8(`${id}.${timestamp}.`), typeof body === 'string' ? utf8(body) : body);
+  if (!(await isSignedByAny(keys, signatures, signed))) throw new WebhookError('the signature does not match');
   const text = typeof body === 'string' ? body : new TextDecoder('utf-8', { fatal: true }).decode(body);
   return { id, webhook: JSON.parse(text) };
+}
+
+function readSecret(secret: string): Uint8Array<ArrayBuffer> {
+  const key = secret?.startsWith(secretPrefix) ? fromBase64(secret.slice(secretPrefix.length)) : null;
+  if (key === null || key.length < shortestSecretBytes) {
+    throw new TypeError(`a webhook secret is ${secretPrefix} and base64, as the platform gave it`);
+  }
+  return key;
+}
+
+function readHeader(headers: WebhookHeaders, name: string): string {
+  const value =
+    typeof headers.get === 'function'
+      ? headers.get(name)
+      : Object.entries(headers).find(([given]) => given.toLowerCase() === name)?.[1];
+  if (typeof value !== 'string' || value === '') throw new WebhookError(`${name} is missing`);
+  return value;
+}
+
+async function isSignedByAny(
+  secrets: Uint8Array<ArrayBuffer>[],
+  signatures: string[],
+  signed: Uint8Array<ArrayBuffer>,
+): Promise<boolean> {
+  const given = signatures
+    .filter((signature) => signature.startsWith(signaturePrefix))
+    .map((signature) => fromBase64(signature.slice(signaturePrefix.length)))
+    .filter((signature) => signature !== null);
+  for (const secret of secrets) {
+    const key = await importHmacKey(secret);
+    for (const signature of given) if (await isHmacOf(key, signature, signed)) return true;
+  }
+  return false;
+}
+
+function concat(head: Uint8Array, tail: Uint8Array): Uint8Array<ArrayBuffer> {
+  const whole = new Uint8Array(head.length + tail.length);
+  whole.set(head);
+  whole.set(tail, head.length);
+  return whole;
 }

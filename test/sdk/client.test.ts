@@ -1,174 +1,187 @@
-import {
-  createPartnerClient,
-  type PartnerClient,
-  type PartnerClientOptions,
-  verifyWebhook,
-  type Webhook,
-} from '../../sdk/index.ts';
-import { generous } from '../payouts/build-payouts.ts';
-import { openReceiver } from '../sandbox/receiver.ts';
-import { fund } from '../support/build.ts';
-import { type BuiltPartner, buildPartner, freshKey } from '../support/partner.ts';
-import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+import { createHmac } from 'node:crypto';
+import { findFreePort } from '../../dev/ports.ts';
+import { createPartnerClient, type ErrorCode, PartnerApiError, type PartnerClientOptions } from '../../sdk/index.ts';
+import { type Deed, openPeer } from './peer.ts';
 
-let stack: Stack;
-let built: BuiltPartner;
-let receiver: Awaited<ReturnType<typeof openReceiver>>;
-let client: PartnerClient;
+const signingSecret = 'ams_secret';
+const connect = (baseUrl: string, options: Partial<PartnerClientOptions> = {}) =>
+  createPartnerClient({ baseUrl, apiKey: 'amk_key', signingSecret, ...options });
 
-const connect = (options: Partial<PartnerClientOptions> = {}) =>
-  createPartnerClient({ baseUrl: stack.url, apiKey: built.apiKey, signingSecret: built.signingSecret, ...options });
-
-beforeAll(async () => {
-  stack = await startStack({ worker: true, sandbox: true });
-  receiver = await openReceiver();
-  built = await buildPartner(stack, { limits: generous, webhook: { url: receiver.url } });
-  await fund(stack, built.account.available, '1000000');
-  client = connect();
-}, 90_000);
-afterAll(async () => {
-  await receiver.close();
-  await stack.stop();
+const hmac = (text: string) => createHmac('sha256', signingSecret).update(text).digest('hex');
+const refusal = (status: number, code: ErrorCode, headers = {}, details?: unknown): Deed => ({
+  status,
+  headers,
+  body: { error: { code, message: 'no', ...(details !== undefined && { details }) }, request_id: 'r-1' },
 });
-afterEach(() => expectChecksEmpty(stack));
-
+const done: Deed = { status: 200, body: { data: { id: 'made' }, request_id: 'r-2' } };
 const payout = { amount: '20000', bank_code: 'BCA', bank_account_number: '1234567890' };
+const idempotencyKey = 'order-4711';
 
-/** Each first answer is lost on its way: what was asked for has happened. */
-function losingFirstAnswers(): { fetch: typeof fetch; calls: Request[] } {
-  const calls: Request[] = [];
-  return {
-    calls,
-    fetch: async (input, init) => {
-      const request = new Request(input, init);
-      const seen = calls.some(({ url, method }) => url === request.url && method === request.method);
-      calls.push(request.clone());
-      const answer = await fetch(request);
-      if (!seen) throw new TypeError('fetch failed');
-      return answer;
-    },
-  };
-}
-
-async function webhookAbout(id: string): Promise<{ webhook: Webhook; headers: Record<string, string>; text: string }> {
-  const [got] = await eventually(
-    async () => receiver.received.filter(({ text }) => text.includes(id)),
-    (found) => found.length > 0,
-  );
-  if (got === undefined) throw new Error('no webhook');
-  const headers = Object.fromEntries(Object.entries(got.headers).map(([name, value]) => [name, String(value)]));
-  return { webhook: verifyWebhook(built.webhookSecret, headers, got.text).webhook, headers, text: got.text };
+/** What a call is refused with. */
+async function refusedWith(call: Promise<unknown>): Promise<PartnerApiError> {
+  const error: unknown = await call.catch((thrown: unknown) => thrown);
+  if (!(error instanceof PartnerApiError)) throw new Error(`not refused by the API: ${error}`);
+  return error;
 }
 
 describe('The partner client', () => {
-  it('collects: quotes, makes a payment, and believes the webhook that says it is paid', async () => {
-    const quote = await client.payments.quote({ method: 'qris', amount: '50000' });
-    expect(quote.gross_amount).toBe('50000.0000');
-    const payment = await client.payments.create({ method: 'qris', amount: '50000', external_ref: 'invoice-1' });
-    expect(payment).toMatchObject({ status: 'pending', is_final: false, amount: '50000.0000', reference: 'invoice-1' });
-    await stack.sandbox.post('/sandbox/pay', { payment_code: payment.payment_code });
-    const { webhook } = await webhookAbout(payment.id);
-    expect(webhook).toMatchObject({ type: 'payment.succeeded', data: { id: payment.id, net_amount: '50000.0000' } });
-    expect(await client.payments.get(payment.id)).toMatchObject({ status: 'succeeded', is_final: true });
-    expect((await client.payments.timeline(payment.id)).items.length).toBeGreaterThan(2);
-  });
-
-  it('refuses a webhook that is altered, unsigned, old or signed by somebody else', async () => {
-    const payment = await client.payments.create({ method: 'qris', amount: '10000' });
-    await stack.sandbox.post('/sandbox/pay', { payment_code: payment.payment_code });
-    const { headers, text } = await webhookAbout(payment.id);
-    const verify = (changes: Record<string, string | undefined>, body = text, secret = built.webhookSecret) =>
-      verifyWebhook(secret, { ...headers, ...changes }, body);
-    expect(() => verify({})).not.toThrow();
-    expect(() => verify({}, text, `whsec_${Buffer.alloc(32).toString('base64')}`)).toThrow('does not match');
-    expect(() => verify({}, text.replace('10000', '90000'))).toThrow('does not match');
-    expect(() => verify({ 'webhook-signature': 'v1,AAAA' })).toThrow('does not match');
-    expect(() => verify({ 'webhook-signature': undefined })).toThrow('webhook-signature is missing');
-    expect(() => verify({ 'webhook-timestamp': 'soon' })).toThrow('too old');
-    const later = new Date(Date.now() + 301_000);
-    expect(() => verifyWebhook(built.webhookSecret, headers, text, later)).toThrow('too old');
-    const both = [`whsec_${Buffer.alloc(32).toString('base64')}`, built.webhookSecret];
-    expect(verifyWebhook(both, headers, text).id).toBe(headers['webhook-id']);
-  });
-
-  it('pays out once though the first answer was lost, repeating the same bytes under the same key', async () => {
-    const { fetch: lossy, calls } = losingFirstAnswers();
-    const made = await connect({ fetch: lossy }).payouts.create(payout);
-    expect(calls.map(({ method }) => method)).toEqual(['POST', 'POST']);
-    const keys = new Set(calls.map(({ headers }) => headers.get('x-idempotency-key')));
-    const signatures = new Set(calls.map(({ headers }) => headers.get('x-partner-signature')));
-    expect([keys.size, signatures.size]).toEqual([1, 1]);
-    const { body } = await stack.sandbox.get('/sandbox/records');
-    const transfers = () => body.transfers.filter((row: { reference_id: string }) => row.reference_id === made.id);
-    await eventually(
-      () => client.payouts.get(made.id),
-      ({ is_final }) => is_final,
-    );
-    expect(transfers().length).toBeLessThanOrEqual(1);
-    expect((await client.payouts.list()).total).toBe(1);
-    expect((await client.payouts.timeline(made.id)).next).toBeNull();
-  });
-
-  it('tells a refusal by its code, at once and with the key', async () => {
-    let calls = 0;
-    const counting: typeof fetch = (...args) => {
-      calls += 1;
-      return fetch(...args);
-    };
-    const key = freshKey();
-    const refused = connect({ fetch: counting }).payouts.create(
-      { ...payout, amount: '99000000' },
-      { idempotencyKey: key },
-    );
-    await expect(refused).rejects.toMatchObject({
-      name: 'PartnerApiError',
-      code: 'FUNDS_INSUFFICIENT_BALANCE',
-      status: 422,
-      idempotencyKey: key,
-      isIndeterminate: false,
+  it('signs the bytes that it sends, of a read none, under the address that it is given', async () => {
+    await using peer = await openPeer([done]);
+    const client = connect(`${peer.url}/amanah/`);
+    await client.payments.create({ method: 'qris', amount: '50000', customer_name: 'Siti Nurhaliza 🌸' });
+    await client.payments.list({ status: 'failed', external_ref: 'a b&c' });
+    const [create, list] = peer.requests;
+    expect(create).toMatchObject({
+      url: '/amanah/v1/partners/payments',
+      headers: {
+        authorization: 'Bearer amk_key',
+        'x-partner-signature': hmac(create?.text ?? ''),
+        'x-idempotency-key': expect.stringMatching(/^[\w-]{36}$/),
+      },
     });
-    expect(calls).toBe(1);
-    await expect(client.payouts.get('3f2b8c1e-9d4a-4b7e-8a61-2c5d7e9f0a13')).rejects.toMatchObject({
-      code: 'RESOURCE_NOT_FOUND',
+    expect(JSON.parse(create?.text ?? '')).toMatchObject({ customer_name: 'Siti Nurhaliza 🌸' });
+    expect(list).toMatchObject({
+      url: '/amanah/v1/partners/payments?status=failed&external_ref=a+b%26c',
+      headers: { 'x-partner-signature': hmac('') },
     });
   });
 
-  it('gives up after so many attempts without an answer, and says under which key to go on', async () => {
-    const silent: typeof fetch = () => Promise.reject(new TypeError('fetch failed'));
-    const given = connect({ fetch: silent, attempts: 2 }).payouts.create(payout);
-    await expect(given).rejects.toMatchObject({
-      name: 'NoAnswerError',
-      idempotencyKey: expect.stringMatching(/^[\w-]{36}$/),
-    });
+  it.each<[string, Deed]>([
+    ['a 503', refusal(503, 'SERVICE_UNAVAILABLE', { 'retry-after': '0' })],
+    ['a 429', refusal(429, 'REQUEST_RATE_LIMITED', { 'retry-after': '0' })],
+    ['a 500', refusal(500, 'INTERNAL')],
+    ['a 408', refusal(408, 'REQUEST_TIMEOUT')],
+    ['an unknown outcome', refusal(504, 'PROVIDER_INDETERMINATE')],
+    ['a proxy that finds no API', { status: 502, body: '<h1>Bad Gateway</h1>' }],
+    ['a reset connection', 'reset'],
+    ['somebody else’s answer', { status: 200, body: '{"hello":"world"}' }],
+    ['half an answer', { status: 200, body: '{"data":{"id"' }],
+    ['silence', 'silence'],
+  ])('repeats after %s: the same bytes under the same key', async (_, deed) => {
+    await using peer = await openPeer([deed, done]);
+    const made = connect(peer.url, { timeoutMs: 300 }).payouts.create(payout, { idempotencyKey });
+    expect(await made).toEqual({ id: 'made' });
+    expect(peer.requests).toHaveLength(2);
+    expect(peer.distinct()).toEqual([`${idempotencyKey} ${hmac(JSON.stringify(payout))} ${JSON.stringify(payout)}`]);
   });
 
-  it('waits as long as it is asked to when it comes too often', async () => {
-    const started = performance.now();
-    let first = true;
-    const limited: typeof fetch = async (...args) => {
-      if (!first) return fetch(...args);
-      first = false;
-      const body = { error: { code: 'REQUEST_RATE_LIMITED', message: 'slower' }, request_id: 'r' };
-      return Response.json(body, { status: 429, headers: { 'retry-after': '1' } });
-    };
-    expect((await connect({ fetch: limited }).balance()).currency).toBe('IDR');
-    expect(performance.now() - started).toBeGreaterThan(950);
-  });
-
-  it('reads every page of a list once, newest first', async () => {
-    const made: string[] = [];
-    for (let index = 0; index < 5; index += 1) {
-      made.push((await client.payments.create({ method: 'qris', amount: '10000', external_ref: 'page' })).id);
+  it('asks once when it is refused, and types the details by the code', async () => {
+    const limit = { limit: 'max_hourly_count', maximum: 3, used: 3, remaining: 0 };
+    const codes: [number, ErrorCode][] = [
+      [400, 'REQUEST_INVALID_PAYLOAD'],
+      [401, 'AUTH_INVALID_CREDENTIALS'],
+      [403, 'AUTH_PERMISSION_DENIED'],
+      [409, 'REQUEST_IDEMPOTENCY_KEY_REUSED'],
+      [422, 'FUNDS_LIMIT_EXCEEDED'],
+      [502, 'PROVIDER_REFUSED'],
+    ];
+    await using peer = await openPeer(codes.map(([status, code]) => refusal(status, code, {}, limit)));
+    for (const [status, code] of codes) {
+      const error = await refusedWith(connect(peer.url).payouts.create(payout, { idempotencyKey }));
+      expect(error).toMatchObject({ status, code, message: `${code}: no`, requestId: 'r-1', idempotencyKey });
+      expect(error.is('FUNDS_LIMIT_EXCEEDED') && error.details?.limit).toBe(status === 422 && 'max_hourly_count');
     }
-    const read: string[] = [];
-    for await (const { id } of client.payments.all({ limit: 2, external_ref: 'page' })) read.push(id);
-    expect(read).toEqual(made.toReversed());
+    expect(peer.requests).toHaveLength(codes.length);
   });
 
-  it('reads balance, channels and limits', async () => {
-    const { balance, available, pending } = await client.balance();
-    expect(Number(available) + Number(pending)).toBe(Number(balance));
-    expect((await client.channels()).payout_banks.map(({ bank_code }) => bank_code)).toContain('BCA');
-    expect((await client.limits()).max_hourly_count?.maximum).toBe(generous.max_hourly_count);
+  it('says what may be wrong when something else answers', async () => {
+    const moved: Deed = { status: 301, headers: { location: 'https://pay.example.org/' } };
+    await using peer = await openPeer([moved, { status: 404, body: '<h1>Not Found</h1>' }]);
+    const answers = [await refusedWith(connect(peer.url).balance()), await refusedWith(connect(peer.url).balance())];
+    expect(answers.map(({ message }) => message)).toEqual([
+      'status 301, a redirect to https://pay.example.org/: is baseUrl right?',
+      'status 404, what answered is not the API: is baseUrl right?',
+    ]);
+    expect(answers.map(({ code }) => code)).toEqual(['UNREADABLE', 'UNREADABLE']);
+  });
+
+  it('gives up after so many attempts, and says why and under which key to go on', async () => {
+    const nobody = `http://127.0.0.1:${await findFreePort()}`;
+    await expect(connect(nobody, { attempts: 2 }).payouts.create(payout, { idempotencyKey })).rejects.toMatchObject({
+      name: 'NoAnswerError',
+      idempotencyKey,
+      message: expect.stringMatching(/^POST \/v1\/partners\/payouts got no answer in 2 attempts \(.*ECONNREFUSED/),
+    });
+    await using peer = await openPeer([refusal(504, 'PROVIDER_INDETERMINATE')]);
+    const made = connect(peer.url, { attempts: 2 }).payments.create({ method: 'qris', amount: '50000' });
+    const { isIndeterminate, idempotencyKey: own } = await refusedWith(made);
+    expect([isIndeterminate, own]).toEqual([true, peer.requests[0]?.headers['x-idempotency-key']]);
+    expect(peer.requests).toHaveLength(2);
+  });
+
+  it.each<[boolean, string, Deed[]]>([
+    [true, 'a reset and a 429', ['reset', refusal(429, 'REQUEST_RATE_LIMITED')]],
+    [true, 'a reset and a revoked key', ['reset', refusal(401, 'AUTH_INVALID_CREDENTIALS')]],
+    [true, 'a 503, a 429 and a 429', [503, 429, 429].map((status) => refusal(status, 'REQUEST_RATE_LIMITED'))],
+    [true, 'a 503 alone', [refusal(503, 'SERVICE_UNAVAILABLE')]],
+    [true, 'a proxy without an API', [{ status: 502, body: '<h1>Bad Gateway</h1>' }]],
+    [false, 'a reset and a decision', ['reset', refusal(422, 'FUNDS_LIMIT_EXCEEDED')]],
+    [false, 'the provider’s refusal', [refusal(502, 'PROVIDER_REFUSED')]],
+    [false, 'a 429 alone', [refusal(429, 'REQUEST_RATE_LIMITED')]],
+  ])('knows whether a payout may have been made (%s) after %s', async (isIndeterminate, _, deeds) => {
+    await using peer = await openPeer(deeds);
+    const made = connect(peer.url, { attempts: deeds.length }).payouts.create(payout, { idempotencyKey });
+    expect(await refusedWith(made)).toMatchObject({ isIndeterminate, idempotencyKey });
+    expect((await refusedWith(connect(peer.url, { attempts: 1 }).balance())).isIndeterminate).toBe(false);
+  });
+
+  it('waits as long as it is asked to, but not longer than a minute', async () => {
+    await using peer = await openPeer([
+      refusal(429, 'REQUEST_RATE_LIMITED', { 'retry-after': '1' }),
+      done,
+      refusal(503, 'SERVICE_UNAVAILABLE', { 'retry-after': new Date(Date.now() + 3_600_000).toUTCString() }),
+    ]);
+    const started = performance.now();
+    await connect(peer.url).balance();
+    expect(performance.now() - started).toBeGreaterThan(950);
+    const { retryAfterSeconds = 0 } = await refusedWith(connect(peer.url).balance());
+    expect(retryAfterSeconds).toBeGreaterThan(3500);
+    expect(peer.requests).toHaveLength(3);
+  });
+
+  it('ends when its caller gives up, while it waits for an answer and between attempts', async () => {
+    for (const deed of ['silence', refusal(503, 'SERVICE_UNAVAILABLE', { 'retry-after': '30' })] as const) {
+      await using peer = await openPeer([deed]);
+      const signal = AbortSignal.timeout(200);
+      await expect(connect(peer.url).payouts.create(payout, { idempotencyKey, signal })).rejects.toMatchObject({
+        name: 'NoAnswerError',
+        idempotencyKey,
+        cause: { name: 'TimeoutError' },
+      });
+      expect(peer.requests).toHaveLength(1);
+    }
+  });
+
+  it('sends nothing that could not be right', async () => {
+    await using peer = await openPeer([done]);
+    const client = connect(peer.url);
+    expect(() => connect('pay.example.org')).toThrow('baseUrl is the address of the API');
+    expect(() => connect(peer.url, { apiKey: '' })).toThrow('apiKey is missing');
+    expect(() => connect(peer.url, { signingSecret: 'ams_secret\n' })).toThrow('signingSecret is missing, or has');
+    // @ts-expect-error: a payout without a key of one's own would be another payout when the call is repeated
+    await expect(client.payouts.create(payout)).rejects.toThrow('idempotencyKey has 8 to 128');
+    for (const key of ['short', ' padded-key ', 'päckchen-4711']) {
+      await expect(client.payouts.create(payout, { idempotencyKey: key })).rejects.toThrow(
+        'idempotencyKey has 8 to 128',
+      );
+    }
+    await expect(client.payments.get('')).rejects.toThrow('id is missing');
+    await expect(client.payouts.get('..')).rejects.toThrow('id is missing');
+    expect(peer.requests).toEqual([]);
+  });
+
+  it('reads page after page, and no further than the last', async () => {
+    const page = (...ids: string[]): Deed => ({
+      status: 200,
+      body: { data: { items: ids.map((each) => ({ id: each })), page: 1, limit: 2, total: 3 } },
+    });
+    await using peer = await openPeer([page('c', 'b'), page('a')]);
+    const read: string[] = [];
+    for await (const row of connect(peer.url).payouts.all({ limit: 2 })) read.push(row.id);
+    expect(read).toEqual(['c', 'b', 'a']);
+    expect(peer.requests.map(({ url }) => url)).toEqual([
+      '/v1/partners/payouts?limit=2',
+      '/v1/partners/payouts?limit=2&after=b',
+    ]);
   });
 });

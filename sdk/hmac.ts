@@ -1,0 +1,31 @@
+const algorithm = { name: 'HMAC', hash: 'SHA-256' };
+const encoder = new TextEncoder();
+
+export const utf8 = (text: string): Uint8Array<ArrayBuffer> => encoder.encode(text);
+
+export type HmacKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
+
+export const importHmacKey = (secret: Uint8Array<ArrayBuffer>): Promise<HmacKey> =>
+  crypto.subtle.importKey('raw', secret, algorithm, false, ['sign', 'verify']);
+
+/** The HMAC-SHA256 in lower-case hex. */
+export async function hexHmac(key: HmacKey, bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  const digest = new Uint8Array(await crypto.subtle.sign(algorithm.name, key, bytes));
+  return Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/** Whether this is the HMAC of exactly these bytes; takes the same time for every wrong one. */
+export const isHmacOf = (
+  key: HmacKey,
+  given: Uint8Array<ArrayBuffer>,
+  bytes: Uint8Array<ArrayBuffer>,
+): Promise<boolean> => crypto.subtle.verify(algorithm.name, key, given, bytes);
+
+/** The bytes that a base64 text stands for; null when it is none. */
+export function fromBase64(text: string): Uint8Array<ArrayBuffer> | null {
+  try {
+    return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  } catch {
+    return null;
+  }
+}

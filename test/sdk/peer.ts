@@ -1,0 +1,76 @@
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** What becomes of one request. */
+export type Deed =
+  | { status: number; headers?: Record<string, string>; body?: unknown }
+  | 'reset'
+  | 'silence'
+  /** The API behind gets it and answers. */
+  | 'pass'
+  /** The API behind gets it and does it; its answer is lost. */
+  | 'lose answer';
+
+export interface PeerRequest {
+  method: string;
+  url: string;
+  headers: IncomingHttpHeaders;
+  text: string;
+}
+
+/**
+ * Stands where a client looks for the API: does as planned, one deed for each request, and the last deed with all that
+ * come after. What it passes goes to `target`.
+ */
+export async function openPeer(plan: readonly Deed[], target?: string) {
+  const requests: PeerRequest[] = [];
+  const passed: Response[] = [];
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(Buffer.from(chunk));
+    const text = Buffer.concat(chunks).toString('utf8');
+    const { method = '', url = '', headers } = request;
+    const deed = plan[Math.min(requests.length, plan.length - 1)];
+    requests.push({ method, url, headers, text });
+    if (deed === 'silence') return;
+    if (deed === 'pass' || deed === 'lose answer') {
+      const names = ['authorization', 'x-partner-signature', 'x-idempotency-key', 'content-type'];
+      const given = names.flatMap((name) => (headers[name] === undefined ? [] : [[name, String(headers[name])]]));
+      const answer = await fetch(new URL(url, target), {
+        method,
+        headers: Object.fromEntries(given),
+        ...(text !== '' && { body: text }),
+      });
+      passed.push(answer.clone());
+      const body = await answer.text();
+      if (deed === 'pass') return response.writeHead(answer.status, { 'content-type': 'application/json' }).end(body);
+    }
+    if (typeof deed !== 'object') return request.socket.resetAndDestroy();
+    const body = typeof deed.body === 'string' ? deed.body : JSON.stringify(deed.body ?? {});
+    response.writeHead(deed.status, deed.headers).end(body);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const close = async () => {
+    server.close();
+    server.closeAllConnections();
+  };
+  return {
+    url: `http://127.0.0.1:${port}`,
+    requests,
+    /** The answers of the API behind, lost ones too. */
+    passed,
+    /** The keys, signatures and bodies that came, each once. */
+    distinct: () => [
+      ...new Set(
+        requests.map(
+          ({ headers, text }) => `${headers['x-idempotency-key']} ${headers['x-partner-signature']} ${text}`,
+        ),
+      ),
+    ],
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
