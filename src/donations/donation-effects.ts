@@ -15,7 +15,7 @@ interface Purpose {
 /** Gateway rail: the donation's row `pending`, with its order. Donations are not protected against repeats. */
 export async function openDonation(
   tx: EntityManager,
-  { orderId, userId, amount }: HandledPayment,
+  { orderId, userId, amount, requestId }: HandledPayment,
   { type, causeId }: Purpose,
 ): Promise<void> {
   const id = newId();
@@ -29,7 +29,7 @@ export async function openDonation(
     resourceType: 'donation',
     resourceId: id,
     actorId: userId,
-    requestId: null,
+    requestId,
   });
 }
 

@@ -115,8 +115,13 @@ describe('A donation to a cause by gateway', () => {
     );
 
   it('is pending until it is paid, then completed; the fee is not the donation', async () => {
-    const { body } = await toCause();
-    expect((await own(donor)).items[0]).toMatchObject({ status: 'pending', transaction_id: null, cause_id: causeId });
+    const { body, headers } = await toCause();
+    const [pending] = (await own(donor)).items;
+    expect(pending).toMatchObject({ status: 'pending', transaction_id: null, cause_id: causeId });
+    const { body: events } = await stack.get(`/v1/events?resource_id=${pending.id}`, { token: superAdmin.token });
+    expect(events.data.items).toMatchObject([
+      { event: 'RESOURCE_CREATED', request_id: headers.get('x-request-id'), actor_id: donor.id },
+    ]);
     expect(await currentAmountOf(stack, donor, causeId)).toBe(0);
     await stack.sandbox.post('/sandbox/pay', { payment_code: body.data.payment_code });
     const donation = await donationWhen('completed');
