@@ -6,6 +6,7 @@ import {
   HeadObjectCommand,
   PutObjectCommand,
   S3Client,
+  type S3ClientConfig,
 } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import type { Config } from '../config.ts';
@@ -45,7 +46,7 @@ export const putTimeoutMs = 120_000;
 /** Opens the bucket of the configuration (lazily: the first call connects). */
 export function openStorage(config: Config): Storage {
   const Bucket = config.S3_BUCKET;
-  const client = new S3Client({
+  const settings: S3ClientConfig = {
     endpoint: config.S3_ENDPOINT,
     region: config.S3_REGION,
     forcePathStyle: true,
@@ -57,7 +58,10 @@ export function openStorage(config: Config): Storage {
     requestHandler: { connectionTimeout: connectTimeoutMs, socketTimeout: silenceTimeoutMs },
     // It would write its warnings to the console; what goes wrong is thrown, and logged with the request.
     logger: { trace() {}, debug() {}, info() {}, warn() {}, error() {} },
-  });
+  };
+  const client = new S3Client(settings);
+  // The host is part of what is signed: an address for browsers is signed for the host that they reach.
+  const signer = new S3Client({ ...settings, endpoint: config.S3_PUBLIC_ENDPOINT ?? config.S3_ENDPOINT });
   const short = () => ({ abortSignal: AbortSignal.timeout(shortCallTimeoutMs) });
   return {
     async put(key, { contentType, sizeBytes, sha256 }, body) {
@@ -96,12 +100,15 @@ export function openStorage(config: Config): Storage {
         Key: key,
         ResponseContentDisposition: `attachment; filename="${fileName}"`,
       });
-      return getSignedUrl(client, command, { expiresIn: lifetimeSeconds });
+      return getSignedUrl(signer, command, { expiresIn: lifetimeSeconds });
     },
     async ping() {
       await client.send(new HeadBucketCommand({ Bucket }), short());
     },
-    close: () => client.destroy(),
+    close() {
+      client.destroy();
+      signer.destroy();
+    },
   };
 }
 

@@ -101,7 +101,7 @@ describe('Every environment variable', () => {
 
   it('that docker compose asks for is in .env.example', () => {
     const text = read('docker-compose.yml');
-    const images = ['TEMPORAL_VERSION', 'TEMPORAL_UI_VERSION', 'TEMPORAL_UI_PORT', 'VERSITYGW_VERSION'];
+    const images = ['TEMPORAL_VERSION', 'TEMPORAL_UI_VERSION', 'TEMPORAL_UI_PORT', 'VERSITYGW_VERSION', 'S3_PORT'];
     const asked = new Set([...text.matchAll(/(?<!\$)\$\{([A-Z0-9_]+)/g)].map(([, name = '']) => name));
     const known = [...exampleVariables(), ...images];
     expect([...asked].filter((name) => !known.includes(name))).toEqual([]);

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { newId } from '../../src/shared/ids.ts';
-import type { Storage } from '../../src/storage/storage.ts';
+import { openStorage, type Storage } from '../../src/storage/storage.ts';
 import { keysOf, multipartUploads } from '../support/documents.ts';
 import { type Stack, startStack } from '../support/stack.ts';
 
@@ -69,6 +69,18 @@ describe('Storage', () => {
     expect(Buffer.from(await answer.arrayBuffer()).equals(content)).toBe(true);
     await delay(2_500);
     expect((await fetch(url)).status).toBe(403);
+  });
+
+  it('signs for the address that browsers reach', async () => {
+    const key = newKey();
+    await storage.put(key, object, body());
+    const reached = new URL(stack.deps.config.S3_ENDPOINT);
+    reached.hostname = 'localhost';
+    const other = openStorage({ ...stack.deps.config, S3_PUBLIC_ENDPOINT: reached.href });
+    const url = await other.signViewUrl(key, { fileName: 'a.png', lifetimeSeconds: 60 });
+    expect(new URL(url).host).toBe(reached.host);
+    expect((await fetch(url)).status).toBe(200);
+    other.close();
   });
 
   it.each([
