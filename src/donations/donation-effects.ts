@@ -35,11 +35,11 @@ export async function openDonation(
 
 /** Both rails: the donation is `completed`, with the transaction that paid it; what its cause received grows with it. */
 export const completeDonation = (
-  { orderId, userId, amount }: EffectPayment,
+  { orderId, userId, amount, requestId }: EffectPayment,
   { transactionId }: SettledIn,
   { type, causeId, subscription }: Purpose,
 ): SqlCall => ({
-  call: 'settle_donation(?, ?::uuid, ?::uuid, ?::numeric, ?::uuid, ?::uuid, ?::uuid, ?::integer)',
+  call: 'settle_donation(?, ?::uuid, ?::uuid, ?::numeric, ?::uuid, ?::uuid, ?::uuid, ?::integer, ?)',
   params: [
     type,
     userId,
@@ -49,6 +49,7 @@ export const completeDonation = (
     transactionId,
     subscription?.id ?? null,
     subscription?.period ?? null,
+    requestId,
   ],
 });
 

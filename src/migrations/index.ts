@@ -10,6 +10,7 @@ import { M0008Partners } from './m0008-partners.ts';
 import { M0009Payouts } from './m0009-payouts.ts';
 import { M0010TransactionLists } from './m0010-transaction-lists.ts';
 import { M0011LeanPostings } from './m0011-lean-postings.ts';
+import { M0012EffectsTell } from './m0012-effects-tell.ts';
 
 /** Every migration in order, by name: one file per change, never edited after landing. */
 export const migrations = [
@@ -24,4 +25,5 @@ export const migrations = [
   { name: 'm0009-payouts', class: M0009Payouts },
   { name: 'm0010-transaction-lists', class: M0010TransactionLists },
   { name: 'm0011-lean-postings', class: M0011LeanPostings },
+  { name: 'm0012-effects-tell', class: M0012EffectsTell },
 ] satisfies { name: string; class: new (...args: ConstructorParameters<typeof Migration>) => Migration }[];

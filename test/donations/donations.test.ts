@@ -39,7 +39,7 @@ const setStatus = (id: string, status: string) =>
 describe('A donation to a cause from a balance', () => {
   it('is a completed row with its transaction, credited to the account of the cause', async () => {
     const before = await balanceOf(stack, creator.accountId);
-    const { status, body } = await give(stack, donor, 25_000.5, causeId);
+    const { status, headers, body } = await give(stack, donor, 25_000.5, causeId);
     expect({ status, body }).toMatchObject({
       status: 201,
       body: { data: { amount: '25000.5000', reference_type: 'charitable_cause_donate', reference_id: causeId } },
@@ -54,6 +54,11 @@ describe('A donation to a cause from a balance', () => {
         allocation_batch_id: null,
         transaction_id: body.data.transaction_id,
       }),
+    ]);
+    const [{ id }] = (await own(donor)).items;
+    const { body: events } = await stack.get(`/v1/events?resource_id=${id}`, { token: superAdmin.token });
+    expect(events.data.items).toMatchObject([
+      { event: 'RESOURCE_CREATED', request_id: headers.get('x-request-id'), data: { status: 'completed' } },
     ]);
     expect(Number(await balanceOf(stack, creator.accountId)) - Number(before)).toBe(25_000.5);
     expect(await currentAmountOf(stack, creator, causeId)).toBe(25_000.5);

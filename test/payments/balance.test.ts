@@ -55,6 +55,12 @@ const payable: [type: string, ledgerType: string, target: () => Promise<{ id: st
   ['takaful_tabaru_contribution', 'donation', () => buildProduct(stack, admin, { kind: 'takaful_tabaru' })],
 ];
 
+const completedEvent = { event: 'RESOURCE_UPDATED', data: { status: 'completed' } };
+async function newestEventOf(resourceId: string) {
+  const { body } = await stack.get(`/v1/events?resource_id=${resourceId}&limit=1`, { token: admin.token });
+  return body.data.items[0];
+}
+
 describe('A payment from a balance', () => {
   it.each(payable)('of type %s is a ledger row of type %s, purpose product_transfer', async (type, ledger, build) => {
     const target = await build();
@@ -232,6 +238,7 @@ describe('The target of a payment', () => {
     expect((await paying(1000)).status).toBe(201);
     const { body } = await stack.get(`/v1/products/${target.reference_id}`, { token: payer.token });
     expect(body.data).toMatchObject({ status: 'completed', current_amount: '5000.0000' });
+    expect(await newestEventOf(target.reference_id)).toMatchObject(completedEvent);
   });
 
   it("is the caller's own goal: another's is a 403, past the target a 400, reaching it completes the goal", async () => {
@@ -245,6 +252,7 @@ describe('The target of a payment', () => {
     expect((await contribute(own.id, 300)).status).toBe(201);
     const { body } = await stack.get(`/v1/saving-goals/${own.id}`, { token: payer.token });
     expect(body.data).toMatchObject({ status: 'completed', current_amount: '300.0000' });
+    expect(await newestEventOf(own.id)).toMatchObject(completedEvent);
     expect((await contribute(own.id, 0.0001)).status).toBe(400);
   });
 
