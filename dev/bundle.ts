@@ -7,6 +7,8 @@ import { type Part, type PartPlace, readPartOptions, startPart } from './part.ts
 const root = join(import.meta.dirname, '..');
 const cache = join(root, 'node_modules', '.cache', 'amanah');
 const keptBundles = 4;
+/** Longer than a stack that was started with one may still need it to start its worker again. */
+const keptMs = 24 * 60 * 60 * 1000;
 const readyWithinMs = 180_000;
 
 /** Where the bundle of the workflows as they are now belongs; the name says of what it was made. */
@@ -59,7 +61,8 @@ function removeOldBundles(): void {
   const newestFirst = bundles
     .map((name) => ({ path: join(cache, name), at: statSync(join(cache, name)).mtimeMs }))
     .toSorted((left, right) => right.at - left.at);
-  for (const { path } of newestFirst.slice(keptBundles)) rmSync(path, { force: true });
+  const before = Date.now() - keptMs;
+  for (const { path } of newestFirst.slice(keptBundles).filter(({ at }) => at < before)) rmSync(path, { force: true });
 }
 
 if (import.meta.main) await run();
