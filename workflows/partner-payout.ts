@@ -74,10 +74,14 @@ export async function partnerPayout({ payoutId, opening }: PartnerPayoutInput): 
     return standing.status;
   };
   const reserved = reservePayout({ payoutId, opening: opening ?? null });
-  setHandler(callbackArrived, () => {
-    hints += 1;
-  });
-  setHandler(awaitReservation, async () => (await reserved).status);
+  setHandler(
+    callbackArrived,
+    () => {
+      hints += 1;
+    },
+    { description: 'Makes the workflow ask the provider now' },
+  );
+  setHandler(awaitReservation, async () => (await reserved).status, { description: 'For the API' });
   setHandler(
     settlePayout,
     async (settlement) => {
@@ -85,7 +89,12 @@ export async function partnerPayout({ payoutId, opening }: PartnerPayoutInput): 
       await condition(() => !sending);
       return keep(await withRefusals(endByHand({ payoutId, settlement, at: at() })));
     },
-    { validator: refuseMalformedSettlement },
+    {
+      validator: refuseMalformedSettlement,
+      description:
+        'Ends the payout, with evidence: { "outcome": "succeeded" | "failed", "note", "who": a platform user\'s id, ' +
+        '"force"?: true }. Refused when the provider says otherwise, unless forced',
+    },
   );
   try {
     payout = await reserved;

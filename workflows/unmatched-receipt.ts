@@ -46,7 +46,12 @@ export async function unmatchedReceipt(stray: StrayPayment): Promise<ReceiptEnd>
       end = state;
       return state;
     },
-    { validator: refuseMalformedSettlement },
+    {
+      validator: refuseMalformedSettlement,
+      description:
+        'Ends the case: { "action": "credit" | "refund", "account_id": for a credit, "note", "who": a platform ' +
+        "user's id }",
+    },
   );
   opened = await openReceipt(stray);
   if (opened.outcome === 'suspended') {
