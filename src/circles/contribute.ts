@@ -6,7 +6,7 @@ import { savingCircleContribution } from '../payments/handlers/saving-circle-con
 import { payByGateway } from '../payments/pay-by-gateway.ts';
 import { payFromBalance } from '../payments/pay-from-balance.ts';
 import { assert } from '../shared/assert.ts';
-import { refuse } from '../shared/errors.ts';
+import { refuse, withFieldNames } from '../shared/errors.ts';
 import { balancePaymentIdFor } from '../shared/ids.ts';
 import { formatMoney, type Money } from '../shared/money.ts';
 import type { TemporalDoor } from '../temporal/door.ts';
@@ -32,6 +32,9 @@ export interface MadeContribution {
 type Ports = { sealer: Sealer; temporal: Pick<TemporalDoor, 'startGatewayPayment'> };
 type Asking = { caller: Caller; request: ContributionRequest; requestId: string };
 
+/** What this request calls the fields of a payment. */
+const fieldNames = { reference_id: 'saving_circle_id', amount: 'contribution_amount' };
+
 /**
  * Contributes to the open round of a circle on the rail that the request chooses, through the same dispatcher as every
  * payment. Refuses as `getPayableCircle` and as the rail does.
@@ -42,11 +45,12 @@ export async function contribute(em: EntityManager, ports: Ports, asking: Asking
     refuse('REQUEST_INVALID', 'source_account_id: give either this or payment_id');
   }
   const amount = formatMoney(contribution_amount);
-  const asked = { circleId, userId: asking.caller.userId, amount, field: 'contribution_amount' };
-  const { memberAccountId } = await getPayableCircle(em, asked);
-  return payment_id === undefined
-    ? contributeFromBalance(em, asking, source_account_id ?? memberAccountId)
-    : contributeByGateway(em, ports, asking, payment_id);
+  return withFieldNames(fieldNames, async () => {
+    const { memberAccountId } = await getPayableCircle(em, { circleId, userId: asking.caller.userId, amount });
+    return payment_id === undefined
+      ? contributeFromBalance(em, asking, source_account_id ?? memberAccountId)
+      : contributeByGateway(em, ports, asking, payment_id);
+  });
 }
 
 async function contributeByGateway(

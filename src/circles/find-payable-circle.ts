@@ -1,7 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { refuse } from '../shared/errors.ts';
 import { compareMoney, formatMoney, type Money } from '../shared/money.ts';
-import { refuseUnknownCircle } from './lock-circle.ts';
 import type { CircleStatus } from './saving-circle.ts';
 
 /** A circle as somebody who wants to contribute meets it. */
@@ -32,28 +31,28 @@ const query = `select c.holding_account_id, c.amount::text, c.status, c.current_
   where c.id = ? and c.deleted_at is null`;
 
 export const refuseRepeat = (status: string): never =>
-  refuse('DUPLICATE', `saving_circle_id: you have a ${status} contribution for this turn already`);
+  refuse('DUPLICATE', `reference_id: you have a ${status} contribution for this turn already`);
 
 /**
  * The circle that a user may contribute this amount (IDR) to now. Refuses with NOT_FOUND; with FORBIDDEN who is not a
- * member; with 400 while no round is open, another amount than the circle's (which the request calls `field`), and a
- * repeat (DUPLICATE).
+ * member; with 400 while no round is open, another amount than the circle's, and a repeat (DUPLICATE). Fields are
+ * called as the payments dispatcher calls them.
  */
 export async function getPayableCircle(
   em: EntityManager,
-  { circleId, userId, amount, field = 'amount' }: { circleId: string; userId: string; amount: Money; field?: string },
+  { circleId, userId, amount }: { circleId: string; userId: string; amount: Money },
 ): Promise<PayableCircle> {
   const [row] = await em.execute<Row[]>(query, [userId, circleId]);
-  if (row === undefined) return refuseUnknownCircle();
+  if (row === undefined) refuse('NOT_FOUND', 'reference_id: no such saving circle');
   if (row.member_id === null || row.account_id === null) {
-    refuse('FORBIDDEN', 'saving_circle_id: you are not a member of this saving circle');
+    refuse('FORBIDDEN', 'reference_id: you are not a member of this saving circle');
   }
   if (!row.round_open) {
     const state = row.status === 'active' ? 'between rounds' : row.status;
-    refuse('REQUEST_INVALID', `saving_circle_id: no round is open, the saving circle is ${state}`);
+    refuse('REQUEST_INVALID', `reference_id: no round is open, the saving circle is ${state}`);
   }
   if (compareMoney(amount, row.amount) !== 0) {
-    refuse('REQUEST_INVALID', `${field}: a contribution to this saving circle is ${formatMoney(row.amount)}`);
+    refuse('REQUEST_INVALID', `amount: a contribution to this saving circle is ${formatMoney(row.amount)}`);
   }
   if (row.contributed !== null) return refuseRepeat(row.contributed);
   return {

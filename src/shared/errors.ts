@@ -88,3 +88,16 @@ export function errorCodeOf(error: unknown): string | number | undefined {
 export function refuse(code: ErrorCode, message: string, options?: DomainErrorOptions): never {
   throw new DomainError(code, message, options);
 }
+
+/** Does a deed whose refusals (`field: what is wrong`) call a field otherwise than the request did: by these names. */
+export async function withFieldNames<T>(names: Readonly<Record<string, string>>, deed: () => Promise<T>): Promise<T> {
+  try {
+    return await deed();
+  } catch (error) {
+    if (!isDomainError(error)) throw error;
+    const message = error.message.replace(/^(\w+)(?=:)/, (field) => names[field] ?? field);
+    const { code, messages, details, retryAfterSeconds } = error;
+    const options = { ...(messages && { messages }), ...(retryAfterSeconds && { retryAfterSeconds }), details };
+    throw new DomainError(code, message, { ...options, cause: error.cause ?? error });
+  }
+}

@@ -147,6 +147,23 @@ describe('A contribution is refused', () => {
     );
     expect(await balanceOf(stack, first.accountId)).toBe('900000.0000');
   });
+
+  it('names the fields of the request that asked: its own, or those of a payment', async () => {
+    const { id, members } = await buildActiveCircle(stack, 2, { amount: '1000000.5' });
+    const [first] = members as [BuiltUser];
+    const stranger = await buildIndividual(stack, { balance: '5' });
+    const own = { contribution_amount: '1000000.5' };
+    expect((await contribute(stack, first, id, own)).body.message).toMatch(/^contribution_amount: the balance/);
+    const byGateway = await contribute(stack, first, id, { ...own, payment_id: bca });
+    expect(byGateway.body.message).toMatch(/^contribution_amount: must be a whole/);
+    expect((await contribute(stack, stranger, id, own)).body.message).toMatch(/^saving_circle_id: you are not/);
+    const payment = { reference_type: 'saving_circle_contribution', reference_id: id, amount: 1000000.5 };
+    const pay = ({ accountId, token }: BuiltUser, body: object = {}) =>
+      stack.post('/v1/payments/balance', { ...payment, source_account_id: accountId, ...body }, { token });
+    expect((await pay(stranger)).body.message).toMatch(/^reference_id: you are not/);
+    expect((await pay(first, { amount: 5 })).body.message).toMatch(/^amount: a contribution/);
+    expect((await pay(first)).body.message).toMatch(/^amount: the balance/);
+  });
 });
 
 describe('A contribution by the gateway', () => {
