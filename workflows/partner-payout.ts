@@ -13,6 +13,7 @@ import {
 import type { Activities } from '../activities/index.ts';
 import { askingWaitMs } from '../src/payouts/asking.ts';
 import {
+  isNote,
   longestNote,
   type PayoutOpening,
   type PayoutSettlement,
@@ -151,9 +152,7 @@ function refuseMalformedSettlement(settlement: PayoutSettlement): void {
     throw ApplicationFailure.nonRetryable(complaint, 'REQUEST_INVALID');
   };
   if (outcome !== 'succeeded' && outcome !== 'failed') refuse('outcome is "succeeded" or "failed"');
-  if (typeof note !== 'string' || note.trim() === '' || note.length > longestNote) {
-    refuse(`note is a text of 1 to ${longestNote} characters`);
-  }
+  if (!isNote(note)) refuse(`note is a text of 1 to ${longestNote} characters, none of them a control character`);
   if (typeof who !== 'string') refuse('who is the id of a platform user');
   if (force !== undefined && typeof force !== 'boolean') refuse('force is true or false');
 }

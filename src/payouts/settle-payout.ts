@@ -10,6 +10,7 @@ import { lockPayout, noteWord } from './note-word.ts';
 import { Payout } from './payout.entity.ts';
 import {
   isFinalPayout,
+  isNote,
   type PayoutSettlement,
   type PayoutStanding,
   settledByOperator,
@@ -33,6 +34,7 @@ export async function settlePayout(
 ): Promise<PayoutStanding> {
   const { payoutId, settlement, at, signal } = input;
   const { outcome, note, who, force = false } = settlement;
+  if (!isNote(note)) refuse('REQUEST_INVALID', 'note is not a text without control characters');
   await refuseUnlessPlatform(em, who);
   const { net_amount: amount } = await em.findOneOrFail(Payout, { id: payoutId });
   const word = await hearProvider(gateway, { payoutId, amount, signal });
