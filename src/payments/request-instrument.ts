@@ -45,22 +45,22 @@ export async function requestInstrument(
   return closePayment(em, { orderId, status: 'FAILED', failureCode: answer.code });
 }
 
+// The row and its event in one statement: somebody waits for this step.
+const waitForPayment = `
+  with waiting as (
+    update payment_orders set status = 'WAITING_PAYMENT', provider_payment_request_id = ?,
+      provider_payment_method_id = ?, payment_code = ?, updated_at = now()
+    where id = ? and status = 'PENDING' returning id, request_id)
+  insert into events (event, impact, resource_type, resource_id, request_id, data)
+  select 'RESOURCE_UPDATED', 'MEDIUM', 'payment_order', id::text, request_id, '{"status": "WAITING_PAYMENT"}'::jsonb
+  from waiting`;
+
 async function writeDown(
   em: EntityManager,
   orderId: string,
   { providerPaymentRequestId, providerPaymentMethodId, paymentCode }: Instrument,
 ): Promise<PaymentOrderStatus> {
-  await em.nativeUpdate(
-    PaymentOrder,
-    { id: orderId, status: 'PENDING' },
-    {
-      status: 'WAITING_PAYMENT',
-      provider_payment_request_id: providerPaymentRequestId,
-      provider_payment_method_id: providerPaymentMethodId,
-      payment_code: paymentCode,
-      updated_at: new Date(),
-    },
-  );
+  await em.execute(waitForPayment, [providerPaymentRequestId, providerPaymentMethodId, paymentCode, orderId]);
   const { status } = await em.findOneOrFail(PaymentOrder, { id: orderId }, { refresh: true });
   return status;
 }

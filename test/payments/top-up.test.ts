@@ -1,4 +1,4 @@
-import { type BuiltUser, balanceOf, buildIndividual } from '../support/build.ts';
+import { type BuiltUser, balanceOf, buildIndividual, buildPlatformAdmin } from '../support/build.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
 let stack: Stack;
@@ -77,6 +77,21 @@ describe('A top-up by gateway', () => {
       purpose: 'topup_pocket',
       payment_order_id: body.data.payment_order_id,
     });
+  });
+
+  it('leaves an event of each status that its order has had, with the request', async () => {
+    const { body, headers } = await topUp();
+    const { payment_order_id: id } = body.data;
+    await stack.sandbox.post('/sandbox/pay', { payment_code: body.data.payment_code });
+    await orderWhen(id, 'PAID');
+    const { token } = await buildPlatformAdmin(stack);
+    const { body: events } = await stack.get(`/v1/events?resource_id=${id}`, { token });
+    const request_id = headers.get('x-request-id');
+    expect(events.data.items).toMatchObject([
+      { event: 'RESOURCE_UPDATED', request_id, data: { status: 'PAID' } },
+      { event: 'RESOURCE_UPDATED', request_id, data: { status: 'WAITING_PAYMENT' } },
+      { event: 'RESOURCE_CREATED', request_id, actor_id: payer.id },
+    ]);
   });
 
   it('that is declined ends FAILED and changes no balance', async () => {
