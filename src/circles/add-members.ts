@@ -3,7 +3,7 @@ import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
 import { Account } from '../ledger/account.entity.ts';
 import { mayUseAccount } from '../ledger/may-use-account.ts';
-import { refuse } from '../shared/errors.ts';
+import { refuse, withFieldNames } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
 import { isOpenTo, mayManageCircle, requireManager } from './circle-access.ts';
 import { CircleMember } from './circle-member.entity.ts';
@@ -29,13 +29,9 @@ interface Joiner {
  * `new` or full, or an account or its user is a member already.
  */
 export function addMembers(em: EntityManager, joining: Joining): Promise<CircleMember[]> {
-  const { caller, circleId, accountIds, requestId } = joining;
+  const { caller, accountIds, requestId } = joining;
   return em.transactional(async (tx) => {
-    const circle = await lockLiveCircle(tx, circleId);
-    if (accountIds !== undefined) requireManager(caller, circle);
-    else if (!mayManageCircle(caller, circle) && !isOpenTo(caller, circle)) {
-      refuse('FORBIDDEN', 'saving_circle_id: the saving circle is not open to you');
-    }
+    const circle = await withFieldNames({ id: 'saving_circle_id' }, () => lockJoinable(tx, joining));
     if (circle.status !== 'new') {
       refuse(
         'REQUEST_INVALID',
@@ -60,6 +56,16 @@ export function addMembers(em: EntityManager, joining: Joining): Promise<CircleM
     });
     return members;
   });
+}
+
+/** The circle, locked, if it may be joined so: others are added by creator and admins, oneself where it is open. */
+async function lockJoinable(tx: EntityManager, { caller, circleId, accountIds }: Joining): Promise<SavingCircle> {
+  const circle = await lockLiveCircle(tx, circleId);
+  if (accountIds !== undefined) requireManager(caller, circle);
+  else if (!mayManageCircle(caller, circle) && !isOpenTo(caller, circle)) {
+    refuse('FORBIDDEN', 'id: the saving circle is not open to you');
+  }
+  return circle;
 }
 
 async function oneself(tx: EntityManager, caller: Caller): Promise<Joiner> {

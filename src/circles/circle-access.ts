@@ -25,6 +25,5 @@ export function isOpenTo(caller: Caller, { visibility, organization_id }: Guarde
 
 /** Refuses with FORBIDDEN unless the caller is creator or admin. */
 export function requireManager(caller: Caller, circle: GuardedCircle): void {
-  if (!mayManageCircle(caller, circle))
-    refuse('FORBIDDEN', 'saving_circle_id: only its creator or an admin may do this');
+  if (!mayManageCircle(caller, circle)) refuse('FORBIDDEN', 'id: only its creator or an admin may do this');
 }

@@ -33,7 +33,7 @@ type Ports = { sealer: Sealer; temporal: Pick<TemporalDoor, 'startGatewayPayment
 type Asking = { caller: Caller; request: ContributionRequest; requestId: string };
 
 /** What this request calls the fields of a payment. */
-const fieldNames = { reference_id: 'saving_circle_id', amount: 'contribution_amount' };
+const fieldNames = { id: 'saving_circle_id', reference_id: 'saving_circle_id', amount: 'contribution_amount' };
 
 /**
  * Contributes to the open round of a circle on the rail that the request chooses, through the same dispatcher as every

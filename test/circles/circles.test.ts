@@ -204,6 +204,8 @@ describe('PATCH /v1/saving-circles/:id', () => {
     const colleague = await buildOrganizationAdmin(stack, { organizationId });
     expect((await patch(colleague, id, { name: 'By a colleague' })).status).toBe(200);
     expect((await patch(owner, unknown, { name: 'X' })).status).toBe(404);
+    expect((await patch(stranger, id, { name: 'X' })).body.message).toMatch(/^id: /);
+    expect((await patch(owner, unknown, { name: 'X' })).body.message).toMatch(/^id: /);
   });
 });
 

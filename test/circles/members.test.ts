@@ -99,7 +99,10 @@ describe('POST /v1/saving-circles/members', () => {
   it('refuses an unknown circle or account with 404, a circle that has started and an empty list with 400', async () => {
     const { id, creator } = await buildActiveCircle(stack, 2);
     expect((await join(creator, id, [stranger.accountId])).status).toBe(400);
-    expect((await join(owner, unknown)).status).toBe(404);
+    expect(await join(owner, unknown)).toMatchObject({
+      status: 404,
+      body: { message: expect.stringMatching(/^saving_circle_id: /) },
+    });
     const fresh = await createCircle(stack, owner);
     expect((await join(owner, fresh.id, [unknown])).status).toBe(404);
     expect((await join(owner, fresh.id, [])).status).toBe(400);
