@@ -15,8 +15,8 @@ const version = '4.32.5';
 const environment = join(userCacheDirectory(), 'fuzz');
 const tool = join(environment, 'bin', 'schemathesis');
 const examples = process.env.FUZZ_EXAMPLES ?? '20';
-/** Logging out takes the fuzzer's own token from it; suspending users takes its own login. */
-const excluded = ['/v1/auth/logout', '/v1/users/{user_id}', '/v1/auth/login'];
+/** These may take the fuzzer's own token or login from it, so they come last, in a run of their own. */
+const last = ['/v1/auth/login', '/v1/users/{user_id}', '/v1/auth/logout'];
 
 const run = (program: string, args: string[]) => {
   if (spawnSync(program, args, { stdio: 'inherit' }).status !== 0)
@@ -54,7 +54,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.once(signal, () => void stop().then(() => process.exit(130)));
 try {
   const { urls }: { urls: { api: string } } = JSON.parse(readFileSync(credentialsFile, 'utf8'));
-  const args = [
+  const common = [
     '--config-file',
     join(import.meta.dirname, 'schemathesis.toml'),
     'run',
@@ -69,8 +69,6 @@ try {
     '--max-examples',
     examples,
     '--no-color',
-    ...excluded.flatMap((path) => ['--exclude-path', path]),
-    ...process.argv.slice(2),
   ];
   const env = {
     ...process.env,
@@ -78,9 +76,17 @@ try {
     SCHEMATHESIS_HOOKS: 'hooks',
     PYTHONPATH: import.meta.dirname,
   };
-  const fuzzer = spawn(tool, args, { env, stdio: 'inherit', cwd: directory });
-  const [code] = await once(fuzzer, 'exit');
-  process.exitCode = code ?? 1;
+  const fuzz = async (paths: string[]) => {
+    const fuzzer = spawn(tool, [...common, ...paths], { env, stdio: 'inherit', cwd: directory });
+    const [code] = await once(fuzzer, 'exit');
+    process.exitCode = process.exitCode || (code ?? 1);
+  };
+  const chosen = process.argv.slice(2);
+  if (chosen.length > 0) await fuzz(chosen);
+  else {
+    await fuzz(last.flatMap((path) => ['--exclude-path', path]));
+    for (const path of last) await fuzz(['--include-path', path]);
+  }
 } finally {
   await stop();
   if (process.exitCode === 0) rmSync(directory, { recursive: true, force: true });
