@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http';
 import { createApp } from '../../src/app.ts';
 import { type BuiltPartner, buildPartner, freshKey } from '../support/partner.ts';
 import { isFullRun } from '../support/run.ts';
-import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
 let stack: Stack;
 let partner: BuiltPartner;
@@ -51,8 +51,12 @@ describe('An idempotency key', () => {
     expect([first.status, first.replayed]).toEqual([200, null]);
     const again = await create(raw, key);
     expect(again).toEqual({ status: 200, text: first.text, replayed: 'true' });
-    await stack.sandbox.post('/sandbox/pay', { payment_code: JSON.parse(first.text).data.payment_code });
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    const { id, payment_code } = JSON.parse(first.text).data;
+    await stack.sandbox.post('/sandbox/pay', { payment_code });
+    await eventually(
+      async () => (await partner.get(`/payments/${id}`)).body.data.status,
+      (status) => status === 'succeeded',
+    );
     expect((await create(raw, key)).text).toBe(first.text);
   });
 

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { PaymentCallbackFromJSON } from 'xendit-node/payment_request/models/index.js';
 import { buildInstrumentRequest, callbackToken, openSandbox } from './open-sandbox.ts';
 
@@ -136,7 +135,9 @@ describe('faults', () => {
     const dropped = await issue();
     await sandbox.pay(dropped.paymentCode);
     await sandbox.setFaults({});
-    await sleep(400);
+    const later = await issue();
+    await sandbox.pay(later.paymentCode);
+    await sandbox.receiver.waitFor(later.reference);
     expect(sandbox.receiver.of(dropped.reference)).toEqual([]);
     expect(await recordOf(dropped.reference)).toMatchObject({ status: 'SUCCEEDED' });
   });

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { buildTransferRequest, openSandbox } from './open-sandbox.ts';
 
 let sandbox: Awaited<ReturnType<typeof openSandbox>>;
@@ -9,6 +8,13 @@ afterAll(() => sandbox.close());
 
 const recordsOf = async (reference: string) =>
   (await sandbox.get(`/sandbox/records?reference_id=${reference}`)).body.transfers;
+
+/** As long as a transfer that was asked for later takes to its end. */
+async function anotherEnds(): Promise<void> {
+  const request = buildTransferRequest();
+  await sandbox.gateway.requestTransfer(request);
+  await sandbox.receiver.waitFor(request.reference);
+}
 
 const eventsOf = (reference: string) => sandbox.receiver.of(reference).map(({ body }) => body.event);
 
@@ -52,7 +58,7 @@ describe('magic account numbers, by their last six digits', () => {
   test('131313 stays accepted until it is settled by hand', async () => {
     const request = buildTransferRequest({ accountNumber: '0000131313' });
     await sandbox.gateway.requestTransfer(request);
-    await sleep(600);
+    await anotherEnds();
     expect(await sandbox.gateway.findTransfer(request.reference)).toMatchObject({ status: 'accepted' });
     expect(eventsOf(request.reference)).toEqual([]);
     await sandbox.post('/sandbox/payouts/settle', { reference_id: request.reference, status: 'SUCCEEDED' });
@@ -113,7 +119,7 @@ describe('settling by hand', () => {
     const request = buildTransferRequest({ accountNumber: '0000654321' });
     await sandbox.gateway.requestTransfer(request);
     await sandbox.post('/sandbox/payouts/settle', { reference_id: request.reference, status: 'FAILED' });
-    await sleep(600);
+    await anotherEnds();
     expect(await sandbox.gateway.findTransfer(request.reference)).toMatchObject({ status: 'failed' });
     const unknown = await sandbox.post('/sandbox/payouts/settle', { reference_id: 'nobody', status: 'FAILED' });
     expect(unknown.status).toBe(404);
