@@ -3,7 +3,7 @@ import { reconcileDay } from '../../src/reconciliation/reconcile-day.ts';
 import { westernIndonesiaDay } from '../../src/shared/clock.ts';
 import { buildPayer, magicAccount, pay, payoutWhen, settleAtProvider, transfersOf } from '../payouts/build-payouts.ts';
 import { type BuiltUser, buildIndividual, buildPlatformAdmin } from '../support/build.ts';
-import type { BuiltPartner } from '../support/partner.ts';
+import { type BuiltPartner, freshKey } from '../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { backUp, restore } from './restore.ts';
 
@@ -34,6 +34,16 @@ async function topUp(payer: BuiltUser): Promise<{ payment_order_id: string; paym
   const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 50_000 };
   return (await stack.post('/v1/payments/gateway', body, { token: payer.token })).body.data;
 }
+async function collect(): Promise<{ id: string; payment_code: string }> {
+  return (await partner.post('/payments', { method: 'qris', amount: '50000' }, freshKey())).body.data;
+}
+const collectedWhen = (id: string, status: string) =>
+  eventually(
+    async () => (await partner.get(`/payments/${id}`)).body.data?.status,
+    (now) => now === status,
+  );
+const payAtProvider = ({ payment_code }: { payment_code: string }) =>
+  stack.sandbox.post('/sandbox/pay', { payment_code });
 const orderWhen = (payer: BuiltUser, id: string, status: string) =>
   eventually(
     async () => (await stack.get(`/v1/payments/orders/${id}`, { token: payer.token })).body.data?.status,
@@ -71,6 +81,7 @@ describe('Reconciliation', () => {
     const payer = await buildIndividual(stack);
     const waitingPayout = await toAccount('131313');
     const waitingOrder = await topUp(payer);
+    const waitingPayment = await collect();
     await eventually(
       () => transfersOf(stack, waitingPayout.id),
       (transfers) => transfers.length === 1,
@@ -80,33 +91,41 @@ describe('Reconciliation', () => {
     // An hour of life that the backup does not know.
     await settleAtProvider(stack, waitingPayout.id, 'SUCCEEDED');
     await payoutWhen(partner, waitingPayout.id, 'succeeded');
-    await stack.sandbox.post('/sandbox/pay', { payment_code: waitingOrder.payment_code });
+    await payAtProvider(waitingOrder);
     await orderWhen(payer, waitingOrder.payment_order_id, 'PAID');
+    await payAtProvider(waitingPayment);
+    await collectedWhen(waitingPayment.id, 'succeeded');
     const lostPayout = await toAccount('111111');
     await payoutWhen(partner, lostPayout.id, 'succeeded');
     const lostOrder = await topUp(payer);
-    await stack.sandbox.post('/sandbox/pay', { payment_code: lostOrder.payment_code });
+    await payAtProvider(lostOrder);
     await orderWhen(payer, lostOrder.payment_order_id, 'PAID');
+    const lostPayment = await collect();
+    await payAtProvider(lostPayment);
+    await collectedWhen(lostPayment.id, 'succeeded');
     await restore(stack.em());
     await expectChecksEmpty(stack);
 
-    expect(await reconcile()).toMatchObject({ compared: 6, differences: 4, open: 4, resolved: 0 });
+    expect(await reconcile()).toMatchObject({ compared: 8, differences: 6, open: 6, resolved: 0 });
     expect((await differences()).sort()).toEqual(
       [
         `payout | ${waitingPayout.id} | pending | succeeded`,
         `payout | ${lostPayout.id} |  | succeeded`,
         `payment | ${waitingOrder.payment_order_id} | WAITING_PAYMENT | succeeded`,
         `payment | ${lostOrder.payment_order_id} |  | succeeded`,
+        `payment | ${waitingPayment.id} | WAITING_PAYMENT | succeeded`,
+        `payment | ${lostPayment.id} |  | succeeded`,
       ].sort(),
     );
     const { items } = (await stack.get('/v1/events?event=RECONCILIATION_DIFFERENCE', { token: platform.token })).body
       .data;
-    expect(items).toHaveLength(4);
+    expect(items).toHaveLength(6);
 
     await payoutWhen(partner, waitingPayout.id, 'succeeded');
     await orderWhen(payer, waitingOrder.payment_order_id, 'PAID');
-    expect(await reconcile()).toMatchObject({ differences: 2, open: 2, resolved: 2 });
-    expect(await list('&state=resolved')).toMatchObject({ total: 2 });
+    await collectedWhen(waitingPayment.id, 'succeeded');
+    expect(await reconcile()).toMatchObject({ differences: 3, open: 3, resolved: 3 });
+    expect(await list('&state=resolved')).toMatchObject({ total: 3 });
   }, 60_000);
 
   it('names what the provider has never had, and an operator explains it by the command line', async () => {
