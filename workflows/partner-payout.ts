@@ -12,15 +12,8 @@ import {
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import { askingWaitMs } from '../src/payouts/asking.ts';
-import {
-  isNote,
-  longestNote,
-  type PayoutOpening,
-  type PayoutSettlement,
-  type PayoutStanding,
-  type PayoutStatus,
-  type Said,
-} from '../src/payouts/payout.ts';
+import type { PayoutOpening, PayoutSettlement, PayoutStanding, PayoutStatus, Said } from '../src/payouts/payout.ts';
+import { isNote, notANote } from '../src/shared/note.ts';
 import { tellPayout } from './payout-progress.ts';
 import { withRefusals } from './refusal.ts';
 import { startDelivery } from './start-delivery.ts';
@@ -152,7 +145,7 @@ function refuseMalformedSettlement(settlement: PayoutSettlement): void {
     throw ApplicationFailure.nonRetryable(complaint, 'REQUEST_INVALID');
   };
   if (outcome !== 'succeeded' && outcome !== 'failed') refuse('outcome is "succeeded" or "failed"');
-  if (!isNote(note)) refuse(`note is a text of 1 to ${longestNote} characters, none of them a control character`);
+  if (!isNote(note)) refuse(notANote);
   if (typeof who !== 'string') refuse('who is the id of a platform user');
   if (force !== undefined && typeof force !== 'boolean') refuse('force is true or false');
 }

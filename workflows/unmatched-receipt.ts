@@ -11,13 +11,12 @@ import {
 import type { Activities } from '../activities/index.ts';
 import type { ReceiptOpening, StrayPayment } from '../src/payments/payment-contract.ts';
 import type { ReceiptSettlement, ReceiptState } from '../src/payments/receipt.ts';
+import { isNote, notANote } from '../src/shared/note.ts';
 import { searchAttributeKeys } from '../src/temporal/search-attributes.ts';
 import { withRefusals } from './refusal.ts';
 
 /** Ends the case: the money is credited to an account, or was given back outside. Refused with the reason. */
 export const settleReceipt = defineUpdate<ReceiptState, [ReceiptSettlement]>('settleReceipt');
-
-const noteMaxLength = 300;
 
 const { openReceipt } = proxyActivities<Activities>({
   startToCloseTimeout: '15 seconds',
@@ -82,8 +81,6 @@ function refuseMalformedSettlement(settlement: ReceiptSettlement): void {
 function complaintAbout({ action, account_id, note, who }: Partial<ReceiptSettlement>): string | undefined {
   if (action !== 'credit' && action !== 'refund') return 'action is "credit" or "refund"';
   if (action === 'credit' && typeof account_id !== 'string') return 'account_id is needed for credit';
-  if (typeof note !== 'string' || note.trim() === '' || note.length > noteMaxLength) {
-    return `note is a text of 1 to ${noteMaxLength} characters`;
-  }
+  if (!isNote(note)) return notANote;
   return typeof who === 'string' ? undefined : 'who is the id of a platform user';
 }

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../encryption/sealer.ts';
-import { finishPayment, lockPayment } from './finish-partner-payment.ts';
+import { finishPayment, lockPayment, standingOf } from './finish-partner-payment.ts';
 import { isFinalPayment, type PartnerPaymentStep } from './partner-payment.ts';
 
 /** Ends a payment unpaid, with its webhook, in one transaction. A final payment stays what it is. */
@@ -12,10 +12,9 @@ export function closePartnerPayment(
   const { paymentId, status, failureCode } = close;
   return em.transactional(async (tx) => {
     const payment = await lockPayment(tx, paymentId);
-    if (isFinalPayment(payment.status)) return { status: payment.status, deliveryId: null, availableAt: null };
+    if (isFinalPayment(payment.status)) return standingOf(tx, payment);
     const type = status === 'FAILED' ? 'payment.failed' : 'payment.expired';
     const data = { failure_code: failureCode };
-    const deliveryId = await finishPayment(tx, sealer, payment, { status, type, failureCode, data });
-    return { status, deliveryId, availableAt: null };
+    return finishPayment(tx, sealer, payment, { status, type, failureCode, data });
   });
 }

@@ -3,9 +3,10 @@ import type { Sealer } from '../encryption/sealer.ts';
 import { recordEvent } from '../events/record-event.ts';
 import type { WebhookEvent } from '../partners/partner.ts';
 import { PaymentChannel } from '../payments/payment-channel.entity.ts';
-import { recordWebhook } from '../webhooks/record-webhook.ts';
+import { findPendingWebhooks, recordWebhook } from '../webhooks/record-webhook.ts';
 import type { PartnerPayment as Payment } from './partner-payment.entity.ts';
 import { PartnerPayment } from './partner-payment.entity.ts';
+import type { PartnerPaymentStep } from './partner-payment.ts';
 import { presentPartnerPayment } from './present-partner-payment.ts';
 
 /** The payment of this id, locked until the transaction ends. */
@@ -15,14 +16,14 @@ export function lockPayment(tx: EntityManager, id: string): Promise<Payment> {
 
 /**
  * Ends a payment in the caller's transaction: its state as given, the event of the change, and the webhook that tells
- * it, frozen as it is now. Returns the webhook's delivery, or null when the partner has not asked for it.
+ * it, frozen as it is now. Answers the step, with the webhook's delivery when the partner has asked for it.
  */
 export async function finishPayment(
   tx: EntityManager,
   sealer: Sealer,
   payment: Payment,
   end: { status: 'PAID' | 'FAILED' | 'EXPIRED'; type: WebhookEvent; failureCode: string | null; data: object },
-): Promise<string | null> {
+): Promise<PartnerPaymentStep> {
   const now = new Date();
   payment.status = end.status;
   payment.failure_code = end.failureCode;
@@ -38,7 +39,7 @@ export async function finishPayment(
     data: { status: end.status, ...end.data },
   });
   const channel = await tx.findOneOrFail(PaymentChannel, { id: payment.channel_id });
-  return recordWebhook(tx, sealer, {
+  const deliveryId = await recordWebhook(tx, sealer, {
     partnerId: payment.partner_id,
     resourceType: 'payment',
     resourceId: payment.id,
@@ -47,4 +48,17 @@ export async function finishPayment(
     at: now,
     data: presentPartnerPayment({ payment, channel }),
   });
+  return stepOf(payment, deliveryId);
 }
+
+/** What a step answers that finds its payment final: it may be repeated, and the webhook that it wrote not begun. */
+export async function standingOf(em: EntityManager, payment: Payment): Promise<PartnerPaymentStep> {
+  const [deliveryId = null] = await findPendingWebhooks(em, { resourceType: 'payment', resourceId: payment.id });
+  return stepOf(payment, deliveryId);
+}
+
+const stepOf = ({ status, available_at, released_at }: Payment, deliveryId: string | null): PartnerPaymentStep => ({
+  status,
+  deliveryId,
+  availableAt: released_at ? null : (available_at?.toISOString() ?? null),
+});

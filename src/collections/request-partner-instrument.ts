@@ -5,6 +5,7 @@ import { must } from '../shared/assert.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { closePartnerPayment } from './close-partner-payment.ts';
 import { findPartnerPayment } from './find-partner-payments.ts';
+import { standingOf } from './finish-partner-payment.ts';
 import { PartnerPayment } from './partner-payment.entity.ts';
 import { type PartnerPaymentStep, type PartnerTexts, partnerTextsPlace } from './partner-payment.ts';
 
@@ -22,8 +23,7 @@ export async function requestPartnerInstrument(
   { paymentId, signal }: { paymentId: string; signal: AbortSignal },
 ): Promise<PartnerPaymentStep> {
   const { payment, channel } = must(await findPartnerPayment(em, paymentId), 'the first step made the row');
-  const stands = (status: PartnerPayment['status']) => ({ status, deliveryId: null, availableAt: null });
-  if (payment.status !== 'PENDING') return stands(payment.status);
+  if (payment.status !== 'PENDING') return standingOf(em, payment);
   const answer = await gateway.requestInstrument(
     {
       reference: payment.id,
@@ -53,9 +53,8 @@ export async function requestPartnerInstrument(
       updated_at: now,
     },
   );
-  if (written > 0) return stands('WAITING_PAYMENT');
-  const { status } = await em.findOneOrFail(PartnerPayment, { id: paymentId });
-  return stands(status);
+  if (written > 0) return { status: 'WAITING_PAYMENT', deliveryId: null, availableAt: null };
+  return standingOf(em, await em.findOneOrFail(PartnerPayment, { id: paymentId }, { refresh: true }));
 }
 
 async function openCustomer(sealer: Sealer, payment: PartnerPayment) {

@@ -9,7 +9,7 @@ import { assert, must } from '../shared/assert.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { journalKeys, receiptIdFor } from '../shared/ids.ts';
 import { compareMoney, negateMoney, subtractMoney } from '../shared/money.ts';
-import { finishPayment, lockPayment } from './finish-partner-payment.ts';
+import { finishPayment, lockPayment, standingOf } from './finish-partner-payment.ts';
 import type { PartnerPayment } from './partner-payment.entity.ts';
 import { isFinalPayment, type PartnerPaymentStep } from './partner-payment.ts';
 
@@ -25,9 +25,7 @@ export async function settlePartnerPayment(
 ): Promise<PartnerPaymentStep> {
   const step = await em.transactional(async (tx): Promise<PartnerPaymentStep> => {
     const payment = await lockPayment(tx, paymentId);
-    if (isFinalPayment(payment.status)) {
-      return { status: payment.status, deliveryId: null, availableAt: availableAtOf(payment) };
-    }
+    if (isFinalPayment(payment.status)) return standingOf(tx, payment);
     assert(compareMoney(received.amount, payment.amount) === 0, 'a payment is settled with exactly its gross');
     const partner = await tx.findOneOrFail(Partner, { id: payment.partner_id });
     const now = new Date();
@@ -66,15 +64,11 @@ export async function settlePartnerPayment(
       failureCode: null,
       data: { journal_id: journalId },
     } as const;
-    const deliveryId = await finishPayment(tx, sealer, payment, end);
-    return { status: 'PAID', deliveryId, availableAt: availableAtOf(payment) };
+    return finishPayment(tx, sealer, payment, end);
   });
   await failpoint('settle-partner-payment.after');
   return step;
 }
-
-const availableAtOf = ({ available_at, released_at }: PartnerPayment): string | null =>
-  released_at ? null : (available_at?.toISOString() ?? null);
 
 /** Moves a paid net from `pending` to `available`, once. */
 export function releasePartnerPayment(em: EntityManager, { paymentId }: { paymentId: string }): Promise<void> {

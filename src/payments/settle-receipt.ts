@@ -1,11 +1,13 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import { recordEvent } from '../events/record-event.ts';
+import { refuseUnlessPlatformUser } from '../identity/find-user.ts';
 import { Account } from '../ledger/account.entity.ts';
 import { systemAccounts } from '../ledger/account.ts';
 import { postJournal } from '../ledger/post-journal.ts';
 import { refuse } from '../shared/errors.ts';
 import { journalKeys } from '../shared/ids.ts';
 import { negateMoney } from '../shared/money.ts';
+import { isNote, notANote } from '../shared/note.ts';
 import { isUuid } from '../shared/uuid.ts';
 import { Receipt } from './receipt.entity.ts';
 import type { ReceiptSettlement, ReceiptState } from './receipt.ts';
@@ -18,7 +20,8 @@ const creditableKinds = ['user', 'organization', 'saving_goal', 'product', 'open
 
 /**
  * Ends a case of suspense, once (decisions 3): `credit` moves the money to an account, `refund` records that it was
- * given back outside, at the provider. Refuses an unknown account or operator with REQUEST_INVALID.
+ * given back outside, at the provider. Refuses an unknown account or operator, and what is no note, with
+ * REQUEST_INVALID.
  */
 export function settleReceipt(
   em: EntityManager,
@@ -32,7 +35,8 @@ export function settleReceipt(
       { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true },
     );
     if (receipt.state !== 'suspended') return receipt.state;
-    await refuseUnlessOperator(tx, who);
+    if (!isNote(note)) refuse('REQUEST_INVALID', notANote);
+    await refuseUnlessPlatformUser(tx, who);
     const accountId = action === 'refund' ? systemAccounts.gatewayClearing : await creditable(tx, account_id);
     const journalId = await postJournal(tx, {
       kind: action === 'refund' ? 'receipt.refunded' : 'receipt.credited',
@@ -58,15 +62,6 @@ export function settleReceipt(
     });
     return receipt.state;
   });
-}
-
-async function refuseUnlessOperator(em: EntityManager, who: string): Promise<void> {
-  const rows = isUuid(who)
-    ? await em.execute<unknown[]>("select 1 from users where id = ? and user_type = 'platform' and status = 'active'", [
-        who,
-      ])
-    : [];
-  if (rows.length === 0) refuse('REQUEST_INVALID', 'who: not an active platform user');
 }
 
 async function creditable(em: EntityManager, accountId: string | undefined): Promise<string> {

@@ -87,13 +87,6 @@ export interface PayoutSettlement {
   /** Overrides the provider's word, or its silence. */
   force?: boolean;
 }
-export const longestNote = 300;
-
-const forbiddenInNotes = /[^\P{Cc}\t\n\r]/u;
-
-/** Whether a value is a note: a text, not blank, not too long, without control characters, which no event can hold. */
-export const isNote = (note: unknown): note is string =>
-  typeof note === 'string' && note.trim() !== '' && note.length <= longestNote && !forbiddenInNotes.test(note);
 
 /**
  * Whether the provider's word and a final status cannot both be true. What is on its way may still end as we say it

@@ -9,11 +9,18 @@ import { assert, must } from '../shared/assert.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { journalKeys } from '../shared/ids.ts';
 import { addMoney, negateMoney } from '../shared/money.ts';
-import { recordWebhook } from '../webhooks/record-webhook.ts';
+import { findPendingWebhooks, recordWebhook } from '../webhooks/record-webhook.ts';
 import { nextLookAt } from './asking.ts';
 import { lockPayout } from './note-word.ts';
 import type { Payout } from './payout.entity.ts';
-import { contradicts, type PayoutStanding, type PayoutStatus, payoutTransitions, type TransferWord } from './payout.ts';
+import {
+  contradicts,
+  isFinalPayout,
+  type PayoutStanding,
+  type PayoutStatus,
+  payoutTransitions,
+  type TransferWord,
+} from './payout.ts';
 import { presentWholePayout } from './present-payout.ts';
 import { standingOf } from './reserve-payout.ts';
 
@@ -30,7 +37,10 @@ export async function resolvePayout(
   await failpoint('resolve-payout.before');
   const standing = await em.transactional(async (tx) => {
     const payout = await lockPayout(tx, payoutId);
-    const deliveryIds: (string | null)[] = [];
+    // A final payout may be here because this step is repeated, and the webhooks that it wrote are not begun.
+    const deliveryIds: (string | null)[] = isFinalPayout(payout.status)
+      ? await findPendingWebhooks(tx, { resourceType: 'payout', resourceId: payoutId })
+      : [];
     const { said } = word;
     const failureCode = ('failureCode' in word ? word.failureCode : null) ?? 'UNKNOWN';
     if (payout.status === 'pending') {

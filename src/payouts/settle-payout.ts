@@ -2,15 +2,16 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../encryption/sealer.ts';
 import { recordEvent } from '../events/record-event.ts';
 import type { Gateway } from '../gateway/gateway.ts';
+import { refuseUnlessPlatformUser } from '../identity/find-user.ts';
 import { refuse } from '../shared/errors.ts';
 import { failpoint } from '../shared/failpoint.ts';
-import { isUuid } from '../shared/uuid.ts';
+import { isNote, notANote } from '../shared/note.ts';
+import { findPendingWebhooks } from '../webhooks/record-webhook.ts';
 import { hearProvider } from './ask-transfer.ts';
 import { lockPayout, noteWord } from './note-word.ts';
 import { Payout } from './payout.entity.ts';
 import {
   isFinalPayout,
-  isNote,
   type PayoutSettlement,
   type PayoutStanding,
   settledByOperator,
@@ -25,7 +26,8 @@ const mayBeUnderWaySeconds = 60;
 /**
  * Ends a pending payout as an operator says, once. `succeeded` is taken when the provider says so; `failed` when it
  * says so or does not know the transfer, and no request to it can still be under way; anything else only with `force`.
- * Refuses with REQUEST_INVALID, saying what the provider says. The event carries outcome, note and who.
+ * Refuses with REQUEST_INVALID, saying what the provider says. The event carries outcome, note and who. The same
+ * settlement again answers the same.
  */
 export async function settlePayout(
   em: EntityManager,
@@ -34,13 +36,18 @@ export async function settlePayout(
 ): Promise<PayoutStanding> {
   const { payoutId, settlement, at, signal } = input;
   const { outcome, note, who, force = false } = settlement;
-  if (!isNote(note)) refuse('REQUEST_INVALID', 'note is not a text without control characters');
-  await refuseUnlessPlatform(em, who);
+  if (!isNote(note)) refuse('REQUEST_INVALID', notANote);
+  await refuseUnlessPlatformUser(em, who);
   const { net_amount: amount } = await em.findOneOrFail(Payout, { id: payoutId });
   const word = await hearProvider(gateway, { payoutId, amount, signal });
   const standing = await em.fork().transactional(async (tx) => {
     const payout = await lockPayout(tx, payoutId);
-    if (isFinalPayout(payout.status)) refuse('REQUEST_INVALID', `the payout is ${payout.status} already`);
+    if (isFinalPayout(payout.status)) {
+      if (await isSettledSo(tx, payoutId, settlement)) {
+        return standingOf(payout, await findPendingWebhooks(tx, { resourceType: 'payout', resourceId: payoutId }));
+      }
+      refuse('REQUEST_INVALID', `the payout is ${payout.status} already`);
+    }
     await noteWord(tx, payout, word, new Date(at));
     if (!force) await refuseAgainstProvider(tx, payout, outcome, word);
     const delivery =
@@ -60,13 +67,15 @@ export async function settlePayout(
   return standing;
 }
 
-async function refuseUnlessPlatform(em: EntityManager, who: string): Promise<void> {
-  const found = isUuid(who)
-    ? await em.execute<unknown[]>("select 1 from users where id = ? and user_type = 'platform' and status = 'active'", [
-        who,
-      ])
-    : [];
-  if (found.length === 0) refuse('REQUEST_INVALID', 'who is the id of an active platform user');
+/** Whether this very settlement has been made: the step is repeated because its answer was lost. */
+async function isSettledSo(tx: EntityManager, payoutId: string, settlement: PayoutSettlement): Promise<boolean> {
+  const { outcome, note, who } = settlement;
+  const found = await tx.execute<unknown[]>(
+    `select 1 from events where resource_type = 'payout' and resource_id = ? and event = 'PAYOUT_SETTLED'
+       and data @> ?::jsonb limit 1`,
+    [payoutId, JSON.stringify({ outcome, note, who })],
+  );
+  return found.length > 0;
 }
 
 async function refuseAgainstProvider(

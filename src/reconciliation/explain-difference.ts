@@ -1,9 +1,8 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import { recordEvent } from '../events/record-event.ts';
 import { refuse } from '../shared/errors.ts';
+import { isNote, notANote } from '../shared/note.ts';
 import { Reconciliation } from './reconciliation.entity.ts';
-
-const longestNote = 300;
 
 /**
  * Writes down why a difference is what it is; it is no longer open, and neither is the contradiction of the payout that
@@ -13,9 +12,7 @@ export function explainDifference(
   em: EntityManager,
   { id, note }: { id: string; note: string },
 ): Promise<Reconciliation> {
-  if (note.trim() === '' || note.length > longestNote) {
-    refuse('REQUEST_INVALID', `note: a text of 1 to ${longestNote} characters`);
-  }
+  if (!isNote(note)) refuse('REQUEST_INVALID', notANote);
   return em.transactional(async (tx) => {
     const difference = await tx.findOne(Reconciliation, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
     if (difference === null) refuse('NOT_FOUND', 'there is no such difference');

@@ -51,3 +51,18 @@ export async function recordWebhook(tx: EntityManager, sealer: Sealer, webhook: 
   await tx.flush();
   return id;
 }
+
+/**
+ * The webhooks of a resource that are still under way, the oldest first: what a step answers that is repeated after it
+ * had written them, and whose answer was lost.
+ */
+export async function findPendingWebhooks(
+  tx: EntityManager,
+  resource: { resourceType: WebhookResource; resourceId: string },
+): Promise<string[]> {
+  const rows = await tx.execute<{ id: string }[]>(
+    `select id from webhook_deliveries where resource_type = ? and resource_id = ? and status = 'pending' order by version`,
+    [resource.resourceType, resource.resourceId],
+  );
+  return rows.map(({ id }) => id);
+}

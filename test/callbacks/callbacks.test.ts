@@ -224,6 +224,7 @@ describe('The update settleReceipt', () => {
     ['an account that is not there', { account_id: randomUUID() }, 'account_id'],
     ['no note', { note: ' ' }, 'note'],
     ['a note of 301 characters', { note: 'x'.repeat(301) }, 'note'],
+    ['a note with a control character', { note: 'ticket\u0000 4711' }, 'note'],
     ['somebody who is no platform user', { who: randomUUID() }, 'who'],
   ])('with %s is refused naming the field, and the case stays open', async (_, wrong, field) => {
     const [receipt, operator] = [await suspended(), await buildPlatformAdmin(stack)];

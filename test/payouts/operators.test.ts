@@ -1,3 +1,6 @@
+import type { PayoutSettlement } from '../../src/payouts/payout.ts';
+import { resolvePayout } from '../../src/payouts/resolve-payout.ts';
+import { settlePayout } from '../../src/payouts/settle-payout.ts';
 import { type BuiltUser, buildIndividual, buildPlatformAdmin } from '../support/build.ts';
 import type { BuiltPartner } from '../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
@@ -85,6 +88,24 @@ describe('An operator ends a payout by the update settlePayout', () => {
     expect(await stuck()).not.toContainEqual(expect.objectContaining({ payout_id: unknown }));
   });
 
+  it('whose answer was lost answers the same when its step is repeated; another one is refused', async () => {
+    const { gateway, sealer } = stack.deps;
+    const repeat = (settlement: Partial<PayoutSettlement> = {}) =>
+      settlePayout(
+        stack.em(),
+        { gateway, sealer },
+        {
+          payoutId: unknown,
+          settlement: { outcome: 'failed', note, who: operator.id, ...settlement },
+          at: new Date().toISOString(),
+          signal: AbortSignal.timeout(10_000),
+        },
+      );
+    expect(await repeat()).toMatchObject({ status: 'failed' });
+    await expect(repeat({ note: 'another ticket' })).rejects.toThrow('the payout is failed already');
+    expect(await eventsOf(unknown, 'PAYOUT_SETTLED')).toHaveLength(1);
+  });
+
   it('is refused when the payout has ended already', async () => {
     const { id } = await to('111111');
     await payoutWhen(partner, id, 'succeeded');
@@ -142,6 +163,20 @@ describe('A callback that contradicts a final payout', () => {
       (items) => !items.some(({ payout_id }: { payout_id: string }) => payout_id === id),
     );
     expect(await eventsOf(id, 'PAYOUT_CONTRADICTED')).toHaveLength(1);
+  });
+});
+
+describe('A step that is repeated because its answer was lost', () => {
+  it('tells the webhooks that it wrote and nobody has begun', async () => {
+    // Nobody listens there: the webhook stays to be delivered.
+    const payer = await buildPayer(stack, { webhook: { url: 'http://127.0.0.1:9/hook' } });
+    const { id } = await pay(payer);
+    await payoutWhen(payer, id, 'succeeded');
+    const word = { said: 'succeeded', providerTransferId: 'disb-1', failureCode: null } as const;
+    const { deliveryIds } = await resolvePayout(stack.em(), stack.deps.sealer, { payoutId: id, word });
+    const { items } = (await payer.administer('get', '/webhook-deliveries')).body.data;
+    expect(deliveryIds).toEqual(items.map((row: { id: string }) => row.id));
+    expect(items).toMatchObject([{ type: 'payout.succeeded', status: 'pending' }]);
   });
 });
 
