@@ -30,6 +30,9 @@ export async function settlePayment(
       { id: orderId },
       { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true },
     );
+    const handler = handlerOfOrder(order);
+    // Also when this step is repeated because its worker died after the commit: being woken twice is harmless.
+    wake = async () => handler.afterSettled?.(workflows, { referenceId: order.reference_id });
     if (isFinalOrder(order.status)) return order.status;
     const total = addMoney(order.nominal, order.admin_fee);
     assert(compareMoney(payment.amount, total) === 0, 'an order is settled with exactly its total');
@@ -60,8 +63,6 @@ export async function settlePayment(
     );
     const [price] = await recordTransactions(tx, journalId, transactionRows(order));
     const transactionId = must(price, 'a settled order has its row of type price');
-    const handler = handlerOfOrder(order);
-    wake = async () => handler.afterSettled?.(workflows, { referenceId: order.reference_id });
     const effect = handler.effect?.(handledPayment(order), { journalId, transactionId });
     if (effect !== undefined) await tx.execute(`select ${effect.call}`, [...effect.params]);
     await handler.onSettled?.(tx, handledPayment(order), journalId, transactionId);
@@ -76,7 +77,7 @@ export async function settlePayment(
     return order.status;
   });
   await failpoint('settle-payment.after');
-  await wake();
+  if (status === 'PAID') await wake();
   return status;
 }
 

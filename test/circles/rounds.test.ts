@@ -1,3 +1,4 @@
+import { settlePayment } from '../../src/payments/settle-payment.ts';
 import { type BuiltUser, balanceOf, buildIndividual } from '../support/build.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import {
@@ -192,6 +193,16 @@ describe('A contribution by the gateway', () => {
     expect(await heldBy(stack, id)).toBe('100000.0000');
     const circle = await readCircle(stack, first, id);
     expect(circle.contribution_summary).toMatchObject({ completed_count: 1, collected_amount: '100000.0000' });
+
+    // Repeated, because its worker died after the commit, the step wakes the circle again.
+    const woken: string[] = [];
+    const payment = { providerPaymentId: 'py-1', providerPaymentMethodId: 'pm-1', amount: '104000.0000' };
+    const settled = await settlePayment(
+      stack.em(),
+      { orderId: body.payment_order_id, payment },
+      { wakeSavingCircle: async (circleId) => void woken.push(circleId) },
+    );
+    expect([settled, woken]).toEqual(['PAID', [id]]);
   });
 
   it('that is declined becomes failed, one that expires cancelled, and each allows a retry', async () => {
