@@ -69,7 +69,7 @@ describe('A partner’s payment under one key ends once, after kill -9 of API an
         await Promise.all((['api', 'worker'] as const).map((which) => stack.kill(which)));
         await stack.restart();
       })();
-      const twins = isFullRun() ? 200 : 20;
+      const twins = isFullRun() ? 1000 : 20;
       const answers = await Promise.all(Array.from({ length: twins }, () => insist(key)));
       expect(new Set(answers.map((answer) => answer?.text)).size).toBe(1);
       const { id, payment_code } = JSON.parse(answers[0]?.text ?? '{}').data;
