@@ -5,6 +5,7 @@ import type { Sealer } from '../encryption/sealer.ts';
 import { sha256 } from '../shared/digest.ts';
 import { DomainError } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
+import { isUuid } from '../shared/uuid.ts';
 import { createSigningKeys } from './signing-keys.ts';
 import type { UserType } from './user.ts';
 
@@ -33,7 +34,6 @@ export interface Tokens {
 const tokenType = 'at+jwt';
 /** Tokens whose signature was verified and that are remembered, at most; about 10 MB. */
 const verifiedTokensKept = 20_000;
-const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 const unauthenticated = (cause?: unknown) => new DomainError('UNAUTHENTICATED', 'The token is not valid', { cause });
 
@@ -137,7 +137,7 @@ export function createTokens({ config, orm, sealer }: TokensInput): Tokens {
 }
 
 function claimsOf(userId: unknown, tokenId: unknown, expiresAt: unknown): TokenClaims {
-  if (typeof userId !== 'string' || !uuidPattern.test(userId)) throw unauthenticated();
+  if (typeof userId !== 'string' || !isUuid(userId)) throw unauthenticated();
   if (typeof tokenId !== 'string' || typeof expiresAt !== 'number') throw unauthenticated();
   return { userId, tokenId, expiresAt: new Date(expiresAt * 1000) };
 }
