@@ -8,5 +8,6 @@ export default {
   globalSetup: '<rootDir>/test/support/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
   testTimeout: 60_000,
-  maxWorkers: 2,
+  // Many tests wait for processes to come back; in full sizes they keep two cores busy by themselves.
+  maxWorkers: process.env.AMANAH_FULL === '1' ? 2 : 3,
 };
