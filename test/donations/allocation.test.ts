@@ -1,6 +1,7 @@
 import { systemAccounts } from '../../src/ledger/account.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { buildCause, currentAmountOf } from '../causes/build-cause.ts';
+import { asAClient } from '../support/as-a-client.ts';
 import {
   type BuiltUser,
   balanceOf,
@@ -207,7 +208,9 @@ describe('Many allocations', () => {
           (__, place) => ids[(start + place * (index % 3 === 0 ? 1 : 3)) % size.donations],
         );
       });
-      const answers = await Promise.all(batches.map((batch, index) => allocate(batch, causes[index % causes.length])));
+      const answers = await Promise.all(
+        batches.map((batch, index) => asAClient(() => allocate(batch, causes[index % causes.length]))),
+      );
       const won = answers.flatMap(({ status }, index) => (status === 200 ? (batches[index] ?? []) : []));
       expect(answers.filter(({ status }) => status !== 200 && status !== 400)).toEqual([]);
       expect(won.length).toBeGreaterThanOrEqual(size.batch);

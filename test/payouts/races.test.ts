@@ -1,3 +1,4 @@
+import { asAClient } from '../support/as-a-client.ts';
 import type { HttpAnswer } from '../support/http.ts';
 import { type BuiltPartner, freshKey } from '../support/partner.ts';
 import { isFullRun } from '../support/run.ts';
@@ -18,15 +19,6 @@ const winners = isFullRun() ? 100 : 10;
 interface Race {
   reserved: number;
   refused: { code: string; details: { limit?: string } }[];
-}
-
-/** Asks again, as clients do, when a machine out of breath or the rate limit says so, after the time it names. */
-async function asAClient(ask: () => Promise<HttpAnswer>): Promise<HttpAnswer> {
-  for (;;) {
-    const answer = await ask();
-    if (answer.status !== 503 && answer.status !== 429) return answer;
-    await new Promise((resolve) => setTimeout(resolve, Number(answer.headers.get('retry-after')) * 1000));
-  }
 }
 
 /** A payout of 1, under one key however often it is asked for. */
