@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { passwordMaximumCharacters, passwordMinimumCharacters } from '../identity/user.ts';
 import { startOfWesternIndonesiaDay } from '../shared/clock.ts';
 import { isMoney, type Money } from '../shared/money.ts';
+import { isPlainText } from '../shared/plain-text.ts';
 import { NumberLiteral } from './body.ts';
 
 /** A UUID of any version, in lower case. */
@@ -10,10 +11,6 @@ export const uuid = () => z.guid('must be a UUID').toLowerCase().meta({ format: 
 
 /** A UUID of version 4. */
 export const uuidV4 = () => z.uuid({ version: 'v4', error: 'must be a UUID v4' }).toLowerCase();
-
-// PostgreSQL's text cannot hold NUL; other control characters but tab and line breaks have no place in a text field.
-const forbiddenCharacters = /[^\P{Cc}\t\n\r]/u;
-const isPlainText = (value: string): boolean => !forbiddenCharacters.test(value) && value.isWellFormed();
 
 /** A text of `minimum` (1) to `maximum` characters without control characters, white space at its ends removed. */
 export const text = (maximum: number, minimum = 1) =>

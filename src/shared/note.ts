@@ -1,11 +1,11 @@
+import { isPlainText } from './plain-text.ts';
+
 /** The longest note of an operator, in characters (decisions 8). Notes carry references, never personal data. */
 export const longestNote = 300;
 
-const forbidden = /[^\P{Cc}\t\n\r]/u;
-
 /** Whether a value is a note: a text, not blank, not too long, without control characters, which no event can hold. */
 export const isNote = (note: unknown): note is string =>
-  typeof note === 'string' && note.trim() !== '' && note.length <= longestNote && !forbidden.test(note);
+  typeof note === 'string' && note.trim() !== '' && note.length <= longestNote && isPlainText(note);
 
 /** What is said of a value that is no note. */
 export const notANote = `note is a text of 1 to ${longestNote} characters, none of them a control character`;

@@ -52,6 +52,7 @@ describe('An operator ends a payout by the update settlePayout', () => {
     ['no note', { outcome: 'failed', note: ' ' }, 'note'],
     ['a note of more than 300 characters', { outcome: 'failed', note: 'x'.repeat(301) }, 'note'],
     ['a note with a control character', { outcome: 'failed', note: 'ticket\u0000 4711' }, 'note'],
+    ['a note with half a character', { outcome: 'failed', note: 'ticket \ud83c 4711' }, 'note'],
     ['nobody', { outcome: 'failed', who: undefined }, 'who'],
     ['a force that is no boolean', { outcome: 'failed', force: 'yes' }, 'force'],
   ])('that is refused with %s before it is written into the history', async (_, settlement, named) => {
