@@ -2,10 +2,9 @@ import { createHash } from 'node:crypto';
 import { globSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { workflowInterceptorModules } from '../src/telemetry.ts';
-import { type Part, type PartPlace, readPartOptions, startPart } from './part.ts';
+import { cacheDirectory, type Part, type PartPlace, readPartOptions, startPart } from './part.ts';
 
 const root = join(import.meta.dirname, '..');
-const cache = join(root, 'node_modules', '.cache', 'amanah');
 const keptBundles = 4;
 /** Longer than a stack that was started with one may still need it to start its worker again. */
 const keptMs = 24 * 60 * 60 * 1000;
@@ -21,7 +20,7 @@ export function workflowBundleFile(): string {
       .update('\0')
       .update(readFileSync(join(root, source)))
       .update('\0');
-  return join(cache, `workflows-${hash.digest('hex').slice(0, 16)}.js`);
+  return join(cacheDirectory, `workflows-${hash.digest('hex').slice(0, 16)}.js`);
 }
 
 /** The workflow bundle, built when the sources have changed since; answers its path. */
@@ -49,7 +48,7 @@ async function run(): Promise<void> {
     workflowsPath: join(root, 'workflows', 'index.ts'),
     workflowInterceptorModules,
   });
-  mkdirSync(cache, { recursive: true });
+  mkdirSync(cacheDirectory, { recursive: true });
   writeFileSync(`${file}.${process.pid}`, code);
   renameSync(`${file}.${process.pid}`, file);
   removeOldBundles();
@@ -57,9 +56,9 @@ async function run(): Promise<void> {
 }
 
 function removeOldBundles(): void {
-  const bundles = readdirSync(cache).filter((name) => name.startsWith('workflows-'));
+  const bundles = readdirSync(cacheDirectory).filter((name) => name.startsWith('workflows-'));
   const newestFirst = bundles
-    .map((name) => ({ path: join(cache, name), at: statSync(join(cache, name)).mtimeMs }))
+    .map((name) => ({ path: join(cacheDirectory, name), at: statSync(join(cacheDirectory, name)).mtimeMs }))
     .toSorted((left, right) => right.at - left.at);
   const before = Date.now() - keptMs;
   for (const { path } of newestFirst.slice(keptBundles).filter(({ at }) => at < before)) rmSync(path, { force: true });

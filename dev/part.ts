@@ -54,8 +54,10 @@ export interface Part {
 }
 
 const optionsVariable = 'PART_OPTIONS';
-/** Compiled code is kept for the next start, which takes a second less of a processor. */
-const compiled = join(import.meta.dirname, '..', 'node_modules', '.cache', 'amanah', 'compiled');
+/** What a start leaves for the next one. */
+export const cacheDirectory = join(import.meta.dirname, '..', 'node_modules', '.cache', 'amanah');
+/** Compiled code, with which a start takes a second less of a processor. */
+const compiled = join(cacheDirectory, 'compiled');
 const defaultGraceMs = 15_000;
 const shownLogLines = 12;
 
