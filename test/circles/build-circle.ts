@@ -1,10 +1,43 @@
 import { formatWesternIndonesia } from '../../src/shared/clock.ts';
-import { type BuildPlace, type BuiltUser, balanceOf, buildIndividual } from '../support/build.ts';
+import {
+  type BuildPlace,
+  type BuiltUser,
+  balanceOf,
+  buildIndividual,
+  buildOrganization,
+  buildOrganizationAdmin,
+  buildPlatformAdmin,
+} from '../support/build.ts';
 import type { Http } from '../support/http.ts';
 import { eventually } from '../support/stack.ts';
 
 /** Where circles are built: a stack in this process, or one of processes. */
 export type CirclePlace = Http & BuildPlace;
+
+/** Everybody whom a circle may meet. */
+export interface Cast {
+  organizationId: string;
+  admin: BuiltUser;
+  otherAdmin: BuiltUser;
+  /** An individual of the organization. */
+  employee: BuiltUser;
+  owner: BuiltUser;
+  stranger: BuiltUser;
+  platform: BuiltUser;
+}
+
+export async function buildCast(stack: CirclePlace): Promise<Cast> {
+  const organizationId = await buildOrganization(stack);
+  return {
+    organizationId,
+    admin: await buildOrganizationAdmin(stack, { organizationId }),
+    otherAdmin: await buildOrganizationAdmin(stack),
+    employee: await buildIndividual(stack, { organizationId }),
+    owner: await buildIndividual(stack),
+    stranger: await buildIndividual(stack),
+    platform: await buildPlatformAdmin(stack),
+  };
+}
 
 const dayMs = 24 * 60 * 60 * 1000;
 

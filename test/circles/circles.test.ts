@@ -1,13 +1,8 @@
-import {
-  type BuiltUser,
-  buildIndividual,
-  buildOrganization,
-  buildOrganizationAdmin,
-  buildPlatformAdmin,
-} from '../support/build.ts';
+import { type BuiltUser, buildIndividual, buildOrganizationAdmin } from '../support/build.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import {
   buildActiveCircle,
+  buildCast,
   circleWhen,
   contribute,
   createCircle,
@@ -26,13 +21,7 @@ let stranger: BuiltUser;
 let platform: BuiltUser;
 beforeAll(async () => {
   stack = await startStack({ worker: true });
-  organizationId = await buildOrganization(stack);
-  admin = await buildOrganizationAdmin(stack, { organizationId });
-  otherAdmin = await buildOrganizationAdmin(stack);
-  employee = await buildIndividual(stack, { organizationId });
-  owner = await buildIndividual(stack);
-  stranger = await buildIndividual(stack);
-  platform = await buildPlatformAdmin(stack);
+  ({ organizationId, admin, otherAdmin, employee, owner, stranger, platform } = await buildCast(stack));
 }, 60_000);
 afterAll(() => stack.stop());
 afterEach(() => expectChecksEmpty(stack));

@@ -1,15 +1,8 @@
-import {
-  type BuiltUser,
-  buildIndividual,
-  buildOrganization,
-  buildOrganizationAdmin,
-  buildPlatformAdmin,
-} from '../support/build.ts';
+import { type BuiltUser, buildIndividual } from '../support/build.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
-import { buildActiveCircle, createCircle, eventsOf, readCircle } from './build-circle.ts';
+import { buildActiveCircle, buildCast, createCircle, eventsOf, readCircle } from './build-circle.ts';
 
 let stack: Stack;
-let organizationId: string;
 let admin: BuiltUser;
 let otherAdmin: BuiltUser;
 let employee: BuiltUser;
@@ -18,13 +11,7 @@ let stranger: BuiltUser;
 let platform: BuiltUser;
 beforeAll(async () => {
   stack = await startStack({ worker: true });
-  organizationId = await buildOrganization(stack);
-  admin = await buildOrganizationAdmin(stack, { organizationId });
-  otherAdmin = await buildOrganizationAdmin(stack);
-  employee = await buildIndividual(stack, { organizationId });
-  owner = await buildIndividual(stack);
-  stranger = await buildIndividual(stack);
-  platform = await buildPlatformAdmin(stack);
+  ({ admin, otherAdmin, employee, owner, stranger, platform } = await buildCast(stack));
 }, 60_000);
 afterAll(() => stack.stop());
 afterEach(() => expectChecksEmpty(stack));

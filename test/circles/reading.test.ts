@@ -1,15 +1,10 @@
 import { createHash } from 'node:crypto';
-import {
-  type BuiltUser,
-  buildIndividual,
-  buildOrganization,
-  buildOrganizationAdmin,
-  buildPlatformAdmin,
-} from '../support/build.ts';
+import { type BuiltUser, buildIndividual, buildOrganizationAdmin } from '../support/build.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import {
   addMembers,
   buildActiveCircle,
+  buildCast,
   circleWhen,
   contribute,
   createCircle,
@@ -29,13 +24,7 @@ let stranger: BuiltUser;
 let platform: BuiltUser;
 beforeAll(async () => {
   stack = await startStack({ worker: true });
-  organizationId = await buildOrganization(stack);
-  admin = await buildOrganizationAdmin(stack, { organizationId });
-  otherAdmin = await buildOrganizationAdmin(stack);
-  employee = await buildIndividual(stack, { organizationId });
-  owner = await buildIndividual(stack);
-  stranger = await buildIndividual(stack);
-  platform = await buildPlatformAdmin(stack);
+  ({ organizationId, admin, otherAdmin, employee, owner, stranger, platform } = await buildCast(stack));
 }, 60_000);
 afterAll(() => stack.stop());
 afterEach(() => expectChecksEmpty(stack));
