@@ -43,8 +43,7 @@ export async function createWorker(deps: Dependencies, connection: NativeConnect
     ...(bundle === undefined
       ? { workflowsPath: fileURLToPath(new URL('../workflows/index.ts', import.meta.url)) }
       : { workflowBundle: { codePath: bundle } }),
-    interceptors: { ...deps.telemetry.worker.interceptors, workflowModules: workflowInterceptorModules },
-    sinks: deps.telemetry.worker.sinks,
+    interceptors: { ...deps.telemetry.activityInterceptors, workflowModules: workflowInterceptorModules },
     ...(deployment && { workerDeploymentOptions: deployment }),
     shutdownGraceTime,
     maxConcurrentActivityTaskExecutions: maxConcurrentActivities,

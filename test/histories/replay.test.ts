@@ -27,11 +27,7 @@ describe('Histories recorded of workflows that have landed', () => {
       }
     }
     const broken: string[] = [];
-    const options = {
-      workflowBundle: { codePath: testRun().workflowBundle },
-      // Where a worker sends the spans of its workflows.
-      sinks: { exporter: { export: { fn: () => undefined } } },
-    };
+    const options = { workflowBundle: { codePath: testRun().workflowBundle } };
     let replayed = 0;
     for await (const { workflowId, error } of Worker.runReplayHistories(options, histories())) {
       replayed += 1;

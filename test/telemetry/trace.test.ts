@@ -65,7 +65,7 @@ describe('A trace', () => {
     );
     for (const expected of [
       /^POST \/v1\/payments\/gateway$/,
-      /gatewayPayment/,
+      /^UpdateWithStartWorkflow:awaitInstrument$/,
       /RunActivity:requestInstrument/,
       /^provider POST \/payment_requests$/,
       /RunActivity:confirmPayment/,

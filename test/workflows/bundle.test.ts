@@ -14,7 +14,6 @@ const allowed = [
   /^nexus-rpc$/,
   /^heap-js$/,
   /^assert$/,
-  /^@opentelemetry\//,
 ];
 /** Our own files that may: the workflows and pure facts. */
 const ours = [/^workflows\//, /^src\/shared\//, /^src\/temporal\/search-attributes\.ts$/, /^src\/[\w-]+\/[\w-]+\.ts$/];
