@@ -1,10 +1,11 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createApp } from './app.ts';
 import { readConfig } from './config.ts';
 import { openDependencies } from './dependencies.ts';
 import { keepUploadsSwept } from './documents/sweep-uploads.ts';
+import { createHttpServer } from './http/create-http-server.ts';
+import { serveProbes } from './probe-server.ts';
 import { announceReady, endReadiness, runMain, stopSignal, waitForParts } from './process.ts';
 
 /** After SIGTERM, requests under way get this long to end. */
@@ -17,15 +18,16 @@ await runMain(async () => {
   await waitForParts(database ? { database } : {}, deps.log);
   await deps.tokens.jwks();
   const serve = createApp(deps).callback();
+  await using _metrics = config.METRICS_PORT === undefined ? null : await serveProbes(deps, config.METRICS_PORT);
   let stops = false;
-  const server = createServer((request, response) => {
-    // A connection that is kept alive would otherwise bring further requests to a process that ends.
-    if (stops) response.setHeader('Connection', 'close');
-    serve(request, response);
-  });
-  server.requestTimeout = 0;
-  server.headersTimeout = 15_000;
-  server.keepAliveTimeout = 65_000;
+  const server = createHttpServer(
+    (request, response) => {
+      // A connection that is kept alive would otherwise bring further requests to a process that ends.
+      if (stops) response.setHeader('Connection', 'close');
+      serve(request, response);
+    },
+    { maxConnections: config.MAX_CONNECTIONS },
+  );
   server.listen(config.PORT);
   await once(server, 'listening');
   const address = server.address();

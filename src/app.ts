@@ -124,7 +124,11 @@ export function createApp(deps: Dependencies, house: readonly Room[] = rooms): K
     router.register(route.path, [route.method], serveRoute(route, deps, doors));
   }
   const document = buildOpenApi(house, { version, url: new URL(config.PUBLIC_URL).origin, webhooks: webhookDocuments });
-  const routers = [router, probes(deps.readiness, metrics), documentation(document)];
+  const routers = [
+    router,
+    probes(deps.readiness, config.NODE_ENV === 'production' ? null : metrics),
+    documentation(document),
+  ];
   const refuse = refuseUnknown((path) => methodsOf(routers, path));
   app.use(keepLiteralPaths(routes, refuse));
   for (const { routes: serve } of routers.map((part) => ({ routes: part.routes() }))) app.use(serve);

@@ -31,6 +31,8 @@ const schema = z
     NODE_ENV: z.enum(['production', 'development', 'test']).default('production'),
     PORT: port.default(3000),
     WORKER_PORT: port.optional(),
+    METRICS_PORT: port.optional(),
+    MAX_CONNECTIONS: z.coerce.number().int().min(1).default(10_000),
     DRAIN_DELAY_SECONDS: z.coerce.number().int().min(0).max(10).default(0),
     DATA_DIR: z.string().min(1).default('.amanah'),
     PUBLIC_URL: z.url(),

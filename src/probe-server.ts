@@ -4,7 +4,10 @@ import Koa from 'koa';
 import type { Dependencies } from './dependencies.ts';
 import { probes } from './http/probes.ts';
 
-/** `/healthz`, `/readyz` and `/metrics` of a process without an API: the worker's, on `WORKER_PORT`. */
+/**
+ * `/healthz`, `/readyz` and `/metrics` on a port of their own: the worker's `WORKER_PORT`, and the API's `METRICS_PORT`,
+ * which the world that reaches the API does not see.
+ */
 export async function serveProbes({ readiness, metrics }: Dependencies, port: number): Promise<AsyncDisposable> {
   const app = new Koa();
   app.use(probes(readiness, metrics).routes());

@@ -26,7 +26,7 @@ async function organizationFor(em: EntityManager, caller: Caller, organizationId
     }
     return organizationId;
   }
-  if (organizationId === undefined) refuse('REQUEST_INVALID', 'organization_id is required');
+  if (organizationId === undefined) refuse('REQUEST_INVALID', 'organization_id: is required');
   const organization = await em.findOne(Organization, organizationId);
   if (!organization) refuse('NOT_FOUND', 'The organization does not exist');
   return organizationId;

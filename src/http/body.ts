@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http';
-import { refuse } from '../shared/errors.ts';
+import { DomainError, refuse } from '../shared/errors.ts';
 
 /** A JSON body may have this many bytes. */
 export const jsonBodyLimitBytes = 1024 * 1024;
+const bodyTimeoutMs = 30_000;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
@@ -14,8 +15,27 @@ export class NumberLiteral {
   }
 }
 
-/** The bytes of the body exactly as received; refuses more than `limitBytes` with 413. */
-export async function readBody(request: IncomingMessage, limitBytes = jsonBodyLimitBytes): Promise<Buffer> {
+export interface BodyLimits {
+  limitBytes?: number;
+  /** The whole body has so long to arrive, however steadily it trickles. */
+  timeoutMs?: number;
+}
+
+/** The bytes of the body exactly as received. Refuses more than `limitBytes` with 413, and a slow one with 408. */
+export async function readBody(request: IncomingMessage, limits: BodyLimits = {}): Promise<Buffer> {
+  const { limitBytes = jsonBodyLimitBytes, timeoutMs = bodyTimeoutMs } = limits;
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    late.reject(new DomainError('REQUEST_TIMEOUT', `The body did not arrive within ${timeoutMs / 1000} seconds`));
+  }, timeoutMs);
+  try {
+    return await Promise.race([receive(request, limitBytes), late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function receive(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
   const tooLarge = () => refuse('PAYLOAD_TOO_LARGE', `The body is larger than ${limitBytes} bytes`);
   if (Number(request.headers['content-length'] ?? 0) > limitBytes) tooLarge();
   const chunks: Buffer[] = [];

@@ -17,8 +17,11 @@ async function probe(check: () => Promise<void>): Promise<string> {
   }
 }
 
-/** `/healthz` (the process lives), `/readyz` (what it depends on answers, each by name), `/metrics` (Prometheus). */
-export function probes(readiness: Readonly<Record<string, () => Promise<void>>>, metrics: Metrics): Router {
+/**
+ * `/healthz` (the process lives), `/readyz` (what it depends on answers, each by name) and, where they are given,
+ * `/metrics` (Prometheus).
+ */
+export function probes(readiness: Readonly<Record<string, () => Promise<void>>>, metrics: Metrics | null): Router {
   const router = new Router();
   router.get('/healthz', (ctx) => {
     ctx.body = { status: 'ok' };
@@ -32,9 +35,11 @@ export function probes(readiness: Readonly<Record<string, () => Promise<void>>>,
     const checks = Object.fromEntries(names.map((name, index) => [name, states[index]]));
     ctx.body = { status: ready ? 'ok' : 'not ready', checks };
   });
-  router.get('/metrics', async (ctx) => {
-    ctx.type = metrics.registry.contentType;
-    ctx.body = await metrics.registry.metrics();
-  });
+  if (metrics !== null) {
+    router.get('/metrics', async (ctx) => {
+      ctx.type = metrics.registry.contentType;
+      ctx.body = await metrics.registry.metrics();
+    });
+  }
   return router;
 }

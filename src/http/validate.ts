@@ -7,18 +7,28 @@ export interface FieldComplaint {
   message: string;
 }
 
-function complaintsOf(issue: z.core.$ZodIssue): FieldComplaint[] {
+/** Nobody reads more; a body of nothing but unknown fields would make as many. */
+const mostComplaints = 20;
+
+function complaintsOf(issue: z.core.$ZodIssue, value: unknown): FieldComplaint[] {
   const path = issue.path.map(String);
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => {
+    return issue.keys.slice(0, mostComplaints).map((key) => {
       const field = [...path, key].join('.');
       return { field, message: `${field}: unknown field` };
     });
   }
   const field = path.join('.') || 'body';
-  const missing = issue.code === 'invalid_type' && issue.message.endsWith('received undefined');
-  return [{ field, message: missing ? `${field} is required` : `${field}: ${lowerFirst(issue.message)}` }];
+  const missing = issue.path.length > 0 && issue.code !== 'custom' && valueAt(value, issue.path) === undefined;
+  return [{ field, message: missing ? `${field}: is required` : `${field}: ${lowerFirst(issue.message)}` }];
 }
+
+const valueAt = (value: unknown, path: readonly PropertyKey[]): unknown =>
+  path.reduce<unknown>(
+    (found, key) =>
+      typeof found === 'object' && found !== null ? (found as Record<PropertyKey, unknown>)[key] : found,
+    value,
+  );
 
 const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
 
@@ -26,7 +36,10 @@ const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text
 export function validate<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  const complaints = result.error.issues.flatMap(complaintsOf);
+  const complaints = result.error.issues
+    .slice(0, mostComplaints)
+    .flatMap((issue) => complaintsOf(issue, value))
+    .slice(0, mostComplaints);
   const messages = complaints.map(({ message }) => message);
   return refuse('REQUEST_INVALID', messages[0] ?? 'invalid', { messages, details: complaints });
 }

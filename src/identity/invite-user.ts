@@ -46,7 +46,7 @@ async function organizationFor(em: EntityManager, input: InviteUserInput): Promi
     return caller.organizationId;
   }
   if (organizationId === undefined) {
-    if (userType === 'organization') refuse('REQUEST_INVALID', 'organization_id is required');
+    if (userType === 'organization') refuse('REQUEST_INVALID', 'organization_id: is required');
     return null;
   }
   const organization = await em.findOne(Organization, organizationId);

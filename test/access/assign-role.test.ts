@@ -84,11 +84,11 @@ describe('PATCH /v1/acl/assign-role', () => {
   });
 
   it.each([
-    ['no user_id', { role_id: individualUser }, 'user_id is required'],
-    ['no user_id when unassigning', { unassign_role: true }, 'user_id is required'],
-    ['no role_id', { user_id: newId() }, 'role_id is required'],
-    ['no role_id with unassign_role false', { user_id: newId(), unassign_role: false }, 'role_id is required'],
-    ['an empty body', {}, 'user_id is required'],
+    ['no user_id', { role_id: individualUser }, 'user_id: is required'],
+    ['no user_id when unassigning', { unassign_role: true }, 'user_id: is required'],
+    ['no role_id', { user_id: newId() }, 'role_id: is required'],
+    ['no role_id with unassign_role false', { user_id: newId(), unassign_role: false }, 'role_id: is required'],
+    ['an empty body', {}, 'user_id: is required'],
     ['a malformed user_id', { user_id: '7', role_id: individualUser }, 'user_id: must be a UUID'],
     ['unassign_role as a text', { user_id: newId(), unassign_role: 'true' }, /^unassign_role: /],
     ['an unknown field', { user_id: newId(), role: 'x' }, 'role: unknown field'],

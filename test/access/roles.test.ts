@@ -85,7 +85,7 @@ describe('Roles', () => {
 
     it('requires organization_id from a platform admin (400), of an organization that exists (404)', async () => {
       const missing = await create(platformAdmin, role());
-      expect([missing.status, missing.body.message]).toEqual([400, 'organization_id is required']);
+      expect([missing.status, missing.body.message]).toEqual([400, 'organization_id: is required']);
       expect((await create(platformAdmin, role({ organization_id: newId() }))).status).toBe(404);
       expect((await create(platformAdmin, role({ organization_id: ownId }))).status).toBe(201);
     });
@@ -98,10 +98,10 @@ describe('Roles', () => {
     });
 
     it.each([
-      ['name missing', { name: undefined }, 'name is required'],
+      ['name missing', { name: undefined }, 'name: is required'],
       ['name empty', { name: '' }, 'name: must not be empty'],
-      ['description missing', { description: undefined }, 'description is required'],
-      ['permissions missing', { permissions: undefined }, 'permissions is required'],
+      ['description missing', { description: undefined }, 'description: is required'],
+      ['permissions missing', { permissions: undefined }, 'permissions: is required'],
       ['permissions no list', { permissions: 'read-role' }, /^permissions: /],
       ['organization_id malformed', { organization_id: '7' }, 'organization_id: must be a UUID'],
       [
@@ -437,7 +437,7 @@ describe('Roles', () => {
       const detach = (id: string, sent: object) =>
         stack.delete(`/v1/acl/roles/${id}/permissions`, sent, { token: admin.token });
       expect((await detach(body.id, { permissions: [] })).body.message).toBe('permissions: must not be empty');
-      expect((await detach(body.id, {})).body.message).toBe('permissions is required');
+      expect((await detach(body.id, {})).body.message).toBe('permissions: is required');
       expect((await detach(body.id, { permissions: ['fly'] })).body.message).toBe(
         'permissions: unknown permission fly',
       );

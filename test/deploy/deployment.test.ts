@@ -81,6 +81,16 @@ const exampleVariables = () => [...read('.env.example').matchAll(/^([A-Z][A-Z0-9
 const notForOperators = ['DATA_DIR', 'WORKFLOW_BUNDLE', 'WEBHOOK_ALLOW_LOOPBACK', 'FAILPOINTS'];
 const forOperators = () => configVariables.filter((name) => !notForOperators.includes(name)).toSorted();
 
+/** What one kind of process alone reads. */
+const ofOneProcess: Record<string, string[]> = {
+  api: ['METRICS_PORT'],
+  worker: ['WORKER_PORT', 'TEMPORAL_METRICS_PORT', 'WORKER_DEPLOYMENT_NAME', 'WORKER_BUILD_ID'],
+};
+const variablesOf = (process: string): string[] => {
+  const ofOthers = Object.entries(ofOneProcess).flatMap(([name, variables]) => (name === process ? [] : variables));
+  return forOperators().filter((variable) => !ofOthers.includes(variable));
+};
+
 describe('Every environment variable', () => {
   it('of .env.example is one that the configuration knows, and the other way round', () => {
     const ofComposeOnly = ['POSTGRES_PASSWORD'];
@@ -90,12 +100,10 @@ describe('Every environment variable', () => {
   it('reaches API, worker and migrations in docker compose', () => {
     const { services } = compose();
     const known = new Set(configVariables);
-    const ofWorkers = ['WORKER_PORT', 'TEMPORAL_METRICS_PORT', 'WORKER_DEPLOYMENT_NAME', 'WORKER_BUILD_ID'];
     for (const name of ['api', 'worker', 'migrate']) {
       const given = Object.keys(services[name]?.environment ?? {});
       expect(given.filter((variable) => !known.has(variable))).toEqual([]);
-      const wanted = forOperators().filter((variable) => name === 'worker' || !ofWorkers.includes(variable));
-      expect(given.toSorted()).toEqual(wanted);
+      expect(given.toSorted()).toEqual(variablesOf(name));
     }
   });
 
@@ -115,7 +123,8 @@ describe('Every environment variable', () => {
       const [container] = spec.template.spec.containers;
       const given = [...Object.keys(data), ...container.env.map(({ name }) => name)];
       expect(given.filter((name) => !known.has(name))).toEqual([]);
-      if (metadata.name === 'amanah-worker') expect(given.toSorted()).toEqual(forOperators());
+      const [, name = ''] = metadata.name.split('-');
+      if (name !== 'migrate') expect(given.toSorted()).toEqual(variablesOf(name));
     }
   });
 

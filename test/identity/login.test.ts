@@ -163,6 +163,6 @@ describe('Logging in and out', () => {
 
   it('refuses a malformed body by field', async () => {
     const { status, body } = await stack.post('/v1/auth/login', { email: 'a@example.org' });
-    expect([status, body.message]).toEqual([400, 'password is required']);
+    expect([status, body.message]).toEqual([400, 'password: is required']);
   });
 });

@@ -70,7 +70,7 @@ describe('Signing up', () => {
     });
 
     it.each([
-      [{ email: 'x@example.org', password }, 'name is required'],
+      [{ email: 'x@example.org', password }, 'name: is required'],
       [{ name: ' ', email: 'x@example.org', password }, 'name: must not be empty'],
       [{ name: 'A', email: 'nobody', password }, 'email: must be an e-mail address'],
       [{ name: 'A', email: 'x@example.org', password: 'elevenchars' }, 'password: must have at least 12 characters'],

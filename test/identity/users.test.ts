@@ -116,7 +116,7 @@ describe('Users', () => {
 
     it('by the platform name an organization that exists for users of type organization', async () => {
       const missing = await invite(platformAdmin, { user_type: 'organization' });
-      expect([missing.status, missing.body.message]).toEqual([400, 'organization_id is required']);
+      expect([missing.status, missing.body.message]).toEqual([400, 'organization_id: is required']);
       expect((await invite(platformAdmin, { user_type: 'organization', organization_id: newId() })).status).toBe(404);
       expect((await invite(platformAdmin, { user_type: 'individual' })).status).toBe(201);
       const misplaced = await invite(platformAdmin, { user_type: 'platform', organization_id: admin.organizationId });

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
+import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Part } from '../../dev/part.ts';
@@ -9,6 +9,7 @@ import { startWorker } from '../../dev/service-parts.ts';
 import { createApp } from '../../src/app.ts';
 import { readConfig } from '../../src/config.ts';
 import { type Dependencies, openDependencies } from '../../src/dependencies.ts';
+import { createHttpServer } from '../../src/http/create-http-server.ts';
 import { runChecks } from '../../src/ledger/run-checks.ts';
 import { cloneDatabase } from './database.ts';
 import { createSecrets, testEnvironment } from './environment.ts';
@@ -73,7 +74,7 @@ async function buildStack(
   cleanups.push(database.drop);
 
   let serve: RequestListener = (_request, response) => void response.writeHead(503).end();
-  const server = createServer((request, response) => serve(request, response));
+  const server = createHttpServer((request, response) => serve(request, response), { maxConnections: 10_000 });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();

@@ -1,0 +1,144 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { readBody } from '../../src/http/body.ts';
+import { createHttpServer } from '../../src/http/create-http-server.ts';
+import { errorCodeOf } from '../../src/shared/errors.ts';
+import { type Stack, startStack } from '../support/stack.ts';
+
+let stack: Stack;
+beforeAll(async () => {
+  stack = await startStack();
+}, 60_000);
+afterAll(() => stack.stop());
+
+const portOf = () => Number(new URL(stack.url).port);
+
+/** Everything that a server says to these bytes until it closes the connection. */
+async function say(port: number, text: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1');
+  socket.end(text);
+  return hear(socket);
+}
+
+async function hear(socket: Socket): Promise<string> {
+  let heard = '';
+  socket.on('data', (chunk: Buffer) => {
+    heard += chunk.toString();
+  });
+  await once(socket, 'close');
+  return heard;
+}
+
+function read(answer: string): { status: number; headers: string; body: Record<string, unknown> } {
+  const [head = '', body = '{}'] = answer.split('\r\n\r\n');
+  return { status: Number(head.split(' ')[1]), headers: head.toLowerCase(), body: JSON.parse(body) };
+}
+
+describe('What the HTTP parser refuses', () => {
+  it('is answered in the envelope, with a request id', async () => {
+    const { status, headers, body } = read(await say(portOf(), 'GET /v1/users HTTP/9.9\r\n\r\n'));
+    expect([status, body]).toEqual([
+      400,
+      { message: 'The request is not well-formed HTTP', statusCode: 400, error: 'Bad Request' },
+    ]);
+    expect(headers).toMatch(/\r\nx-request-id: [0-9a-f-]{36}/);
+    expect(headers).toContain('cache-control: no-store');
+  });
+
+  it('is answered in the partners’ envelope under their prefix', async () => {
+    const large = `x: ${'a'.repeat(40_000)}`;
+    const answer = await say(portOf(), `GET /v1/partners/balance HTTP/1.1\r\nhost: x\r\n${large}\r\n\r\n`);
+    const { status, body } = read(answer);
+    expect(status).toBe(431);
+    expect(body).toEqual({
+      error: { code: 'REQUEST_INVALID_PAYLOAD', message: 'The headers are larger than 16 KB' },
+      request_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    });
+  });
+});
+
+describe('A body', () => {
+  it('that trickles is ended with 408 after its time, however steadily bytes arrive', async () => {
+    const refused = Promise.withResolvers<unknown>();
+    await using server = createServer((request, response) => {
+      readBody(request, { timeoutMs: 300 }).then(refused.reject, (error: unknown) => {
+        response.writeHead(408, { connection: 'close' }).end();
+        refused.resolve(errorCodeOf(error));
+      });
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    socket.on('error', () => {});
+    socket.write('POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\n');
+    const trickle = setInterval(() => socket.write('a'), 20);
+    try {
+      expect(await refused.promise).toBe('REQUEST_TIMEOUT');
+    } finally {
+      clearInterval(trickle);
+      socket.destroy();
+    }
+  });
+
+  it('of nothing but unknown fields gets twenty complaints and no more', async () => {
+    const body = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`field_${index}`, 1]));
+    const answer = await stack.post('/v1/auth/login', body);
+    expect(answer.status).toBe(400);
+    expect(answer.body.message).toHaveLength(20);
+  });
+
+  it('whose fields of any type are missing names each of them as required', async () => {
+    const answer = await stack.post('/v1/organizations/signup', {});
+    expect(answer.body.message).toEqual(
+      expect.arrayContaining(['name: is required', 'email: is required', 'admin: is required']),
+    );
+  });
+});
+
+describe('Connections', () => {
+  it('beyond the bound are closed at once, and those within it are served', async () => {
+    await using server = createHttpServer((_request, response) => void response.end('served'), { maxConnections: 2 });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const open = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')];
+    await Promise.all(open.map((socket) => once(socket, 'connect')));
+    const third = connect(port, '127.0.0.1');
+    third.on('error', () => {});
+    expect(await hear(third)).toBe('');
+    for (const socket of open) socket.write('GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
+    for (const answer of await Promise.all(open.map(hear))) expect(answer).toContain('served');
+  });
+});
+
+describe('Password hashing', () => {
+  it('of a crowd that signs up leaves the other requests theirs', async () => {
+    const answered: number[] = [];
+    let isDone = false;
+    const crowd = Promise.all(
+      Array.from({ length: 20 }, (_, index) =>
+        stack.post('/v1/auth/signup', {
+          name: 'Crowd',
+          email: `crowd-${index}@example.org`,
+          password: 'a long enough pass phrase',
+        }),
+      ),
+    ).finally(() => {
+      isDone = true;
+    });
+    // Others are answered all along, and the crowd is served in its own time: nobody is refused.
+    while (!isDone) answered.push((await stack.get('/healthz')).status);
+    expect((await crowd).map(({ status }) => status)).toEqual(Array(20).fill(201));
+    expect(answered.length).toBeGreaterThan(5);
+    expect(new Set(answered)).toEqual(new Set([200]));
+  }, 60_000);
+});
+
+describe('Metrics', () => {
+  it('are not on the API’s own port in production', async () => {
+    const { probes } = await import('../../src/http/probes.ts');
+    expect(probes({}, null).match('/metrics', 'GET').route).toBe(false);
+    expect(probes({}, stack.deps.metrics).match('/metrics', 'GET').route).toBe(true);
+  });
+});
