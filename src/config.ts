@@ -71,6 +71,7 @@ const schema = z
     AUTH_EXTERNAL_AUDIENCE: z.string().min(1).optional(),
     DATA_ENCRYPTION_KEYS: encryptionKeys,
     WEBHOOK_ALLOW_LOOPBACK: flag.default(false),
+    WEBHOOK_PORTS: list.pipe(z.array(z.coerce.number<string>().int().min(1).max(65_535))).default([]),
     RATE_LIMIT_REQUESTS_PER_10S: z.coerce.number().int().min(1).default(2000),
     WORKFLOW_BUNDLE: z.string().min(1).optional(),
     FAILPOINTS: z.string().optional(),
@@ -82,6 +83,7 @@ const schema = z
         if (env[name]) ctx.addIssue({ code: 'custom', path: [name], message: 'is refused in production' });
       }
     }
+    if (env.NODE_ENV === 'production') refuseUnsafe(env, ctx);
     if (env.AUTH_EXTERNAL_JWKS_URL && !env.AUTH_EXTERNAL_ISSUER) {
       ctx.addIssue({
         code: 'custom',
@@ -94,6 +96,33 @@ const schema = z
       ctx.addIssue({ code: 'custom', path: [missing], message: 'is needed beside the other one' });
     }
   });
+
+type Checked = Pick<
+  z.infer<typeof schema>,
+  'ALLOWED_ORIGINS' | 'AUTH_EXTERNAL_JWKS_URL' | 'AUTH_EXTERNAL_ISSUER' | 'XENDIT_URL' | 'DATA_ENCRYPTION_KEYS'
+>;
+
+/** What stands in `.env.example` in the place of a secret. */
+const sampleValues = /change-me|^xnd_production_\.\.\.$/;
+const secretVariables = ['DATABASE_URL', 'S3_SECRET_ACCESS_KEY', 'XENDIT_SECRET_KEY', 'XENDIT_CALLBACK_TOKEN'] as const;
+
+/** What a deployment must not run with: nothing in the clear, nobody's keys, nobody's origin, no sample in a secret. */
+function refuseUnsafe(
+  env: Checked & Record<(typeof secretVariables)[number], string>,
+  ctx: { addIssue(issue: { code: 'custom'; path: string[]; message: string }): void },
+): void {
+  const complain = (name: string, message: string) => ctx.addIssue({ code: 'custom', path: [name], message });
+  for (const name of ['AUTH_EXTERNAL_JWKS_URL', 'AUTH_EXTERNAL_ISSUER', 'XENDIT_URL'] as const) {
+    if (env[name]?.startsWith('http:')) complain(name, 'must be https in production');
+  }
+  if (env.ALLOWED_ORIGINS.includes('null')) complain('ALLOWED_ORIGINS', 'must not name null, which is any file');
+  if (env.DATA_ENCRYPTION_KEYS.some(({ key }) => key.every((byte) => byte === 0))) {
+    complain('DATA_ENCRYPTION_KEYS', 'a key of zeros is none');
+  }
+  for (const name of secretVariables) {
+    if (sampleValues.test(env[name])) complain(name, 'is the sample of .env.example');
+  }
+}
 
 /** The names of all variables that a process reads. */
 export const configVariables: readonly string[] = Object.keys(schema.shape);

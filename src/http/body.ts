@@ -1,11 +1,14 @@
 import type { IncomingMessage } from 'node:http';
-import { DomainError, refuse } from '../shared/errors.ts';
+import { promisify } from 'node:util';
+import { brotliDecompress, gunzip, inflate } from 'node:zlib';
+import { DomainError, errorCodeOf, refuse } from '../shared/errors.ts';
 
 /** A JSON body may have this many bytes. */
 export const jsonBodyLimitBytes = 1024 * 1024;
 const bodyTimeoutMs = 30_000;
 
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+/** Bytes as text, without the byte order mark that some editors and clients begin with. */
+const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** A JSON number as it was written, kept where the schema asks for money by its digits. */
 export class NumberLiteral {
@@ -53,6 +56,51 @@ function refuseBody(complaint: string): never {
   refuse('REQUEST_INVALID', message, { details: [{ field: 'body', message }] });
 }
 
+const decoders: Record<string, (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>> = {
+  gzip: promisify<Buffer, { maxOutputLength: number }, Buffer>(gunzip),
+  'x-gzip': promisify<Buffer, { maxOutputLength: number }, Buffer>(gunzip),
+  deflate: promisify<Buffer, { maxOutputLength: number }, Buffer>(inflate),
+  br: promisify<Buffer, { maxOutputLength: number }, Buffer>(brotliDecompress),
+};
+
+/**
+ * The bytes of a body that was sent under `Content-Encoding`: gzip, deflate or br, bounded as they come out. What is
+ * signed is the body as it was sent. Refuses another encoding and bytes that are not of it.
+ */
+export async function decodeBody(bytes: Buffer, encoding: string, limitBytes = jsonBodyLimitBytes): Promise<Buffer> {
+  const name = encoding.trim().toLowerCase();
+  if (name === '' || name === 'identity' || bytes.length === 0) return bytes;
+  const decode = decoders[name] ?? refuseBody('must be sent plain, or with Content-Encoding gzip, deflate or br');
+  try {
+    return await decode(bytes, { maxOutputLength: limitBytes });
+  } catch (error) {
+    if (errorCodeOf(error) === 'ERR_BUFFER_TOO_LARGE') {
+      refuse('PAYLOAD_TOO_LARGE', `The body is larger than ${limitBytes} bytes`);
+    }
+    return refuseBody(`is not well-formed ${name}`);
+  }
+}
+
+/**
+ * The name of the first member that an object of a JSON text has twice, or null. Readers differ in which of the two they
+ * take, so such a text means nothing certain. The text has to be well-formed.
+ */
+export function findDuplicateKey(text: string): string | null {
+  const open: (Set<string> | null)[] = [];
+  for (const { 0: token } of text.matchAll(/"(?:[^"\\]|\\.)*"\s*:?|[{}[\]]/g)) {
+    if (token === '{') open.push(new Set());
+    else if (token === '[') open.push(null);
+    else if (token === '}' || token === ']') open.pop();
+    else if (token.endsWith(':')) {
+      const key: string = JSON.parse(token.slice(0, token.lastIndexOf('"') + 1));
+      const keys = open.at(-1);
+      if (keys?.has(key)) return key;
+      keys?.add(key);
+    }
+  }
+  return null;
+}
+
 /**
  * Reads a JSON body; an empty one is an empty object. Numbers under the keys in `literalKeys` stay as they were
  * written (`NumberLiteral`), so that money never becomes a double.
@@ -62,13 +110,25 @@ export function parseJson(bytes: Buffer, contentType: string, literalKeys: Reado
   if (contentType !== '' && !/^application\/([\w.-]+\+)?json\s*(;|$)/i.test(contentType)) {
     refuseBody('must be application/json');
   }
+  let text: string;
+  let value: unknown;
   try {
-    const text = utf8.decode(bytes);
-    if (literalKeys.size === 0) return JSON.parse(text);
-    return JSON.parse(text, (key, value, context?: { source?: string }) =>
-      typeof value === 'number' && literalKeys.has(key) && context?.source ? new NumberLiteral(context.source) : value,
-    );
+    text = utf8.decode(bytes);
+    value =
+      literalKeys.size === 0
+        ? JSON.parse(text)
+        : JSON.parse(text, (key, read, context?: { source?: string }) =>
+            typeof read === 'number' && literalKeys.has(key) && context?.source
+              ? new NumberLiteral(context.source)
+              : read,
+          );
   } catch {
     return refuseBody('is not well-formed JSON');
   }
+  const twice = findDuplicateKey(text);
+  if (twice !== null) {
+    const message = `${twice}: is there twice`;
+    refuse('REQUEST_INVALID', message, { details: [{ field: twice, message }] });
+  }
+  return value;
 }

@@ -85,6 +85,7 @@ export function presentErrors(log: Logger) {
       }
       if (ctx.headerSent || ctx.res.destroyed) return;
       ctx.status = status;
+      ctx.set('Cache-Control', 'no-store');
       if (error.retryAfterSeconds !== undefined) ctx.set('Retry-After', String(Math.ceil(error.retryAfterSeconds)));
       if (error.code === 'UNAUTHENTICATED' || error.code === 'AUTH_INVALID_CREDENTIALS')
         ctx.set('WWW-Authenticate', 'Bearer');

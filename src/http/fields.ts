@@ -31,9 +31,12 @@ export const verbatimText = (maximum: number) =>
 /** A text that may be empty. */
 export const optionalText = (maximum: number) => text(maximum, 0).optional();
 
+/** An e-mail address; white space around it is not part of it. */
 export const email = () =>
   z
-    .email('must be an e-mail address')
+    .string()
+    .trim()
+    .check(z.email('must be an e-mail address'))
     .max(254, 'must have at most 254 characters')
     .refine((value) => value.lastIndexOf('@') <= 64, 'must have at most 64 characters before the @');
 
@@ -98,12 +101,15 @@ export const moneyStringOrZero = () =>
 
 const whole = /^\d{1,15}$/;
 
-/** A whole number from 1 in the query text. */
+/** No list has so many pages: what is beyond is as empty as this one. */
+const lastPage = 999_999_999_999;
+
+/** A whole number from 1, however large, in the query text. */
 export const page = () =>
   z
     .string()
-    .refine((value) => whole.test(value) && Number(value) >= 1, 'must be a whole number from 1')
-    .transform(Number)
+    .refine((value) => /^0*[1-9]\d*$/.test(value), 'must be a whole number from 1')
+    .transform((value) => Math.min(Number(value), lastPage))
     .default(1)
     .meta({ override: { type: 'integer', minimum: 1, default: 1 } });
 

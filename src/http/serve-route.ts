@@ -8,7 +8,7 @@ import { must } from '../shared/assert.ts';
 import { DomainError, refuse } from '../shared/errors.ts';
 import type { Allow, PartnerAccess, SignedIn } from './access.ts';
 import { type Answer, answer, isAnswer } from './answer.ts';
-import { parseJson, readBody } from './body.ts';
+import { decodeBody, parseJson, readBody } from './body.ts';
 import { moneyLiteralKeys } from './money-keys.ts';
 import type { PartnerCaller, Route } from './room.ts';
 import { validate } from './validate.ts';
@@ -80,7 +80,7 @@ export function serveRoute(route: Route, deps: Dependencies, doors: Doors) {
     const proceed = async (caller: Caller | PartnerCaller | null): Promise<Answer> => {
       const params = validate(paramsSchema, ctx.params);
       const query = validate(querySchema, { ...ctx.query });
-      const body = bodySchema && validate(bodySchema, parseJson(await bytes(), ctx.get('content-type'), literalKeys));
+      const body = bodySchema && validate(bodySchema, await readJson(ctx, bytes, literalKeys));
       // `caller` is what the route's own access gives; the declaration types the handler accordingly.
       const visit = { body, query, params, caller: caller as never, em, deps, ctx, requestId, bytes };
       const result = await route.handler(visit);
@@ -106,6 +106,11 @@ export function serveRoute(route: Route, deps: Dependencies, doors: Doors) {
     admit(access, caller, ctx.method);
     send(ctx, await proceed(caller));
   };
+}
+
+async function readJson(ctx: Context, bytes: Knock['bytes'], literalKeys: ReadonlySet<string>): Promise<unknown> {
+  const plain = await decodeBody(await bytes(), ctx.get('content-encoding'));
+  return parseJson(plain, ctx.get('content-type'), literalKeys);
 }
 
 function send(ctx: Context, { status, body, headers }: Answer): void {

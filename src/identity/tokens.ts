@@ -99,10 +99,10 @@ export function createTokens({ config, orm, sealer }: TokensInput): Tokens {
       algorithms: ['EdDSA', 'ES256', 'ES384', 'ES512', 'PS256', 'PS384', 'PS512', 'RS256', 'RS384', 'RS512'],
       issuer,
       audience: config.AUTH_EXTERNAL_AUDIENCE ?? config.AUTH_AUDIENCE,
-      requiredClaims: ['sub', 'exp'],
+      requiredClaims: ['sub', 'jti', 'exp'],
     });
-    // An external id is kept apart from ours; a token without one is revoked by its digest.
-    return claimsOf(payload.sub, sha256(`${issuer} ${payload.jti ?? token}`), payload.exp);
+    // An external id is kept apart from ours; without one a token could not be revoked.
+    return claimsOf(payload.sub, sha256(`${issuer} ${payload.jti}`), payload.exp);
   }
 
   return {

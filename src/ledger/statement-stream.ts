@@ -7,7 +7,10 @@ const concurrentStatements = 4;
 /** A reader that takes nothing for this long is left. */
 const stalledAfterMs = 30_000;
 
-const places = createPlaces(concurrentStatements);
+/** So many more wait for their turn, and then it is better to say so. */
+const mostWaiting = 16;
+
+const places = createPlaces(concurrentStatements, mostWaiting);
 
 /** The columns of a line, in the order of the CSV. */
 export const statementColumns = ['created_at', 'amount', 'running_balance', 'journal_id', 'kind'] as const;

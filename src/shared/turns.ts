@@ -1,3 +1,5 @@
+import { refuse } from './errors.ts';
+
 /** Runs deeds one after another by key, and at most so many at a time; what waits, waits in memory. */
 export interface Turns {
   /** Runs the deed when every earlier one of this key has ended. */
@@ -21,8 +23,11 @@ export function createTurns(): Turns {
   };
 }
 
-/** A bound of so many at a time: `enter` waits for a place and answers what leaves it. */
-export function createPlaces(count: number): { enter(): Promise<() => void> } {
+/**
+ * A bound of so many at a time: `enter` waits for a place and answers what leaves it. At most `mostWaiting` wait;
+ * whoever comes then is refused with SERVICE_UNAVAILABLE.
+ */
+export function createPlaces(count: number, mostWaiting = Number.POSITIVE_INFINITY): { enter(): Promise<() => void> } {
   let free = count;
   const waiting: (() => void)[] = [];
   const leave = () => {
@@ -32,6 +37,9 @@ export function createPlaces(count: number): { enter(): Promise<() => void> } {
   };
   return {
     async enter() {
+      if (free === 0 && waiting.length >= mostWaiting) {
+        refuse('SERVICE_UNAVAILABLE', 'Too many are waiting for this; try again', { retryAfterSeconds: 2 });
+      }
       if (free > 0) free -= 1;
       else await new Promise<void>((resolve) => waiting.push(resolve));
       let isIn = true;

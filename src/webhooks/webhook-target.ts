@@ -9,14 +9,25 @@ export interface TargetRules {
   allowLoopback: boolean;
   /** Public targets over plain http; in development only. */
   allowHttp: boolean;
+  /** The ports that targets may have; any without them. Loopback, where it is allowed, may have any. */
+  ports?: readonly number[];
 }
+
+/** Taken for public by the library, and are not: a cloud's own agent, and IPv4 addresses written as old IPv6 ones. */
+const hiddenRanges = [ipaddr.parseCIDR('168.63.129.16/32'), ipaddr.parseCIDR('::/96')];
 
 /** Whether an address is a public one, or loopback where that is allowed. Everything not known to be public is not. */
 export function isPermittedAddress(address: string, { allowLoopback }: Pick<TargetRules, 'allowLoopback'>): boolean {
   if (!ipaddr.isValid(address)) return false;
-  const range = ipaddr.process(address).range();
+  const parsed = ipaddr.process(address);
+  const range = parsed.range();
+  if (hiddenRanges.some(([net, bits]) => parsed.kind() === net.kind() && parsed.match(net, bits))) {
+    return allowLoopback && range === 'loopback';
+  }
   return range === 'unicast' || (allowLoopback && range === 'loopback');
 }
+
+const portOf = ({ port, protocol }: URL): number => Number(port || (protocol === 'https:' ? 443 : 80));
 
 const isLoopback = (address: string): boolean =>
   ipaddr.isValid(address) && ipaddr.process(address).range() === 'loopback';
@@ -27,6 +38,10 @@ export const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g
 /** Why a URL cannot be a webhook target whatever its host resolves to, or null; all its own `addresses` are judged too. */
 export function complaintAboutTarget(url: URL, addresses: readonly string[], rules: TargetRules): string | null {
   if (url.username !== '' || url.password !== '') return 'must not carry credentials';
+  const { ports = [] } = rules;
+  if (ports.length > 0 && !ports.includes(portOf(url)) && !addresses.every(isLoopback)) {
+    return `must have one of the ports ${ports.join(', ')}`;
+  }
   if (addresses.some((address) => !isPermittedAddress(address, rules))) return 'must not lead to a private address';
   if (url.protocol === 'https:') return null;
   if (url.protocol !== 'http:') return 'must be an https URL';
@@ -56,7 +71,12 @@ export async function requireTarget(url: string, rules: TargetRules): Promise<vo
 }
 
 /** The rules that a configuration makes: plain http and loopback only where they were asked for, never in production. */
-export const targetRules = (config: { NODE_ENV: string; WEBHOOK_ALLOW_LOOPBACK: boolean }): TargetRules => ({
+export const targetRules = (config: {
+  NODE_ENV: string;
+  WEBHOOK_ALLOW_LOOPBACK: boolean;
+  WEBHOOK_PORTS: readonly number[];
+}): TargetRules => ({
+  ports: config.WEBHOOK_PORTS,
   allowLoopback: config.WEBHOOK_ALLOW_LOOPBACK,
   allowHttp: config.NODE_ENV === 'development',
 });

@@ -30,7 +30,7 @@ beforeAll(async () => {
     databaseUrl: database.url,
     temporalAddress: testRun().temporal.address,
     url: `http://127.0.0.1:${port}`,
-    sandboxUrl: 'http://127.0.0.1:9',
+    sandboxUrl: 'https://127.0.0.1:9',
   };
   const { WEBHOOK_ALLOW_LOOPBACK: _, ...usual } = testEnvironment(addresses, createSecrets());
   settings = { ...usual, NODE_ENV: 'production' };
@@ -80,6 +80,29 @@ describe('The container’s start command, in a bare directory', () => {
       'The configuration cannot be used: WEBHOOK_ALLOW_LOOPBACK is malformed: is refused in production; FAILPOINTS is malformed: is refused in production.',
     );
   }, 60_000);
+
+  it('refuses in production plain http to issuer and provider, keys of zeros, the origin null and sample secrets', () => {
+    const complaintsOf = (env: Record<string, string>): string => {
+      try {
+        readConfig({ ...settings, ...env });
+        return '';
+      } catch (error) {
+        return Error.isError(error) ? error.message : '';
+      }
+    };
+    expect(complaintsOf({})).toBe('');
+    expect(complaintsOf({ XENDIT_URL: 'http://provider.example' })).toContain('XENDIT_URL is malformed: must be https');
+    const external = {
+      AUTH_EXTERNAL_JWKS_URL: 'http://issuer.example/jwks',
+      AUTH_EXTERNAL_ISSUER: 'http://issuer.example',
+    };
+    expect(complaintsOf(external)).toMatch(/AUTH_EXTERNAL_JWKS_URL is malformed.*AUTH_EXTERNAL_ISSUER is malformed/);
+    expect(complaintsOf({ ALLOWED_ORIGINS: 'https://a.example,null' })).toContain('ALLOWED_ORIGINS is malformed');
+    const zeros = `old:${Buffer.alloc(32).toString('base64')}`;
+    expect(complaintsOf({ DATA_ENCRYPTION_KEYS: zeros })).toContain('DATA_ENCRYPTION_KEYS is malformed');
+    expect(complaintsOf({ S3_SECRET_ACCESS_KEY: 'change-me-too' })).toContain('is the sample of .env.example');
+    expect(complaintsOf({ NODE_ENV: 'development', S3_SECRET_ACCESS_KEY: 'change-me-too' })).toBe('');
+  });
 
   it('takes a worker’s deployment name and its build id together only', () => {
     expect(() => readConfig({ ...settings, WORKER_DEPLOYMENT_NAME: 'amanah' })).toThrow('WORKER_BUILD_ID is missing');

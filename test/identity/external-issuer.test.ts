@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type CryptoKey, exportJWK, generateKeyPair, SignJWT } from 'jose';
@@ -37,8 +38,11 @@ describe('An external issuer that is trusted by its JWKS URL', () => {
     server.close();
   });
 
-  const sign = (claims: { iss?: string; aud?: string; sub?: string; exp?: string } = {}, signer: CryptoKey = key) =>
-    new SignJWT({})
+  const sign = (
+    claims: { iss?: string; aud?: string; sub?: string; exp?: string; jti?: null } = {},
+    signer: CryptoKey = key,
+  ) =>
+    new SignJWT(claims.jti === null ? {} : { jti: randomUUID() })
       .setProtectedHeader({ alg: 'ES256', kid: 'ext-1' })
       .setIssuer(claims.iss ?? issuer)
       .setAudience(claims.aud ?? 'amanah-external')
@@ -52,12 +56,13 @@ describe('An external issuer that is trusted by its JWKS URL', () => {
     expect(await statusOf(user.token)).toBe(200);
   });
 
-  it('is refused with another audience, issuer, expiry, unknown subject or key', async () => {
+  it('is refused with another audience, issuer, expiry, unknown subject or key, and without an id of its own', async () => {
     const stranger = await generateKeyPair('ES256');
     expect(await statusOf(await sign({ aud: 'amanah' }))).toBe(401);
     expect(await statusOf(await sign({ iss: 'https://evil.example' }))).toBe(401);
     expect(await statusOf(await sign({ iss: 'amanah' }))).toBe(401);
     expect(await statusOf(await sign({ exp: '-1m' }))).toBe(401);
+    expect(await statusOf(await sign({ jti: null }))).toBe(401);
     expect(await statusOf(await sign({ sub: 'somebody' }))).toBe(401);
     expect(await statusOf(await sign({}, stranger.privateKey))).toBe(401);
   });

@@ -1,7 +1,7 @@
 import { createWebhookSender } from '../../src/webhooks/send-webhook.ts';
 import { signWebhook } from '../../src/webhooks/sign-webhook.ts';
 import { waitAfterAttempt, webhookLifetimeMs } from '../../src/webhooks/webhook-delivery.ts';
-import { isPermittedAddress } from '../../src/webhooks/webhook-target.ts';
+import { complaintAboutTarget, isPermittedAddress } from '../../src/webhooks/webhook-target.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 
 let receiver: Receiver;
@@ -37,8 +37,21 @@ describe('Webhooks are not sent to', () => {
     '64:ff9b::a00:1',
     '224.0.0.1',
     '255.255.255.255',
+    '168.63.129.16',
+    '::ffff:168.63.129.16',
+    '::808:808',
+    '::7f00:1',
   ])('the address %s, also where loopback is allowed', (address) => {
     expect(isPermittedAddress(address, { allowLoopback: true })).toBe(false);
+  });
+
+  it('ports beyond those that are configured, but for loopback where it is allowed', () => {
+    const rules = { allowLoopback: true, allowHttp: false, ports: [443, 8443] };
+    const complaintOf = (url: string, address: string) => complaintAboutTarget(new URL(url), [address], rules);
+    expect(complaintOf('https://partner.example/hook', '93.184.216.34')).toBeNull();
+    expect(complaintOf('https://partner.example:8443/hook', '93.184.216.34')).toBeNull();
+    expect(complaintOf('https://partner.example:9000/hook', '93.184.216.34')).toContain('ports 443, 8443');
+    expect(complaintOf('http://localhost:9000/hook', '127.0.0.1')).toBeNull();
   });
 
   it('where a redirect points', async () => {
