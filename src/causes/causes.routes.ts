@@ -4,7 +4,7 @@ import { embedDocuments } from '../documents/embed-documents.ts';
 import { DocumentAnswer } from '../documents/present-document.ts';
 import { allow } from '../http/access.ts';
 import { created } from '../http/answer.ts';
-import { moneyNumber, text, uuid } from '../http/fields.ts';
+import { discoverFlag, moneyNumber, text, uuid } from '../http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../http/paging.ts';
 import { createRoom } from '../http/room.ts';
 import { approveCause } from './approve-cause.ts';
@@ -61,6 +61,7 @@ room.get(
       organization_id: uuid().optional(),
       user_id: uuid().optional(),
       account_id: uuid().optional(),
+      discover: discoverFlag(),
     }),
     answers: { 200: z.object({ message, charitable_causes: z.array(ListedCauseAnswer), ...pageFields }) },
   },
@@ -68,7 +69,7 @@ room.get(
     const { rows, total } = await listCauses(em, caller, query);
     return {
       message: 'Charitable causes found',
-      charitable_causes: rows.map(presentListedCause),
+      charitable_causes: rows.map((row) => presentListedCause(row, query.discover)),
       ...presentPage(query, total),
     };
   },

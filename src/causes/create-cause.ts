@@ -29,7 +29,8 @@ interface Owner {
 }
 
 /**
- * Registers a cause, `pending`. Donations are credited to `account_id`, which must be the creator's own (FORBIDDEN);
+ * Registers a cause, `pending`. Donations are credited to `account_id`, which must exist and be the creator's own
+ * (NOT_FOUND, FORBIDDEN);
  * platform callers name an account of an organization, on whose behalf they create when they name it too.
  */
 export function createCause(
@@ -74,8 +75,8 @@ async function ownerOf(em: EntityManager, caller: Caller, cause: NewCause): Prom
     refuse('NOT_FOUND', 'organization_id: no such organization');
   }
   const account = await em.findOne(Account, { id: cause.account_id });
+  if (account === null) refuse('NOT_FOUND', 'account_id: no such account');
   const notYours = (): never => refuse('FORBIDDEN', 'account_id: this account cannot receive donations for you');
-  if (account === null) return notYours();
   if (isPlatform(caller)) {
     const organizationId = account.kind === 'organization' ? (account.organization_id ?? null) : null;
     if (organizationId === null || (named !== undefined && named !== organizationId)) return notYours();

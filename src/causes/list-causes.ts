@@ -1,11 +1,14 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { type Caller, isOrganizationAdmin, isPlatform } from '../identity/caller.ts';
+import { requireAccountInReach } from '../ledger/find-accounts.ts';
 import { listPage, type PageRequest } from '../list-page.ts';
 import { refuse } from '../shared/errors.ts';
 import type { CauseStatus } from './cause.ts';
 import type { CauseRow } from './find-cause.ts';
 
 export interface CauseFilter extends PageRequest {
+  /** Every active cause of the platform and of all organizations, whoever asks. */
+  discover?: boolean | undefined;
   status?: CauseStatus | 'all' | undefined;
   organization_id?: string | undefined;
   user_id?: string | undefined;
@@ -51,30 +54,22 @@ async function creatorFilter(em: EntityManager, caller: Caller, userId: string):
   return condition;
 }
 
-/** The filter by account: one's own, for organization admins one of the organization, for platform any. */
+/** The filter by account: one's own, for organization admins one of the organization or its users, for platform any. */
 async function accountFilter(em: EntityManager, caller: Caller, accountId: string): Promise<Condition> {
-  const condition = { sql: 'row.account_id = ?', params: [accountId] };
-  if (isPlatform(caller)) return condition;
-  const [account] = await em.execute<{ user_id: string | null; organization_id: string | null }[]>(
-    'select user_id, organization_id from accounts where id = ?',
-    [accountId],
-  );
-  const mine =
-    account !== undefined &&
-    (isOrganizationAdmin(caller)
-      ? account.organization_id === caller.organizationId
-      : account.user_id === caller.userId);
-  if (!mine) refuse('FORBIDDEN', 'account_id: you may not filter by this account');
-  return condition;
+  await requireAccountInReach(em, caller, accountId);
+  return { sql: 'row.account_id = ?', params: [accountId] };
 }
 
 /** A page of the causes that the caller lists. Refuses a filter beyond the caller's reach with FORBIDDEN. */
 export async function listCauses(
   em: EntityManager,
   caller: Caller,
-  { status, organization_id, user_id, account_id, ...page }: CauseFilter,
+  { status, organization_id, user_id, account_id, discover, ...page }: CauseFilter,
 ): Promise<{ rows: ListedCause[]; total: number }> {
-  const where = scopeOf(caller, organization_id);
+  const where: Condition[] = discover ? [{ sql: "row.status = 'active'" }] : scopeOf(caller, organization_id);
+  if (discover && organization_id !== undefined) {
+    where.push({ sql: 'row.organization_id = ?', params: [organization_id] });
+  }
   if (user_id !== undefined) where.push(await creatorFilter(em, caller, user_id));
   if (account_id !== undefined) where.push(await accountFilter(em, caller, account_id));
   if (status !== undefined && status !== 'all') where.push({ sql: 'row.status = ?', params: [status] });

@@ -21,7 +21,9 @@ const listed = {
 };
 
 /** A cause as lists show it. */
-export const ListedCauseAnswer = z.object(listed).meta({ id: 'ListedCharitableCause' });
+export const ListedCauseAnswer = z
+  .object({ ...listed, account_id: uuid().optional().meta({ description: 'Not in discovery.' }) })
+  .meta({ id: 'ListedCharitableCause' });
 
 export const causeFields = {
   ...listed,
@@ -45,12 +47,18 @@ export const CauseAggregationAnswer = z.object({
 
 const instant = (value: Date | string): string => new Date(value).toISOString();
 
-export const presentListedCause = (cause: ListedCause): z.input<typeof ListedCauseAnswer> => ({
+/** As lists show it; a discovered cause without the account behind it. */
+export function presentListedCause(cause: ListedCause, discovered = false): z.input<typeof ListedCauseAnswer> {
+  const { account_id: _, ...open } = presentListed(cause);
+  return discovered ? open : presentListed(cause);
+}
+
+const presentListed = (cause: ListedCause) => ({
   id: cause.id,
   name: cause.name,
   target_amount: presentMoneyAsNumber(cause.target_amount),
   current_amount: presentMoneyAsNumber(cause.current_amount),
-  currency: 'IDR',
+  currency: 'IDR' as const,
   owner_type: cause.owner_type,
   organization_id: cause.organization_id,
   account_id: cause.account_id,
@@ -60,7 +68,7 @@ export const presentListedCause = (cause: ListedCause): z.input<typeof ListedCau
 });
 
 export const presentCause = (cause: CauseRow): z.input<typeof CauseAnswer> => ({
-  ...presentListedCause(cause),
+  ...presentListed(cause),
   description: cause.description,
   location: cause.location,
   regulations: cause.regulations,

@@ -1,11 +1,14 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { type Caller, isOrganizationAdmin, isPlatform } from '../identity/caller.ts';
+import { requireAccountInReach } from '../ledger/find-accounts.ts';
 import { listPage, type PageRequest } from '../list-page.ts';
 import { refuse } from '../shared/errors.ts';
 import { SavingCircle } from './saving-circle.entity.ts';
 import type { CircleStatus } from './saving-circle.ts';
 
 export interface CircleFilter extends PageRequest {
+  /** Every public circle, whoever asks. */
+  discover?: boolean | undefined;
   status?: CircleStatus | undefined;
   organization_id?: string | undefined;
   user_id?: string | undefined;
@@ -66,6 +69,11 @@ function scopeOf(caller: Caller, organizationId: string | undefined): Condition[
   return [named(own), anyOf(shown('public', 'organization'), ofUser(caller.userId))];
 }
 
+const discovery = (organizationId: string | undefined): Condition[] => [
+  shown('public'),
+  ...(organizationId === undefined ? [] : [named(organizationId)]),
+];
+
 /** The filter by user: oneself, for organization admins a user of the organization, for platform anybody. */
 async function userFilter(em: EntityManager, caller: Caller, userId: string): Promise<Condition> {
   if (isPlatform(caller) || userId === caller.userId) return ofUser(userId);
@@ -81,15 +89,7 @@ async function userFilter(em: EntityManager, caller: Caller, userId: string): Pr
 
 /** The filter by account: one's own, for organization admins one of the organization or its users, for platform any. */
 async function accountFilter(em: EntityManager, caller: Caller, accountId: string): Promise<Condition> {
-  if (isPlatform(caller)) return ofAccount(accountId);
-  const accounts = isOrganizationAdmin(caller)
-    ? await em.execute<unknown[]>(
-        `select 1 from accounts a left join users u on u.id = a.user_id
-         where a.id = ? and coalesce(a.organization_id, u.organization_id) = ?`,
-        [accountId, caller.organizationId],
-      )
-    : await em.execute<unknown[]>('select 1 from accounts where id = ? and user_id = ?', [accountId, caller.userId]);
-  if (accounts.length === 0) refuse('FORBIDDEN', 'account_id: you may not filter by this account');
+  await requireAccountInReach(em, caller, accountId);
   return ofAccount(accountId);
 }
 
@@ -97,9 +97,10 @@ async function accountFilter(em: EntityManager, caller: Caller, accountId: strin
 export async function listCircles(
   em: EntityManager,
   caller: Caller,
-  { status, organization_id, user_id, account_id, ...page }: CircleFilter,
+  { status, organization_id, user_id, account_id, discover, ...page }: CircleFilter,
 ): Promise<{ circles: SavingCircle[]; total: number }> {
-  const where: Condition[] = [{ sql: 'row.deleted_at is null', params: [] }, ...scopeOf(caller, organization_id)];
+  const scope = discover ? discovery(organization_id) : scopeOf(caller, organization_id);
+  const where: Condition[] = [{ sql: 'row.deleted_at is null', params: [] }, ...scope];
   if (user_id !== undefined) where.push(await userFilter(em, caller, user_id));
   if (account_id !== undefined) where.push(await accountFilter(em, caller, account_id));
   if (status !== undefined) where.push({ sql: 'row.status = ?', params: [status] });

@@ -34,6 +34,19 @@ export const circleFields = {
 };
 export const CircleAnswer = z.object(circleFields).meta({ id: 'SavingCircle' });
 
+/** A circle as lists show it: in discovery without the account behind it. */
+export const ListedCircleAnswer = z
+  .object({ ...circleFields, account_id: uuid().optional().meta({ description: 'Not in discovery.' }) })
+  .meta({ id: 'ListedSavingCircle' });
+
+export function withoutAccount<T extends { account_id: string }>(
+  circle: T,
+  discovered: boolean | undefined,
+): T | Omit<T, 'account_id'> {
+  const { account_id: _, ...open } = circle;
+  return discovered ? open : circle;
+}
+
 export const MemberAnswer = z
   .object({
     id: uuid(),

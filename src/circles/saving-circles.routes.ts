@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { allow } from '../http/access.ts';
 import { created } from '../http/answer.ts';
 import { isMobileClient } from '../http/client-type.ts';
-import { moneyString, text, uuid } from '../http/fields.ts';
+import { discoverFlag, moneyString, text, uuid } from '../http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../http/paging.ts';
 import { createRoom } from '../http/room.ts';
 import { must } from '../shared/assert.ts';
@@ -14,7 +14,15 @@ import { findCircle, getVisibleCircle } from './find-circle.ts';
 import { findDraw } from './find-draw.ts';
 import { listCircles } from './list-circles.ts';
 import { prepareCircle } from './prepare-circle.ts';
-import { CircleAnswer, CircleDetailAnswer, circleFields, presentCircle, presentDetail } from './present-circle.ts';
+import {
+  CircleAnswer,
+  CircleDetailAnswer,
+  circleFields,
+  ListedCircleAnswer,
+  presentCircle,
+  presentDetail,
+  withoutAccount,
+} from './present-circle.ts';
 import { circleStatuses, circleVisibilities, maximumCapacity, roundIntervals, turnOrders } from './saving-circle.ts';
 import { updateCircle } from './update-circle.ts';
 
@@ -85,14 +93,15 @@ room.get(
       organization_id: uuid().optional(),
       user_id: uuid().optional(),
       account_id: uuid().optional(),
+      discover: discoverFlag(),
     }),
-    answers: { 200: z.object({ message, saving_circles: z.array(CircleAnswer), ...pageFields }) },
+    answers: { 200: z.object({ message, saving_circles: z.array(ListedCircleAnswer), ...pageFields }) },
   },
   async ({ em, caller, query }) => {
     const { circles, total } = await listCircles(em, caller, query);
     return {
       message: 'Saving circles found',
-      saving_circles: circles.map(presentCircle),
+      saving_circles: circles.map((circle) => withoutAccount(presentCircle(circle), query.discover)),
       ...presentPage(query, total),
     };
   },

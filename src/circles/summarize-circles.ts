@@ -24,7 +24,8 @@ const contributed = `left join lateral (select sum(amount) as amount from saving
   where saving_circle_id = c.id and status = 'completed') p on true`;
 
 /**
- * What became of the circles that an organization owns; deleted ones do not count. Platform callers name any
+ * What became of the circles of an organization and its people, the ones that the list by `organization_id` has; deleted
+ * ones do not count. Platform callers name any
  * organization, or none for all circles; naming another's is refused with FOREIGN_ORGANIZATION, one that does not exist
  * with NOT_FOUND. Leaves the event RESOURCE_FETCHED.
  */
@@ -44,7 +45,7 @@ export async function summarizeCircles(
         )
       : await em.execute<CircleSummary[]>(
           `select o.id as organization_id, o.name as organization_name, ${totals} from organizations o
-           left join saving_circles c on c.owner_id = o.id and c.deleted_at is null ${contributed}
+           left join saving_circles c on c.organization_id = o.id and c.deleted_at is null ${contributed}
            where o.id = ? group by o.id`,
           [asked],
         );

@@ -123,6 +123,17 @@ export const limit = (standard = 10) =>
     .default(standard)
     .meta({ override: { type: 'integer', minimum: 1, maximum: 100, default: standard } });
 
+/** `discover=true`: what is open to everybody, whoever has it. */
+export const discoverFlag = () =>
+  z
+    .enum(['true', 'false'])
+    .transform((value) => value === 'true')
+    .optional()
+    .meta({
+      override: { type: 'boolean' },
+      description: 'What is open to everybody, of the platform and of every organization, without private fields.',
+    });
+
 /** `asc` or `desc` by `created_at`. */
 export const order = () => z.enum(['asc', 'desc']).default('desc');
 

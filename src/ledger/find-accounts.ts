@@ -45,6 +45,22 @@ export async function getAccount(em: EntityManager, caller: Caller, id: string):
   return found;
 }
 
+/**
+ * Refuses a filter by an account that is not there (NOT_FOUND) or not within the caller's reach (FORBIDDEN): one's own,
+ * for organization admins one of the organization or of its users, for platform any.
+ */
+export async function requireAccountInReach(em: EntityManager, caller: Caller, accountId: string): Promise<void> {
+  const [account] = await em.execute<{ user_id: string | null; organization_id: string | null }[]>(
+    `select a.user_id, coalesce(a.organization_id, u.organization_id) as organization_id
+     from accounts a left join users u on u.id = a.user_id where a.id = ?`,
+    [accountId],
+  );
+  if (account === undefined) refuse('NOT_FOUND', 'account_id: no such account');
+  const isOfOrganization = caller.userType === 'organization' && account.organization_id === caller.organizationId;
+  if (isPlatform(caller) || isOfOrganization || account.user_id === caller.userId) return;
+  refuse('FORBIDDEN', 'account_id: you may not filter by this account');
+}
+
 async function withBalances(em: EntityManager, accounts: Account[]): Promise<AccountWithBalance[]> {
   const balanceOf = await findBalances(
     em,

@@ -1,7 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { refuse } from '../shared/errors.ts';
-import { compareMoney, formatMoney, isWholeRupiah, type Money } from '../shared/money.ts';
+import { addMoney, compareMoney, formatMoney, isWholeRupiah, type Money } from '../shared/money.ts';
 import { PaymentChannel } from './payment-channel.entity.ts';
+import { adminFee } from './payment-channel.ts';
 
 /** The channels that a signed-in payer may use; those that need a phone are for partners only (decisions 3). */
 export function findChannels(em: EntityManager): Promise<PaymentChannel[]> {
@@ -10,16 +11,18 @@ export function findChannels(em: EntityManager): Promise<PaymentChannel[]> {
 
 /**
  * The channel of a `payment_id`, checked for this nominal (IDR). Refuses with REQUEST_INVALID: an unknown channel, a
- * fraction of a rupiah, an amount outside the channel's limits.
+ * fraction of a rupiah, and a charge (nominal and fee together, which is what the payer transfers) outside the channel's
+ * limits.
  */
 export async function getChannelFor(em: EntityManager, paymentId: number, nominal: Money): Promise<PaymentChannel> {
   const channel = await em.findOne(PaymentChannel, { id: paymentId, active: true, needs_phone: false });
   if (channel === null) refuse('REQUEST_INVALID', 'payment_id: no such channel');
   if (!isWholeRupiah(nominal)) refuse('REQUEST_INVALID', 'amount: must be a whole rupiah amount');
   const { minimum_amount: minimum, maximum_amount: maximum } = channel;
-  if (compareMoney(nominal, minimum) < 0 || compareMoney(nominal, maximum) > 0) {
+  const charged = addMoney(formatMoney(nominal), adminFee(formatMoney(nominal), channel));
+  if (compareMoney(charged, minimum) < 0 || compareMoney(charged, maximum) > 0) {
     const range = `${formatMoney(minimum)} to ${formatMoney(maximum)}`;
-    refuse('REQUEST_INVALID', `amount: ${channel.name} takes IDR ${range}`);
+    refuse('REQUEST_INVALID', `amount: ${channel.name} takes IDR ${range}, and this with its fee is ${charged}`);
   }
   return channel;
 }

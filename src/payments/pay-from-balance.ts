@@ -1,5 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Payer } from '../identity/caller.ts';
+import { Account } from '../ledger/account.entity.ts';
+import { mayUseAccount } from '../ledger/may-use-account.ts';
 import type { LedgerReferenceType, TransactionPurpose } from '../ledger/transaction.ts';
 import { executePrepared } from '../prepared-statements.ts';
 import { must } from '../shared/assert.ts';
@@ -171,6 +173,7 @@ async function moveOnce(
     case 'unclear':
       return { outcome: 'unclear' };
     case 'itself':
+      await refuseForeign(em, payer, sourceAccountId, sourceField);
       return refuse('REQUEST_INVALID', `${sourceField}: an account cannot pay into itself`);
     case 'missing':
       return refuse('NOT_FOUND', `${sourceField}: no such account`);
@@ -192,6 +195,12 @@ async function moveOnce(
       };
     }
   }
+}
+
+/** Another's account is another's first, whatever else is wrong with the payment. */
+async function refuseForeign(em: EntityManager, payer: Payer, accountId: string, field: string): Promise<void> {
+  const account = await em.findOne(Account, { id: accountId });
+  if (account !== null && !mayUseAccount(payer, account)) refuse('FORBIDDEN', `${field}: the account is not yours`);
 }
 
 async function refusing<T>(move: () => Promise<T>): Promise<T> {

@@ -87,11 +87,14 @@ describe('POST /v1/charitable-causes', () => {
     ['an account of another person', () => create(creator, { account_id: stranger.accountId })],
     ["an organization's account by an individual", () => create(creator, { account_id: admin.accountId })],
     ["another organization's account", () => create(admin, { account_id: otherAdmin.accountId })],
-    ['an account that does not exist', () => create(creator, { account_id: newId() })],
     ['organization_id by an individual', () => create(creator, { organization_id: admin.organizationId })],
     ['organization_id by an organization admin', () => create(admin, { organization_id: admin.organizationId })],
   ])('refuses %s with 403', async (_, ask) => {
     expect((await ask()).status).toBe(403);
+  });
+
+  it('refuses an account that does not exist with 404', async () => {
+    expect((await create(creator, { account_id: newId() })).status).toBe(404);
   });
 
   it.each([

@@ -56,6 +56,16 @@ const listed = async (user: BuiltUser, query = '') => {
 };
 
 describe('GET /v1/charitable-causes', () => {
+  it('with discover=true answers every active cause to everybody, without the account behind it', async () => {
+    for (const user of [person, admin, otherAdmin, platform]) {
+      expect(await listed(user, '?discover=true&limit=100')).toEqual(['foreignActive', 'oursActive', 'theirs']);
+    }
+    const { body } = await list(person, `?discover=true&organization_id=${otherAdmin.organizationId}`);
+    expect(names(body.charitable_causes)).toEqual(['foreignActive']);
+    expect(Object.keys(body.charitable_causes[0])).not.toContain('account_id');
+    expect((await list(person, '?discover=maybe')).status).toBe(400);
+  });
+
   it('answers the list under its name, with paging and numbers', async () => {
     const { status, body } = await list(platform, '?limit=2');
     expect({ status, body }).toMatchObject({ status: 200, body: { page: 1, limit: 2, total: 6 } });
@@ -102,6 +112,9 @@ describe('GET /v1/charitable-causes', () => {
     expect(await listed(person, `?account_id=${person.accountId}`)).toEqual(['mine']);
     expect(await listed(person, `?account_id=${other.accountId}`)).toBe(403);
     expect(await listed(admin, `?account_id=${admin.accountId}`)).toEqual(['ours', 'oursActive']);
+    expect(await listed(admin, `?account_id=${member.accountId}`)).toEqual([]);
+    expect(await listed(person, `?account_id=${newId()}`)).toBe(404);
+    expect(await listed(platform, `?account_id=${newId()}`)).toBe(404);
     expect(await listed(admin, `?account_id=${otherAdmin.accountId}`)).toBe(403);
     expect(await listed(platform, `?account_id=${other.accountId}`)).toEqual(['theirs']);
   });

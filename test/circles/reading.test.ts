@@ -40,6 +40,21 @@ const join = (as: BuiltUser, saving_circle_id: string, account_ids?: string[]) =
   stack.post(`${path}/members`, { saving_circle_id, ...(account_ids && { account_ids }) }, { token: as.token });
 
 describe('GET /v1/saving-circles', () => {
+  it('with discover=true shows every public circle to everybody, without members and the account behind it', async () => {
+    const open = (await createCircle(stack, owner, { visibility: 'public' })).id;
+    const closed = (await createCircle(stack, owner)).id;
+    for (const user of [stranger, otherAdmin, platform]) {
+      const { body } = await stack.get(`${path}?discover=true&limit=100`, { token: user.token });
+      const shown: { id: string }[] = body.saving_circles;
+      expect(shown.map(({ id }) => id)).toContain(open);
+      expect(shown.map(({ id }) => id)).not.toContain(closed);
+      for (const circle of shown) {
+        expect(Object.keys(circle)).not.toEqual(expect.arrayContaining(['account_id']));
+        expect(Object.keys(circle)).not.toEqual(expect.arrayContaining(['members']));
+      }
+    }
+  });
+
   it('shows individuals their own and joined circles, admins the organization’s, platform all', async () => {
     const mine = (await createCircle(stack, owner)).id;
     const joined = (await createCircle(stack, stranger)).id;

@@ -181,6 +181,9 @@ describe('A payment from a balance', () => {
     const { status, body } = await pay({ reference_type: 'charitable_cause_donate', reference_id: cause.id });
     expect(status).toBe(400);
     expect(body.message).toContain('into itself');
+    const stranger = await buildIndividual(stack);
+    const theirs = { ...bodyOf({ reference_type: 'charitable_cause_donate', reference_id: cause.id }) };
+    expect((await pay(theirs, {}, stranger.token)).status).toBe(403);
   });
 
   it.each([
@@ -239,6 +242,19 @@ describe('The target of a payment', () => {
     const { body } = await stack.get(`/v1/products/${target.reference_id}`, { token: payer.token });
     expect(body.data).toMatchObject({ status: 'completed', current_amount: '5000.0000' });
     expect(await newestEventOf(target.reference_id)).toMatchObject(completedEvent);
+  });
+
+  it('takes exactly the rest of a product of which less than its minimum is left', async () => {
+    const target = await invest({ target: '5000', minimum: '100' });
+    const paying = (amount: number) => pay({ ...bodyOf(target), amount });
+    expect((await paying(4950)).status).toBe(201);
+    for (const amount of [49.9999, 50.0001, 100]) {
+      const { status, body } = await paying(amount);
+      expect([status, body.message]).toEqual([400, 'amount: the product takes exactly IDR 50.0000']);
+    }
+    expect((await paying(50)).status).toBe(201);
+    const { body } = await stack.get(`/v1/products/${target.reference_id}`, { token: payer.token });
+    expect(body.data).toMatchObject({ status: 'completed', current_amount: '5000.0000' });
   });
 
   it("is the caller's own goal: another's is a 403, past the target a 400, reaching it completes the goal", async () => {

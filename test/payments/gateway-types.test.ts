@@ -144,12 +144,18 @@ describe('A payment by gateway', () => {
     expect((await pay('account_top_up', organization.accountId)).status).toBe(403);
   });
 
+  it('is bounded by what is charged, nominal and fee together: just within the limits is taken', async () => {
+    for (const amount of [6_000, 49_996_000]) {
+      expect((await pay('account_top_up', payer.accountId, { amount })).status).toBe(201);
+    }
+  });
+
   it.each([
     ['an unknown reference_type', { reference_type: 'donation' }, 'reference_type'],
     ['an unknown channel', { payment_id: 999 }, 'payment_id'],
     ['a fraction of a rupiah', { amount: 20_000.5 }, 'amount'],
-    ['less than the channel takes', { amount: 9_999 }, 'amount'],
-    ['more than the channel takes', { amount: 50_000_001 }, 'amount'],
+    ['less, its fee included, than the channel takes', { amount: 5_999 }, 'amount'],
+    ['more, its fee included, than the channel takes', { amount: 49_996_001 }, 'amount'],
     ['a text as amount', { amount: '20000' }, 'amount'],
     ['a name that is too long', { transaction_name: 'x'.repeat(101) }, 'transaction_name'],
     ['a description that is too long', { transaction_desc: 'x'.repeat(256) }, 'transaction_desc'],

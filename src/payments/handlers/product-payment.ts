@@ -2,7 +2,7 @@ import type { LedgerReferenceType } from '../../ledger/transaction.ts';
 import { executePrepared } from '../../prepared-statements.ts';
 import type { ProductKind, ProductStatus } from '../../products/product.ts';
 import { refuse } from '../../shared/errors.ts';
-import { addMoney, compareMoney, formatMoney, type Money } from '../../shared/money.ts';
+import { addMoney, compareMoney, formatMoney, type Money, subtractMoney } from '../../shared/money.ts';
 import type { PaymentHandler, Rail } from '../handler.ts';
 import type { ReferenceType } from '../payment-order.ts';
 
@@ -43,7 +43,10 @@ export const productPayment = (facts: {
     const { kind, status, minimum_amount: minimum, target_amount: target, held } = product;
     if (kind !== facts.kind) refuse('REQUEST_INVALID', `reference_id: a product of kind ${kind}, not ${facts.kind}`);
     if (status !== 'open') refuse('REQUEST_INVALID', `reference_id: the product is ${status}`);
-    if (minimum !== null && compareMoney(amount, minimum) < 0) {
+    const rest = target === null ? null : subtractMoney(target, held ?? '0');
+    if (minimum !== null && rest !== null && compareMoney(rest, minimum) < 0) {
+      if (compareMoney(amount, rest) !== 0) refuse('REQUEST_INVALID', `amount: the product takes exactly IDR ${rest}`);
+    } else if (minimum !== null && compareMoney(amount, minimum) < 0) {
       refuse('REQUEST_INVALID', `amount: the product takes at least IDR ${formatMoney(minimum)}`);
     }
     if (target !== null && compareMoney(addMoney(held ?? '0', amount), target) > 0) {
