@@ -3,6 +3,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../encryption/sealer.ts';
 import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
+import { changesTo } from '../shared/changes.ts';
 import { refuse } from '../shared/errors.ts';
 import { Address } from './address.entity.ts';
 import { type AddressDetails, type AddressType, mayUseAddress, placeOfDetails } from './address.ts';
@@ -22,12 +23,13 @@ export interface UpdateAddressInput {
 export async function updateAddress(
   em: EntityManager,
   sealer: Sealer,
-  { caller, requestId, addressId, details: changes, addressType }: UpdateAddressInput,
+  { caller, requestId, addressId, details: asked, addressType }: UpdateAddressInput,
 ): Promise<OpenedAddress> {
   return em.transactional(async (tx) => {
     const address = await tx.findOne(Address, { id: addressId }, { lockMode: LockMode.PESSIMISTIC_WRITE });
     if (address === null || !mayUseAddress(caller, address)) refuse('NOT_FOUND', 'address_id: no such address');
     const { details: before } = await openAddress(sealer, address);
+    const changes = changesTo<AddressDetails>(before, asked);
     const changed: string[] = Object.keys(changes);
     const details = { ...before, ...changes };
     if (addressType !== undefined && addressType !== address.address_type) {

@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
+import { changesTo } from '../shared/changes.ts';
 import { refuse } from '../shared/errors.ts';
 import type { Money } from '../shared/money.ts';
 import { type CauseStatus, needsApproval } from './cause.ts';
@@ -30,7 +31,6 @@ export function updateCause(
     requestId,
   }: { caller: Caller; causeId: string; changes: CauseChanges; requestId: string },
 ): Promise<CauseRow> {
-  const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
   return em.transactional(async (tx) => {
     const cause = await lockCause(tx, causeId);
     if (cause.created_by !== caller.userId && !(await isManager(tx, causeId, caller.userId))) {
@@ -41,6 +41,8 @@ export function updateCause(
       refuse('FORBIDDEN', `status: the charitable cause was never approved and cannot be set to ${status}`);
     }
     const previousStatus = cause.status;
+    const given = changesTo<CauseChanges>(cause, changes);
+    if (Object.keys(given).length === 0) return readCause(tx, causeId);
     tx.assign(cause, { ...given, updated_at: new Date() });
     await tx.flush();
     await recordEvent(tx, {

@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
+import { changesTo } from '../shared/changes.ts';
 import { refuse } from '../shared/errors.ts';
 import { formatMoney, type Money } from '../shared/money.ts';
 import { requireManager } from './circle-access.ts';
@@ -37,14 +38,16 @@ export function updateCircle(
   return em.transactional(async (tx) => {
     const circle = await lockLiveCircle(tx, circleId);
     requireManager(caller, circle);
-    const fields = Object.entries(change).flatMap(([field, value]) => (value === undefined ? [] : [field]));
+    const changes = changesTo<CircleChange>(circle, change);
+    const fields = Object.keys(changes);
+    if (fields.length === 0) return circle;
     const fixed = circle.status === 'new' ? [] : fields.filter((field) => !alwaysChangeable.includes(field));
     if (fixed.length > 0) {
       refuse('REQUEST_INVALID', `${fixed.join(', ')}: can be changed while the saving circle is new only`);
     }
-    if (change.name !== undefined) circle.name = change.name;
-    if (change.visibility !== undefined) circle.visibility = change.visibility;
-    if (circle.status === 'new') await changeTerms(tx, circle, change);
+    if (changes.name !== undefined) circle.name = changes.name;
+    if (changes.visibility !== undefined) circle.visibility = changes.visibility;
+    if (circle.status === 'new') await changeTerms(tx, circle, changes);
     circle.updated_at = new Date();
     await tx.flush();
     await recordEvent(tx, {
@@ -77,7 +80,11 @@ async function changeTerms(tx: EntityManager, circle: SavingCircle, change: Circ
   }
   if (current_turn !== undefined) circle.current_turn = current_turn;
   if (circle.current_turn > circle.capacity) {
-    const field = current_turn === undefined ? 'capacity' : 'current_turn';
-    refuse('REQUEST_INVALID', `${field}: the current turn must be from 1 to the capacity`);
+    refuse(
+      'REQUEST_INVALID',
+      current_turn === undefined
+        ? `capacity: must not be below current_turn, which is ${circle.current_turn}`
+        : `current_turn: must be from 1 to the capacity, which is ${circle.capacity}`,
+    );
   }
 }

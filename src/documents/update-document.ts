@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../encryption/sealer.ts';
 import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
+import { changesTo } from '../shared/changes.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Document } from './document.entity.ts';
 import { type DocumentType, type ProductType, placeOfUrl } from './document.ts';
@@ -30,10 +31,10 @@ export async function updateDocument(
   { storage, sealer }: { storage: Storage; sealer: Sealer },
   { caller, requestId, documentId, changes: { url, ...rest } }: UpdateDocumentInput,
 ): Promise<Document> {
-  const changes = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
-  const changed = Object.keys(changes);
   return em.transactional(async (tx) => {
     const document = await getOwnDocument(tx, caller, documentId);
+    const changes = changesTo<typeof rest>(document, rest);
+    const changed = Object.keys(changes);
     tx.assign(document, changes);
     if (rest.product_id !== undefined || rest.product_type !== undefined) {
       const { product_type: productType = null, product_id: productId = null } = document;

@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../encryption/sealer.ts';
 import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
+import { type Changes, changesTo } from '../shared/changes.ts';
 import { refuse } from '../shared/errors.ts';
 import { requireDocumentOf } from './create-official-document.ts';
 import { lockOfficialDocument, type OpenedOfficialDocument, openOfficialDocument } from './find-official-documents.ts';
@@ -11,8 +12,6 @@ import {
   placeOfDetails,
   type VerificationStatus,
 } from './official-document.ts';
-
-type Changes<T> = { [Field in keyof T]?: T[Field] | undefined };
 
 export interface UpdateOfficialDocumentInput {
   caller: Caller;
@@ -28,9 +27,6 @@ export interface UpdateOfficialDocumentInput {
   }>;
 }
 
-const named = <T extends object>(changes: T): T =>
-  Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined)) as T;
-
 /**
  * Changes an official document. `verification_status` is set by platform users (403 otherwise); what others change is
  * to be verified again. Refuses with NOT_FOUND one that the caller may not use.
@@ -41,14 +37,15 @@ export async function updateOfficialDocument(
   { caller, requestId, id, ...input }: UpdateOfficialDocumentInput,
 ): Promise<OpenedOfficialDocument> {
   const isPlatform = caller.userType === 'platform';
-  const [details, changes] = [named(input.details), named(input.changes)];
-  const changed = [...Object.keys(details), ...Object.keys(changes)];
   return em.transactional(async (tx) => {
     const row = await lockOfficialDocument(tx, caller, id);
-    if (changes.verification_status !== undefined && !isPlatform) {
+    if (input.changes.verification_status !== undefined && !isPlatform) {
       refuse('FORBIDDEN', 'verification_status: only platform users set it');
     }
     const opened = await openOfficialDocument(sealer, row);
+    const details = changesTo<OfficialDetails>(opened.details, input.details);
+    const changes = changesTo<typeof input.changes>(row, input.changes);
+    const changed = [...Object.keys(details), ...Object.keys(changes)];
     if (changed.length === 0) return opened;
     await requireDocumentOf(tx, row.user_id, changes.document_id ?? null);
     if (Object.keys(details).length > 0) {

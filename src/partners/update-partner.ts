@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
 import { Organization } from '../organizations/organization.entity.ts';
+import { changesTo } from '../shared/changes.ts';
 import { refuse } from '../shared/errors.ts';
 import type { Money } from '../shared/money.ts';
 import { lockPartner } from './find-partner.ts';
@@ -34,17 +35,18 @@ export function updatePartner(em: EntityManager, input: Change & { changes: Part
       }
     }
     const previousStatus = partner.status;
-    const changes = Object.fromEntries(Object.entries(input.changes).filter(([, value]) => value !== undefined));
+    const changes = changesTo<PartnerChanges>(partner, input.changes);
+    if (Object.keys(changes).length === 0) return partner;
     tx.assign(partner, { ...changes, updated_at: new Date() });
     await tx.flush();
     await recordEvent(tx, {
       event: 'RESOURCE_UPDATED',
-      ...(status === undefined ? {} : { impact: 'HIGH' as const }),
+      ...(changes.status === undefined ? {} : { impact: 'HIGH' as const }),
       resourceType: 'partner',
       resourceId: partner.id,
       actorId: input.caller.userId,
       requestId: input.requestId,
-      data: { ...changes, ...(status === undefined ? {} : { previous_status: previousStatus }) },
+      data: { ...changes, ...(changes.status === undefined ? {} : { previous_status: previousStatus }) },
     });
     return partner;
   });

@@ -99,5 +99,5 @@ function transactionRows(order: PaymentOrder): TransactionRow[] {
   };
   return compareMoney(order.admin_fee, '0') === 0
     ? [price]
-    : [price, { ...price, type: 'fee', amount: order.admin_fee }];
+    : [price, { ...price, type: 'fee', amount: order.admin_fee, sourceAccountId: systemAccounts.feeRevenue }];
 }

@@ -2,6 +2,7 @@ import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
 import { findBalances } from '../ledger/find-balances.ts';
+import { changesTo } from '../shared/changes.ts';
 import { refuse } from '../shared/errors.ts';
 import { compareMoney, type Money } from '../shared/money.ts';
 import { refuseMinimumPastTarget } from './create-product.ts';
@@ -29,12 +30,15 @@ export function updateProduct(
   return em.transactional(async (tx) => {
     const product = await tx.findOne(Product, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
     if (product === null) refuse('NOT_FOUND', 'product_id: no such product');
-    if (change.name !== undefined) product.name = change.name;
-    if (change.target_amount !== undefined) product.target_amount = change.target_amount;
-    if (change.minimum_amount !== undefined) product.minimum_amount = change.minimum_amount;
+    const { status: asked, ...fields } = change;
+    const changes = changesTo<Omit<ProductChange, 'status'>>(product, fields);
+    Object.assign(product, changes);
     refuseMinimumPastTarget(product.minimum_amount, product.target_amount);
     const balanceOf = await findBalances(tx, [product.account_id]);
-    product.status = statusAfter(product, balanceOf(product.account_id), change.status);
+    const status = statusAfter(product, balanceOf(product.account_id), asked);
+    const changed = [...Object.keys(changes), ...(status === product.status ? [] : ['status'])];
+    if (changed.length === 0) return;
+    product.status = status;
     product.updated_at = new Date();
     await recordEvent(tx, {
       event: 'RESOURCE_UPDATED',
@@ -42,7 +46,7 @@ export function updateProduct(
       resourceId: id,
       actorId: caller.userId,
       requestId,
-      data: { fields: Object.keys(change), status: product.status },
+      data: { fields: changed, status },
     });
   });
 }

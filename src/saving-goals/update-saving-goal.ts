@@ -2,6 +2,7 @@ import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
 import { findBalances } from '../ledger/find-balances.ts';
+import { changesTo } from '../shared/changes.ts';
 import { refuse } from '../shared/errors.ts';
 import { compareMoney, type Money } from '../shared/money.ts';
 import { refuseUnlessOwn } from './find-saving-goals.ts';
@@ -28,9 +29,9 @@ export function updateSavingGoal(
     const goal = await tx.findOne(SavingGoal, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
     if (goal === null) refuse('NOT_FOUND', 'saving_goal_id: no such saving goal');
     refuseUnlessOwn(caller, goal);
-    if (change.name !== undefined) goal.name = change.name;
-    if (change.target_amount !== undefined) goal.target_amount = change.target_amount;
-    if (change.target_date !== undefined) goal.target_date = change.target_date;
+    const changes = changesTo<SavingGoalChange>(goal, change);
+    if (Object.keys(changes).length === 0) return;
+    Object.assign(goal, changes);
     const balanceOf = await findBalances(tx, [goal.account_id]);
     goal.status = compareMoney(balanceOf(goal.account_id), goal.target_amount) >= 0 ? 'completed' : 'active';
     goal.updated_at = new Date();
@@ -40,7 +41,7 @@ export function updateSavingGoal(
       resourceId: id,
       actorId: caller.userId,
       requestId,
-      data: { fields: Object.keys(change), status: goal.status },
+      data: { fields: Object.keys(changes), status: goal.status },
     });
   });
 }

@@ -176,7 +176,7 @@ describe('PATCH /v1/official-documents/:id (update-official-document)', () => {
       number: 'A1234567',
       name_on_document: 'Siti R.',
     });
-    expect(await eventsOf(id)).toEqual(['RESOURCE_CREATED MEDIUM', ...Array(3).fill('RESOURCE_UPDATED MEDIUM')]);
+    expect(await eventsOf(id)).toEqual(['RESOURCE_CREATED MEDIUM', ...Array(2).fill('RESOURCE_UPDATED MEDIUM')]);
   });
 
   it('sets verification_status for platform only: 403 for everybody else', async () => {
