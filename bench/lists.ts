@@ -26,6 +26,10 @@ interface Shelf {
   productId: string;
 }
 
+/** The id of the seeded user of this number, as SQL: a UUID of version 4, as tokens name users. */
+const userId = (number: string): string =>
+  `overlay(overlay(md5('user ' || ${number}) placing '4' from 13) placing '8' from 17)::uuid`;
+
 const kinds = ['investment', 'donation', 'saving_goal', 'account_top_up'];
 
 async function seed(stack: BenchStack, rows: number): Promise<Shelf> {
@@ -34,7 +38,7 @@ async function seed(stack: BenchStack, rows: number): Promise<Shelf> {
   const productId = newId();
   await em.execute(
     `insert into users (id, email, name, user_type, role_id, status, password_hash)
-     select md5('user ' || n)::uuid, n || '@bench.example', 'Payer', 'individual', r.id, 'active', 'none'
+     select ${userId('n')}, n || '@bench.example', 'Payer', 'individual', r.id, 'active', 'none'
      from generate_series(0, ${users - 1}) n, roles r where r.name = 'individual_user'
      union all select ?, 'platform@bench.example', 'Platform', 'platform', r.id, 'active', 'none'
      from roles r where r.name = 'platform_admin'`,
@@ -48,7 +52,7 @@ async function seed(stack: BenchStack, rows: number): Promise<Shelf> {
       await tx.execute(
         `insert into transactions (id, user_id, amount, status, source_account_id, type, reference_type, reference_id,
            batch_id, purpose, created_at)
-         select gen_random_uuid(), md5('user ' || n % ${users})::uuid, 1 + n % 1000, 'successful', gen_random_uuid(),
+         select gen_random_uuid(), ${userId(`n % ${users}`)}, 1 + n % 1000, 'successful', gen_random_uuid(),
            case when n % 10 = 0 then 'fee' else 'price' end, (array['${kinds.join("','")}'])[1 + n % ${kinds.length}],
            case when n % 500 = 0 then ?::uuid else gen_random_uuid() end, gen_random_uuid(), 'product_transfer',
            timestamptz '2026-01-01' + n * interval '7 milliseconds'
@@ -67,8 +71,8 @@ async function seed(stack: BenchStack, rows: number): Promise<Shelf> {
   await em.execute('vacuum (analyze) transactions');
   await em.execute('vacuum analyze');
   const [owner] = await em.execute<{ id: string; total: string; deep: string; all: string }[]>(
-    `select md5('user 7')::uuid as id, (select count(*) from transactions where user_id = md5('user 7')::uuid) as total,
-       (select id from transactions where user_id = md5('user 7')::uuid order by created_at limit 1 offset 5) as deep,
+    `select ${userId('7')} as id, (select count(*) from transactions where user_id = ${userId('7')}) as total,
+       (select id from transactions where user_id = ${userId('7')} order by created_at limit 1 offset 5) as deep,
        (select id from transactions order by created_at limit 1 offset ${Math.floor(rows / 10)}) as all`,
   );
   if (owner === undefined) throw new Error('there is no owner');
