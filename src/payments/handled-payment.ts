@@ -1,11 +1,9 @@
-import { must } from '../shared/assert.ts';
 import type { HandledPayment, PaymentHandler } from './handler.ts';
 import { handlerOf } from './handlers/index.ts';
 import type { PaymentOrder } from './payment-order.entity.ts';
 
 /** The handler of an order that exists: its reference type was checked when it was opened. */
-export const handlerOfOrder = (order: PaymentOrder): PaymentHandler =>
-  must(handlerOf(order.reference_type), `an order has a handled reference type (${order.reference_type})`);
+export const handlerOfOrder = (order: PaymentOrder): PaymentHandler => handlerOf(order.reference_type);
 
 /** An order as its handler sees it. */
 export const handledPayment = (order: PaymentOrder): HandledPayment => ({

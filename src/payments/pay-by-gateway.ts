@@ -52,5 +52,5 @@ export function payByGateway(
     return { found, idempotency: opening.idempotency };
   };
   const target = `${body.reference_type}/${body.reference_id}/${caller.userId}`;
-  return handlerOf(body.reference_type)?.inTurn ? turns.take(target, pay) : pay();
+  return handlerOf(body.reference_type).inTurn ? turns.take(target, pay) : pay();
 }

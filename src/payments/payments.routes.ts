@@ -137,7 +137,7 @@ room.post(
   async ({ em, deps, caller, body, ctx, requestId }) => {
     const paid = await payAsAsked(em, body, { caller, key: readIdempotencyKey(ctx), requestId });
     if (!paid.replayed)
-      void handlerOf(body.reference_type)?.afterSettled?.(deps.temporal, { referenceId: body.reference_id });
+      void handlerOf(body.reference_type).afterSettled?.(deps.temporal, { referenceId: body.reference_id });
     return sendStored(paid);
   },
 );

@@ -35,7 +35,7 @@ export interface PreparedPayment {
 /** The handler of a payment on a rail. Refuses: nothing handles it or not on this rail (400), permission missing (403). */
 export function getHandler(caller: Caller, referenceType: ReferenceType, rail: Rail): PaymentHandler {
   const handler = handlerOf(referenceType);
-  if (!handler?.rails.includes(rail)) {
+  if (!handler.rails.includes(rail)) {
     refuse('REQUEST_INVALID', `reference_type: ${referenceType} cannot be paid by ${rail}`);
   }
   requirePermission(caller, handler.permission);

@@ -4,8 +4,8 @@ import { refuse } from '../../shared/errors.ts';
 import type { PaymentHandler } from '../handler.ts';
 
 /** A top-up of an account that the caller may use. Gateway only. */
-export const accountTopUp: PaymentHandler = {
-  referenceType: 'account_top_up',
+export const accountTopUp = {
+  referenceType: 'account_top_up' as const,
   permission: 'top-up-account',
   rails: ['gateway'],
   ledgerReferenceType: 'account_top_up',
@@ -16,4 +16,4 @@ export const accountTopUp: PaymentHandler = {
     if (!mayUseAccount(caller, account)) refuse('FORBIDDEN', 'reference_id: the account is not yours');
     return { accountId: account.id };
   },
-};
+} satisfies PaymentHandler;

@@ -3,8 +3,8 @@ import { closeDonation, completeDonation, openDonation } from '../../donations/d
 import type { PaymentHandler } from '../handler.ts';
 
 /** A donation to an active cause, credited to the cause's own account. Both rails; any number at once. */
-export const charitableCauseDonate: PaymentHandler = {
-  referenceType: 'charitable_cause_donate',
+export const charitableCauseDonate = {
+  referenceType: 'charitable_cause_donate' as const,
   permission: 'donate-charitable-cause',
   rails: ['gateway', 'balance'],
   ledgerReferenceType: 'donation',
@@ -20,4 +20,4 @@ export const charitableCauseDonate: PaymentHandler = {
   effect: (payment, settledIn) =>
     completeDonation(payment, settledIn, { type: 'specific', causeId: payment.referenceId }),
   onClosed: (tx, payment) => closeDonation(tx, payment),
-};
+} satisfies PaymentHandler;

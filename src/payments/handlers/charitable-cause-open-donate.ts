@@ -4,8 +4,8 @@ import { refuse } from '../../shared/errors.ts';
 import type { PaymentHandler } from '../handler.ts';
 
 /** A donation without a cause: it waits in the open pool until it is allocated. Both rails. */
-export const charitableCauseOpenDonate: PaymentHandler = {
-  referenceType: 'charitable_cause_open_donate',
+export const charitableCauseOpenDonate = {
+  referenceType: 'charitable_cause_open_donate' as const,
   permission: 'donate-charitable-cause',
   rails: ['gateway', 'balance'],
   ledgerReferenceType: 'donation',
@@ -19,4 +19,4 @@ export const charitableCauseOpenDonate: PaymentHandler = {
   onPending: (tx, payment) => openDonation(tx, payment, { type: 'open', causeId: null }),
   effect: (payment, settledIn) => completeDonation(payment, settledIn, { type: 'open', causeId: null }),
   onClosed: (tx, payment) => closeDonation(tx, payment),
-};
+} satisfies PaymentHandler;

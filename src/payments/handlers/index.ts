@@ -11,22 +11,19 @@ import { takafulInsurance } from './takaful-insurance.ts';
 import { takafulTabaruContribution } from './takaful-tabaru-contribution.ts';
 import { trustedPartnerInvestment } from './trusted-partner-investment.ts';
 
-/** The handler table: one line for each kind of payment. */
-export const handlers: readonly PaymentHandler[] = [
-  accountTopUp,
-  charitableCauseDonate,
-  charitableCauseOpenDonate,
-  savingCircleContribution,
-  savingGoalContribution,
+/** The handler of each kind of payment. A reference type without one does not compile. */
+const handlers = {
+  account_top_up: accountTopUp,
+  charitable_cause_donate: charitableCauseDonate,
+  charitable_cause_open_donate: charitableCauseOpenDonate,
+  saving_goal_contribution: savingGoalContribution,
   investment,
-  commodityFinancingPayment,
-  trustedPartnerInvestment,
-  takafulInsurance,
-  takafulTabaruContribution,
-];
+  saving_circle_contribution: savingCircleContribution,
+  commodity_financing_payment: commodityFinancingPayment,
+  trusted_partner_investment: trustedPartnerInvestment,
+  takaful_insurance: takafulInsurance,
+  takaful_tabaru_contribution: takafulTabaruContribution,
+} satisfies { [Type in ReferenceType]: PaymentHandler & { referenceType: Type } };
 
-const byReferenceType = new Map(handlers.map((handler) => [handler.referenceType, handler]));
-
-/** The handler of a reference type, or undefined when nothing handles it. */
-export const handlerOf = (referenceType: ReferenceType): PaymentHandler | undefined =>
-  byReferenceType.get(referenceType);
+/** The handler of a reference type. */
+export const handlerOf = (referenceType: ReferenceType): PaymentHandler => handlers[referenceType];

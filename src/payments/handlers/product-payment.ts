@@ -25,13 +25,13 @@ const quickQuery = `(select account_id from products where id = ? and kind = ? a
   and target_amount is null and (minimum_amount is null or minimum_amount <= ?))`;
 
 /** A payment into an open product of one kind; five reference types differ in these facts only. */
-export const productPayment = (facts: {
-  referenceType: ReferenceType;
+export const productPayment = <Type extends ReferenceType>(facts: {
+  referenceType: Type;
   kind: ProductKind;
   permission: string;
   rails: readonly Rail[];
   ledgerReferenceType: LedgerReferenceType;
-}): PaymentHandler => ({
+}): PaymentHandler & { referenceType: Type } => ({
   referenceType: facts.referenceType,
   permission: facts.permission,
   rails: facts.rails,

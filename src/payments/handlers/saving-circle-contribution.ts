@@ -4,8 +4,8 @@ import { closeContribution, settleContribution } from '../../circles/settle-cont
 import type { PaymentHandler } from '../handler.ts';
 
 /** A member's contribution to the open round of a saving circle, on both rails; one for each member and turn. */
-export const savingCircleContribution: PaymentHandler = {
-  referenceType: 'saving_circle_contribution',
+export const savingCircleContribution = {
+  referenceType: 'saving_circle_contribution' as const,
   permission: 'update-saving-circle',
   rails: ['gateway', 'balance'],
   ledgerReferenceType: 'saving_circle',
@@ -26,4 +26,4 @@ export const savingCircleContribution: PaymentHandler = {
   onClosed: (tx, { orderId }, outcome) =>
     orderId === null ? Promise.resolve() : closeContribution(tx, orderId, outcome),
   afterSettled: (workflows, { referenceId }) => workflows.wakeSavingCircle(referenceId, 'contributionCompleted'),
-};
+} satisfies PaymentHandler;

@@ -22,8 +22,8 @@ const refuseRepeat = (): never =>
   refuse('DUPLICATE', 'reference_id: the saving goal has an open payment order already');
 
 /** A contribution to a saving goal of the caller, on both rails; one open order for a goal at a time. */
-export const savingGoalContribution: PaymentHandler = {
-  referenceType: 'saving_goal_contribution',
+export const savingGoalContribution = {
+  referenceType: 'saving_goal_contribution' as const,
   permission: 'contribute-saving-goal',
   rails: ['gateway', 'balance'],
   ledgerReferenceType: 'saving_goal',
@@ -61,4 +61,4 @@ export const savingGoalContribution: PaymentHandler = {
       orderId,
     ]);
   },
-};
+} satisfies PaymentHandler;
