@@ -87,7 +87,7 @@ const unconfirmedMs = 24 * hourMs;
 const isUndecided = ({ outcome }: ReceiptOpening): boolean => outcome === 'owned' || outcome === 'unconfirmed';
 
 /**
- * Asks at intervals that grow from ten seconds to an hour: about what the provider does not confirm for a day, and about
+ * Asks at intervals that grow from three seconds to an hour: about what the provider does not confirm for a day, and about
  * what is somebody's for as long as that one is open and has not taken it.
  */
 async function askAgain(stray: StrayPayment, first: ReceiptOpening): Promise<ReceiptOpening> {
@@ -98,7 +98,7 @@ async function askAgain(stray: StrayPayment, first: ReceiptOpening): Promise<Rec
     if (opened.outcome === 'unconfirmed' && elapsed >= unconfirmedMs) return opened;
     upsertSearchAttributes([{ key: searchAttributeKeys.PaymentState, value: opened.outcome.toUpperCase() }]);
     setCurrentDetails(stories[opened.outcome === 'owned' ? 'owned' : 'unconfirmed']);
-    await sleep(Math.min(Math.max(elapsed, 10 * secondMs), hourMs));
+    await sleep(Math.min(Math.max(elapsed, 3 * secondMs), hourMs));
     opened = await openReceipt(stray);
     if (isUndecided(opened) && workflowInfo().continueAsNewSuggested) {
       await condition(allHandlersFinished);
