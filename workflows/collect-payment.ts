@@ -86,7 +86,7 @@ export async function collectPayment<Opened extends OpenedOrder>(
     status = await instrument;
   } catch (refusal) {
     await condition(allHandlersFinished);
-    if (steps.again) throw refusal;
+    if (steps.again || isCancellation(refusal)) throw refusal;
     return { status: 'REFUSED' };
   }
   let seen = 0;

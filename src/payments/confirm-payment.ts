@@ -58,9 +58,10 @@ export async function confirmInstrument(
   );
   const pays = (payment: ProviderPayment) =>
     payment.reference === reference && compareMoney(payment.amount, total) === 0;
-  const paying = isFinalOrder(ours) ? undefined : received.find(pays);
+  const isOpen = !isFinalOrder(ours);
+  const paying = isOpen ? received.find(pays) : undefined;
   const strays = received.filter((payment) => payment !== paying).map(strayOf);
-  const isUnsettled = paying === undefined && isSettling(state, pays);
+  const isUnsettled = isOpen && paying === undefined && isSettling(state, pays);
   await noteSettling(em, table, reference, isUnsettled);
   if (paying !== undefined) {
     const { providerPaymentId, providerPaymentMethodId, amount } = paying;

@@ -137,6 +137,14 @@ describe('A callback', () => {
     expect(await balanceOf(stack, payer.accountId)).toBe('50000.0000');
   });
 
+  it('that comes seconds before the provider lists its payment is enough: nobody waits for the next question', async () => {
+    await stack.sandbox.put('/sandbox/faults', { listing: { lag_ms: 3_000 } });
+    const order = await topUp();
+    await pay(order);
+    await paid(order.payment_order_id);
+    expect(await receiptsOf(order.payment_order_id)).toMatchObject([{ state: 'applied' }]);
+  });
+
   it('sent in many copies and shuffled, for ten payments at once, settles each once', async () => {
     await stack.sandbox.put('/sandbox/faults', { callbacks: { copies: 10, shuffle: true } });
     const orders = await Promise.all(Array.from({ length: 10 }, () => topUp()));

@@ -58,9 +58,9 @@ const send = (reference_id: string, { id, payment_method }: Payment, { event = '
     { headers: { 'x-callback-token': stack.callbackToken, 'webhook-id': randomUUID() } },
   );
 
-const statusIn = async (table: 'payment_orders' | 'partner_payments', id: string) =>
+const statusIn = async (table: Table, id: string) =>
   (await stack.em().execute<{ status: string }[]>(`select status from ${table} where id = ?`, [id]))[0]?.status;
-const becomes = (table: 'payment_orders' | 'partner_payments', { id }: Instrument, wanted: string) =>
+const becomes = (table: Table, { id }: Instrument, wanted: string) =>
   eventually(
     () => statusIn(table, id),
     (status) => status === wanted,
@@ -75,16 +75,22 @@ const receiptsOf = (payment: Payment) =>
 const caseOf = (payment: Payment) =>
   stack.deps.temporal.client.workflow.getHandle(`unmatched-receipt/${receiptIdFor(payment.id)}`);
 
-async function expireNow(table: 'payment_orders' | 'partner_payments', instrument: Instrument): Promise<void> {
+type Table = 'payment_orders' | 'partner_payments';
+type Final = 'PAID' | 'FAILED' | 'EXPIRED';
+
+/** Ends a payment at the provider, and is heard. */
+async function end(table: Table, instrument: Instrument, status: Final): Promise<void> {
+  const { payment_code } = instrument;
   await stack.sandbox.put('/sandbox/faults', {});
-  await stack.sandbox.post('/sandbox/expire', { payment_code: instrument.payment_code });
-  await becomes(table, instrument, 'EXPIRED');
+  if (status === 'PAID') await pay(instrument);
+  else await stack.sandbox.post(status === 'FAILED' ? '/sandbox/decline' : '/sandbox/expire', { payment_code });
+  await becomes(table, instrument, status);
   await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
 }
 
 async function finalOrder(): Promise<Instrument> {
   const order = await openOrder();
-  await expireNow('payment_orders', order);
+  await end('payment_orders', order, 'EXPIRED');
   return order;
 }
 
@@ -179,43 +185,36 @@ describe('Money that nobody may apply is in suspense, whatever its callback name
   }, 90_000);
 });
 
-describe('A hint to a payment that is final', () => {
-  it.each(['EXPIRED', 'PAID'])(
-    'finds the money that came after an order was %s, without a callback',
-    async (status) => {
-      const order = await openOrder();
-      if (status === 'PAID') {
-        await send(order.id, await pay(order));
-        await becomes('payment_orders', order, 'PAID');
-      } else await expireNow('payment_orders', order);
-      const payment = await pay(order);
-      await stack.deps.temporal.hintGatewayPayment(order.id);
-      await eventually(
-        () => receiptsOf(payment),
-        (rows) => rows.length === 1,
-      );
-      expect(await receiptsOf(payment)).toEqual([
-        { state: 'suspended', reason: status === 'PAID' ? 'double' : 'late' },
-      ]);
-    },
-  );
+describe('A hint to a payment that is final finds the money that came afterwards, without a callback', () => {
+  const expectFound = async (payment: Payment, status: Final) => {
+    await eventually(
+      () => receiptsOf(payment),
+      (rows) => rows.length === 1,
+    );
+    const reason = status === 'PAID' ? 'double' : 'late';
+    expect(await receiptsOf(payment)).toEqual([{ state: 'suspended', reason }]);
+  };
 
-  it.each([0, 24])(
-    'finds the money that came after a partner’s payment was paid, with a settlement delay of %d hours',
-    async (settlementDelayHours) => {
-      partner = await buildPartner(stack, { settlementDelayHours });
-      const mine = await openPartnerPayment();
-      await send(mine.id, await pay(mine));
-      await becomes('partner_payments', mine, 'PAID');
-      const payment = await pay(mine);
-      await stack.deps.temporal.hintPartnerPayment(mine.id);
-      await eventually(
-        () => receiptsOf(payment),
-        (rows) => rows.length === 1,
-      );
-      expect(await receiptsOf(payment)).toEqual([{ state: 'suspended', reason: 'double' }]);
-    },
-  );
+  it.each<Final>(['PAID', 'FAILED', 'EXPIRED'])('of an order that ended %s', async (status) => {
+    const order = await openOrder();
+    await end('payment_orders', order, status);
+    const payment = await pay(order);
+    await stack.deps.temporal.hintGatewayPayment(order.id);
+    await expectFound(payment, status);
+  });
+
+  it.each<[Final, number]>([
+    ['PAID', 0],
+    ['PAID', 24],
+    ['EXPIRED', 0],
+  ])('of a partner’s payment that ended %s, with a settlement delay of %d hours', async (status, hours) => {
+    partner = await buildPartner(stack, { settlementDelayHours: hours });
+    const mine = await openPartnerPayment();
+    await end('partner_payments', mine, status);
+    const payment = await pay(mine);
+    await stack.deps.temporal.hintPartnerPayment(mine.id);
+    await expectFound(payment, status);
+  });
 });
 
 describe('Settlement of a payment whose money has a receipt already', () => {

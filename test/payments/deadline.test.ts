@@ -157,6 +157,9 @@ describe.each(Object.keys(rails) as (keyof typeof rails)[])(
       expect(later.historyLength).toBeGreaterThan(historyLength);
       expect(later.historyLength).toBeLessThan(historyLength + 200);
       expect(await settlingPayments()).toBe(1);
+      if (table === 'payment_orders') return;
+      const { next } = (await partner.get(`/payments/${payment.id}/timeline`)).body.data;
+      expect(next).toEqual({ at: null, text: expect.stringContaining('paid or on its way') });
     }
 
     it('while the provider says paid and does not list the payment yet; listed, it is settled', async () => {
