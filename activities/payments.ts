@@ -43,7 +43,7 @@ export function createPaymentActivities(deps: Dependencies) {
       expireInstrument(em, gateway, { orderId, signal: cancellationSignal() }),
     ),
     openReceipt: step(deps, 'openReceipt', (em, stray: StrayPayment) =>
-      openReceipt(em, gateway, { stray, signal: cancellationSignal() }),
+      openReceipt(em, { gateway, workflows: deps.temporal }, { stray, signal: cancellationSignal() }),
     ),
     settleReceipt: step(deps, 'settleReceipt', (em, input: { receiptId: string; settlement: ReceiptSettlement }) =>
       settleReceipt(em, input),

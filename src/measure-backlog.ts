@@ -16,7 +16,12 @@ union all select 'undelivered_callbacks', count(*)::int, min(received_at)
 union all select 'overdue_webhooks', count(*)::int, min(next_attempt_at)
   from webhook_deliveries where status = 'pending' and next_attempt_at < now()
 union all select 'overdue_payment_orders', count(*)::int, min(expires_at)
-  from payment_orders where status in ('PENDING', 'WAITING_PAYMENT') and expires_at < now()
+  from payment_orders where status in ('PENDING', 'WAITING_PAYMENT') and expires_at < now() and settling_since is null
+union all select 'settling_payments', count(*)::int, min(settling_since)
+  from (select settling_since from payment_orders where settling_since is not null and status in ('PENDING', 'WAITING_PAYMENT')
+    union all
+    select settling_since from partner_payments where settling_since is not null and status in ('PENDING', 'WAITING_PAYMENT'))
+    settling where settling_since < now() - interval '10 minutes'
 union all select 'open_reconciliations', count(*)::int, min(created_at) from reconciliations where state = 'open'`;
 
 interface WaitingRow {

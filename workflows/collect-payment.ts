@@ -4,7 +4,9 @@ import {
   condition,
   defineSignal,
   defineUpdate,
+  isCancellation,
   ParentClosePolicy,
+  patched,
   setHandler,
   startChild,
   TimeoutFailure,
@@ -12,8 +14,9 @@ import {
 } from '@temporalio/workflow';
 import type { Confirmation, ConfirmedPayment, OpenedOrder } from '../src/payments/payment-contract.ts';
 import type { PaymentOrderStatus } from '../src/payments/payment-order.ts';
+import { receiptReusePolicy } from '../src/payments/receipt.ts';
 import { workflowIds } from '../src/shared/workflow-ids.ts';
-import { askingWait, tellPayment, timeLeft } from './payment-progress.ts';
+import { askingWait, settlingWait, tellPayment, timeLeft } from './payment-progress.ts';
 import { unmatchedReceipt } from './unmatched-receipt.ts';
 
 /** The request waits for this: the payment's status once the provider has answered for the first time. */
@@ -52,14 +55,22 @@ export interface PaymentSteps<Opened extends OpenedOrder> {
   continueAsNew(): Promise<never>;
 }
 
+/** How a payment ended, unless its first step refused it. */
+export interface CollectedPayment<Opened extends OpenedOrder> {
+  status: PaymentOrderStatus;
+  opened: Opened;
+  /** Waits so many milliseconds, and looks after each hint for money that came besides. */
+  lookAround(waitMs: number): Promise<void>;
+}
+
 /**
  * A payment from its row to its end: opens it, gets an instrument from the provider, waits for the payer until the
  * deadline, and settles or closes. It believes nobody but the provider, whom it asks after each callback, at growing
- * intervals, and after expiring the instrument at the deadline.
+ * intervals, and after expiring the instrument at the deadline. While the provider says paid or pending it stays open.
  */
 export async function collectPayment<Opened extends OpenedOrder>(
   steps: PaymentSteps<Opened>,
-): Promise<{ status: PaymentOrderStatus; opened: Opened } | { status: 'REFUSED' }> {
+): Promise<CollectedPayment<Opened> | { status: 'REFUSED' }> {
   let hints = 0;
   const opening = steps.open(new Date(Date.now()).toISOString());
   const instrument = opening.then((opened) => getInstrument(steps, opened));
@@ -75,37 +86,56 @@ export async function collectPayment<Opened extends OpenedOrder>(
     status = await instrument;
   } catch (refusal) {
     await condition(allHandlersFinished);
-    if (steps.again) throw refusal;
+    if (steps.again || isCancellation(refusal)) throw refusal;
     return { status: 'REFUSED' };
   }
   let seen = 0;
+  /** Since when, in milliseconds of the epoch, the provider says paid or pending and nothing can be settled. */
+  let settlingSince: number | null = null;
   for (let round = 0; status === 'WAITING_PAYMENT' || status === 'PENDING'; round += 1) {
-    const wait = askingWait(round, opened.deadline);
-    tellPayment(status, opened, wait);
+    const wait =
+      settlingSince === null ? askingWait(round, opened.deadline) : settlingWait(settlingSince, opened.deadline);
+    tellPayment(status, opened, { waitMs: wait, settlingSince });
     if (wait > 0) await condition(() => hints > seen, wait);
     seen = hints;
     if (timeLeft(opened.deadline) <= 0) await steps.expire();
-    status = await resolve(steps, status, await steps.confirm(), opened.deadline);
+    const said = await steps.confirm();
+    status = await resolve(steps, status, said, opened.deadline);
+    settlingSince = said.outcome === 'settling' ? (settlingSince ?? Date.now()) : null;
     if (workflowInfo().continueAsNewSuggested && hints === seen) await steps.continueAsNew();
   }
-  tellPayment(status, opened, 0);
+  tellPayment(status, opened);
   // A run that found its payment final, or a hint that came with the last step: money that nobody applied is not lost.
-  if (hints > seen || opened.final) await suspendStrays(await steps.confirm());
+  for (let look = hints > seen || opened.final; look; look = hints > seen && patched('look-after-each-hint')) {
+    seen = hints;
+    await suspendStrays(await steps.confirm());
+  }
+  const lookAround = async (waitMs: number) => {
+    const until = Date.now() + waitMs;
+    const isHinted = () => hints > seen;
+    while (isHinted() || (until > Date.now() && (await condition(isHinted, until - Date.now())))) {
+      seen = hints;
+      await suspendStrays(await steps.confirm());
+    }
+  };
   await condition(allHandlersFinished);
-  return { status, opened };
+  return { status, opened, lookAround };
 }
 
 async function getInstrument(
   steps: PaymentSteps<OpenedOrder>,
   { status, deadline, ...opened }: OpenedOrder,
 ): Promise<PaymentOrderStatus> {
-  tellPayment(status, { status, deadline, ...opened }, 0);
+  tellPayment(status, { status, deadline, ...opened });
   if (status !== 'PENDING' || timeLeft(deadline) <= 0) return status;
   try {
     return await steps.request(timeLeft(deadline));
   } catch (error) {
-    // Nobody could tell until the deadline: the payment is still open, and what follows asks by reference.
-    if (error instanceof ActivityFailure && error.cause instanceof TimeoutFailure) return 'PENDING';
+    if (!(error instanceof ActivityFailure) || isCancellation(error)) throw error;
+    // Nobody could tell until the deadline: the payment is still open, and what follows asks by reference. The server
+    // says so by a time-out, or by the last failure when the next try would have come too late. Whatever else it was,
+    // the row is there, and only the provider's word may end it.
+    if (error.cause instanceof TimeoutFailure || patched('open-until-the-provider-tells')) return 'PENDING';
     throw error;
   }
 }
@@ -116,9 +146,17 @@ async function resolve(
   seen: Confirmation,
   deadline: string,
 ): Promise<PaymentOrderStatus> {
-  await suspendStrays(seen);
-  if (seen.outcome === 'paid') return steps.settle(seen.payment);
+  // The payment first: then what came besides finds it paid, and is double.
+  const isPaidFirst = seen.outcome === 'paid' && seen.strays.length > 0 && patched('settle-before-strays');
+  if (!isPaidFirst) await suspendStrays(seen);
+  if (seen.outcome === 'paid') {
+    const settled = await steps.settle(seen.payment);
+    if (isPaidFirst) await suspendStrays(seen);
+    return settled;
+  }
   if (seen.outcome === 'refused') return steps.close('FAILED', seen.failureCode);
+  // Paid or pending: whatever the deadline says, there is money that may come into the books.
+  if (seen.outcome === 'settling') return status;
   const over = timeLeft(deadline) <= 0;
   if (seen.outcome === 'expired' || over) return steps.close('EXPIRED', null);
   return status;
@@ -132,7 +170,7 @@ async function suspendStrays({ strays }: Confirmation): Promise<void> {
         workflowId: workflowIds.unmatchedReceipt(stray.receiptId),
         args: [stray],
         parentClosePolicy: ParentClosePolicy.ABANDON,
-        workflowIdReusePolicy: 'REJECT_DUPLICATE',
+        workflowIdReusePolicy: receiptReusePolicy,
         staticSummary: 'Money that could not be applied to its order',
       });
     } catch (error) {

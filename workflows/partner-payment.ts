@@ -1,4 +1,11 @@
-import { continueAsNew, proxyActivities, proxyLocalActivities, setCurrentDetails, sleep } from '@temporalio/workflow';
+import {
+  continueAsNew,
+  patched,
+  proxyActivities,
+  proxyLocalActivities,
+  setCurrentDetails,
+  sleep,
+} from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import type { PartnerPaymentOpening, PartnerPaymentStep } from '../src/collections/partner-payment.ts';
 import type { PaymentOrderStatus } from '../src/payments/payment-order.ts';
@@ -48,16 +55,24 @@ export async function partnerPayment({
     continueAsNew: () => continueAsNew<typeof partnerPayment>({ paymentId }),
   });
   if (end.status !== 'PAID') return end.status;
-  await releaseAt(paymentId, availableAt ?? end.opened.availableAt);
+  await releaseAt(paymentId, availableAt ?? end.opened.availableAt, end.lookAround);
   return end.status;
 }
 
-async function releaseAt(paymentId: string, availableAt: string | null): Promise<void> {
+async function releaseAt(
+  paymentId: string,
+  availableAt: string | null,
+  lookAround: (waitMs: number) => Promise<void>,
+): Promise<void> {
   if (availableAt === null) return;
   const when = formatWesternIndonesia(new Date(availableAt));
   setCurrentDetails(`Paid, and owed in pending. The net becomes available at ${when} (UTC+7), by a timer.`);
   const wait = timeLeft(availableAt);
-  if (wait > 0) await sleep(wait);
+  // It may be days: money that comes besides is not left to wait so long.
+  const isLooking = wait > 0 && patched('look-around-until-released');
+  if (isLooking) await lookAround(wait);
+  else if (wait > 0) await sleep(wait);
   await releasePartnerPayment({ paymentId });
+  if (isLooking) await lookAround(0);
   setCurrentDetails('Paid. The net is available.');
 }

@@ -17,6 +17,20 @@ export function askingWait(round: number, deadline: string): number {
   return Math.min(interval, timeLeft(deadline));
 }
 
+const settlingBoundMs = 10 * minuteMs;
+
+/**
+ * Milliseconds to wait while the provider says paid or pending and nothing can be settled, by how long it has done so:
+ * 5 seconds at first, growing to 30 within ten minutes, and then an hour, with the payment listed for operators. The
+ * deadline (ISO 8601) is looked at when it comes.
+ */
+export function settlingWait(since: number, deadline: string): number {
+  const elapsed = Date.now() - since;
+  const interval = elapsed < settlingBoundMs ? Math.min(Math.max(elapsed / 4, 5_000), 30_000) : 60 * minuteMs;
+  const left = timeLeft(deadline);
+  return Math.round(left > 0 ? Math.min(interval, left) : interval);
+}
+
 const stories: Record<PaymentOrderStatus, string> = {
   PENDING: 'Waiting for the provider to make an instrument',
   WAITING_PAYMENT: 'Waiting for the payer',
@@ -25,12 +39,31 @@ const stories: Record<PaymentOrderStatus, string> = {
   EXPIRED: 'Ended: nobody paid before the deadline',
 };
 
+export interface PaymentWait {
+  /** Milliseconds until the provider is asked unasked. */
+  waitMs: number;
+  /** Milliseconds of the epoch; null while the provider says neither paid nor pending. */
+  settlingSince: number | null;
+}
+
+const local = (instant: number): string => formatWesternIndonesia(new Date(instant));
+
+/** What operators search by: `OPERATOR` is a payment that has been settling for longer than the bound. */
+function stateOf(status: PaymentOrderStatus, settlingSince: number | null): string {
+  if (settlingSince === null) return status;
+  return Date.now() - settlingSince < settlingBoundMs ? 'SETTLING' : 'OPERATOR';
+}
+
 /** Tells operators, in the web UI and its search, what this payment waits for and what happens next. */
-export function tellPayment(status: PaymentOrderStatus, { deadline }: OpenedOrder, waitMs: number): void {
-  upsertSearchAttributes([{ key: searchAttributeKeys.PaymentState, value: status }]);
+export function tellPayment(status: PaymentOrderStatus, { deadline }: OpenedOrder, wait?: PaymentWait): void {
+  const { waitMs = 0, settlingSince = null } = wait ?? {};
+  upsertSearchAttributes([{ key: searchAttributeKeys.PaymentState, value: stateOf(status, settlingSince) }]);
+  const story =
+    settlingSince === null
+      ? stories[status]
+      : `Paid or pending at the provider since ${local(settlingSince)} (UTC+7), which lists no payment that can be ` +
+        'settled. It stays open, past its deadline too, until the provider lists the money or takes its word back';
   const next =
-    waitMs > 0
-      ? ` Asks the provider after each callback, and unasked at ${formatWesternIndonesia(new Date(Date.now() + waitMs))}.`
-      : '';
-  setCurrentDetails(`${stories[status]}. Deadline ${formatWesternIndonesia(new Date(deadline))} (UTC+7).${next}`);
+    waitMs > 0 ? ` Asks the provider after each callback, and unasked at ${local(Date.now() + waitMs)}.` : '';
+  setCurrentDetails(`${story}. Deadline ${local(Date.parse(deadline))} (UTC+7).${next}`);
 }

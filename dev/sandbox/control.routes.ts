@@ -4,7 +4,14 @@ import { faultsSchema, readFaults, writeFaults } from './faults.ts';
 import { queryValue, readBytes, readJson } from './http.ts';
 import { presentPayment, presentRequest, type SandboxInstrument } from './instrument.ts';
 import { findInstrumentByCode, listInstruments, listPayments } from './instrument-store.ts';
-import { declineInstrument, expireInstrument, payInstrument, type Settled, upToDate } from './settle-instrument.ts';
+import {
+  declineInstrument,
+  expireInstrument,
+  payInstrument,
+  type Settled,
+  settlePayment,
+  upToDate,
+} from './settle-instrument.ts';
 import type { Store } from './store.ts';
 import { presentTransfer } from './transfer.ts';
 import { listTransfers, settleTransfers } from './transfers.ts';
@@ -15,7 +22,12 @@ const keptWebhooks = 10_000;
 const longestWebhookList = 1_000;
 
 const paymentCode = z.string().min(1).max(2_000);
-const payBody = z.strictObject({ payment_code: paymentCode, amount: z.number().positive().max(1e15).optional() });
+const payBody = z.strictObject({
+  payment_code: paymentCode,
+  amount: z.number().positive().max(1e15).optional(),
+  status: z.enum(['SUCCEEDED', 'PENDING']).optional(),
+});
+const settlePaymentBody = z.strictObject({ payment_id: z.string().min(1), status: z.enum(['SUCCEEDED', 'FAILED']) });
 const codeBody = z.strictObject({ payment_code: paymentCode });
 const settleBody = z.strictObject({ reference_id: z.string().min(1), status: z.enum(['SUCCEEDED', 'FAILED']) });
 const callbacksBody = z.strictObject({ url: z.url({ protocol: /^https?$/ }) });
@@ -41,8 +53,16 @@ export function controlRoutes({ store, wake, setCallbackUrl }: ControlOptions): 
   };
 
   router.post('/pay', async (ctx) => {
-    const { payment_code, amount } = await readJson(ctx, payBody);
-    const settled = payInstrument(store, byCode(payment_code).requestId, amount);
+    const { payment_code, amount, status } = await readJson(ctx, payBody);
+    const settled = payInstrument(store, byCode(payment_code).requestId, { amount, status });
+    wake();
+    ctx.body = presentSettled(settled);
+  });
+
+  router.post('/payments/settle', async (ctx) => {
+    const { payment_id, status } = await readJson(ctx, settlePaymentBody);
+    const settled = settlePayment(store, payment_id, status);
+    if (settled === null) throw notFound('pending payment');
     wake();
     ctx.body = presentSettled(settled);
   });

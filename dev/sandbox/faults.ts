@@ -16,6 +16,8 @@ export const faultsSchema = z.strictObject({
   requests: z
     .strictObject({ error_rate: rate, hang_rate: rate, hang_after_effect: z.boolean().default(false) })
     .prefault({}),
+  /** A payment appears in the list of its payment method so much later than its request says paid. */
+  listing: z.strictObject({ lag_ms: z.number().int().min(0).max(86_400_000).default(0) }).prefault({}),
 });
 
 export type Faults = z.infer<typeof faultsSchema>;

@@ -124,6 +124,22 @@ export function insertPayment(store: Store, methodId: string, payment: SandboxPa
   );
 }
 
+export function updatePayment(store: Store, payment: SandboxPayment): void {
+  store.run('update payments set document = ? where id = ?', JSON.stringify(payment), payment.id);
+}
+
+/** A payment by its own id, with the instrument that it came under. */
+export function findPayment(
+  store: Store,
+  id: string,
+): { instrument: SandboxInstrument; payment: SandboxPayment } | null {
+  const row = store.get('select method_id, document from payments where id = ?', id);
+  const instrument = row && findInstrumentByMethod(store, String(row.method_id));
+  if (!row || !instrument) return null;
+  const payment: SandboxPayment = JSON.parse(String(row.document));
+  return { instrument, payment };
+}
+
 export interface PaymentFilter {
   createdGte?: number | undefined;
   createdLte?: number | undefined;

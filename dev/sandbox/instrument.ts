@@ -26,11 +26,11 @@ export interface SandboxInstrument {
   updated: string;
 }
 
-/** Money that came, or was refused, under an instrument: an object of its own, whatever became of the request. */
+/** Money that came, is coming, or was refused, under an instrument: an object of its own, whatever became of the request. */
 export interface SandboxPayment {
   id: string;
   amount: number;
-  status: 'SUCCEEDED' | 'FAILED';
+  status: 'PENDING' | 'SUCCEEDED' | 'FAILED';
   failureCode: string | null;
   created: string;
 }

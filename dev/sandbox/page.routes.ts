@@ -74,7 +74,7 @@ export function pageRoutes({ store, wake }: PageOptions): Router {
     const read = form.safeParse({ deed: fields.get('deed'), amount: fields.get('amount') || undefined });
     if (!read.success) return checkout(ctx, instrument, 'An amount is a number above zero.', 400);
     const { deed, amount } = read.data;
-    if (deed === 'pay') payInstrument(store, instrument.requestId, amount);
+    if (deed === 'pay') payInstrument(store, instrument.requestId, { amount });
     if (deed === 'decline') declineInstrument(store, instrument.requestId);
     if (deed === 'expire') expireInstrument(store, instrument.requestId);
     wake();

@@ -2,6 +2,7 @@ import { Router } from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import { z } from 'zod';
 import { createInstrument, createPaymentRequestBody } from './create-instrument.ts';
+import { readFaults } from './faults.ts';
 import {
   leaveUnanswered,
   makeOnce,
@@ -113,9 +114,10 @@ export function providerRoutes({ store, secretKey, wake }: ProviderOptions): Rou
   router.get('/v2/payment_methods/:id/payments', ...door, (ctx) => {
     const instrument = byMethod(ctx.params.id ?? '');
     const limit = queryLimit(ctx);
+    const listedUntil = Date.now() - readFaults(store).listing.lag_ms;
     const found = listPayments(store, instrument.methodId, {
       createdGte: instant(ctx, 'created[gte]'),
-      createdLte: instant(ctx, 'created[lte]'),
+      createdLte: Math.min(instant(ctx, 'created[lte]') ?? listedUntil, listedUntil),
       limit,
     });
     ctx.body = presentList(found, limit, (payment) => presentPayment(instrument, payment));

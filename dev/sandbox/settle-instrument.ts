@@ -9,9 +9,11 @@ import {
 import {
   findDueInstruments,
   findInstrumentByRequest,
+  findPayment,
   insertPayment,
   nextExpiry,
   updateInstrument,
+  updatePayment,
 } from './instrument-store.ts';
 import { queueCallback } from './outbox.ts';
 import type { Job } from './scheduler.ts';
@@ -59,15 +61,38 @@ function record(store: Store, instrument: SandboxInstrument, payment: Omit<Sandb
 
 /**
  * Takes money, whatever the state of the instrument and however often: each time a payment of its own. The request is
- * completed by the right amount in time and by nothing else.
+ * completed by the right amount in time and by nothing else. A pending payment completes nothing until it is settled.
  */
-export function payInstrument(store: Store, requestId: string, amount?: number): Settled {
+export function payInstrument(
+  store: Store,
+  requestId: string,
+  { amount, status = 'SUCCEEDED' }: { amount?: number | undefined; status?: 'SUCCEEDED' | 'PENDING' | undefined } = {},
+): Settled {
   return store.transaction(() => {
     const instrument = current(store, requestId);
     const paid = amount ?? instrument.amount;
-    const completes = isOpen(instrument) && paid === instrument.amount;
+    const completes = status === 'SUCCEEDED' && isOpen(instrument) && paid === instrument.amount;
     const after = completes ? change(store, instrument, { status: 'SUCCEEDED', methodStatus: 'INACTIVE' }) : instrument;
-    return record(store, after, { amount: paid, status: 'SUCCEEDED', failureCode: null });
+    return record(store, after, { amount: paid, status, failureCode: null });
+  });
+}
+
+/**
+ * Ends a pending payment; null when there is none of this id. Success of the right amount completes the request, also
+ * one that has expired meanwhile: the money was on its way in time.
+ */
+export function settlePayment(store: Store, paymentId: string, status: 'SUCCEEDED' | 'FAILED'): Settled | null {
+  return store.transaction(() => {
+    const found = findPayment(store, paymentId);
+    if (found?.payment.status !== 'PENDING') return null;
+    const payment = { ...found.payment, status, failureCode: status === 'FAILED' ? declineCode : null };
+    updatePayment(store, payment);
+    const { requestId, amount } = found.instrument;
+    const before = current(store, requestId);
+    const completes = status === 'SUCCEEDED' && payment.amount === amount && before.status !== 'SUCCEEDED';
+    const instrument = completes ? change(store, before, { status: 'SUCCEEDED', methodStatus: 'INACTIVE' }) : before;
+    queueCallback(store, `payment.${status.toLowerCase()}`, presentPayment(instrument, payment));
+    return { instrument, payment };
   });
 }
 

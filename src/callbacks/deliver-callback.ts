@@ -1,8 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { hasReceipt } from '../payments/find-receipts.ts';
 import type { StrayPayment } from '../payments/payment-contract.ts';
 import { receiptIdFor } from '../shared/ids.ts';
 import { CallbackRow } from './callback.entity.ts';
-import { findWaiting } from './reference-owners.ts';
+import { findCollector, findWaiting } from './reference-owners.ts';
 
 /** How callbacks become workflow signals; made by `temporal/`, passed in. */
 export interface WorkflowPort {
@@ -12,12 +13,10 @@ export interface WorkflowPort {
   hintPartnerPayment(paymentId: string): Promise<void>;
   /** The same for a partner's payout. */
   hintPartnerPayout(payoutId: string): Promise<void>;
-  /** Starts the case of money that no order takes; one that exists already is left alone. */
+  /** Starts the case of money that no order takes; one that runs is left alone, one that has ended looks again. */
   openUnmatchedReceipt(stray: StrayPayment): Promise<void>;
 }
 
-/** The event that claims that money came. */
-const moneyCame = 'payment.succeeded';
 /** How many undelivered callbacks one redelivery takes on; the next goes on. */
 const redeliveryLimit = 500;
 /** Younger ones are still being delivered by the request that stored them. */
@@ -35,14 +34,17 @@ export async function deliverCallback(em: EntityManager, workflows: WorkflowPort
   await em.nativeUpdate(CallbackRow, { id: callback.id }, { delivered_at: new Date() });
 }
 
+/**
+ * Wakes whoever waits under the callback's reference. Where the payment that it tells of did not come under that one's
+ * own instrument, the provider is asked whose it is: neither reference, amount nor status of a callback is believed.
+ */
 async function route(em: EntityManager, workflows: WorkflowPort, callback: CallbackRow): Promise<void> {
-  const waiting = await findWaiting(em, callback.reference);
-  if (waiting !== null) return waiting.hint(workflows, callback.reference);
-  const { provider_payment_id: paymentId, provider_payment_method_id: methodId } = callback;
-  // Only a claim that money came can be money that nobody takes.
-  if (callback.event !== moneyCame || !paymentId || !methodId) return;
-  const known = await em.execute<unknown[]>('select 1 from receipts where provider_payment_id = ?', [paymentId]);
-  if (known.length > 0) return;
+  const { reference, provider_payment_id: paymentId, provider_payment_method_id: methodId } = callback;
+  const waiting = await findWaiting(em, reference);
+  await waiting?.hint(workflows, reference);
+  if (callback.kind !== 'payment' || !paymentId || !methodId) return;
+  const mine = waiting === null ? null : await findCollector(em, reference);
+  if (mine?.collection.providerPaymentMethodId === methodId || (await hasReceipt(em, paymentId))) return;
   await workflows.openUnmatchedReceipt({
     receiptId: receiptIdFor(paymentId),
     providerPaymentId: paymentId,

@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { isFinalOrder, type PaymentOrderStatus } from '../payments/payment-order.ts';
+import type { Money } from '../shared/money.ts';
 import { isUuid } from '../shared/uuid.ts';
 import type { WorkflowPort } from './deliver-callback.ts';
 
@@ -9,18 +10,36 @@ export interface ReferenceOwner {
   find(em: EntityManager, reference: string): Promise<'open' | 'final' | null>;
   /** Wakes its workflow, or starts that again from the row. */
   hint(workflows: WorkflowPort, reference: string): Promise<void>;
+  /** What it collects, where money may come in for it; null when it is none of these. */
+  findCollection?(em: EntityManager, reference: string): Promise<Collection | null>;
 }
 
-/** An instrument: a row of `table` with the states of a payment order. */
-const instrumentIn = (table: 'payment_orders' | 'partner_payments'): ReferenceOwner['find'] => {
-  return async (em, reference) => {
-    const [row] = await em.execute<{ status: PaymentOrderStatus }[]>(`select status from ${table} where id = ?`, [
-      reference,
-    ]);
-    if (row === undefined) return null;
-    return isFinalOrder(row.status) ? 'final' : 'open';
+/** Something of ours that money is collected for. */
+export interface Collection {
+  status: PaymentOrderStatus;
+  /** IDR, scale 4: what exactly pays it. */
+  total: Money;
+  /** The provider's payment method under which its money comes; null while that is not known. */
+  providerPaymentMethodId: string | null;
+}
+
+/** An instrument: a row of `table`, with the states of a payment order, that is paid by exactly `total`. */
+function instrumentIn(table: 'payment_orders' | 'partner_payments', total: string) {
+  const findCollection = async (em: EntityManager, reference: string): Promise<Collection | null> => {
+    const [row] = await em.execute<Collection[]>(
+      `select status, ${total} as total, provider_payment_method_id as "providerPaymentMethodId" from ${table}
+       where id = ?`,
+      [reference],
+    );
+    return row ?? null;
   };
-};
+  const find: ReferenceOwner['find'] = async (em, reference) => {
+    const found = await findCollection(em, reference);
+    if (found === null) return null;
+    return isFinalOrder(found.status) ? 'final' : 'open';
+  };
+  return { find, findCollection };
+}
 
 /** A payout, which is never done with what the provider says: success may be taken back, and anything contradicted. */
 const payout: ReferenceOwner['find'] = async (em, reference) => {
@@ -30,8 +49,11 @@ const payout: ReferenceOwner['find'] = async (em, reference) => {
 
 /** Who may be meant by a callback's reference, asked in this order. */
 export const referenceOwners: readonly ReferenceOwner[] = [
-  { find: instrumentIn('payment_orders'), hint: (workflows, id) => workflows.hintGatewayPayment(id) },
-  { find: instrumentIn('partner_payments'), hint: (workflows, id) => workflows.hintPartnerPayment(id) },
+  {
+    ...instrumentIn('payment_orders', 'nominal + admin_fee'),
+    hint: (workflows, id) => workflows.hintGatewayPayment(id),
+  },
+  { ...instrumentIn('partner_payments', 'amount'), hint: (workflows, id) => workflows.hintPartnerPayment(id) },
   { find: payout, hint: (workflows, id) => workflows.hintPartnerPayout(id) },
 ];
 
@@ -41,6 +63,19 @@ export async function findWaiting(em: EntityManager, reference: string): Promise
   for (const owner of referenceOwners) {
     const state = await owner.find(em, reference);
     if (state !== null) return state === 'open' ? owner : null;
+  }
+  return null;
+}
+
+/** What of ours collects money under this reference, open or final, and who to wake for it; null when nothing does. */
+export async function findCollector(
+  em: EntityManager,
+  reference: string,
+): Promise<{ owner: ReferenceOwner; collection: Collection } | null> {
+  if (!isUuid(reference)) return null;
+  for (const owner of referenceOwners) {
+    const collection = (await owner.findCollection?.(em, reference)) ?? null;
+    if (collection !== null) return { owner, collection };
   }
   return null;
 }

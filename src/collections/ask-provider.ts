@@ -17,6 +17,7 @@ export function confirmPartnerPayment(
   { paymentId, signal }: Question,
 ): Promise<Confirmation> {
   return confirmInstrument(em, gateway, {
+    table: 'partner_payments',
     reference: paymentId,
     signal,
     expect: async () => {

@@ -29,6 +29,10 @@ const PartnerPaymentSchema = defineEntity({
     request_id: p.text().nullable(),
     expires_at: p.datetime(),
     instrument_at: p.datetime().nullable(),
+    /** When the provider was last asked for the instrument by an attempt that it may have received. */
+    instrument_asked_at: p.datetime().nullable(),
+    /** Since when it is paid or pending at the provider and cannot be settled yet; kept when it ends. */
+    settling_since: p.datetime().nullable(),
     finalized_at: p.datetime().nullable(),
     /** When a paid net may leave `pending`. */
     available_at: p.datetime().nullable(),

@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { findCallbackItems, findWebhookItems, presentTimeline, type TimelineItem } from '../partners/timeline.ts';
 import type { PartnerPayment } from './partner-payment.entity.ts';
+import { isFinalPayment } from './partner-payment.ts';
 
 const outcomes = {
   PAID: 'The payment succeeded.',
@@ -43,7 +44,10 @@ export async function tellPartnerPayment(em: EntityManager, payment: PartnerPaym
   return presentTimeline(items, nextOf(payment));
 }
 
-function nextOf({ status, expires_at, available_at, released_at, net_amount }: PartnerPayment) {
+function nextOf({ status, expires_at, settling_since, available_at, released_at, net_amount }: PartnerPayment) {
+  if (settling_since && !isFinalPayment(status)) {
+    return { at: null, text: 'The provider says that it is paid or on its way, and is asked until it can be settled.' };
+  }
   if (status === 'PENDING') {
     return { at: expires_at, text: 'The provider is asked again under the same reference, until the deadline.' };
   }

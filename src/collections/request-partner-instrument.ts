@@ -1,8 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../encryption/sealer.ts';
 import type { Gateway } from '../gateway/gateway.ts';
+import { obtainInstrument } from '../payments/obtain-instrument.ts';
 import { must } from '../shared/assert.ts';
-import { failpoint } from '../shared/failpoint.ts';
 import { closePartnerPayment } from './close-partner-payment.ts';
 import { findPartnerPayment } from './find-partner-payments.ts';
 import { standingOf } from './finish-partner-payment.ts';
@@ -13,9 +13,8 @@ import { type PartnerPaymentStep, type PartnerTexts, partnerTextsPlace } from '.
 const returnPath = '/docs';
 
 /**
- * Asks the provider for the payment's instrument, under the payment's own id whatever the attempt, and writes down what
- * it answered: `WAITING_PAYMENT` with its code, or `FAILED`. Throws ProviderUnknown when nobody can tell; asking again
- * joins the first request at the provider.
+ * Asks the provider for the payment's instrument and writes down what it answered: `WAITING_PAYMENT` with its code, or
+ * `FAILED`. Throws ProviderUnknown when nobody can tell, as `obtainInstrument` says.
  */
 export async function requestPartnerInstrument(
   em: EntityManager,
@@ -24,19 +23,17 @@ export async function requestPartnerInstrument(
 ): Promise<PartnerPaymentStep> {
   const { payment, channel } = must(await findPartnerPayment(em, paymentId), 'the first step made the row');
   if (payment.status !== 'PENDING') return standingOf(em, payment);
-  const answer = await gateway.requestInstrument(
-    {
-      reference: payment.id,
-      method: channel.method,
-      channelCode: channel.channel_code,
-      amount: payment.amount,
-      expiresAt: payment.expires_at,
-      customer: await openCustomer(sealer, payment),
-      returnUrl: new URL(returnPath, publicUrl).href,
-    },
-    { signal },
-  );
-  await failpoint('request-partner-instrument.after');
+  const request = {
+    reference: payment.id,
+    method: channel.method,
+    channelCode: channel.channel_code,
+    amount: payment.amount,
+    expiresAt: payment.expires_at,
+    customer: await openCustomer(sealer, payment),
+    returnUrl: new URL(returnPath, publicUrl).href,
+  };
+  const after = 'request-partner-instrument.after';
+  const answer = await obtainInstrument(em, gateway, { table: 'partner_payments', request, signal, after });
   if (answer.outcome === 'refused') {
     return closePartnerPayment(em, sealer, { paymentId, status: 'FAILED', failureCode: answer.code });
   }

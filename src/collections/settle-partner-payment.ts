@@ -3,6 +3,7 @@ import type { Sealer } from '../encryption/sealer.ts';
 import { systemAccounts } from '../ledger/account.ts';
 import { postJournal } from '../ledger/post-journal.ts';
 import { Partner } from '../partners/partner.entity.ts';
+import { hasReceipt } from '../payments/find-receipts.ts';
 import type { ConfirmedPayment } from '../payments/payment-contract.ts';
 import { Receipt } from '../payments/receipt.entity.ts';
 import { assert, must } from '../shared/assert.ts';
@@ -17,6 +18,7 @@ import { isFinalPayment, type PartnerPaymentStep } from './partner-payment.ts';
  * Settles a paid payment, once: the net is owed to the partner in `pending`, the fee is revenue, and of the gross the
  * provider owes us what it does not keep; receipt, event and webhook in the same transaction. Without a settlement
  * delay the net is available at once. `received.amount` (IDR, scale 4) must be the gross, as the provider confirmed it.
+ * Money that has a receipt already is not this payment's to take: nothing is done, and the caller asks again.
  */
 export async function settlePartnerPayment(
   em: EntityManager,
@@ -25,7 +27,8 @@ export async function settlePartnerPayment(
 ): Promise<PartnerPaymentStep> {
   const step = await em.transactional(async (tx): Promise<PartnerPaymentStep> => {
     const payment = await lockPayment(tx, paymentId);
-    if (isFinalPayment(payment.status)) return standingOf(tx, payment);
+    const isTaken = isFinalPayment(payment.status) || (await hasReceipt(tx, received.providerPaymentId));
+    if (isTaken) return standingOf(tx, payment);
     assert(compareMoney(received.amount, payment.amount) === 0, 'a payment is settled with exactly its gross');
     const partner = await tx.findOneOrFail(Partner, { id: payment.partner_id });
     const now = new Date();

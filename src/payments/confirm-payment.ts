@@ -2,10 +2,11 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Gateway, InstrumentState, ProviderPayment } from '../gateway/gateway.ts';
 import { receiptIdFor } from '../shared/ids.ts';
 import { addMoney, compareMoney, type Money } from '../shared/money.ts';
+import { findReceipted } from './find-receipts.ts';
+import type { InstrumentTable } from './obtain-instrument.ts';
 import type { Confirmation, StrayPayment } from './payment-contract.ts';
 import { PaymentOrder } from './payment-order.entity.ts';
 import { isFinalOrder, type PaymentOrderStatus } from './payment-order.ts';
-import { Receipt } from './receipt.entity.ts';
 
 /**
  * Asks the provider what became of an order and compares reference and amount with ours. The first payment of exactly
@@ -18,6 +19,7 @@ export async function confirmPayment(
   { orderId, signal }: { orderId: string; signal: AbortSignal },
 ): Promise<Confirmation> {
   return confirmInstrument(em, gateway, {
+    table: 'payment_orders',
     reference: orderId,
     signal,
     expect: async () => {
@@ -34,11 +36,18 @@ export interface ExpectedPayment {
   status: PaymentOrderStatus;
 }
 
+export interface InstrumentQuestion {
+  table: InstrumentTable;
+  reference: string;
+  signal: AbortSignal;
+  expect: () => Promise<ExpectedPayment>;
+}
+
 /** As `confirmPayment`, for anything that has an instrument under its own id. */
 export async function confirmInstrument(
   em: EntityManager,
   gateway: Gateway,
-  { reference, signal, expect }: { reference: string; signal: AbortSignal; expect: () => Promise<ExpectedPayment> },
+  { table, reference, signal, expect }: InstrumentQuestion,
 ): Promise<Confirmation> {
   const state = await gateway.findInstrument(reference, { signal });
   const { total, status: ours } = await expect();
@@ -47,15 +56,37 @@ export async function confirmInstrument(
     em,
     state.payments.filter(({ status }) => status === 'succeeded'),
   );
-  const paying = isFinalOrder(ours)
-    ? undefined
-    : received.find((payment) => payment.reference === reference && compareMoney(payment.amount, total) === 0);
+  const pays = (payment: ProviderPayment) =>
+    payment.reference === reference && compareMoney(payment.amount, total) === 0;
+  const isOpen = !isFinalOrder(ours);
+  const paying = isOpen ? received.find(pays) : undefined;
   const strays = received.filter((payment) => payment !== paying).map(strayOf);
+  const isUnsettled = isOpen && paying === undefined && isSettling(state, pays);
+  await noteSettling(em, table, reference, isUnsettled);
   if (paying !== undefined) {
     const { providerPaymentId, providerPaymentMethodId, amount } = paying;
     return { outcome: 'paid', payment: { providerPaymentId, providerPaymentMethodId, amount }, strays };
   }
-  return { ...outcomeOf(state), strays };
+  return isUnsettled ? { outcome: 'settling', strays } : { ...outcomeOf(state), strays };
+}
+
+/**
+ * Whether the provider says paid and does not list the payment yet, or has a pending one that would pay. A listed
+ * payment that has a receipt is in the books, and nothing is awaited for it.
+ */
+function isSettling({ status, payments }: InstrumentState, pays: (payment: ProviderPayment) => boolean): boolean {
+  const ours = payments.filter(pays);
+  if (ours.some((payment) => payment.status === 'pending')) return true;
+  return status === 'paid' && !ours.some((payment) => payment.status === 'succeeded');
+}
+
+/** Since when an open row is settling, for operators: written when it begins, and taken away when it is over. */
+async function noteSettling(em: EntityManager, table: InstrumentTable, id: string, settling: boolean): Promise<void> {
+  await em.execute(
+    `update ${table} set settling_since = case when ? then now() end
+     where id = ? and status in ('PENDING', 'WAITING_PAYMENT') and (settling_since is not null) <> ?`,
+    [settling, id, settling],
+  );
 }
 
 const strayOf = ({ providerPaymentId, providerPaymentMethodId }: ProviderPayment): StrayPayment => ({
@@ -65,14 +96,11 @@ const strayOf = ({ providerPaymentId, providerPaymentMethodId }: ProviderPayment
 });
 
 async function withoutReceipt(em: EntityManager, payments: ProviderPayment[]): Promise<ProviderPayment[]> {
-  if (payments.length === 0) return [];
-  const known = await em.find(
-    Receipt,
-    { provider_payment_id: { $in: payments.map(({ providerPaymentId }) => providerPaymentId) } },
-    { fields: ['provider_payment_id'] },
+  const known = await findReceipted(
+    em,
+    payments.map(({ providerPaymentId }) => providerPaymentId),
   );
-  const ids = new Set(known.map(({ provider_payment_id }) => provider_payment_id));
-  return payments.filter(({ providerPaymentId }) => !ids.has(providerPaymentId));
+  return payments.filter(({ providerPaymentId }) => !known.has(providerPaymentId));
 }
 
 function outcomeOf(

@@ -1,33 +1,42 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { PartnerPayment } from '../collections/partner-payment.entity.ts';
+import type { WorkflowPort } from '../callbacks/deliver-callback.ts';
+import { type Collection, findCollector } from '../callbacks/reference-owners.ts';
 import { recordEvent } from '../events/record-event.ts';
 import type { Gateway, ProviderPayment } from '../gateway/gateway.ts';
 import { systemAccounts } from '../ledger/account.ts';
 import { postJournal } from '../ledger/post-journal.ts';
 import { must } from '../shared/assert.ts';
 import { journalKeys } from '../shared/ids.ts';
-import { addMoney, compareMoney, negateMoney, wholeRupiah } from '../shared/money.ts';
-import { isUuid } from '../shared/uuid.ts';
+import { compareMoney, negateMoney, wholeRupiah } from '../shared/money.ts';
 import type { ReceiptOpening, StrayPayment } from './payment-contract.ts';
-import { PaymentOrder } from './payment-order.entity.ts';
+import { isFinalOrder } from './payment-order.ts';
 import { Receipt } from './receipt.entity.ts';
 import type { ReceiptReason } from './receipt.ts';
 
 /**
- * Confirms with the provider money that no order takes, and posts it to suspense with its receipt, once. Money that
- * has a receipt is told as it stands; what the provider does not confirm changes nothing. Throws ProviderUnknown.
+ * Asks the provider about money that no order took, and posts it to suspense with its receipt, once. The provider's own
+ * record says whose it is: when it pays something open of ours, that one's workflow is woken and nothing else happens.
+ * Money that has a receipt is told as it stands; what the provider does not confirm changes nothing. Throws
+ * ProviderUnknown.
  */
 export async function openReceipt(
   em: EntityManager,
-  gateway: Gateway,
+  { gateway, workflows }: { gateway: Gateway; workflows: WorkflowPort },
   { stray, signal }: { stray: StrayPayment; signal: AbortSignal },
 ): Promise<ReceiptOpening> {
   const known = await em.findOne(Receipt, { provider_payment_id: stray.providerPaymentId });
   if (known !== null) return tell(known);
   const payment = await gateway.findPayment(stray.providerPaymentMethodId, stray.providerPaymentId, { signal });
+  if (payment?.status === 'failed') return { outcome: 'failed' };
   if (payment?.status !== 'succeeded') return { outcome: 'unconfirmed' };
+  const collector = await findCollector(em, payment.reference);
+  // One that is final stays so, and an amount does not change: what is decided here holds when it is posted.
+  const reason = reasonFor(collector?.collection ?? null, payment);
+  if (reason === null) {
+    await collector?.owner.hint(workflows, payment.reference);
+    return { outcome: 'owned' };
+  }
   return em.transactional(async (tx) => {
-    const reason = await reasonFor(tx, payment);
     const posted = await postJournal(tx, {
       kind: 'receipt.suspended',
       businessKey: journalKeys.receiptSuspended(stray.receiptId),
@@ -69,11 +78,10 @@ function tell({ state, amount, reason }: Receipt): ReceiptOpening {
     : { outcome: state };
 }
 
-async function reasonFor(em: EntityManager, { reference, amount }: ProviderPayment): Promise<ReceiptReason> {
-  const order = isUuid(reference) ? await em.findOne(PaymentOrder, { id: reference }) : null;
-  const payment = isUuid(reference) && order === null ? await em.findOne(PartnerPayment, { id: reference }) : null;
-  if (order === null && payment === null) return 'unknown';
-  const total = payment?.amount ?? (order === null ? '0' : addMoney(order.nominal, order.admin_fee));
-  if (compareMoney(amount, total) !== 0) return 'wrong_amount';
-  return (payment ?? order)?.status === 'PAID' ? 'double' : 'late';
+/** Why this money cannot be applied to what it came for; null when it can. */
+function reasonFor(collection: Collection | null, { amount }: ProviderPayment): ReceiptReason | null {
+  if (collection === null) return 'unknown';
+  if (compareMoney(amount, collection.total) !== 0) return 'wrong_amount';
+  if (!isFinalOrder(collection.status)) return null;
+  return collection.status === 'PAID' ? 'double' : 'late';
 }

@@ -49,9 +49,13 @@ interface Strays {
 export type Confirmation =
   | ({ outcome: 'paid'; payment: ConfirmedPayment } & Strays)
   | ({ outcome: 'refused'; failureCode: string } & Strays)
-  | ({ outcome: 'expired' | 'waiting' } & Strays);
+  /** `settling`: paid or pending at the provider, which shows no payment that can be settled yet. */
+  | ({ outcome: 'expired' | 'waiting' | 'settling' } & Strays);
 
-/** What became of a payment that was taken to be unmatched. */
+/**
+ * What became of a payment that was taken to be unmatched. `owned`: it pays something open of ours, whose workflow was
+ * woken. `unconfirmed`: the provider does not know it, or has not ended it; `failed`: no money came.
+ */
 export type ReceiptOpening =
   | { outcome: 'suspended'; amountIdr: number; reason: ReceiptReason }
-  | { outcome: 'applied' | 'credited' | 'refunded' | 'unconfirmed' };
+  | { outcome: 'applied' | 'credited' | 'refunded' | 'owned' | 'unconfirmed' | 'failed' };

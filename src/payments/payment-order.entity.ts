@@ -25,6 +25,10 @@ const PaymentOrderSchema = defineEntity({
     created_at: p.datetime(),
     updated_at: p.datetime(),
     finalized_at: p.datetime().nullable(),
+    /** When the provider was last asked for the instrument by an attempt that it may have received. */
+    instrument_asked_at: p.datetime().nullable(),
+    /** Since when it is paid or pending at the provider and cannot be settled yet; kept when it ends. */
+    settling_since: p.datetime().nullable(),
   },
 });
 

@@ -20,3 +20,10 @@ export interface ReceiptSettlement {
   /** The platform user who decides. */
   who: string;
 }
+
+/**
+ * Whether the case of a receipt that has ended may be opened again: always. One that ended unconfirmed, or whose history
+ * was lost, looks again at the next hint, so that its money cannot be missed; one that was settled reads its receipt and
+ * ends at once, without effect, because the receipt is unique in the database.
+ */
+export const receiptReusePolicy = 'ALLOW_DUPLICATE';

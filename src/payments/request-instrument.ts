@@ -1,9 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Gateway, Instrument } from '../gateway/gateway.ts';
 import { must } from '../shared/assert.ts';
-import { failpoint } from '../shared/failpoint.ts';
 import { addMoney } from '../shared/money.ts';
 import { closePayment } from './close-payment.ts';
+import { obtainInstrument } from './obtain-instrument.ts';
 import { PaymentChannel } from './payment-channel.entity.ts';
 import { PaymentOrder } from './payment-order.entity.ts';
 import type { PaymentOrderStatus } from './payment-order.ts';
@@ -12,9 +12,8 @@ import type { PaymentOrderStatus } from './payment-order.ts';
 const returnPath = '/docs';
 
 /**
- * Asks the provider for the order's instrument, under the order's own id whatever the attempt, and writes down what it
- * answered: `WAITING_PAYMENT` with the code that the payer is shown, or `FAILED`. Throws ProviderUnknown when nobody
- * can tell; asking again joins the first request at the provider.
+ * Asks the provider for the order's instrument and writes down what it answered: `WAITING_PAYMENT` with the code that
+ * the payer is shown, or `FAILED`. Throws ProviderUnknown when nobody can tell, as `obtainInstrument` says.
  */
 export async function requestInstrument(
   em: EntityManager,
@@ -25,23 +24,18 @@ export async function requestInstrument(
   if (order.status !== 'PENDING') return order.status;
   const channel = await em.findOneOrFail(PaymentChannel, { id: order.payment_id });
   const payer = await em.execute<{ name: string }[]>('select name from users where id = ?', [order.user_id]);
-  const answer = await gateway.requestInstrument(
-    {
-      reference: order.id,
-      method: channel.method,
-      channelCode: channel.channel_code,
-      amount: addMoney(order.nominal, order.admin_fee),
-      expiresAt: order.expires_at,
-      customer: { name: must(payer[0], 'the payer exists').name },
-      returnUrl: new URL(returnPath, publicUrl).href,
-    },
-    { signal },
-  );
-  await failpoint('request-instrument.after');
+  const request = {
+    reference: order.id,
+    method: channel.method,
+    channelCode: channel.channel_code,
+    amount: addMoney(order.nominal, order.admin_fee),
+    expiresAt: order.expires_at,
+    customer: { name: must(payer[0], 'the payer exists').name },
+    returnUrl: new URL(returnPath, publicUrl).href,
+  };
+  const after = 'request-instrument.after';
+  const answer = await obtainInstrument(em, gateway, { table: 'payment_orders', request, signal, after });
   if (answer.outcome === 'accepted') return writeDown(em, order.id, answer.instrument);
-  // A refusal does not prove that an earlier attempt, whose answer was lost, had no effect.
-  const earlier = await gateway.findInstrument(order.id, { signal });
-  if (earlier !== null) return writeDown(em, order.id, earlier.instrument);
   return closePayment(em, { orderId, status: 'FAILED', failureCode: answer.code });
 }
 

@@ -6,6 +6,7 @@ import { assert, must } from '../shared/assert.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { journalKeys, receiptIdFor } from '../shared/ids.ts';
 import { addMoney, compareMoney, negateMoney } from '../shared/money.ts';
+import { hasReceipt } from './find-receipts.ts';
 import { handledPayment, handlerOfOrder } from './handled-payment.ts';
 import type { WakingPort } from './handler.ts';
 import type { ConfirmedPayment } from './payment-contract.ts';
@@ -16,7 +17,8 @@ import { Receipt } from './receipt.entity.ts';
 /**
  * Settles a paid order, once: journal (clearing -> target and fee revenue), transaction rows, the handler's effect,
  * receipt and event in one transaction. `payment.amount` (IDR, scale 4) must be nominal plus fee, as the provider
- * confirmed it. A final order stays what it is; what came for it besides is somebody else's step.
+ * confirmed it. A final order stays what it is; what came for it besides is somebody else's step. Money that has a receipt
+ * already is not this order's to take: nothing is done, the status is answered as it stands, and the caller asks again.
  */
 export async function settlePayment(
   em: EntityManager,
@@ -33,7 +35,7 @@ export async function settlePayment(
     const handler = handlerOfOrder(order);
     // Also when this step is repeated because its worker died after the commit: being woken twice is harmless.
     wake = async () => handler.afterSettled?.(workflows, { referenceId: order.reference_id });
-    if (isFinalOrder(order.status)) return order.status;
+    if (isFinalOrder(order.status) || (await hasReceipt(tx, payment.providerPaymentId))) return order.status;
     const total = addMoney(order.nominal, order.admin_fee);
     assert(compareMoney(payment.amount, total) === 0, 'an order is settled with exactly its total');
     order.status = 'PAID';

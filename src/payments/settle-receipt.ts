@@ -2,7 +2,7 @@ import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import { recordEvent } from '../events/record-event.ts';
 import { refuseUnlessPlatformUser } from '../identity/find-user.ts';
 import { Account } from '../ledger/account.entity.ts';
-import { systemAccounts } from '../ledger/account.ts';
+import { type AccountKind, systemAccounts } from '../ledger/account.ts';
 import { postJournal } from '../ledger/post-journal.ts';
 import { refuse } from '../shared/errors.ts';
 import { journalKeys } from '../shared/ids.ts';
@@ -13,15 +13,17 @@ import { Receipt } from './receipt.entity.ts';
 import type { ReceiptSettlement, ReceiptState } from './receipt.ts';
 
 /**
- * Accounts that an operator may credit from suspense: those of people, organizations and things, not the house's. What a
- * circle holds is its contributions, so late money goes to the member's own account.
+ * Accounts that an operator may credit from suspense: those whose owner can move the money again, by paying, by a
+ * transfer or by a payout. Of what is in a saving goal or a product nothing is taken out; the open pool pays out
+ * donations, and a circle contributions, which late money is not; what is pending or reserved of a partner belongs to its
+ * payments and payouts. Late money for one of these goes to an account of the person or organization that paid it.
  */
-const creditableKinds = ['user', 'organization', 'saving_goal', 'product', 'open_donation_pool', 'partner_available'];
+const creditableKinds: readonly AccountKind[] = ['user', 'organization', 'partner_available'];
 
 /**
- * Ends a case of suspense, once (decisions 3): `credit` moves the money to an account, `refund` records that it was
- * given back outside, at the provider. Refuses an unknown account or operator, and what is no note, with
- * REQUEST_INVALID.
+ * Ends a case of suspense, once: `credit` moves the money to an account, `refund` records that it was given back outside,
+ * at the provider. Refuses an unknown account or operator, an account whose money nothing could move again, and what is
+ * no note, with REQUEST_INVALID.
  */
 export function settleReceipt(
   em: EntityManager,
@@ -67,7 +69,12 @@ export function settleReceipt(
 async function creditable(em: EntityManager, accountId: string | undefined): Promise<string> {
   const account = accountId !== undefined && isUuid(accountId) ? await em.findOne(Account, { id: accountId }) : null;
   if (account === null) refuse('REQUEST_INVALID', 'account_id: no such account');
-  if (!creditableKinds.includes(account.kind))
-    refuse('REQUEST_INVALID', `account_id: an account of kind ${account.kind}`);
+  if (!creditableKinds.includes(account.kind)) {
+    const possible = creditableKinds.join(', ');
+    refuse(
+      'REQUEST_INVALID',
+      `account_id: an account of kind ${account.kind}, whose money nothing can move again; possible are ${possible}`,
+    );
+  }
   return account.id;
 }

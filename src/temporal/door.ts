@@ -7,6 +7,7 @@ import type { WorkflowPort } from '../callbacks/deliver-callback.ts';
 import type { CircleOpening, CircleWorkflows } from '../circles/circle-contract.ts';
 import type { PaymentOpening, StrayPayment } from '../payments/payment-contract.ts';
 import type { PaymentOrderStatus } from '../payments/payment-order.ts';
+import { receiptReusePolicy } from '../payments/receipt.ts';
 import { refuse } from '../shared/errors.ts';
 import { workflowIds } from '../shared/ids.ts';
 import { wholeRupiah } from '../shared/money.ts';
@@ -134,6 +135,7 @@ export function createTemporalDoor(client: Client, taskQueue: string): TemporalD
             taskQueue,
             args: [stray],
             workflowIdConflictPolicy: 'USE_EXISTING',
+            workflowIdReusePolicy: receiptReusePolicy,
             staticSummary: 'Money that could not be applied to an order',
           }),
         );

@@ -1,5 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { systemAccounts } from '../../src/ledger/account.ts';
 import { type BuiltUser, balanceOf, buildIndividual, buildPlatformAdmin } from '../support/build.ts';
+import { buildGoal, buildProduct } from '../support/build-targets.ts';
+import { buildPartner } from '../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
 let stack: Stack;
@@ -134,6 +137,14 @@ describe('A callback', () => {
     expect(await balanceOf(stack, payer.accountId)).toBe('50000.0000');
   });
 
+  it('that comes seconds before the provider lists its payment is enough: nobody waits for the next question', async () => {
+    await stack.sandbox.put('/sandbox/faults', { listing: { lag_ms: 3_000 } });
+    const order = await topUp();
+    await pay(order);
+    await paid(order.payment_order_id);
+    expect(await receiptsOf(order.payment_order_id)).toMatchObject([{ state: 'applied' }]);
+  });
+
   it('sent in many copies and shuffled, for ten payments at once, settles each once', async () => {
     await stack.sandbox.put('/sandbox/faults', { callbacks: { copies: 10, shuffle: true } });
     const orders = await Promise.all(Array.from({ length: 10 }, () => topUp()));
@@ -235,6 +246,36 @@ describe('The update settleReceipt', () => {
     );
     expect(refusal).toContain(field);
     expect((await suspendedUnder((await referenceOf(receipt)) ?? '')).state).toBe('suspended');
+  });
+
+  it.each<[string, () => Promise<string>]>([
+    ['the open donation pool', async () => systemAccounts.openDonationPool],
+    ['a saving goal', async () => (await buildGoal(stack, payer)).accountId],
+    [
+      'a product',
+      async () => (await buildProduct(stack, await buildPlatformAdmin(stack), { kind: 'investment' })).accountId,
+    ],
+    ['what is pending of a partner', async () => (await buildPartner(stack)).account.pending],
+    ['what is reserved of a partner', async () => (await buildPartner(stack)).account.reserved],
+    ['the house’s revenue', async () => systemAccounts.feeRevenue],
+  ])('never credits %s, whose money nothing can move again, and says which accounts are possible', async (_, find) => {
+    const [receipt, operator, account_id] = [await suspended(), await buildPlatformAdmin(stack), await find()];
+    const before = await balanceOf(stack, account_id);
+    const refusal = await settle(receipt, { action: 'credit', account_id, note, who: operator.id }).then(
+      () => 'taken',
+      (error: { cause?: { message?: string } }) => error.cause?.message,
+    );
+    expect(refusal).toMatch(/^account_id: .*possible are user, organization, partner_available$/);
+    expect(await balanceOf(stack, account_id)).toBe(before);
+    expect(await settle(receipt, { action: 'refund', note, who: operator.id })).toBe('refunded');
+  });
+
+  it('is taken for what is available of a partner', async () => {
+    const { account } = await buildPartner(stack);
+    const [receipt, operator] = [await suspended(), await buildPlatformAdmin(stack)];
+    const credit = { action: 'credit', account_id: account.available, note, who: operator.id };
+    expect(await settle(receipt, credit)).toBe('credited');
+    expect(await balanceOf(stack, account.available)).toBe('1000.0000');
   });
 
   const referenceOf = async ({ id }: ReceiptRow) =>

@@ -21,6 +21,10 @@ const receiptOf = (state: string) =>
   `insert into receipts (id, provider_payment_id, provider_payment_method_id, reference, amount, state, reason)
    values ('${newId()}', '${newId()}', 'pm', 'nobody', 5, '${state}', 'unknown')`;
 
+const openOrderInSuspense = `with o as (${orderOf('WAITING_PAYMENT')} returning id)
+   insert into receipts (id, provider_payment_id, provider_payment_method_id, reference, amount, state, reason)
+   select '${newId()}', '${newId()}', 'pm', id::text, 11, 'suspended', 'late' from o`;
+
 const organization = newId();
 const userWithRole = (organizationId: string, deleted: boolean) =>
   `with role as (insert into roles (id, name, display_name, organization_id, user_type, description, deleted_at)
@@ -102,6 +106,7 @@ const corruptions: [view: string, sql: string][] = [
   ['check_orders_posted_once', orderOf('PAID')],
   ['check_receipts_posted_once', receiptOf('credited')],
   ['check_suspense_matches_receipts', receiptOf('suspended')],
+  ['check_receipts_reach_their_owners', openOrderInSuspense],
   [
     'check_idempotency_keys_complete',
     `insert into idempotency_keys (user_id, key_hash, fingerprint, resource_id, created_at)

@@ -1,12 +1,17 @@
+import { createMetrics } from '../../src/http/metrics.ts';
+import { measureBacklog } from '../../src/measure-backlog.ts';
 import { type BuiltUser, balanceOf, buildIndividual } from '../support/build.ts';
+import { type BuiltPartner, buildPartner } from '../support/partner.ts';
 import { eventually, expectChecksEmpty } from '../support/stack.ts';
 import { startTimeSkippingStack, type TimeSkippingStack } from '../support/time-skipping.ts';
 
 let stack: TimeSkippingStack;
 let payer: BuiltUser;
+let partner: BuiltPartner;
 beforeAll(async () => {
   stack = await startTimeSkippingStack();
   payer = await buildIndividual(stack);
+  partner = await buildPartner(stack);
 }, 90_000);
 afterAll(() => stack.stop());
 afterEach(() => expectChecksEmpty(stack));
@@ -65,6 +70,24 @@ describe('A payment order at its deadline of 24 hours', () => {
     expect(await balanceOf(stack, payer.accountId)).toBe(before);
   });
 
+  it('whose provider fails until after it is open until then and ends EXPIRED, never REFUSED', async () => {
+    await stack.sandbox.put('/sandbox/faults', { requests: { error_rate: 1 } });
+    const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 20_001 };
+    // Nobody waits for the answer, which takes as long as the request may.
+    stack.post('/v1/payments/gateway', body, { token: payer.token }).catch(() => undefined);
+    const [row] = await eventually(
+      () => stack.em().execute<{ id: string }[]>('select id from payment_orders where nominal = 20001'),
+      (rows) => rows.length === 1,
+    );
+    const id = row?.id ?? '';
+    await stack.time.sleep('25 hours');
+    const { status } = await stack.time.client.workflow.getHandle(`gateway-payment/${id}`).describe();
+    await stack.sandbox.put('/sandbox/faults', {});
+    expect([status.name, await statusOf(id)]).toEqual(['RUNNING', 'PENDING']);
+    expect(await resultOf(id)).toBe('EXPIRED');
+    expect(await statusOf(id)).toBe('EXPIRED');
+  }, 60_000);
+
   it('whose provider fails for an hour is PENDING meanwhile, and gets its one instrument afterwards', async () => {
     await stack.sandbox.put('/sandbox/faults', { requests: { error_rate: 1 } });
     const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 20_000 };
@@ -86,3 +109,95 @@ describe('A payment order at its deadline of 24 hours', () => {
     expect(await resultOf(answer.data.payment_order_id)).toBe('EXPIRED');
   }, 60_000);
 });
+
+interface Settling {
+  id: string;
+  payment_code: string;
+}
+
+/** Both rails: an instrument that nobody is told about, whose end is looked at in the database. */
+const rails = {
+  payment_orders: async (): Promise<Settling> => {
+    const { payment_order_id: id, payment_code } = await topUp();
+    return { id, payment_code };
+  },
+  partner_payments: async (): Promise<Settling> => {
+    const answer = await partner.post('/payments', { method: 'virtual_account', channel: 'BNI', amount: '75000' });
+    expect(answer.status).toBe(200);
+    return answer.body.data;
+  },
+};
+
+describe.each(Object.keys(rails) as (keyof typeof rails)[])(
+  'At the deadline, a row of %s never ends EXPIRED',
+  (table) => {
+    const rowOf = async (id: string) =>
+      (
+        await stack
+          .em()
+          .execute<{ status: string; settling: boolean }[]>(
+            `select status, settling_since is not null as settling from ${table} where id = ?`,
+            [id],
+          )
+      )[0];
+    const workflowOf = ({ id }: Settling) =>
+      stack.time.client.workflow.getHandle(`${table === 'payment_orders' ? 'gateway' : 'partner'}-payment/${id}`);
+    const drop = (listing?: object) =>
+      stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true }, ...(listing && { listing }) });
+    afterEach(() => stack.sandbox.put('/sandbox/faults', {}));
+
+    /** Long after the deadline it is open, marked for operators, and asked every hour. */
+    async function expectOpenForOperators(payment: Settling): Promise<void> {
+      await stack.time.sleep('26 hours');
+      expect(await rowOf(payment.id)).toEqual({ status: 'WAITING_PAYMENT', settling: true });
+      const { searchAttributes, historyLength } = await workflowOf(payment).describe();
+      expect(searchAttributes.PaymentState).toEqual(['OPERATOR']);
+      await stack.time.sleep('3 hours');
+      const later = await workflowOf(payment).describe();
+      expect(later.historyLength).toBeGreaterThan(historyLength);
+      expect(later.historyLength).toBeLessThan(historyLength + 200);
+      expect(await settlingPayments()).toBe(1);
+      if (table === 'payment_orders') return;
+      const { next } = (await partner.get(`/payments/${payment.id}/timeline`)).body.data;
+      expect(next).toEqual({ at: null, text: expect.stringContaining('paid or on its way') });
+    }
+
+    it('while the provider says paid and does not list the payment yet; listed, it is settled', async () => {
+      await drop({ lag_ms: 86_400_000 });
+      const payment = await rails[table]();
+      await stack.sandbox.post('/sandbox/pay', { payment_code: payment.payment_code });
+      await expectOpenForOperators(payment);
+      await drop();
+      expect(await workflowOf(payment).result()).toBe('PAID');
+    }, 60_000);
+
+    it.each([
+      ['SUCCEEDED', 'PAID'],
+      ['FAILED', 'EXPIRED'],
+    ])(
+      'while a payment of the right amount is pending; %s, it ends %s',
+      async (status, end) => {
+        await drop();
+        const payment = await rails[table]();
+        const { body } = await stack.sandbox.post('/sandbox/pay', {
+          payment_code: payment.payment_code,
+          status: 'PENDING',
+        });
+        await expectOpenForOperators(payment);
+        await stack.sandbox.post('/sandbox/payments/settle', { payment_id: body.id, status });
+        expect(await workflowOf(payment).result()).toBe(end);
+      },
+      60_000,
+    );
+  },
+);
+
+/** What `/metrics` says of payments that are settling for longer than the bound. */
+async function settlingPayments(): Promise<number> {
+  await stack.em().execute("update payment_orders set settling_since = settling_since - interval '10 minutes'");
+  await stack.em().execute("update partner_payments set settling_since = settling_since - interval '10 minutes'");
+  const metrics = createMetrics();
+  measureBacklog(metrics, stack.deps.orm);
+  const [, value] = /^amanah_waiting\{what="settling_payments"\} (\d+)$/m.exec(await metrics.registry.metrics()) ?? [];
+  return Number(value);
+}

@@ -101,6 +101,21 @@ describe('paying', () => {
     expect(await recordOf(reference)).toMatchObject({ status: 'EXPIRED', payments: [{ amount: 15_000 }] });
   });
 
+  test('a pending payment completes nothing until it is settled, also after the request has expired', async () => {
+    const { reference, paymentCode } = await issue();
+    const { body: pending } = await sandbox.post('/sandbox/pay', { payment_code: paymentCode, status: 'PENDING' });
+    expect(pending).toMatchObject({ status: 'PENDING', payment_request_status: 'PENDING' });
+    const asked = () => sandbox.gateway.findInstrument(reference);
+    expect(await asked()).toMatchObject({ status: 'waiting', payments: [{ status: 'pending', paidAt: null }] });
+    await sandbox.post('/sandbox/expire', { payment_code: paymentCode });
+    const settle = (status: string) => sandbox.post('/sandbox/payments/settle', { payment_id: pending.id, status });
+    expect((await settle('SUCCEEDED')).body).toMatchObject({ payment_request_status: 'SUCCEEDED' });
+    expect(await asked()).toMatchObject({ status: 'paid', payments: [{ status: 'succeeded' }] });
+    expect((await settle('FAILED')).status).toBe(404);
+    const events = (await sandbox.receiver.waitFor(reference, 3)).map(({ body }) => body.event);
+    expect(events).toEqual(['payment.pending', 'payment_method.expired', 'payment.succeeded']);
+  });
+
   test('an unknown code is a 404, an unknown field or a negative amount a 400', async () => {
     expect((await sandbox.pay('9999')).status).toBe(404);
     const { paymentCode } = await issue();
@@ -117,10 +132,20 @@ describe('faults', () => {
     expect((await sandbox.setFaults({ requests: { hang_rate: 0.1 } })).body).toEqual({
       callbacks: { copies: 1, delay_ms: 0, shuffle: false, drop: false },
       requests: { error_rate: 0, hang_rate: 0.1, hang_after_effect: false },
+      listing: { lag_ms: 0 },
     });
     expect((await sandbox.get('/sandbox/faults')).body.requests.hang_rate).toBe(0.1);
     expect((await sandbox.setFaults({ requests: { error_rate: 2 } })).status).toBe(400);
     expect((await sandbox.setFaults({ weather: true })).status).toBe(400);
+  });
+
+  test('a lag of the listing holds payments back that their request says are paid', async () => {
+    await sandbox.setFaults({ listing: { lag_ms: 3_600_000 } });
+    const { reference, paymentCode } = await issue();
+    await sandbox.pay(paymentCode);
+    expect(await sandbox.gateway.findInstrument(reference)).toMatchObject({ status: 'paid', payments: [] });
+    await sandbox.setFaults({});
+    expect(await sandbox.gateway.findInstrument(reference)).toMatchObject({ status: 'paid', payments: [{}] });
   });
 
   test('copies come under one webhook id, dropped callbacks never', async () => {

@@ -1,0 +1,103 @@
+import { receiptIdFor } from '../../src/shared/ids.ts';
+import { type BuiltUser, balanceOf, buildIndividual, buildPlatformAdmin } from '../support/build.ts';
+import { eventually, expectChecksEmpty } from '../support/stack.ts';
+import { startTimeSkippingStack, type TimeSkippingStack } from '../support/time-skipping.ts';
+
+/** Cases of money that nobody takes, over days. */
+let stack: TimeSkippingStack;
+let payer: BuiltUser;
+beforeAll(async () => {
+  stack = await startTimeSkippingStack();
+  payer = await buildIndividual(stack);
+}, 90_000);
+afterAll(() => stack.stop());
+beforeEach(() => hide());
+afterEach(() => expectChecksEmpty(stack));
+
+/** No callbacks, and what is paid from now on is not listed. */
+const hide = () => stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true }, listing: { lag_ms: 86_400_000 } });
+const list = () => stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
+
+async function expiredOrder(): Promise<{ id: string; payment_code: string }> {
+  const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 75_000 };
+  const answer = await stack.post('/v1/payments/gateway', body, { token: payer.token });
+  const { payment_order_id: id, payment_code } = answer.body.data;
+  expect(await stack.time.client.workflow.getHandle(`gateway-payment/${id}`).result()).toBe('EXPIRED');
+  return { id, payment_code };
+}
+
+interface Stray {
+  receiptId: string;
+  providerPaymentId: string;
+  providerPaymentMethodId: string;
+}
+async function payLate({ payment_code }: { payment_code: string }): Promise<Stray> {
+  const { body } = await stack.sandbox.post('/sandbox/pay', { payment_code });
+  return {
+    receiptId: receiptIdFor(body.id),
+    providerPaymentId: body.id,
+    providerPaymentMethodId: body.payment_method.id,
+  };
+}
+
+const open = (stray: Stray) => stack.deps.temporal.openUnmatchedReceipt(stray);
+const caseOf = ({ receiptId }: Stray) => stack.time.client.workflow.getHandle(`unmatched-receipt/${receiptId}`);
+const stateOf = async ({ receiptId }: Stray) =>
+  (await stack.em().execute<{ state: string }[]>('select state from receipts where id = ?', [receiptId]))[0]?.state;
+const becomes = (stray: Stray, wanted: string) =>
+  eventually(
+    () => stateOf(stray),
+    (state) => state === wanted,
+  );
+
+describe('Late money that the provider does not know yet', () => {
+  it('is never lost: it is asked about again, and is in suspense when it is listed hours later', async () => {
+    const stray = await payLate(await expiredOrder());
+    await open(stray);
+    await stack.time.sleep('5 hours');
+    expect(await stateOf(stray)).toBeUndefined();
+    expect((await caseOf(stray).describe()).status.name).toBe('RUNNING');
+    await list();
+    await stack.time.sleep('2 hours');
+    await becomes(stray, 'suspended');
+  }, 60_000);
+
+  it('ends unconfirmed after a day, and a later hint opens the case again', async () => {
+    const order = await expiredOrder();
+    const stray = await payLate(order);
+    await open(stray);
+    expect(await caseOf(stray).result()).toBe('unconfirmed');
+    await list();
+    await open(stray);
+    await becomes(stray, 'suspended');
+  }, 60_000);
+
+  it('ended unconfirmed, is found again by a hint to its final order as well', async () => {
+    const order = await expiredOrder();
+    const stray = await payLate(order);
+    await open(stray);
+    expect(await caseOf(stray).result()).toBe('unconfirmed');
+    await list();
+    await stack.deps.temporal.hintGatewayPayment(order.id);
+    await becomes(stray, 'suspended');
+  }, 60_000);
+});
+
+describe('A case that was settled', () => {
+  it('and is started again ends at once, and never moves the money twice', async () => {
+    await list();
+    const stray = await payLate(await expiredOrder());
+    await open(stray);
+    await becomes(stray, 'suspended');
+    const before = Number(await balanceOf(stack, payer.accountId));
+    const { id: who } = await buildPlatformAdmin(stack);
+    const settlement = { action: 'credit', account_id: payer.accountId, note: 'late payment, ticket 42', who };
+    expect(await caseOf(stray).executeUpdate('settleReceipt', { args: [settlement] })).toBe('credited');
+    expect(await caseOf(stray).result()).toBe('credited');
+    const { runId } = await caseOf(stray).describe();
+    await open(stray);
+    expect(await caseOf(stray).result()).toBe('credited');
+    expect((await caseOf(stray).describe()).runId).not.toBe(runId);
+    expect(Number(await balanceOf(stack, payer.accountId)) - before).toBe(79_000);
+  }, 60_000);
+});

@@ -1,0 +1,179 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type BuiltUser, buildIndividual } from '../support/build.ts';
+import { type BuiltPartner, buildPartner, freshKey } from '../support/partner.ts';
+import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+
+/** A refusal that follows an attempt whose outcome nobody knows. */
+let stack: Stack;
+let partner: BuiltPartner;
+let payer: BuiltUser;
+const failpoints = join(mkdtempSync(join(tmpdir(), 'amanah-failpoints-')), 'armed');
+const arm = (text: string) => writeFileSync(failpoints, text);
+beforeAll(async () => {
+  arm('');
+  stack = await startStack({ worker: true, sandbox: true, workerFailpoints: `@${failpoints}` });
+  partner = await buildPartner(stack);
+  payer = await buildIndividual(stack);
+}, 60_000);
+afterAll(() => stack.stop());
+afterEach(async () => {
+  arm('');
+  await stack.sandbox.put('/sandbox/faults', {});
+  await refuse(false);
+  await expectChecksEmpty(stack);
+});
+
+let channel = 'BNI';
+/** From now on the provider refuses every request for this channel, and answers questions. */
+async function refuse(refused: boolean): Promise<void> {
+  channel = refused ? 'NOT_AT_THE_PROVIDER' : 'BNI';
+  await stack.em().execute('update payment_channels set channel_code = ? where id = 2', [channel]);
+}
+
+interface Rail {
+  table: 'payment_orders' | 'partner_payments';
+  lost: string;
+  /** Begins a payment whose answer is not waited for. */
+  begin(): Promise<string>;
+  begun(): Promise<string | undefined>;
+}
+const newest = async (table: Rail['table'], since: Date) =>
+  (
+    await stack
+      .em()
+      .execute<{ id: string }[]>(`select id from ${table} where created_at >= ? order by created_at desc limit 1`, [
+        since,
+      ])
+  )[0]?.id;
+
+function railOf(table: Rail['table'], lost: string, post: () => Promise<unknown>): Rail {
+  let since = new Date();
+  const begun = () => newest(table, since);
+  return {
+    table,
+    lost,
+    begun,
+    async begin() {
+      since = new Date(Date.now() - 5);
+      post().catch(() => undefined);
+      const id = await eventually(begun, (found) => found !== undefined);
+      return id ?? '';
+    },
+  };
+}
+const user = railOf('payment_orders', 'request-instrument.after', () =>
+  stack.post(
+    '/v1/payments/gateway',
+    { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 2, amount: 50_000 },
+    { token: payer.token },
+  ),
+);
+const partners = railOf('partner_payments', 'request-partner-instrument.after', () =>
+  partner.post('/payments', { method: 'virtual_account', channel, amount: '50000' }, freshKey()),
+);
+
+const rowOf = async ({ table }: Rail, id: string) =>
+  (
+    await stack
+      .em()
+      .execute<{ status: string; payment_code: string | null }[]>(
+        `select status, payment_code from ${table} where id = ?`,
+        [id],
+      )
+  )[0];
+const instrumentsOf = async (id: string): Promise<{ payment_code: string }[]> =>
+  (await stack.sandbox.get(`/sandbox/records?reference_id=${id}`)).body.payments;
+const atTheProvider = (id: string) =>
+  eventually(
+    () => instrumentsOf(id),
+    (found) => found.length === 1,
+  );
+
+describe.each<[string, Rail]>([
+  ['A user’s order', user],
+  ['A partner’s payment', partners],
+])('%s', (_, rail) => {
+  const becomes = (id: string, wanted: string) =>
+    eventually(
+      () => rowOf(rail, id),
+      (row) => row?.status === wanted,
+      60_000,
+    );
+
+  it('whose first attempt made the instrument unheard is never failed by the refusal of the second', async () => {
+    arm(`${rail.lost}=throw`);
+    const id = await rail.begin();
+    await atTheProvider(id);
+    await refuse(true);
+    arm('');
+    const row = await eventually(
+      () => rowOf(rail, id),
+      (now) => now?.status !== 'PENDING',
+      60_000,
+    );
+    const [made] = await instrumentsOf(id);
+    expect(row).toEqual({ status: 'WAITING_PAYMENT', payment_code: made?.payment_code });
+  }, 90_000);
+
+  it('is never failed because the provider does not list at once what the first attempt made', async () => {
+    await stack.sandbox.put('/sandbox/faults', { requests: { error_rate: 1 } });
+    const id = await rail.begin();
+    await attempted(rail, id, 1);
+    await refuse(true);
+    await stack.sandbox.put('/sandbox/faults', {});
+    await attempted(rail, id, 2);
+    expect(await rowOf(rail, id)).toMatchObject({ status: 'PENDING' });
+    // What the first attempt made appears at last.
+    const made = await stack.deps.gateway.requestInstrument({
+      reference: id,
+      method: 'virtual_account',
+      channelCode: 'BNI',
+      amount: rail.table === 'payment_orders' ? '54000' : '50000',
+      expiresAt: new Date(Date.now() + 3_600_000),
+      returnUrl: stack.url,
+    });
+    expect(made.outcome).toBe('accepted');
+    await becomes(id, 'WAITING_PAYMENT');
+  }, 90_000);
+
+  it('fails when the provider refuses it and does not know it two minutes after the last attempt', async () => {
+    await stack.sandbox.put('/sandbox/faults', { requests: { error_rate: 1 } });
+    const id = await rail.begin();
+    await attempted(rail, id, 1);
+    await refuse(true);
+    await stack.sandbox.put('/sandbox/faults', {});
+    await attempted(rail, id, 2);
+    expect(await rowOf(rail, id)).toMatchObject({ status: 'PENDING' });
+    await stack
+      .em()
+      .execute(
+        `update ${rail.table} set instrument_asked_at = instrument_asked_at - interval '2 minutes' where id = ?`,
+        [id],
+      );
+    await becomes(id, 'FAILED');
+  }, 90_000);
+
+  it('fails at once when its first and only attempt is refused', async () => {
+    await refuse(true);
+    const id = await rail.begin();
+    await eventually(
+      () => rowOf(rail, id),
+      (row) => row?.status === 'FAILED',
+      8_000,
+    );
+  }, 60_000);
+});
+
+/** When the workflow's request for the instrument has been tried so often. */
+const attempted = (rail: Rail, id: string, attempts: number) =>
+  eventually(
+    async () => {
+      const name = rail.table === 'payment_orders' ? 'gateway-payment' : 'partner-payment';
+      const { raw } = await stack.deps.temporal.client.workflow.getHandle(`${name}/${id}`).describe();
+      return raw.pendingActivities?.[0]?.attempt ?? 0;
+    },
+    (made) => made > attempts,
+    60_000,
+  );
