@@ -3,18 +3,18 @@ import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createApp } from './app.ts';
 import { readConfig } from './config.ts';
+import { refuseOtherTimeOuts } from './database-time-outs.ts';
 import { openDependencies } from './dependencies.ts';
 import { keepUploadsSwept } from './documents/sweep-uploads.ts';
 import { announceReady, endReadiness, runMain, stopSignal, waitForParts } from './process.ts';
-
-/** After SIGTERM, requests under way get this long to end. */
-const drainTimeoutMs = 25_000;
+import { budgets } from './shared/budgets.ts';
 
 await runMain(async () => {
   const config = readConfig();
   await using deps = await openDependencies(config, { process: 'api' });
   const { database } = deps.readiness;
   await waitForParts(database ? { database } : {}, deps.log);
+  await refuseOtherTimeOuts(deps.orm.em.fork());
   await deps.tokens.jwks();
   const serve = createApp(deps).callback();
   let stops = false;
@@ -43,7 +43,7 @@ await runMain(async () => {
   const closed = once(server, 'close');
   server.close();
   server.closeIdleConnections();
-  const timer = setTimeout(() => server.closeAllConnections(), drainTimeoutMs);
+  const timer = setTimeout(() => server.closeAllConnections(), budgets.shutdown.requests);
   await closed;
   clearTimeout(timer);
 });
