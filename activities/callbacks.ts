@@ -1,9 +1,11 @@
 import { redeliverCallbacks } from '../src/callbacks/deliver-callback.ts';
+import { withTime } from '../src/database-time-outs.ts';
 import type { Dependencies } from '../src/dependencies.ts';
 import { forgetOldRows } from '../src/forget-old-rows.ts';
 import { gauge } from '../src/http/metrics.ts';
 import { runChecks } from '../src/ledger/run-checks.ts';
 import { sweepOverduePayments } from '../src/payments/sweep-overdue-payments.ts';
+import { budgets } from '../src/shared/budgets.ts';
 import { step } from './step.ts';
 
 /** Activities of the schedules: what was stored and not delivered, what is overdue, what the checks say. */
@@ -13,7 +15,7 @@ export function createCallbackActivities(deps: Dependencies) {
     sweepOverduePayments: step(deps, 'sweepOverduePayments', (em, _: object) =>
       sweepOverduePayments(em, deps.temporal),
     ),
-    forgetOldRows: step(deps, 'forgetOldRows', (em, _: object) => forgetOldRows(em)),
+    forgetOldRows: step(deps, 'forgetOldRows', (em, _: object) => withTime(em, budgets.database.sweep, forgetOldRows)),
     runLedgerChecks: step(deps, 'runLedgerChecks', async (em, _: object) => {
       const results = await runChecks(em);
       const violations = gauge(deps.metrics, 'amanah_check_violations', 'Rows of each check_* view; 0 is healthy.', [

@@ -5,14 +5,12 @@ import type { AllocationRequest } from '../src/donations/allocation.ts';
 import { openSubscription } from '../src/donations/open-subscription.ts';
 import { type PeriodAttempt, paySubscriptionPeriod } from '../src/donations/pay-subscription-period.ts';
 import type { SubscriptionOpening } from '../src/donations/subscription.ts';
+import { budgets } from '../src/shared/budgets.ts';
 import { step } from './step.ts';
-
-/** Shorter than the heartbeat time-out of the workflows that wait. */
-const beatMs = 1000;
 
 /** Tells Temporal that the step is alive while it waits, for a lock or for a long statement. */
 async function beating<T>(deed: Promise<T>): Promise<T> {
-  const beats = setInterval(() => heartbeat(), beatMs);
+  const beats = setInterval(() => heartbeat(), budgets.heartbeat.every);
   try {
     return await deed;
   } finally {

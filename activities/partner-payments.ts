@@ -5,10 +5,12 @@ import { openPartnerPayment } from '../src/collections/open-partner-payment.ts';
 import type { PartnerPaymentOpening } from '../src/collections/partner-payment.ts';
 import { requestPartnerInstrument } from '../src/collections/request-partner-instrument.ts';
 import { releasePartnerPayment, settlePartnerPayment } from '../src/collections/settle-partner-payment.ts';
+import { withTime } from '../src/database-time-outs.ts';
 import type { Dependencies } from '../src/dependencies.ts';
 import { counter } from '../src/http/metrics.ts';
 import { sweepPartnerAnswers } from '../src/partners/idempotency.ts';
 import type { ConfirmedPayment } from '../src/payments/payment-contract.ts';
+import { budgets } from '../src/shared/budgets.ts';
 import { type DeliveryAttempt, deliverWebhook } from '../src/webhooks/deliver-webhook.ts';
 import { sweepDeliveries } from '../src/webhooks/redeliver-webhook.ts';
 import { createWebhookSender } from '../src/webhooks/send-webhook.ts';
@@ -64,6 +66,8 @@ export function createPartnerActivities(deps: Dependencies) {
       return progress;
     }),
     sweepDeliveries: step(deps, 'sweepDeliveries', (em, _: object) => sweepDeliveries(em, temporal)),
-    sweepPartnerAnswers: step(deps, 'sweepPartnerAnswers', (em, _: object) => sweepPartnerAnswers(em)),
+    sweepPartnerAnswers: step(deps, 'sweepPartnerAnswers', (em, _: object) =>
+      withTime(em, budgets.database.sweep, sweepPartnerAnswers),
+    ),
   };
 }

@@ -4,11 +4,14 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { Dependencies } from '../src/dependencies.ts';
 import { isProviderUnknown } from '../src/gateway/gateway.ts';
 import { measureSteps } from '../src/measure.ts';
+import { budgets, providerTimeWithin } from '../src/shared/budgets.ts';
 import { errorCodeOf, isDomainError } from '../src/shared/errors.ts';
+import { type TimeLimit, withinLimit } from '../src/time-limit.ts';
 
 /**
  * Wraps a deed as an activity: a fork of its own, refusals not retried, everything else retried. What reaches a
- * history is a code and a sentence of ours, never a driver's message, which may quote values (design law 7).
+ * history is a code and a sentence of ours, never a driver's message, which may quote values. After the attempt's time,
+ * when Temporal may have begun another, nothing of it is written any more.
  */
 export function step<Input, Output>(
   deps: Dependencies,
@@ -21,7 +24,7 @@ export function step<Input, Output>(
     const measure = (outcome: 'done' | 'refused' | 'failed') =>
       seconds.observe({ activity: name, outcome }, (performance.now() - started) / 1000);
     try {
-      const result = await deed(deps.orm.em.fork(), input);
+      const result = await withinLimit(limitOfAttempt(), () => deed(deps.orm.em.fork(), input));
       measure('done');
       return result;
     } catch (error) {
@@ -35,4 +38,13 @@ export function step<Input, Output>(
       throw ApplicationFailure.retryable(`${name} failed: ${errorCodeOf(error) ?? 'unexpected error'}`, 'STEP_FAILED');
     }
   };
+}
+
+/** Temporal counts from handing the attempt out, a moment before it begins here. */
+const headStartMs = 250;
+
+function limitOfAttempt(): TimeLimit {
+  const startToCloseMs = asyncLocalStorage.getStore()?.info.startToCloseTimeoutMs ?? budgets.steps.first;
+  const now = performance.now();
+  return { endsAt: now + startToCloseMs - headStartMs, askUntil: now + providerTimeWithin(startToCloseMs) };
 }

@@ -1,6 +1,8 @@
+import { withTime } from '../src/database-time-outs.ts';
+import { budgets } from '../src/shared/budgets.ts';
 import { newId } from '../src/shared/ids.ts';
 import { httpRequest, runLoad } from './load.ts';
-import { argument, type BenchStack, startBenchStack } from './stack.ts';
+import { argument, type BenchStack, startBenchStack, vacuum } from './stack.ts';
 import { printTable } from './table.ts';
 
 /**
@@ -46,7 +48,7 @@ async function seed(stack: BenchStack, rows: number): Promise<Shelf> {
   );
   const batch = 100_000;
   for (let from = 0; from < rows; from += batch) {
-    await em.transactional(async (tx) => {
+    await withTime(em, budgets.database.command, async (tx) => {
       // Rows alone, past triggers and foreign keys: what is measured is reading them.
       await tx.execute("set local session_replication_role = 'replica'");
       await tx.execute(
@@ -61,15 +63,14 @@ async function seed(stack: BenchStack, rows: number): Promise<Shelf> {
       );
     });
   }
-  await em.transactional(async (tx) => {
+  await withTime(em, budgets.database.command, async (tx) => {
     await tx.execute("set local session_replication_role = 'replica'");
     await tx.execute(
       `insert into transaction_counts select reference_type, type, s, count(*) from
          (select reference_type, type, hashtext(id::text) & 31 as s from transactions) t group by 1, 2, 3`,
     );
   });
-  await em.execute('vacuum (analyze) transactions');
-  await em.execute('vacuum analyze');
+  await vacuum(stack.databaseUrl);
   const [owner] = await em.execute<{ id: string; total: string; deep: string; all: string }[]>(
     `select ${userId('7')} as id, (select count(*) from transactions where user_id = ${userId('7')}) as total,
        (select id from transactions where user_id = ${userId('7')} order by created_at limit 1 offset 5) as deep,

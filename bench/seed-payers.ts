@@ -1,6 +1,8 @@
+import { withTime } from '../src/database-time-outs.ts';
 import { systemAccounts } from '../src/ledger/account.ts';
+import { budgets } from '../src/shared/budgets.ts';
 import { newId } from '../src/shared/ids.ts';
-import type { BenchStack } from './stack.ts';
+import { type BenchStack, vacuum } from './stack.ts';
 
 /** Users with a token and a funded account each, and causes with an account each. */
 export interface Payers {
@@ -21,7 +23,7 @@ const ids = (count: number) => Array.from({ length: count }, newId);
 const array = (values: readonly string[]) => `{${values.join(',')}}`;
 
 /** Seeds through the ledger: balances are journals, so that every check holds. */
-export async function seedPayers({ deps }: BenchStack, count: number): Promise<Payers> {
+export async function seedPayers({ databaseUrl, deps }: BenchStack, count: number): Promise<Payers> {
   const em = deps.orm.em.fork();
   const opening = 1_000_000_000;
   const [userIds, accountIds, causeIds, causeAccountIds] = [ids(count), ids(count), ids(count), ids(count)] as const;
@@ -51,16 +53,18 @@ export async function seedPayers({ deps }: BenchStack, count: number): Promise<P
   // A ledger that has a past: over empty tables the database plans its first statements as scans, and keeps those plans.
   for (let from = 0; from < count; from += pastAtOnce) {
     const slice = (all: readonly string[]) => array(all.slice(from, from + pastAtOnce));
-    await em.execute(
-      `select settle_donation('specific', p.u, p.cause, 1, null, t)
+    await withTime(em, budgets.database.command, (tx) =>
+      tx.execute(
+        `select settle_donation('specific', p.u, p.cause, 1, null, t)
        from unnest(?::uuid[], ?::uuid[], ?::uuid[], ?::uuid[]) as p (u, a, c, cause),
          lateral (select md5(p.u::text)::uuid as t) derived,
          lateral pay_from_balance(t, gen_random_uuid(), 'bench/' || t, 'bench', p.u, 'individual', null, p.a, p.c, 1,
            'donation', p.cause, 'product_transfer', null, null, null, '') paid
        where paid.outcome = 'paid'`,
-      [slice(userIds), slice(accountIds), slice(causeAccountIds), slice(causeIds)],
+        [slice(userIds), slice(accountIds), slice(causeAccountIds), slice(causeIds)],
+      ),
     );
-    await em.execute('vacuum analyze');
+    await vacuum(databaseUrl);
   }
   const tokens: string[] = [];
   for (const userId of userIds) {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import pg from 'pg';
 import { type Part, startPart } from '../dev/part.ts';
 import { findFreePort } from '../dev/ports.ts';
 import { postgresUrl, startPostgres } from '../dev/postgres.ts';
@@ -91,6 +92,19 @@ export async function startBenchStack(): Promise<BenchStack> {
       rmSync(directory, { recursive: true, force: true });
     },
   };
+}
+
+/** Tells the planner what is there now; a large database takes longer than a statement may. */
+export async function vacuum(databaseUrl: string): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    await client.query('set statement_timeout = 0');
+    await client.query('set transaction_timeout = 0');
+    await client.query('vacuum analyze');
+  } finally {
+    await client.end();
+  }
 }
 
 /** Resident memory of a process in MB, where the system tells it. */

@@ -2,20 +2,20 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createApp } from './app.ts';
 import { readConfig } from './config.ts';
+import { refuseOtherTimeOuts } from './database-time-outs.ts';
 import { openDependencies } from './dependencies.ts';
 import { keepUploadsSwept } from './documents/sweep-uploads.ts';
 import { createHttpServer } from './http/create-http-server.ts';
 import { serveProbes } from './probe-server.ts';
 import { announceReady, endReadiness, runMain, stopSignal, waitForParts } from './process.ts';
-
-/** After SIGTERM, requests under way get this long to end. */
-const drainTimeoutMs = 25_000;
+import { budgets } from './shared/budgets.ts';
 
 await runMain(async () => {
   const config = readConfig();
   await using deps = await openDependencies(config, { process: 'api' });
   const { database } = deps.readiness;
   await waitForParts(database ? { database } : {}, deps.log);
+  await refuseOtherTimeOuts(deps.orm.em.fork());
   await deps.tokens.jwks();
   const serve = createApp(deps).callback();
   await using _metrics = config.METRICS_PORT === undefined ? null : await serveProbes(deps, config.METRICS_PORT);
@@ -45,7 +45,7 @@ await runMain(async () => {
   const closed = once(server, 'close');
   server.close();
   server.closeIdleConnections();
-  const timer = setTimeout(() => server.closeAllConnections(), drainTimeoutMs);
+  const timer = setTimeout(() => server.closeAllConnections(), budgets.shutdown.requests);
   await closed;
   clearTimeout(timer);
 });

@@ -9,10 +9,9 @@ import {
 import { createActivities } from '../activities/index.ts';
 import type { Config } from './config.ts';
 import type { Dependencies } from './dependencies.ts';
+import { budgets } from './shared/budgets.ts';
 import { workflowInterceptorModules } from './telemetry.ts';
 
-/** After SIGTERM, activities under way get this long to end; longer than any of their HTTP time-outs. */
-const shutdownGraceTime = '20 seconds';
 /** Activities and workflow tasks at once; each activity may hold a database connection. */
 const maxConcurrentActivities = 40;
 const maxConcurrentWorkflowTasks = 40;
@@ -45,7 +44,7 @@ export async function createWorker(deps: Dependencies, connection: NativeConnect
       : { workflowBundle: { codePath: bundle } }),
     interceptors: { ...deps.telemetry.activityInterceptors, workflowModules: workflowInterceptorModules },
     ...(deployment && { workerDeploymentOptions: deployment }),
-    shutdownGraceTime,
+    shutdownGraceTime: budgets.shutdown.steps,
     maxConcurrentActivityTaskExecutions: maxConcurrentActivities,
     maxConcurrentLocalActivityExecutions: maxConcurrentActivities,
     maxConcurrentWorkflowTaskExecutions: maxConcurrentWorkflowTasks,

@@ -1,12 +1,22 @@
 import { Migrator } from '@mikro-orm/migrations';
 import { defineConfig, MikroORM } from '@mikro-orm/postgresql';
 import { entities } from './entities.ts';
+import { releaseWhenLost } from './lost-connections.ts';
 import { migrations } from './migrations/index.ts';
 import { prepareMarkedStatements } from './prepared-statements.ts';
+import { budgets } from './shared/budgets.ts';
+import { keepLimits, type LimitedClient } from './time-limit.ts';
 
 /** The pool of `pg`, as far as it is used here. */
 interface Pool {
-  on(event: 'connect', listener: typeof prepareMarkedStatements): unknown;
+  on(event: 'connect', listener: (client: LimitedClient) => void): unknown;
+}
+
+/** Innermost first. */
+function prepareConnection(client: LimitedClient): void {
+  prepareMarkedStatements(client);
+  releaseWhenLost(client);
+  keepLimits(client);
 }
 
 export interface DatabaseOptions {
@@ -15,11 +25,6 @@ export interface DatabaseOptions {
   /** Called with the ORM's own warnings, e.g. of a lost connection. */
   log?: (message: string) => void;
 }
-
-/** Waiting for a connection or for the server longer than this is "the database is away" (a 503 within 3 seconds). */
-const connectTimeoutMs = 2000;
-/** No statement of a request or an activity may run longer. */
-const statementTimeoutMs = 30_000;
 
 /** The ORM's options for one database; shared by the processes and by the command line of MikroORM. */
 export function databaseConfig({ url, poolSize, log }: DatabaseOptions) {
@@ -37,11 +42,11 @@ export function databaseConfig({ url, poolSize, log }: DatabaseOptions) {
     },
     pool: { min: 0, max: poolSize, idleTimeoutMillis: 30_000 },
     driverOptions: {
-      connectionTimeoutMillis: connectTimeoutMs,
-      statement_timeout: statementTimeoutMs,
+      // The database's own time-outs are the role's: parameters of a connection are lost behind a pooler.
+      connectionTimeoutMillis: budgets.reach.database,
       application_name: 'amanah',
       keepAlive: true,
-      onPoolCreated: (pool: Pool) => pool.on('connect', prepareMarkedStatements),
+      onPoolCreated: (pool: Pool) => pool.on('connect', prepareConnection),
     },
     forceUtcTimezone: true,
     allowGlobalContext: false,

@@ -31,9 +31,6 @@ export interface Dependencies extends AsyncDisposable {
   readiness: Record<string, () => Promise<void>>;
 }
 
-/** The HTTP time-out of a call to the provider; activities time out later than this (workflows say when). */
-const providerTimeoutMs = 8000;
-
 /** Opens what the configuration names. Nothing has to be up yet: each part connects when it is first used. */
 export async function openDependencies(config: Config, options: { process: string }): Promise<Dependencies> {
   armFailpoints(config.FAILPOINTS);
@@ -58,7 +55,6 @@ export async function openDependencies(config: Config, options: { process: strin
     secretKey: config.XENDIT_SECRET_KEY,
     url: config.XENDIT_URL,
     callbackToken: config.XENDIT_CALLBACK_TOKEN,
-    timeoutMs: providerTimeoutMs,
     fetch: measureProvider(metrics, telemetry.on ? tracedFetch : fetch),
   });
   const tokens = createTokens({ config, orm, sealer });

@@ -1,11 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from './log.ts';
+import { budgets } from './shared/budgets.ts';
 
 /** How long a process waits for what it depends on before it gives up. */
-const startTimeoutMs = 60_000;
+const startTimeoutMs = budgets.start.whole;
 const retryMs = 500;
-/** A process whose parent is gone, or that was asked to stop, ends after this long whatever it still waits for. */
-const lastMomentMs = 35_000;
 
 /** Waits until every part answers, at most a minute; throws naming the parts that did not. */
 export async function waitForParts(parts: Record<string, () => Promise<void>>, log: Logger): Promise<void> {
@@ -44,7 +43,8 @@ export function announceReady(): void {
   if (process.connected) process.send?.('ready');
 }
 
-const endLater = (): void => void setTimeout(() => process.exit(1), lastMomentMs).unref();
+/** A process whose parent is gone, or that was asked to stop, ends after this long whatever it still waits for. */
+const endLater = (): void => void setTimeout(() => process.exit(1), budgets.shutdown.process).unref();
 
 /** Runs a main; what it cannot survive is one sentence and a non-zero exit. */
 export async function runMain(main: () => Promise<void>): Promise<never> {

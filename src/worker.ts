@@ -1,6 +1,7 @@
 import { NativeConnection } from '@temporalio/worker';
 import { readConfig } from './config.ts';
 import { createWorker, installRuntime } from './create-worker.ts';
+import { refuseOtherTimeOuts } from './database-time-outs.ts';
 import { openDependencies } from './dependencies.ts';
 import { measureBacklog } from './measure-backlog.ts';
 import { serveProbes } from './probe-server.ts';
@@ -12,6 +13,7 @@ await runMain(async () => {
   await using deps = await openDependencies(config, { process: 'worker' });
   const { database, temporal } = deps.readiness;
   await waitForParts({ ...(database && { database }), ...(temporal && { temporal }) }, deps.log);
+  await refuseOtherTimeOuts(deps.orm.em.fork());
   measureBacklog(deps.metrics, deps.orm);
   await using _probes = config.WORKER_PORT === undefined ? null : await serveProbes(deps, config.WORKER_PORT);
   const { client, taskQueue } = deps.temporal;

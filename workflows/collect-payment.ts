@@ -15,6 +15,7 @@ import {
 import type { Confirmation, ConfirmedPayment, OpenedOrder } from '../src/payments/payment-contract.ts';
 import type { PaymentOrderStatus } from '../src/payments/payment-order.ts';
 import { receiptReusePolicy } from '../src/payments/receipt.ts';
+import { budgets } from '../src/shared/budgets.ts';
 import { workflowIds } from '../src/shared/workflow-ids.ts';
 import { askingWait, settlingWait, tellPayment, timeLeft } from './payment-progress.ts';
 import { unmatchedReceipt } from './unmatched-receipt.ts';
@@ -26,18 +27,21 @@ export const callbackArrived = defineSignal('callbackArrived');
 
 /** Local and short, as a request waits for it. */
 export const firstStep = {
-  startToCloseTimeout: '10 seconds',
+  startToCloseTimeout: budgets.steps.first,
   retry: { initialInterval: '100 milliseconds', maximumInterval: '5 seconds' },
 } as const;
 export const ledgerStep = {
-  startToCloseTimeout: '15 seconds',
+  startToCloseTimeout: budgets.steps.ledger,
   retry: { initialInterval: '200 milliseconds', maximumInterval: '10 seconds' },
 } as const;
-/** The provider's HTTP time-out (8 s) is shorter than this; an unknown answer is asked for again under the same key. */
+/** An unknown answer is asked for again under the same key. */
 export const askTheProvider = {
-  startToCloseTimeout: '15 seconds',
+  startToCloseTimeout: budgets.steps.provider,
   retry: { initialInterval: '1 second', maximumInterval: '5 minutes' },
 } as const;
+
+/** As long as a request waits for the answer. */
+export const requestFromProvider = { ...askTheProvider, startToCloseTimeout: budgets.steps.instrument } as const;
 
 /** What differs between a payment order and a partner's payment: whose row it is, and what settling does. */
 export interface PaymentSteps<Opened extends OpenedOrder> {

@@ -1,11 +1,12 @@
 import { proxyActivities, setCurrentDetails } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import type { AllocationOutcome, AllocationRequest } from '../src/donations/allocation.ts';
+import { budgets } from '../src/shared/budgets.ts';
 
 /** The step beats while it waits for locks: one that died is found out by the missing beat, not by the long time-out. */
 const { allocateDonations } = proxyActivities<Activities>({
-  startToCloseTimeout: '2 minutes',
-  heartbeatTimeout: '5 seconds',
+  startToCloseTimeout: budgets.steps.allocation,
+  heartbeatTimeout: budgets.heartbeat.missing,
   retry: { initialInterval: '200 milliseconds', maximumInterval: '5 seconds' },
 });
 

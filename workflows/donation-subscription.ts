@@ -19,6 +19,7 @@ import {
   type SubscriptionStanding,
   type SubscriptionStatus,
 } from '../src/donations/subscription.ts';
+import { budgets } from '../src/shared/budgets.ts';
 import { formatWesternIndonesia } from '../src/shared/clock.ts';
 
 export interface DonationSubscriptionInput {
@@ -33,12 +34,12 @@ export const awaitFirstPayment = defineUpdate<SubscriptionStanding>('awaitFirstP
 export const subscriptionStopped = defineSignal('subscriptionStopped');
 
 const { openSubscription } = proxyLocalActivities<Activities>({
-  startToCloseTimeout: '10 seconds',
+  startToCloseTimeout: budgets.steps.first,
   retry: { initialInterval: '100 milliseconds', maximumInterval: '5 seconds' },
 });
 const { paySubscriptionPeriod } = proxyActivities<Activities>({
-  startToCloseTimeout: '30 seconds',
-  heartbeatTimeout: '5 seconds',
+  startToCloseTimeout: budgets.steps.subscriptionPeriod,
+  heartbeatTimeout: budgets.heartbeat.missing,
   retry: { initialInterval: '200 milliseconds', maximumInterval: '1 minute' },
 });
 

@@ -2,7 +2,7 @@ import { continueAsNew, proxyActivities, proxyLocalActivities } from '@temporali
 import type { Activities } from '../activities/index.ts';
 import type { PaymentOpening } from '../src/payments/payment-contract.ts';
 import type { PaymentOrderStatus } from '../src/payments/payment-order.ts';
-import { askTheProvider, collectPayment, firstStep, ledgerStep } from './collect-payment.ts';
+import { askTheProvider, collectPayment, firstStep, ledgerStep, requestFromProvider } from './collect-payment.ts';
 
 export interface GatewayPaymentInput {
   orderId: string;
@@ -24,7 +24,7 @@ export async function gatewayPayment({
     open: (at) => openPaymentOrder({ orderId, opening: opening ?? null, at }),
     request: (untilDeadlineMs) => {
       const { requestInstrument } = proxyActivities<Activities>({
-        ...askTheProvider,
+        ...requestFromProvider,
         scheduleToCloseTimeout: untilDeadlineMs,
       });
       return requestInstrument({ orderId });

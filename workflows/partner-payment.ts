@@ -10,7 +10,7 @@ import type { Activities } from '../activities/index.ts';
 import type { PartnerPaymentOpening, PartnerPaymentStep } from '../src/collections/partner-payment.ts';
 import type { PaymentOrderStatus } from '../src/payments/payment-order.ts';
 import { formatWesternIndonesia } from '../src/shared/clock.ts';
-import { askTheProvider, collectPayment, firstStep, ledgerStep } from './collect-payment.ts';
+import { askTheProvider, collectPayment, firstStep, ledgerStep, requestFromProvider } from './collect-payment.ts';
 import { timeLeft } from './payment-progress.ts';
 import { startDelivery } from './start-delivery.ts';
 
@@ -43,7 +43,7 @@ export async function partnerPayment({
     open: (at) => openPartnerPayment({ paymentId, opening: opening ?? null, at }),
     request: async (untilDeadlineMs) => {
       const { requestPartnerInstrument } = proxyActivities<Activities>({
-        ...askTheProvider,
+        ...requestFromProvider,
         scheduleToCloseTimeout: untilDeadlineMs,
       });
       return told(await requestPartnerInstrument({ paymentId }));

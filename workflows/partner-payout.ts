@@ -13,6 +13,7 @@ import {
 import type { Activities } from '../activities/index.ts';
 import { askingWaitMs } from '../src/payouts/asking.ts';
 import type { PayoutOpening, PayoutSettlement, PayoutStanding, PayoutStatus, Said } from '../src/payouts/payout.ts';
+import { budgets } from '../src/shared/budgets.ts';
 import { isNote, notANote } from '../src/shared/note.ts';
 import { tellPayout } from './payout-progress.ts';
 import { withRefusals } from './refusal.ts';
@@ -32,21 +33,20 @@ export const callbackArrived = defineSignal('callbackArrived');
 export const settlePayout = defineUpdate<PayoutStatus, [PayoutSettlement]>('settlePayout');
 
 const { reservePayout } = proxyLocalActivities<Activities>({
-  startToCloseTimeout: '10 seconds',
+  startToCloseTimeout: budgets.steps.first,
   retry: { initialInterval: '100 milliseconds', maximumInterval: '5 seconds' },
 });
 const { resolvePayout } = proxyActivities<Activities>({
-  startToCloseTimeout: '15 seconds',
+  startToCloseTimeout: budgets.steps.ledger,
   retry: { initialInterval: '200 milliseconds', maximumInterval: '10 seconds' },
 });
-/** Longer than what the provider's HTTP time-outs (8 s each) add up to. Its silence is an answer; the database is retried. */
+/** The provider's silence is an answer; the database is retried. */
 const retry = { initialInterval: '1 second', maximumInterval: '1 minute' } as const;
-const { askTransfer, settlePayout: endByHand } = proxyActivities<Activities>({
-  startToCloseTimeout: '12 seconds',
-  retry,
-});
-/** A late send asks first. */
-const { sendTransfer } = proxyActivities<Activities>({ startToCloseTimeout: '20 seconds', retry });
+const {
+  askTransfer,
+  sendTransfer,
+  settlePayout: endByHand,
+} = proxyActivities<Activities>({ startToCloseTimeout: budgets.steps.provider, retry });
 
 /** Events after which the story goes on in a new history. */
 const longestHistory = 1500;

@@ -1,10 +1,11 @@
 import { proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import type { ReconciliationSummary } from '../src/reconciliation/reconciliation.ts';
+import { budgets } from '../src/shared/budgets.ts';
 
 /** A day is compared page by page; what the provider leaves unanswered is begun anew, as nothing was written. */
 const { reconcileDay, findDaysToReconcile } = proxyActivities<Activities>({
-  startToCloseTimeout: '30 minutes',
+  startToCloseTimeout: budgets.steps.reconciliation,
   retry: { initialInterval: '1 minute', maximumInterval: '1 hour', maximumAttempts: 12 },
 });
 

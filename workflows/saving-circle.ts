@@ -12,6 +12,7 @@ import {
 import type { Activities } from '../activities/index.ts';
 import type { CircleOpening, CircleProgress, CircleStep } from '../src/circles/circle-contract.ts';
 import type { CircleStatus } from '../src/circles/saving-circle.ts';
+import { budgets } from '../src/shared/budgets.ts';
 import { nextLook, tellCircle } from './circle-progress.ts';
 
 export interface SavingCircleInput {
@@ -28,13 +29,13 @@ export const circleChanged = defineSignal('circleChanged');
 export const circleCancelled = defineSignal('circleCancelled');
 
 const { openCircle } = proxyLocalActivities<Activities>({
-  startToCloseTimeout: '10 seconds',
+  startToCloseTimeout: budgets.steps.first,
   retry: { initialInterval: '100 milliseconds', maximumInterval: '5 seconds' },
 });
 /** Each step is one short database transaction, and does its work once however often it is tried. */
 const { lookAtCircle, startCircle, openCircleRound, payCircleRound, reportOverdueContributions } =
   proxyActivities<Activities>({
-    startToCloseTimeout: '10 seconds',
+    startToCloseTimeout: budgets.steps.ledger,
     retry: { initialInterval: '200 milliseconds', maximumInterval: '30 seconds' },
   });
 

@@ -1,9 +1,15 @@
 import { proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
+import { budgets } from '../src/shared/budgets.ts';
 
+const retry = { maximumAttempts: 3, initialInterval: '1 second' } as const;
 const activities = proxyActivities<Activities>({
-  startToCloseTimeout: '1 minute',
-  retry: { maximumAttempts: 3, initialInterval: '1 second' },
+  startToCloseTimeout: budgets.steps.sweep,
+  retry,
+});
+const { runLedgerChecks: checkLedger } = proxyActivities<Activities>({
+  startToCloseTimeout: budgets.steps.checks,
+  retry,
 });
 
 /** Started by a schedule: hands over callbacks that were stored while Temporal was away. Returns how many. */
@@ -28,7 +34,7 @@ export function forgetOldRows(): Promise<number> {
 
 /** Started by a schedule: reads the `check_*` views and raises a metric. Returns the names of those that are not empty. */
 export function runLedgerChecks(): Promise<string[]> {
-  return activities.runLedgerChecks({});
+  return checkLedger({});
 }
 
 /** Started by a schedule: wakes payouts that want to be looked at, or whose workflow was lost. Returns how many. */

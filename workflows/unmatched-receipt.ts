@@ -15,6 +15,7 @@ import {
 import type { Activities } from '../activities/index.ts';
 import type { ReceiptOpening, StrayPayment } from '../src/payments/payment-contract.ts';
 import type { ReceiptSettlement, ReceiptState } from '../src/payments/receipt.ts';
+import { budgets } from '../src/shared/budgets.ts';
 import { isNote, notANote } from '../src/shared/note.ts';
 import { searchAttributeKeys } from '../src/temporal/search-attributes.ts';
 import { withRefusals } from './refusal.ts';
@@ -23,11 +24,11 @@ import { withRefusals } from './refusal.ts';
 export const settleReceipt = defineUpdate<ReceiptState, [ReceiptSettlement]>('settleReceipt');
 
 const { openReceipt } = proxyActivities<Activities>({
-  startToCloseTimeout: '15 seconds',
+  startToCloseTimeout: budgets.steps.provider,
   retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
 });
 const activities = proxyActivities<Activities>({
-  startToCloseTimeout: '15 seconds',
+  startToCloseTimeout: budgets.steps.ledger,
   retry: { initialInterval: '200 milliseconds', maximumInterval: '10 seconds' },
 });
 

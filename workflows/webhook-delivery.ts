@@ -1,5 +1,6 @@
 import { condition, defineSignal, proxyActivities, setCurrentDetails, setHandler } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
+import { budgets } from '../src/shared/budgets.ts';
 import { formatWesternIndonesia } from '../src/shared/clock.ts';
 import type { WebhookDeliveryStatus } from '../src/webhooks/webhook-delivery.ts';
 
@@ -11,8 +12,8 @@ export interface WebhookDeliveryInput {
 export const redeliveryAsked = defineSignal('redeliveryAsked');
 
 const { deliverWebhook } = proxyActivities<Activities>({
-  // Longer than the sending's own 15 seconds. A retry is for our database, not for the receiver.
-  startToCloseTimeout: '30 seconds',
+  // A retry is for our database, not for the receiver.
+  startToCloseTimeout: budgets.steps.webhook,
   retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
 });
 

@@ -6,6 +6,7 @@ import { discoverFlag, moneyString, text, uuid } from '../http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../http/paging.ts';
 import { createRoom } from '../http/room.ts';
 import { must } from '../shared/assert.ts';
+import { budgets } from '../shared/budgets.ts';
 import { refuse } from '../shared/errors.ts';
 import { cancelCircle } from './cancel-circle.ts';
 import { deleteCircle } from './delete-circle.ts';
@@ -27,7 +28,7 @@ import { circleStatuses, circleVisibilities, maximumCapacity, roundIntervals, tu
 import { updateCircle } from './update-circle.ts';
 
 /** How long a creation waits for the circle's row, the first step of its workflow. */
-const rowWaitMs = 10_000;
+const rowWaitMs = budgets.requests.circleRow;
 
 const message = z.string();
 const params = z.object({ id: uuid() });

@@ -1,15 +1,13 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../encryption/sealer.ts';
 import type { PaymentOrderStatus } from '../payments/payment-order.ts';
+import { budgets } from '../shared/budgets.ts';
 import { refuse } from '../shared/errors.ts';
 import { partnerPaymentIdFor } from '../shared/ids.ts';
 import { findPartnerPayment } from './find-partner-payments.ts';
 import { type PartnerPaymentOpening, paymentPath } from './partner-payment.ts';
 import { type PartnerPaymentRequest, preparePartnerPayment } from './prepare-partner-payment.ts';
 import type { PaymentWithChannel } from './present-partner-payment.ts';
-
-/** How long a creation waits for the provider before its outcome is called unknown (decisions 8). */
-const instrumentWaitMs = 20_000;
 
 /** How a payment becomes a workflow; made by `temporal/`, passed in. */
 export interface PaymentStarter {
@@ -50,7 +48,7 @@ export async function createPartnerPayment(
       earlier === null
         ? await preparePartnerPayment(em, sealer, { paymentId, partnerId, body, idempotency, requestId })
         : null;
-    await workflows.startPartnerPayment(paymentId, opening, instrumentWaitMs);
+    await workflows.startPartnerPayment(paymentId, opening, budgets.requests.partnerPayment);
   }
   const found = await findPartnerPayment(em.fork(), paymentId);
   if (found === null) {

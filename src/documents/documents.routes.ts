@@ -7,6 +7,7 @@ import { listQuery, pageFields, presentPage } from '../http/paging.ts';
 import { receiveFile } from '../http/receive-file.ts';
 import { createRoom, type Room } from '../http/room.ts';
 import { validate } from '../http/validate.ts';
+import { budgets } from '../shared/budgets.ts';
 import { refuse } from '../shared/errors.ts';
 import { isUuid } from '../shared/uuid.ts';
 import { deleteDocument } from './delete-document.ts';
@@ -36,7 +37,7 @@ const UploadShape = UploadFields.extend({
 });
 
 /** The documents room. `stallTimeoutMs`: an upload from which nothing arrives for this long is ended. */
-export function createDocumentsRoom({ stallTimeoutMs = 60_000 } = {}): Room {
+export function createDocumentsRoom({ stallTimeoutMs = budgets.upload.stalled } = {}): Room {
   const room = createRoom({
     prefix: '/v1/documents',
     tag: 'Documents',

@@ -1,8 +1,10 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { withTime } from '../database-time-outs.ts';
 import { recordEvent } from '../events/record-event.ts';
 import { systemAccounts } from '../ledger/account.ts';
 import { postJournal, recordTransactions } from '../ledger/post-journal.ts';
 import { must } from '../shared/assert.ts';
+import { budgets } from '../shared/budgets.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { journalKeys } from '../shared/ids.ts';
 import { type Money, negateMoney } from '../shared/money.ts';
@@ -23,7 +25,7 @@ import { type Judgement, judgeCause, judgeDonations, type ReceivingCause } from 
  */
 export async function allocateDonations(em: EntityManager, request: AllocationRequest): Promise<AllocationOutcome> {
   await failpoint('allocate-donations.before');
-  const outcome = await em.transactional(async (tx) => {
+  const outcome = await withTime(em, budgets.database.allocation, async (tx) => {
     await tx.execute('select pg_advisory_xact_lock(hashtextextended(?, 0))', [request.batchId]);
     const done = await findAllocation(tx, request);
     if (done !== null) return done;

@@ -4,6 +4,7 @@ import { allow } from '../http/access.ts';
 import { amount, uuid } from '../http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../http/paging.ts';
 import { createRoom } from '../http/room.ts';
+import { budgets } from '../shared/budgets.ts';
 import { refuse } from '../shared/errors.ts';
 import { allocationBatchIdFor, newId } from '../shared/ids.ts';
 import { runDonationAllocation } from '../temporal/giving-door.ts';
@@ -22,7 +23,7 @@ import { DonationAnswer, presentDonation } from './present-donation.ts';
 import { causeComplaint, refuseAllocation } from './refuse-allocation.ts';
 
 /** How long a request waits for its allocation: for its turn behind others over the same donations, mostly. */
-const allocationWaitMs = 60_000;
+const allocationWaitMs = budgets.requests.allocation;
 const openListPageSize = 20;
 
 const message = z.string();

@@ -5,6 +5,7 @@ import { amount, moneyString, timestamp, uuid } from '../http/fields.ts';
 import { readIdempotencyKey } from '../http/idempotency-key.ts';
 import { listQuery, pageFields, presentPage } from '../http/paging.ts';
 import { createRoom } from '../http/room.ts';
+import { budgets } from '../shared/budgets.ts';
 import { refuse } from '../shared/errors.ts';
 import { formatMoney } from '../shared/money.ts';
 import { hintSubscriptionStopped, startDonationSubscription } from '../temporal/giving-door.ts';
@@ -16,7 +17,7 @@ import type { Subscription } from './subscription.entity.ts';
 import { attemptAt, dueAt, subscriptionIntervals, subscriptionStatuses } from './subscription.ts';
 
 /** How long a request waits for the first payment. */
-const firstPaymentWaitMs = 10_000;
+const firstPaymentWaitMs = budgets.requests.firstSubscriptionPayment;
 
 const SubscriptionAnswer = z
   .object({

@@ -1,6 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { decodeProtectedHeader } from 'jose';
+import { withTime } from '../database-time-outs.ts';
 import { must } from '../shared/assert.ts';
+import { budgets } from '../shared/budgets.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import type { Sealer } from './sealer.ts';
 
@@ -86,8 +88,8 @@ function keyIdOf(header: string): string | null {
 const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 async function countRows(em: EntityManager, { table, column }: SealedColumn): Promise<number> {
-  const [row] = await em.execute<[{ rows: string }]>(
-    `select count(*) as rows from ${quote(table)} where ${quote(column)} is not null`,
+  const [row] = await withTime(em, budgets.database.command, (tx) =>
+    tx.execute<[{ rows: string }]>(`select count(*) as rows from ${quote(table)} where ${quote(column)} is not null`),
   );
   return Number(row.rows);
 }
@@ -97,10 +99,12 @@ function readBatch(
   { table, column }: SealedColumn,
   after: string | null,
 ): Promise<{ id: string; header: string }[]> {
-  return em.execute(
-    `select id::text, split_part(${quote(column)}, '.', 1) as header from ${quote(table)}
+  return withTime(em, budgets.database.command, (tx) =>
+    tx.execute(
+      `select id::text, split_part(${quote(column)}, '.', 1) as header from ${quote(table)}
      where ${quote(column)} is not null ${after === null ? '' : 'and id > ?'} order by ${quote(table)}.id limit ${batchRows}`,
-    after === null ? [] : [after],
+      after === null ? [] : [after],
+    ),
   );
 }
 

@@ -1,8 +1,9 @@
 import Router from '@koa/router';
+import { budgets } from '../shared/budgets.ts';
 import type { Metrics } from './metrics.ts';
 
 /** A dependency that has not answered after this long is away. */
-const probeTimeoutMs = 2000;
+const probeTimeoutMs = budgets.reach.probe;
 
 async function probe(check: () => Promise<void>): Promise<string> {
   const timer = Promise.withResolvers<never>();

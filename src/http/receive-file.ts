@@ -3,6 +3,7 @@ import type { Readable, Writable } from 'node:stream';
 import { fileTypeFromBuffer } from 'file-type';
 import type { Context } from 'koa';
 import { koaBody } from 'koa-body';
+import { budgets } from '../shared/budgets.ts';
 import { DomainError, errorCodeOf, isDomainError, refuse } from '../shared/errors.ts';
 import { openNamelessFile, readFrom, writeNowhere, writeTo } from './nameless-file.ts';
 
@@ -27,14 +28,14 @@ export interface ReceivedFile extends AsyncDisposable {
 }
 
 /** Whatever trickles, an upload has to end some day. */
-const longestUploadMs = 30 * 60_000;
+const longestUploadMs = budgets.upload.whole;
 const maximumFieldBytes = 64 * 1024;
 const maximumFields = 32;
 /** Boundaries, headers and fields around the file. */
 const maximumOverheadBytes = 256 * 1024;
 /** So much of a refused body is read on, so long, so that the client gets to reading the refusal. */
 const maximumDrainBytes = 512 * 1024 * 1024;
-const maximumDrainMs = 20_000;
+const maximumDrainMs = budgets.upload.drain;
 /** Formats tell what they are in their beginning. */
 const sampleBytes = 256 * 1024;
 

@@ -2,6 +2,7 @@ import type { MikroORM } from '@mikro-orm/postgresql';
 import { createRemoteJWKSet, decodeJwt, type JWK, type JWTVerifyGetKey, jwtVerify, SignJWT } from 'jose';
 import type { Config } from '../config.ts';
 import type { Sealer } from '../encryption/sealer.ts';
+import { budgets } from '../shared/budgets.ts';
 import { sha256 } from '../shared/digest.ts';
 import { DomainError } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
@@ -56,7 +57,7 @@ export function createTokens({ config, orm, sealer }: TokensInput): Tokens {
   const ttlSeconds = config.AUTH_TOKEN_TTL_SECONDS;
   const keys = createSigningKeys({ orm, sealer, tokenTtlSeconds: ttlSeconds });
   const externalKeys = config.AUTH_EXTERNAL_JWKS_URL
-    ? createRemoteJWKSet(new URL(config.AUTH_EXTERNAL_JWKS_URL), { timeoutDuration: 2000 })
+    ? createRemoteJWKSet(new URL(config.AUTH_EXTERNAL_JWKS_URL), { timeoutDuration: budgets.reach.issuer })
     : undefined;
 
   const ownKey: JWTVerifyGetKey = async ({ kid }) => {

@@ -1,5 +1,7 @@
 import { type EntityManager, IsolationLevel } from '@mikro-orm/postgresql';
+import { allowTime } from '../database-time-outs.ts';
 import { must } from '../shared/assert.ts';
+import { budgets } from '../shared/budgets.ts';
 import { addMoney, type Money } from '../shared/money.ts';
 
 /** Which part of an account's history: from inclusive, to exclusive; open where undefined. */
@@ -43,6 +45,7 @@ export async function* readStatement(
   const tx = em.fork();
   await tx.begin({ isolationLevel: IsolationLevel.REPEATABLE_READ, readOnly: true });
   try {
+    await allowTime(tx, budgets.database.download);
     const [sums] = await tx.execute<{ opening: Money; closing: Money }[]>(
       `select coalesce(sum(amount) filter (where created_at < ?), 0)::numeric(20, 4)::text as opening,
          coalesce(sum(amount), 0)::numeric(20, 4)::text as closing

@@ -1,4 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { withTime } from '../database-time-outs.ts';
+import { budgets } from '../shared/budgets.ts';
 
 export interface CheckResult {
   /** The name of a `check_*` view. */
@@ -19,8 +21,10 @@ export async function runChecks(em: EntityManager): Promise<CheckResult[]> {
   const results: CheckResult[] = [];
   for (const { name } of views) {
     // The name comes from the catalogue and is quoted; a view cannot be a parameter.
-    const rows = await em.execute<Record<string, unknown>[]>(
-      `select *, count(*) over () as violations from "${name}" limit ${sampleSize}`,
+    const rows = await withTime(em, budgets.database.checks, (tx) =>
+      tx.execute<Record<string, unknown>[]>(
+        `select *, count(*) over () as violations from "${name}" limit ${sampleSize}`,
+      ),
     );
     results.push({
       check: name,

@@ -1,11 +1,12 @@
 import { Readable } from 'node:stream';
+import { budgets } from '../shared/budgets.ts';
 import { createPlaces } from '../shared/turns.ts';
 import type { StatementLine, StatementPart } from './read-statement.ts';
 
 /** Statements that are sent at a time by one process; each holds a connection of the database. */
 const concurrentStatements = 4;
 /** A reader that takes nothing for this long is left. */
-const stalledAfterMs = 30_000;
+const stalledAfterMs = budgets.download.stalledReader;
 
 /** So many more wait for their turn, and then it is better to say so. */
 const mostWaiting = 16;

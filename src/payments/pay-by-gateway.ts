@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../encryption/sealer.ts';
 import type { Caller } from '../identity/caller.ts';
+import { budgets } from '../shared/budgets.ts';
 import { refuse } from '../shared/errors.ts';
 import { createTurns } from '../shared/turns.ts';
 import type { TemporalDoor } from '../temporal/door.ts';
@@ -9,9 +10,6 @@ import { handlerOf } from './handlers/index.ts';
 import type { StoredAnswer } from './idempotency.ts';
 import type { PaymentOpening } from './payment-contract.ts';
 import { type GatewayPaymentRequest, prepareGatewayPayment } from './prepare-gateway-payment.ts';
-
-/** How long a request waits for the provider before it answers `PENDING` (decisions 3). */
-const instrumentWaitMs = 10_000;
 
 const turns = createTurns();
 
@@ -42,7 +40,7 @@ export function payByGateway(
     const prepared = await prepareGatewayPayment(em, sealer, asking);
     if ('replay' in prepared) return prepared;
     const { orderId, opening } = prepared;
-    await temporal.startGatewayPayment(orderId, opening, instrumentWaitMs);
+    await temporal.startGatewayPayment(orderId, opening, budgets.requests.gatewayPayment);
     const found = await findOrder(em.fork(), orderId);
     if (found === null)
       refuse('SERVICE_UNAVAILABLE', 'The payment could not be begun; try again', { retryAfterSeconds: 2 });

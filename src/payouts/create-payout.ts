@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../encryption/sealer.ts';
+import { budgets } from '../shared/budgets.ts';
 import { refuse } from '../shared/errors.ts';
 import { payoutIdFor } from '../shared/ids.ts';
 import { createPlaces } from '../shared/turns.ts';
@@ -7,8 +8,6 @@ import { Payout } from './payout.entity.ts';
 import type { PayoutOpening, PayoutStatus } from './payout.ts';
 import { type PayoutRequest, preparePayout } from './prepare-payout.ts';
 
-/** How long a creation waits for its reservation; then it looks for the row. */
-const reservationWaitMs = 20_000;
 /**
  * So many payouts are being reserved at once by one process. Whoever waits looks at limits and balance when its turn
  * comes: of a flood, those that have become hopeless are refused without a workflow.
@@ -47,7 +46,7 @@ export async function createPayout(
   try {
     if (idempotency.resourceId === null) {
       const opening = await preparePayout(em, sealer, { payoutId, partnerId, body, idempotency, requestId });
-      await workflows.startPartnerPayout(payoutId, opening, reservationWaitMs);
+      await workflows.startPartnerPayout(payoutId, opening, budgets.requests.payoutReservation);
     }
     const payout = await em.fork().findOne(Payout, { id: payoutId, partner_id: partnerId });
     if (payout !== null) return payout;

@@ -1,8 +1,10 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { WorkflowPort } from '../callbacks/deliver-callback.ts';
 import { findWaiting } from '../callbacks/reference-owners.ts';
+import { withTime } from '../database-time-outs.ts';
 import { recordEvent } from '../events/record-event.ts';
 import type { Gateway } from '../gateway/gateway.ts';
+import { budgets } from '../shared/budgets.ts';
 import { startOfWesternIndonesiaDay } from '../shared/clock.ts';
 import { newId } from '../shared/ids.ts';
 import { textArray } from '../shared/postgres.ts';
@@ -42,7 +44,7 @@ export async function reconcileDay(
   }
   differences.push(...(await findMissingTransfers(em, gateway, { ...period, seen: transfers, ...options })));
   differences.push(...(await findMissingPayments(em, gateway, { ...period, seen: payments, ...options })));
-  const written = await em.fork().transactional((tx) => writeDown(tx, day, differences));
+  const written = await withTime(em.fork(), budgets.database.reconciliation, (tx) => writeDown(tx, day, differences));
   for (const { reference, theirs } of differences) {
     if (theirs !== null) await (await findWaiting(em, reference))?.hint(workflows, reference);
   }

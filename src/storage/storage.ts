@@ -10,6 +10,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import type { Config } from '../config.ts';
+import { budgets } from '../shared/budgets.ts';
 import { DomainError } from '../shared/errors.ts';
 
 /** What storage knows of an object. */
@@ -36,12 +37,12 @@ export interface Storage {
 }
 
 /** Storage that cannot be reached, or has not answered, within this is away. */
-const connectTimeoutMs = 1500;
-const shortCallTimeoutMs = 5000;
+const connectTimeoutMs = budgets.reach.storage;
+const shortCallTimeoutMs = budgets.storage.call;
 /** Nothing sent and nothing received for this long ends an upload's way to storage. */
-const silenceTimeoutMs = 15_000;
+const silenceTimeoutMs = budgets.storage.silence;
 /** An upload's way from us to storage; longer means that it is away. The sweep waits longer than this. */
-export const putTimeoutMs = 120_000;
+export const putTimeoutMs = budgets.storage.put;
 
 /** Opens the bucket of the configuration (lazily: the first call connects). */
 export function openStorage(config: Config): Storage {

@@ -8,6 +8,7 @@ import type { CircleOpening, CircleWorkflows } from '../circles/circle-contract.
 import type { PaymentOpening, StrayPayment } from '../payments/payment-contract.ts';
 import type { PaymentOrderStatus } from '../payments/payment-order.ts';
 import { receiptReusePolicy } from '../payments/receipt.ts';
+import { budgets } from '../shared/budgets.ts';
 import { refuse } from '../shared/errors.ts';
 import { workflowIds } from '../shared/ids.ts';
 import { wholeRupiah } from '../shared/money.ts';
@@ -21,7 +22,7 @@ import { callTimeoutMs, withinWait } from './within-wait.ts';
 export { withinWait } from './within-wait.ts';
 
 /** Reaching Temporal at all takes less than this, or it is away (a 503 within 3 seconds). */
-const reachTimeoutMs = 1500;
+const reachTimeoutMs = budgets.reach.temporal;
 /** Of a process that is too busy to hear the answer: it is patient, but not for ever. */
 const longestReachMs = 10_000;
 const retryAfterSeconds = 2;

@@ -5,6 +5,7 @@ import type { donationAllocation } from '../../workflows/donation-allocation.ts'
 import type { DonationSubscriptionInput, donationSubscription } from '../../workflows/donation-subscription.ts';
 import type { AllocationOutcome, AllocationRequest } from '../donations/allocation.ts';
 import type { SubscriptionStanding } from '../donations/subscription.ts';
+import { budgets } from '../shared/budgets.ts';
 import { workflowIds } from '../shared/ids.ts';
 import { reachTemporal, type TemporalDoor, withinWait } from './door.ts';
 
@@ -57,7 +58,7 @@ export async function startDonationSubscription(
 }
 
 /** A hint may be lost: the workflow looks at the row before it pays. */
-const hintTimeoutMs = 1500;
+const hintTimeoutMs = budgets.reach.temporal;
 
 /** Tells the workflow of a subscription that its donor has stopped it; does nothing more when Temporal is away. */
 export async function hintSubscriptionStopped(

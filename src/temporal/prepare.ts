@@ -1,6 +1,7 @@
 import { type Client, ScheduleAlreadyRunning, ScheduleOverlapPolicy } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import type { Logger } from 'pino';
+import { budgets } from '../shared/budgets.ts';
 import { errorCodeOf } from '../shared/errors.ts';
 import { searchAttributeKeys } from './search-attributes.ts';
 
@@ -19,7 +20,7 @@ export async function registerSearchAttributes(client: Client, namespace: string
     const valueType =
       type === 'INT' ? IndexedValueType.INDEXED_VALUE_TYPE_INT : IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD;
     try {
-      await connection.withDeadline(Date.now() + 10_000, () =>
+      await connection.withDeadline(Date.now() + budgets.reach.temporalPreparation, () =>
         connection.operatorService.addSearchAttributes({ namespace, searchAttributes: { [name]: valueType } }),
       );
     } catch (error) {

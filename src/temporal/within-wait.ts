@@ -1,9 +1,10 @@
 import { type Client, isGrpcServiceError, WorkflowUpdateFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
+import { budgets } from '../shared/budgets.ts';
 import { DomainError, type ErrorCode, errorStatuses } from '../shared/errors.ts';
 
 /** Signals and starts answer within this, or have failed. */
-export const callTimeoutMs = 5000;
+export const callTimeoutMs = budgets.reach.temporalCall;
 
 /** Waits for an update or a result; null when the wait ended first, a refusal when the workflow refused. */
 export async function withinWait<T>(client: Client, waitMs: number, call: () => Promise<T>): Promise<T | null> {

@@ -1,12 +1,12 @@
 import dns from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { Agent, buildConnector, request } from 'undici';
+import { budgets } from '../shared/budgets.ts';
 import { errorCodeOf } from '../shared/errors.ts';
+import { OutOfTime, timeLeft } from '../time-limit.ts';
 import { complaintAboutTarget, hostOf, isPermittedAddress, type TargetRules } from './webhook-target.ts';
 
-const connectTimeoutMs = 5_000;
-/** Connecting, sending, and the receiver's answer together. */
-const totalTimeoutMs = 15_000;
+const totalTimeoutMs = budgets.webhook.sending;
 /** Of an answer's body no more is read; nothing of it is kept. */
 const answerLimitBytes = 4_096;
 const answerHeadersLimitBytes = 16_384;
@@ -41,7 +41,7 @@ export function createWebhookSender(rules: TargetRules): WebhookSender {
       return options.all ? callback(null, addresses) : callback(null, first.address, first.family);
     });
   };
-  const connect = buildConnector({ timeout: connectTimeoutMs, lookup });
+  const connect = buildConnector({ timeout: budgets.reach.webhook, lookup });
   const dispatcher = new Agent({
     // One connection for each webhook: none is kept that somebody has checked long ago.
     pipelining: 0,
@@ -67,6 +67,8 @@ export function createWebhookSender(rules: TargetRules): WebhookSender {
     // A name over http is judged by what it leads to: only loopback, where that is allowed, gets past the lookup.
     const complaint = isHttp && rules.allowLoopback ? null : complaintAboutTarget(target, literal, rules);
     if (complaint !== null) return { status: null, error: 'address refused', retryAfterMs: 0 };
+    // Another attempt may begin when the step's time is over: what cannot end before then is not begun.
+    if (timeLeft() < totalTimeoutMs) throw new OutOfTime();
     try {
       const signal = AbortSignal.timeout(totalTimeoutMs);
       const answer = await request(target, { method: 'POST', headers, body, dispatcher, signal });

@@ -1,6 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { budgets } from '../shared/budgets.ts';
 import { refuse } from '../shared/errors.ts';
 
 /** Which targets are taken beyond public addresses over https. */
@@ -49,7 +50,7 @@ export function complaintAboutTarget(url: URL, addresses: readonly string[], rul
   return local || rules.allowHttp ? null : 'must be an https URL';
 }
 
-const lookupTimeoutMs = 2000;
+const lookupTimeoutMs = budgets.reach.webhookName;
 
 /** The addresses of a host now; empty when it has none or nobody answers in time, which the sending will find out. */
 async function addressesOf(host: string): Promise<string[]> {

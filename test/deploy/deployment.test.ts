@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { z } from 'zod';
 import { configVariables } from '../../src/config.ts';
+import { budgets } from '../../src/shared/budgets.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
@@ -188,8 +189,9 @@ describe('The Kubernetes example', () => {
 
   it('probes API and worker, and gives them longer to end than they take', () => {
     const drainSeconds = Math.max(
-      Number(/drainTimeoutMs = (\d+)_000/.exec(read('src/api.ts'))?.[1]) + 5,
-      Number(/shutdownGraceTime = '(\d+) seconds'/.exec(read('src/create-worker.ts'))?.[1]),
+      budgets.shutdown.requests / 1000 + 5,
+      budgets.shutdown.steps / 1000,
+      budgets.shutdown.process / 1000,
     );
     for (const { kind, spec } of workloads()) {
       if (kind === 'Job') continue;

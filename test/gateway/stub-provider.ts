@@ -19,7 +19,7 @@ export interface StubAnswer {
 /** A provider that answers what the test says; `null` never answers. For answers that the sandbox does not give. */
 export async function openStubProvider() {
   const seen: SeenRequest[] = [];
-  let answer: (request: SeenRequest) => StubAnswer | null = () => null;
+  let answer: (request: SeenRequest) => StubAnswer | null | Promise<StubAnswer | null> = () => null;
   const server = createServer(async (incoming, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of incoming) chunks.push(Buffer.from(chunk));
@@ -31,7 +31,7 @@ export async function openStubProvider() {
       body: text === '' ? null : JSON.parse(text),
     };
     seen.push(request);
-    const given = answer(request);
+    const given = await answer(request);
     if (!given) return;
     const asText = typeof given.body === 'string';
     response.writeHead(given.status, {

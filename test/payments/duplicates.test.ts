@@ -1,3 +1,4 @@
+import { asAClient } from '../support/as-a-client.ts';
 import { buildIndividual } from '../support/build.ts';
 import { buildGoal } from '../support/build-targets.ts';
 import { isFullRun } from '../support/run.ts';
@@ -18,10 +19,12 @@ describe('Duplicate protection', () => {
     const goal = await buildGoal(stack, saver);
     const answers = await Promise.all(
       Array.from({ length: requests }, () =>
-        stack.post(
-          '/v1/payments/gateway',
-          { reference_type: 'saving_goal_contribution', reference_id: goal.id, payment_id: 1, amount: 10_000 },
-          { token: saver.token },
+        asAClient(() =>
+          stack.post(
+            '/v1/payments/gateway',
+            { reference_type: 'saving_goal_contribution', reference_id: goal.id, payment_id: 1, amount: 10_000 },
+            { token: saver.token },
+          ),
         ),
       ),
     );

@@ -1,5 +1,6 @@
 import { Balance, Configuration, PaymentMethod, PaymentRequest, Payout, Transaction } from 'xendit-node';
 import { errorCodeOf } from '../../shared/errors.ts';
+import { askingTimeLeft } from '../../time-limit.ts';
 import { type CallOptions, isProviderUnknown, ProviderUnknown } from '../gateway.ts';
 
 export interface ClientSettings {
@@ -7,7 +8,7 @@ export interface ClientSettings {
   /** The provider's base URL; the sandbox's in development. */
   url: string;
   fetch: typeof fetch;
-  /** What one deed may take, all its requests together; shorter than any activity's time. */
+  /** What one exchange may take, all its requests together. */
   timeoutMs: number;
 }
 
@@ -145,9 +146,10 @@ function describe(error: unknown): string {
 }
 
 /**
- * Talks to the provider under one deadline and one signal. Throws ProviderRefusal for a definite no of the provider,
- * ProviderUnknown for everything else: no answer, a 5xx, an answer that is not JSON, an answer of another shape. The
- * provider's words stay out of the unknown error: they may name people and accounts, and it is logged.
+ * Talks to the provider under one deadline and one signal. All exchanges of a step share what it may wait for the
+ * provider: the last one gets what is left, and none begins after it. Throws ProviderRefusal for a definite no of the
+ * provider, ProviderUnknown for everything else: no answer, a 5xx, an answer that is not JSON, an answer of another
+ * shape. The provider's words stay out of the unknown error: they may name people and accounts, and it is logged.
  */
 export async function exchange<T>(
   settings: ClientSettings,
@@ -155,7 +157,9 @@ export async function exchange<T>(
   { signal }: CallOptions,
   talk: (client: Client) => Promise<T>,
 ): Promise<T> {
-  const deadline = AbortSignal.timeout(settings.timeoutMs);
+  const left = Math.min(settings.timeoutMs, Math.floor(askingTimeLeft()));
+  if (left <= 0 || signal?.aborted) throw new ProviderUnknown(`${deed}: no time was left to ask`, { neverSent: true });
+  const deadline = AbortSignal.timeout(left);
   try {
     return await talk(createClient(settings, signal ? AbortSignal.any([signal, deadline]) : deadline));
   } catch (error) {

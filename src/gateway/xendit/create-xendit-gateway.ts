@@ -1,4 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { budgets } from '../../shared/budgets.ts';
 import type { Gateway } from '../gateway.ts';
 import { readCallback } from './callback.ts';
 import type { ClientSettings } from './client.ts';
@@ -13,11 +14,9 @@ export interface XenditGatewayOptions {
   /** What the provider sends as `x-callback-token`. */
   callbackToken: string;
   fetch?: typeof fetch;
-  /** What one call may take, in milliseconds; below every activity's own time. */
+  /** What one call may take, in milliseconds. */
   timeoutMs?: number;
 }
-
-const defaultTimeoutMs = 8_000;
 
 const digest = (text: string): Buffer => createHash('sha256').update(text, 'utf8').digest();
 
@@ -27,7 +26,7 @@ export function createXenditGateway(options: XenditGatewayOptions): Gateway {
     secretKey: options.secretKey,
     url: options.url,
     fetch: options.fetch ?? fetch,
-    timeoutMs: options.timeoutMs ?? defaultTimeoutMs,
+    timeoutMs: options.timeoutMs ?? budgets.provider.call,
   };
   const expectedToken = digest(options.callbackToken);
   return {

@@ -1,0 +1,72 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { budgets, type DatabaseBudget } from './shared/budgets.ts';
+import { transactionTime } from './time-limit.ts';
+
+/** PostgreSQL's names of what a budget bounds. */
+const parameters = {
+  lock: 'lock_timeout',
+  statement: 'statement_timeout',
+  idle: 'idle_in_transaction_session_timeout',
+  transaction: 'transaction_timeout',
+} as const satisfies Record<keyof DatabaseBudget, string>;
+
+const names = Object.keys(parameters) as (keyof DatabaseBudget)[];
+
+/**
+ * Gives the manager's transaction another budget than the role's. The time-outs are set for this transaction only, which
+ * works behind a pooler too.
+ */
+export async function allowTime(tx: EntityManager, budget: DatabaseBudget): Promise<void> {
+  const times = { ...budget, transaction: transactionTime(budget.transaction) };
+  // A running timer is not moved by another value: it has to be put out first.
+  const settings = names.map((name) => `set_config('${parameters[name]}', '${times[name]}', true)`);
+  await tx.execute(`select set_config('${parameters.transaction}', '0', true), ${settings.join(', ')}`);
+}
+
+/** Runs work in a transaction with another budget than the role's. */
+export function withTime<T>(
+  em: EntityManager,
+  budget: DatabaseBudget,
+  work: (tx: EntityManager) => Promise<T>,
+): Promise<T> {
+  return em.transactional(async (tx) => {
+    await allowTime(tx, budget);
+    return work(tx);
+  });
+}
+
+const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+
+/**
+ * What makes the usual time-outs a role's defaults in a database. They belong to the database and not to the whole
+ * cluster, where other programs may use the same role; so a copy of the database is without them.
+ */
+export const roleTimeOuts = (role: string, database: string): string[] =>
+  names.map(
+    (name) =>
+      `alter role ${quote(role)} in database ${quote(database)} set ${parameters[name]} = ${budgets.database.role[name]}`,
+  );
+
+/** Gives a role the usual time-outs in the manager's database; connections that are made later have them. */
+export async function setRoleTimeOuts(tx: EntityManager, role: string): Promise<void> {
+  const [{ database }] = await tx.execute<[{ database: string }]>('select current_database() as database');
+  for (const statement of roleTimeOuts(role, database)) await tx.execute(statement);
+}
+
+/** Throws, naming each setting that is another than the role's budget, unless this connection has them all. */
+export async function refuseOtherTimeOuts(em: EntityManager): Promise<void> {
+  const rows = await em.execute<{ name: string; ms: number; role: string; database: string }[]>(
+    `select name, setting::int as ms, current_user as role, current_database() as database from pg_settings
+     where name in (${names.map((name) => `'${parameters[name]}'`).join(', ')})`,
+  );
+  const wrong = names.flatMap((name) => {
+    const row = rows.find((candidate) => candidate.name === parameters[name]);
+    const expected = budgets.database.role[name];
+    return row?.ms === expected ? [] : [`${parameters[name]} is ${row?.ms ?? 'not known'} and not ${expected} ms`];
+  });
+  if (wrong.length === 0) return;
+  throw new Error(
+    `The role ${rows[0]?.role} has other time-outs in the database ${rows[0]?.database} than this version needs ` +
+      `(${wrong.join(', ')}): run "npm run migrate", which sets them.`,
+  );
+}

@@ -1,0 +1,29 @@
+/** What is needed of a client of `pg`; its own types are a dependency of the ORM's. */
+export interface PoolClient {
+  query(config: unknown, ...rest: unknown[]): unknown;
+  end(): Promise<void>;
+}
+
+export const isBegin = (sql: unknown): boolean => typeof sql === 'string' && /^(begin|start transaction)\b/i.test(sql);
+export const isRollback = (sql: unknown): boolean => typeof sql === 'string' && /^rollback$/i.test(sql);
+
+/**
+ * Lets a connection that was lost in a transaction leave its pool. The query builder gives a connection back only after
+ * a `begin`, `commit` or `rollback` that succeeded; so each one that the server ended (a time-out, a restart) would
+ * keep its place in the pool for ever. With the connection the transaction is gone: that rollback is done, and after a
+ * failed `begin` the next statement fails.
+ */
+export function releaseWhenLost(client: PoolClient): void {
+  const query = client.query.bind(client);
+  let lost: unknown;
+  const leave = (error: unknown) => {
+    lost = error;
+    void client.end().catch(() => undefined);
+    return {};
+  };
+  client.query = (config, ...rest) => {
+    if (isRollback(config)) return lost ? Promise.resolve({}) : Promise.resolve(query(config, ...rest)).catch(leave);
+    if (lost) return Promise.reject(lost);
+    return isBegin(config) ? Promise.resolve(query(config, ...rest)).catch(leave) : query(config, ...rest);
+  };
+}

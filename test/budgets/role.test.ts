@@ -1,0 +1,128 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import pg from 'pg';
+import { openDatabase } from '../../src/database.ts';
+import { allowTime, refuseOtherTimeOuts } from '../../src/database-time-outs.ts';
+import { migrate } from '../../src/migrate.ts';
+import { budgets } from '../../src/shared/budgets.ts';
+import { cloneDatabase, type TestDatabase } from '../support/database.ts';
+import { createSecrets, testEnvironment } from '../support/environment.ts';
+import { testRun } from '../support/run.ts';
+
+let database: TestDatabase;
+beforeEach(async () => {
+  database = await cloneDatabase();
+});
+afterEach(() => database.drop());
+
+const { lock, statement, idle, transaction } = budgets.database.role;
+const asNamed = {
+  idle_in_transaction_session_timeout: idle,
+  lock_timeout: lock,
+  statement_timeout: statement,
+  transaction_timeout: transaction,
+};
+const settings = `select name, setting::int as ms, source from pg_settings where name in
+  ('${Object.keys(asNamed).join("','")}') order by name`;
+type Setting = { name: string; ms: number; source: string };
+
+/** On a connection of its own, made now. */
+async function ask(...statements: string[]): Promise<Setting[]> {
+  const client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  try {
+    for (const one of statements.slice(0, -1)) await client.query(one);
+    return (await client.query(statements.at(-1) ?? '')).rows;
+  } finally {
+    await client.end();
+  }
+}
+const user = () => new URL(database.url).username;
+const forget = () => {
+  const name = new URL(database.url).pathname.slice(1);
+  return ask(`alter role ${user()} in database ${name} reset all`, 'select 1');
+};
+
+const expected = Object.entries(asNamed).map(([name, ms]) => ({ name, ms, source: 'database user' }));
+
+describe('The time-outs of the database', () => {
+  it('are defaults of the role, read back on a fresh connection of any client', async () => {
+    await forget();
+    expect((await ask(settings)).map(({ ms }) => ms)).toEqual([0, 0, 0, 0]);
+    await migrate(database.url);
+    expect(await ask(settings)).toEqual(expected);
+  });
+
+  it('are no parameters of a connection, which a pooler would drop', async () => {
+    await using orm = await openDatabase({ url: database.url, poolSize: 1 });
+    expect(await orm.em.fork().execute(settings)).toEqual(expected);
+    await forget();
+    await using later = await openDatabase({ url: database.url, poolSize: 1 });
+    const sources = (await later.em.fork().execute<Setting[]>(settings)).map(({ source }) => source);
+    expect(sources.filter((source) => source === 'client' || source === 'session')).toEqual([]);
+  });
+
+  it('are set by migrations that run at once, in one database and in several', async () => {
+    const others = await Promise.all([cloneDatabase(), cloneDatabase()]);
+    const urls = [database.url, database.url, ...others.map(({ url }) => url)];
+    expect(await Promise.all(urls.map(migrate))).toEqual(urls.map(() => []));
+    expect(await ask(settings)).toEqual(expected);
+    for (const { drop } of others) await drop();
+  });
+
+  it('are longer for one transaction that asks for it, and only for that one', async () => {
+    await using orm = await openDatabase({ url: database.url, poolSize: 1 });
+    const em = orm.em.fork();
+    const longer = { lock: 5000, statement: 7500, idle: 9000, transaction: 9500 };
+    await em.transactional(async (tx) => {
+      await allowTime(tx, longer);
+      expect((await tx.execute<Setting[]>(settings)).map(({ ms }) => ms)).toEqual([9000, 5000, 7500, 9500]);
+    });
+    expect(await em.execute(settings)).toEqual(expected);
+  });
+
+  it('end a transaction by the time that it has asked for, not by the one it began with', async () => {
+    await using orm = await openDatabase({ url: database.url, poolSize: 1 });
+    const em = orm.em.fork();
+    const shorter = { lock: 100, statement: 2000, idle: 2000, transaction: 300 };
+    const slow = em.transactional(async (tx) => {
+      await allowTime(tx, shorter);
+      await tx.execute('select pg_sleep(1.5)');
+    });
+    await expect(slow).rejects.toMatchObject({ code: '25P04' });
+    expect(await em.execute<{ one: number }[]>('select 1 as one')).toEqual([{ one: 1 }]);
+  });
+});
+
+describe('A process on a role without them', () => {
+  it('is told which are missing, and what to do', async () => {
+    await forget();
+    await using orm = await openDatabase({ url: database.url, poolSize: 1 });
+    await expect(refuseOtherTimeOuts(orm.em.fork())).rejects.toThrow(
+      new RegExp(`${user()}.*lock_timeout is 0 and not ${lock} ms.*transaction_timeout is 0.*npm run migrate`),
+    );
+  });
+
+  it.each(['api', 'worker'])(
+    'ends at once and says so: %s',
+    async (name) => {
+      await forget();
+      const addresses = {
+        databaseUrl: database.url,
+        temporalAddress: testRun().temporal.address,
+        url: 'http://127.0.0.1:0',
+        sandboxUrl: 'http://127.0.0.1:1',
+      };
+      const child = spawn(process.execPath, [join(import.meta.dirname, '..', '..', 'src', `${name}.ts`)], {
+        env: { ...testEnvironment(addresses, createSecrets()), PORT: '0' },
+        stdio: ['ignore', 'ignore', 'pipe'],
+      });
+      const [said, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+      expect(said).toMatch(/lock_timeout is 0 .*npm run migrate/);
+      expect(code).toBe(1);
+    },
+    60_000,
+  );
+});

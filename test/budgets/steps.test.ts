@@ -1,0 +1,142 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { DefaultLogger } from '@temporalio/worker';
+import { createActivities } from '../../activities/index.ts';
+import { step } from '../../activities/step.ts';
+import { createXenditGateway } from '../../src/gateway/xendit/create-xendit-gateway.ts';
+import { withinLimit } from '../../src/time-limit.ts';
+import { openStubProvider } from '../gateway/stub-provider.ts';
+import { type BuiltUser, buildIndividual } from '../support/build.ts';
+import { type Stack, startStack } from '../support/stack.ts';
+
+let stack: Stack;
+let user: BuiltUser;
+beforeAll(async () => {
+  stack = await startStack({ sandbox: true, env: { TEMPORAL_ADDRESS: '127.0.0.1:1', LOG_LEVEL: 'silent' } });
+}, 60_000);
+beforeEach(async () => {
+  user = await buildIndividual(stack);
+});
+afterAll(() => stack.stop());
+
+const attemptMs = 1500;
+
+/** Where an activity runs with so short a time, as Temporal would run it. */
+const within = (startToCloseTimeoutMs: number) =>
+  new MockActivityEnvironment({ startToCloseTimeoutMs }, { logger: new DefaultLogger('ERROR') });
+const attempt = (work: Parameters<typeof step<object, unknown>>[2]) =>
+  within(attemptMs).run(step(stack.deps, 'attempt', work), {});
+
+const rename = 'update users set name = ? where id = ?';
+const nameOf = async (): Promise<string> =>
+  (await stack.em().execute<[{ name: string }]>('select name from users where id = ?', [user.id]))[0].name;
+
+/** Holds the user's row until released. */
+async function holdUser(): Promise<() => Promise<void>> {
+  const em = stack.em();
+  await em.begin();
+  await em.execute('select 1 from users where id = ? for update', [user.id]);
+  return () => em.rollback();
+}
+
+/** An attempt that began now writes nothing once its time is over, when the lock that it waits for is released. */
+async function expectNothingOf(running: Promise<unknown>, release: () => Promise<void> = async () => undefined) {
+  const before = await nameOf();
+  const outcome = running.then(
+    () => 'went on',
+    ({ type }) => type,
+  );
+  await sleep(attemptMs);
+  await release();
+  expect(await outcome).toBe('STEP_FAILED');
+  expect(await nameOf()).toBe(before);
+}
+
+describe('A step whose attempt is over', () => {
+  it('never writes when the lock that it waited for is released: a transaction', async () => {
+    const release = await holdUser();
+    const late = attempt((em) => em.transactional((tx) => tx.execute(rename, ['late', user.id])));
+    await expectNothingOf(late, release);
+  });
+
+  it('never writes when the lock that it waited for is released: a statement of its own', async () => {
+    const release = await holdUser();
+    const late = attempt((em) => em.execute(rename, ['late', user.id]));
+    await expectNothingOf(late, release);
+  });
+
+  it('never commits what it wrote in time', async () => {
+    const late = attempt((em) =>
+      em.transactional(async (tx) => {
+        await tx.execute(rename, ['late', user.id]);
+        await sleep(attemptMs);
+      }),
+    );
+    await expectNothingOf(late);
+  });
+
+  it('never begins to write, and gives its connections back', async () => {
+    const { DATABASE_POOL_SIZE: size } = stack.deps.config;
+    const late = Array.from({ length: size + 1 }, () =>
+      attempt(async (em) => {
+        await sleep(attemptMs);
+        await em.transactional((tx) => tx.execute(rename, ['late', user.id]));
+      }),
+    );
+    expect((await Promise.allSettled(late)).filter(({ status }) => status === 'fulfilled')).toEqual([]);
+    const alone = attempt(async (em) => {
+      await sleep(attemptMs);
+      await em.execute(rename, ['late', user.id]);
+    });
+    await expect(alone).rejects.toMatchObject({ message: 'attempt failed: OUT_OF_TIME' });
+    expect(await nameOf()).not.toBe('late');
+  });
+
+  it('may write until then', async () => {
+    await attempt(async (em) => {
+      await em.transactional((tx) => tx.execute(rename, ['in a transaction', user.id]));
+      expect(await nameOf()).toBe('in a transaction');
+      await em.execute(rename, ['alone', user.id]);
+    });
+    expect(await nameOf()).toBe('alone');
+  });
+});
+
+describe('A step that asks the provider', () => {
+  it('leaves a silent one in time to write that down', async () => {
+    await stack.sandbox.put('/sandbox/faults', { requests: { hang_rate: 1 } });
+    const { openReceipt } = createActivities(stack.deps);
+    const startedAt = performance.now();
+    const stray = { receiptId: user.id, providerPaymentMethodId: 'pm-1', providerPaymentId: 'py-1' };
+    const asking = within(4000).run(openReceipt, stray as Parameters<typeof openReceipt>[0]);
+    await expect(asking).rejects.toMatchObject({ type: 'PROVIDER_UNKNOWN' });
+    expect(performance.now() - startedAt).toBeLessThan(4000);
+    await stack.sandbox.put('/sandbox/faults', {});
+  });
+
+  it('never makes two calls that take longer than it has, and begins none after its time', async () => {
+    const provider = await openStubProvider();
+    const gateway = createXenditGateway({
+      secretKey: 'xnd_development_x',
+      callbackToken: 'a token',
+      url: provider.url,
+    });
+    provider.answer(async () => {
+      await sleep(600);
+      return { status: 200, body: { data: [] } };
+    });
+    const startedAt = performance.now();
+    const limit = { endsAt: startedAt + 2000, askUntil: startedAt + 1000 };
+    await withinLimit(limit, async () => {
+      expect(await gateway.findTransfer('first')).toBeNull();
+      await expect(gateway.findTransfer('second')).rejects.toMatchObject({
+        code: 'PROVIDER_UNKNOWN',
+        neverSent: false,
+      });
+      expect(performance.now()).toBeLessThan(limit.endsAt);
+      await expect(gateway.findTransfer('third')).rejects.toMatchObject({ code: 'PROVIDER_UNKNOWN', neverSent: true });
+    });
+    expect(provider.seen).toHaveLength(2);
+    await provider.close();
+  });
+});
