@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { reconcileDay } from '../../src/reconciliation/reconcile-day.ts';
 import { westernIndonesiaDay } from '../../src/shared/clock.ts';
+import { newId } from '../../src/shared/ids.ts';
 import { buildPayer, magicAccount, pay, payoutWhen, settleAtProvider, transfersOf } from '../payouts/build-payouts.ts';
 import { type BuiltUser, buildIndividual, buildPlatformAdmin } from '../support/build.ts';
 import { type BuiltPartner, freshKey } from '../support/partner.ts';
@@ -19,8 +20,14 @@ afterAll(() => stack.stop());
 afterEach(() => expectChecksEmpty(stack));
 
 const today = westernIndonesiaDay(new Date());
-const reconcile = () =>
-  reconcileDay(stack.em(), { gateway: stack.deps.gateway, workflows: stack.deps.temporal }, { day: today });
+const parts = () => ({
+  gateway: stack.deps.gateway,
+  workflows: stack.deps.temporal,
+  failed: (_: string, subject: string, error: unknown) => {
+    throw new Error(`the owner of ${subject} was not woken`, { cause: error });
+  },
+});
+const reconcile = () => reconcileDay(stack.em(), parts(), { day: today, takenBy: newId() });
 const list = async (query = '') =>
   (await stack.get(`/v1/reconciliations?limit=100${query}`, { token: platform.token })).body.data;
 const differences = async () =>
@@ -44,6 +51,16 @@ const collectedWhen = (id: string, status: string) =>
   );
 const payAtProvider = ({ payment_code }: { payment_code: string }) =>
   stack.sandbox.post('/sandbox/pay', { payment_code });
+const suspendedUnder = (reference: string) =>
+  eventually(
+    () =>
+      stack
+        .em()
+        .execute<{ reason: string; state: string }[]>('select reason, state from receipts where reference = ?', [
+          reference,
+        ]),
+    (rows) => rows.length === 1,
+  );
 const orderWhen = (payer: BuiltUser, id: string, status: string) =>
   eventually(
     async () => (await stack.get(`/v1/payments/orders/${id}`, { token: payer.token })).body.data?.status,
@@ -124,8 +141,40 @@ describe('Reconciliation', () => {
     await payoutWhen(partner, waitingPayout.id, 'succeeded');
     await orderWhen(payer, waitingOrder.payment_order_id, 'PAID');
     await collectedWhen(waitingPayment.id, 'succeeded');
-    expect(await reconcile()).toMatchObject({ differences: 3, open: 3, resolved: 3 });
-    expect(await list('&state=resolved')).toMatchObject({ total: 3 });
+    // Money that the restored books know nothing of is in suspense, with a receipt; only the payout is left to people.
+    await Promise.all([lostOrder.payment_order_id, lostPayment.id].map((reference) => suspendedUnder(reference)));
+    expect(await reconcile()).toMatchObject({ differences: 1, open: 1, resolved: 5 });
+    expect(await list('&state=resolved')).toMatchObject({ total: 5 });
+  }, 60_000);
+
+  it('money for an order or payment that ended, or for nobody, is never left out of the books when its callback is lost', async () => {
+    await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
+    const payer = await buildIndividual(stack);
+    const [order, payment] = [await topUp(payer), await collect()];
+    const reference = newId();
+    const instrument = { reference, method: 'virtual_account', channelCode: 'BCA', amount: '77000' } as const;
+    const expiresAt = new Date(Date.now() + 3_600_000);
+    const nobody = await stack.deps.gateway.requestInstrument({ ...instrument, expiresAt, returnUrl: stack.url });
+    for (const { payment_code } of [order, payment]) await stack.sandbox.post('/sandbox/expire', { payment_code });
+    await stack.deps.temporal.hintGatewayPayment(order.payment_order_id);
+    await stack.deps.temporal.hintPartnerPayment(payment.id);
+    await orderWhen(payer, order.payment_order_id, 'EXPIRED');
+    await collectedWhen(payment.id, 'expired');
+    const codes = [order.payment_code, payment.payment_code];
+    if (nobody.outcome === 'accepted') codes.push(nobody.instrument.paymentCode);
+    for (const payment_code of codes) await stack.sandbox.post('/sandbox/pay', { payment_code });
+
+    const { differences: found } = await reconcile();
+    expect(found).toBeGreaterThanOrEqual(3);
+    for (const [under, reason] of [
+      [order.payment_order_id, 'late'],
+      [payment.id, 'late'],
+      [reference, 'unknown'],
+    ] as const) {
+      expect(await suspendedUnder(under)).toMatchObject([{ reason, state: 'suspended' }]);
+    }
+    expect(await reconcile()).toMatchObject({ differences: found - 3, resolved: 3 });
+    await stack.sandbox.put('/sandbox/faults', {});
   }, 60_000);
 
   it('names what the provider has never had, and an operator explains it by the command line', async () => {
@@ -165,21 +214,50 @@ describe('Reconciliation', () => {
     expect(stderr).not.toContain('    at ');
   });
 
+  const dayBefore = (days: number) => westernIndonesiaDay(new Date(Date.now() - days * 86_400_000));
+  const runSchedule = (workflowId: string) =>
+    stack.deps.temporal.client.workflow.execute('reconciliation', {
+      workflowId,
+      taskQueue: stack.deps.temporal.taskQueue,
+    });
+
   it('runs as a workflow: yesterday, and earlier days with open differences', async () => {
-    const yesterday = westernIndonesiaDay(new Date(Date.now() - 86_400_000));
-    const earlier = westernIndonesiaDay(new Date(Date.now() - 5 * 86_400_000));
     await stack.em().execute(
       `insert into reconciliations (id, day, resource_type, subject, reference, state)
        values ('00000000-0000-4000-8000-0000000000aa', ?, 'payment', 'py-1', 'gone', 'open')`,
-      [earlier],
+      [dayBefore(5)],
     );
-    const summaries = await stack.deps.temporal.client.workflow.execute('reconciliation', {
-      workflowId: 'reconciliation-test',
-      taskQueue: stack.deps.temporal.taskQueue,
-    });
-    expect(summaries).toMatchObject([
-      { day: earlier, compared: 0, differences: 0, resolved: 1 },
-      { day: yesterday, compared: 0, differences: 0, open: 0 },
+    expect(await runSchedule('reconciliation-test')).toMatchObject([
+      { day: dayBefore(5), compared: 0, differences: 0, resolved: 1 },
+      { day: dayBefore(1), compared: 0, differences: 0, open: 0 },
     ]);
+  });
+
+  it('no day since the platform began is ever skipped, whatever kept the schedule from running', async () => {
+    await stack.em().execute(
+      `insert into events (id, event, impact, resource_type, created_at)
+       values ('00000000-0000-7000-8000-000000000000', 'RESOURCE_CREATED', 'LOW', 'user', now() - interval '40 days')`,
+    );
+    await stack
+      .em()
+      .execute("update reconciled_days set state = 'running', finished_at = null where day = ?", [dayBefore(1)]);
+    const summaries = (await runSchedule('reconciliation-missing')) as { day: string }[];
+    const missing = Array.from({ length: 31 }, (_, index) => dayBefore(31 - index));
+    expect(summaries.map(({ day }) => day)).toEqual(missing.filter((day) => day !== dayBefore(5)));
+    expect(await runSchedule('reconciliation-again')).toEqual([]);
+  });
+
+  it('refuses a second run on a day that another is at work on', async () => {
+    await stack.em().execute(
+      `update reconciled_days set state = 'running', taken_by = 'another', beat_at = now(), finished_at = null
+         where day = ?`,
+      [today],
+    );
+    const { status, stderr } = await runReconcile('--day', today);
+    expect({ status, stderr }).toMatchObject({ status: 2, stderr: expect.stringContaining('another run is at work') });
+    await stack
+      .em()
+      .execute("update reconciled_days set beat_at = now() - interval '3 minutes' where day = ?", [today]);
+    expect((await runReconcile('--day', today)).status).toBeLessThan(2);
   });
 });
