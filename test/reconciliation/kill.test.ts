@@ -1,6 +1,9 @@
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { westernIndonesiaDay } from '../../src/shared/clock.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { type ProcessStack, startProcessStack } from '../support/processes.ts';
+import { testRun } from '../support/run.ts';
 import { eventually, expectChecksEmpty } from '../support/stack.ts';
 
 let stack: ProcessStack;
@@ -12,7 +15,19 @@ afterEach(() => expectChecksEmpty(stack));
 
 /** More than fit on one of the provider's pages. */
 const records = 60;
-const today = westernIndonesiaDay(new Date());
+const dayMs = 24 * 60 * 60 * 1000;
+const yesterday = westernIndonesiaDay(new Date(Date.now() - dayMs));
+
+/** Moves what the provider remembers a day back, in its own file: a day is gone on with only once it is over. */
+function ageProviderRecords(): void {
+  const directory = join(testRun().directory, stack.env.TEMPORAL_TASK_QUEUE ?? '', 'sandbox');
+  const file = new DatabaseSync(join(directory, 'sandbox.db'));
+  file.exec('pragma busy_timeout = 5000');
+  file
+    .prepare("update payments set created = created - ?, document = json_set(document, '$.created', ?)")
+    .run(dayMs, `${yesterday}T05:00:00.000Z`);
+  file.close();
+}
 
 interface DayRow {
   state: string;
@@ -23,7 +38,7 @@ interface DayRow {
   started_at: Date;
 }
 const readDay = async (): Promise<DayRow | undefined> =>
-  (await stack.em().execute<DayRow[]>('select * from reconciled_days where day = ?', [today]))[0];
+  (await stack.em().execute<DayRow[]>('select * from reconciled_days where day = ?', [yesterday]))[0];
 
 describe('After kill -9 of the worker', () => {
   it('in the middle of a day, reconciliation goes on with the next page and never begins anew', async () => {
@@ -38,8 +53,7 @@ describe('After kill -9 of the worker', () => {
     });
     const payment_code = made.outcome === 'accepted' ? made.instrument.paymentCode : '';
     for (let n = 0; n < records; n += 1) await stack.sandbox.post('/sandbox/decline', { payment_code });
-    // So that the day counts as over, and a run that died is gone on with.
-    await stack.em().execute("insert into reconciled_days (day, state) values (?, 'pending')", [today]);
+    ageProviderRecords();
 
     stack.arm('reconcile-day.page=kill');
     const { client, taskQueue } = stack.deps.temporal;
