@@ -28,7 +28,7 @@ export const endOfDay = (day: string): Date => new Date(startOfWesternIndonesiaD
 /** Since when each day that is over has not been compared: from the platform's first event on, the last 31 and older rows. */
 export const unreconciledDays = `
   select (day + 1)::timestamp at time zone interval '7 hours' as since from (
-    select generate_series(greatest(today - ${lookBackDays}, first), today - 1, interval '1 day')::date as day
+    select generate_series(greatest(today - ${lookBackDays}, coalesce(first, today)), today - 1, interval '1 day')::date as day
     from (select (now() at time zone interval '7 hours')::date as today,
       (select (created_at at time zone interval '7 hours')::date from events order by id limit 1) as first) known
     union select day from reconciled_days) days
