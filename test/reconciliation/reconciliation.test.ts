@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { readBacklog } from '../../src/measure-backlog.ts';
 import { reconcileDay } from '../../src/reconciliation/reconcile-day.ts';
 import { westernIndonesiaDay } from '../../src/shared/clock.ts';
 import { newId } from '../../src/shared/ids.ts';
@@ -67,15 +68,21 @@ const orderWhen = (payer: BuiltUser, id: string, status: string) =>
     (now) => now === status,
   );
 
-/** `npm run reconcile -- …` on this stack. */
-function runReconcile(...args: string[]): Promise<{ status: number | null; stdout: string; stderr: string }> {
+/** `npm run <command> -- …` on this stack. */
+function runNpm(
+  command: string,
+  ...args: string[]
+): Promise<{ status: number | null; stdout: string; stderr: string }> {
   return new Promise((resolve) => {
     const env = { ...stack.env, NODE_NO_WARNINGS: '1' };
-    execFile(process.execPath, ['src/commands/reconcile.ts', ...args], { env }, (error, stdout, stderr) =>
+    execFile(process.execPath, [`src/commands/${command}.ts`, ...args], { env }, (error, stdout, stderr) =>
       resolve({ status: error === null ? 0 : Number(error.code), stdout, stderr }),
     );
   });
 }
+
+const runReconcile = (...args: string[]) => runNpm('reconcile', ...args);
+const waiting = async (kind: string) => (await readBacklog(stack.em())).find(({ what }) => what === kind);
 
 describe('Reconciliation', () => {
   it('finds nothing when we and the provider agree', async () => {
@@ -241,10 +248,27 @@ describe('Reconciliation', () => {
     await stack
       .em()
       .execute("update reconciled_days set state = 'running', finished_at = null where day = ?", [dayBefore(1)]);
+    const since = (await waiting('unreconciled_days'))?.oldest?.getTime() ?? Date.now();
+    expect((Date.now() - since) / 86_400_000).toBeGreaterThan(30);
     const summaries = (await runSchedule('reconciliation-missing')) as { day: string }[];
     const missing = Array.from({ length: 31 }, (_, index) => dayBefore(31 - index));
     expect(summaries.map(({ day }) => day)).toEqual(missing.filter((day) => day !== dayBefore(5)));
     expect(await runSchedule('reconciliation-again')).toEqual([]);
+    expect(await waiting('unreconciled_days')).toMatchObject({ rows: 0, oldest: null });
+  });
+
+  it('shows money of the provider that has no receipt among what waits for people, and the books as in order', async () => {
+    expect(await waiting('unreceipted_payments')).toMatchObject({ rows: 0 });
+    expect((await runNpm('verify')).stdout).not.toContain('unreceipted_payments');
+    await stack.em().execute(
+      `insert into reconciliations (id, day, resource_type, subject, reference, theirs, state)
+       values ('00000000-0000-4000-8000-0000000000bb', ?, 'payment', 'py-2', 'stray', ?::jsonb, 'open')`,
+      [dayBefore(2), JSON.stringify({ status: 'succeeded', amount: '5000.0000' })],
+    );
+    const { status, stdout } = await runNpm('verify');
+    expect({ status, stdout }).toMatchObject({ status: 0, stdout: expect.stringContaining('unreceipted_payments: 1') });
+    expect(stdout).toContain('The books are in order.');
+    await runReconcile('--explain', '00000000-0000-4000-8000-0000000000bb', '--note', 'planted');
   });
 
   it('refuses a second run on a day that another is at work on', async () => {
