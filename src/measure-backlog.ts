@@ -9,12 +9,15 @@ import { unreconciledDays } from './reconciliation/reconciled-days.ts';
 import { overdueDeliveries } from './webhooks/redeliver-webhook.ts';
 
 /** Several scrapers, or one that is too eager, make no more queries than this. */
-const keptForMs = 10_000;
+const keptForMs = 30_000;
 
 const count = (what: string, rows: string): string =>
   `select '${what}' as what, count(*)::int as rows, min(since) as oldest from (${rows}) ${what}`;
 
-/** What waits longer than it should, by kind; each is empty when all is well, and tells `since` when each row waits. */
+/**
+ * What waits longer than it should, by kind; each reads a partial index, is empty when all is well, and tells `since` when
+ * a row waits.
+ */
 const waiting: Record<string, string> = {
   unknown_payouts: 'select unknown_since as since from payouts where unknown_since is not null',
   contradicted_payouts: 'select contradicted_at as since from payouts where contradicted_at is not null',

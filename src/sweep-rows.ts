@@ -12,9 +12,11 @@ export interface Sweep {
 /** Told of each row whose workflow could not be woken; it is looked at again in its time. */
 export type SweepFailure = (kind: string, id: string, error: unknown) => void;
 
-/** How many of a kind one sweep takes; the next goes on. */
-const rowsPerSweep = 1000;
+/** How many of a kind are claimed, and then woken, before more are. */
+const rowsPerClaim = 100;
 const atOnce = 20;
+/** After so long a sweep claims no more of a kind, and the next goes on: shorter than the step that sweeps. */
+const longestMs = 10_000;
 /** The first wait; each one after it is twice as long. */
 const firstWaitMinutes = 1;
 /** An execution takes 10,000 signals: one a day reaches that in 27 years. */
@@ -26,16 +28,27 @@ const forgottenAfterDays = 30;
 /**
  * Wakes what waits too long, each row at growing intervals, from a minute to a day. The claim is committed before anybody
  * is woken, so that two sweeps at once do not both wake a row. One that fails does not hold up the others; throws only
- * what keeps a whole kind from being read, after the other kinds. Returns how many were woken.
+ * what keeps a whole kind from being claimed, after the other kinds. Returns how many were woken.
  */
 export async function sweepRows(em: EntityManager, sweeps: readonly Sweep[], failed: SweepFailure): Promise<number> {
   const broken: unknown[] = [];
   let woken = 0;
-  for (const { kind, due, wake } of sweeps) {
-    const ids = await claim(em, kind, due).catch((error: unknown) => {
+  for (const sweep of sweeps) {
+    try {
+      woken += await sweepKind(em, sweep, failed);
+    } catch (error) {
       broken.push(error);
-      return [];
-    });
+    }
+  }
+  if (broken.length > 0) throw broken[0];
+  return woken;
+}
+
+async function sweepKind(em: EntityManager, { kind, due, wake }: Sweep, failed: SweepFailure): Promise<number> {
+  const startedAt = performance.now();
+  let woken = 0;
+  for (;;) {
+    const ids = await claim(em, kind, due);
     for (let start = 0; start < ids.length; start += atOnce) {
       const part = ids.slice(start, start + atOnce);
       const outcomes = await Promise.allSettled(part.map((id) => wake(id)));
@@ -44,9 +57,8 @@ export async function sweepRows(em: EntityManager, sweeps: readonly Sweep[], fai
         else failed(kind, part[index] ?? '', outcome.reason);
       }
     }
+    if (ids.length < rowsPerClaim || performance.now() - startedAt > longestMs) return woken;
   }
-  if (broken.length > 0) throw broken[0];
-  return woken;
 }
 
 /** Takes the rows that are to be looked at now, the longest waiting first, and says when each is next. */
@@ -62,7 +74,7 @@ async function claim(em: EntityManager, kind: string, due: string): Promise<stri
        from (select case when look.look_again_at < now() - make_interval(days => ?) then 1 else look.looks + 1 end) t (n))
        where look.look_again_at <= now()
      returning subject_id`,
-    [kind, firstWaitMinutes, kind, rowsPerSweep, longestWaitMinutes, firstWaitMinutes, forgivenAfterDays],
+    [kind, firstWaitMinutes, kind, rowsPerClaim, longestWaitMinutes, firstWaitMinutes, forgivenAfterDays],
   );
   return rows.map(({ subject_id }) => subject_id);
 }

@@ -18,6 +18,7 @@ create table sweep_looks (
 create index sweep_looks_by_time on sweep_looks (look_again_at);
 create index payment_orders_pending on payment_orders (created_at) where status = 'PENDING';
 create index partner_payments_pending on partner_payments (created_at) where status = 'PENDING';
+create index payouts_accepted on payouts (created_at) where status = 'pending' and last_word = 'accepted';
 create index donation_subscriptions_active on donation_subscriptions (started_at) where status = 'active';
 
 create table reconciled_days (
