@@ -29,6 +29,8 @@ create table reconciled_days (
   cursor text,
   compared integer not null default 0,
   differences integer not null default 0,
+  -- Records that the provider had not ended yet: while there are any, the day is compared again.
+  unsettled integer not null default 0,
   -- Who is at work, and which taking-over it is: a page that another has taken over meanwhile is not written.
   taken_by text,
   takes integer not null default 0,

@@ -74,6 +74,7 @@ async function compareRecords(
       phase: 'records',
       cursor: records.at(-1)?.entryId ?? run.cursor,
       compared: records.length,
+      unsettled: records.filter(({ status }) => status === 'pending').length,
       listed: {
         transfers: transfers.map(({ reference }) => reference),
         payments: payments.map(({ providerId }) => providerId),

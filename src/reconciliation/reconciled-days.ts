@@ -37,7 +37,7 @@ export const unreconciledDays = `
 
 /**
  * The days to compare at `at` (ISO 8601): those of the last 31 that were not compared to their end, and those with open
- * differences; the oldest first. Yesterday (UTC+7) is the last. A new platform begins with the day before its first event.
+ * differences or with records that the provider had not ended; the oldest first. Yesterday (UTC+7) is the last. A new platform begins with the day before its first event.
  */
 export async function findDaysToReconcile(em: EntityManager, { at }: { at: string }): Promise<string[]> {
   const now = Date.parse(at);
@@ -77,7 +77,8 @@ export function takeDay(em: EntityManager, day: string, takenBy: string): Promis
     if (!held?.resumes) {
       await tx.execute('delete from reconciled_records where day = ?', [day]);
       await tx.execute(
-        `update reconciled_days set phase = 'records', cursor = null, compared = 0, differences = 0, started_at = now()
+        `update reconciled_days set phase = 'records', cursor = null, compared = 0, differences = 0, unsettled = 0,
+           started_at = now()
          where day = ?`,
         [day],
       );
@@ -99,6 +100,8 @@ export interface DayProgress {
   phase: DayPhase;
   cursor: string | null;
   compared?: number;
+  /** Of them, those that the provider has not ended. */
+  unsettled?: number;
   differences?: number;
   /** What the provider listed on this page, by its key. */
   listed?: { transfers: readonly string[]; payments: readonly string[] };
@@ -108,12 +111,12 @@ export interface DayProgress {
 export async function advanceDay(
   tx: EntityManager,
   run: DayRun,
-  { phase, cursor, compared = 0, differences = 0, listed }: DayProgress,
+  { phase, cursor, compared = 0, unsettled = 0, differences = 0, listed }: DayProgress,
 ): Promise<void> {
   const rows = await tx.execute<unknown[]>(
     `update reconciled_days set phase = ?, cursor = ?, compared = compared + ?, differences = differences + ?,
-       beat_at = now() where day = ? and takes = ? and state = 'running' returning 1`,
-    [phase, cursor, compared, differences, run.day, run.take],
+       unsettled = unsettled + ?, beat_at = now() where day = ? and takes = ? and state = 'running' returning 1`,
+    [phase, cursor, compared, differences, unsettled, run.day, run.take],
   );
   if (rows.length === 0) throw new Error(`another run has taken over ${run.day}`);
   if (listed) {
@@ -126,16 +129,16 @@ export async function advanceDay(
 }
 
 /**
- * Ends a run, within the transaction that writes what is gone. The day is done unless it was not over when the run began.
- * Tells what was compared, over all who had a part in it. Throws when another run has taken the day over.
+ * Ends a run, within the transaction that writes what is gone. A day that was not over when the run began is not compared
+ * yet; one with records that the provider has not ended is, and yet it is compared again. Tells what was compared, over all who had a part in it. Throws when another run has taken the day over.
  */
 export async function finishDay(tx: EntityManager, run: DayRun): Promise<{ compared: number; differences: number }> {
   const isOver = run.startedAt >= endOfDay(run.day);
   const [row] = await tx.execute<{ compared: number; differences: number }[]>(
-    `update reconciled_days set state = ?, cursor = null, taken_by = null, beat_at = now(),
-       finished_at = case when ? then now() end
+    `update reconciled_days set state = case when ? and unsettled = 0 then 'done' else 'pending' end, cursor = null,
+       taken_by = null, beat_at = now(), finished_at = case when ? then now() end
      where day = ? and takes = ? and state = 'running' returning compared, differences`,
-    [isOver ? 'done' : 'pending', isOver, run.day, run.take],
+    [isOver, isOver, run.day, run.take],
   );
   if (row === undefined) throw new Error(`another run has taken over ${run.day}`);
   await tx.execute('delete from reconciled_records where day = ?', [run.day]);
