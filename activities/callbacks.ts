@@ -5,17 +5,20 @@ import { forgetOldRows } from '../src/forget-old-rows.ts';
 import { gauge } from '../src/http/metrics.ts';
 import { runChecks } from '../src/ledger/run-checks.ts';
 import { sweepOverduePayments } from '../src/payments/sweep-overdue-payments.ts';
+import { sweepReceipts } from '../src/payments/sweep-receipts.ts';
 import { budgets } from '../src/shared/budgets.ts';
-import { step } from './step.ts';
+import { reportSweepFailure, step } from './step.ts';
 
 /** Activities of the schedules: what was stored and not delivered, what is overdue, what the checks say. */
 export function createCallbackActivities(deps: Dependencies) {
+  const failed = reportSweepFailure(deps);
   return {
     redeliverCallbacks: step(deps, 'redeliverCallbacks', (em, _: object) => redeliverCallbacks(em, deps.temporal)),
     sweepOverduePayments: step(deps, 'sweepOverduePayments', (em, _: object) =>
-      sweepOverduePayments(em, deps.temporal),
+      sweepOverduePayments(em, deps.temporal, failed),
     ),
     forgetOldRows: step(deps, 'forgetOldRows', (em, _: object) => withTime(em, budgets.database.sweep, forgetOldRows)),
+    sweepReceipts: step(deps, 'sweepReceipts', (em, _: object) => sweepReceipts(em, deps.temporal, failed)),
     runLedgerChecks: step(deps, 'runLedgerChecks', async (em, _: object) => {
       const results = await runChecks(em);
       const violations = gauge(deps.metrics, 'amanah_check_violations', 'Rows of each check_* view; 0 is healthy.', [

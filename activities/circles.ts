@@ -7,7 +7,7 @@ import { reportOverdue } from '../src/circles/report-overdue.ts';
 import { startCircle } from '../src/circles/start-circle.ts';
 import { sweepCircles } from '../src/circles/sweep-circles.ts';
 import type { Dependencies } from '../src/dependencies.ts';
-import { step } from './step.ts';
+import { reportSweepFailure, step } from './step.ts';
 
 /** Activities of saving circles, one per step of a round; each does its work once and answers where the circle stands. */
 export function createCircleActivities(deps: Dependencies) {
@@ -23,6 +23,8 @@ export function createCircleActivities(deps: Dependencies) {
     reportOverdueContributions: step(deps, 'reportOverdueContributions', (em, input: CircleStep) =>
       reportOverdue(em, input),
     ),
-    sweepSavingCircles: step(deps, 'sweepSavingCircles', (em, _: object) => sweepCircles(em, temporal)),
+    sweepSavingCircles: step(deps, 'sweepSavingCircles', (em, _: object) =>
+      sweepCircles(em, temporal, reportSweepFailure(deps)),
+    ),
   };
 }

@@ -1,22 +1,12 @@
-import { heartbeat } from '@temporalio/activity';
 import type { Dependencies } from '../src/dependencies.ts';
 import { allocateDonations } from '../src/donations/allocate-donations.ts';
 import type { AllocationRequest } from '../src/donations/allocation.ts';
 import { openSubscription } from '../src/donations/open-subscription.ts';
 import { type PeriodAttempt, paySubscriptionPeriod } from '../src/donations/pay-subscription-period.ts';
 import type { SubscriptionOpening } from '../src/donations/subscription.ts';
-import { budgets } from '../src/shared/budgets.ts';
-import { step } from './step.ts';
-
-/** Tells Temporal that the step is alive while it waits, for a lock or for a long statement. */
-async function beating<T>(deed: Promise<T>): Promise<T> {
-  const beats = setInterval(() => heartbeat(), budgets.heartbeat.every);
-  try {
-    return await deed;
-  } finally {
-    clearInterval(beats);
-  }
-}
+import { sweepSubscriptions } from '../src/donations/sweep-subscriptions.ts';
+import { createSubscriptionPort } from '../src/temporal/giving-door.ts';
+import { beating, reportSweepFailure, step } from './step.ts';
 
 /** Activities of giving: an allocation whole, and each payment of a subscription. */
 export function createGivingActivities(deps: Dependencies) {
@@ -32,6 +22,9 @@ export function createGivingActivities(deps: Dependencies) {
     ),
     paySubscriptionPeriod: step(deps, 'paySubscriptionPeriod', (em, attempt: PeriodAttempt) =>
       beating(paySubscriptionPeriod(em, attempt)),
+    ),
+    sweepSubscriptions: step(deps, 'sweepSubscriptions', (em, _: object) =>
+      sweepSubscriptions(em, createSubscriptionPort(deps.temporal), reportSweepFailure(deps)),
     ),
   };
 }

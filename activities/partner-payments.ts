@@ -15,7 +15,7 @@ import { type DeliveryAttempt, deliverWebhook } from '../src/webhooks/deliver-we
 import { sweepDeliveries } from '../src/webhooks/redeliver-webhook.ts';
 import { createWebhookSender } from '../src/webhooks/send-webhook.ts';
 import { targetRules } from '../src/webhooks/webhook-target.ts';
-import { step } from './step.ts';
+import { reportSweepFailure, step } from './step.ts';
 
 interface Payment {
   paymentId: string;
@@ -65,7 +65,9 @@ export function createPartnerActivities(deps: Dependencies) {
       attempts.inc({ status: progress.status });
       return progress;
     }),
-    sweepDeliveries: step(deps, 'sweepDeliveries', (em, _: object) => sweepDeliveries(em, temporal)),
+    sweepDeliveries: step(deps, 'sweepDeliveries', (em, _: object) =>
+      sweepDeliveries(em, temporal, reportSweepFailure(deps)),
+    ),
     sweepPartnerAnswers: step(deps, 'sweepPartnerAnswers', (em, _: object) =>
       withTime(em, budgets.database.sweep, sweepPartnerAnswers),
     ),

@@ -1,4 +1,4 @@
-import { cancellationSignal } from '@temporalio/activity';
+import { activityInfo, cancellationSignal } from '@temporalio/activity';
 import type { Dependencies } from '../src/dependencies.ts';
 import { askTransfer } from '../src/payouts/ask-transfer.ts';
 import type { PayoutOpening, PayoutSettlement, TransferWord } from '../src/payouts/payout.ts';
@@ -7,9 +7,9 @@ import { resolvePayout } from '../src/payouts/resolve-payout.ts';
 import { sendTransfer } from '../src/payouts/send-transfer.ts';
 import { settlePayout } from '../src/payouts/settle-payout.ts';
 import { sweepPayouts } from '../src/payouts/sweep-payouts.ts';
-import { findDaysToReconcile } from '../src/reconciliation/find-reconciliations.ts';
 import { reconcileDay } from '../src/reconciliation/reconcile-day.ts';
-import { step } from './step.ts';
+import { findDaysToReconcile } from '../src/reconciliation/reconciled-days.ts';
+import { beating, reportSweepFailure, step } from './step.ts';
 
 interface OnePayout {
   payoutId: string;
@@ -41,8 +41,14 @@ export function createPayoutActivities(deps: Dependencies) {
     ),
     findDaysToReconcile: step(deps, 'findDaysToReconcile', (em, input: At) => findDaysToReconcile(em, input)),
     reconcileDay: step(deps, 'reconcileDay', (em, { day }: { day: string }) =>
-      reconcileDay(em, { gateway, workflows: temporal }, { day, signal: cancellationSignal() }),
+      beating(
+        reconcileDay(
+          em,
+          { gateway, workflows: temporal, failed: reportSweepFailure(deps) },
+          { day, takenBy: activityInfo().workflowExecution?.runId ?? '', signal: cancellationSignal() },
+        ),
+      ),
     ),
-    sweepPayouts: step(deps, 'sweepPayouts', (em, _: object) => sweepPayouts(em, temporal)),
+    sweepPayouts: step(deps, 'sweepPayouts', (em, _: object) => sweepPayouts(em, temporal, reportSweepFailure(deps))),
   };
 }

@@ -1,12 +1,17 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { asyncLocalStorage } from '@temporalio/activity';
+import { asyncLocalStorage, heartbeat } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Dependencies } from '../src/dependencies.ts';
 import { isProviderUnknown } from '../src/gateway/gateway.ts';
+import { counter } from '../src/http/metrics.ts';
 import { measureSteps } from '../src/measure.ts';
 import { budgets, providerTimeWithin } from '../src/shared/budgets.ts';
 import { errorCodeOf, isDomainError } from '../src/shared/errors.ts';
+import type { SweepFailure } from '../src/sweep-rows.ts';
 import { type TimeLimit, withinLimit } from '../src/time-limit.ts';
+
+/** From this attempt on, a failure is one of a step that keeps failing and not of a moment. */
+const again = 5;
 
 /**
  * Wraps a deed as an activity: a fork of its own, refusals not retried, everything else retried. What reaches a
@@ -19,6 +24,12 @@ export function step<Input, Output>(
   deed: (em: EntityManager, input: Input) => Promise<Output>,
 ): (input: Input) => Promise<Output> {
   const seconds = measureSteps(deps.metrics);
+  const failures = counter(
+    deps.metrics,
+    'amanah_activity_failed_again_total',
+    'Failures of steps that had failed four times or more before: one that grows for long is retried for ever.',
+    ['activity'],
+  );
   return async (input) => {
     const started = performance.now();
     const measure = (outcome: 'done' | 'refused' | 'failed') =>
@@ -28,12 +39,14 @@ export function step<Input, Output>(
       measure('done');
       return result;
     } catch (error) {
+      const info = asyncLocalStorage.getStore()?.info;
+      if (!isDomainError(error) && (info?.attempt ?? 1) >= again) failures.inc({ activity: name });
       measure(isDomainError(error) ? 'refused' : 'failed');
       if (isDomainError(error)) throw ApplicationFailure.nonRetryable(error.message, error.code, error.details ?? null);
       if (isProviderUnknown(error)) {
         throw ApplicationFailure.retryable('the outcome at the provider is unknown', 'PROVIDER_UNKNOWN');
       }
-      const workflow_id = asyncLocalStorage.getStore()?.info.workflowExecution?.workflowId;
+      const workflow_id = info?.workflowExecution?.workflowId;
       deps.log.warn({ err: error, activity: name, workflow_id }, 'an activity failed and will be retried');
       throw ApplicationFailure.retryable(`${name} failed: ${errorCodeOf(error) ?? 'unexpected error'}`, 'STEP_FAILED');
     }
@@ -47,4 +60,25 @@ function limitOfAttempt(): TimeLimit {
   const startToCloseMs = asyncLocalStorage.getStore()?.info.startToCloseTimeoutMs ?? budgets.steps.first;
   const now = performance.now();
   return { endsAt: now + startToCloseMs - headStartMs, askUntil: now + providerTimeWithin(startToCloseMs) };
+}
+
+/** What the sweeps do about a row whose workflow could not be woken: it is logged and counted, and tried again later. */
+export function reportSweepFailure({ log, metrics }: Dependencies): SweepFailure {
+  const failures = counter(metrics, 'amanah_sweep_failures_total', 'Rows that a sweep could not wake, by kind.', [
+    'kind',
+  ]);
+  return (kind, id, error) => {
+    failures.inc({ kind });
+    log.warn({ err: error, kind, id }, 'a workflow could not be woken; its row is looked at again later');
+  };
+}
+
+/** Tells Temporal that the step is alive while it waits, for a lock or for a long statement. */
+export async function beating<T>(deed: Promise<T>): Promise<T> {
+  const beats = setInterval(() => heartbeat(), budgets.heartbeat.every);
+  try {
+    return await deed;
+  } finally {
+    clearInterval(beats);
+  }
 }

@@ -1,33 +1,62 @@
-import type { MikroORM } from '@mikro-orm/postgresql';
+import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
+import { overdueCircles } from './circles/sweep-circles.ts';
+import { overdueSubscriptions } from './donations/sweep-subscriptions.ts';
 import { gauge, type Metrics } from './http/metrics.ts';
+import { overdue, overdueReleases, withoutInstrument } from './payments/sweep-overdue-payments.ts';
+import { overduePayouts } from './payouts/sweep-payouts.ts';
+import { unreceiptedPayments } from './reconciliation/compare-payments.ts';
+import { unreconciledDays } from './reconciliation/reconciled-days.ts';
+import { overdueDeliveries } from './webhooks/redeliver-webhook.ts';
 
 /** Several scrapers, or one that is too eager, make no more queries than this. */
-const keptForMs = 10_000;
+const keptForMs = 30_000;
 
-/** What waits longer than it should, each over a partial index that is empty when all is well. */
-const waiting = `
-select 'unknown_payouts' as what, count(*)::int as rows, min(unknown_since) as oldest
-  from payouts where unknown_since is not null
-union all select 'contradicted_payouts', count(*)::int, min(contradicted_at)
-  from payouts where contradicted_at is not null
-union all select 'suspended_receipts', count(*)::int, min(received_at) from receipts where state = 'suspended'
-union all select 'undelivered_callbacks', count(*)::int, min(received_at)
-  from gateway_callbacks where delivered_at is null
-union all select 'overdue_webhooks', count(*)::int, min(next_attempt_at)
-  from webhook_deliveries where status = 'pending' and next_attempt_at < now()
-union all select 'overdue_payment_orders', count(*)::int, min(expires_at)
-  from payment_orders where status in ('PENDING', 'WAITING_PAYMENT') and expires_at < now() and settling_since is null
-union all select 'settling_payments', count(*)::int, min(settling_since)
-  from (select settling_since from payment_orders where settling_since is not null and status in ('PENDING', 'WAITING_PAYMENT')
-    union all
-    select settling_since from partner_payments where settling_since is not null and status in ('PENDING', 'WAITING_PAYMENT'))
-    settling where settling_since < now() - interval '10 minutes'
-union all select 'open_reconciliations', count(*)::int, min(created_at) from reconciliations where state = 'open'`;
+const count = (what: string, rows: string): string =>
+  `select '${what}' as what, count(*)::int as rows, min(since) as oldest from (${rows}) ${what}`;
 
-interface WaitingRow {
+/**
+ * What waits longer than it should, by kind; each reads a partial index, is empty when all is well, and tells `since` when
+ * a row waits.
+ */
+const waiting: Record<string, string> = {
+  unknown_payouts: 'select unknown_since as since from payouts where unknown_since is not null',
+  contradicted_payouts: 'select contradicted_at as since from payouts where contradicted_at is not null',
+  accepted_payouts: `select created_at as since from payouts
+    where status = 'pending' and last_word = 'accepted' and created_at < now() - interval '1 day'`,
+  overdue_payouts: `select since from (${overduePayouts}) due where since < now() - interval '5 minutes'`,
+  suspended_receipts: "select received_at as since from receipts where state = 'suspended'",
+  unreceipted_payments: unreceiptedPayments,
+  undelivered_callbacks: 'select received_at as since from gateway_callbacks where delivered_at is null',
+  overdue_webhooks: overdueDeliveries,
+  overdue_payment_orders: `${overdue('payment_orders')} and settling_since is null`,
+  overdue_partner_payments: `${overdue('partner_payments')} and settling_since is null`,
+  settling_payments: `select since from (select settling_since as since from payment_orders
+      where settling_since is not null and status in ('PENDING', 'WAITING_PAYMENT')
+    union all select settling_since from partner_payments
+      where settling_since is not null and status in ('PENDING', 'WAITING_PAYMENT')) settling
+    where since < now() - interval '10 minutes'`,
+  pending_instruments: `${withoutInstrument('payment_orders')} union all ${withoutInstrument('partner_payments')}`,
+  overdue_releases: overdueReleases,
+  overdue_circles: overdueCircles,
+  overdue_subscriptions: overdueSubscriptions,
+  open_reconciliations: "select created_at as since from reconciliations where state = 'open'",
+  unreconciled_days: unreconciledDays,
+};
+const everything = Object.entries(waiting)
+  .map(([what, rows]) => count(what, rows))
+  .join(' union all ');
+
+/** So many of a kind wait, the oldest for so long. */
+export interface Backlog {
   what: string;
   rows: number;
-  oldest: Date | string | null;
+  oldest: Date | null;
+}
+
+/** What waits for a person or for another try, by kind. */
+export async function readBacklog(em: EntityManager): Promise<Backlog[]> {
+  const found = await em.execute<{ what: string; rows: number; oldest: Date | string | null }[]>(everything);
+  return found.map(({ what, rows, oldest }) => ({ what, rows, oldest: oldest === null ? null : new Date(oldest) }));
 }
 
 /** What waits for a person or for another try, by kind: how many, and for how long the oldest. Read when asked for. */
@@ -45,13 +74,10 @@ export function measureBacklog(metrics: Metrics, orm: MikroORM): void {
     rows.reset();
     age.reset();
     // With the database away these have no value; its own alarms tell why.
-    const found = await orm.em
-      .fork()
-      .execute<WaitingRow[]>(waiting)
-      .catch(() => []);
-    for (const { what, rows: count, oldest } of found) {
-      rows.set({ what }, count);
-      age.set({ what }, oldest === null ? 0 : Math.max(0, (Date.now() - new Date(oldest).getTime()) / 1000));
+    const found = await readBacklog(orm.em.fork()).catch(() => []);
+    for (const { what, rows: waiters, oldest } of found) {
+      rows.set({ what }, waiters);
+      age.set({ what }, oldest === null ? 0 : Math.max(0, (Date.now() - oldest.getTime()) / 1000));
     }
   };
   // Prometheus collects both in one go; one question serves them.

@@ -6,6 +6,7 @@ import { openDependencies } from './dependencies.ts';
 import { measureBacklog } from './measure-backlog.ts';
 import { serveProbes } from './probe-server.ts';
 import { announceReady, endReadiness, runMain, stopSignal, waitForParts } from './process.ts';
+import { lookAtEverythingAgain } from './sweep-rows.ts';
 import { ensureSchedules, registerSearchAttributes } from './temporal/prepare.ts';
 
 await runMain(async () => {
@@ -18,7 +19,8 @@ await runMain(async () => {
   await using _probes = config.WORKER_PORT === undefined ? null : await serveProbes(deps, config.WORKER_PORT);
   const { client, taskQueue } = deps.temporal;
   await registerSearchAttributes(client, config.TEMPORAL_NAMESPACE, deps.log);
-  await ensureSchedules(client, taskQueue, deps.log);
+  // Schedules that had to be made: a Temporal without a memory. Whatever was woken there lately is woken again here.
+  if ((await ensureSchedules(client, taskQueue, deps.log)) > 0) await lookAtEverythingAgain(deps.orm.em.fork());
   installRuntime(deps);
   const connection = await NativeConnection.connect({ address: config.TEMPORAL_ADDRESS });
   try {

@@ -13,7 +13,9 @@ export {
   sweepOverduePayments,
   sweepPartnerAnswers,
   sweepPayouts,
+  sweepReceipts,
   sweepSavingCircles,
+  sweepSubscriptions,
 } from './schedules.ts';
 export { unmatchedReceipt } from './unmatched-receipt.ts';
 export { webhookDelivery } from './webhook-delivery.ts';

@@ -22,6 +22,16 @@ export function sweepOverduePayments(): Promise<number> {
   return activities.sweepOverduePayments({});
 }
 
+/** Started by a schedule: sees to it that every receipt in suspense has its workflow. Returns how many it looked at. */
+export function sweepReceipts(): Promise<number> {
+  return activities.sweepReceipts({});
+}
+
+/** Started by a schedule: wakes or restarts subscriptions whose next attempt is late. Returns how many. */
+export function sweepSubscriptions(): Promise<number> {
+  return activities.sweepSubscriptions({});
+}
+
 /** Started by a schedule: wakes or restarts saving circles that should have moved on. Returns how many. */
 export function sweepSavingCircles(): Promise<number> {
   return activities.sweepSavingCircles({});

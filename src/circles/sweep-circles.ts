@@ -1,43 +1,34 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { type SweepFailure, sweepRows } from '../sweep-rows.ts';
 import type { CircleWorkflows } from './circle-contract.ts';
 
-/** A circle that should have moved on this long ago has lost a signal or its workflow. */
-const graceSeconds = 60;
-/** How many a sweep wakes; the next one goes on. */
-const sweepLimit = 500;
-
-const query = `
-  select id from saving_circles
-  where status = 'new' and starts_at < now() - make_interval(secs => ?)
+/** Circles that should have moved on a minute ago: they have lost a signal, or their workflow. */
+export const overdueCircles = `
+  select id, starts_at as since from saving_circles
+  where status = 'new' and starts_at < now() - interval '1 minute'
   union all
-  select c.id from saving_circles c
-  where c.status = 'active' and c.next_opens_at < now() - make_interval(secs => ?)
+  select id, next_opens_at from saving_circles
+  where status = 'active' and next_opens_at < now() - interval '1 minute'
   union all
-  select c.id from saving_circles c
+  select c.id, r.due_at from saving_circles c
   join saving_circle_rounds r on r.saving_circle_id = c.id and r.paid_at is null
   where c.status = 'active' and c.next_opens_at is null and r.overdue_reported_at is null
-    and r.due_at < now() - make_interval(secs => ?)
+    and r.due_at < now() - interval '1 minute'
   union all
-  select c.id from saving_circles c
+  select c.id, (select max(p.updated_at) from saving_circle_contributions p
+    where p.saving_circle_id = c.id and p.turn_number = c.current_turn)
+  from saving_circles c
   where c.status = 'active' and c.next_opens_at is null and not exists (
     select from saving_circle_members m where m.saving_circle_id = c.id and not exists (
       select from saving_circle_contributions p where p.saving_circle_id = c.id and p.user_id = m.user_id
         and p.turn_number = c.current_turn and p.status = 'completed'
-        and p.updated_at < now() - make_interval(secs => ?)))
-  limit ?`;
+        and p.updated_at < now() - interval '1 minute'))`;
 
 /**
  * Wakes the workflow of every circle that should have moved on by itself: past its start, past the hour of a round, past
  * its interval, or with everybody paid. One that Temporal lost is started again from its row. Returns how many.
  */
-export async function sweepCircles(em: EntityManager, workflows: CircleWorkflows): Promise<number> {
-  const rows = await em.execute<{ id: string }[]>(query, [
-    graceSeconds,
-    graceSeconds,
-    graceSeconds,
-    graceSeconds,
-    sweepLimit,
-  ]);
-  for (const { id } of rows) await workflows.wakeSavingCircle(id, 'circleChanged');
-  return rows.length;
+export function sweepCircles(em: EntityManager, workflows: CircleWorkflows, failed: SweepFailure): Promise<number> {
+  const wake = (id: string) => workflows.wakeSavingCircle(id, 'circleChanged');
+  return sweepRows(em, [{ kind: 'saving_circle', due: overdueCircles, wake }], failed);
 }

@@ -8,14 +8,17 @@ import { reconcileDay } from '../reconciliation/reconcile-day.ts';
 import type { Reconciliation } from '../reconciliation/reconciliation.entity.ts';
 import type { Side } from '../reconciliation/reconciliation.ts';
 import { westernIndonesiaDay } from '../shared/clock.ts';
+import { newId } from '../shared/ids.ts';
 import { isUuid } from '../shared/uuid.ts';
+import type { SweepFailure } from '../sweep-rows.ts';
 import { CommandError, runCommand } from './run-command.ts';
 
 const usage = `Usage: npm run reconcile -- [--day YYYY-MM-DD] [--json]
        npm run reconcile -- --explain <id> --note "why it is so"
 
 Compares the provider's records of a day (UTC+7; yesterday unless given) with our books and prints every difference.
-Changes no money. Ends with 1 when a difference of the day is open. --explain writes down why one is what it is.
+Changes no money. Ends with 1 when a difference of the day is open. Goes on where a run that died has stopped, and is
+refused while another one is at work on the day. --explain writes down why one is what it is.
 Without DATABASE_URL it speaks to the stack that runs on DATA_DIR.`;
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -43,7 +46,9 @@ await runCommand(usage, async () => {
     const { reference } = await explainDifference(em(), { id: explain, note });
     return `Explained: ${reference}.`;
   }
-  const summary = await reconcileDay(em(), { gateway: deps.gateway, workflows: deps.temporal }, { day });
+  const { gateway, temporal: workflows, log } = deps;
+  const failed: SweepFailure = (_, subject, err) => log.warn({ err, subject }, 'the owner of a payment was not woken');
+  const summary = await reconcileDay(em(), { gateway, workflows, failed }, { day, takenBy: `command/${newId()}` });
   const rows = (await everyDifference(em(), day)).filter(({ state }) => state !== 'resolved');
   if (summary.open > 0) process.exitCode = 1;
   if (values.json) return JSON.stringify({ ...summary, items: rows }, null, 2);

@@ -15,7 +15,10 @@ interface SweepDependencies {
   sealer: Sealer;
 }
 
-/** Takes away uploads that a process began and did not live to end; returns how many. */
+/**
+ * Takes away uploads that a process began and did not live to end; returns how many. One that cannot be taken away does
+ * not hold up the others; the first failure is thrown after them.
+ */
 export async function sweepUploads(
   em: EntityManager,
   deps: SweepDependencies,
@@ -26,7 +29,11 @@ export async function sweepUploads(
      order by created_at limit ${uploadsPerSweep}`,
     [olderThanMs],
   );
-  for (const { id } of uploads) await abandonUpload(em.fork(), deps, id);
+  const failures: unknown[] = [];
+  for (const { id } of uploads) {
+    await abandonUpload(em.fork(), deps, id).catch((error: unknown) => failures.push(error));
+  }
+  if (failures.length > 0) throw failures[0];
   return uploads.length;
 }
 

@@ -79,6 +79,8 @@ export type TransferOutcome =
 
 /** Money that moved at the provider: one entry of its own books. */
 export interface ProviderRecord {
+  /** The provider's id of the entry itself: where its list goes on. */
+  entryId: string;
   kind: 'payment' | 'transfer';
   /** The provider's id of the payment or transfer. */
   providerId: string;
@@ -118,8 +120,11 @@ export interface Gateway {
   expireInstrument(providerPaymentMethodId: string, options?: CallOptions): Promise<void>;
   requestTransfer(request: TransferRequest, options?: CallOptions): Promise<TransferOutcome>;
   findTransfer(reference: string, options?: CallOptions): Promise<TransferState | null>;
-  /** The provider's records of a period, page by page; `to` no longer belongs to it. Throws ProviderUnknown. */
-  listRecords(period: { from: Date; to: Date }, options?: CallOptions): AsyncIterable<ProviderRecord[]>;
+  /**
+   * The provider's records of a period, page by page, after the entry `after` where one is given; `to` no longer belongs
+   * to the period. Throws ProviderUnknown.
+   */
+  listRecords(period: { from: Date; to: Date; after?: string }, options?: CallOptions): AsyncIterable<ProviderRecord[]>;
   /** The balance held at the provider, IDR. */
   readBalance(options?: CallOptions): Promise<Money>;
   /** Reads a callback body into a hint; null when it is of a kind that concerns nobody here. Throws on malformed. */

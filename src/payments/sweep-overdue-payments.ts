@@ -1,28 +1,50 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { WorkflowPort } from '../callbacks/deliver-callback.ts';
+import { type Sweep, type SweepFailure, sweepRows } from '../sweep-rows.ts';
 
-/** An order this long past its deadline has lost its workflow, or is held up; a hint starts or wakes it. */
-const overdueMinutes = 2;
-/** How many a sweep looks at; the next one goes on. */
-const sweepLimit = 500;
+type InstrumentTable = 'payment_orders' | 'partner_payments';
+
+/** Open although the deadline passed minutes ago: the workflow is lost, or held up. */
+export const overdue = (table: InstrumentTable): string =>
+  `select id, expires_at as since from ${table}
+   where status in ('PENDING', 'WAITING_PAYMENT') and expires_at < now() - interval '2 minutes'`;
+
+/** Nobody can pay what has no instrument; the provider answers within seconds, or is away. */
+export const withoutInstrument = (table: InstrumentTable): string =>
+  `select id, created_at as since from ${table}
+   where status = 'PENDING' and created_at < now() - interval '10 minutes'`;
+
+/** Paid nets that should be available to their partners. */
+export const overdueReleases = `select id, available_at as since from partner_payments
+  where status = 'PAID' and released_at is null and available_at < now() - interval '2 minutes'`;
+
+const either = (...queries: string[]): string => queries.join(' union all ');
 
 /**
- * Hints the workflow of every open order and partner payment past its deadline, and of every paid net that should be
- * available; one that Temporal lost is started again from its row.
+ * Orders, partner payments and releases. One that has its instrument and waits for its payer is left until its deadline:
+ * its workflow asks, and any callback starts that again.
  */
-export async function sweepOverduePayments(em: EntityManager, workflows: WorkflowPort): Promise<number> {
-  const rows = await em.execute<{ id: string }[]>(
-    `select id from payment_orders where status in ('PENDING', 'WAITING_PAYMENT')
-       and expires_at < now() - make_interval(mins => ?) order by expires_at limit ?`,
-    [overdueMinutes, sweepLimit],
-  );
-  for (const { id } of rows) await workflows.hintGatewayPayment(id);
-  const payments = await em.execute<{ id: string }[]>(
-    `select id from partner_payments where (status in ('PENDING', 'WAITING_PAYMENT')
-         and expires_at < now() - make_interval(mins => ?))
-       or (status = 'PAID' and released_at is null and available_at < now() - make_interval(mins => ?)) limit ?`,
-    [overdueMinutes, overdueMinutes, sweepLimit],
-  );
-  for (const { id } of payments) await workflows.hintPartnerPayment(id);
-  return rows.length + payments.length;
+const sweepsOf = (workflows: WorkflowPort): Sweep[] => [
+  {
+    kind: 'payment_order',
+    due: either(overdue('payment_orders'), withoutInstrument('payment_orders')),
+    wake: (id) => workflows.hintGatewayPayment(id),
+  },
+  {
+    kind: 'partner_payment',
+    due: either(overdue('partner_payments'), withoutInstrument('partner_payments'), overdueReleases),
+    wake: (id) => workflows.hintPartnerPayment(id),
+  },
+];
+
+/**
+ * Hints the workflow of every open order and partner payment past its deadline or without an instrument, and of every
+ * paid net that should be available; one that Temporal lost is started again from its row. Returns how many.
+ */
+export function sweepOverduePayments(
+  em: EntityManager,
+  workflows: WorkflowPort,
+  failed: SweepFailure,
+): Promise<number> {
+  return sweepRows(em, sweepsOf(workflows), failed);
 }

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { type SweepFailure, sweepRows } from '../sweep-rows.ts';
 
 /** How payouts meet their workflows; made by `temporal/`, passed in. */
 export interface PayoutPort {
@@ -6,24 +7,14 @@ export interface PayoutPort {
   hintPartnerPayout(payoutId: string): Promise<void>;
 }
 
-const sweepLimit = 1000;
-const atOnce = 20;
-/** What was woken is not woken again for so long. */
-const restMinutes = 10;
+/** Payouts that want to be looked at; whoever looks says when it is next. */
+export const overduePayouts = 'select id, look_again_at as since from payouts where look_again_at < now()';
 
 /**
  * Wakes payouts that want to be looked at: pending ones whose workflow is late (Temporal may have lost it), and final
  * ones that may still be taken back. Returns how many.
  */
-export async function sweepPayouts(em: EntityManager, port: PayoutPort): Promise<number> {
-  const rows = await em.execute<{ id: string }[]>(
-    `update payouts set look_again_at = now() + make_interval(mins => ?)
-     where id in (select id from payouts where look_again_at < now() order by look_again_at limit ?
-       for update skip locked) returning id`,
-    [restMinutes, sweepLimit],
-  );
-  for (let start = 0; start < rows.length; start += atOnce) {
-    await Promise.all(rows.slice(start, start + atOnce).map(({ id }) => port.hintPartnerPayout(id)));
-  }
-  return rows.length;
+export function sweepPayouts(em: EntityManager, port: PayoutPort, failed: SweepFailure): Promise<number> {
+  const wake = (id: string) => port.hintPartnerPayout(id);
+  return sweepRows(em, [{ kind: 'payout', due: overduePayouts, wake }], failed);
 }

@@ -3,6 +3,7 @@ import type { Gateway, ProviderRecord } from '../gateway/gateway.ts';
 import { compareMoney, type Money } from '../shared/money.ts';
 import { textArray } from '../shared/postgres.ts';
 import { isUuid } from '../shared/uuid.ts';
+import { cursorAfter, type FoundMissing, type MissingPage, missingPerPage, readCursor } from './missing-page.ts';
 import type { Difference } from './reconciliation.ts';
 
 interface OrderRow {
@@ -54,49 +55,46 @@ async function findOrders(em: EntityManager, references: readonly string[]): Pro
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-const perPage = 500;
-
-/** Receipts of the period that are not among the provider's records and that it does not know when asked by name. */
+/**
+ * A page of the receipts of the period that are not among the provider's records: those that it does not know when asked
+ * by name. Throws ProviderUnknown.
+ */
 export async function findMissingPayments(
   em: EntityManager,
   gateway: Gateway,
-  { from, to, seen, signal }: { from: Date; to: Date; seen: ReadonlySet<string>; signal?: AbortSignal },
-): Promise<Difference[]> {
+  { day, from, to, after, signal }: MissingPage,
+): Promise<FoundMissing> {
+  const rows = await em.execute<
+    {
+      id: string;
+      provider_payment_id: string;
+      provider_payment_method_id: string;
+      reference: string;
+      amount: Money;
+      state: string;
+      resource_id: string | null;
+      at: string;
+    }[]
+  >(
+    `select id, provider_payment_id, provider_payment_method_id, reference, amount, state, received_at::text as at,
+       coalesce(order_id, partner_payment_id) as resource_id
+     from receipts where received_at >= ? and received_at < ? and (received_at, id) > (?, ?)
+       and not exists (select from reconciled_records r
+         where r.day = ? and r.kind = 'payment' and r.key = receipts.provider_payment_id)
+     order by received_at, id limit ?`,
+    [from, to, ...readCursor(after, from), day, missingPerPage],
+  );
   const differences: Difference[] = [];
-  for (let after = { at: from, id: '00000000-0000-0000-0000-000000000000' }; ; ) {
-    const rows = await em.execute<
-      {
-        id: string;
-        provider_payment_id: string;
-        provider_payment_method_id: string;
-        reference: string;
-        amount: Money;
-        state: string;
-        resource_id: string | null;
-        received_at: string | Date;
-      }[]
-    >(
-      `select id, provider_payment_id, provider_payment_method_id, reference, amount, state, received_at,
-         coalesce(order_id, partner_payment_id) as resource_id
-       from receipts where received_at >= ? and received_at < ? and (received_at, id) > (?, ?)
-       order by received_at, id limit ?`,
-      [from, to, after.at, after.id, perPage],
-    );
-    for (const row of rows.filter(({ provider_payment_id }) => !seen.has(provider_payment_id))) {
-      const { provider_payment_method_id: methodId, provider_payment_id: subject, reference } = row;
-      if ((await gateway.findPayment(methodId, subject, { ...(signal && { signal }) })) !== null) continue;
-      const ours = { status: row.state, amount: row.amount };
-      differences.push({
-        resourceType: 'payment',
-        subject,
-        resourceId: row.resource_id,
-        reference,
-        ours,
-        theirs: null,
-      });
-    }
-    const last = rows.at(-1);
-    if (last === undefined || rows.length < perPage) return differences;
-    after = { at: new Date(last.received_at), id: last.id };
+  for (const row of rows) {
+    const { provider_payment_method_id: methodId, provider_payment_id: subject, reference, resource_id } = row;
+    if ((await gateway.findPayment(methodId, subject, { ...(signal && { signal }) })) !== null) continue;
+    const ours = { status: row.state, amount: row.amount };
+    differences.push({ resourceType: 'payment', subject, resourceId: resource_id, reference, ours, theirs: null });
   }
+  return { differences, next: cursorAfter(rows) };
 }
+
+/** Since when the provider says that a payment succeeded of which we have no receipt. */
+export const unreceiptedPayments = `select created_at as since from reconciliations d
+  where state = 'open' and resource_type = 'payment' and theirs ->> 'status' = 'succeeded'
+    and not exists (select from receipts r where r.provider_payment_id = d.subject)`;

@@ -4,6 +4,7 @@ import type { PayoutStatus } from '../payouts/payout.ts';
 import { compareMoney, type Money } from '../shared/money.ts';
 import { textArray } from '../shared/postgres.ts';
 import { isUuid } from '../shared/uuid.ts';
+import { cursorAfter, type FoundMissing, type MissingPage, missingPerPage, readCursor } from './missing-page.ts';
 import type { Difference } from './reconciliation.ts';
 
 interface PayoutRow {
@@ -37,36 +38,31 @@ export async function compareTransfers(em: EntityManager, records: readonly Prov
   });
 }
 
-const perPage = 500;
-
 /**
- * Payouts of the period that we have sent and that are not among the provider's records, each asked for by name: those
- * the provider does not know although we say that they are on their way or arrived. What was refused or failed and is
- * not there is as it should be.
+ * A page of the payouts of the period that we have sent and that are not among the provider's records, each asked for by
+ * name: those the provider does not know although we say that they are on their way or arrived. What was refused or
+ * failed and is not there is as it should be. Throws ProviderUnknown.
  */
 export async function findMissingTransfers(
   em: EntityManager,
   gateway: Gateway,
-  { from, to, seen, signal }: { from: Date; to: Date; seen: ReadonlySet<string>; signal?: AbortSignal },
-): Promise<Difference[]> {
+  { day, from, to, after, signal }: MissingPage,
+): Promise<FoundMissing> {
+  const rows = await em.execute<(PayoutRow & { at: string })[]>(
+    `select p.id, p.status, p.net_amount, p.created_at::text as at from payouts p
+     where p.created_at >= ? and p.created_at < ? and (p.created_at, p.id) > (?, ?) and p.status <> 'failed'
+       and exists (select from payout_attempts a where a.payout_id = p.id and a.outcome is distinct from 'unsent')
+       and not exists (select from reconciled_records r where r.day = ? and r.kind = 'transfer' and r.key = p.id::text)
+     order by p.created_at, p.id limit ?`,
+    [from, to, ...readCursor(after, from), day, missingPerPage],
+  );
   const differences: Difference[] = [];
-  for (let after = { at: from, id: '00000000-0000-0000-0000-000000000000' }; ; ) {
-    const rows = await em.execute<(PayoutRow & { created_at: string | Date })[]>(
-      `select p.id, p.status, p.net_amount, p.created_at from payouts p
-       where p.created_at >= ? and p.created_at < ? and (p.created_at, p.id) > (?, ?) and p.status <> 'failed'
-         and exists (select from payout_attempts a where a.payout_id = p.id and a.outcome is distinct from 'unsent')
-       order by p.created_at, p.id limit ?`,
-      [from, to, after.at, after.id, perPage],
-    );
-    for (const { id, status, net_amount: amount } of rows.filter((row) => !seen.has(row.id))) {
-      const transfer = await gateway.findTransfer(id, { ...(signal && { signal }) });
-      // One that began on one day here and on the next there is compared with that day's records.
-      if (transfer !== null) continue;
-      const ours = { status, amount };
-      differences.push({ resourceType: 'payout', subject: id, resourceId: id, reference: id, ours, theirs: null });
-    }
-    const last = rows.at(-1);
-    if (last === undefined || rows.length < perPage) return differences;
-    after = { at: new Date(last.created_at), id: last.id };
+  for (const { id, status, net_amount: amount } of rows) {
+    const transfer = await gateway.findTransfer(id, { ...(signal && { signal }) });
+    // One that began on one day here and on the next there is compared with that day's records.
+    if (transfer !== null) continue;
+    const ours = { status, amount };
+    differences.push({ resourceType: 'payout', subject: id, resourceId: id, reference: id, ours, theirs: null });
   }
+  return { differences, next: cursorAfter(rows) };
 }

@@ -1,111 +1,155 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { WorkflowPort } from '../callbacks/deliver-callback.ts';
 import { findWaiting } from '../callbacks/reference-owners.ts';
-import { withTime } from '../database-time-outs.ts';
-import { recordEvent } from '../events/record-event.ts';
-import type { Gateway } from '../gateway/gateway.ts';
-import { budgets } from '../shared/budgets.ts';
+import type { Gateway, ProviderRecord } from '../gateway/gateway.ts';
 import { startOfWesternIndonesiaDay } from '../shared/clock.ts';
-import { newId } from '../shared/ids.ts';
-import { textArray } from '../shared/postgres.ts';
+import { failpoint } from '../shared/failpoint.ts';
+import { receiptIdFor } from '../shared/ids.ts';
+import type { SweepFailure } from '../sweep-rows.ts';
 import { comparePayments, findMissingPayments } from './compare-payments.ts';
 import { compareTransfers, findMissingTransfers } from './compare-transfers.ts';
-import type { Difference, ReconciliationState, ReconciliationSummary } from './reconciliation.ts';
+import { countOpen, keepDifferences, resolveGone } from './keep-differences.ts';
+import type { FoundMissing, MissingPage } from './missing-page.ts';
+import { advanceDay, type DayProgress, type DayRun, endOfDay, finishDay, takeDay } from './reconciled-days.ts';
+import type { Difference, ReconciliationSummary } from './reconciliation.ts';
 
-const dayMs = 24 * 60 * 60 * 1000;
+/** What a comparison works with. */
+export interface ReconcilingParts {
+  gateway: Gateway;
+  workflows: WorkflowPort;
+  /** Told of differences whose owner could not be woken; they stay open, so the next run tries again. */
+  failed: SweepFailure;
+}
+
+interface Period {
+  from: Date;
+  to: Date;
+  signal?: AbortSignal;
+}
 
 /**
- * Compares the provider's records of a day (UTC+7) with our books, both ways. Differences become rows and events; those
- * of an earlier run that are gone become `resolved`. It changes no money; what waits here and is different there has its
- * workflow woken, which asks the provider by itself. Safe to repeat. Throws ProviderUnknown, with nothing written, when the
+ * Compares the provider's records of a day (UTC+7) with our books, both ways and page by page: a run that dies is gone on
+ * with. Differences become rows and events; those of an earlier run that are gone become `resolved`. It changes no
+ * money; what is different here has its workflow woken, which asks the provider by itself. Safe to repeat. `takenBy`
+ * names the run: another one is refused with SERVICE_UNAVAILABLE while it is at work. Throws ProviderUnknown when the
  * provider does not answer.
  */
 export async function reconcileDay(
   em: EntityManager,
-  { gateway, workflows }: { gateway: Gateway; workflows: WorkflowPort },
-  { day, signal }: { day: string; signal?: AbortSignal },
+  parts: ReconcilingParts,
+  { day, takenBy, signal }: { day: string; takenBy: string; signal?: AbortSignal },
 ): Promise<ReconciliationSummary> {
-  const from = startOfWesternIndonesiaDay(day);
-  const period = { from, to: new Date(from.getTime() + dayMs) };
-  const options = { ...(signal && { signal }) };
-  const differences: Difference[] = [];
-  const transfers = new Set<string>();
-  const payments = new Set<string>();
-  let compared = 0;
-  for await (const records of gateway.listRecords(period, options)) {
-    compared += records.length;
-    const [ofTransfers, ofPayments] = [
-      records.filter(({ kind }) => kind === 'transfer'),
-      records.filter(({ kind }) => kind === 'payment'),
-    ];
-    for (const { reference } of ofTransfers) transfers.add(reference);
-    for (const { providerId } of ofPayments) payments.add(providerId);
-    differences.push(...(await compareTransfers(em, ofTransfers)), ...(await comparePayments(em, ofPayments)));
+  const period = { from: startOfWesternIndonesiaDay(day), to: endOfDay(day), ...(signal && { signal }) };
+  const run = await takeDay(em.fork(), day, takenBy);
+  if (run.phase === 'records') await compareRecords(em, parts, run, period);
+  if (run.phase !== 'payments') {
+    const after = run.phase === 'transfers' ? run.cursor : null;
+    await compareMissing(em, run, 'transfers', after, (page) =>
+      findMissingTransfers(em, parts.gateway, { ...period, ...page }),
+    );
   }
-  differences.push(...(await findMissingTransfers(em, gateway, { ...period, seen: transfers, ...options })));
-  differences.push(...(await findMissingPayments(em, gateway, { ...period, seen: payments, ...options })));
-  const written = await withTime(em.fork(), budgets.database.reconciliation, (tx) => writeDown(tx, day, differences));
-  for (const { reference, theirs } of differences) {
-    if (theirs !== null) await (await findWaiting(em, reference))?.hint(workflows, reference);
-  }
-  return { day, compared, differences: differences.length, ...written };
+  const after = run.phase === 'payments' ? run.cursor : null;
+  await compareMissing(em, run, 'payments', after, (page) =>
+    findMissingPayments(em, parts.gateway, { ...period, ...page }),
+  );
+  return em.fork().transactional(async (tx) => {
+    const resolved = await resolveGone(tx, day, run.startedAt);
+    const counted = await finishDay(tx, run);
+    return { day, ...counted, open: await countOpen(tx, day), resolved };
+  });
 }
 
-async function writeDown(
-  tx: EntityManager,
-  day: string,
+async function compareRecords(
+  em: EntityManager,
+  parts: ReconcilingParts,
+  run: DayRun,
+  { signal, ...period }: Period,
+): Promise<void> {
+  const after = run.cursor === null ? {} : { after: run.cursor };
+  for await (const records of parts.gateway.listRecords({ ...period, ...after }, { ...(signal && { signal }) })) {
+    const ofKind = (wanted: ProviderRecord['kind']) => records.filter(({ kind }) => kind === wanted);
+    const [transfers, payments] = [ofKind('transfer'), ofKind('payment')];
+    const differences = [...(await compareTransfers(em, transfers)), ...(await comparePayments(em, payments))];
+    await keepPage(em, run, differences, {
+      phase: 'records',
+      cursor: records.at(-1)?.entryId ?? run.cursor,
+      compared: records.length,
+      unsettled: records.filter(({ status }) => status === 'pending').length,
+      listed: {
+        transfers: transfers.map(({ reference }) => reference),
+        payments: payments.map(({ providerId }) => providerId),
+      },
+    });
+    await failpoint('reconcile-day.page');
+    await wakeOwners(em, parts, differences, signal);
+  }
+}
+
+async function compareMissing(
+  em: EntityManager,
+  run: DayRun,
+  phase: 'transfers' | 'payments',
+  begun: string | null,
+  find: (page: Pick<MissingPage, 'day' | 'after'>) => Promise<FoundMissing>,
+): Promise<void> {
+  for (let after = begun; ; ) {
+    const { differences, next } = await find({ day: run.day, after });
+    const isLast = phase === 'transfers' && next === null;
+    await keepPage(em, run, differences, { phase: isLast ? 'payments' : phase, cursor: next });
+    if (next === null) return;
+    after = next;
+  }
+}
+
+/** A page and where the run goes on, together. */
+function keepPage(
+  em: EntityManager,
+  run: DayRun,
   differences: readonly Difference[],
-): Promise<{ open: number; resolved: number }> {
-  const kept: string[] = [];
-  let open = 0;
+  progress: DayProgress,
+): Promise<void> {
+  return em.fork().transactional(async (tx) => {
+    await advanceDay(tx, run, { ...progress, differences: differences.length });
+    await keepDifferences(tx, run.day, differences);
+  });
+}
+
+async function wakeOwners(
+  em: EntityManager,
+  parts: ReconcilingParts,
+  differences: readonly Difference[],
+  signal: AbortSignal | undefined,
+): Promise<void> {
   for (const difference of differences) {
-    const { id, state, news } = await keep(tx, day, difference);
-    kept.push(id);
-    if (state === 'open') open += 1;
-    if (news) await tell(tx, 'RECONCILIATION_DIFFERENCE', id, day, difference);
+    if (difference.theirs === null) continue;
+    await wakeOwner(em, parts, difference, signal).catch((error: unknown) =>
+      parts.failed('reconciliation', difference.subject, error),
+    );
   }
-  const gone = await tx.execute<{ id: string }[]>(
-    `update reconciliations set state = 'resolved', updated_at = now()
-     where day = ? and state = 'open' and id <> all(?::uuid[]) returning id`,
-    [day, textArray(kept)],
-  );
-  for (const { id } of gone) await tell(tx, 'RECONCILIATION_RESOLVED', id, day, {});
-  return { open, resolved: gone.length };
 }
 
-/** Inserts a difference, or meets it again: one that has changed, or had been resolved, is open anew. */
-async function keep(
-  tx: EntityManager,
-  day: string,
-  { resourceType, subject, resourceId, reference, ours, theirs }: Difference,
-): Promise<{ id: string; state: ReconciliationState; news: boolean }> {
-  const [before] = await tx.execute<{ id: string; state: ReconciliationState; same: boolean }[]>(
-    `select id, state, ours is not distinct from ?::jsonb and theirs is not distinct from ?::jsonb as same
-     from reconciliations where day = ? and resource_type = ? and subject = ? for update`,
-    [asJson(ours), asJson(theirs), day, resourceType, subject],
-  );
-  if (before?.same && before.state !== 'resolved') return { ...before, news: false };
-  const id = before?.id ?? newId();
-  await tx.execute(
-    `insert into reconciliations (id, day, resource_type, subject, resource_id, reference, ours, theirs)
-     values (?, ?, ?, ?, ?, ?, ?::jsonb, ?::jsonb) on conflict (day, resource_type, subject) do update
-       set resource_id = excluded.resource_id, ours = excluded.ours, theirs = excluded.theirs, state = 'open',
-         updated_at = now()`,
-    [id, day, resourceType, subject, resourceId, reference, asJson(ours), asJson(theirs)],
-  );
-  return { id, state: 'open', news: true };
-}
-
-const asJson = (value: object | null): string | null => (value === null ? null : JSON.stringify(value));
-
-function tell(tx: EntityManager, event: string, id: string, day: string, about: Partial<Difference>): Promise<void> {
-  const { reference, ours, theirs } = about;
-  return recordEvent(tx, {
-    event,
-    resourceType: 'reconciliation',
-    resourceId: id,
-    actorId: null,
-    requestId: null,
-    data: { day, reference, ours, theirs },
+/**
+ * Who waits for news under the reference is told. Money that nobody waits for (its order is final, or unknown) is brought
+ * into the books as any stray: a record does not name the payment method that the money is asked for by, so the provider
+ * is asked for the payments under the reference. What was not made under one stays open for people.
+ */
+async function wakeOwner(
+  em: EntityManager,
+  { gateway, workflows }: ReconcilingParts,
+  { resourceType, subject, reference, theirs }: Difference,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const waiting = await findWaiting(em, reference);
+  if (waiting !== null) return waiting.hint(workflows, reference);
+  if (resourceType !== 'payment' || theirs?.status !== 'succeeded') return;
+  const known = await em.execute<unknown[]>('select 1 from receipts where provider_payment_id = ?', [subject]);
+  if (known.length > 0) return;
+  const instrument = await gateway.findInstrument(reference, { ...(signal && { signal }) });
+  const payment = instrument?.payments.find(({ providerPaymentId }) => providerPaymentId === subject);
+  if (payment === undefined) return;
+  await workflows.openUnmatchedReceipt({
+    receiptId: receiptIdFor(subject),
+    providerPaymentId: subject,
+    providerPaymentMethodId: payment.providerPaymentMethodId,
   });
 }

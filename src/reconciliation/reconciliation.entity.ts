@@ -18,6 +18,8 @@ const ReconciliationSchema = defineEntity({
     note: p.string().length(300).nullable(),
     created_at: p.datetime(),
     updated_at: p.datetime(),
+    /** When a comparison last found it. */
+    met_at: p.datetime(),
   },
 });
 

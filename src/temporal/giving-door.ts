@@ -1,13 +1,15 @@
-import { WithStartWorkflowOperation } from '@temporalio/client';
+import { type Client, WithStartWorkflowOperation } from '@temporalio/client';
 import type { Workflow } from '@temporalio/common';
 import type { Logger } from 'pino';
 import type { donationAllocation } from '../../workflows/donation-allocation.ts';
 import type { DonationSubscriptionInput, donationSubscription } from '../../workflows/donation-subscription.ts';
 import type { AllocationOutcome, AllocationRequest } from '../donations/allocation.ts';
 import type { SubscriptionStanding } from '../donations/subscription.ts';
+import type { SubscriptionPort } from '../donations/sweep-subscriptions.ts';
 import { budgets } from '../shared/budgets.ts';
 import { workflowIds } from '../shared/ids.ts';
 import { reachTemporal, type TemporalDoor, withinWait } from './door.ts';
+import { callTimeoutMs } from './within-wait.ts';
 
 /**
  * Starts the workflow of an allocation, or joins the one of the same batch that runs, and waits at most `waitMs` for its
@@ -75,3 +77,24 @@ export async function hintSubscriptionStopped(
     log.debug({ err: error, subscription_id: subscriptionId }, 'the workflow of a stopped subscription was not told');
   }
 }
+
+/** How the sweep of subscriptions reaches their workflows. */
+export const createSubscriptionPort = ({
+  client,
+  taskQueue,
+}: {
+  client: Client;
+  taskQueue: string;
+}): SubscriptionPort => ({
+  async wakeSubscription(subscriptionId) {
+    await client.withDeadline(Date.now() + callTimeoutMs, () =>
+      client.workflow.signalWithStart<typeof donationSubscription>('donationSubscription', {
+        workflowId: workflowIds.donationSubscription(subscriptionId),
+        taskQueue,
+        args: [{ subscriptionId }],
+        signal: 'subscriptionStopped',
+        staticSummary: 'A repeated donation, looked after again',
+      }),
+    );
+  },
+});

@@ -3,6 +3,7 @@ import { recordEvent } from '../events/record-event.ts';
 import { findPage, type ListWindow } from '../find-page.ts';
 import type { Caller } from '../identity/caller.ts';
 import { refuse } from '../shared/errors.ts';
+import { type SweepFailure, sweepRows } from '../sweep-rows.ts';
 import { WebhookDelivery } from './webhook-delivery.entity.ts';
 import type { WebhookDeliveryStatus } from './webhook-delivery.ts';
 
@@ -51,17 +52,12 @@ export function reopenDelivery(
   });
 }
 
-/** A delivery this long past its next attempt has lost its workflow, or never had one. */
-const overdueMinutes = 1;
-const sweepLimit = 500;
+/** Deliveries past their next attempt: their workflow is lost, or there never was one. */
+export const overdueDeliveries = `select id, next_attempt_at as since from webhook_deliveries
+  where status = 'pending' and next_attempt_at < now() - interval '1 minute'`;
 
 /** Starts the workflow of every delivery that is overdue; returns how many there were. */
-export async function sweepDeliveries(em: EntityManager, port: DeliveryPort): Promise<number> {
-  const rows = await em.execute<{ id: string }[]>(
-    `select id from webhook_deliveries where status = 'pending' and next_attempt_at < now() - make_interval(mins => ?)
-     order by next_attempt_at limit ?`,
-    [overdueMinutes, sweepLimit],
-  );
-  for (const { id } of rows) await port.startWebhookDelivery(id);
-  return rows.length;
+export function sweepDeliveries(em: EntityManager, port: DeliveryPort, failed: SweepFailure): Promise<number> {
+  const wake = (id: string) => port.startWebhookDelivery(id);
+  return sweepRows(em, [{ kind: 'webhook_delivery', due: overdueDeliveries, wake }], failed);
 }

@@ -1,5 +1,7 @@
+import { placeOfUpload } from '../../src/documents/abandon-upload.ts';
 import { sweepUploads } from '../../src/documents/sweep-uploads.ts';
 import { armFailpoints } from '../../src/shared/failpoint.ts';
+import { newId } from '../../src/shared/ids.ts';
 import { type BuiltUser, buildIndividual } from '../support/build.ts';
 import { buildTransaction, nothing, upload, whatIsLeft } from '../support/documents.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
@@ -70,6 +72,19 @@ describe('The sweep', () => {
       expect(await left()).toEqual(nothing);
     },
   );
+
+  it('never lets one upload that cannot be taken away hold up the next', async () => {
+    const [broken, sound] = [newId(), newId()];
+    const url = await stack.deps.sealer.seal(placeOfUpload(sound), 'documents/nothing-here');
+    await stack.em().execute(
+      `insert into document_uploads (id, url_sealed, created_at)
+       values (?, 'not sealed', now() - interval '2 minutes'), (?, ?, now() - interval '1 minute')`,
+      [broken, sound, url],
+    );
+    await expect(sweepNow()).rejects.toThrow();
+    expect(await stack.em().execute('select id from document_uploads')).toEqual([{ id: broken }]);
+    await stack.em().execute('delete from document_uploads where id = ?', [broken]);
+  });
 
   it('that meets an upload within its transaction waits, and loses: object and row stay', async () => {
     armFailpoints('store-document.before-commit=delay');

@@ -1,5 +1,5 @@
 import { newId } from '../../src/shared/ids.ts';
-import { schedules } from '../../src/temporal/prepare.ts';
+import { ensureSchedules, schedules } from '../../src/temporal/prepare.ts';
 import { type BuiltUser, balanceOf, buildIndividual } from '../support/build.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
@@ -30,6 +30,23 @@ describe('The schedules', () => {
       (count) => count > 0,
     );
     expect(done).toBeGreaterThan(0);
+  });
+
+  it('made by an earlier release, with a window of a minute, never skip a whole day again: they get theirs', async () => {
+    const { client, taskQueue } = stack.deps.temporal;
+    const handle = client.schedule.getHandle(`${taskQueue}/reconciliation`);
+    const windowMs = async () => (await handle.describe()).policies.catchupWindow;
+    expect(await windowMs()).toBe(86_400_000);
+    await handle.update(({ spec, action, state, policies: { overlap } }) => ({
+      spec,
+      action,
+      state,
+      policies: { overlap, catchupWindow: '1 minute' },
+    }));
+    expect(await windowMs()).toBe(60_000);
+    expect(await ensureSchedules(client, taskQueue, stack.deps.log)).toBe(0);
+    expect(await windowMs()).toBe(86_400_000);
+    expect((await handle.describe()).spec.intervals).toMatchObject([{ every: 86_400_000, offset: 68_400_000 }]);
   });
 
   it('callback-redelivery hands over a callback that was stored and not delivered', async () => {

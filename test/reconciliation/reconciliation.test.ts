@@ -1,6 +1,8 @@
 import { execFile } from 'node:child_process';
+import { readBacklog } from '../../src/measure-backlog.ts';
 import { reconcileDay } from '../../src/reconciliation/reconcile-day.ts';
 import { westernIndonesiaDay } from '../../src/shared/clock.ts';
+import { newId } from '../../src/shared/ids.ts';
 import { buildPayer, magicAccount, pay, payoutWhen, settleAtProvider, transfersOf } from '../payouts/build-payouts.ts';
 import { type BuiltUser, buildIndividual, buildPlatformAdmin } from '../support/build.ts';
 import { type BuiltPartner, freshKey } from '../support/partner.ts';
@@ -19,8 +21,14 @@ afterAll(() => stack.stop());
 afterEach(() => expectChecksEmpty(stack));
 
 const today = westernIndonesiaDay(new Date());
-const reconcile = () =>
-  reconcileDay(stack.em(), { gateway: stack.deps.gateway, workflows: stack.deps.temporal }, { day: today });
+const parts = () => ({
+  gateway: stack.deps.gateway,
+  workflows: stack.deps.temporal,
+  failed: (_: string, subject: string, error: unknown) => {
+    throw new Error(`the owner of ${subject} was not woken`, { cause: error });
+  },
+});
+const reconcile = () => reconcileDay(stack.em(), parts(), { day: today, takenBy: newId() });
 const list = async (query = '') =>
   (await stack.get(`/v1/reconciliations?limit=100${query}`, { token: platform.token })).body.data;
 const differences = async () =>
@@ -44,21 +52,37 @@ const collectedWhen = (id: string, status: string) =>
   );
 const payAtProvider = ({ payment_code }: { payment_code: string }) =>
   stack.sandbox.post('/sandbox/pay', { payment_code });
+const suspendedUnder = (reference: string) =>
+  eventually(
+    () =>
+      stack
+        .em()
+        .execute<{ reason: string; state: string }[]>('select reason, state from receipts where reference = ?', [
+          reference,
+        ]),
+    (rows) => rows.length === 1,
+  );
 const orderWhen = (payer: BuiltUser, id: string, status: string) =>
   eventually(
     async () => (await stack.get(`/v1/payments/orders/${id}`, { token: payer.token })).body.data?.status,
     (now) => now === status,
   );
 
-/** `npm run reconcile -- …` on this stack. */
-function runReconcile(...args: string[]): Promise<{ status: number | null; stdout: string; stderr: string }> {
+/** `npm run <command> -- …` on this stack. */
+function runNpm(
+  command: string,
+  ...args: string[]
+): Promise<{ status: number | null; stdout: string; stderr: string }> {
   return new Promise((resolve) => {
     const env = { ...stack.env, NODE_NO_WARNINGS: '1' };
-    execFile(process.execPath, ['src/commands/reconcile.ts', ...args], { env }, (error, stdout, stderr) =>
+    execFile(process.execPath, [`src/commands/${command}.ts`, ...args], { env }, (error, stdout, stderr) =>
       resolve({ status: error === null ? 0 : Number(error.code), stdout, stderr }),
     );
   });
 }
+
+const runReconcile = (...args: string[]) => runNpm('reconcile', ...args);
+const waiting = async (kind: string) => (await readBacklog(stack.em())).find(({ what }) => what === kind);
 
 describe('Reconciliation', () => {
   it('finds nothing when we and the provider agree', async () => {
@@ -124,8 +148,40 @@ describe('Reconciliation', () => {
     await payoutWhen(partner, waitingPayout.id, 'succeeded');
     await orderWhen(payer, waitingOrder.payment_order_id, 'PAID');
     await collectedWhen(waitingPayment.id, 'succeeded');
-    expect(await reconcile()).toMatchObject({ differences: 3, open: 3, resolved: 3 });
-    expect(await list('&state=resolved')).toMatchObject({ total: 3 });
+    // Money that the restored books know nothing of is in suspense, with a receipt; only the payout is left to people.
+    await Promise.all([lostOrder.payment_order_id, lostPayment.id].map((reference) => suspendedUnder(reference)));
+    expect(await reconcile()).toMatchObject({ differences: 1, open: 1, resolved: 5 });
+    expect(await list('&state=resolved')).toMatchObject({ total: 5 });
+  }, 60_000);
+
+  it('money for an order or payment that ended, or for nobody, is never left out of the books when its callback is lost', async () => {
+    await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
+    const payer = await buildIndividual(stack);
+    const [order, payment] = [await topUp(payer), await collect()];
+    const reference = newId();
+    const instrument = { reference, method: 'virtual_account', channelCode: 'BCA', amount: '77000' } as const;
+    const expiresAt = new Date(Date.now() + 3_600_000);
+    const nobody = await stack.deps.gateway.requestInstrument({ ...instrument, expiresAt, returnUrl: stack.url });
+    for (const { payment_code } of [order, payment]) await stack.sandbox.post('/sandbox/expire', { payment_code });
+    await stack.deps.temporal.hintGatewayPayment(order.payment_order_id);
+    await stack.deps.temporal.hintPartnerPayment(payment.id);
+    await orderWhen(payer, order.payment_order_id, 'EXPIRED');
+    await collectedWhen(payment.id, 'expired');
+    const codes = [order.payment_code, payment.payment_code];
+    if (nobody.outcome === 'accepted') codes.push(nobody.instrument.paymentCode);
+    for (const payment_code of codes) await stack.sandbox.post('/sandbox/pay', { payment_code });
+
+    const { differences: found } = await reconcile();
+    expect(found).toBeGreaterThanOrEqual(3);
+    for (const [under, reason] of [
+      [order.payment_order_id, 'late'],
+      [payment.id, 'late'],
+      [reference, 'unknown'],
+    ] as const) {
+      expect(await suspendedUnder(under)).toMatchObject([{ reason, state: 'suspended' }]);
+    }
+    expect(await reconcile()).toMatchObject({ differences: found - 3, resolved: 3 });
+    await stack.sandbox.put('/sandbox/faults', {});
   }, 60_000);
 
   it('names what the provider has never had, and an operator explains it by the command line', async () => {
@@ -165,21 +221,67 @@ describe('Reconciliation', () => {
     expect(stderr).not.toContain('    at ');
   });
 
+  const dayBefore = (days: number) => westernIndonesiaDay(new Date(Date.now() - days * 86_400_000));
+  const runSchedule = (workflowId: string) =>
+    stack.deps.temporal.client.workflow.execute('reconciliation', {
+      workflowId,
+      taskQueue: stack.deps.temporal.taskQueue,
+    });
+
   it('runs as a workflow: yesterday, and earlier days with open differences', async () => {
-    const yesterday = westernIndonesiaDay(new Date(Date.now() - 86_400_000));
-    const earlier = westernIndonesiaDay(new Date(Date.now() - 5 * 86_400_000));
     await stack.em().execute(
       `insert into reconciliations (id, day, resource_type, subject, reference, state)
        values ('00000000-0000-4000-8000-0000000000aa', ?, 'payment', 'py-1', 'gone', 'open')`,
-      [earlier],
+      [dayBefore(5)],
     );
-    const summaries = await stack.deps.temporal.client.workflow.execute('reconciliation', {
-      workflowId: 'reconciliation-test',
-      taskQueue: stack.deps.temporal.taskQueue,
-    });
-    expect(summaries).toMatchObject([
-      { day: earlier, compared: 0, differences: 0, resolved: 1 },
-      { day: yesterday, compared: 0, differences: 0, open: 0 },
+    expect(await runSchedule('reconciliation-test')).toMatchObject([
+      { day: dayBefore(5), compared: 0, differences: 0, resolved: 1 },
+      { day: dayBefore(1), compared: 0, differences: 0, open: 0 },
     ]);
+  });
+
+  it('no day since the platform began is ever skipped, whatever kept the schedule from running', async () => {
+    await stack.em().execute(
+      `insert into events (id, event, impact, resource_type, created_at)
+       values ('00000000-0000-7000-8000-000000000000', 'RESOURCE_CREATED', 'LOW', 'user', now() - interval '40 days')`,
+    );
+    await stack
+      .em()
+      .execute("update reconciled_days set state = 'running', finished_at = null where day = ?", [dayBefore(1)]);
+    const since = (await waiting('unreconciled_days'))?.oldest?.getTime() ?? Date.now();
+    expect((Date.now() - since) / 86_400_000).toBeGreaterThan(30);
+    const summaries = (await runSchedule('reconciliation-missing')) as { day: string }[];
+    const missing = Array.from({ length: 31 }, (_, index) => dayBefore(31 - index));
+    expect(summaries.map(({ day }) => day)).toEqual(missing.filter((day) => day !== dayBefore(5)));
+    expect(await runSchedule('reconciliation-again')).toEqual([]);
+    expect(await waiting('unreconciled_days')).toMatchObject({ rows: 0, oldest: null });
+  });
+
+  it('shows money of the provider that has no receipt among what waits for people, and the books as in order', async () => {
+    expect(await waiting('unreceipted_payments')).toMatchObject({ rows: 0 });
+    expect((await runNpm('verify')).stdout).not.toContain('unreceipted_payments');
+    await stack.em().execute(
+      `insert into reconciliations (id, day, resource_type, subject, reference, theirs, state)
+       values ('00000000-0000-4000-8000-0000000000bb', ?, 'payment', 'py-2', 'stray', ?::jsonb, 'open')`,
+      [dayBefore(2), JSON.stringify({ status: 'succeeded', amount: '5000.0000' })],
+    );
+    const { status, stdout } = await runNpm('verify');
+    expect({ status, stdout }).toMatchObject({ status: 0, stdout: expect.stringContaining('unreceipted_payments: 1') });
+    expect(stdout).toContain('The books are in order.');
+    await runReconcile('--explain', '00000000-0000-4000-8000-0000000000bb', '--note', 'planted');
+  });
+
+  it('refuses a second run on a day that another is at work on', async () => {
+    await stack.em().execute(
+      `update reconciled_days set state = 'running', taken_by = 'another', beat_at = now(), finished_at = null
+         where day = ?`,
+      [today],
+    );
+    const { status, stderr } = await runReconcile('--day', today);
+    expect({ status, stderr }).toMatchObject({ status: 2, stderr: expect.stringContaining('another run is at work') });
+    await stack
+      .em()
+      .execute("update reconciled_days set beat_at = now() - interval '3 minutes' where day = ?", [today]);
+    expect((await runReconcile('--day', today)).status).toBeLessThan(2);
   });
 });

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import type { Part } from '../../dev/part.ts';
@@ -46,6 +46,8 @@ export interface ProcessStack extends Http, AsyncDisposable {
   startPostgresAgain(): Promise<void>;
   killTemporal(): Promise<void>;
   startTemporalAgain(): Promise<void>;
+  /** Ends Temporal and the worker, throws away all that Temporal knew, and starts both; does `meanwhile` in between. */
+  loseTemporal(meanwhile: () => Promise<void>): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -131,6 +133,11 @@ export async function startProcessStack(options: ProcessStackOptions = {}): Prom
     for (const name of ['api', 'worker', 'sandbox', 'temporal', 'postgres']) await parts.get(name)?.stop();
     await clone?.drop();
   };
+  const killTemporal = async () => {
+    const { inner } = get('temporal');
+    if (inner !== undefined) process.kill(inner, 'SIGKILL');
+    await get('temporal').exited;
+  };
   return {
     ...createHttp(url),
     url,
@@ -158,12 +165,16 @@ export async function startProcessStack(options: ProcessStackOptions = {}): Prom
       await get('postgres').exited;
     },
     startPostgresAgain: beginPostgres,
-    async killTemporal() {
-      const { inner } = get('temporal');
-      if (inner !== undefined) process.kill(inner, 'SIGKILL');
-      await get('temporal').exited;
-    },
+    killTemporal,
     startTemporalAgain: beginTemporal,
+    async loseTemporal(meanwhile) {
+      await killTemporal();
+      await kill('worker');
+      for (const suffix of ['', '-wal', '-shm']) rmSync(`${temporal.databaseFile}${suffix}`, { force: true });
+      await meanwhile();
+      await beginTemporal();
+      await begin('worker');
+    },
     stop,
     [Symbol.asyncDispose]: stop,
   };

@@ -28,20 +28,20 @@ const statuses: Record<string, ProviderRecord['status']> = {
 };
 
 function recordOf(answer: z.infer<typeof transactionAnswer>): ProviderRecord {
-  const { type, status, productId, referenceId, amount } = answer;
+  const { id: entryId, type, status, productId, referenceId, amount } = answer;
   const kind = kinds[type];
   const known = statuses[status];
   if (!kind || !known) throw new ProviderUnknown(`list records: the provider answered ${type} ${status}`);
-  return { kind, providerId: productId, reference: referenceId, amount: moneyFromWire(amount), status: known };
+  return { entryId, kind, providerId: productId, reference: referenceId, amount: moneyFromWire(amount), status: known };
 }
 
-/** The provider's payments and transfers of a period (`to` is the first instant after it), newest first. */
+/** The provider's payments and transfers of a period (`to` is the first instant after it), newest first, after an entry. */
 export async function* listRecords(
   settings: ClientSettings,
-  { from, to }: { from: Date; to: Date },
+  { from, to, after: begun }: { from: Date; to: Date; after?: string },
   options: CallOptions = {},
 ): AsyncGenerator<ProviderRecord[]> {
-  for (let after: string | undefined; ; ) {
+  for (let after = begun; ; ) {
     const afterId = after;
     const page = await lookUp(settings, 'list records', options, async (client) => {
       const answer = await client.transactions.getAllTransactions({

@@ -1,0 +1,25 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { type SweepFailure, sweepRows } from '../sweep-rows.ts';
+
+/** How subscriptions meet their workflows; made by `temporal/`, passed in. */
+export interface SubscriptionPort {
+  /** Wakes the subscription's workflow, or starts it again from its row when there is none. */
+  wakeSubscription(subscriptionId: string): Promise<void>;
+}
+
+/** Active ones whose next attempt should have been made: months by the calendar of UTC+7, a refused one a day later. */
+export const overdueSubscriptions = `select id, since from (
+    select s.id, greatest(
+      case s.interval when 'weekly' then s.started_at + make_interval(weeks => s.periods_paid)
+        else (s.started_at at time zone interval '7 hours' + make_interval(months => s.periods_paid))
+          at time zone interval '7 hours' end,
+      (select max(a.created_at) + interval '1 day' from donation_subscription_attempts a
+        where a.subscription_id = s.id and a.period = s.periods_paid)) as since
+    from donation_subscriptions s where s.status = 'active') next
+  where since < now() - interval '5 minutes'`;
+
+/** Wakes the workflow of every subscription whose next attempt is late; a lost one is started again. Returns how many. */
+export function sweepSubscriptions(em: EntityManager, port: SubscriptionPort, failed: SweepFailure): Promise<number> {
+  const wake = (id: string) => port.wakeSubscription(id);
+  return sweepRows(em, [{ kind: 'donation_subscription', due: overdueSubscriptions, wake }], failed);
+}

@@ -1,0 +1,23 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { WorkflowPort } from '../callbacks/deliver-callback.ts';
+import { type SweepFailure, sweepRows } from '../sweep-rows.ts';
+import { Receipt } from './receipt.entity.ts';
+
+const due = `select id, received_at as since from receipts
+  where state = 'suspended' and received_at < now() - interval '2 minutes'`;
+
+/**
+ * Sees to it that every receipt in suspense has its workflow, by which it is ended; one that runs is left alone. Returns
+ * how many were looked at.
+ */
+export function sweepReceipts(em: EntityManager, workflows: WorkflowPort, failed: SweepFailure): Promise<number> {
+  const wake = async (receiptId: string) => {
+    const receipt = await em.fork().findOneOrFail(Receipt, { id: receiptId });
+    await workflows.openUnmatchedReceipt({
+      receiptId,
+      providerPaymentId: receipt.provider_payment_id,
+      providerPaymentMethodId: receipt.provider_payment_method_id,
+    });
+  };
+  return sweepRows(em, [{ kind: 'receipt', due, wake }], failed);
+}

@@ -1,0 +1,163 @@
+import { buildCause } from '../causes/build-cause.ts';
+import { buildActiveCircle, circleWhen, contribute, heldBy } from '../circles/build-circle.ts';
+import { buildPayer, magicAccount, pay, payoutWhen, setFaults, settleAtProvider } from '../payouts/build-payouts.ts';
+import {
+  type BuiltUser,
+  balanceOf,
+  buildIndividual,
+  buildOrganizationAdmin,
+  buildPlatformAdmin,
+  buildSuperAdmin,
+} from '../support/build.ts';
+import { type BuiltPartner, freshKey } from '../support/partner.ts';
+import { type ProcessStack, startProcessStack } from '../support/processes.ts';
+import { eventually, expectChecksEmpty } from '../support/stack.ts';
+import { type Receiver, startReceiver } from '../webhooks/receiver.ts';
+
+let stack: ProcessStack;
+let receiver: Receiver;
+let payer: BuiltUser;
+let partner: BuiltPartner;
+beforeAll(async () => {
+  stack = await startProcessStack({ ownTemporal: true });
+  receiver = await startReceiver();
+  payer = await buildIndividual(stack, { balance: '100000' });
+  partner = await buildPayer(stack, { settlementDelayHours: 1, webhook: { url: receiver.url } });
+}, 120_000);
+afterAll(async () => {
+  await receiver.stop();
+  await stack.stop();
+}, 60_000);
+afterEach(() => expectChecksEmpty(stack));
+
+interface Instrument {
+  id: string;
+  payment_code: string;
+}
+async function topUp(): Promise<Instrument> {
+  const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 50_000 };
+  const { data } = (await stack.post('/v1/payments/gateway', body, { token: payer.token })).body;
+  return { id: data.payment_order_id, payment_code: data.payment_code };
+}
+const collect = async (): Promise<Instrument> =>
+  (await partner.post('/payments', { method: 'qris', amount: '50000' }, freshKey())).body.data;
+const payAtProvider = ({ payment_code }: Instrument, amount?: number) =>
+  stack.sandbox.post('/sandbox/pay', { payment_code, ...(amount && { amount }) });
+const rowWhen = (table: string, id: string, isRight: string) =>
+  eventually(
+    () => stack.em().execute<unknown[]>(`select * from ${table} where id = ? and ${isRight}`, [id]),
+    (rows) => rows.length === 1,
+    60_000,
+  );
+
+async function subscribe(): Promise<string> {
+  const creator = await buildOrganizationAdmin(stack);
+  const cause_id = await buildCause(stack, creator, await buildSuperAdmin(stack));
+  const body = { cause_id, amount: '1000', source_account_id: payer.accountId, interval: 'weekly' };
+  const { status, body: answer } = await stack.post('/v1/donations/subscriptions', body, { token: payer.token });
+  expect(status).toBe(201);
+  return answer.data.id;
+}
+async function suspendMoney(): Promise<string> {
+  const order = await topUp();
+  await payAtProvider(order, 1000);
+  const [receipt] = await eventually(
+    () => stack.em().execute<{ id: string }[]>('select id from receipts where reference = ?', [order.id]),
+    (rows) => rows.length === 1,
+  );
+  return receipt?.id ?? '';
+}
+async function leaveDeliveryPending(paymentId: string): Promise<string> {
+  const [delivery] = await eventually(
+    () =>
+      stack
+        .em()
+        .execute<{ id: string }[]>('select id from webhook_deliveries where resource_id = ? and attempts > 0', [
+          paymentId,
+        ]),
+    (rows) => rows.length === 1,
+  );
+  return delivery?.id ?? '';
+}
+
+/** As if so much time had gone by that everything is due; and as if all had been looked at just before the loss. */
+async function letTimePass(): Promise<void> {
+  const earlier = "now() - interval '1 hour'";
+  for (const sql of [
+    `update payment_orders set expires_at = ${earlier} where status = 'WAITING_PAYMENT'`,
+    `update partner_payments set expires_at = ${earlier} where status = 'WAITING_PAYMENT'`,
+    `update partner_payments set available_at = ${earlier} where status = 'PAID'`,
+    `update payouts set look_again_at = ${earlier} where status = 'pending'`,
+    `update saving_circle_contributions set updated_at = ${earlier}`,
+    "update donation_subscriptions set started_at = started_at - interval '8 days'",
+    `update receipts set received_at = ${earlier}`,
+    `update webhook_deliveries set next_attempt_at = ${earlier} where status = 'pending'`,
+    `insert into sweep_looks select kind, id, 11, now() + interval '1 day' from (
+       select 'payment_order' as kind, id from payment_orders union all select 'partner_payment', id from partner_payments
+       union all select 'payout', id from payouts union all select 'saving_circle', id from saving_circles
+       union all select 'donation_subscription', id from donation_subscriptions
+       union all select 'receipt', id from receipts union all select 'webhook_delivery', id from webhook_deliveries) all_rows
+     on conflict do nothing`,
+  ]) {
+    await stack.em().execute(sql);
+  }
+}
+
+const sweeps = ['expiry', 'payout', 'circle', 'receipt', 'subscription'].map((kind) => `${kind}-sweep`);
+async function triggerSweeps(): Promise<void> {
+  const { client, taskQueue } = stack.deps.temporal;
+  for (const id of [...sweeps, 'webhook-redelivery']) {
+    await client.schedule.getHandle(`${taskQueue}/${id}`).trigger();
+  }
+}
+
+describe('When Temporal loses everything it knew and begins anew', () => {
+  it('nothing that waits for a workflow is ever left behind, and each ends as it should', async () => {
+    receiver.behave((response) => void response.writeHead(500).end());
+    const unreleased = await collect();
+    await payAtProvider(unreleased);
+    await rowWhen('partner_payments', unreleased.id, "status = 'PAID'");
+    const deliveryId = await leaveDeliveryPending(unreleased.id);
+    const receiptId = await suspendMoney();
+    const subscriptionId = await subscribe();
+    const circle = await buildActiveCircle(stack, 2);
+    const [first, second] = circle.members as [BuiltUser, BuiltUser];
+    expect((await contribute(stack, first, circle.id)).status).toBe(201);
+    await setFaults(stack, { callbacks: { drop: true } });
+    const payout = await pay(partner, { bank_account_number: magicAccount('131313') });
+    const [order, payment] = [await topUp(), await collect()];
+    await rowWhen('payouts', payout.id, "last_word = 'accepted'");
+
+    await stack.loseTemporal(async () => {
+      await payAtProvider(order);
+      await payAtProvider(payment);
+      await settleAtProvider(stack, payout.id, 'SUCCEEDED');
+      expect((await contribute(stack, second, circle.id)).status).toBe(201);
+      receiver.behave((response) => void response.writeHead(200).end());
+      await letTimePass();
+    });
+    await triggerSweeps();
+
+    await rowWhen('payment_orders', order.id, "status = 'PAID'");
+    await rowWhen('partner_payments', payment.id, "status = 'PAID'");
+    await rowWhen('partner_payments', unreleased.id, 'released_at is not null');
+    await payoutWhen(partner, payout.id, 'succeeded', 60_000);
+    await circleWhen(stack, first, circle.id, { current_turn: 2 });
+    expect(await heldBy(stack, circle.id)).toBe('0.0000');
+    await rowWhen('donation_subscriptions', subscriptionId, 'periods_paid = 2');
+    await rowWhen('webhook_deliveries', deliveryId, "status = 'delivered'");
+    const who = (await buildPlatformAdmin(stack)).id;
+    const settlement = { action: 'credit', account_id: payer.accountId, note: 'ticket 42', who };
+    const receipt = await eventually(
+      () =>
+        stack.deps.temporal.client.workflow
+          .getHandle(`unmatched-receipt/${receiptId}`)
+          .executeUpdate('settleReceipt', { args: [settlement] })
+          .catch((error: unknown) => String(error)),
+      (state) => state === 'credited',
+    );
+    expect(receipt).toBe('credited');
+    // 100,000 less two periods of 1,000, with the order and the money out of suspense.
+    expect(await balanceOf(stack, payer.accountId)).toBe('149000.0000');
+  }, 180_000);
+});

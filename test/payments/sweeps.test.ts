@@ -1,0 +1,115 @@
+import { sweepOverduePayments } from '../../src/payments/sweep-overdue-payments.ts';
+import { newId } from '../../src/shared/ids.ts';
+import { lookAtEverythingAgain, sweepRows } from '../../src/sweep-rows.ts';
+import { type BuiltUser, buildIndividual } from '../support/build.ts';
+import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+
+let stack: Stack;
+let payer: BuiltUser;
+beforeAll(async () => {
+  stack = await startStack({ worker: true, sandbox: true });
+  payer = await buildIndividual(stack);
+}, 60_000);
+afterAll(() => stack.stop());
+afterEach(() => expectChecksEmpty(stack));
+
+/** An order past its deadline whose workflow is lost. */
+async function loseOverdueOrder(): Promise<string> {
+  const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 50_000 };
+  const answer = await stack.post('/v1/payments/gateway', body, { token: payer.token });
+  const id = answer.body.data.payment_order_id;
+  await stack.deps.temporal.client.workflow.getHandle(`gateway-payment/${id}`).terminate('lost');
+  await stack.em().execute("update payment_orders set expires_at = now() - interval '1 hour' where id = ?", [id]);
+  return id;
+}
+const orderWhen = (id: string, status: string) =>
+  eventually(
+    async () => (await stack.get(`/v1/payments/orders/${id}`, { token: payer.token })).body.data.status,
+    (now) => now === status,
+  );
+/** What a port would do, which writes down what it was asked for. */
+function recorder() {
+  const woken: string[] = [];
+  return { woken, wake: async (id: string) => void woken.push(id) };
+}
+const failsNever = (kind: string, id: string, error: unknown): never => {
+  throw new Error(`${kind} ${id} was not woken`, { cause: error });
+};
+const oneRow = (id: string) => `select '${id}'::uuid as id, now() - interval '1 hour' as since`;
+
+describe('A sweep', () => {
+  it('never lets one row that cannot be woken hold up the next', async () => {
+    const [bad, good] = [await loseOverdueOrder(), await loseOverdueOrder()];
+    const failed: string[] = [];
+    const hintGatewayPayment = (id: string) =>
+      id === bad ? Promise.reject(new Error('too many signals')) : stack.deps.temporal.hintGatewayPayment(id);
+    await sweepOverduePayments(stack.em(), { ...stack.deps.temporal, hintGatewayPayment }, (_, id) => failed.push(id));
+    expect(failed).toEqual([bad]);
+    await orderWhen(good, 'EXPIRED');
+    await lookAtEverythingAgain(stack.em());
+    await sweepOverduePayments(stack.em(), stack.deps.temporal, failsNever);
+    await orderWhen(bad, 'EXPIRED');
+  });
+
+  it('never lets a kind that cannot be read hold up the next, and tells it', async () => {
+    const { woken, wake } = recorder();
+    const kinds = [
+      { kind: 'broken', due: 'select id, since from nowhere', wake },
+      { kind: 'sound', due: oneRow(newId()), wake },
+    ];
+    await expect(sweepRows(stack.em(), kinds, failsNever)).rejects.toThrow('nowhere');
+    expect(woken).toHaveLength(1);
+  });
+
+  it('never wakes a row twice when several run at once', async () => {
+    const { woken, wake } = recorder();
+    const due =
+      'select gen.id, now() as since from (select md5(n::text)::uuid as id from generate_series(1, 200) n) gen';
+    const sweep = () => sweepRows(stack.em(), [{ kind: 'at once', due, wake }], failsNever);
+    await Promise.all([sweep(), sweep(), sweep(), sweep()]);
+    expect(woken).toHaveLength(200);
+    expect(new Set(woken).size).toBe(200);
+  });
+
+  it('never signals a row that stays overdue more than a few thousand times in ten years', async () => {
+    const { woken, wake } = recorder();
+    const id = newId();
+    const waits: number[] = [];
+    for (let look = 0; look < 14; look += 1) {
+      await sweepRows(stack.em(), [{ kind: 'for ever', due: oneRow(id), wake }], failsNever);
+      await sweepRows(stack.em(), [{ kind: 'for ever', due: oneRow(id), wake }], failsNever);
+      const [row] = await stack.em().execute<{ minutes: number }[]>(
+        `with due as (update sweep_looks set look_again_at = now() where subject_id = ? returning subject_id)
+         select round(extract(epoch from look_again_at - now()) / 60)::int as minutes
+         from sweep_looks join due using (subject_id)`,
+        [id],
+      );
+      waits.push(row?.minutes ?? 0);
+    }
+    expect(waits).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 1440, 1440, 1440]);
+    expect(woken).toHaveLength(14);
+    const years = 10;
+    expect(waits.length + (years * 366 * 1440) / Math.max(...waits)).toBeLessThan(10_000 / 2);
+  });
+
+  it('begins with short waits again for what was well in between', async () => {
+    const { wake } = recorder();
+    const id = newId();
+    const sweep = () => sweepRows(stack.em(), [{ kind: 'again', due: oneRow(id), wake }], failsNever);
+    const moveTo = (ago: string) =>
+      stack
+        .em()
+        .execute(`update sweep_looks set looks = 9, look_again_at = now() - interval '${ago}' where subject_id = ?`, [
+          id,
+        ]);
+    const looks = async () =>
+      (await stack.em().execute<{ looks: number }[]>('select looks from sweep_looks where subject_id = ?', [id]))[0];
+    await sweep();
+    await moveTo('1 hour');
+    await sweep();
+    expect(await looks()).toEqual({ looks: 10 });
+    await moveTo('3 days');
+    await sweep();
+    expect(await looks()).toEqual({ looks: 1 });
+  });
+});

@@ -1,0 +1,92 @@
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { westernIndonesiaDay } from '../../src/shared/clock.ts';
+import { newId } from '../../src/shared/ids.ts';
+import { buildPayer, magicAccount, pay, payoutWhen, settleAtProvider, transfersOf } from '../payouts/build-payouts.ts';
+import { type ProcessStack, startProcessStack } from '../support/processes.ts';
+import { testRun } from '../support/run.ts';
+import { eventually, expectChecksEmpty } from '../support/stack.ts';
+
+let stack: ProcessStack;
+beforeAll(async () => {
+  stack = await startProcessStack();
+}, 90_000);
+afterAll(() => stack.stop());
+afterEach(() => expectChecksEmpty(stack));
+
+/** More than fit on one of the provider's pages. */
+const records = 60;
+const dayMs = 24 * 60 * 60 * 1000;
+const yesterday = westernIndonesiaDay(new Date(Date.now() - dayMs));
+
+/** Moves what the provider remembers a day back, in its own file: only a day that is over is compared to its end. */
+function ageProviderRecords(table: 'payments' | 'transfers'): void {
+  const directory = join(testRun().directory, stack.env.TEMPORAL_TASK_QUEUE ?? '', 'sandbox');
+  const file = new DatabaseSync(join(directory, 'sandbox.db'));
+  file.exec('pragma busy_timeout = 5000');
+  file.prepare(`update ${table} set document = json_set(document, '$.created', ?)`).run(`${yesterday}T05:00:00.000Z`);
+  file.close();
+}
+
+interface DayRow {
+  state: string;
+  phase: string;
+  cursor: string | null;
+  compared: number;
+  takes: number;
+  started_at: Date;
+}
+const readDay = async (): Promise<DayRow | undefined> =>
+  (await stack.em().execute<DayRow[]>('select * from reconciled_days where day = ?', [yesterday]))[0];
+
+describe('After kill -9 of the worker', () => {
+  it('in the middle of a day, reconciliation goes on with the next page and never begins anew', async () => {
+    await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
+    const made = await stack.deps.gateway.requestInstrument({
+      reference: newId(),
+      method: 'virtual_account',
+      channelCode: 'BCA',
+      amount: '50000',
+      expiresAt: new Date(Date.now() + 3_600_000),
+      returnUrl: stack.url,
+    });
+    const payment_code = made.outcome === 'accepted' ? made.instrument.paymentCode : '';
+    for (let n = 0; n < records; n += 1) await stack.sandbox.post('/sandbox/decline', { payment_code });
+    ageProviderRecords('payments');
+
+    stack.arm('reconcile-day.page=kill');
+    const { client, taskQueue } = stack.deps.temporal;
+    await client.workflow.start('reconciliation', { workflowId: `${taskQueue}/killed`, taskQueue });
+    await stack.worker.exited;
+    const left = await readDay();
+    expect(left).toMatchObject({ state: 'running', phase: 'records', compared: 50, cursor: expect.any(String) });
+
+    await stack.restart();
+    await eventually(readDay, (day) => day?.state === 'done', 60_000);
+    expect(await readDay()).toMatchObject({ compared: records, takes: 2, started_at: left?.started_at });
+    expect(await stack.em().execute('select * from reconciled_records')).toEqual([]);
+  }, 90_000);
+});
+
+describe('A day', () => {
+  it('whose records the provider has not ended is compared again until it has, and never done before', async () => {
+    const partner = await buildPayer(stack);
+    const { id } = await pay(partner, { bank_account_number: magicAccount('131313') });
+    await eventually(
+      () => transfersOf(stack, id),
+      (transfers) => transfers.length === 1,
+    );
+    ageProviderRecords('transfers');
+    const { client, taskQueue } = stack.deps.temporal;
+    const run = (name: string) =>
+      client.workflow.execute('reconciliation', { workflowId: `${taskQueue}/${name}`, taskQueue });
+    await stack.em().execute("update reconciled_days set state = 'pending' where day = ?", [yesterday]);
+    expect(await run('first')).toMatchObject([{ day: yesterday, differences: 0 }]);
+    expect(await readDay()).toMatchObject({ state: 'pending', unsettled: 1, finished_at: expect.anything() });
+    await settleAtProvider(stack, id, 'SUCCEEDED');
+    await payoutWhen(partner, id, 'succeeded');
+    expect(await run('second')).toMatchObject([{ day: yesterday, differences: 0 }]);
+    expect(await readDay()).toMatchObject({ state: 'done', unsettled: 0 });
+    expect(await run('third')).toEqual([]);
+  }, 90_000);
+});
