@@ -12,12 +12,14 @@ union all select 'contradicted_payouts', count(*)::int, min(contradicted_at)
   from payouts where contradicted_at is not null
 union all select 'suspended_receipts', count(*)::int, min(received_at) from receipts where state = 'suspended'
 union all select 'undelivered_callbacks', count(*)::int, min(received_at)
-  from gateway_callbacks where delivered_at is null
+  from gateway_callbacks where delivered_at is null and unread is null
 union all select 'overdue_webhooks', count(*)::int, min(next_attempt_at)
   from webhook_deliveries where status = 'pending' and next_attempt_at < now()
 union all select 'overdue_payment_orders', count(*)::int, min(expires_at)
   from payment_orders where status in ('PENDING', 'WAITING_PAYMENT') and expires_at < now()
-union all select 'open_reconciliations', count(*)::int, min(created_at) from reconciliations where state = 'open'`;
+union all select 'open_reconciliations', count(*)::int, min(created_at) from reconciliations where state = 'open'
+union all select 'unread_callbacks', count(*)::int, min(received_at) from gateway_callbacks
+  where unread is not null and received_at > now() - interval '1 day'`;
 
 interface WaitingRow {
   what: string;

@@ -29,16 +29,17 @@ const redeliveryAgeSeconds = 5;
  */
 export async function deliverCallback(em: EntityManager, workflows: WorkflowPort, callbackId: string): Promise<void> {
   const callback = await em.findOneOrFail(CallbackRow, { id: callbackId });
-  if (callback.delivered_at) return;
+  if (callback.delivered_at || callback.unread) return;
   await em.nativeUpdate(CallbackRow, { id: callback.id }, { attempts: callback.attempts + 1 });
   await route(em, workflows, callback);
   await em.nativeUpdate(CallbackRow, { id: callback.id }, { delivered_at: new Date() });
 }
 
 async function route(em: EntityManager, workflows: WorkflowPort, callback: CallbackRow): Promise<void> {
-  const waiting = await findWaiting(em, callback.reference);
-  if (waiting !== null) return waiting.hint(workflows, callback.reference);
-  const { provider_payment_id: paymentId, provider_payment_method_id: methodId } = callback;
+  const { reference, provider_payment_id: paymentId, provider_payment_method_id: methodId } = callback;
+  if (!reference) return;
+  const waiting = await findWaiting(em, reference);
+  if (waiting !== null) return waiting.hint(workflows, reference);
   // Only a claim that money came can be money that nobody takes.
   if (callback.event !== moneyCame || !paymentId || !methodId) return;
   const known = await em.execute<unknown[]>('select 1 from receipts where provider_payment_id = ?', [paymentId]);
@@ -56,7 +57,7 @@ async function route(em: EntityManager, workflows: WorkflowPort, callback: Callb
  */
 export async function redeliverCallbacks(em: EntityManager, workflows: WorkflowPort): Promise<number> {
   const rows = await em.execute<{ id: string }[]>(
-    `select id from gateway_callbacks where delivered_at is null
+    `select id from gateway_callbacks where delivered_at is null and unread is null
        and received_at < now() - make_interval(secs => ?) order by received_at limit ?`,
     [redeliveryAgeSeconds, redeliveryLimit],
   );

@@ -31,9 +31,10 @@ const networkCodes = new Set([
   'ETIMEDOUT',
   'EHOSTUNREACH',
 ]);
-// 57P: operator intervention (shutdown, cannot connect now); 08: connection; 53300: too many connections;
+// 57P: operator intervention (shutdown, cannot connect now); 08: connection; 53: out of disk, memory or connections;
+// 58030: the disk fails; 25006: a standby that only reads;
 // 40001 and 40P01: a transaction that lost a race and may be tried again.
-const databaseAway = /^(08...|57P0[1-5]|53300|40001|40P01)$/;
+const databaseAway = /^(08...|57P0[1-5]|53...|58030|25006|40001|40P01)$/;
 const poolExhausted =
   /timeout exceeded when trying to connect|connection terminated|client has encountered a connection error/i;
 
