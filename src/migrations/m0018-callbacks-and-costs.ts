@@ -3,6 +3,8 @@ import { Migration } from '@mikro-orm/migrations';
 /**
  * Callbacks are kept whatever they are: what cannot be read is marked with why, has none of the facts that a reader
  * finds, and is delivered to nobody. One id with two bodies is two callbacks; rows of before have no digest.
+ *
+ * A subscription knows when its last attempt was made, from which the next one counts.
  */
 export class M0018CallbacksAndCosts extends Migration {
   override up(): void {
@@ -24,6 +26,11 @@ drop index gateway_callbacks_undelivered;
 create index gateway_callbacks_undelivered on gateway_callbacks (received_at)
   where delivered_at is null and unread is null;
 create index gateway_callbacks_unread on gateway_callbacks (received_at) where unread is not null;
+`);
+    this.addSql(`
+alter table donation_subscriptions add column attempted_at timestamptz;
+update donation_subscriptions s set attempted_at =
+  (select max(a.created_at) from donation_subscription_attempts a where a.subscription_id = s.id);
 `);
   }
 }
