@@ -1,5 +1,6 @@
 import { Router } from '@koa/router';
 import { z } from 'zod';
+import { costsSchema, moveOwnMoney, readCosts, writeCosts } from './costs.ts';
 import { faultsSchema, readFaults, writeFaults } from './faults.ts';
 import { queryValue, readBytes, readJson } from './http.ts';
 import { presentPayment, presentRequest, type SandboxInstrument } from './instrument.ts';
@@ -7,7 +8,7 @@ import { findInstrumentByCode, listInstruments, listPayments } from './instrumen
 import { declineInstrument, expireInstrument, payInstrument, type Settled, upToDate } from './settle-instrument.ts';
 import type { Store } from './store.ts';
 import { presentTransfer } from './transfer.ts';
-import { listTransfers, settleTransfers } from './transfers.ts';
+import { listTransfers, readBalance, settleTransfers } from './transfers.ts';
 import { invalid, notFound } from './wire-error.ts';
 
 const everything = 1_000_000;
@@ -18,6 +19,7 @@ const paymentCode = z.string().min(1).max(2_000);
 const payBody = z.strictObject({ payment_code: paymentCode, amount: z.number().positive().max(1e15).optional() });
 const codeBody = z.strictObject({ payment_code: paymentCode });
 const settleBody = z.strictObject({ reference_id: z.string().min(1), status: z.enum(['SUCCEEDED', 'FAILED']) });
+const balanceBody = z.strictObject({ amount: z.number().int().min(-1e12).max(1e12) });
 const callbacksBody = z.strictObject({ url: z.url({ protocol: /^https?$/ }) });
 
 const presentSettled = ({ instrument, payment }: Settled) => ({
@@ -76,6 +78,16 @@ export function controlRoutes({ store, wake, setCallbackUrl }: ControlOptions): 
   router.put('/faults', async (ctx) => {
     writeFaults(store, await readJson(ctx, faultsSchema));
     ctx.body = readFaults(store);
+  });
+
+  router.put('/costs', async (ctx) => {
+    writeCosts(store, await readJson(ctx, costsSchema));
+    ctx.body = readCosts(store);
+  });
+
+  router.post('/balance', async (ctx) => {
+    moveOwnMoney(store, (await readJson(ctx, balanceBody)).amount);
+    ctx.body = { balance: readBalance(store) };
   });
 
   router.get('/records', (ctx) => {

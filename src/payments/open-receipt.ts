@@ -6,10 +6,11 @@ import { systemAccounts } from '../ledger/account.ts';
 import { postJournal } from '../ledger/post-journal.ts';
 import { must } from '../shared/assert.ts';
 import { journalKeys } from '../shared/ids.ts';
-import { addMoney, compareMoney, negateMoney, wholeRupiah } from '../shared/money.ts';
+import { addMoney, compareMoney, negateMoney, subtractMoney, wholeRupiah } from '../shared/money.ts';
 import { isUuid } from '../shared/uuid.ts';
 import type { ReceiptOpening, StrayPayment } from './payment-contract.ts';
 import { PaymentOrder } from './payment-order.entity.ts';
+import { costOfPayment } from './provider-cost.ts';
 import { Receipt } from './receipt.entity.ts';
 import type { ReceiptReason } from './receipt.ts';
 
@@ -28,11 +29,13 @@ export async function openReceipt(
   if (payment?.status !== 'succeeded') return { outcome: 'unconfirmed' };
   return em.transactional(async (tx) => {
     const reason = await reasonFor(tx, payment);
+    const cost = await costOfPayment(tx, payment);
     const posted = await postJournal(tx, {
       kind: 'receipt.suspended',
       businessKey: journalKeys.receiptSuspended(stray.receiptId),
       postings: [
-        { accountId: systemAccounts.gatewayClearing, amount: negateMoney(payment.amount) },
+        { accountId: systemAccounts.gatewayClearing, amount: subtractMoney(cost, payment.amount) },
+        { accountId: systemAccounts.providerCost, amount: negateMoney(cost) },
         { accountId: systemAccounts.suspense, amount: payment.amount },
       ],
     });
