@@ -5,6 +5,7 @@ import { openDependencies } from './dependencies.ts';
 import { measureBacklog } from './measure-backlog.ts';
 import { serveProbes } from './probe-server.ts';
 import { announceReady, endReadiness, runMain, stopSignal, waitForParts } from './process.ts';
+import { measureClearingDifference } from './reconciliation/measure-clearing.ts';
 import { ensureSchedules, registerSearchAttributes } from './temporal/prepare.ts';
 
 await runMain(async () => {
@@ -13,6 +14,7 @@ await runMain(async () => {
   const { database, temporal } = deps.readiness;
   await waitForParts({ ...(database && { database }), ...(temporal && { temporal }) }, deps.log);
   measureBacklog(deps.metrics, deps.orm);
+  measureClearingDifference(deps.metrics, deps.orm);
   await using _probes = config.WORKER_PORT === undefined ? null : await serveProbes(deps, config.WORKER_PORT);
   const { client, taskQueue } = deps.temporal;
   await registerSearchAttributes(client, config.TEMPORAL_NAMESPACE, deps.log);

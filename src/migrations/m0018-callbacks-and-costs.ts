@@ -54,6 +54,28 @@ alter table payment_orders add column provider_fee numeric(20, 4) not null defau
 alter table payouts add column provider_cost numeric(20, 4) not null default 0 check (provider_cost >= 0);
 `);
     this.addSql(`
+create table clearing_comparisons (
+  day date primary key,
+  measured_at timestamptz not null,
+  provider_balance numeric(20, 4) not null,
+  clearing_balance numeric(20, 4) not null,
+  agreed_day date references clearing_comparisons (day),
+  provider_change numeric(20, 4),
+  clearing_change numeric(20, 4),
+  received_under_way numeric(20, 4) not null check (received_under_way >= 0),
+  spent_under_way numeric(20, 4) not null check (spent_under_way >= 0),
+  offset_low numeric(20, 4) not null,
+  offset_high numeric(20, 4) not null,
+  difference numeric(20, 4) not null,
+  agreed boolean not null,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  check (agreed = (difference = 0)),
+  check (offset_low <= offset_high),
+  check (num_nonnulls(agreed_day, provider_change, clearing_change) in (0, 3))
+);
+`);
+    this.addSql(`
 drop view check_orders_posted_once;
 create view check_orders_posted_once as
   select o.id as order_id, o.status, count(j.id) as journals, sum(p.posted) as posted, o.nominal + o.admin_fee as total,

@@ -38,7 +38,7 @@ interface ScheduleEntry {
   workflowType: string;
   every: '15 seconds' | '1 minute' | '15 minutes' | '1 day';
   /** From midnight UTC. */
-  offset?: '19 hours';
+  offset?: '19 hours' | '20 hours';
   note: string;
 }
 
@@ -99,6 +99,15 @@ export const schedules: readonly ScheduleEntry[] = [
     workflowType: 'runLedgerChecks',
     every: '15 minutes',
     note: 'Reads the check_* views and raises a metric',
+  },
+  {
+    scheduleId: 'clearing-comparison',
+    workflowType: 'compareClearing',
+    every: '1 day',
+    // Three in the morning of UTC+7, after the reconciliation has woken what was forgotten. A day that is missed is
+    // made up for by the next, which compares with the last day that agreed.
+    offset: '20 hours',
+    note: "Holds gateway clearing against the provider's balance",
   },
 ];
 
