@@ -34,7 +34,6 @@ room.post(
       refuse('UNAUTHENTICATED', 'x-callback-token: wrong or missing');
     }
     const body = await readCallbackBody(ctx.req);
-    if (!ctx.req.complete) ctx.set('Connection', 'close');
     const reading = body.isWhole ? gateway.readCallback(body.bytes) : { hint: null, unread: 'the body is too large' };
     const stored = await storeCallback(em, sealer, { webhookId: ctx.get('webhook-id') || undefined, body, reading });
     if (stored === null) return { message: 'Callback stored' };
