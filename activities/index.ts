@@ -1,6 +1,7 @@
 import type { Dependencies } from '../src/dependencies.ts';
 import { createCallbackActivities } from './callbacks.ts';
 import { createCircleActivities } from './circles.ts';
+import { createClearingActivities } from './clearing.ts';
 import { createGivingActivities } from './giving.ts';
 import { createPartnerActivities } from './partner-payments.ts';
 import { createPaymentActivities } from './payments.ts';
@@ -15,6 +16,7 @@ export function createActivities(deps: Dependencies) {
     ...createGivingActivities(deps),
     ...createPartnerActivities(deps),
     ...createPayoutActivities(deps),
+    ...createClearingActivities(deps),
   };
 }
 

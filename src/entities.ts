@@ -22,6 +22,7 @@ import { PaymentOrder } from './payments/payment-order.entity.ts';
 import { Receipt } from './payments/receipt.entity.ts';
 import { Payout } from './payouts/payout.entity.ts';
 import { Product } from './products/product.entity.ts';
+import { ClearingComparison } from './reconciliation/clearing-comparison.entity.ts';
 import { Reconciliation } from './reconciliation/reconciliation.entity.ts';
 import { SavingGoal } from './saving-goals/saving-goal.entity.ts';
 import { WebhookDelivery } from './webhooks/webhook-delivery.entity.ts';
@@ -35,6 +36,7 @@ export const entities = [
   CircleContribution,
   CircleMember,
   CircleRound,
+  ClearingComparison,
   Document,
   Donation,
   OfficialDocument,

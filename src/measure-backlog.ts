@@ -26,7 +26,10 @@ const waiting: Record<string, string> = {
   overdue_payouts: `select since from (${overduePayouts}) due where since < now() - interval '5 minutes'`,
   suspended_receipts: "select received_at as since from receipts where state = 'suspended'",
   unreceipted_payments: unreceiptedPayments,
-  undelivered_callbacks: 'select received_at as since from gateway_callbacks where delivered_at is null',
+  undelivered_callbacks:
+    'select received_at as since from gateway_callbacks where delivered_at is null and unread is null',
+  unread_callbacks: `select received_at as since from gateway_callbacks
+    where unread is not null and received_at > now() - interval '1 day'`,
   overdue_webhooks: overdueDeliveries,
   overdue_payment_orders: `${overdue('payment_orders')} and settling_since is null`,
   overdue_partner_payments: `${overdue('partner_payments')} and settling_since is null`,

@@ -6,6 +6,7 @@ import { openDependencies } from './dependencies.ts';
 import { measureBacklog } from './measure-backlog.ts';
 import { serveProbes } from './probe-server.ts';
 import { announceReady, endReadiness, runMain, stopSignal, waitForParts } from './process.ts';
+import { measureClearingDifference } from './reconciliation/measure-clearing.ts';
 import { lookAtEverythingAgain } from './sweep-rows.ts';
 import { ensureSchedules, registerSearchAttributes } from './temporal/prepare.ts';
 
@@ -16,6 +17,7 @@ await runMain(async () => {
   await waitForParts({ ...(database && { database }), ...(temporal && { temporal }) }, deps.log);
   await refuseOtherTimeOuts(deps.orm.em.fork());
   measureBacklog(deps.metrics, deps.orm);
+  measureClearingDifference(deps.metrics, deps.orm);
   await using _probes = config.WORKER_PORT === undefined ? null : await serveProbes(deps, config.WORKER_PORT);
   const { client, taskQueue } = deps.temporal;
   await registerSearchAttributes(client, config.TEMPORAL_NAMESPACE, deps.log);

@@ -4,6 +4,7 @@ import {
   continueAsNew,
   defineSignal,
   defineUpdate,
+  patched,
   proxyActivities,
   proxyLocalActivities,
   setCurrentDetails,
@@ -45,7 +46,8 @@ const { paySubscriptionPeriod } = proxyActivities<Activities>({
 
 /**
  * A donation that repeats: pays the first period at once, sleeps until each next one is due, tries a refused period
- * again one and two days later, and ends when its donor stops it or a period was refused three times.
+ * again a day after each refusal, and ends when its donor stops it or a period was refused three times. Periods that
+ * are overdue after an outage are paid one after another, in order.
  */
 export async function donationSubscription({
   subscriptionId,
@@ -56,6 +58,8 @@ export async function donationSubscription({
   let seen = 0;
   const look = (begun?: SubscriptionOpening) =>
     openSubscription({ subscriptionId, opening: begun ?? null, at: new Date(Date.now()).toISOString() });
+  const pay = ({ period, attempt }: SubscriptionStanding) =>
+    paySubscriptionPeriod({ subscriptionId, period, attempt, at: new Date(Date.now()).toISOString() });
   const opened = look(opening);
   setHandler(subscriptionStopped, () => {
     stops += 1;
@@ -72,7 +76,7 @@ export async function donationSubscription({
   }
   while (standing.status === 'active') {
     const { period, attempt } = standing;
-    const at = attemptAt(dueAt(new Date(standing.startedAt), standing.interval, period), attempt);
+    const at = nextAttemptAt(standing);
     setCurrentDetails(
       `${period} periods paid. Pays the next one at ${formatWesternIndonesia(at)} (UTC+7), ` +
         `attempt ${attempt} of ${attemptsPerPeriod}, unless its donor stops it.`,
@@ -80,7 +84,7 @@ export async function donationSubscription({
     const wait = at.getTime() - Date.now();
     const isHinted = wait > 0 ? await condition(() => stops > seen, wait) : stops > seen;
     seen = stops;
-    standing = isHinted ? await look() : await paySubscriptionPeriod({ subscriptionId, period, attempt });
+    standing = isHinted ? await look() : await pay(standing);
     if (workflowInfo().continueAsNewSuggested && stops === seen) {
       await condition(allHandlersFinished);
       await continueAsNew<typeof donationSubscription>({ subscriptionId });
@@ -89,4 +93,10 @@ export async function donationSubscription({
   setCurrentDetails(`Ended: ${standing.status}, after ${standing.period} paid periods.`);
   await condition(allHandlersFinished);
   return standing.status;
+}
+
+/** A day after the attempt before, also when that was late; runs that counted from the due day end their waits so. */
+function nextAttemptAt({ startedAt, interval, period, attempt, lastAttemptAt }: SubscriptionStanding): Date {
+  const isKnown = attempt > 1 && lastAttemptAt != null && patched('subscription-attempts-a-day-apart');
+  return attemptAt(dueAt(new Date(startedAt), interval, period), attempt, isKnown ? new Date(lastAttemptAt) : null);
 }

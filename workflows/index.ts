@@ -1,3 +1,4 @@
+export { compareClearing } from './compare-clearing.ts';
 export { donationAllocation } from './donation-allocation.ts';
 export { donationSubscription } from './donation-subscription.ts';
 export { gatewayPayment } from './gateway-payment.ts';

@@ -1,5 +1,6 @@
 import { Router } from '@koa/router';
 import { z } from 'zod';
+import { costsSchema, moveOwnMoney, readCosts, writeCosts } from './costs.ts';
 import { faultsSchema, readFaults, writeFaults } from './faults.ts';
 import { queryValue, readBytes, readJson } from './http.ts';
 import { presentPayment, presentRequest, type SandboxInstrument } from './instrument.ts';
@@ -14,7 +15,7 @@ import {
 } from './settle-instrument.ts';
 import type { Store } from './store.ts';
 import { presentTransfer } from './transfer.ts';
-import { listTransfers, settleTransfers } from './transfers.ts';
+import { listTransfers, readBalance, settleTransfers } from './transfers.ts';
 import { invalid, notFound } from './wire-error.ts';
 
 const everything = 1_000_000;
@@ -30,6 +31,7 @@ const payBody = z.strictObject({
 const settlePaymentBody = z.strictObject({ payment_id: z.string().min(1), status: z.enum(['SUCCEEDED', 'FAILED']) });
 const codeBody = z.strictObject({ payment_code: paymentCode });
 const settleBody = z.strictObject({ reference_id: z.string().min(1), status: z.enum(['SUCCEEDED', 'FAILED']) });
+const balanceBody = z.strictObject({ amount: z.number().int().min(-1e12).max(1e12) });
 const callbacksBody = z.strictObject({ url: z.url({ protocol: /^https?$/ }) });
 
 const presentSettled = ({ instrument, payment }: Settled) => ({
@@ -96,6 +98,16 @@ export function controlRoutes({ store, wake, setCallbackUrl }: ControlOptions): 
   router.put('/faults', async (ctx) => {
     writeFaults(store, await readJson(ctx, faultsSchema));
     ctx.body = readFaults(store);
+  });
+
+  router.put('/costs', async (ctx) => {
+    writeCosts(store, await readJson(ctx, costsSchema));
+    ctx.body = readCosts(store);
+  });
+
+  router.post('/balance', async (ctx) => {
+    moveOwnMoney(store, (await readJson(ctx, balanceBody)).amount);
+    ctx.body = { balance: readBalance(store) };
   });
 
   router.get('/records', (ctx) => {

@@ -32,6 +32,8 @@ export interface SandboxPayment {
   amount: number;
   status: 'PENDING' | 'SUCCEEDED' | 'FAILED';
   failureCode: string | null;
+  /** What the provider kept of it. */
+  cost: number;
   created: string;
 }
 

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { readCosts } from './costs.ts';
 import {
   isOpen,
   presentMethodResource,
@@ -52,8 +53,13 @@ function current(store: Store, requestId: string): SandboxInstrument {
   return upToDate(store, instrument);
 }
 
-function record(store: Store, instrument: SandboxInstrument, payment: Omit<SandboxPayment, 'id' | 'created'>): Settled {
-  const made: SandboxPayment = { ...payment, id: `py-${randomUUID()}`, created: new Date().toISOString() };
+function record(
+  store: Store,
+  instrument: SandboxInstrument,
+  payment: Omit<SandboxPayment, 'id' | 'created' | 'cost'>,
+): Settled {
+  const cost = payment.status === 'SUCCEEDED' ? readCosts(store).payment : 0;
+  const made: SandboxPayment = { ...payment, cost, id: `py-${randomUUID()}`, created: new Date().toISOString() };
   insertPayment(store, instrument.methodId, made);
   queueCallback(store, `payment.${made.status.toLowerCase()}`, presentPayment(instrument, made));
   return { instrument, payment: made };

@@ -9,6 +9,8 @@ export interface SandboxTransfer {
   accountNumber: string;
   accountHolderName: string | null;
   amount: number;
+  /** What the provider takes besides, unless it fails. */
+  cost: number;
   description: string | null;
   metadata: object | null;
   status: 'ACCEPTED' | 'SUCCEEDED' | 'FAILED' | 'REVERSED' | 'CANCELLED';

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import { readCosts, readOwnMoney } from './costs.ts';
 import { queueCallback } from './outbox.ts';
 import type { Job } from './scheduler.ts';
 import type { Row, Store } from './store.ts';
@@ -63,6 +64,7 @@ export function createTransfer(store: Store, body: z.infer<typeof createPayoutBo
     accountNumber: account_number,
     accountHolderName: account_holder_name ?? null,
     amount: body.amount,
+    cost: readCosts(store).transfer,
     description: body.description ?? null,
     metadata: body.metadata ?? null,
     status: 'ACCEPTED',
@@ -119,16 +121,22 @@ export function settleTransfers(store: Store, referenceId: string, status: 'SUCC
   });
 }
 
-/** What the business holds: what was paid in, less what has been sent and not come back. */
+/**
+ * What the business holds: what was paid in and brought by itself, less what has been sent and not come back, and what
+ * the provider kept: a transfer that fails costs nothing, one that the bank gives back does.
+ */
 export function readBalance(store: Store): number {
   const sum = (row: Row | undefined) => Number(row?.total ?? 0);
   const paid = store.get(
-    `select sum(document ->> 'amount') as total from payments where document ->> 'status' = 'SUCCEEDED'`,
+    `select sum((document ->> 'amount') - coalesce(document ->> 'cost', 0)) as total from payments
+     where document ->> 'status' = 'SUCCEEDED'`,
   );
   const sent = store.get(
-    `select sum(document ->> 'amount') as total from transfers where document ->> 'status' in ('ACCEPTED', 'SUCCEEDED')`,
+    `select sum(case document ->> 'status' when 'REVERSED' then 0 else document ->> 'amount' end
+       + coalesce(document ->> 'cost', 0)) as total
+     from transfers where document ->> 'status' in ('ACCEPTED', 'SUCCEEDED', 'REVERSED')`,
   );
-  return openingBalance + sum(paid) - sum(sent);
+  return openingBalance + readOwnMoney(store) + sum(paid) - sum(sent);
 }
 
 /** The clock that lets accepted transfers end. */

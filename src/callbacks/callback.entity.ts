@@ -7,9 +7,16 @@ const CallbackSchema = defineEntity({
   properties: {
     id: p.uuid().primary(),
     webhook_id: p.text(),
-    event: p.text(),
-    kind: p.text().$type<CallbackHint['kind']>(),
-    reference: p.text(),
+    event: p.text().nullable(),
+    kind: p.text().$type<CallbackHint['kind']>().nullable(),
+    reference: p.text().nullable(),
+    /** Why nothing could be read in it; then it is delivered to nobody. */
+    unread: p.text().nullable(),
+    /** SHA-256 of all bytes that came, in hex; rows from before it was kept have none. */
+    body_digest: p.text().nullable(),
+    body_bytes: p.bigint().nullable(),
+    /** How the sealed text stands for bytes: as they are, or as base64 where they are no UTF-8. */
+    body_encoding: p.text().$type<'utf8' | 'base64'>().default('utf8'),
     provider_payment_id: p.text().nullable(),
     provider_payment_request_id: p.text().nullable(),
     provider_payment_method_id: p.text().nullable(),

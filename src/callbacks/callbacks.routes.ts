@@ -3,6 +3,7 @@ import { open } from '../http/access.ts';
 import { createRoom } from '../http/room.ts';
 import { refuse } from '../shared/errors.ts';
 import { deliverCallback } from './deliver-callback.ts';
+import { readCallbackBody } from './read-callback-body.ts';
 import { storeCallback } from './store-callback.ts';
 
 const room = createRoom({
@@ -15,37 +16,39 @@ room.post(
   '/xendit',
   {
     summary: 'Take a callback of the provider',
-    description: 'Stored first (unique by `webhook-id`), answered 200 as soon as it is stored, then delivered.',
+    description:
+      'With the right token every body is stored first (once for its `webhook-id` and its bytes), answered 200 as soon ' +
+      'as it is stored, then delivered. What cannot be read is kept for operators and delivered to nobody.',
     access: open('the header x-callback-token'),
-    upload: { contentType: 'application/json', schema: z.looseObject({ event: z.string() }) },
+    upload: {
+      contentType: 'application/json',
+      schema: z.unknown().meta({ description: 'An event of the provider: `event`, and `data` with its ids.' }),
+    },
     answers: { 200: z.object({ message: z.string() }) },
-    refusals: [400, 401, 413],
+    refusals: [401],
   },
-  async ({ em, deps, ctx, bytes }) => {
+  async ({ em, deps, ctx }) => {
+    const { gateway, sealer, log } = deps;
     const token = ctx.get('x-callback-token');
-    if (!deps.gateway.isCallbackToken(token === '' ? undefined : token)) {
+    if (!gateway.isCallbackToken(token === '' ? undefined : token)) {
       refuse('UNAUTHENTICATED', 'x-callback-token: wrong or missing');
     }
-    const body = await bytes();
-    const hint = deps.gateway.readCallback(parse(body));
-    if (hint === null) return { message: 'Nothing here is concerned' };
-    const id = await storeCallback(em, deps.sealer, { webhookId: ctx.get('webhook-id') || undefined, body, hint });
-    if (id !== null) {
+    const body = await readCallbackBody(ctx.req);
+    const reading = body.isWhole ? gateway.readCallback(body.bytes) : { hint: null, unread: 'the body is too large' };
+    const stored = await storeCallback(em, sealer, { webhookId: ctx.get('webhook-id') || undefined, body, reading });
+    if (stored === null) return { message: 'Callback stored' };
+    const { id, isContradicted } = stored;
+    if (isContradicted) log.warn({ callback: id }, 'another body came under the id of an earlier callback');
+    if (reading.hint === null) {
+      log.warn({ callback: id, unread: reading.unread }, 'a callback was stored and cannot be read');
+    } else {
       // Answered as soon as it is stored; what cannot be delivered now is delivered from the store.
       deliverCallback(deps.orm.em.fork(), deps.temporal, id).catch((error: unknown) =>
-        deps.log.warn({ err: error, callback: id }, 'a callback waits in the store for its redelivery'),
+        log.warn({ err: error, callback: id }, 'a callback waits in the store for its redelivery'),
       );
     }
     return { message: 'Callback stored' };
   },
 );
-
-function parse(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString('utf8'));
-  } catch (cause) {
-    refuse('REQUEST_INVALID', 'the body is not JSON', { cause });
-  }
-}
 
 export const callbacksRoom = room;

@@ -28,7 +28,7 @@ const redeliveryAgeSeconds = 5;
  */
 export async function deliverCallback(em: EntityManager, workflows: WorkflowPort, callbackId: string): Promise<void> {
   const callback = await em.findOneOrFail(CallbackRow, { id: callbackId });
-  if (callback.delivered_at) return;
+  if (callback.delivered_at || callback.unread) return;
   await em.nativeUpdate(CallbackRow, { id: callback.id }, { attempts: callback.attempts + 1 });
   await route(em, workflows, callback);
   await em.nativeUpdate(CallbackRow, { id: callback.id }, { delivered_at: new Date() });
@@ -40,6 +40,7 @@ export async function deliverCallback(em: EntityManager, workflows: WorkflowPort
  */
 async function route(em: EntityManager, workflows: WorkflowPort, callback: CallbackRow): Promise<void> {
   const { reference, provider_payment_id: paymentId, provider_payment_method_id: methodId } = callback;
+  if (!reference) return;
   const waiting = await findWaiting(em, reference);
   await waiting?.hint(workflows, reference);
   if (callback.kind !== 'payment' || !paymentId || !methodId) return;
@@ -58,7 +59,7 @@ async function route(em: EntityManager, workflows: WorkflowPort, callback: Callb
  */
 export async function redeliverCallbacks(em: EntityManager, workflows: WorkflowPort): Promise<number> {
   const rows = await em.execute<{ id: string }[]>(
-    `select id from gateway_callbacks where delivered_at is null
+    `select id from gateway_callbacks where delivered_at is null and unread is null
        and received_at < now() - make_interval(secs => ?) order by received_at limit ?`,
     [redeliveryAgeSeconds, redeliveryLimit],
   );

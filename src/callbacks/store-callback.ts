@@ -1,41 +1,73 @@
-import { createHash } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../encryption/sealer.ts';
-import type { CallbackHint } from '../gateway/gateway.ts';
+import type { CallbackReading } from '../gateway/gateway.ts';
+import { sha256 } from '../shared/digest.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { newId } from '../shared/ids.ts';
+import type { CallbackBody } from './read-callback-body.ts';
+
+/** A longer id is known by its digest, which an index can hold. */
+const longestWebhookId = 255;
+
+export interface ReceivedCallback {
+  /** As the header came, whatever its shape; undefined without one. */
+  webhookId: string | undefined;
+  body: CallbackBody;
+  reading: CallbackReading;
+}
+
+export interface StoredCallback {
+  id: string;
+  /** Whether another body came under the same id before. */
+  isContradicted: boolean;
+}
 
 /**
- * Stores a callback before it is answered, unique by its id (by the digest of its bytes when it has none); the bytes
- * rest sealed. Returns the row's id, or null when it was here already.
+ * Stores a callback before it is answered, whatever it is: once for an id and a body (the digest of its bytes is the id
+ * of one without). Another body under the same id is another callback. The bytes rest sealed. Returns null for one
+ * that was here already.
  */
 export async function storeCallback(
   em: EntityManager,
   sealer: Sealer,
-  { webhookId, body, hint }: { webhookId: string | undefined; body: Buffer; hint: CallbackHint },
-): Promise<string | null> {
+  { webhookId, body, reading }: ReceivedCallback,
+): Promise<StoredCallback | null> {
   const id = newId();
-  const sealed = await sealer.seal(
-    { table: 'gateway_callbacks', column: 'body_sealed', row: id },
-    body.toString('utf8'),
-  );
-  const rows = await em.execute<unknown[]>(
+  const { hint } = reading;
+  const knownAs = shorten(webhookId) ?? `sha256:${body.digest}`;
+  const encoding = isExactText(body.bytes) ? 'utf8' : 'base64';
+  const place = { table: 'gateway_callbacks', column: 'body_sealed', row: id };
+  const sealed = await sealer.seal(place, body.bytes.toString(encoding));
+  const [stored] = await em.execute<{ contradicted: boolean }[]>(
     `insert into gateway_callbacks (id, webhook_id, event, kind, reference, provider_payment_id,
-       provider_payment_request_id, provider_payment_method_id, provider_transfer_id, body_sealed)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (webhook_id) do nothing returning 1`,
+       provider_payment_request_id, provider_payment_method_id, provider_transfer_id, unread, body_digest, body_bytes,
+       body_encoding, body_sealed)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (webhook_id, body_digest) do nothing
+     returning exists (select from gateway_callbacks other where other.webhook_id = gateway_callbacks.webhook_id)
+       as contradicted`,
     [
       id,
-      webhookId ?? `sha256:${createHash('sha256').update(body).digest('hex')}`,
-      hint.event,
-      hint.kind,
-      hint.reference,
-      hint.providerPaymentId,
-      hint.providerPaymentRequestId,
-      hint.providerPaymentMethodId,
-      hint.providerTransferId,
+      knownAs,
+      hint?.event ?? null,
+      hint?.kind ?? null,
+      hint?.reference ?? null,
+      hint?.providerPaymentId ?? null,
+      hint?.providerPaymentRequestId ?? null,
+      hint?.providerPaymentMethodId ?? null,
+      hint?.providerTransferId ?? null,
+      reading.hint === null ? reading.unread : null,
+      body.digest,
+      body.size,
+      encoding,
       sealed,
     ],
   );
   await failpoint('store-callback.after');
-  return rows.length > 0 ? id : null;
+  return stored === undefined ? null : { id, isContradicted: stored.contradicted };
 }
+
+const shorten = (webhookId: string | undefined): string | undefined =>
+  webhookId !== undefined && webhookId.length > longestWebhookId ? `sha256:${sha256(webhookId)}` : webhookId;
+
+/** Whether the bytes are a text that is opened as the very same bytes again: UTF-8 without a byte order mark. */
+const isExactText = (bytes: Buffer): boolean => Buffer.from(new TextDecoder().decode(bytes)).equals(bytes);

@@ -14,6 +14,7 @@ export const standingOf = (subscription: Subscription): SubscriptionStanding => 
   startedAt: subscription.started_at.toISOString(),
   period: subscription.periods_paid,
   attempt: subscription.refusals + 1,
+  lastAttemptAt: subscription.attempted_at?.toISOString() ?? null,
 });
 
 /**
@@ -49,6 +50,7 @@ export async function openSubscription(
     await payPeriod(tx, subscription, { period: 0, requestId: opening.requestId });
     await keepAttempt(tx, subscription, { period: 0, attempt: 1, refusal: null, due: subscription.started_at });
     subscription.periods_paid = 1;
+    subscription.attempted_at = subscription.started_at;
     await recordEvent(tx, {
       event: 'RESOURCE_CREATED',
       resourceType: 'donation_subscription',

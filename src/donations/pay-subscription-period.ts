@@ -11,7 +11,12 @@ export interface PeriodAttempt {
   subscriptionId: string;
   period: number;
   attempt: number;
+  /** By the workflow's clock when it asked for the attempt, ISO 8601; absent in histories of before. */
+  at?: string;
 }
+
+/** An attempt is made when it is made, which may be days after it was asked for; a test's clock runs ahead of ours. */
+const madeAt = (at: string | undefined): Date => new Date(Math.max(Date.now(), at === undefined ? 0 : Date.parse(at)));
 
 /**
  * One attempt at one period, once: the payment with its record, or the record of its refusal; the third refusal of a
@@ -20,7 +25,7 @@ export interface PeriodAttempt {
  */
 export async function paySubscriptionPeriod(
   em: EntityManager,
-  { subscriptionId, period, attempt }: PeriodAttempt,
+  { subscriptionId, period, attempt, at }: PeriodAttempt,
 ): Promise<SubscriptionStanding> {
   await failpoint('pay-subscription-period.before');
   const standing = await em.transactional(async (tx) => {
@@ -30,6 +35,7 @@ export async function paySubscriptionPeriod(
     const refusal = await attemptPayment(tx, subscription, period);
     const due = dueAt(subscription.started_at, subscription.interval, period);
     await keepAttempt(tx, subscription, { period, attempt, refusal: refusal?.code ?? null, due });
+    subscription.attempted_at = madeAt(at);
     await failpoint('pay-subscription-period.paid');
     if (refusal === null) {
       subscription.periods_paid += 1;

@@ -15,6 +15,8 @@ const SubscriptionSchema = defineEntity({
     started_at: p.datetime(),
     periods_paid: p.integer(),
     refusals: p.smallint(),
+    /** When the last attempt was made, paid or refused. */
+    attempted_at: p.datetime().nullable(),
     ended_at: p.datetime().nullable(),
     created_at: p.datetime().onCreate(() => new Date()),
     updated_at: p.datetime().onCreate(() => new Date()),

@@ -17,7 +17,7 @@ export const subscriptionStatuses = Object.keys(subscriptionTransitions) as [
   ...SubscriptionStatus[],
 ];
 
-/** A period is tried when it is due and one and two days later; the third refusal ends the subscription. */
+/** A period is tried when it is due and a day after each refusal; the third refusal ends the subscription. */
 export const attemptsPerPeriod = 3;
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -38,8 +38,16 @@ export function dueAt(startedAt: Date, interval: SubscriptionInterval, period: n
   return interval === 'monthly' ? addMonths(startedAt, period) : new Date(startedAt.getTime() + period * 7 * dayMs);
 }
 
-/** When an attempt (1, 2, 3) at a period is made. */
-export const attemptAt = (due: Date, attempt: number): Date => new Date(due.getTime() + (attempt - 1) * dayMs);
+/**
+ * When an attempt (1, 2, 3) at a period is made: the first when it is due, another a day after the one before was made,
+ * however late that was. Where nobody knows when it was made (null), it was made in time.
+ */
+export function attemptAt(due: Date, attempt: number, lastAttemptAt: Date | null): Date {
+  if (attempt === 1) return due;
+  return lastAttemptAt === null
+    ? new Date(due.getTime() + (attempt - 1) * dayMs)
+    : new Date(lastAttemptAt.getTime() + dayMs);
+}
 
 /** What a subscription is begun with: ids and the amount. */
 export interface SubscriptionOpening {
@@ -61,4 +69,6 @@ export interface SubscriptionStanding {
   /** The period and the attempt that come next. */
   period: number;
   attempt: number;
+  /** When the last attempt was made, ISO 8601; histories of before do not know. */
+  lastAttemptAt?: string | null;
 }

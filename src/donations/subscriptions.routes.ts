@@ -39,7 +39,8 @@ const SubscriptionAnswer = z
 
 function presentSubscription(subscription: Subscription): z.input<typeof SubscriptionAnswer> {
   const { status, started_at: startedAt, interval, periods_paid: period, refusals } = subscription;
-  const next = status === 'active' ? attemptAt(dueAt(startedAt, interval, period), refusals + 1) : null;
+  const due = dueAt(startedAt, interval, period);
+  const next = status === 'active' ? attemptAt(due, refusals + 1, subscription.attempted_at ?? null) : null;
   return {
     id: subscription.id,
     user_id: subscription.user_id,
@@ -70,8 +71,8 @@ room.post(
     summary: 'Donate to a cause every week or month',
     description:
       'The first payment is made at once; when the balance refuses it, 400 and nothing is made. The n-th period falls n ' +
-      'weeks or months after the first, the day clamped to the end of the month (UTC+7). A refused period is tried again ' +
-      'one and two days later; the third refusal of one period ends the subscription as `failed`. The same ' +
+      'weeks or months after the first, the day clamped to the end of the month (UTC+7). A refused period is tried ' +
+      'again a day after each refusal; the third refusal of one period ends the subscription as `failed`. The same ' +
       '`Idempotency-Key` and body answer the same subscription.',
     access: allow(permission, { scope: 'from own accounts' }),
     body: z.strictObject({

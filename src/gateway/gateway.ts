@@ -100,6 +100,9 @@ export interface CallbackHint {
   providerTransferId: string | null;
 }
 
+/** What a callback's bytes say: a hint, or why there is none in them. */
+export type CallbackReading = { hint: CallbackHint } | { hint: null; unread: string };
+
 export interface CallOptions {
   /** Aborts the call; an aborted call is unknown. */
   signal?: AbortSignal;
@@ -127,8 +130,8 @@ export interface Gateway {
   listRecords(period: { from: Date; to: Date; after?: string }, options?: CallOptions): AsyncIterable<ProviderRecord[]>;
   /** The balance held at the provider, IDR. */
   readBalance(options?: CallOptions): Promise<Money>;
-  /** Reads a callback body into a hint; null when it is of a kind that concerns nobody here. Throws on malformed. */
-  readCallback(body: unknown): CallbackHint | null;
+  /** Reads the bytes of a callback; never throws. The reason of what is unread names fields, not their values. */
+  readCallback(body: Buffer): CallbackReading;
   /** Whether the token in `x-callback-token` is the right one, in constant time. */
   isCallbackToken(token: string | undefined): boolean;
 }

@@ -32,10 +32,11 @@ const networkCodes = new Set([
   'ETIMEDOUT',
   'EHOSTUNREACH',
 ]);
-// 57P: operator intervention (shutdown, cannot connect now); 08: connection; 53300: too many connections;
+// 57P: operator intervention (shutdown, cannot connect now); 08: connection; 53: out of disk, memory or connections;
+// 58030: the disk fails; 25006: a standby that only reads;
 // 40001 and 40P01: a transaction that lost a race and may be tried again; 55P03, 57014, 25P03, 25P04: one that waited
 // for a lock, or took altogether, longer than it may.
-const databaseAway = /^(08...|57P0[1-5]|57014|53300|55P03|25P0[34]|40001|40P01)$/;
+const databaseAway = /^(08...|57P0[1-5]|57014|53...|58030|55P03|25006|25P0[34]|40001|40P01)$/;
 const poolExhausted =
   /timeout exceeded when trying to connect|connection terminated|client has encountered a connection error/i;
 

@@ -7,9 +7,10 @@ import { systemAccounts } from '../ledger/account.ts';
 import { postJournal } from '../ledger/post-journal.ts';
 import { must } from '../shared/assert.ts';
 import { journalKeys } from '../shared/ids.ts';
-import { compareMoney, negateMoney, wholeRupiah } from '../shared/money.ts';
+import { compareMoney, negateMoney, subtractMoney, wholeRupiah } from '../shared/money.ts';
 import type { ReceiptOpening, StrayPayment } from './payment-contract.ts';
 import { isFinalOrder } from './payment-order.ts';
+import { costOfPayment } from './provider-cost.ts';
 import { Receipt } from './receipt.entity.ts';
 import type { ReceiptReason } from './receipt.ts';
 
@@ -37,11 +38,13 @@ export async function openReceipt(
     return { outcome: 'owned' };
   }
   return em.transactional(async (tx) => {
+    const cost = await costOfPayment(tx, payment);
     const posted = await postJournal(tx, {
       kind: 'receipt.suspended',
       businessKey: journalKeys.receiptSuspended(stray.receiptId),
       postings: [
-        { accountId: systemAccounts.gatewayClearing, amount: negateMoney(payment.amount) },
+        { accountId: systemAccounts.gatewayClearing, amount: subtractMoney(cost, payment.amount) },
+        { accountId: systemAccounts.providerCost, amount: negateMoney(cost) },
         { accountId: systemAccounts.suspense, amount: payment.amount },
       ],
     });

@@ -11,6 +11,9 @@ const PaymentChannelSchema = defineEntity({
     channel_code: p.text(),
     fee_fixed: p.decimal().precision(20).scale(4),
     fee_basis_points: p.integer().default(0),
+    /** What the provider keeps of a payment of a user; internal. */
+    provider_fee_fixed: p.decimal().precision(20).scale(4).default('0'),
+    provider_fee_basis_points: p.integer().default(0),
     minimum_amount: p.decimal().precision(20).scale(4),
     maximum_amount: p.decimal().precision(20).scale(4),
     needs_phone: p.boolean().default(false),

@@ -14,6 +14,8 @@ const PaymentOrderSchema = defineEntity({
     payment_id: p.integer(),
     nominal: p.decimal().precision(20).scale(4),
     admin_fee: p.decimal().precision(20).scale(4),
+    /** What the provider kept of it, posted with its settlement; 0 until then. Internal. */
+    provider_fee: p.decimal().precision(20).scale(4).default('0'),
     status: p.text().$type<PaymentOrderStatus>(),
     provider_payment_request_id: p.text().nullable(),
     provider_payment_method_id: p.text().nullable(),

@@ -5,17 +5,18 @@ import { postJournal, recordTransactions, type TransactionRow } from '../ledger/
 import { assert, must } from '../shared/assert.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { journalKeys, receiptIdFor } from '../shared/ids.ts';
-import { addMoney, compareMoney, negateMoney } from '../shared/money.ts';
+import { addMoney, compareMoney, negateMoney, subtractMoney } from '../shared/money.ts';
 import { hasReceipt } from './find-receipts.ts';
 import { handledPayment, handlerOfOrder } from './handled-payment.ts';
 import type { WakingPort } from './handler.ts';
 import type { ConfirmedPayment } from './payment-contract.ts';
 import { PaymentOrder } from './payment-order.entity.ts';
 import { isFinalOrder, type PaymentOrderStatus } from './payment-order.ts';
+import { costOfPayment } from './provider-cost.ts';
 import { Receipt } from './receipt.entity.ts';
 
 /**
- * Settles a paid order, once: journal (clearing -> target and fee revenue), transaction rows, the handler's effect,
+ * Settles a paid order, once: journal (clearing and provider cost -> target and fee revenue), transaction rows, the handler's effect,
  * receipt and event in one transaction. `payment.amount` (IDR, scale 4) must be nominal plus fee, as the provider
  * confirmed it. A final order stays what it is; what came for it besides is somebody else's step. Money that has a receipt
  * already is not this order's to take: nothing is done, the status is answered as it stands, and the caller asks again.
@@ -38,6 +39,7 @@ export async function settlePayment(
     if (isFinalOrder(order.status) || (await hasReceipt(tx, payment.providerPaymentId))) return order.status;
     const total = addMoney(order.nominal, order.admin_fee);
     assert(compareMoney(payment.amount, total) === 0, 'an order is settled with exactly its total');
+    order.provider_fee = await costOfPayment(tx, { reference: order.id, amount: total });
     order.status = 'PAID';
     order.finalized_at = order.updated_at = new Date();
     tx.create(Receipt, {
@@ -56,7 +58,8 @@ export async function settlePayment(
         kind: 'payment-order.settled',
         businessKey: journalKeys.orderSettled(order.id),
         postings: [
-          { accountId: systemAccounts.gatewayClearing, amount: negateMoney(total) },
+          { accountId: systemAccounts.gatewayClearing, amount: subtractMoney(order.provider_fee, total) },
+          { accountId: systemAccounts.providerCost, amount: negateMoney(order.provider_fee) },
           { accountId: order.target_account_id, amount: order.nominal },
           { accountId: systemAccounts.feeRevenue, amount: order.admin_fee },
         ],

@@ -18,6 +18,8 @@ const PayoutSchema = defineEntity({
     net_amount: p.decimal().precision(20).scale(4),
     /** The provider's share; internal. */
     provider_fee: p.decimal().precision(20).scale(4),
+    /** What of it was posted, which is all of it once the transfer succeeded. */
+    provider_cost: p.decimal().precision(20).scale(4).default('0'),
     bank_code: p.text(),
     texts_sealed: p.text(),
     status: p.text().$type<PayoutStatus>(),

@@ -58,14 +58,19 @@ export async function resolvePayout(
   return standing;
 }
 
-/** Spends the reservation: the net has left through the gateway, the fee stays with us. */
+/**
+ * Spends the reservation: the net has left through the gateway, the fee stays with us, and the provider took its cost
+ * besides, which it keeps when the bank gives the net back.
+ */
 export async function succeed(tx: EntityManager, sealer: Sealer, payout: Payout): Promise<string | null> {
   const { reserved_account_id } = await tx.findOneOrFail(Partner, { id: payout.partner_id });
+  payout.provider_cost = payout.provider_fee;
   return move(tx, sealer, payout, 'succeeded', {
     businessKey: journalKeys.payoutSpent(payout.id),
     postings: [
       { accountId: reserved_account_id, amount: negateMoney(addMoney(payout.net_amount, payout.fee)) },
-      { accountId: systemAccounts.gatewayClearing, amount: payout.net_amount },
+      { accountId: systemAccounts.gatewayClearing, amount: addMoney(payout.net_amount, payout.provider_cost) },
+      { accountId: systemAccounts.providerCost, amount: negateMoney(payout.provider_cost) },
       { accountId: systemAccounts.feeRevenue, amount: payout.fee },
     ],
   });

@@ -57,4 +57,5 @@ export const journalKeys = {
   donationAllocated: (batchId: string): string => `donation-allocation/${batchId}`,
   receiptSuspended: (receiptId: string): string => `receipt/${receiptId}/suspense`,
   receiptSettled: (receiptId: string): string => `receipt/${receiptId}/settled`,
+  platformExternal: (reference: string): string => `platform-external/${reference}`,
 } as const;

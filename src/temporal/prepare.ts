@@ -45,7 +45,7 @@ interface ScheduleEntry {
    */
   catchUp: '1 minute' | '15 minutes' | '1 day';
   /** From midnight UTC. */
-  offset?: '19 hours';
+  offset?: '19 hours' | '20 hours';
   note: string;
 }
 
@@ -129,6 +129,16 @@ export const schedules: readonly ScheduleEntry[] = [
     every: '15 minutes',
     catchUp: '15 minutes',
     note: 'Reads the check_* views and raises a metric',
+  },
+  {
+    scheduleId: 'clearing-comparison',
+    workflowType: 'compareClearing',
+    every: '1 day',
+    // Three in the morning of UTC+7, after the reconciliation has woken what was forgotten. A day that is missed is
+    // made up for by the next, which compares with the last day that agreed.
+    offset: '20 hours',
+    catchUp: '1 day',
+    note: "Holds gateway clearing against the provider's balance",
   },
 ];
 

@@ -36,12 +36,11 @@ describe('The n-th period of a subscription', () => {
     );
   });
 
-  it('is tried when due and one and two days later', () => {
+  it('is tried when due and a day after each attempt, however late that was made', () => {
     const due = dueAt(noon('2026-01-31'), 'monthly', 1);
-    expect([1, 2, 3].map((attempt) => formatWesternIndonesia(attemptAt(due, attempt)).slice(0, 10))).toEqual([
-      '2026-02-28',
-      '2026-03-01',
-      '2026-03-02',
-    ]);
+    const days = (last: Date | null) =>
+      [1, 2, 3].map((attempt) => formatWesternIndonesia(attemptAt(due, attempt, last)).slice(0, 10));
+    expect(days(noon('2026-03-09'))).toEqual(['2026-02-28', '2026-03-10', '2026-03-10']);
+    expect(days(null)).toEqual(['2026-02-28', '2026-03-01', '2026-03-02']);
   });
 });

@@ -125,7 +125,8 @@ if (import.meta.main) {
     await record(client, listRuns(client, taskQueue), directory);
   } catch (error) {
     if (!/UNIMPLEMENTED/i.test(String(error) + String(error instanceof Error ? error.cause : ''))) throw error;
-    await record(client, findRuns(client, JSON.parse(readFileSync(0, 'utf8'))), directory);
+    const names: string[] = JSON.parse(readFileSync(0, 'utf8'));
+    await record(client, findRuns(client, [...names, `${taskQueue}/clearing-comparison`]), directory);
   }
   await connection.close();
 }

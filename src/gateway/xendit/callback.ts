@@ -1,10 +1,17 @@
 import { z } from 'zod';
-import { refuse } from '../../shared/errors.ts';
-import type { CallbackHint } from '../gateway.ts';
+import type { CallbackHint, CallbackReading } from '../gateway.ts';
 
-const envelope = z.object({ event: z.string().min(1).max(100), data: z.unknown() });
+/** A text that the database can hold: half a surrogate pair is no character, and NUL is no text to PostgreSQL. */
+const text = (longest: number) =>
+  z
+    .string()
+    .min(1)
+    .max(longest)
+    .refine((value) => value.isWellFormed() && !value.includes('\u0000'));
 
-const id = z.string().min(1).max(255);
+const envelope = z.object({ event: text(100), data: z.unknown() });
+
+const id = text(255);
 
 const paymentData = z.object({
   id,
@@ -69,18 +76,43 @@ const readers: Record<string, (event: string, data: unknown) => CallbackHint> = 
   },
 };
 
-/**
- * Reads what a callback claims; null for an event that concerns nobody here. Refuses with REQUEST_INVALID, naming the
- * fields but not their values, when the body is not one of the provider's.
- */
-export function readCallback(body: unknown): CallbackHint | null {
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** The bytes as JSON, or what is wrong with them. */
+function parse(bytes: Buffer): { json: unknown } | { unread: string } {
+  if (bytes.length === 0) return { unread: 'the body is empty' };
+  let decoded: string;
   try {
-    const { event, data } = envelope.parse(body);
-    const reader = Object.entries(readers).find(([family]) => event.startsWith(`${family}.`));
-    return reader ? reader[1](event, data) : null;
+    decoded = utf8.decode(bytes);
+  } catch {
+    return { unread: 'the body is not UTF-8' };
+  }
+  try {
+    return { json: JSON.parse(decoded) };
+  } catch {
+    return { unread: 'the body is not JSON' };
+  }
+}
+
+/** Names the fields, not what stood in them. */
+function misshapen({ issues }: z.ZodError, under: readonly string[]): CallbackReading {
+  const fields = new Set(issues.map(({ path }) => [...under, ...path].join('.') || 'body'));
+  return { hint: null, unread: `misshapen: ${[...fields].join(', ')}` };
+}
+
+/** Reads what the bytes of a callback claim, or says why there is nothing to read in them. Never throws. */
+export function readCallback(bytes: Buffer): CallbackReading {
+  const parsed = parse(bytes);
+  if ('unread' in parsed) return { hint: null, unread: parsed.unread };
+  const opened = envelope.safeParse(parsed.json);
+  if (!opened.success) return misshapen(opened.error, []);
+  const { event, data } = opened.data;
+  const reader = Object.entries(readers).find(([family]) => event.startsWith(`${family}.`));
+  if (reader === undefined) return { hint: null, unread: `unknown event: ${event}` };
+  try {
+    return { hint: reader[1](event, data) };
   } catch (error) {
     if (!(error instanceof z.ZodError)) throw error;
-    const fields = error.issues.map(({ path }) => path.join('.') || 'body').join(', ');
-    return refuse('REQUEST_INVALID', `not a callback of the provider: ${fields}`);
+    return misshapen(error, ['data']);
   }
 }

@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import type { Store } from './store.ts';
+
+const rupiah = z.number().int().min(0).max(1e9).default(0);
+
+/** What the provider keeps of each payment that succeeds and for each transfer that is not refused, whole rupiah. */
+export const costsSchema = z.strictObject({ payment: rupiah, transfer: rupiah });
+
+export type Costs = z.infer<typeof costsSchema>;
+
+const read = (store: Store, name: string): unknown => {
+  const row = store.get('select value from settings where name = ?', name);
+  return row && JSON.parse(String(row.value));
+};
+
+const write = (store: Store, name: string, value: unknown): void => {
+  store.run(
+    'insert into settings (name, value) values (?, ?) on conflict (name) do update set value = excluded.value',
+    name,
+    JSON.stringify(value),
+  );
+};
+
+/** What the next payment and transfer cost; those that were made keep theirs. */
+export const readCosts = (store: Store): Costs => costsSchema.parse(read(store, 'costs') ?? {});
+
+/** Replaces both at once. */
+export const writeCosts = (store: Store, costs: Costs): void => write(store, 'costs', costs);
+
+/** What the business itself has brought to its balance, less what it took away. */
+export const readOwnMoney = (store: Store): number => Number(read(store, 'own_money') ?? 0);
+
+/** The business brings money by other ways than a payment, or takes some away (below 0). */
+export const moveOwnMoney = (store: Store, amount: number): void =>
+  store.transaction(() => write(store, 'own_money', readOwnMoney(store) + amount));

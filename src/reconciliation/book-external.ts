@@ -1,0 +1,81 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { recordEvent } from '../events/record-event.ts';
+import { systemAccounts } from '../ledger/account.ts';
+import { postJournal } from '../ledger/post-journal.ts';
+import { refuse } from '../shared/errors.ts';
+import { journalKeys } from '../shared/ids.ts';
+import { compareMoney, formatMoney, isMoney, type Money, negateMoney } from '../shared/money.ts';
+import { isPlainText } from '../shared/plain-text.ts';
+
+/** The longest reference of a movement at the provider, in characters. */
+const longestReference = 64;
+
+export interface ExternalMovement {
+  /** IDR, at most four decimals: above 0 money that the platform brought to the provider, below 0 that it took away. */
+  amount: Money;
+  /** By which the provider's statement knows it: one movement is booked once. */
+  reference: string;
+  actorId: string | null;
+  requestId: string | null;
+}
+
+/**
+ * Books what the platform itself moved at the provider (a top-up, a withdrawal, a charge of the provider's that no
+ * payment explains), inside the caller's transaction, once for a reference. Its counterpart is fee revenue, the
+ * platform's own money there: what is owed to others cannot be withdrawn. Returns whether it was booked now. Refuses
+ * with REQUEST_INVALID an amount of 0 or no amount, no reference and one that was booked with another amount, and with
+ * INSUFFICIENT_BALANCE more than the platform's own money; then the transaction must be rolled back.
+ */
+export async function bookExternal(
+  tx: EntityManager,
+  { amount, reference, actorId, requestId }: ExternalMovement,
+): Promise<boolean> {
+  if (!isMoney(amount) || compareMoney(amount, '0') === 0) {
+    refuse('REQUEST_INVALID', 'amount: is an amount other than 0 with at most four decimals');
+  }
+  if (reference.trim() === '' || reference.length > longestReference || !isPlainText(reference)) {
+    refuse('REQUEST_INVALID', `reference: is a text of 1 to ${longestReference} characters, none a control character`);
+  }
+  const businessKey = journalKeys.platformExternal(reference);
+  const journalId = await postJournal(tx, {
+    kind: 'platform.external',
+    businessKey,
+    postings: [
+      { accountId: systemAccounts.gatewayClearing, amount: negateMoney(amount) },
+      { accountId: systemAccounts.feeRevenue, amount: formatMoney(amount) },
+    ],
+  });
+  if (journalId === null) {
+    await refuseOtherAmount(tx, businessKey, amount);
+    return false;
+  }
+  if (compareMoney(amount, '0') < 0) await refuseOthersMoney(tx);
+  await recordEvent(tx, {
+    event: 'EXTERNAL_BOOKED',
+    impact: 'HIGH',
+    resourceType: 'journal',
+    resourceId: journalId,
+    actorId,
+    requestId,
+    data: { amount: formatMoney(amount), reference },
+  });
+  return true;
+}
+
+async function refuseOtherAmount(tx: EntityManager, businessKey: string, amount: Money): Promise<void> {
+  const same = await tx.execute<unknown[]>(
+    `select 1 from postings p join journals j on j.id = p.journal_id
+     where j.business_key = ? and p.account_id = ? and p.amount = ?`,
+    [businessKey, systemAccounts.feeRevenue, amount],
+  );
+  if (same.length === 0) refuse('REQUEST_INVALID', 'reference: it was booked with another amount');
+}
+
+/** Revenue is the platform's own only as far as it covers what the provider has cost. */
+async function refuseOthersMoney(tx: EntityManager): Promise<void> {
+  const short = await tx.execute<unknown[]>('select 1 where account_balance(?) + account_balance(?) < 0', [
+    systemAccounts.feeRevenue,
+    systemAccounts.providerCost,
+  ]);
+  if (short.length > 0) refuse('INSUFFICIENT_BALANCE', "amount: it is more than the platform's own money");
+}

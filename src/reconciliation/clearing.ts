@@ -1,0 +1,75 @@
+import { addMoney, compareMoney, type Money, subtractMoney } from '../shared/money.ts';
+
+/** Pure facts about the comparison of gateway clearing with the provider's balance. Workflows use them too. */
+
+/** Both balances at one moment, IDR, scale 4. */
+export interface ClearingMeasurement {
+  /** `YYYY-MM-DD`, in UTC+7. */
+  day: string;
+  /** Our books were read at the first instant, and the provider had answered at the second; ISO 8601. */
+  readAt: string;
+  answeredAt: string;
+  /** What the provider says that it holds. */
+  providerBalance: Money;
+  /** What our books say that it holds: the balance of gateway clearing, turned round. */
+  clearingBalance: Money;
+  /** What had been booked since this instant when they were read, ISO 8601. */
+  bookedSince: string;
+  booked: Booked;
+}
+
+/** Money that came to the provider and money that left it. */
+export interface Moved {
+  received: Money;
+  spent: Money;
+}
+
+/** The same by our books, and what was reserved for transfers that failed. */
+export interface Booked extends Moved {
+  returned: Money;
+}
+
+/** Between which amounts the provider's balance less ours certainly lies. While nothing is under way they are one. */
+export interface OffsetRange {
+  low: Money;
+  high: Money;
+}
+
+/**
+ * The range that one measurement allows, by what was under way then: what was booked as received just afterwards may
+ * have been at the provider already, and what was sent or booked as spent just afterwards may have left it.
+ */
+export function rangeOf(
+  measured: Pick<ClearingMeasurement, 'providerBalance' | 'clearingBalance'>,
+  { received, spent }: Moved,
+): OffsetRange {
+  const apart = subtractMoney(measured.providerBalance, measured.clearingBalance);
+  return { low: subtractMoney(apart, received), high: addMoney(apart, spent) };
+}
+
+/**
+ * What the money under way does not explain, since the days that agreed: 0, or by how much the provider has more
+ * (positive) or less (negative). What agrees narrows the range, so that small differences do not add up unseen.
+ */
+export function judgeRange(
+  agreed: OffsetRange | null,
+  measured: OffsetRange,
+): { difference: Money; range: OffsetRange } {
+  if (agreed === null) return { difference: '0.0000', range: measured };
+  if (compareMoney(measured.low, agreed.high) > 0) {
+    return { difference: subtractMoney(measured.low, agreed.high), range: measured };
+  }
+  if (compareMoney(measured.high, agreed.low) < 0) {
+    return { difference: subtractMoney(measured.high, agreed.low), range: measured };
+  }
+  const low = compareMoney(measured.low, agreed.low) > 0 ? measured.low : agreed.low;
+  const high = compareMoney(measured.high, agreed.high) < 0 ? measured.high : agreed.high;
+  return { difference: '0.0000', range: { low, high } };
+}
+
+/** How a day ended. */
+export interface ClearingVerdict {
+  day: string;
+  agreed: boolean;
+  difference: Money;
+}

@@ -1,0 +1,149 @@
+import { systemAccounts } from '../../src/ledger/account.ts';
+import { runChecks } from '../../src/ledger/run-checks.ts';
+import { addMoney, negateMoney, subtractMoney } from '../../src/shared/money.ts';
+import { buildPayer, magicAccount, pay, payoutWhen } from '../payouts/build-payouts.ts';
+import { balanceOf, buildIndividual } from '../support/build.ts';
+import { freshKey } from '../support/partner.ts';
+import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+
+let stack: Stack;
+beforeAll(async () => {
+  stack = await startStack({ worker: true, sandbox: true });
+  // What the provider keeps of a payment and of a transfer, and what is priced here for it.
+  expect((await stack.sandbox.put('/sandbox/costs', { payment: 3_054, transfer: 2_500 })).status).toBe(200);
+  await stack
+    .em()
+    .execute('update payment_channels set provider_fee_fixed = 3000, provider_fee_basis_points = 10 where id = 1');
+}, 60_000);
+afterAll(() => stack.stop());
+afterEach(() => expectChecksEmpty(stack));
+
+const books = async () => ({
+  cost: await balanceOf(stack, systemAccounts.providerCost),
+  clearing: await balanceOf(stack, systemAccounts.gatewayClearing),
+  provider: await stack.deps.gateway.readBalance(),
+});
+/** By how much the provider's cost and our claim on it grew, and the balance there. */
+async function changeOf(deed: () => Promise<unknown>) {
+  const before = await books();
+  await deed();
+  const after = await books();
+  return {
+    cost: negateMoney(subtractMoney(after.cost, before.cost)),
+    clearing: negateMoney(subtractMoney(after.clearing, before.clearing)),
+    provider: subtractMoney(after.provider, before.provider),
+  };
+}
+
+const payer = () =>
+  buildPayer(stack, {
+    fees: [
+      { method: 'payout', fixed: '4000', basis_points: 0, provider_fixed: '2500', provider_basis_points: 0 },
+      { method: 'virtual_account', fixed: '5000', basis_points: 0, provider_fixed: '3054', provider_basis_points: 0 },
+    ],
+  });
+/** A top-up of IDR 50,000 with a fee of 4,000, paid as often as asked. */
+const topUp = async (times: number) => {
+  const user = await buildIndividual(stack);
+  const body = { reference_type: 'account_top_up', reference_id: user.accountId, payment_id: 1, amount: 50_000 };
+  const order = (await stack.post('/v1/payments/gateway', body, { token: user.token })).body.data;
+  for (let time = 0; time < times; time += 1) {
+    await stack.sandbox.post('/sandbox/pay', { payment_code: order.payment_code });
+    await eventually(
+      () => stack.em().execute<unknown[]>('select 1 from receipts where reference = ?', [order.payment_order_id]),
+      (receipts) => receipts.length > time,
+    );
+  }
+};
+
+describe('The books never hold money that the provider has kept for itself', () => {
+  it('of a payout: what it cost is posted when it succeeds', async () => {
+    const partner = await payer();
+    const change = await changeOf(async () => {
+      const { id } = await pay(partner);
+      await payoutWhen(partner, id, 'succeeded');
+    });
+    expect(change).toEqual({ cost: '2500.0000', clearing: '-98500.0000', provider: '-98500.0000' });
+  });
+
+  it('of a payout that is reversed: the net comes back, the cost does not', async () => {
+    const partner = await payer();
+    const change = await changeOf(async () => {
+      const { id } = await pay(partner, { bank_account_number: magicAccount('654321') });
+      await payoutWhen(partner, id, 'reversed');
+    });
+    expect(change).toEqual({ cost: '2500.0000', clearing: '-2500.0000', provider: '-2500.0000' });
+  });
+
+  it('of a payout that fails: nothing', async () => {
+    const partner = await payer();
+    const change = await changeOf(async () => {
+      const { id } = await pay(partner, { bank_account_number: magicAccount('999999') });
+      await payoutWhen(partner, id, 'failed');
+    });
+    expect(change).toEqual({ cost: '0.0000', clearing: '0.0000', provider: '0.0000' });
+  });
+
+  it('of an order of a user: what its channel costs, fixed and by the amount', async () => {
+    expect(await changeOf(() => topUp(1))).toEqual({
+      cost: '3054.0000',
+      clearing: '50946.0000',
+      provider: '50946.0000',
+    });
+  });
+
+  it('of money that comes twice: the second is in suspense whole, less its cost in clearing', async () => {
+    const suspense = await balanceOf(stack, systemAccounts.suspense);
+    expect(await changeOf(() => topUp(2))).toEqual({
+      cost: '6108.0000',
+      clearing: '101892.0000',
+      provider: '101892.0000',
+    });
+    expect(await balanceOf(stack, systemAccounts.suspense)).toBe(addMoney(suspense, '54000'));
+  });
+
+  it('of a payment to a partner', async () => {
+    const partner = await payer();
+    const change = await changeOf(async () => {
+      const body = { method: 'virtual_account', channel: 'BNI', amount: '50000', customer_name: 'Budi' };
+      const { id, payment_code } = (await partner.post('/payments', body, freshKey())).body.data;
+      await stack.sandbox.post('/sandbox/pay', { payment_code });
+      await eventually(
+        async () => (await partner.get(`/payments/${id}`)).body.data?.status,
+        (status) => status === 'PAID' || status === 'succeeded' || status === 'paid',
+      );
+    });
+    expect(change).toEqual({ cost: '3054.0000', clearing: '46946.0000', provider: '46946.0000' });
+  });
+});
+
+describe('A cost that is not what was posted is never passed over by the checks', () => {
+  beforeAll(async () => {
+    const partner = await payer();
+    await payoutWhen(partner, (await pay(partner)).id, 'succeeded');
+    await topUp(1);
+  });
+
+  it.each([
+    ['check_payouts_posted_once', 'update payouts set provider_cost = 0'],
+    ['check_payouts_posted_once', 'update payouts set provider_fee = provider_fee + 1'],
+    ['check_orders_posted_once', 'update payment_orders set provider_fee = 0'],
+    ['check_orders_posted_once', "update payment_orders set status = 'EXPIRED'"],
+    ['check_partner_payments_posted_once', 'update partner_payments set provider_fee = provider_fee + 1'],
+    ...['check_payouts_posted_once', 'check_orders_posted_once', 'check_partner_payments_posted_once'].map((view) => [
+      view,
+      `delete from postings where account_id = '${systemAccounts.providerCost}'`,
+    ]),
+  ])('%s sees: %s', async (view = '', sql = '') => {
+    const em = stack.em();
+    await em.begin();
+    try {
+      await em.execute("set local session_replication_role = 'replica'");
+      await em.execute(sql);
+      const seen = (await runChecks(em)).filter(({ violations }) => violations > 0).map(({ check }) => check);
+      expect(seen).toContain(view);
+    } finally {
+      await em.rollback();
+    }
+  });
+});

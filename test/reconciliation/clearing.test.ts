@@ -1,0 +1,184 @@
+import fc from 'fast-check';
+import { createMetrics } from '../../src/http/metrics.ts';
+import { systemAccounts } from '../../src/ledger/account.ts';
+import { bookExternal } from '../../src/reconciliation/book-external.ts';
+import { judgeRange, type OffsetRange } from '../../src/reconciliation/clearing.ts';
+import { judgeClearing, measureClearing } from '../../src/reconciliation/compare-clearing.ts';
+import { measureClearingDifference } from '../../src/reconciliation/measure-clearing.ts';
+import { newId } from '../../src/shared/ids.ts';
+import { buildPayer, magicAccount, pay, payoutWhen, settleAtProvider } from '../payouts/build-payouts.ts';
+import { type BuiltUser, balanceOf, buildIndividual } from '../support/build.ts';
+import type { BuiltPartner } from '../support/partner.ts';
+import { eventually, expectChecksEmpty } from '../support/stack.ts';
+import { startTimeSkippingStack, type TimeSkippingStack } from '../support/time-skipping.ts';
+
+let stack: TimeSkippingStack;
+let partner: BuiltPartner;
+let payer: BuiltUser;
+beforeAll(async () => {
+  stack = await startTimeSkippingStack();
+  partner = await buildPayer(stack);
+  payer = await buildIndividual(stack);
+}, 90_000);
+afterAll(() => stack.stop());
+afterEach(() => expectChecksEmpty(stack));
+
+let dayNumber = 0;
+const measure = () => measureClearing(stack.em(), stack.deps.gateway, { signal: AbortSignal.timeout(10_000) });
+/** Judges what was measured as the next day's. */
+const judge = (measured: Awaited<ReturnType<typeof measure>>) => {
+  dayNumber += 1;
+  const day = new Date(Date.UTC(2030, 0, dayNumber)).toISOString().slice(0, 10);
+  return judgeClearing(stack.em(), { measured: { ...measured, day } });
+};
+const compare = async () => judge(await measure());
+const agrees = { agreed: true, difference: '0.0000' };
+const move = (amount: number) => stack.sandbox.post('/sandbox/balance', { amount });
+const book = (amount: string, reference: string) =>
+  stack.em().transactional((tx) => bookExternal(tx, { amount, reference, actorId: null, requestId: null }));
+const differencesTold = async () =>
+  Number(
+    (
+      await stack.em().execute<{ n: string }[]>("select count(*) as n from events where event = 'CLEARING_DIFFERENCE'")
+    )[0]?.n,
+  );
+const topUp = async () => {
+  const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 50_000 };
+  return (await stack.post('/v1/payments/gateway', body, { token: payer.token })).body.data;
+};
+const payOrder = async ({ payment_order_id: id, payment_code }: { payment_order_id: string; payment_code: string }) => {
+  await stack.sandbox.post('/sandbox/pay', { payment_code });
+  await eventually(
+    () => stack.em().execute<unknown[]>('select 1 from receipts where reference = ?', [id]),
+    (receipts) => receipts.length > 0,
+  );
+};
+
+describe('The comparison with the provider’s balance', () => {
+  it('by its workflow, keeps the day’s result; the first day agrees, whatever both are', async () => {
+    const { taskQueue } = stack.deps.temporal;
+    const verdict = await stack.time.client.workflow.execute('compareClearing', {
+      workflowId: `${taskQueue}/clearing-comparison`,
+      taskQueue,
+    });
+    expect(verdict).toMatchObject(agrees);
+    const rows = await stack.em().execute<object[]>('select * from clearing_comparisons');
+    expect(rows).toMatchObject([{ agreed: true, agreed_day: null, provider_change: null }]);
+  });
+
+  it('agrees after payments, and payouts that succeed, fail and come back', async () => {
+    await payOrder(await topUp());
+    await payoutWhen(partner, (await pay(partner)).id, 'succeeded');
+    await payoutWhen(partner, (await pay(partner, { bank_account_number: magicAccount('999999') })).id, 'failed');
+    await payoutWhen(partner, (await pay(partner, { bank_account_number: magicAccount('654321') })).id, 'reversed');
+    expect(await compare()).toMatchObject(agrees);
+    const [row] = await stack.em().execute<object[]>('select * from clearing_comparisons order by day desc limit 1');
+    expect(row).toMatchObject({
+      provider_change: '-46000.0000',
+      clearing_change: '-46000.0000',
+      received_under_way: '0.0000',
+    });
+  });
+
+  it('takes no transfer under way for a difference, nor a payment that is booked just afterwards', async () => {
+    const order = await topUp();
+    const { id } = await pay(partner, { bank_account_number: magicAccount('131313') });
+    await eventually(
+      () => stack.em().execute<unknown[]>("select 1 from payouts where id = ? and last_word = 'accepted'", [id]),
+      (rows) => rows.length > 0,
+    );
+    await stack.worker?.stop();
+    await stack.sandbox.post('/sandbox/pay', { payment_code: order.payment_code });
+    const measured = await measure();
+    // What the worker would book a moment later.
+    await book('54000', `stands-for-${order.payment_order_id}`);
+    expect(await judge(measured)).toMatchObject(agrees);
+    const [row] = await stack.em().execute<object[]>('select * from clearing_comparisons order by day desc limit 1');
+    expect(row).toMatchObject({ received_under_way: '54000.0000', spent_under_way: '100000.0000' });
+    expect(await compare()).toMatchObject(agrees);
+    await settleAtProvider(stack, id, 'FAILED');
+  });
+});
+
+describe('A difference with the provider’s balance', () => {
+  it('is never passed over: it is kept, told once and measured, until what moved is booked', async () => {
+    await book('1000000', newId());
+    await move(1_000_000);
+    expect(await compare()).toMatchObject({ agreed: true });
+    const told = await differencesTold();
+    await move(-250_000);
+    const measured = await measure();
+    const verdict = await judge(measured);
+    // The transfer that is under way by our books explains IDR 100,000 of it.
+    expect(verdict).toMatchObject({ agreed: false, difference: '-150000.0000' });
+    await judgeClearing(stack.em(), { measured: { ...measured, day: verdict.day } });
+    expect(await differencesTold()).toBe(told + 1);
+    const metrics = createMetrics({ defaults: false });
+    measureClearingDifference(metrics, stack.deps.orm);
+    expect(await metrics.registry.metrics()).toContain(`amanah_clearing_difference ${Number(verdict.difference)}`);
+    await book('-250000', newId());
+    expect(await compare()).toMatchObject(agrees);
+    expect(await metrics.registry.metrics()).toContain('amanah_clearing_difference 0');
+  });
+
+  it('of a little each day never adds up unseen behind what is under way', () => {
+    const range = fc.record({ slack: fc.nat(1_000), below: fc.nat(1_000) });
+    const days = fc.array(range, { minLength: 1, maxLength: 30 });
+    const property = fc.property(days, fc.nat(1_000), (measurements, truth) => {
+      let agreed: OffsetRange | null = null;
+      for (const { slack, below } of measurements) {
+        const measured: OffsetRange = { low: `${truth - below}.0000`, high: `${truth + slack}.0000` };
+        const verdict: ReturnType<typeof judgeRange> = judgeRange(agreed, measured);
+        expect(verdict.difference).toBe('0.0000');
+        agreed = verdict.range;
+      }
+      // Beyond what the day that left least open allows, a difference is seen whole, with its sign.
+      const above = truth + Math.min(...measurements.map(({ slack }) => slack)) + 7;
+      const under = truth - Math.min(...measurements.map(({ below }) => below)) - 7;
+      expect(judgeRange(agreed, { low: `${above}.0000`, high: `${above}.0000` }).difference).toBe('7.0000');
+      expect(judgeRange(agreed, { low: `${under}.0000`, high: `${under}.0000` }).difference).toBe('-7.0000');
+    });
+    fc.assert(property);
+  });
+});
+
+describe('What the platform itself moves at the provider', () => {
+  it('is booked once for a reference, against its own money there', async () => {
+    const before = await balanceOf(stack, systemAccounts.feeRevenue);
+    const reference = newId();
+    expect(await book('5000.0001', reference)).toBe(true);
+    expect(await book('5000.0001', reference)).toBe(false);
+    await expect(book('5000', reference)).rejects.toThrow('reference');
+    expect(await book('-5000.0001', newId())).toBe(true);
+    expect(await balanceOf(stack, systemAccounts.feeRevenue)).toBe(before);
+  });
+
+  it.each([
+    ['an amount of 0', '0', 'r', 'amount'],
+    ['what is no amount', '1e5', 'r', 'amount'],
+    ['five decimals', '1.00001', 'r', 'amount'],
+    ['no reference', '1', ' ', 'reference'],
+    ['a long reference', '1', 'r'.repeat(65), 'reference'],
+    ['a reference with a control character', '1', 'r\u0000', 'reference'],
+  ])('is refused with %s', async (_, amount, reference, field) => {
+    await expect(book(amount, reference)).rejects.toThrow(field);
+  });
+
+  it('is never more than its own: what is owed to others stays, and what the provider has cost is not there', async () => {
+    const own = Number(await balanceOf(stack, systemAccounts.feeRevenue));
+    await expect(book(`-${own + 1}`, newId())).rejects.toMatchObject({ code: 'INSUFFICIENT_BALANCE' });
+    await expect(
+      stack.em().transactional(async (tx) => {
+        await tx.execute('select post_journal(?, ?, ?, array[?, ?]::uuid[], array[-10, 10]::numeric[])', [
+          newId(),
+          newId(),
+          'test',
+          systemAccounts.providerCost,
+          systemAccounts.gatewayClearing,
+        ]);
+        await bookExternal(tx, { amount: `-${own}`, reference: newId(), actorId: null, requestId: null });
+      }),
+    ).rejects.toMatchObject({ code: 'INSUFFICIENT_BALANCE' });
+    expect(Number(await balanceOf(stack, systemAccounts.feeRevenue))).toBe(own);
+  });
+});

@@ -1,0 +1,21 @@
+import { proxyActivities, setCurrentDetails, sleep } from '@temporalio/workflow';
+import type { Activities } from '../activities/index.ts';
+import type { ClearingVerdict } from '../src/reconciliation/clearing.ts';
+
+const { measureClearing, judgeClearing } = proxyActivities<Activities>({
+  startToCloseTimeout: '1 minute',
+  retry: { initialInterval: '1 minute', maximumInterval: '1 hour', maximumAttempts: 12 },
+});
+
+/**
+ * Started by a schedule: holds gateway clearing against the provider's balance. Both are read at one moment and judged
+ * ten minutes later, when what the provider had done by then has been booked.
+ */
+export async function compareClearing(): Promise<ClearingVerdict> {
+  const measured = await measureClearing({});
+  setCurrentDetails(`Measured ${measured.day}; judged in ten minutes.`);
+  await sleep('10 minutes');
+  const verdict = await judgeClearing({ measured });
+  setCurrentDetails(`${verdict.day}: ${verdict.agreed ? 'agreed' : `a difference of IDR ${verdict.difference}`}.`);
+  return verdict;
+}
