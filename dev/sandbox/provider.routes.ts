@@ -2,6 +2,7 @@ import { Router } from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import { z } from 'zod';
 import { createInstrument, createPaymentRequestBody } from './create-instrument.ts';
+import { readFaults } from './faults.ts';
 import {
   leaveUnanswered,
   makeOnce,
@@ -137,7 +138,8 @@ export function providerRoutes({ store, secretKey, wake }: ProviderOptions): Rou
     const body = await readJson(ctx, createPayoutBody);
     const fate = fateOf(body.channel_properties.account_number);
     if (fate.refused) throw new WireError(400, fate.refused, 'the destination does not take this transfer');
-    if (fate.silence === 'instead') return leaveUnanswered(ctx);
+    const isFirst = () => store.run('insert or ignore into lost_requests (key) values (?)', key) > 0;
+    if (fate.silence === 'instead' || (fate.silence === 'at first' && isFirst())) return leaveUnanswered(ctx);
     const id = makeOnce(store, 'payouts', key, body, () => createTransfer(store, body, key).id);
     wake();
     if (fate.silence === 'after') return leaveUnanswered(ctx);
@@ -150,7 +152,10 @@ export function providerRoutes({ store, secretKey, wake }: ProviderOptions): Rou
     const limit = queryLimit(ctx);
     const referenceId = queryValue(ctx, 'reference_id');
     if (referenceId === undefined) throw invalid('reference_id is required');
-    const found = listTransfers(store, { referenceId, afterId: queryValue(ctx, 'after_id'), limit });
+    const listed = Date.now() - readFaults(store).requests.list_delay_ms;
+    const found = listTransfers(store, { referenceId, afterId: queryValue(ctx, 'after_id'), limit }).filter(
+      ({ created }) => Date.parse(created) <= listed,
+    );
     ctx.body = { ...presentList(found, limit, presentTransfer), links: {} };
   });
 

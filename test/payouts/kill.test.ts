@@ -5,9 +5,11 @@ import { type ProcessStack, startProcessStack } from '../support/processes.ts';
 import { isFullRun } from '../support/run.ts';
 import { eventually, expectChecksEmpty } from '../support/stack.ts';
 import {
+  ageAttempts,
   buildPayer,
   magicAccount,
   payoutBody,
+  payoutWhen,
   readBalance,
   readPayout,
   setFaults,
@@ -122,6 +124,21 @@ describe('Payouts whose answer never arrives, their worker killed with -9', () =
     },
     120_000,
   );
+});
+
+describe('A payout whose worker is killed between the row of its attempt and the request', () => {
+  it('never waits for a person: it is paid once, two minutes later', async () => {
+    stack.arm('send-transfer.attempt-written=kill');
+    const dying = stack.worker.exited.then(() => stack.restart());
+    const id = await payWithPatience('111111');
+    await dying;
+    await settled(id);
+    expect(await transfersOf(stack, id)).toEqual([]);
+    await ageAttempts(stack, id, 2);
+    await payoutWhen(partner, id, 'succeeded', 60_000);
+    expect(await transfersOf(stack, id)).toMatchObject([{ status: 'SUCCEEDED', idempotency_key: id }]);
+    expect(await readBalance(partner)).toMatchObject({ balance: '900000.0000', pending: '0.0000' });
+  }, 120_000);
 });
 
 describe('A payout whose workflow is reset to its first task', () => {

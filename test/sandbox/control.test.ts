@@ -116,7 +116,14 @@ describe('faults', () => {
     await sandbox.setFaults({ callbacks: { copies: 3, drop: true }, requests: { error_rate: 0.5 } });
     expect((await sandbox.setFaults({ requests: { hang_rate: 0.1 } })).body).toEqual({
       callbacks: { copies: 1, delay_ms: 0, shuffle: false, drop: false },
-      requests: { error_rate: 0, hang_rate: 0.1, hang_after_effect: false },
+      requests: {
+        error_rate: 0,
+        hang_rate: 0.1,
+        hang_after_effect: false,
+        limit_rate: 0,
+        retry_after_seconds: 1,
+        list_delay_ms: 0,
+      },
     });
     expect((await sandbox.get('/sandbox/faults')).body.requests.hang_rate).toBe(0.1);
     expect((await sandbox.setFaults({ requests: { error_rate: 2 } })).status).toBe(400);

@@ -1,10 +1,11 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { type CallBudget, unlimited } from '../call-budget.ts';
 import type { Gateway } from '../gateway.ts';
 import { readCallback } from './callback.ts';
 import type { ClientSettings } from './client.ts';
 import { expireInstrument, findInstrument, findPayment, requestInstrument } from './instruments.ts';
 import { listRecords } from './records.ts';
-import { findTransfer, readBalance, requestTransfer } from './transfers.ts';
+import { digestTransfer, findTransfer, readBalance, requestTransfer } from './transfers.ts';
 
 export interface XenditGatewayOptions {
   secretKey: string;
@@ -15,6 +16,8 @@ export interface XenditGatewayOptions {
   fetch?: typeof fetch;
   /** What one call may take, in milliseconds; below every activity's own time. */
   timeoutMs?: number;
+  /** What all calls are taken out of; without one they are not limited. */
+  budget?: CallBudget;
 }
 
 const defaultTimeoutMs = 8_000;
@@ -28,6 +31,8 @@ export function createXenditGateway(options: XenditGatewayOptions): Gateway {
     url: options.url,
     fetch: options.fetch ?? fetch,
     timeoutMs: options.timeoutMs ?? defaultTimeoutMs,
+    budget: options.budget ?? unlimited,
+    payout: false,
   };
   const expectedToken = digest(options.callbackToken);
   return {
@@ -36,6 +41,7 @@ export function createXenditGateway(options: XenditGatewayOptions): Gateway {
     findPayment: (methodId, paymentId, callOptions) => findPayment(settings, methodId, paymentId, callOptions),
     expireInstrument: (methodId, callOptions) => expireInstrument(settings, methodId, callOptions),
     requestTransfer: (request, callOptions) => requestTransfer(settings, request, callOptions),
+    digestTransfer,
     findTransfer: (reference, callOptions) => findTransfer(settings, reference, callOptions),
     listRecords: (period, callOptions) => listRecords(settings, period, callOptions),
     readBalance: (callOptions) => readBalance(settings, callOptions),
