@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import type { Client } from '@temporalio/client';
+import { startWorker } from '../../dev/service-parts.ts';
 import { openTemporal } from '../../src/temporal/connect.ts';
 import { type BuiltPartner, freshKey } from '../support/partner.ts';
 import { type ProcessStack, startProcessStack } from '../support/processes.ts';
@@ -139,6 +141,36 @@ describe('A payout whose worker is killed between the row of its attempt and the
     expect(await transfersOf(stack, id)).toMatchObject([{ status: 'SUCCEEDED', idempotency_key: id }]);
     expect(await readBalance(partner)).toMatchObject({ balance: '900000.0000', pending: '0.0000' });
   }, 120_000);
+});
+
+/** With the whole process, as a machine that sleeps stops it; what it does inside is tested step by step elsewhere. */
+(isFullRun() ? describe : describe.skip)('A worker that is stopped between the row of an attempt and the wire', () => {
+  it('never sends when it goes on: its twin has asked and sent meanwhile', async () => {
+    const sleeper = stack.worker;
+    stack.arm('send-transfer.attempt-written=stop');
+    const id = await payWithPatience('111111');
+    await eventually(
+      async () => readFileSync(`/proc/${sleeper.pid}/stat`, 'utf8').split(') ')[1]?.[0],
+      (state) => state === 'T',
+    );
+    stack.arm('');
+    const twin = await startWorker({ env: stack.env, logFile: 'ignore' });
+    try {
+      await settled(id);
+      await ageAttempts(stack, id, 2);
+      await payoutWhen(partner, id, 'succeeded', 60_000);
+    } finally {
+      sleeper.kill('SIGCONT');
+    }
+    const outcomes = await eventually(
+      () => stack.em().execute('select outcome from payout_attempts where payout_id = ? order by number', [id]),
+      ([first]) => first?.outcome !== null,
+    );
+    await twin.stop();
+    expect(outcomes).toEqual([{ outcome: 'unsent' }, { outcome: 'accepted' }]);
+    expect(await transfersOf(stack, id)).toHaveLength(1);
+    expect(await readBalance(partner)).toMatchObject({ balance: '900000.0000', pending: '0.0000' });
+  }, 240_000);
 });
 
 describe('A payout whose workflow is reset to its first task', () => {
