@@ -108,10 +108,16 @@ describe('The very same request', () => {
       ({ said }) => said === 'succeeded',
     );
     expect(await steps.resolve(id, word)).toMatchObject({ status: 'succeeded' });
-    // What the provider has known once is not made again when it forgets it.
+  });
+
+  it('is never made again once the provider has known it, though it forgets it', async () => {
+    const id = await to('131313');
+    expect(await steps.send(id)).toMatchObject({ said: 'accepted' });
     await setFaults(stack, { requests: { list_delay_ms: 180_000 } });
     await ageAttempts(stack, id, 60);
     expect(await steps.ask(id)).toEqual(mayNot);
+    expect(await steps.send(id)).toEqual(mayNot);
+    expect(await steps.madeOf(id)).toBe(1);
   });
 
   it('is never made by two at once: twins of the step make one attempt', async () => {
