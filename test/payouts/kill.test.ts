@@ -112,7 +112,8 @@ describe('Payouts whose answer never arrives, their worker killed with -9', () =
         const transfers = await transfersOf(stack, id);
         if (index === 1) expect(transfers).toEqual([]);
         if (transfers.length === 0) {
-          // Killed between the attempt and its request, or never taken: nobody guesses. The money stays reserved.
+          // Killed between the attempt and its request, or never taken: nobody guesses. The money stays reserved, at least
+          // until the provider, two minutes after the attempt, does not know it.
           expect(status).toBe('pending');
           reserved += 100_000;
         } else {
