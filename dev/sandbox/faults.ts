@@ -21,10 +21,10 @@ export const faultsSchema = z.strictObject({
       /** The share answered 429, without effect, and what `Retry-After` says then. */
       limit_rate: rate,
       retry_after_seconds: z.number().int().min(1).max(86_400).default(1),
-      /** A transfer is listed under its reference only this long after it was made. */
-      list_delay_ms: z.number().int().min(0).max(86_400_000).default(0),
     })
     .prefault({}),
+  /** A payment appears in the list of its payment method so much later than its request says paid. */
+  listing: z.strictObject({ lag_ms: z.number().int().min(0).max(86_400_000).default(0) }).prefault({}),
 });
 
 export type Faults = z.infer<typeof faultsSchema>;

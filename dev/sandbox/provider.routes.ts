@@ -152,9 +152,9 @@ export function providerRoutes({ store, secretKey, wake }: ProviderOptions): Rou
     const limit = queryLimit(ctx);
     const referenceId = queryValue(ctx, 'reference_id');
     if (referenceId === undefined) throw invalid('reference_id is required');
-    const listed = Date.now() - readFaults(store).requests.list_delay_ms;
+    const listedUntil = Date.now() - readFaults(store).listing.lag_ms;
     const found = listTransfers(store, { referenceId, afterId: queryValue(ctx, 'after_id'), limit }).filter(
-      ({ created }) => Date.parse(created) <= listed,
+      ({ created }) => Date.parse(created) <= listedUntil,
     );
     ctx.body = { ...presentList(found, limit, presentTransfer), links: {} };
   });

@@ -94,7 +94,7 @@ describe('The very same request', () => {
   });
 
   it('never makes a second transfer where the first was made and the provider lists it late', async () => {
-    await setFaults(stack, { requests: { list_delay_ms: 180_000 } });
+    await setFaults(stack, { listing: { lag_ms: 180_000 } });
     const id = await to('900003');
     expect(await steps.send(id)).toEqual({ said: 'silent' });
     await ageAttempts(stack, id, 2);
@@ -113,7 +113,7 @@ describe('The very same request', () => {
   it('is never made again once the provider has known it, though it forgets it', async () => {
     const id = await to('131313');
     expect(await steps.send(id)).toMatchObject({ said: 'accepted' });
-    await setFaults(stack, { requests: { list_delay_ms: 180_000 } });
+    await setFaults(stack, { listing: { lag_ms: 180_000 } });
     await ageAttempts(stack, id, 60);
     expect(await steps.ask(id)).toEqual(mayNot);
     expect(await steps.send(id)).toEqual(mayNot);

@@ -122,8 +122,8 @@ describe('faults', () => {
         hang_after_effect: false,
         limit_rate: 0,
         retry_after_seconds: 1,
-        list_delay_ms: 0,
       },
+      listing: { lag_ms: 0 },
     });
     expect((await sandbox.get('/sandbox/faults')).body.requests.hang_rate).toBe(0.1);
     expect((await sandbox.setFaults({ requests: { error_rate: 2 } })).status).toBe(400);
@@ -158,7 +158,7 @@ describe('faults', () => {
   });
 
   test('a transfer is listed late, but made once', async () => {
-    await sandbox.setFaults({ requests: { list_delay_ms: 60_000 } });
+    await sandbox.setFaults({ listing: { lag_ms: 60_000 } });
     const request = buildTransferRequest();
     await sandbox.gateway.requestTransfer(request);
     expect(await sandbox.gateway.findTransfer(request.reference)).toBeNull();
