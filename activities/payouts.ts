@@ -22,7 +22,7 @@ interface At {
 /** Activities of payouts and of reconciliation, one per business step; each is idempotent by its payout or day. */
 export function createPayoutActivities(deps: Dependencies) {
   const { gateway, sealer, temporal } = deps;
-  const hands = { gateway, sealer };
+  const hands = { gateway, sealer, resendHours: deps.config.PAYOUT_RESEND_HOURS };
   return {
     reservePayout: step(deps, 'reservePayout', (em, input: OnePayout & { opening: PayoutOpening | null }) =>
       reservePayout(em, sealer, input),
@@ -31,7 +31,7 @@ export function createPayoutActivities(deps: Dependencies) {
       sendTransfer(em, hands, { ...input, signal: cancellationSignal() }),
     ),
     askTransfer: step(deps, 'askTransfer', (em, input: OnePayout & At) =>
-      askTransfer(em, gateway, { ...input, signal: cancellationSignal() }),
+      askTransfer(em, hands, { ...input, signal: cancellationSignal() }),
     ),
     resolvePayout: step(deps, 'resolvePayout', (em, input: OnePayout & { word: TransferWord }) =>
       resolvePayout(em, sealer, input),

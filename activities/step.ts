@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { asyncLocalStorage, heartbeat } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Dependencies } from '../src/dependencies.ts';
-import { isProviderUnknown } from '../src/gateway/gateway.ts';
+import { isProviderUnknown, restAfter } from '../src/gateway/gateway.ts';
 import { counter } from '../src/http/metrics.ts';
 import { measureSteps } from '../src/measure.ts';
 import { budgets, providerTimeWithin } from '../src/shared/budgets.ts';
@@ -44,7 +44,14 @@ export function step<Input, Output>(
       measure(isDomainError(error) ? 'refused' : 'failed');
       if (isDomainError(error)) throw ApplicationFailure.nonRetryable(error.message, error.code, error.details ?? null);
       if (isProviderUnknown(error)) {
-        throw ApplicationFailure.retryable('the outcome at the provider is unknown', 'PROVIDER_UNKNOWN');
+        const { restMs } = restAfter(error);
+        throw ApplicationFailure.create({
+          message: 'the outcome at the provider is unknown',
+          type: 'PROVIDER_UNKNOWN',
+          nonRetryable: false,
+          // Its calls are limited: asked again when it said, not before.
+          ...(restMs !== undefined && { nextRetryDelay: restMs }),
+        });
       }
       const workflow_id = info?.workflowExecution?.workflowId;
       deps.log.warn({ err: error, activity: name, workflow_id }, 'an activity failed and will be retried');

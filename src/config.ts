@@ -63,6 +63,12 @@ const schema = z
     XENDIT_URL: z.url().default('https://api.xendit.co'),
     XENDIT_SECRET_KEY: z.string().regex(/^xnd_/, 'must start with xnd_'),
     XENDIT_CALLBACK_TOKEN: z.string().min(16),
+    PROVIDER_CALLS_PER_MINUTE: z.coerce
+      .number()
+      .int()
+      .refine((value) => value === 0 || (value >= 60 && value <= 1_000_000), 'is 0 (no limit) or at least 60')
+      .default(0),
+    PAYOUT_RESEND_HOURS: z.coerce.number().int().min(0).max(720).default(24),
     AUTH_ISSUER: z.string().min(1).default('amanah'),
     AUTH_AUDIENCE: z.string().min(1).default('amanah'),
     AUTH_TOKEN_TTL_SECONDS: z.coerce.number().int().min(60).max(86_400).default(3600),

@@ -2,6 +2,7 @@ import type { MikroORM } from '@mikro-orm/postgresql';
 import type { Config } from './config.ts';
 import { openDatabase } from './database.ts';
 import { createSealer, type Sealer } from './encryption/sealer.ts';
+import { createCallBudget } from './gateway/call-budget.ts';
 import type { Gateway } from './gateway/gateway.ts';
 import { tracedFetch } from './gateway/traced-fetch.ts';
 import { createXenditGateway } from './gateway/xendit/create-xendit-gateway.ts';
@@ -55,6 +56,7 @@ export async function openDependencies(config: Config, options: { process: strin
     secretKey: config.XENDIT_SECRET_KEY,
     url: config.XENDIT_URL,
     callbackToken: config.XENDIT_CALLBACK_TOKEN,
+    budget: createCallBudget(orm, config.PROVIDER_CALLS_PER_MINUTE),
     fetch: measureProvider(metrics, telemetry.on ? tracedFetch : fetch),
   });
   const tokens = createTokens({ config, orm, sealer });

@@ -5,6 +5,7 @@ import {
   continueAsNew,
   defineSignal,
   defineUpdate,
+  patched,
   proxyActivities,
   proxyLocalActivities,
   setHandler,
@@ -12,7 +13,14 @@ import {
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import { askingWaitMs } from '../src/payouts/asking.ts';
-import type { PayoutOpening, PayoutSettlement, PayoutStanding, PayoutStatus, Said } from '../src/payouts/payout.ts';
+import {
+  type PayoutOpening,
+  type PayoutSettlement,
+  type PayoutStanding,
+  type PayoutStatus,
+  restOf,
+  type Said,
+} from '../src/payouts/payout.ts';
 import { budgets } from '../src/shared/budgets.ts';
 import { isNote, notANote } from '../src/shared/note.ts';
 import { tellPayout } from './payout-progress.ts';
@@ -50,11 +58,14 @@ const {
 
 /** Events after which the story goes on in a new history. */
 const longestHistory = 1500;
+/** After being told to wait, the provider is called again after this long at most, unless it named a longer time. */
+const longestRestWaitMs = 30_000;
 
 /**
- * A payout, from its reservation to its end: reserves the money, sends the transfer once, and then believes nobody but
- * the provider, whom it asks after each callback and at growing intervals for as long as it takes. What nobody can tell
- * stays pending with the money reserved until the provider or an operator says how it ended.
+ * A payout, from its reservation to its end: reserves the money, sends the transfer, and then believes nobody but the
+ * provider, whom it asks after each callback and at growing intervals for as long as it takes. Where the provider does
+ * not know the transfer, the very same request is made again, a few times. What nobody can tell stays pending with the
+ * money reserved until the provider or an operator says how it ended.
  */
 export async function partnerPayout({ payoutId, opening }: PartnerPayoutInput): Promise<PayoutStatus | 'REFUSED'> {
   let hints = 0;
@@ -99,6 +110,8 @@ export async function partnerPayout({ payoutId, opening }: PartnerPayoutInput): 
   }
 
   let said: Said | null = null;
+  /** The provider is not called for this payout before so many milliseconds have passed. */
+  let restMs = 0;
   const tell = (waitMs: number) => {
     if (payout !== undefined) told = tellPayout({ ...payout, said, waitMs }, told);
   };
@@ -107,8 +120,15 @@ export async function partnerPayout({ payoutId, opening }: PartnerPayoutInput): 
     sending = deed === 'send';
     const word = await (sending ? sendTransfer({ payoutId, at: at() }) : askTransfer({ payoutId, at: at() }));
     sending = false;
-    said = word.said;
+    restMs = restOf(word);
+    if (restMs === 0 || word.said !== 'silent') said = word.said;
     await keep(await resolvePayout({ payoutId, word }));
+    return word;
+  };
+  /** Asks; where the provider does not know the transfer and the step says so, the very same request is made again. */
+  const askOrRepeat = async () => {
+    const word = await proceed('ask');
+    if (word.said === 'not known' && word.repeat && isPending() && patched('repeat')) await proceed('send');
   };
   const isPending = () => payout?.status === 'pending';
 
@@ -118,12 +138,20 @@ export async function partnerPayout({ payoutId, opening }: PartnerPayoutInput): 
   else if (!isPending()) await proceed('ask');
   while (isPending()) {
     const wait = askingWaitMs(Date.now() - Date.parse(payout.reservedAt));
-    tell(wait);
-    await condition(() => hints > seen || !isPending(), wait);
+    if (restMs > 0 && patched('rest')) {
+      // Hints wait too: the provider would not answer.
+      const rest = Math.max(restMs, Math.min(wait, longestRestWaitMs));
+      tell(rest);
+      await condition(() => !isPending(), rest);
+    } else {
+      tell(wait);
+      await condition(() => hints > seen || !isPending(), wait);
+    }
     if (!isPending()) break;
     seen = hints;
     // Where nothing has left, sending again is sending for the first time; the step knows, and asks where something has.
-    await proceed(said === 'unsent' || said === null ? 'send' : 'ask');
+    if (said === 'unsent' || said === null) await proceed('send');
+    else await askOrRepeat();
     const isLong = workflowInfo().historyLength > longestHistory || workflowInfo().continueAsNewSuggested;
     if (isPending() && isLong && hints === seen) {
       await condition(allHandlersFinished);

@@ -20,10 +20,13 @@ const words: Record<Said, string> = {
   failed: 'The provider says that the transfer failed',
   reversed: 'The provider says that the bank has returned the transfer',
   refused: 'The provider refused the transfer',
-  unsent: 'UNKNOWN TO THE PROVIDER: it cannot be reached, nothing was sent; the same request is made again',
-  'not known': 'OUTCOME UNKNOWN: the transfer was sent, and the provider does not know it',
+  'repeat refused':
+    'OUTCOME UNKNOWN: the provider refused the repeated request; what became of the first is not known yet',
+  unsent: 'UNKNOWN TO THE PROVIDER: it took no request yet, nothing was sent; the same request is made again',
+  'not known': 'OUTCOME UNKNOWN: the transfer was requested, and the provider does not know it',
   silent: 'OUTCOME UNKNOWN: the transfer was sent, and the provider does not answer',
   'another amount': 'OUTCOME UNKNOWN: the provider has a transfer of another amount under this reference',
+  'request differs': 'STOPPED: what would be sent now is not what was sent first, so nothing is sent',
 };
 
 const local = (instant: number): string => `${formatWesternIndonesia(new Date(instant))} (UTC+7)`;
@@ -32,7 +35,7 @@ const local = (instant: number): string => `${formatWesternIndonesia(new Date(in
 function stateOf({ status, said, unknownSince }: PayoutProgress, now: number): string {
   if (status !== 'pending') return status.toUpperCase();
   if (unknownSince !== null) return now - Date.parse(unknownSince) >= operatorsAfterMs ? 'OPERATOR' : 'UNKNOWN';
-  return said === null ? 'RESERVED' : 'ACCEPTED';
+  return said === null || said === 'unsent' ? 'RESERVED' : 'ACCEPTED';
 }
 
 /**

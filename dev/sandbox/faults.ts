@@ -14,7 +14,14 @@ export const faultsSchema = z.strictObject({
     })
     .prefault({}),
   requests: z
-    .strictObject({ error_rate: rate, hang_rate: rate, hang_after_effect: z.boolean().default(false) })
+    .strictObject({
+      error_rate: rate,
+      hang_rate: rate,
+      hang_after_effect: z.boolean().default(false),
+      /** The share answered 429, without effect, and what `Retry-After` says then. */
+      limit_rate: rate,
+      retry_after_seconds: z.number().int().min(1).max(86_400).default(1),
+    })
     .prefault({}),
   /** A payment appears in the list of its payment method so much later than its request says paid. */
   listing: z.strictObject({ lag_ms: z.number().int().min(0).max(86_400_000).default(0) }).prefault({}),

@@ -67,10 +67,14 @@ export function requireKey(secretKey: string): Middleware {
 /** Fails or forgets the share of requests that the faults ask for. */
 export function requestFaults(store: Store): Middleware {
   return async (ctx, next) => {
-    const { error_rate, hang_rate, hang_after_effect } = readFaults(store).requests;
+    const { error_rate, hang_rate, hang_after_effect, limit_rate, retry_after_seconds } = readFaults(store).requests;
     const lot = Math.random();
     if (lot < error_rate) throw new WireError(500, 'SERVER_ERROR', 'a fault that was asked for');
-    if (lot >= error_rate + hang_rate) return next();
+    if (lot >= error_rate + hang_rate) {
+      if (lot >= error_rate + hang_rate + limit_rate) return next();
+      ctx.set('Retry-After', String(retry_after_seconds));
+      throw new WireError(429, 'RATE_LIMIT_EXCEEDED', 'a fault that was asked for');
+    }
     if (hang_after_effect) {
       try {
         await next();

@@ -139,7 +139,8 @@ export function providerRoutes({ store, secretKey, wake }: ProviderOptions): Rou
     const body = await readJson(ctx, createPayoutBody);
     const fate = fateOf(body.channel_properties.account_number);
     if (fate.refused) throw new WireError(400, fate.refused, 'the destination does not take this transfer');
-    if (fate.silence === 'instead') return leaveUnanswered(ctx);
+    const isFirst = () => store.run('insert or ignore into lost_requests (key) values (?)', key) > 0;
+    if (fate.silence === 'instead' || (fate.silence === 'at first' && isFirst())) return leaveUnanswered(ctx);
     const id = makeOnce(store, 'payouts', key, body, () => createTransfer(store, body, key).id);
     wake();
     if (fate.silence === 'after') return leaveUnanswered(ctx);
@@ -152,7 +153,10 @@ export function providerRoutes({ store, secretKey, wake }: ProviderOptions): Rou
     const limit = queryLimit(ctx);
     const referenceId = queryValue(ctx, 'reference_id');
     if (referenceId === undefined) throw invalid('reference_id is required');
-    const found = listTransfers(store, { referenceId, afterId: queryValue(ctx, 'after_id'), limit });
+    const listedUntil = Date.now() - readFaults(store).listing.lag_ms;
+    const found = listTransfers(store, { referenceId, afterId: queryValue(ctx, 'after_id'), limit }).filter(
+      ({ created }) => Date.parse(created) <= listedUntil,
+    );
     ctx.body = { ...presentList(found, limit, presentTransfer), links: {} };
   });
 

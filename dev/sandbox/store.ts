@@ -52,6 +52,7 @@ const schema = `
     resource_id text not null,
     primary key (route, key)
   ) strict;
+  create table if not exists lost_requests (key text primary key) strict;
   create table if not exists callbacks (
     seq integer primary key autoincrement,
     webhook_id text not null,

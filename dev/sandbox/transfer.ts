@@ -32,8 +32,8 @@ export interface Fate {
   /** Refused at once with this code; nothing is made. */
   refused?: string;
   steps: TransferStep[];
-  /** The caller is left waiting, after the transfer was made or without making it. */
-  silence?: 'after' | 'instead';
+  /** The caller is left waiting: after the transfer was made, without making it, or so for the first time only. */
+  silence?: 'after' | 'instead' | 'at first';
 }
 
 const soon = 300;
@@ -48,6 +48,7 @@ const fates: Record<string, Fate> = {
   '654321': { steps: [succeeds, { afterMs: 3_000, status: 'REVERSED', failureCode: 'REJECTED_BY_CHANNEL' }] },
   '900003': { steps: [succeeds], silence: 'after' },
   '900004': { steps: [], silence: 'instead' },
+  '900005': { steps: [succeeds], silence: 'at first' },
 };
 
 /** The fate of a transfer to this account; anything but the magic numbers succeeds within a second. */

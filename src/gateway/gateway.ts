@@ -106,6 +106,8 @@ export type CallbackReading = { hint: CallbackHint } | { hint: null; unread: str
 export interface CallOptions {
   /** Aborts the call; an aborted call is unknown. */
   signal?: AbortSignal;
+  /** Asked right before a request is written to the wire, after any wait; false makes it unknown and never sent. */
+  beforeSend?: () => Promise<boolean>;
 }
 
 export interface Gateway {
@@ -122,6 +124,8 @@ export interface Gateway {
   /** Expires the instrument so that it takes no more money; already final is not an error. */
   expireInstrument(providerPaymentMethodId: string, options?: CallOptions): Promise<void>;
   requestTransfer(request: TransferRequest, options?: CallOptions): Promise<TransferOutcome>;
+  /** SHA-256 (hex) over everything that this request puts on the wire: another digest is another transfer. */
+  digestTransfer(request: TransferRequest): string;
   findTransfer(reference: string, options?: CallOptions): Promise<TransferState | null>;
   /**
    * The provider's records of a period, page by page, after the entry `after` where one is given; `to` no longer belongs
@@ -140,12 +144,15 @@ export interface Gateway {
 export class ProviderUnknown extends Error {
   override readonly name = 'ProviderUnknown';
   readonly code = 'PROVIDER_UNKNOWN';
-  /** No connection was ever made: the request provably had no effect, and the same one may be sent again. */
+  /** It was not sent, or not taken (429): the request provably had no effect, and the same one may be sent again. */
   readonly neverSent: boolean;
+  /** Calls are limited: try again after so many milliseconds. 0 when that is not the reason. */
+  readonly restMs: number;
 
-  constructor(message: string, { neverSent = false }: { neverSent?: boolean } = {}) {
+  constructor(message: string, { neverSent = false, restMs = 0 }: { neverSent?: boolean; restMs?: number } = {}) {
     super(message);
     this.neverSent = neverSent;
+    this.restMs = restMs;
   }
 }
 
@@ -154,7 +161,13 @@ export function isProviderUnknown(error: unknown): boolean {
   return typeof error === 'object' && error !== null && 'code' in error && error.code === 'PROVIDER_UNKNOWN';
 }
 
-/** Whether a request provably never left, known across realms. */
+/** For how long the provider is not to be called, where calls being limited is the reason of an unknown outcome. */
+export function restAfter(error: unknown): { restMs?: number } {
+  const { restMs } = isProviderUnknown(error) ? (error as ProviderUnknown) : { restMs: 0 };
+  return restMs > 0 ? { restMs } : {};
+}
+
+/** Whether a request provably had no effect, known across realms. */
 export function isNeverSent(error: unknown): boolean {
   return isProviderUnknown(error) && (error as ProviderUnknown).neverSent;
 }

@@ -12,6 +12,7 @@ import { M0010TransactionLists } from './m0010-transaction-lists.ts';
 import { M0011LeanPostings } from './m0011-lean-postings.ts';
 import { M0012EffectsTell } from './m0012-effects-tell.ts';
 import { M0015WhoseMoney } from './m0015-whose-money.ts';
+import { M0016Resend } from './m0016-resend.ts';
 import { M0017Sweeps } from './m0017-sweeps.ts';
 import { M0018CallbacksAndCosts } from './m0018-callbacks-and-costs.ts';
 
@@ -30,6 +31,7 @@ export const migrations = [
   { name: 'm0011-lean-postings', class: M0011LeanPostings },
   { name: 'm0012-effects-tell', class: M0012EffectsTell },
   { name: 'm0015-whose-money', class: M0015WhoseMoney },
+  { name: 'm0016-resend', class: M0016Resend },
   { name: 'm0017-sweeps', class: M0017Sweeps },
   { name: 'm0018-callbacks-and-costs', class: M0018CallbacksAndCosts },
 ] satisfies { name: string; class: new (...args: ConstructorParameters<typeof Migration>) => Migration }[];

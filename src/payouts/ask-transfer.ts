@@ -1,10 +1,13 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { type Gateway, isProviderUnknown } from '../gateway/gateway.ts';
+import { type Gateway, isProviderUnknown, restAfter } from '../gateway/gateway.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { compareMoney, type Money } from '../shared/money.ts';
+import { closeAttempt, findMadeAttempts, readDatabaseClock } from './attempts.ts';
+import { buildRequest, isFrozen, type Sending } from './frozen-request.ts';
 import { lockPayout, noteWord } from './note-word.ts';
 import { Payout } from './payout.entity.ts';
-import type { TransferWord } from './payout.ts';
+import { isFinalPayout, type TransferWord } from './payout.ts';
+import { type MadeAttempt, mayBeUnderWayMs, mayRepeat } from './repeating.ts';
 
 /** The provider's word on a payout's transfer, asked by reference; silence is a word too. Writes nothing down. */
 export async function hearProvider(
@@ -20,19 +23,63 @@ export async function hearProvider(
       : { said: 'another amount', providerTransferId };
   } catch (error) {
     if (!isProviderUnknown(error)) throw error;
-    return { said: 'silent' };
+    return { said: 'silent', ...restAfter(error) };
   }
 }
 
-/** Asks the provider what became of a payout, and writes down what it said. `at` (ISO 8601) is the workflow's clock. */
+/**
+ * Asks the provider what became of a payout, and writes down what it said. Where it does not know the transfer, the word
+ * tells what follows from that: the same request may be made again, or a refusal stands. `at` (ISO 8601) is the
+ * workflow's clock.
+ */
 export async function askTransfer(
   em: EntityManager,
-  gateway: Gateway,
+  sending: Sending,
   { payoutId, at, signal }: { payoutId: string; at: string; signal: AbortSignal },
 ): Promise<TransferWord> {
   const { net_amount: amount } = await em.findOneOrFail(Payout, { id: payoutId });
-  const word = await hearProvider(gateway, { payoutId, amount, signal });
-  await em.fork().transactional(async (tx) => noteWord(tx, await lockPayout(tx, payoutId), word, new Date(at)));
+  const askedAt = await readDatabaseClock(em);
+  const heard = await hearProvider(sending.gateway, { payoutId, amount, signal });
+  const word = await em.fork().transactional(async (tx) => {
+    const payout = await lockPayout(tx, payoutId);
+    const concluded = heard.said === 'not known' ? await concludeFromIgnorance(tx, sending, payout, askedAt) : heard;
+    await noteWord(tx, payout, concluded, new Date(at));
+    return concluded;
+  });
   await failpoint('ask-transfer.after');
   return word;
+}
+
+/** What follows from the provider not knowing the transfer, when it was asked at `askedAt` (the database's clock). */
+async function concludeFromIgnorance(
+  tx: EntityManager,
+  sending: Sending,
+  payout: Payout,
+  askedAt: string,
+): Promise<TransferWord> {
+  const nothing = { said: 'not known' } as const;
+  // What the provider has known once is not unmade by its forgetting it.
+  if (isFinalPayout(payout.status) || payout.provider_transfer_id) return nothing;
+  const payoutId = payout.id;
+  const before = await findMadeAttempts(tx, payoutId);
+  const last = before.at(-1);
+  if (last !== undefined) await closeAttempt(tx, { payoutId, number: last.number, askedAt });
+  const made = await findMadeAttempts(tx, payoutId);
+  if (standsRefused(made)) return { said: 'refused', failureCode: last?.failureCode ?? 'UNKNOWN' };
+  if (made.length > 0 && !isFrozen(payout)) return nothing;
+  const { differs } = await buildRequest(sending, payout);
+  if (differs) return { said: 'request differs' };
+  return mayRepeat(made, sending.resendHours) ? { said: 'not known', repeat: true } : nothing;
+}
+
+/**
+ * The last request was refused, and no earlier one has come to anything: at once when there is no earlier one, otherwise
+ * when the provider, long enough after the refusal, knows none of them.
+ */
+function standsRefused(made: readonly MadeAttempt[]): boolean {
+  const last = made.at(-1);
+  if (last?.outcome !== 'refused') return false;
+  if (made.length === 1) return true;
+  const { notKnownAgeMs, answeredAgeMs } = last;
+  return notKnownAgeMs !== null && (answeredAgeMs ?? 0) - notKnownAgeMs >= mayBeUnderWayMs;
 }

@@ -14,15 +14,18 @@ interface StuckRow extends Omit<StuckPayout, 'unknown_since' | 'reason'> {
   since: string | Date;
   status: string;
   last_word: string | null;
+  attempts: number;
   contradicted: boolean;
 }
 
 /** Why nobody can tell, in words, by the provider's last one. */
 const reasons: Record<string, string> = {
   unsent: 'the provider cannot be reached; nothing was sent',
-  'not known': 'the transfer was sent and the provider does not know it',
+  'repeat refused': 'a repeated request was refused; what became of the first is not known yet',
+  'not known': 'the transfer was requested and the provider does not know it',
   silent: 'the transfer was sent and the provider does not answer',
   'another amount': 'the provider has a transfer of another amount',
+  'request differs': 'what would be sent now is not what was sent first; nothing is sent',
 };
 
 const stuck = `stuck as (
@@ -38,7 +41,9 @@ export async function findStuckPayouts(
   const rows = await em.execute<StuckRow[]>(
     `with ${stuck}
      select id as payout_id, partner_id, reference, amount, status, last_word, since,
-       contradicted_at is not null as contradicted, greatest(0, extract(epoch from now() - since))::int as age_seconds
+       contradicted_at is not null as contradicted,
+       (select count(*)::int from payout_attempts a where a.payout_id = stuck.id and a.outcome is distinct from 'unsent')
+         as attempts, greatest(0, extract(epoch from now() - since))::int as age_seconds
      from stuck
      where ?::uuid is null or (since, id) > (select coalesce(unknown_since, contradicted_at), id from payouts where id = ?)
      order by since, id limit ? offset ?`,
@@ -49,12 +54,12 @@ export async function findStuckPayouts(
     minutes,
   ]);
   return {
-    items: rows.map(({ since, status, last_word, contradicted, ...row }) => ({
+    items: rows.map(({ since, status, last_word, contradicted, attempts, ...row }) => ({
       ...row,
       unknown_since: new Date(since).toISOString(),
       reason: contradicted
         ? `contradicted: we say ${status}, the provider says ${last_word}`
-        : `unknown: ${reasons[last_word ?? ''] ?? 'the provider has not been heard'}`,
+        : `unknown: ${reasons[last_word ?? ''] ?? 'the provider has not been heard'}${attempts > 1 ? ` (requested ${attempts} times, under one key)` : ''}`,
     })),
     total: counted?.total ?? 0,
   };

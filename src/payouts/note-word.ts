@@ -1,7 +1,7 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import { askingWaitMs, nextLookAt, overdueGraceMs } from './asking.ts';
 import { Payout } from './payout.entity.ts';
-import { isFinalPayout, isUnknown, type TransferWord } from './payout.ts';
+import { isFinalPayout, isUnknown, restOf, type TransferWord } from './payout.ts';
 
 /** The payout of this id, locked until the transaction ends. */
 export function lockPayout(tx: EntityManager, id: string): Promise<Payout> {
@@ -11,12 +11,15 @@ export function lockPayout(tx: EntityManager, id: string): Promise<Payout> {
 /**
  * Writes down what the provider said, in the caller's transaction: one row for each change of its word, since when
  * nobody can tell, and when the sweep looks after the payout if its workflow does not. `asked` is the workflow's clock
- * when it asked; the word came later, by the clock that is ahead.
+ * when it asked; the word came later, by the clock that is ahead. That calls to the provider are limited is no word of
+ * it on the payout, and no reason to tell operators.
  */
 export async function noteWord(tx: EntityManager, payout: Payout, word: TransferWord, asked: Date): Promise<void> {
   const at = new Date(Math.max(asked.getTime(), Date.now()));
   const failureCode = 'failureCode' in word ? word.failureCode : null;
-  if (payout.last_word !== word.said) {
+  const restMs = restOf(word);
+  const isWord = restMs === 0 || word.said !== 'silent';
+  if (isWord && payout.last_word !== word.said) {
     await tx.execute('insert into payout_words (payout_id, said, failure_code, at) values (?, ?, ?, ?)', [
       payout.id,
       word.said,
@@ -32,9 +35,9 @@ export async function noteWord(tx: EntityManager, payout: Payout, word: Transfer
   if (isFinalPayout(payout.status)) {
     payout.look_again_at = payout.finalized_at ? nextLookAt(payout.finalized_at, new Date()) : null;
   } else {
-    if (isUnknown(word.said)) payout.unknown_since ??= at;
-    else payout.unknown_since = null;
-    const wait = askingWaitMs(at.getTime() - payout.created_at.getTime());
+    if (!isUnknown(word.said)) payout.unknown_since = null;
+    else if (restMs === 0) payout.unknown_since ??= at;
+    const wait = Math.max(restMs, askingWaitMs(at.getTime() - payout.created_at.getTime()));
     payout.look_again_at = new Date(at.getTime() + wait + overdueGraceMs);
   }
   payout.updated_at = new Date();

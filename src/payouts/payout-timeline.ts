@@ -11,10 +11,12 @@ const wordTexts: Record<Said, string> = {
   failed: 'The provider says that the transfer failed',
   reversed: 'The provider says that the bank has returned the transfer.',
   refused: 'The provider refused the transfer',
-  unsent: 'The provider could not be reached: nothing was sent yet.',
+  'repeat refused': 'The outcome is unknown: the provider refused the repeated request',
+  unsent: 'The provider could not be reached, or was not ready to take the request: nothing was sent yet.',
   'not known': 'The outcome is unknown: asked, the provider does not know the transfer (yet).',
   silent: 'The outcome is unknown: the provider does not answer.',
   'another amount': 'The outcome is unknown: the provider speaks of another amount.',
+  'request differs': 'The outcome is unknown: the request is no longer the one that was made, and is not made again.',
 };
 
 /** What happened to a payout, in plain words, and what happens next (decisions 8). */
@@ -49,13 +51,16 @@ function nextOf({ status, asked_at, created_at, unknown_since, look_again_at }: 
 
 async function findAttempts(em: EntityManager, payoutId: string): Promise<TimelineItem[]> {
   const rows = await em.execute<{ sent_at: Date | string }[]>(
-    `select sent_at from payout_attempts where payout_id = ? and outcome is distinct from 'unsent'`,
+    `select sent_at from payout_attempts where payout_id = ? and outcome is distinct from 'unsent' order by number`,
     [payoutId],
   );
-  return rows.map(({ sent_at }) => ({
+  return rows.map(({ sent_at }, earlier) => ({
     at: new Date(sent_at),
     type: 'provider',
-    text: 'The transfer was sent to the provider, once.',
+    text:
+      earlier === 0
+        ? 'The provider was asked to make the transfer.'
+        : `The provider did not know the transfer: the same request was made again, under the same key (${earlier + 1}).`,
   }));
 }
 
@@ -68,7 +73,7 @@ async function findWords(em: EntityManager, payoutId: string): Promise<TimelineI
     at: new Date(at),
     type: 'provider',
     text:
-      said === 'failed' || said === 'refused'
+      said === 'failed' || said === 'refused' || said === 'repeat refused'
         ? `${wordTexts[said]}: ${failure_code ?? 'no reason given'}.`
         : wordTexts[said],
   }));

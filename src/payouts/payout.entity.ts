@@ -25,6 +25,8 @@ const PayoutSchema = defineEntity({
     status: p.text().$type<PayoutStatus>(),
     failure_code: p.text().nullable(),
     provider_transfer_id: p.text().nullable(),
+    /** SHA-256 of the request as it goes over the wire, frozen by the first attempt. */
+    request_digest: p.text().nullable(),
     /** The provider's last word, and since when it is that. */
     last_word: p.text().$type<Said>().nullable(),
     last_word_at: p.datetime().nullable(),

@@ -62,19 +62,40 @@ export type TransferWord =
   | { said: 'accepted' | 'succeeded' | 'failed' | 'reversed'; providerTransferId: string; failureCode: string | null }
   /** The request itself was turned down: nothing came of it. */
   | { said: 'refused'; failureCode: string }
-  /** The request provably never left: it may be sent, under the same key, as if for the first time. */
-  | { said: 'unsent' }
+  /** The request was turned down, but it was not the first: that says nothing of the earlier ones. */
+  | { said: 'repeat refused'; failureCode: string }
+  /** The request provably had no effect: it may be sent, under the same key, as if for the first time. */
+  | ({ said: 'unsent' } & Rest)
   /** Asked by reference, the provider knows no such transfer. It may still come to know it: no proof of failure. */
-  | { said: 'not known' }
+  | {
+      said: 'not known';
+      /** The very same request may be made now. */
+      repeat?: true;
+    }
   /** No answer, or none that can be understood. */
-  | { said: 'silent' }
+  | ({ said: 'silent' } & Rest)
+  /** What would be sent is not what was sent first: nothing is sent. */
+  | { said: 'request differs' }
   /** The provider has a transfer of this reference in another amount. */
   | { said: 'another amount'; providerTransferId: string };
+
+/** Calls to the provider are limited: it is not called for this payout before so many milliseconds have passed. */
+interface Rest {
+  restMs?: number;
+}
+export const restOf = (word: TransferWord): number => ('restMs' in word && word.restMs) || 0;
 
 export type Said = TransferWord['said'];
 
 /** Words after which nobody can tell what became of the money. */
-const unknowing: readonly Said[] = ['unsent', 'not known', 'silent', 'another amount'];
+const unknowing: readonly Said[] = [
+  'repeat refused',
+  'unsent',
+  'not known',
+  'silent',
+  'another amount',
+  'request differs',
+];
 export const isUnknown = (said: Said): boolean => unknowing.includes(said);
 
 /** What an operator decides about a payout whose outcome nobody else can tell. */

@@ -29,7 +29,8 @@ const NewPayout = z.strictObject({
 const room = createRoom({
   prefix: '/v1/partners/payouts',
   tag: 'Partner API',
-  description: "Money of a partner's balance to a bank account: reserved first, sent once.",
+  description:
+    "Money of a partner's balance to a bank account: reserved first, then sent under one key, so that it is paid once.",
 });
 const params = z.object({ id: uuid() });
 

@@ -1,38 +1,40 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Sealer } from '../encryption/sealer.ts';
-import { type Gateway, isNeverSent, isProviderUnknown, type TransferRequest } from '../gateway/gateway.ts';
+import { type Gateway, isNeverSent, isProviderUnknown, restAfter, type TransferRequest } from '../gateway/gateway.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { compareMoney } from '../shared/money.ts';
 import { askTransfer, hearProvider } from './ask-transfer.ts';
+import { answerAttempt, findMadeAttempts, maySend, openAttempt } from './attempts.ts';
+import { buildRequest, isFrozen, type Sending } from './frozen-request.ts';
 import { lockPayout, noteWord } from './note-word.ts';
 import { Payout } from './payout.entity.ts';
-import { isFinalPayout, type PayoutTexts, payoutTextsPlace, type TransferWord } from './payout.ts';
+import { isFinalPayout, isUnknown, restOf, type TransferWord } from './payout.ts';
+import { mayRepeat, sendWithinMs } from './repeating.ts';
 
 /**
- * Sends a payout's transfer, once in its life: the attempt is written down and committed before the request leaves, and
- * whoever finds an attempt there does not send but asks. The payout's own id is reference and idempotency key. Only
- * when no connection could be made, so that the provider cannot have it, may the same request be made again.
+ * Sends a payout's transfer. The attempt is written down and committed before the request leaves, and whoever finds one
+ * that is open does not send but asks. The payout's own id is reference and idempotency key, and the request is frozen
+ * by the first attempt. It is made again when it provably had no effect, and, a few times, when the provider has just
+ * said that it does not know it (`mayRepeat`).
  */
 export async function sendTransfer(
   em: EntityManager,
-  { gateway, sealer }: { gateway: Gateway; sealer: Sealer },
+  sending: Sending,
   { payoutId, at, signal }: { payoutId: string; at: string; signal: AbortSignal },
 ): Promise<TransferWord> {
   await failpoint('send-transfer.before');
-  const earlier = await hearOfEarlier(em.fork(), gateway, { payoutId, signal });
+  const earlier = await hearOfEarlier(em.fork(), sending.gateway, { payoutId, signal });
   if (earlier !== null) return keepEarlier(em.fork(), payoutId, earlier, new Date(at));
-  const begun = await em.transactional((tx) => beginAttempt(tx, payoutId));
-  if (begun === null) return askTransfer(em.fork(), gateway, { payoutId, at, signal });
+  const begun = await em.transactional((tx) => beginAttempt(tx, sending, payoutId, new Date(at)));
+  if (begun === 'ask') return askTransfer(em.fork(), sending, { payoutId, at, signal });
+  if ('said' in begun) return begun;
   await failpoint('send-transfer.attempt-written');
-  const word = await request(gateway, await requestFor(sealer, begun.payout), signal);
-  await failpoint('send-transfer.after');
-  await em.fork().transactional(async (tx) => {
-    await tx.execute(
-      'update payout_attempts set outcome = ?, answered_at = clock_timestamp() where payout_id = ? and number = ?',
-      [outcomeOf(word), payoutId, begun.number],
-    );
-    await noteWord(tx, await lockPayout(tx, payoutId), word, new Date(at));
+  const { number, request } = begun;
+  const heard = await makeRequest(sending.gateway, request, {
+    signal,
+    beforeSend: () => maySend(em.fork(), { payoutId, number, withinMs: sendWithinMs }),
   });
+  await failpoint('send-transfer.after');
+  const word = await em.fork().transactional((tx) => keepAnswer(tx, { payoutId, number, heard, at: new Date(at) }));
   await failpoint('send-transfer.noted');
   return word;
 }
@@ -58,54 +60,57 @@ async function hearOfEarlier(
   if (isFinalPayout(payout.status) || row?.late !== true || row.sent) return null;
   const word = await hearProvider(gateway, { payoutId, amount: payout.net_amount, signal });
   if (word.said === 'not known') return null;
-  return word.said === 'silent' ? { said: 'unsent' } : word;
+  return word.said === 'silent' ? { ...word, said: 'unsent' } : word;
 }
 
 /** Writes down what was heard in place of sending, and the attempt that it proves. */
 function keepEarlier(em: EntityManager, payoutId: string, word: TransferWord, at: Date): Promise<TransferWord> {
   return em.transactional(async (tx) => {
     const payout = await lockPayout(tx, payoutId);
-    if (word.said !== 'unsent') {
-      await tx.execute(
-        `insert into payout_attempts (payout_id, number, outcome, answered_at)
-         select ?, count(*) + 1, 'accepted', clock_timestamp() from payout_attempts where payout_id = ?`,
-        [payoutId, payoutId],
-      );
+    if (word.said !== 'unsent' && (await findMadeAttempts(tx, payoutId)).length === 0) {
+      const number = await openAttempt(tx, payoutId);
+      await answerAttempt(tx, { payoutId, number, outcome: 'accepted', failureCode: null });
     }
     await noteWord(tx, payout, word, at);
     return word;
   });
 }
 
-/** Writes the attempt down; null when one is there that may have reached the provider, or the payout is final. */
-async function beginAttempt(tx: EntityManager, payoutId: string): Promise<{ payout: Payout; number: number } | null> {
+/**
+ * Writes the attempt down, and freezes its request when it is the first. `ask` when one is there that may have reached
+ * the provider and may not be repeated now, or the payout is final; a word when the request is not the frozen one.
+ */
+async function beginAttempt(
+  tx: EntityManager,
+  sending: Sending,
+  payoutId: string,
+  at: Date,
+): Promise<{ number: number; request: TransferRequest } | TransferWord | 'ask'> {
   const payout = await lockPayout(tx, payoutId);
-  if (isFinalPayout(payout.status)) return null;
-  const attempts = await tx.execute<{ outcome: string | null }[]>(
-    'select outcome from payout_attempts where payout_id = ?',
-    [payoutId],
-  );
-  if (attempts.some(({ outcome }) => outcome !== 'unsent')) return null;
-  const number = attempts.length + 1;
-  await tx.execute('insert into payout_attempts (payout_id, number) values (?, ?)', [payoutId, number]);
-  return { payout, number };
+  if (isFinalPayout(payout.status)) return 'ask';
+  const made = await findMadeAttempts(tx, payoutId);
+  if (made.length > 0) {
+    const unheardOf = payout.last_word === 'not known' && !payout.provider_transfer_id;
+    if (!unheardOf || !isFrozen(payout) || !mayRepeat(made, sending.resendHours)) return 'ask';
+  }
+  const { request, digest, differs } = await buildRequest(sending, payout);
+  if (differs) {
+    const word: TransferWord = { said: 'request differs' };
+    await noteWord(tx, payout, word, at);
+    return word;
+  }
+  payout.request_digest = digest;
+  await tx.flush();
+  return { number: await openAttempt(tx, payoutId), request };
 }
 
-async function requestFor(sealer: Sealer, payout: Payout): Promise<TransferRequest> {
-  const texts: PayoutTexts = JSON.parse(await sealer.open(payoutTextsPlace(payout.id), payout.texts_sealed));
-  return {
-    reference: payout.id,
-    bankCode: payout.bank_code,
-    accountNumber: texts.bank_account_number,
-    accountHolder: texts.beneficiary_name ?? '',
-    amount: payout.net_amount,
-    description: payout.reference,
-  };
-}
-
-async function request(gateway: Gateway, transfer: TransferRequest, signal: AbortSignal): Promise<TransferWord> {
+async function makeRequest(
+  gateway: Gateway,
+  transfer: TransferRequest,
+  options: { signal: AbortSignal; beforeSend: () => Promise<boolean> },
+): Promise<TransferWord> {
   try {
-    const answer = await gateway.requestTransfer(transfer, { signal });
+    const answer = await gateway.requestTransfer(transfer, options);
     if (answer.outcome === 'refused') return { said: 'refused', failureCode: answer.code };
     const { status, providerTransferId, failureCode, amount } = answer.transfer;
     return compareMoney(amount, transfer.amount) === 0
@@ -113,8 +118,27 @@ async function request(gateway: Gateway, transfer: TransferRequest, signal: Abor
       : { said: 'another amount', providerTransferId };
   } catch (error) {
     if (!isProviderUnknown(error)) throw error;
-    return { said: isNeverSent(error) ? 'unsent' : 'silent' };
+    return { said: isNeverSent(error) ? 'unsent' : 'silent', ...restAfter(error) };
   }
+}
+
+/**
+ * Writes down how the request was answered. Beside another attempt that may have reached the provider, a refusal and a
+ * request that had no effect say nothing of the payout.
+ */
+async function keepAnswer(
+  tx: EntityManager,
+  { payoutId, number, heard, at }: { payoutId: string; number: number; heard: TransferWord; at: Date },
+): Promise<TransferWord> {
+  const payout = await lockPayout(tx, payoutId);
+  const failureCode = 'failureCode' in heard ? heard.failureCode : null;
+  const { others, later } = await answerAttempt(tx, { payoutId, number, outcome: outcomeOf(heard), failureCode });
+  let word = heard;
+  if (others && heard.said === 'refused') word = { ...heard, said: 'repeat refused' };
+  if (others && heard.said === 'unsent') word = { said: 'silent', restMs: restOf(heard) };
+  // Whoever comes late with nothing leaves what has been heard since.
+  if (!isUnknown(word.said) || !(later || isFinalPayout(payout.status))) await noteWord(tx, payout, word, at);
+  return word;
 }
 
 function outcomeOf({ said }: TransferWord): 'accepted' | 'refused' | 'unknown' | 'unsent' {

@@ -8,6 +8,7 @@ import { failpoint } from '../shared/failpoint.ts';
 import { isNote, notANote } from '../shared/note.ts';
 import { findPendingWebhooks } from '../webhooks/record-webhook.ts';
 import { hearProvider } from './ask-transfer.ts';
+import { findMadeAttempts } from './attempts.ts';
 import { lockPayout, noteWord } from './note-word.ts';
 import { Payout } from './payout.entity.ts';
 import {
@@ -17,15 +18,14 @@ import {
   settledByOperator,
   type TransferWord,
 } from './payout.ts';
+import { mayBeUnderWayMs } from './repeating.ts';
 import { standingOf } from './reserve-payout.ts';
 import { fail, succeed } from './resolve-payout.ts';
 
-/** A request without an answer may be under way for this long; longer than the time-out of its activity. */
-const mayBeUnderWaySeconds = 60;
-
 /**
  * Ends a pending payout as an operator says, once. `succeeded` is taken when the provider says so; `failed` when it
- * says so or does not know the transfer, and no request to it can still be under way; anything else only with `force`.
+ * says so or does not know the transfer; anything else only with `force`. Nobody ends one as `failed` within two minutes
+ * of an attempt, as its request may still be under way.
  * Refuses with REQUEST_INVALID, saying what the provider says. The event carries outcome, note and who. The same
  * settlement again answers the same.
  */
@@ -49,7 +49,8 @@ export async function settlePayout(
       refuse('REQUEST_INVALID', `the payout is ${payout.status} already`);
     }
     await noteWord(tx, payout, word, new Date(at));
-    if (!force) await refuseAgainstProvider(tx, payout, outcome, word);
+    if (!force) refuseAgainstProvider(outcome, word);
+    if (outcome === 'failed') await refuseWhileUnderWay(tx, payoutId);
     const delivery =
       outcome === 'succeeded' ? await succeed(tx, sealer, payout) : await fail(tx, sealer, payout, settledByOperator);
     await recordEvent(tx, {
@@ -78,12 +79,7 @@ async function isSettledSo(tx: EntityManager, payoutId: string, settlement: Payo
   return found.length > 0;
 }
 
-async function refuseAgainstProvider(
-  tx: EntityManager,
-  payout: Payout,
-  outcome: PayoutSettlement['outcome'],
-  { said }: TransferWord,
-): Promise<void> {
+function refuseAgainstProvider(outcome: PayoutSettlement['outcome'], { said }: TransferWord): void {
   if (outcome === 'succeeded') {
     if (said === 'succeeded' || said === 'reversed') return;
     refuse('REQUEST_INVALID', `the provider does not say that the transfer succeeded; it says: ${said}`);
@@ -91,12 +87,11 @@ async function refuseAgainstProvider(
   if (said !== 'failed' && said !== 'not known') {
     refuse('REQUEST_INVALID', `the provider does not say that the transfer failed; it says: ${said}`);
   }
-  const underWay = await tx.execute<unknown[]>(
-    `select 1 from payout_attempts where payout_id = ? and outcome is null
-       and sent_at > clock_timestamp() - make_interval(secs => ?)`,
-    [payout.id, mayBeUnderWaySeconds],
-  );
-  if (underWay.length > 0) {
-    refuse('REQUEST_INVALID', 'the request to the provider may still be under way; try again in a minute');
+}
+
+async function refuseWhileUnderWay(tx: EntityManager, payoutId: string): Promise<void> {
+  const made = await findMadeAttempts(tx, payoutId);
+  if (made.some(({ ageMs }) => ageMs < mayBeUnderWayMs)) {
+    refuse('REQUEST_INVALID', 'the request to the provider may still be under way; try again in two minutes');
   }
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-type Deed = 'kill' | 'throw' | 'delay';
+type Deed = 'kill' | 'throw' | 'delay' | 'stop';
 
 let armed: ReadonlyMap<string, Deed> = new Map();
 let file: string | undefined;
@@ -9,7 +9,7 @@ function parse(text: string): Map<string, Deed> {
   const deeds = new Map<string, Deed>();
   for (const entry of text.split(',').filter((part) => part.trim() !== '')) {
     const [name = '', deed] = entry.trim().split('=', 2);
-    if (deed !== 'kill' && deed !== 'throw' && deed !== 'delay')
+    if (deed !== 'kill' && deed !== 'throw' && deed !== 'delay' && deed !== 'stop')
       throw new Error(`FAILPOINTS: ${entry} is not name=deed`);
     deeds.set(name, deed);
   }
@@ -17,7 +17,7 @@ function parse(text: string): Map<string, Deed> {
 }
 
 /**
- * Arms the failpoints named in `FAILPOINTS`: `name=kill|throw|delay`, comma separated, or `@file` to read that list
+ * Arms the failpoints named in `FAILPOINTS`: `name=kill|throw|delay|stop`, comma separated, or `@file` to read that list
  * anew at each point (so that a test can arm and disarm a running process). Config refuses it in production.
  */
 export function armFailpoints(text: string | undefined): void {
@@ -25,7 +25,7 @@ export function armFailpoints(text: string | undefined): void {
   armed = text === undefined || file !== undefined ? new Map() : parse(text);
 }
 
-/** Nothing, unless this point is armed: then the process kills itself (as -9 does), throws or waits a second. */
+/** Nothing, unless this point is armed: then the process kills itself (as -9 does), throws, waits a second or stops (SIGSTOP). */
 export async function failpoint(name: string): Promise<void> {
   if (file !== undefined) armed = parse(readFileSync(file, 'utf8'));
   switch (armed.get(name)) {
@@ -39,5 +39,8 @@ export async function failpoint(name: string): Promise<void> {
       throw new Error(`failpoint ${name}`);
     case 'delay':
       await new Promise((resolve) => setTimeout(resolve, 1000));
+      return;
+    case 'stop':
+      process.kill(process.pid, 'SIGSTOP');
   }
 }

@@ -60,6 +60,7 @@ describe('everything else is unknown', () => {
     ['a 400 that says the key is used', { status: 400, body: { error_code: 'DUPLICATE_TRANSACTION_ERROR' } }],
     ['a 425', { status: 425, body: { error_code: 'TOO_EARLY' } }],
     ['a 429', { status: 429, body: { error_code: 'RATE_LIMIT_EXCEEDED' } }],
+    ['a 429 of something in between', { status: 429, body: 'slow down' }],
     ['a redirect', { status: 307, body: {}, headers: { location: 'http://127.0.0.1:9/' } }],
     ['a 200 that is not JSON', { status: 200, body: 'ok' }],
     ['a 200 without the payment', { status: 200, body: {} }],

@@ -51,6 +51,17 @@ const payoutOf = (status: string, transferId: string | null = null) =>
      ${transferId === null ? 'null' : `'${transferId}'`}, ${status === 'pending' ? 'null' : 'now()'}, now(), now()
    from partner`;
 
+/** So many attempts, an hour apart, the last in two hours; the provider did not know each so long after it. */
+const attemptsOf = (status: string, count: number, notKnownAfter: string | null) =>
+  together(
+    'drop index payout_attempts_one_open',
+    payoutOf(status),
+    `insert into payout_attempts (payout_id, number, sent_at, not_known_at)
+     select id, n, sent_at, sent_at + ${notKnownAfter === null ? 'null' : `interval '${notKnownAfter}'`}
+     from payouts, generate_series(1, ${count}) n, lateral (select now() + make_interval(hours => 2 + n - ${count}) as sent_at)
+     where reference = 'PO-PLANTED'`,
+  );
+
 const donation = (causeId: string | null, batchId: string | null = null) =>
   `insert into donations (id, user_id, type, amount, status, cause_id, allocation_batch_id, transaction_id)
    values ('${newId()}', '${user}', 'open', 5, 'completed', ${causeId === null ? 'null' : `'${causeId}'`},
@@ -124,6 +135,11 @@ const corruptions: [view: string, sql: string][] = [
   ['check_payouts_posted_once', payoutOf('succeeded')],
   ['check_partner_reserved_matches_payouts', payoutOf('pending')],
   ['check_payouts_sent_once', payoutOf('pending', 'planted')],
+  // A second attempt beside one that the provider was not asked about, a sixth, and one after the end.
+  ['check_payouts_sent_once', attemptsOf('pending', 2, null)],
+  ['check_payouts_sent_once', attemptsOf('pending', 2, '61 minutes')],
+  ['check_payouts_sent_once', attemptsOf('pending', 6, '2 minutes')],
+  ['check_payouts_sent_once', attemptsOf('succeeded', 1, null)],
   [
     'check_completed_targets_are_reached',
     `insert into saving_goals (id, user_id, name, account_id, target_amount, status)

@@ -1,3 +1,7 @@
+import type { Sealer } from '../../src/encryption/sealer.ts';
+import { preparePayout } from '../../src/payouts/prepare-payout.ts';
+import { reservePayout } from '../../src/payouts/reserve-payout.ts';
+import { newId } from '../../src/shared/ids.ts';
 import { type BuildPlace, fund } from '../support/build.ts';
 import type { Http, HttpAnswer } from '../support/http.ts';
 import { type BuiltPartner, buildPartner, type PartnerOptions } from '../support/partner.ts';
@@ -64,3 +68,28 @@ export const settleAtProvider = (stack: PayoutPlace, payoutId: string, status: '
   stack.sandbox.post('/sandbox/payouts/settle', { reference_id: payoutId, status });
 
 export const setFaults = (stack: PayoutPlace, faults: object) => stack.sandbox.put('/sandbox/faults', faults);
+
+/** Makes a payout's attempts so many minutes older, and what the provider said of them: the database's clock is real. */
+export const ageAttempts = (stack: Pick<PayoutPlace, 'em'>, payoutId: string, minutes: number) =>
+  stack.em().execute(
+    `update payout_attempts set sent_at = sent_at - make_interval(mins => ?),
+       answered_at = answered_at - make_interval(mins => ?),
+       not_known_at = not_known_at - make_interval(mins => ?) where payout_id = ?`,
+    [minutes, minutes, minutes, payoutId],
+  );
+
+/** A payout to such an account whose money is reserved and that no workflow looks after: a test takes its steps. */
+export async function reserve(
+  stack: PayoutPlace & { deps: { sealer: Sealer } },
+  partner: BuiltPartner,
+  lastDigits: string,
+): Promise<string> {
+  const payoutId = newId();
+  const body = payoutBody({ bank_account_number: magicAccount(lastDigits) });
+  const idempotency = { keyHash: newId(), fingerprint: newId() };
+  const { sealer } = stack.deps;
+  const request = { payoutId, partnerId: partner.id, body, idempotency, requestId: newId() };
+  const opening = await preparePayout(stack.em(), sealer, request);
+  await reservePayout(stack.em(), sealer, { payoutId, opening });
+  return payoutId;
+}

@@ -1,13 +1,17 @@
+import { readFileSync } from 'node:fs';
 import type { Client } from '@temporalio/client';
+import { startWorker } from '../../dev/service-parts.ts';
 import { openTemporal } from '../../src/temporal/connect.ts';
 import { type BuiltPartner, freshKey } from '../support/partner.ts';
 import { type ProcessStack, startProcessStack } from '../support/processes.ts';
 import { isFullRun } from '../support/run.ts';
 import { eventually, expectChecksEmpty } from '../support/stack.ts';
 import {
+  ageAttempts,
   buildPayer,
   magicAccount,
   payoutBody,
+  payoutWhen,
   readBalance,
   readPayout,
   setFaults,
@@ -78,7 +82,7 @@ async function payWithPatience(digits: string): Promise<string> {
 }
 
 /** Waits until the payout is as it will stay: final, or pending with this word of the provider. */
-async function settled(id: string, lastWord = 'not known'): Promise<{ status: string }> {
+async function settled(id: string, lastWord = 'not known', withinMs = 60_000): Promise<{ status: string }> {
   return eventually(
     async () => {
       const payout = await readPayout(partner, id).catch(() => undefined);
@@ -88,7 +92,7 @@ async function settled(id: string, lastWord = 'not known'): Promise<{ status: st
       return { status: payout?.status ?? 'away', word: row?.last_word ?? '' };
     },
     ({ status, word }) => status === 'succeeded' || status === 'failed' || (status === 'pending' && word === lastWord),
-    60_000,
+    withinMs,
   );
 }
 
@@ -108,7 +112,8 @@ describe('Payouts whose answer never arrives, their worker killed with -9', () =
         const transfers = await transfersOf(stack, id);
         if (index === 1) expect(transfers).toEqual([]);
         if (transfers.length === 0) {
-          // Killed between the attempt and its request, or never taken: nobody guesses. The money stays reserved.
+          // Killed between the attempt and its request, or never taken: nobody guesses. The money stays reserved, at least
+          // until the provider, two minutes after the attempt, does not know it.
           expect(status).toBe('pending');
           reserved += 100_000;
         } else {
@@ -122,6 +127,52 @@ describe('Payouts whose answer never arrives, their worker killed with -9', () =
     },
     120_000,
   );
+});
+
+describe('A payout whose worker is killed between the row of its attempt and the request', () => {
+  it('never waits for a person: it is paid once, two minutes later', async () => {
+    stack.arm('send-transfer.attempt-written=kill');
+    const dying = stack.worker.exited.then(() => stack.restart());
+    const id = await payWithPatience('111111');
+    await dying;
+    await settled(id);
+    expect(await transfersOf(stack, id)).toEqual([]);
+    await ageAttempts(stack, id, 2);
+    await payoutWhen(partner, id, 'succeeded', 60_000);
+    expect(await transfersOf(stack, id)).toMatchObject([{ status: 'SUCCEEDED', idempotency_key: id }]);
+    expect(await readBalance(partner)).toMatchObject({ balance: '900000.0000', pending: '0.0000' });
+  }, 120_000);
+});
+
+/** With the whole process, as a machine that sleeps stops it; what it does inside is tested step by step elsewhere. */
+(isFullRun() ? describe : describe.skip)('A worker that is stopped between the row of an attempt and the wire', () => {
+  it('never sends when it goes on: its twin has asked and sent meanwhile', async () => {
+    const sleeper = stack.worker;
+    stack.arm('send-transfer.attempt-written=stop');
+    const id = await payWithPatience('111111');
+    await eventually(
+      async () => readFileSync(`/proc/${sleeper.pid}/stat`, 'utf8').split(') ')[1]?.[0],
+      (state) => state === 'T',
+    );
+    stack.arm('');
+    await using cleanup = new AsyncDisposableStack();
+    cleanup.defer(() => sleeper.kill('SIGCONT'));
+    const twin = await startWorker({ env: stack.env, logFile: 'ignore' });
+    cleanup.defer(() => twin.stop());
+    // Temporal goes on giving tasks to the polls of the stopped process until they end, a minute later.
+    await settled(id, 'not known', 200_000);
+    await ageAttempts(stack, id, 2);
+    await payoutWhen(partner, id, 'succeeded', 120_000);
+    sleeper.kill('SIGCONT');
+    await twin.stop();
+    // It is awake, and past the request that it held, when it pays another payout.
+    const next = await payWithPatience('111111');
+    await payoutWhen(partner, next, 'succeeded', 120_000);
+    const attempts = 'select number, outcome from payout_attempts where payout_id = ? and outcome = ?';
+    expect(await stack.em().execute(attempts, [id, 'accepted'])).toEqual([{ number: 2, outcome: 'accepted' }]);
+    expect(await transfersOf(stack, id)).toHaveLength(1);
+    expect(await readBalance(partner)).toMatchObject({ balance: '800000.0000', pending: '0.0000' });
+  }, 400_000);
 });
 
 describe('A payout whose workflow is reset to its first task', () => {

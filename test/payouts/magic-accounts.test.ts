@@ -1,12 +1,14 @@
 import type { BuiltPartner } from '../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import {
+  ageAttempts,
   buildPayer,
   magicAccount,
   pay,
   payoutWhen,
   readBalance,
   readPayout,
+  setFaults,
   settleAtProvider,
   transfersOf,
 } from './build-payouts.ts';
@@ -14,7 +16,10 @@ import {
 let stack: Stack;
 let partner: BuiltPartner;
 /** Payouts that take the provider's time-out; they begin before the others. */
-let unanswered: Record<'900003' | '900004', { partner: BuiltPartner; payout: { id: string; reference: string } }>;
+let unanswered: Record<
+  '900003' | '900004' | '900005',
+  { partner: BuiltPartner; payout: { id: string; reference: string } }
+>;
 let sending: { next: object };
 const buildWithFee = () => buildPayer(stack, { fees: [{ method: 'payout', fixed: '2500', basis_points: 0 }] });
 beforeAll(async () => {
@@ -23,7 +28,15 @@ beforeAll(async () => {
     partner = await buildWithFee();
     return { partner, payout: await to(digits) };
   };
-  unanswered = { 900003: await begin('900003'), 900004: await begin('900004') };
+  // This one is told to come again first.
+  await setFaults(stack, { requests: { limit_rate: 1 } });
+  const last = await begin('900005');
+  await eventually(
+    () => stack.em().execute('select last_word from payouts where id = ?', [last.payout.id]),
+    ([row]) => row?.last_word === 'unsent',
+  );
+  await setFaults(stack, {});
+  unanswered = { 900003: await begin('900003'), 900004: await begin('900004'), 900005: last };
   sending = (await partner.get(`/payouts/${unanswered['900004'].payout.id}/timeline`)).body.data;
 }, 60_000);
 afterAll(() => stack.stop());
@@ -113,4 +126,23 @@ describe('A payout to an account of the sandbox', () => {
     expect(JSON.stringify(body.data.items)).toContain('unknown');
     expect(body.data.next).toMatchObject({ at: expect.any(String), text: expect.stringContaining('asked again') });
   });
+
+  it('900005 succeeds although the first request was lost: the same is made again two minutes later, by itself', async () => {
+    const { payout } = unanswered['900005'];
+    partner = unanswered['900005'].partner;
+    await eventually(
+      () => stack.em().execute('select last_word from payouts where id = ?', [payout.id]),
+      ([row]) => row?.last_word === 'not known',
+      40_000,
+    );
+    expect(await transfersOf(stack, payout.id)).toEqual([]);
+    await ageAttempts(stack, payout.id, 2);
+    await payoutWhen(partner, payout.id, 'succeeded', 40_000);
+    expect(await transfersOf(stack, payout.id)).toMatchObject([{ idempotency_key: payout.id, amount: 97_500 }]);
+    expect(await readBalance(partner)).toMatchObject(spent);
+    const { body } = await partner.get(`/payouts/${payout.id}/timeline`);
+    const texts = body.data.items.map(({ text }: { text: string }) => text);
+    expect(texts).toContainEqual(expect.stringContaining('asked to make the transfer'));
+    expect(texts).toContainEqual(expect.stringContaining('the same request was made again, under the same key (2)'));
+  }, 90_000);
 });

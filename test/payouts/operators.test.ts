@@ -5,6 +5,7 @@ import { type BuiltUser, buildIndividual, buildPlatformAdmin } from '../support/
 import type { BuiltPartner } from '../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import {
+  ageAttempts,
   buildPayer,
   magicAccount,
   pay,
@@ -76,6 +77,8 @@ describe('An operator ends a payout by the update settlePayout', () => {
 
   it('as failed is taken when the provider does not know the transfer: everything is returned, the event tells who', async () => {
     const before = await readBalance(partner);
+    expect(await refusalOf(settle(unknown, { outcome: 'failed' }))).toContain('may still be under way');
+    await ageAttempts(stack, unknown, 2);
     expect(await settle(unknown, { outcome: 'failed' })).toBe('failed');
     expect(await readPayout(partner, unknown)).toMatchObject({ status: 'failed', failure_code: 'SETTLED_BY_OPERATOR' });
     const after = await readBalance(partner);
@@ -124,6 +127,8 @@ describe('An operator ends a payout by the update settlePayout', () => {
       (transfers) => transfers.length === 1,
     );
     expect(await refusalOf(settle(id, { outcome: 'failed' }))).toContain('it says: accepted');
+    expect(await refusalOf(settle(id, { outcome: 'failed', force: true }))).toContain('may still be under way');
+    await ageAttempts(stack, id, 2);
     expect(await settle(id, { outcome: 'failed', force: true })).toBe('failed');
     expect((await eventsOf(id, 'PAYOUT_SETTLED'))[0].data).toMatchObject({ force: true, provider_says: 'accepted' });
 

@@ -2,7 +2,16 @@ import type { BuiltPartner } from '../support/partner.ts';
 import { isFullRun } from '../support/run.ts';
 import { eventually, expectChecksEmpty } from '../support/stack.ts';
 import { startTimeSkippingStack, type TimeSkippingStack } from '../support/time-skipping.ts';
-import { buildPayer, magicAccount, pay, payoutWhen, readBalance, readPayout, setFaults } from './build-payouts.ts';
+import {
+  ageAttempts,
+  buildPayer,
+  magicAccount,
+  pay,
+  payoutWhen,
+  readBalance,
+  readPayout,
+  setFaults,
+} from './build-payouts.ts';
 
 let stack: TimeSkippingStack;
 let partner: BuiltPartner;
@@ -68,7 +77,8 @@ describe('A payout', () => {
     expect(status.name).toBe('RUNNING');
     expect(historyLength).toBeLessThan(2_000);
 
-    // Then an operator ends it.
+    // Then an operator ends it; the database's clock has not moved.
+    await ageAttempts(stack, id, 2);
     expect(
       await handleOf(id).executeUpdate('settlePayout', {
         args: [{ outcome: 'failed', note: 'the bank confirms that nothing arrived', who: partner.admin.id }],

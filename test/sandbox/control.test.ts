@@ -1,5 +1,5 @@
 import { PaymentCallbackFromJSON } from 'xendit-node/payment_request/models/index.js';
-import { buildInstrumentRequest, callbackToken, openSandbox } from './open-sandbox.ts';
+import { buildInstrumentRequest, buildTransferRequest, callbackToken, openSandbox } from './open-sandbox.ts';
 
 let sandbox: Awaited<ReturnType<typeof openSandbox>>;
 beforeAll(async () => {
@@ -131,7 +131,13 @@ describe('faults', () => {
     await sandbox.setFaults({ callbacks: { copies: 3, drop: true }, requests: { error_rate: 0.5 } });
     expect((await sandbox.setFaults({ requests: { hang_rate: 0.1 } })).body).toEqual({
       callbacks: { copies: 1, delay_ms: 0, shuffle: false, drop: false },
-      requests: { error_rate: 0, hang_rate: 0.1, hang_after_effect: false },
+      requests: {
+        error_rate: 0,
+        hang_rate: 0.1,
+        hang_after_effect: false,
+        limit_rate: 0,
+        retry_after_seconds: 1,
+      },
       listing: { lag_ms: 0 },
     });
     expect((await sandbox.get('/sandbox/faults')).body.requests.hang_rate).toBe(0.1);
@@ -165,6 +171,23 @@ describe('faults', () => {
     await sandbox.receiver.waitFor(later.reference);
     expect(sandbox.receiver.of(dropped.reference)).toEqual([]);
     expect(await recordOf(dropped.reference)).toMatchObject({ status: 'SUCCEEDED' });
+  });
+
+  test('a limit answers 429 without effect, and says when to come again', async () => {
+    await sandbox.setFaults({ requests: { limit_rate: 1, retry_after_seconds: 9 } });
+    const request = buildTransferRequest();
+    await expect(sandbox.gateway.requestTransfer(request)).rejects.toMatchObject({ neverSent: true, restMs: 9_000 });
+    await sandbox.setFaults({});
+    expect(await sandbox.gateway.findTransfer(request.reference)).toBeNull();
+  });
+
+  test('a transfer is listed late, but made once', async () => {
+    await sandbox.setFaults({ listing: { lag_ms: 60_000 } });
+    const request = buildTransferRequest();
+    await sandbox.gateway.requestTransfer(request);
+    expect(await sandbox.gateway.findTransfer(request.reference)).toBeNull();
+    await sandbox.setFaults({});
+    expect(await sandbox.gateway.findTransfer(request.reference)).not.toBeNull();
   });
 
   test('a delay holds callbacks back, shuffling sends them in another order', async () => {

@@ -91,6 +91,25 @@ describe('magic account numbers, by their last six digits', () => {
     expect(await sandbox.gateway.findTransfer(request.reference)).toBeNull();
     expect(await recordsOf(request.reference)).toEqual([]);
   });
+
+  test('900005 does so for the first request of a key; the second succeeds', async () => {
+    const request = buildTransferRequest({ accountNumber: '0000900005' });
+    await expect(sandbox.gateway.requestTransfer(request)).rejects.toMatchObject({ code: 'PROVIDER_UNKNOWN' });
+    expect(await recordsOf(request.reference)).toEqual([]);
+    for (let time = 0; time < 2; time += 1) {
+      expect(await sandbox.gateway.requestTransfer(request)).toMatchObject({ outcome: 'accepted' });
+    }
+    expect(await recordsOf(request.reference)).toHaveLength(1);
+  });
+
+  test('a request under a key with another body is never a transfer', async () => {
+    const request = buildTransferRequest();
+    await sandbox.gateway.requestTransfer(request);
+    await expect(sandbox.gateway.requestTransfer({ ...request, amount: '25001' })).rejects.toMatchObject({
+      code: 'PROVIDER_UNKNOWN',
+    });
+    expect(await recordsOf(request.reference)).toHaveLength(1);
+  });
 });
 
 describe('settling by hand', () => {

@@ -1,7 +1,9 @@
 import { Balance, Configuration, PaymentMethod, PaymentRequest, Payout, Transaction } from 'xendit-node';
 import { errorCodeOf } from '../../shared/errors.ts';
 import { askingTimeLeft } from '../../time-limit.ts';
-import { type CallOptions, isProviderUnknown, ProviderUnknown } from '../gateway.ts';
+import type { CallBudget } from '../call-budget.ts';
+import { type CallOptions, isProviderUnknown, ProviderUnknown, restAfter } from '../gateway.ts';
+import { type Passage, passThrough } from './passage.ts';
 
 export interface ClientSettings {
   secretKey: string;
@@ -10,7 +12,13 @@ export interface ClientSettings {
   fetch: typeof fetch;
   /** What one exchange may take, all its requests together. */
   timeoutMs: number;
+  /** What every request is taken out of, and whether it is one that goes first. */
+  budget: CallBudget;
+  payout: boolean;
 }
+
+/** For transfers, and for questions about them. */
+export const first = (settings: ClientSettings): ClientSettings => ({ ...settings, payout: true });
 
 export interface Client {
   paymentRequests: PaymentRequest;
@@ -72,12 +80,8 @@ class BoundTransaction extends Transaction {
   }
 }
 
-function createClient({ secretKey, url, fetch: send }: ClientSettings, signal: AbortSignal): Client {
-  const configuration = new Configuration({
-    basePath: url.replace(/\/+$/, ''),
-    // A redirect would carry the key elsewhere or turn a POST into a GET.
-    fetchApi: (input: string, init: RequestInit) => send(input, { ...init, signal, redirect: 'error' }),
-  });
+function createClient({ secretKey, url }: ClientSettings, fetchApi: ReturnType<typeof passThrough>): Client {
+  const configuration = new Configuration({ basePath: url.replace(/\/+$/, ''), fetchApi });
   return {
     paymentRequests: new BoundPaymentRequest(secretKey, configuration),
     paymentMethods: new BoundPaymentMethod(secretKey, configuration),
@@ -90,7 +94,8 @@ function createClient({ secretKey, url, fetch: send }: ClientSettings, signal: A
 /**
  * Statuses below 500 that still do not say that nothing happened: 408 (someone on the way gave up waiting), 409 (the
  * key is in use, by a first call that runs or by another body: something may exist under it), 425 and 429 (not looked
- * at yet: a later call may be taken, so it is no refusal of the payment).
+ * at yet: a later call may be taken, so it is no refusal of the payment). The provider's own 429 says that nothing
+ * happened, and when to come again.
  */
 const indefiniteStatuses = new Set([408, 409, 425, 429]);
 
@@ -126,7 +131,7 @@ function isDefinite({ status, code }: SdkError): boolean {
 }
 
 /** Failures of making a connection: not a byte of the request has left. */
-const neverConnected = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT']);
+const connectionFailures = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT']);
 
 /** The code of the innermost error: the SDK wraps what `fetch` wraps. */
 function networkCodeOf(error: unknown): string | number | undefined {
@@ -138,6 +143,7 @@ function describe(error: unknown): string {
   const answered = sdkErrorOf(error);
   if (answered) return `answered ${answered.status} ${answered.code ?? 'without a code'}`;
   if (!Error.isError(error)) return 'failed';
+  if (isProviderUnknown(error)) return `was not called: ${error.message}`;
   if (error.name === 'TimeoutError') return 'did not answer in time';
   if (error.name === 'AbortError') return 'was not waited for';
   if (error.name === 'ZodError') return 'answered something that is not understood';
@@ -146,31 +152,50 @@ function describe(error: unknown): string {
 }
 
 /**
- * Talks to the provider under one deadline and one signal. All exchanges of a step share what it may wait for the
- * provider: the last one gets what is left, and none begins after it. Throws ProviderRefusal for a definite no of the
- * provider, ProviderUnknown for everything else: no answer, a 5xx, an answer that is not JSON, an answer of another
- * shape. The provider's words stay out of the unknown error: they may name people and accounts, and it is logged.
+ * Talks to the provider under one deadline and one signal, each request taken out of the budget of calls. All exchanges
+ * of a step share what it may wait for the provider: the last one gets what is left, and none begins after it. Throws ProviderRefusal
+ * for a definite no of the provider, ProviderUnknown for everything else: no answer, a 5xx, an answer that is not JSON,
+ * an answer of another shape. The provider's words stay out of the unknown error: they may name people and accounts,
+ * and it is logged.
  */
 export async function exchange<T>(
   settings: ClientSettings,
   deed: string,
-  { signal }: CallOptions,
+  { signal, beforeSend }: CallOptions,
   talk: (client: Client) => Promise<T>,
 ): Promise<T> {
   const left = Math.min(settings.timeoutMs, Math.floor(askingTimeLeft()));
   if (left <= 0 || signal?.aborted) throw new ProviderUnknown(`${deed}: no time was left to ask`, { neverSent: true });
   const deadline = AbortSignal.timeout(left);
+  const passage: Passage = { sent: 0, restMs: 0 };
+  const bounds = { signal: signal ? AbortSignal.any([signal, deadline]) : deadline, beforeSend };
   try {
-    return await talk(createClient(settings, signal ? AbortSignal.any([signal, deadline]) : deadline));
+    return await talk(createClient(settings, passThrough({ ...settings, timeoutMs: left }, passage, bounds)));
   } catch (error) {
-    if (isProviderUnknown(error)) throw error;
-    const answered = sdkErrorOf(error);
-    if (answered && isDefinite(answered)) {
-      throw new ProviderRefusal(answered.status, answered.code ?? '', answered.message);
-    }
-    const neverSent = answered === null && neverConnected.has(String(networkCodeOf(error)));
-    throw new ProviderUnknown(`${deed}: the provider ${describe(error)}`, { neverSent });
+    if (isProviderUnknown(error) && passage.sent > 0 && restAfter(error).restMs === undefined) throw error;
+    throw await verdictOf(settings, deed, passage, error);
   }
+}
+
+async function verdictOf(
+  { budget }: ClientSettings,
+  deed: string,
+  { sent, restMs }: Passage,
+  error: unknown,
+): Promise<ProviderRefusal | ProviderUnknown> {
+  const answered = sdkErrorOf(error);
+  if (answered && isDefinite(answered))
+    return new ProviderRefusal(answered.status, answered.code ?? '', answered.message);
+  if (answered?.status === 429 && answered.code !== null) {
+    // Where that cannot be written down, the next call is told the same.
+    await budget.pause(restMs).catch(() => undefined);
+    return new ProviderUnknown(`${deed}: the provider limits its calls`, { neverSent: sent === 1, restMs });
+  }
+  const neverConnected = answered === null && connectionFailures.has(String(networkCodeOf(error)));
+  return new ProviderUnknown(`${deed}: the provider ${describe(error)}`, {
+    neverSent: sent === 0 || (sent === 1 && neverConnected),
+    ...restAfter(error),
+  });
 }
 
 /**

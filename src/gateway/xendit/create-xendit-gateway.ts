@@ -1,11 +1,12 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { budgets } from '../../shared/budgets.ts';
+import { type CallBudget, unlimited } from '../call-budget.ts';
 import type { Gateway } from '../gateway.ts';
 import { readCallback } from './callback.ts';
 import type { ClientSettings } from './client.ts';
 import { expireInstrument, findInstrument, findPayment, requestInstrument } from './instruments.ts';
 import { listRecords } from './records.ts';
-import { findTransfer, readBalance, requestTransfer } from './transfers.ts';
+import { digestTransfer, findTransfer, readBalance, requestTransfer } from './transfers.ts';
 
 export interface XenditGatewayOptions {
   secretKey: string;
@@ -16,6 +17,8 @@ export interface XenditGatewayOptions {
   fetch?: typeof fetch;
   /** What one call may take, in milliseconds. */
   timeoutMs?: number;
+  /** What all calls are taken out of; without one they are not limited. */
+  budget?: CallBudget;
 }
 
 const digest = (text: string): Buffer => createHash('sha256').update(text, 'utf8').digest();
@@ -27,6 +30,8 @@ export function createXenditGateway(options: XenditGatewayOptions): Gateway {
     url: options.url,
     fetch: options.fetch ?? fetch,
     timeoutMs: options.timeoutMs ?? budgets.provider.call,
+    budget: options.budget ?? unlimited,
+    payout: false,
   };
   const expectedToken = digest(options.callbackToken);
   return {
@@ -35,6 +40,7 @@ export function createXenditGateway(options: XenditGatewayOptions): Gateway {
     findPayment: (methodId, paymentId, callOptions) => findPayment(settings, methodId, paymentId, callOptions),
     expireInstrument: (methodId, callOptions) => expireInstrument(settings, methodId, callOptions),
     requestTransfer: (request, callOptions) => requestTransfer(settings, request, callOptions),
+    digestTransfer,
     findTransfer: (reference, callOptions) => findTransfer(settings, reference, callOptions),
     listRecords: (period, callOptions) => listRecords(settings, period, callOptions),
     readBalance: (callOptions) => readBalance(settings, callOptions),

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { CreatePayoutRequestToJSON } from 'xendit-node/payout/models/index.js';
 import { z } from 'zod';
 import type { Money } from '../../shared/money.ts';
 import {
@@ -8,7 +10,7 @@ import {
   type TransferState,
 } from '../gateway.ts';
 import { payoutChannelCodeOf } from './bank-codes.ts';
-import { type ClientSettings, exchange, lookUp, ProviderRefusal } from './client.ts';
+import { type ClientSettings, exchange, first, lookUp, ProviderRefusal } from './client.ts';
 import { unsupportedChannel } from './instrument-request.ts';
 import { moneyFromWire, wireAmount } from './wire-amount.ts';
 
@@ -43,30 +45,39 @@ function transferOf(answer: unknown): TransferState {
   };
 }
 
-/** Sends a transfer once: the reference is the idempotency key of every attempt. */
+/** What goes over the wire, the same for every attempt; null for a bank that the provider does not have. */
+function payoutBodyOf(request: TransferRequest) {
+  const channelCode = payoutChannelCodeOf(request.bankCode);
+  if (!channelCode) return null;
+  return {
+    referenceId: request.reference,
+    channelCode,
+    channelProperties: { accountNumber: request.accountNumber, accountHolderName: request.accountHolder },
+    amount: wireAmount(request.amount),
+    description: request.description,
+    currency: 'IDR',
+  };
+}
+
+/** SHA-256 (hex) over the bytes that the request puts on the wire. */
+export function digestTransfer(request: TransferRequest): string {
+  const body = JSON.stringify(CreatePayoutRequestToJSON(payoutBodyOf(request)));
+  return createHash('sha256').update(body).digest('hex');
+}
+
+/** Sends a transfer: the reference is the idempotency key of every attempt. */
 export async function requestTransfer(
   settings: ClientSettings,
   request: TransferRequest,
   options: CallOptions = {},
 ): Promise<TransferOutcome> {
-  const amount = wireAmount(request.amount);
-  const channelCode = payoutChannelCodeOf(request.bankCode);
-  if (!channelCode) return { outcome: 'refused', code: unsupportedChannel, message: 'the provider has no such bank' };
+  const data = payoutBodyOf(request);
+  if (!data) return { outcome: 'refused', code: unsupportedChannel, message: 'the provider has no such bank' };
   try {
-    const transfer = await exchange(settings, 'request transfer', options, async (client) => {
-      const created = await client.payouts.createPayout({
-        idempotencyKey: request.reference,
-        data: {
-          referenceId: request.reference,
-          channelCode,
-          channelProperties: { accountNumber: request.accountNumber, accountHolderName: request.accountHolder },
-          amount,
-          description: request.description,
-          currency: 'IDR',
-        },
-      });
+    const transfer = await exchange(first(settings), 'request transfer', options, async (client) => {
+      const created = await client.payouts.createPayout({ idempotencyKey: request.reference, data });
       const state = transferOf(created);
-      if (state.reference !== request.reference || created.amount !== amount) {
+      if (state.reference !== request.reference || created.amount !== data.amount) {
         throw new ProviderUnknown('request transfer: the provider answered with another transfer');
       }
       return state;
@@ -87,7 +98,7 @@ export async function findTransfer(
   reference: string,
   options: CallOptions = {},
 ): Promise<TransferState | null> {
-  return lookUp(settings, 'find transfer', options, async (client) => {
+  return lookUp(first(settings), 'find transfer', options, async (client) => {
     const { data } = await client.payouts.getPayouts({ referenceId: reference });
     // An answer without a list is no proof that there is no transfer.
     if (!data) throw new ProviderUnknown('find transfer: the provider answered without a list');

@@ -1,0 +1,74 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { type MadeAttempt, mayBeUnderWayMs } from './repeating.ts';
+
+/** The attempts of a payout that may have reached the provider, the oldest first. */
+export function findMadeAttempts(em: EntityManager, payoutId: string): Promise<MadeAttempt[]> {
+  return em.execute<MadeAttempt[]>(
+    `select number, outcome, failure_code as "failureCode", ${age('sent_at')} as "ageMs",
+       ${age('answered_at')} as "answeredAgeMs", ${age('not_known_at')} as "notKnownAgeMs"
+     from payout_attempts where payout_id = ? and outcome is distinct from 'unsent' order by number`,
+    [payoutId],
+  );
+}
+
+const age = (column: string): string => `(extract(epoch from clock_timestamp() - ${column}) * 1000)::float8`;
+
+/** The database's clock, as it writes it. */
+export async function readDatabaseClock(em: EntityManager): Promise<string> {
+  const [row] = await em.execute<{ now: string }[]>('select clock_timestamp()::text as now');
+  return row?.now ?? '';
+}
+
+/**
+ * Writes down that the provider, asked at `askedAt` (the database's clock), did not know the transfer: that closes the
+ * attempt when it had been made long enough before.
+ */
+export async function closeAttempt(
+  tx: EntityManager,
+  { payoutId, number, askedAt }: { payoutId: string; number: number; askedAt: string },
+): Promise<void> {
+  await tx.execute(
+    `update payout_attempts set not_known_at = ?::timestamptz
+     where payout_id = ? and number = ? and sent_at <= ?::timestamptz - make_interval(secs => ?)`,
+    [askedAt, payoutId, number, askedAt, mayBeUnderWayMs / 1000],
+  );
+}
+
+/** Begins an attempt and answers its number. The database refuses one beside another that is open. */
+export async function openAttempt(tx: EntityManager, payoutId: string): Promise<number> {
+  const [row] = await tx.execute<{ number: number }[]>(
+    `insert into payout_attempts (payout_id, number)
+     select ?, count(*) + 1 from payout_attempts where payout_id = ? returning number`,
+    [payoutId, payoutId],
+  );
+  return row?.number ?? 0;
+}
+
+/** Whether the attempt may still be written to the wire: it is young, and its payout is pending. */
+export async function maySend(
+  em: EntityManager,
+  { payoutId, number, withinMs }: { payoutId: string; number: number; withinMs: number },
+): Promise<boolean> {
+  const found = await em.execute<unknown[]>(
+    `select 1 from payout_attempts a join payouts p on p.id = a.payout_id
+     where a.payout_id = ? and a.number = ? and p.status = 'pending'
+       and a.sent_at > clock_timestamp() - make_interval(secs => ?)`,
+    [payoutId, number, withinMs / 1000],
+  );
+  return found.length > 0;
+}
+
+/** Writes down how an attempt was answered; tells whether another one, or a later one, may have reached the provider. */
+export async function answerAttempt(
+  tx: EntityManager,
+  answer: { payoutId: string; number: number; outcome: string; failureCode: string | null },
+): Promise<{ others: boolean; later: boolean }> {
+  const { payoutId, number, outcome, failureCode } = answer;
+  await tx.execute(
+    `update payout_attempts set outcome = ?, failure_code = ?, answered_at = clock_timestamp()
+     where payout_id = ? and number = ?`,
+    [outcome, failureCode, payoutId, number],
+  );
+  const others = (await findMadeAttempts(tx, payoutId)).filter((attempt) => attempt.number !== number);
+  return { others: others.length > 0, later: others.some((attempt) => attempt.number > number) };
+}

@@ -1,0 +1,38 @@
+import type { Sealer } from '../encryption/sealer.ts';
+import type { Gateway, TransferRequest } from '../gateway/gateway.ts';
+import type { Payout } from './payout.entity.ts';
+import { type PayoutTexts, payoutTextsPlace } from './payout.ts';
+
+/** What an attempt works with. */
+export interface Sending {
+  gateway: Gateway;
+  sealer: Sealer;
+  /** `PAYOUT_RESEND_HOURS`. */
+  resendHours: number;
+}
+
+/**
+ * The request that a payout makes, whatever the attempt, and its digest over everything that goes over the wire. The
+ * first attempt freezes it: `differs` when what would be sent now is not what was sent then, as after a deployment that
+ * names banks otherwise.
+ */
+export async function buildRequest(
+  { gateway, sealer }: Pick<Sending, 'gateway' | 'sealer'>,
+  payout: Payout,
+): Promise<{ request: TransferRequest; digest: string; differs: boolean }> {
+  const texts: PayoutTexts = JSON.parse(await sealer.open(payoutTextsPlace(payout.id), payout.texts_sealed));
+  const request = {
+    reference: payout.id,
+    bankCode: payout.bank_code,
+    accountNumber: texts.bank_account_number,
+    accountHolder: texts.beneficiary_name ?? '',
+    amount: payout.net_amount,
+    description: payout.reference,
+  };
+  const digest = gateway.digestTransfer(request);
+  return { request, digest, differs: isFrozen(payout) && payout.request_digest !== digest };
+}
+
+/** Whether an attempt has frozen the request; those of before digests were kept have not, and are not repeated. */
+export const isFrozen = ({ request_digest }: Payout): boolean =>
+  request_digest !== null && request_digest !== undefined;

@@ -1,0 +1,53 @@
+const minuteMs = 60 * 1000;
+const hourMs = 60 * minuteMs;
+
+/**
+ * A request to the provider may be under way, or its transfer not listed yet, for so long after it was made: until then
+ * nothing follows from the provider not knowing it, and no operator may call the payout failed. Two minutes, in
+ * milliseconds; the database holds it too.
+ */
+export const mayBeUnderWayMs = 2 * minuteMs;
+
+/** How long after each attempt the next may be made; so a payout has at most five. */
+const waitsMs = [mayBeUnderWayMs, 10 * minuteMs, hourMs, 6 * hourMs] as const;
+
+/** An answer that does not know the transfer is good for so long; then it is asked for again. */
+const freshMs = minuteMs;
+
+/**
+ * A request that has not been written to the wire so long after its attempt's row is not sent any more: its worker was
+ * stopped meanwhile, and somebody else looks after the payout. Longer than the time-out of a call, far below
+ * `mayBeUnderWayMs`.
+ */
+export const sendWithinMs = 10 * 1000;
+
+/** An attempt that may have reached the provider; ages in milliseconds by the database's clock. */
+export interface MadeAttempt {
+  number: number;
+  outcome: 'accepted' | 'refused' | 'unknown' | null;
+  failureCode: string | null;
+  ageMs: number;
+  /** Since it was answered; null without an answer. */
+  answeredAgeMs: number | null;
+  /** Since the provider, asked long enough after the attempt, did not know the transfer; null while it has not said so. */
+  notKnownAgeMs: number | null;
+}
+
+/**
+ * Whether the same request may be made again after these attempts, the oldest first: when the provider has just said
+ * that it knows none of them, at growing intervals, at most five in all, and only within `resendHours` of the first,
+ * while the provider surely keeps its idempotency key. 0 hours is never.
+ */
+export function mayRepeat(made: readonly MadeAttempt[], resendHours: number): boolean {
+  const [first] = made;
+  const last = made.at(-1);
+  if (first === undefined || last === undefined) return true;
+  const waitMs = waitsMs[made.length - 1];
+  return (
+    waitMs !== undefined &&
+    last.ageMs >= waitMs &&
+    last.notKnownAgeMs !== null &&
+    last.notKnownAgeMs <= freshMs &&
+    first.ageMs < resendHours * hourMs
+  );
+}

@@ -1,0 +1,150 @@
+import { step } from '../../activities/step.ts';
+import { createCallBudget } from '../../src/gateway/call-budget.ts';
+import { type Gateway, ProviderUnknown } from '../../src/gateway/gateway.ts';
+import { createXenditGateway } from '../../src/gateway/xendit/create-xendit-gateway.ts';
+import { buildPayer, pay, payoutWhen, setFaults, transfersOf } from '../payouts/build-payouts.ts';
+import { buildTransferRequest } from '../sandbox/open-sandbox.ts';
+import { buildIndividual, buildPlatformAdmin } from '../support/build.ts';
+import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+
+let stack: Stack;
+beforeAll(async () => {
+  stack = await startStack({ worker: true, sandbox: true });
+}, 60_000);
+afterAll(() => stack.stop());
+afterEach(async () => {
+  await setFaults(stack, {});
+  await expectChecksEmpty(stack);
+});
+
+/** Of 600 a minute, 100 may be made at once, and 8.3 come back each second. */
+const perMinute = 600;
+const perSecond = 500 / 60;
+const fill = (tokens: number) =>
+  stack
+    .em()
+    .execute('update provider_budget set tokens = ?, filled_at = clock_timestamp(), paused_until = null', [tokens]);
+const takeMany = async (count: number, payout: boolean) => {
+  const began = performance.now();
+  const budget = createCallBudget(stack.deps.orm, perMinute);
+  const rests = await Promise.all(Array.from({ length: count }, () => budget.take({ payout })));
+  const refilled = Math.ceil(((performance.now() - began) / 1000) * perSecond) + 1;
+  return { taken: rests.filter((restMs) => restMs === 0).length, refilled, rests };
+};
+
+describe('The budget of calls to the provider', () => {
+  it('never lets more through than a minute has, however many ask at once', async () => {
+    await fill(1_000_000);
+    const { taken, refilled, rests } = await takeMany(300, true);
+    expect(taken).toBeGreaterThanOrEqual(100);
+    expect(taken).toBeLessThanOrEqual(100 + refilled);
+    expect(Math.max(...rests)).toBeLessThanOrEqual(1000 / perSecond + 1);
+  });
+
+  it('lets payouts go first: what others may not take is left to them', async () => {
+    await fill(100);
+    const others = await takeMany(200, false);
+    expect(others.taken).toBeGreaterThanOrEqual(50);
+    expect(others.taken).toBeLessThanOrEqual(50 + others.refilled);
+    expect((await takeMany(45, true)).taken).toBe(45);
+    // Where payouts need all of it, the others wait until it is half full again.
+    const [rest = 0] = (await takeMany(1, false)).rests;
+    expect(rest).toBeGreaterThan(3_000);
+  });
+
+  it('gives what is 0 no limit', async () => {
+    await fill(0);
+    expect(await createCallBudget(stack.deps.orm, 0).take({ payout: false })).toBe(0);
+  });
+});
+
+describe('A call that finds the budget empty', () => {
+  const open = (timeoutMs: number): Gateway & { calls: number } => {
+    const counted = { calls: 0 };
+    const gateway = createXenditGateway({
+      secretKey: stack.env.XENDIT_SECRET_KEY ?? '',
+      url: stack.sandbox.url,
+      callbackToken: stack.callbackToken,
+      timeoutMs,
+      budget: createCallBudget(stack.deps.orm, perMinute),
+      fetch: (input, init) => {
+        counted.calls += 1;
+        return fetch(input, init);
+      },
+    });
+    return Object.assign(counted, gateway);
+  };
+
+  it('waits for its turn', async () => {
+    await fill(-1);
+    const gateway = open(8_000);
+    const began = performance.now();
+    expect(await gateway.requestTransfer(buildTransferRequest())).toMatchObject({ outcome: 'accepted' });
+    expect(performance.now() - began).toBeGreaterThan(100);
+  });
+
+  it('never waits beyond its own time: it was not made, and says when to try again', async () => {
+    await fill(-20);
+    const gateway = open(2_000);
+    const began = performance.now();
+    await expect(gateway.requestTransfer(buildTransferRequest())).rejects.toMatchObject({
+      code: 'PROVIDER_UNKNOWN',
+      neverSent: true,
+      restMs: expect.any(Number),
+    });
+    expect(gateway.calls).toBe(0);
+    expect(performance.now() - began).toBeLessThan(2_000);
+  });
+
+  it('finds it so after a 429 of the provider to anybody', async () => {
+    await fill(100);
+    await setFaults(stack, { requests: { limit_rate: 1, retry_after_seconds: 30 } });
+    const told = open(8_000);
+    await expect(told.readBalance()).rejects.toMatchObject({ restMs: 30_000 });
+    await setFaults(stack, {});
+    const other = open(8_000);
+    const { restMs } = await other.requestTransfer(buildTransferRequest()).catch((error) => error);
+    expect(restMs).toBeGreaterThan(20_000);
+    expect([told.calls, other.calls]).toEqual([1, 0]);
+  });
+});
+
+describe('A step whose call was not made because calls are limited', () => {
+  it('is made again when the provider said, not before', async () => {
+    const limited = step(stack.deps, 'limited', () => {
+      throw new ProviderUnknown('limited', { restMs: 7_000 });
+    });
+    await expect(limited({})).rejects.toMatchObject({
+      type: 'PROVIDER_UNKNOWN',
+      nonRetryable: false,
+      nextRetryDelay: 7_000,
+    });
+  });
+});
+
+describe('While the provider answers 429', () => {
+  it('payouts and payments never fail and are no case for people; they go on by themselves when it is over', async () => {
+    const [partner, payer, operator] = [
+      await buildPayer(stack),
+      await buildIndividual(stack),
+      await buildPlatformAdmin(stack),
+    ];
+    await setFaults(stack, { requests: { limit_rate: 1, retry_after_seconds: 2 } });
+    const { id } = await pay(partner);
+    const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 50_000 };
+    const paying = stack.post('/v1/payments/gateway', body, { token: payer.token });
+    await eventually(
+      () => stack.em().execute('select last_word from payouts where id = ?', [id]),
+      ([row]) => row?.last_word === 'unsent',
+    );
+    const stuck = await stack.get('/v1/payouts/stuck?minutes=0', { token: operator.token });
+    expect(stuck.body.data.items).toEqual([]);
+    await setFaults(stack, {});
+    expect(await paying).toMatchObject({
+      status: 201,
+      body: { data: { payment_code: expect.any(String) } },
+    });
+    await payoutWhen(partner, id, 'succeeded', 30_000);
+    expect(await transfersOf(stack, id)).toHaveLength(1);
+  }, 60_000);
+});

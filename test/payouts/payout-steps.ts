@@ -1,0 +1,67 @@
+import type { CallBudget } from '../../src/gateway/call-budget.ts';
+import type { Gateway } from '../../src/gateway/gateway.ts';
+import { createXenditGateway } from '../../src/gateway/xendit/create-xendit-gateway.ts';
+import { askTransfer } from '../../src/payouts/ask-transfer.ts';
+import type { PayoutSettlement, TransferWord } from '../../src/payouts/payout.ts';
+import { resolvePayout } from '../../src/payouts/resolve-payout.ts';
+import { sendTransfer } from '../../src/payouts/send-transfer.ts';
+import { settlePayout } from '../../src/payouts/settle-payout.ts';
+import type { Stack } from '../support/stack.ts';
+
+export interface How {
+  gateway?: Gateway;
+  resendHours?: number;
+}
+
+/** The steps of payouts, taken by the test instead of a workflow, and what they leave. */
+export function openSteps(stack: Stack) {
+  const { sealer } = stack.deps;
+  /** A way to the sandbox that counts the transfers requested on it. */
+  function openGateway(budget?: CallBudget): Gateway & { requests: number } {
+    const gateway = createXenditGateway({
+      secretKey: stack.env.XENDIT_SECRET_KEY ?? '',
+      url: stack.sandbox.url,
+      callbackToken: stack.callbackToken,
+      timeoutMs: 1_000,
+      ...(budget && { budget }),
+      fetch: (input, init) => {
+        if (init?.method === 'POST') counted.requests += 1;
+        return fetch(input, init);
+      },
+    });
+    const counted = { ...gateway, requests: 0 };
+    return counted;
+  }
+  const sendingWith = ({ gateway = openGateway(), resendHours = 24 }: How) => ({ gateway, sealer, resendHours });
+  const stepOf = (payoutId: string) => ({
+    payoutId,
+    at: new Date().toISOString(),
+    signal: AbortSignal.timeout(30_000),
+  });
+  const attemptsOf = (id: string) =>
+    stack.em().execute<{ number: number; outcome: string | null; sent: boolean }[]>(
+      `select number, outcome, outcome is distinct from 'unsent' as sent from payout_attempts
+       where payout_id = ? order by number`,
+      [id],
+    );
+  return {
+    openGateway,
+    send: (id: string, how: How = {}) => sendTransfer(stack.em(), sendingWith(how), stepOf(id)),
+    ask: (id: string, how: How = {}) => askTransfer(stack.em(), sendingWith(how), stepOf(id)),
+    resolve: (payoutId: string, word: TransferWord) => resolvePayout(stack.em(), sealer, { payoutId, word }),
+    settle: (id: string, settlement: PayoutSettlement) =>
+      settlePayout(stack.em(), sendingWith({}), { ...stepOf(id), settlement }),
+    attemptsOf,
+    /** How many attempts may have reached the provider. */
+    madeOf: async (id: string) => (await attemptsOf(id)).filter(({ sent }) => sent).length,
+    rowOf: async (id: string) => {
+      const [row] = await stack
+        .em()
+        .execute<{ status: string; last_word: string; unknown_since: string | null }[]>(
+          'select status, last_word, unknown_since from payouts where id = ?',
+          [id],
+        );
+      return row;
+    },
+  };
+}

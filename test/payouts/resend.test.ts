@@ -1,0 +1,303 @@
+import { payoutTextsPlace } from '../../src/payouts/payout.ts';
+import { type BuiltUser, buildPlatformAdmin } from '../support/build.ts';
+import type { BuiltPartner } from '../support/partner.ts';
+import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+import { ageAttempts, buildPayer, readPayout, reserve, setFaults, transfersOf } from './build-payouts.ts';
+import { openSteps } from './payout-steps.ts';
+
+/** The steps of a payout without its workflow, so that each can come when the test wants it. */
+let stack: Stack;
+let partner: BuiltPartner;
+let operator: BuiltUser;
+let steps: ReturnType<typeof openSteps>;
+beforeAll(async () => {
+  stack = await startStack({ sandbox: true });
+  steps = openSteps(stack);
+  partner = await buildPayer(stack, { available: '100000000' });
+  operator = await buildPlatformAdmin(stack);
+}, 60_000);
+afterAll(() => stack.stop());
+afterEach(async () => {
+  await setFaults(stack, {});
+  await expectChecksEmpty(stack);
+});
+
+const to = (lastDigits: string) => reserve(stack, partner, lastDigits);
+const settleAsFailed = (id: string, force = false) =>
+  steps.settle(id, { outcome: 'failed', note: 'ticket 4711', who: operator.id, force });
+const stuckReasonOf = async (id: string): Promise<string | undefined> => {
+  const { items } = (await stack.get('/v1/payouts/stuck?minutes=0&limit=100', { token: operator.token })).body.data;
+  return items.find((item: { payout_id: string }) => item.payout_id === id)?.reason;
+};
+const repeat = { said: 'not known', repeat: true };
+const mayNot = { said: 'not known' };
+
+describe('The very same request', () => {
+  it('is never made again before the provider, two minutes after the attempt, did not know it; then it pays once', async () => {
+    const id = await to('900005');
+    expect(await steps.send(id)).toEqual({ said: 'silent' });
+    expect(await steps.ask(id)).toEqual(mayNot);
+    await ageAttempts(stack, id, 1);
+    expect(await steps.ask(id)).toEqual(mayNot);
+    expect(await steps.send(id)).toEqual(mayNot);
+    // Old enough, but what was heard was heard too early: it is asked again.
+    await ageAttempts(stack, id, 1);
+    const early = steps.openGateway();
+    expect(await steps.send(id, { gateway: early })).toEqual(repeat);
+    expect(early.requests).toBe(0);
+
+    expect(await steps.send(id)).toMatchObject({ said: 'accepted' });
+    expect(await steps.attemptsOf(id)).toMatchObject([{ outcome: 'unknown' }, { outcome: 'accepted' }]);
+    expect(await transfersOf(stack, id)).toMatchObject([{ idempotency_key: id, amount: 100_000 }]);
+    await ageAttempts(stack, id, 60);
+    expect(await steps.send(id)).toMatchObject({ said: expect.stringMatching(/accepted|succeeded/) });
+    expect(await steps.madeOf(id)).toBe(2);
+  });
+
+  it('is made again at growing intervals, and never a sixth time', async () => {
+    const id = await to('900004');
+    const gateway = steps.openGateway();
+    const how = { gateway, resendHours: 720 };
+    await steps.send(id, how);
+    for (const [count, minutes] of [2, 10, 60, 360].entries()) {
+      await ageAttempts(stack, id, minutes - 1);
+      expect([count, await steps.ask(id, how)]).toEqual([count, mayNot]);
+      await steps.send(id, how);
+      expect(gateway.requests).toBe(count + 1);
+      await ageAttempts(stack, id, 1);
+      expect([count, await steps.ask(id, how)]).toEqual([count, repeat]);
+      await steps.send(id, how);
+      expect(gateway.requests).toBe(count + 2);
+    }
+    for (const minutes of [10, 1_000, 10_000]) {
+      await ageAttempts(stack, id, minutes);
+      expect(await steps.ask(id, how)).toEqual(mayNot);
+      await steps.send(id, how);
+    }
+    expect([gateway.requests, await steps.madeOf(id)]).toEqual([5, 5]);
+    expect(await steps.rowOf(id)).toMatchObject({ status: 'pending', unknown_since: expect.anything() });
+    expect(await stuckReasonOf(id)).toContain('requested 5 times, under one key');
+  }, 60_000);
+
+  it('is never made again PAYOUT_RESEND_HOURS after the first attempt, nor ever when they are 0', async () => {
+    const id = await to('900005');
+    await steps.send(id);
+    await ageAttempts(stack, id, 2);
+    expect(await steps.ask(id, { resendHours: 0 })).toEqual(mayNot);
+    expect(await steps.send(id, { resendHours: 0 })).toEqual(mayNot);
+    await ageAttempts(stack, id, 24 * 60 - 3);
+    expect(await steps.ask(id)).toEqual(repeat);
+    await ageAttempts(stack, id, 1);
+    expect(await steps.ask(id)).toEqual(mayNot);
+    expect(await steps.send(id)).toEqual(mayNot);
+    expect(await steps.madeOf(id)).toBe(1);
+  });
+
+  it('never makes a second transfer where the first was made and the provider lists it late', async () => {
+    await setFaults(stack, { listing: { lag_ms: 180_000 } });
+    const id = await to('900003');
+    expect(await steps.send(id)).toEqual({ said: 'silent' });
+    await ageAttempts(stack, id, 2);
+    expect(await steps.ask(id)).toEqual(repeat);
+    expect(await steps.send(id)).toEqual({ said: 'silent' });
+    expect(await steps.madeOf(id)).toBe(2);
+    expect(await transfersOf(stack, id)).toMatchObject([{ idempotency_key: id }]);
+    await setFaults(stack, {});
+    const word = await eventually(
+      () => steps.ask(id),
+      ({ said }) => said === 'succeeded',
+    );
+    expect(await steps.resolve(id, word)).toMatchObject({ status: 'succeeded' });
+  });
+
+  it('is never made again once the provider has known it, though it forgets it', async () => {
+    const id = await to('131313');
+    expect(await steps.send(id)).toMatchObject({ said: 'accepted' });
+    await setFaults(stack, { listing: { lag_ms: 180_000 } });
+    await ageAttempts(stack, id, 60);
+    expect(await steps.ask(id)).toEqual(mayNot);
+    expect(await steps.send(id)).toEqual(mayNot);
+    expect(await steps.madeOf(id)).toBe(1);
+  });
+
+  it('is never made by two at once: twins of the step make one attempt', async () => {
+    const id = await to('900005');
+    await Promise.all([steps.send(id), steps.send(id), steps.send(id)]);
+    expect(await steps.madeOf(id)).toBe(1);
+    await ageAttempts(stack, id, 2);
+    expect(await steps.ask(id)).toEqual(repeat);
+    const gateway = steps.openGateway();
+    await Promise.all(Array.from({ length: 8 }, () => steps.send(id, { gateway })));
+    expect([gateway.requests, await steps.madeOf(id)]).toEqual([1, 2]);
+    expect(await transfersOf(stack, id)).toHaveLength(1);
+    await expect(
+      stack.em().execute('insert into payout_attempts (payout_id, number) values (?, 9)', [id]),
+    ).rejects.toThrow('payout_attempts_one_open');
+  });
+
+  it('is never another one: what was sent first is frozen, and a difference is a case for operators', async () => {
+    const id = await to('900005');
+    await steps.send(id);
+    await ageAttempts(stack, id, 2);
+    const { sealer } = stack.deps;
+    const texts = { bank_account_number: '00100012222222', beneficiary_name: 'Somebody else', external_ref: null };
+    const sealed = await sealer.seal(payoutTextsPlace(id), JSON.stringify(texts));
+    expect(await steps.ask(id)).toEqual(repeat);
+    await stack.em().execute('update payouts set texts_sealed = ? where id = ?', [sealed, id]);
+    const gateway = steps.openGateway();
+    expect(await steps.send(id, { gateway })).toEqual({ said: 'request differs' });
+    expect(await steps.ask(id, { gateway })).toEqual({ said: 'request differs' });
+    expect(await steps.send(id, { gateway })).toEqual({ said: 'request differs' });
+    expect([gateway.requests, await steps.madeOf(id)]).toEqual([0, 1]);
+    expect(await stuckReasonOf(id)).toContain('not what was sent first; nothing is sent');
+    await expect(
+      stack.em().execute('update payouts set request_digest = ? where id = ?', ['0'.repeat(64), id]),
+    ).rejects.toThrow('never changed');
+  });
+
+  it('is never made again for an attempt of before requests were frozen', async () => {
+    const id = await to('900005');
+    await stack.em().execute('insert into payout_attempts (payout_id, number) values (?, 1)', [id]);
+    await ageAttempts(stack, id, 5);
+    expect(await steps.ask(id)).toEqual(mayNot);
+    expect(await steps.send(id)).toEqual(mayNot);
+    expect(await steps.madeOf(id)).toBe(1);
+  });
+});
+
+describe('A worker that was stopped between the row of its attempt and the wire', () => {
+  /** Its request is held back at the last moment before it would be written. */
+  async function stopped(id: string) {
+    let goOn = () => {};
+    const held = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const gateway = steps.openGateway({ take: () => held.then(() => 0), pause: async () => {} });
+    const sent = steps.send(id, { gateway });
+    await eventually(
+      () => steps.madeOf(id),
+      (made) => made === 1,
+    );
+    return { gateway, sent, goOn };
+  }
+
+  it('never sends when it wakes up: its twin has asked and sent meanwhile', async () => {
+    const id = await to('111111');
+    const { gateway, sent, goOn } = await stopped(id);
+    await ageAttempts(stack, id, 2);
+    expect(await steps.ask(id)).toEqual(repeat);
+    expect(await steps.send(id)).toMatchObject({ said: 'accepted' });
+    const before = await steps.rowOf(id);
+    goOn();
+    await sent;
+    expect(gateway.requests).toBe(0);
+    expect(await steps.attemptsOf(id)).toMatchObject([{ outcome: 'unsent' }, { outcome: 'accepted' }]);
+    expect(await steps.rowOf(id)).toEqual(before);
+    expect(await transfersOf(stack, id)).toHaveLength(1);
+  });
+
+  it('never sends when its attempt is older than its time-out, though nobody else has sent', async () => {
+    const id = await to('111111');
+    const { gateway, sent, goOn } = await stopped(id);
+    await ageAttempts(stack, id, 1);
+    goOn();
+    expect(await sent).toEqual({ said: 'unsent' });
+    expect(gateway.requests).toBe(0);
+    // Nothing had left: it is sent as if for the first time.
+    expect(await steps.send(id)).toMatchObject({ said: 'accepted' });
+  });
+
+  it('never sends a payout that has ended meanwhile', async () => {
+    const id = await to('111111');
+    const { gateway, sent, goOn } = await stopped(id);
+    await steps.resolve(id, { said: 'refused', failureCode: 'CANCELLED' });
+    goOn();
+    await sent;
+    expect(gateway.requests).toBe(0);
+    expect(await readPayout(partner, id)).toMatchObject({ status: 'failed', failure_code: 'CANCELLED' });
+  });
+});
+
+describe('A refusal', () => {
+  it('of a repeated request never fails a payout before the provider, two minutes later, does not know it', async () => {
+    await setFaults(stack, { requests: { hang_rate: 1 } });
+    const id = await to('121212');
+    expect(await steps.send(id)).toEqual({ said: 'silent' });
+    await setFaults(stack, {});
+    await ageAttempts(stack, id, 2);
+    expect(await steps.ask(id)).toEqual(repeat);
+    const word = await steps.send(id);
+    expect(word).toEqual({ said: 'repeat refused', failureCode: 'INVALID_DESTINATION' });
+    expect(await steps.resolve(id, word)).toMatchObject({ status: 'pending' });
+    expect(await stuckReasonOf(id)).toContain('a repeated request was refused');
+    expect(await steps.ask(id)).toEqual(mayNot);
+    await ageAttempts(stack, id, 1);
+    expect(await steps.ask(id)).toEqual(mayNot);
+    await ageAttempts(stack, id, 1);
+    const last = await steps.ask(id);
+    expect(last).toEqual({ said: 'refused', failureCode: 'INVALID_DESTINATION' });
+    expect(await steps.resolve(id, last)).toMatchObject({ status: 'failed' });
+    expect(await readPayout(partner, id)).toMatchObject({ failure_code: 'INVALID_DESTINATION' });
+  });
+
+  it('of the only request stands, though the step that was to draw the consequence was lost', async () => {
+    const id = await to('121212');
+    const refused = { said: 'refused', failureCode: 'INVALID_DESTINATION' };
+    expect(await steps.send(id)).toEqual(refused);
+    expect(await steps.send(id)).toEqual(refused);
+    expect(await steps.resolve(id, await steps.ask(id))).toMatchObject({ status: 'failed' });
+    expect(await steps.madeOf(id)).toBe(1);
+  });
+});
+
+describe('An operator', () => {
+  it('never ends a payout as failed within two minutes of an attempt, with force neither; after that nothing is sent', async () => {
+    const id = await to('900005');
+    await steps.send(id);
+    await ageAttempts(stack, id, 1);
+    await expect(settleAsFailed(id)).rejects.toThrow('may still be under way');
+    await expect(settleAsFailed(id, true)).rejects.toThrow('may still be under way');
+    await ageAttempts(stack, id, 1);
+    expect(await steps.ask(id)).toEqual(repeat);
+    expect(await settleAsFailed(id)).toMatchObject({ status: 'failed' });
+    const gateway = steps.openGateway();
+    expect(await steps.send(id, { gateway })).toEqual(mayNot);
+    expect([gateway.requests, await steps.madeOf(id)]).toEqual([0, 1]);
+    expect(await transfersOf(stack, id)).toEqual([]);
+  });
+});
+
+describe('A request that the provider answers with 429', () => {
+  it('is never a case for people: nothing was sent, and the same is made again after Retry-After', async () => {
+    await setFaults(stack, { requests: { limit_rate: 1, retry_after_seconds: 7 } });
+    const id = await to('111111');
+    const limited = { said: 'unsent', restMs: 7_000 };
+    for (let time = 0; time < 6; time += 1) {
+      const word = await steps.send(id);
+      expect(word).toEqual(limited);
+      expect(await steps.resolve(id, word)).toMatchObject({ status: 'pending', unknownSince: null });
+    }
+    expect(await steps.madeOf(id)).toBe(0);
+    expect(await stuckReasonOf(id)).toBeUndefined();
+    await setFaults(stack, {});
+    expect(await steps.send(id)).toMatchObject({ said: 'accepted' });
+    expect(await transfersOf(stack, id)).toHaveLength(1);
+  });
+
+  it('leaves what is known, when it was a question, and what is unknown, when it was a repetition', async () => {
+    const accepted = await to('131313');
+    await steps.send(accepted);
+    const lost = await to('900005');
+    await steps.send(lost);
+    await ageAttempts(stack, lost, 2);
+    expect(await steps.ask(lost)).toEqual(repeat);
+    const before = [await steps.rowOf(accepted), await steps.rowOf(lost)];
+    await setFaults(stack, { requests: { limit_rate: 1 } });
+    expect(await steps.ask(accepted)).toEqual({ said: 'silent', restMs: 1_000 });
+    expect(await steps.send(lost)).toEqual({ said: 'silent', restMs: 1_000 });
+    expect([await steps.rowOf(accepted), await steps.rowOf(lost)]).toEqual(before);
+    expect(await steps.attemptsOf(lost)).toMatchObject([{ outcome: 'unknown' }, { outcome: 'unsent' }]);
+    await setFaults(stack, {});
+    expect(await steps.send(lost)).toMatchObject({ said: 'accepted' });
+  });
+});
