@@ -1,12 +1,13 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { sweepReadEvents } from './events/list-events.ts';
+import { forgetOpenings } from './openings/forget-openings.ts';
 
 /** How long an idempotency key of a user is kept; its order or journal outlives it, so that nothing is paid twice. */
 const userKeysKeptDays = 30;
 /** How many rows of each kind one round forgets; the next goes on. */
 const roundLimit = 10_000;
 
-/** Forgets what is kept for a time only: events of reads (90 days) and idempotency keys of users. Returns how many. */
+/** Forgets what is kept for a time only: events of reads (90 days), idempotency keys of users, verdicts. Returns how many. */
 export async function forgetOldRows(em: EntityManager): Promise<number> {
   const keys = await em.execute<unknown[]>(
     `delete from idempotency_keys k using (select user_id, key_hash from idempotency_keys
@@ -14,5 +15,5 @@ export async function forgetOldRows(em: EntityManager): Promise<number> {
      where k.user_id = old.user_id and k.key_hash = old.key_hash returning 1`,
     [userKeysKeptDays, roundLimit],
   );
-  return keys.length + (await sweepReadEvents(em, roundLimit));
+  return keys.length + (await sweepReadEvents(em, roundLimit)) + (await forgetOpenings(em, roundLimit));
 }

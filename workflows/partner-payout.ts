@@ -15,7 +15,7 @@ import { askingWaitMs } from '../src/payouts/asking.ts';
 import type { PayoutOpening, PayoutSettlement, PayoutStanding, PayoutStatus, Said } from '../src/payouts/payout.ts';
 import { isNote, notANote } from '../src/shared/note.ts';
 import { tellPayout } from './payout-progress.ts';
-import { withRefusals } from './refusal.ts';
+import { hasLapsed, withRefusals } from './refusal.ts';
 import { startDelivery } from './start-delivery.ts';
 
 export interface PartnerPayoutInput {
@@ -48,6 +48,9 @@ const { askTransfer, settlePayout: endByHand } = proxyActivities<Activities>({
 /** A late send asks first. */
 const { sendTransfer } = proxyActivities<Activities>({ startToCloseTimeout: '20 seconds', retry });
 
+/** How the workflow ends: with the payout, or without one. */
+type PayoutEnd = PayoutStatus | 'REFUSED' | 'LAPSED';
+
 /** Events after which the story goes on in a new history. */
 const longestHistory = 1500;
 
@@ -56,7 +59,7 @@ const longestHistory = 1500;
  * the provider, whom it asks after each callback and at growing intervals for as long as it takes. What nobody can tell
  * stays pending with the money reserved until the provider or an operator says how it ended.
  */
-export async function partnerPayout({ payoutId, opening }: PartnerPayoutInput): Promise<PayoutStatus | 'REFUSED'> {
+export async function partnerPayout({ payoutId, opening }: PartnerPayoutInput): Promise<PayoutEnd> {
   let hints = 0;
   let told = '';
   let sending = false;
@@ -95,7 +98,7 @@ export async function partnerPayout({ payoutId, opening }: PartnerPayoutInput): 
   } catch (refusal) {
     await condition(allHandlersFinished);
     if (opening === undefined) throw refusal;
-    return 'REFUSED';
+    return hasLapsed(refusal) ? 'LAPSED' : 'REFUSED';
   }
 
   let said: Said | null = null;

@@ -9,3 +9,9 @@ export async function withRefusals<T>(step: Promise<T>): Promise<T> {
     throw error;
   }
 }
+
+/** Whether an opening was not done because its request had become too old; otherwise it was refused. */
+export const hasLapsed = (error: unknown): boolean =>
+  error instanceof ActivityFailure &&
+  error.cause instanceof ApplicationFailure &&
+  error.cause.type === 'SERVICE_UNAVAILABLE';

@@ -11,6 +11,7 @@ import { M0009Payouts } from './m0009-payouts.ts';
 import { M0010TransactionLists } from './m0010-transaction-lists.ts';
 import { M0011LeanPostings } from './m0011-lean-postings.ts';
 import { M0012EffectsTell } from './m0012-effects-tell.ts';
+import { M0013Openings } from './m0013-openings.ts';
 
 /** Every migration in order, by name: one file per change, never edited after landing. */
 export const migrations = [
@@ -26,4 +27,5 @@ export const migrations = [
   { name: 'm0010-transaction-lists', class: M0010TransactionLists },
   { name: 'm0011-lean-postings', class: M0011LeanPostings },
   { name: 'm0012-effects-tell', class: M0012EffectsTell },
+  { name: 'm0013-openings', class: M0013Openings },
 ] satisfies { name: string; class: new (...args: ConstructorParameters<typeof Migration>) => Migration }[];

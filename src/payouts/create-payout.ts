@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../encryption/sealer.ts';
+import { createOnce } from '../openings/create-once.ts';
 import { refuse } from '../shared/errors.ts';
 import { payoutIdFor } from '../shared/ids.ts';
 import { createPlaces } from '../shared/turns.ts';
@@ -14,6 +15,8 @@ const reservationWaitMs = 20_000;
  * comes: of a flood, those that have become hopeless are refused without a workflow.
  */
 const places = createPlaces(24);
+
+const notInTime = 'The payout could not be reserved in time; try again under the same key';
 
 /** How a payout becomes a workflow; made by `temporal/`, passed in. */
 export interface PayoutStarter {
@@ -35,7 +38,8 @@ export interface PayoutCreation {
 
 /**
  * Creates a payout and waits until its money is reserved. Refuses with FUNDS_* what the partner may not pay out, and with
- * SERVICE_UNAVAILABLE when nothing was reserved in time: a retry under the same key joins what may still begin.
+ * SERVICE_UNAVAILABLE when nothing was reserved in time: for two minutes a retry under the same key joins what may still
+ * begin.
  */
 export async function createPayout(
   em: EntityManager,
@@ -43,18 +47,20 @@ export async function createPayout(
   { partnerId, body, idempotency, requestId }: PayoutCreation,
 ): Promise<Payout> {
   const payoutId = payoutIdFor(partnerId, idempotency.key);
+  const find = (place: EntityManager) => place.findOne(Payout, { id: payoutId, partner_id: partnerId });
+  if (idempotency.resourceId !== null) return (await find(em)) ?? refuse('SERVICE_UNAVAILABLE', notInTime);
   const leave = await places.enter();
   try {
-    if (idempotency.resourceId === null) {
-      const opening = await preparePayout(em, sealer, { payoutId, partnerId, body, idempotency, requestId });
-      await workflows.startPartnerPayout(payoutId, opening, reservationWaitMs);
-    }
-    const payout = await em.fork().findOne(Payout, { id: payoutId, partner_id: partnerId });
-    if (payout !== null) return payout;
+    return await createOnce(
+      em,
+      { resourceId: payoutId, kind: 'payout', isKeyed: true, unavailable: notInTime },
+      {
+        find,
+        prepare: () => preparePayout(em, sealer, { payoutId, partnerId, body, idempotency, requestId }),
+        start: (opening) => workflows.startPartnerPayout(payoutId, opening, reservationWaitMs),
+      },
+    );
   } finally {
     leave();
   }
-  refuse('SERVICE_UNAVAILABLE', 'The payout could not be reserved in time; try again under the same key', {
-    retryAfterSeconds: 2,
-  });
 }
