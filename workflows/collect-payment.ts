@@ -14,6 +14,7 @@ import type { Confirmation, ConfirmedPayment, OpenedOrder } from '../src/payment
 import type { PaymentOrderStatus } from '../src/payments/payment-order.ts';
 import { workflowIds } from '../src/shared/workflow-ids.ts';
 import { askingWait, tellPayment, timeLeft } from './payment-progress.ts';
+import { hasLapsed } from './refusal.ts';
 import { unmatchedReceipt } from './unmatched-receipt.ts';
 
 /** The request waits for this: the payment's status once the provider has answered for the first time. */
@@ -35,6 +36,9 @@ export const askTheProvider = {
   startToCloseTimeout: '15 seconds',
   retry: { initialInterval: '1 second', maximumInterval: '5 minutes' },
 } as const;
+
+/** How a payment ends that was never opened. */
+export type NotOpened = 'REFUSED' | 'LAPSED';
 
 /** What differs between a payment order and a partner's payment: whose row it is, and what settling does. */
 export interface PaymentSteps<Opened extends OpenedOrder> {
@@ -59,7 +63,7 @@ export interface PaymentSteps<Opened extends OpenedOrder> {
  */
 export async function collectPayment<Opened extends OpenedOrder>(
   steps: PaymentSteps<Opened>,
-): Promise<{ status: PaymentOrderStatus; opened: Opened } | { status: 'REFUSED' }> {
+): Promise<{ status: PaymentOrderStatus; opened: Opened } | { status: NotOpened }> {
   let hints = 0;
   const opening = steps.open(new Date(Date.now()).toISOString());
   const instrument = opening.then((opened) => getInstrument(steps, opened));
@@ -76,7 +80,7 @@ export async function collectPayment<Opened extends OpenedOrder>(
   } catch (refusal) {
     await condition(allHandlersFinished);
     if (steps.again) throw refusal;
-    return { status: 'REFUSED' };
+    return { status: hasLapsed(refusal) ? 'LAPSED' : 'REFUSED' };
   }
   let seen = 0;
   for (let round = 0; status === 'WAITING_PAYMENT' || status === 'PENDING'; round += 1) {

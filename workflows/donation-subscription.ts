@@ -20,6 +20,7 @@ import {
   type SubscriptionStatus,
 } from '../src/donations/subscription.ts';
 import { formatWesternIndonesia } from '../src/shared/clock.ts';
+import { hasLapsed } from './refusal.ts';
 
 export interface DonationSubscriptionInput {
   subscriptionId: string;
@@ -49,7 +50,7 @@ const { paySubscriptionPeriod } = proxyActivities<Activities>({
 export async function donationSubscription({
   subscriptionId,
   opening,
-}: DonationSubscriptionInput): Promise<SubscriptionStatus | 'refused'> {
+}: DonationSubscriptionInput): Promise<SubscriptionStatus | 'refused' | 'lapsed'> {
   let stops = 0;
   /** Counted before each look at the row: a hint that comes while one is under way asks for another. */
   let seen = 0;
@@ -67,7 +68,7 @@ export async function donationSubscription({
   } catch (refusal) {
     await condition(allHandlersFinished);
     if (opening === undefined) throw refusal;
-    return 'refused';
+    return hasLapsed(refusal) ? 'lapsed' : 'refused';
   }
   while (standing.status === 'active') {
     const { period, attempt } = standing;
