@@ -11,7 +11,8 @@ export async function withRefusals<T>(step: Promise<T>): Promise<T> {
 }
 
 /** Whether an opening was not done because its request had become too old; otherwise it was refused. */
-export const hasLapsed = (error: unknown): boolean =>
-  error instanceof ActivityFailure &&
-  error.cause instanceof ApplicationFailure &&
-  error.cause.type === 'SERVICE_UNAVAILABLE';
+export function hasLapsed(error: unknown): boolean {
+  // A local activity fails with its own failure, any other with one that wraps it.
+  const failure = error instanceof ActivityFailure ? error.cause : error;
+  return failure instanceof ApplicationFailure && failure.type === 'SERVICE_UNAVAILABLE';
+}
