@@ -3,12 +3,15 @@ import { preparePartnerPayment } from '../../src/collections/prepare-partner-pay
 import { allocateDonations } from '../../src/donations/allocate-donations.ts';
 import { packIds } from '../../src/donations/allocation.ts';
 import { openSubscription } from '../../src/donations/open-subscription.ts';
+import { forgetOldRows } from '../../src/forget-old-rows.ts';
+import { refuseOnce } from '../../src/openings/open-once.ts';
 import { stampOpening } from '../../src/openings/stamp-opening.ts';
 import { hashPartnerKey } from '../../src/partners/idempotency.ts';
 import { closePayment } from '../../src/payments/close-payment.ts';
 import { openPaymentOrder } from '../../src/payments/open-payment-order.ts';
 import type { PaymentOpening } from '../../src/payments/payment-contract.ts';
 import { claimOf } from '../../src/payments/prepare-gateway-payment.ts';
+import { DomainError } from '../../src/shared/errors.ts';
 import {
   allocationBatchIdFor,
   newId,
@@ -67,7 +70,7 @@ async function contributionTo(goal: { id: string; accountId: string }, saver: Bu
   return { orderId, open: () => openPaymentOrder(stack.em(), { orderId, opening, at: at() }), ask };
 }
 
-async function subscriptionOf(donor: BuiltUser, causeId: string, key: string) {
+async function subscriptionOf(donor: BuiltUser, causeId: string, key: string, stamp: object = {}) {
   const subscriptionId = subscriptionIdFor(donor.id, key);
   const body = { cause_id: causeId, amount: '1000', source_account_id: donor.accountId, interval: 'weekly' as const };
   const opening = {
@@ -77,7 +80,7 @@ async function subscriptionOf(donor: BuiltUser, causeId: string, key: string) {
     sourceAccountId: donor.accountId,
     interval: body.interval,
     requestId: 'test',
-    stamp: await stampOpening(stack.em()),
+    stamp: { ...(await stampOpening(stack.em())), ...stamp },
   };
   return {
     subscriptionId,
@@ -131,6 +134,31 @@ describe('An attempt that wakes up after another of the same opening was refused
     expect(await allocateDonations(stack.em(), await request())).toMatchObject({ outcome: 'allocated', count: 2 });
     // Made is made: what was refused before it is told what there is.
     expect(await allocateDonations(stack.em(), sleeper)).toMatchObject({ outcome: 'allocated', count: 2 });
+  });
+});
+
+describe('A verdict', () => {
+  it('that is no longer kept lets nothing old be done', async () => {
+    const donor = await buildIndividual(stack);
+    const cause = await buildActiveCause(stack);
+    const { subscriptionId, open } = await subscriptionOf(donor, cause.id, freshKey(), {
+      askedAt: new Date(Date.now() - 31 * 24 * 60 * 60 * 1000).toISOString(),
+    });
+    const place = { resourceId: subscriptionId, kind: 'donation_subscription', number: null } as const;
+    const refusal = new DomainError('INSUFFICIENT_BALANCE', 'refused');
+    await expect(refuseOnce(stack.em(), place, async () => null, refusal)).rejects.toBe(refusal);
+    await expect(open()).rejects.toMatchObject({ code: 'INSUFFICIENT_BALANCE' });
+    const verdicts = () => stack.em().execute('select 1 from openings where resource_id = ?', [subscriptionId]);
+    await forgetOldRows(stack.em());
+    expect(await verdicts()).toHaveLength(1);
+    await stack
+      .em()
+      .execute("update openings set decided_at = now() - interval '31 days' where resource_id = ?", [subscriptionId]);
+    await forgetOldRows(stack.em());
+    expect(await verdicts()).toEqual([]);
+    await fund(stack, donor.accountId, '1000');
+    await expect(open()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    expect(await balanceOf(stack, donor.accountId)).toBe('1000.0000');
   });
 });
 
