@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../encryption/sealer.ts';
 import { createOnce } from '../openings/create-once.ts';
-import { refuse } from '../shared/errors.ts';
+import { must } from '../shared/assert.ts';
 import { payoutIdFor } from '../shared/ids.ts';
 import { createPlaces } from '../shared/turns.ts';
 import { Payout } from './payout.entity.ts';
@@ -48,7 +48,7 @@ export async function createPayout(
 ): Promise<Payout> {
   const payoutId = payoutIdFor(partnerId, idempotency.key);
   const find = (place: EntityManager) => place.findOne(Payout, { id: payoutId, partner_id: partnerId });
-  if (idempotency.resourceId !== null) return (await find(em)) ?? refuse('SERVICE_UNAVAILABLE', notInTime);
+  if (idempotency.resourceId !== null) return must(await find(em), 'a key that has made a payout names it');
   const leave = await places.enter();
   try {
     return await createOnce(
