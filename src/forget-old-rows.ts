@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { sweepReadEvents } from './events/list-events.ts';
+import { forgetOpenings } from './openings/forget-openings.ts';
 import { forgetOldLooks } from './sweep-rows.ts';
 
 /** How long an idempotency key of a user is kept; its order or journal outlives it, so that nothing is paid twice. */
@@ -8,7 +9,8 @@ const userKeysKeptDays = 30;
 const roundLimit = 10_000;
 
 /**
- * Forgets what is kept for a time only: events of reads (90 days), idempotency keys of users, and looks of the sweeps.
+ * Forgets what is kept for a time only: events of reads (90 days), idempotency keys of users, looks of the sweeps, and
+ * verdicts of openings.
  * Returns how many.
  */
 export async function forgetOldRows(em: EntityManager): Promise<number> {
@@ -18,5 +20,10 @@ export async function forgetOldRows(em: EntityManager): Promise<number> {
      where k.user_id = old.user_id and k.key_hash = old.key_hash returning 1`,
     [userKeysKeptDays, roundLimit],
   );
-  return keys.length + (await sweepReadEvents(em, roundLimit)) + (await forgetOldLooks(em, roundLimit));
+  return (
+    keys.length +
+    (await sweepReadEvents(em, roundLimit)) +
+    (await forgetOldLooks(em, roundLimit)) +
+    (await forgetOpenings(em, roundLimit))
+  );
 }

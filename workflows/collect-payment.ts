@@ -18,6 +18,7 @@ import { receiptReusePolicy } from '../src/payments/receipt.ts';
 import { budgets } from '../src/shared/budgets.ts';
 import { workflowIds } from '../src/shared/workflow-ids.ts';
 import { askingWait, settlingWait, tellPayment, timeLeft } from './payment-progress.ts';
+import { hasLapsed } from './refusal.ts';
 import { unmatchedReceipt } from './unmatched-receipt.ts';
 
 /** The request waits for this: the payment's status once the provider has answered for the first time. */
@@ -42,6 +43,9 @@ export const askTheProvider = {
 
 /** As long as a request waits for the answer. */
 export const requestFromProvider = { ...askTheProvider, startToCloseTimeout: budgets.steps.instrument } as const;
+
+/** How a payment ends that was never opened. */
+export type NotOpened = 'REFUSED' | 'LAPSED';
 
 /** What differs between a payment order and a partner's payment: whose row it is, and what settling does. */
 export interface PaymentSteps<Opened extends OpenedOrder> {
@@ -74,7 +78,7 @@ export interface CollectedPayment<Opened extends OpenedOrder> {
  */
 export async function collectPayment<Opened extends OpenedOrder>(
   steps: PaymentSteps<Opened>,
-): Promise<CollectedPayment<Opened> | { status: 'REFUSED' }> {
+): Promise<CollectedPayment<Opened> | { status: NotOpened }> {
   let hints = 0;
   const opening = steps.open(new Date(Date.now()).toISOString());
   const instrument = opening.then((opened) => getInstrument(steps, opened));
@@ -91,7 +95,7 @@ export async function collectPayment<Opened extends OpenedOrder>(
   } catch (refusal) {
     await condition(allHandlersFinished);
     if (steps.again || isCancellation(refusal)) throw refusal;
-    return { status: 'REFUSED' };
+    return { status: hasLapsed(refusal) ? 'LAPSED' : 'REFUSED' };
   }
   let seen = 0;
   /** Since when, in milliseconds of the epoch, the provider says paid or pending and nothing can be settled. */

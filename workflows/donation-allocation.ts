@@ -2,6 +2,7 @@ import { proxyActivities, setCurrentDetails } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import type { AllocationOutcome, AllocationRequest } from '../src/donations/allocation.ts';
 import { budgets } from '../src/shared/budgets.ts';
+import { hasLapsed } from './refusal.ts';
 
 /** The step beats while it waits for locks: one that died is found out by the missing beat, not by the long time-out. */
 const { allocateDonations } = proxyActivities<Activities>({
@@ -16,11 +17,20 @@ const { allocateDonations } = proxyActivities<Activities>({
  */
 export async function donationAllocation(request: AllocationRequest): Promise<AllocationOutcome> {
   setCurrentDetails('Allocating the batch, all of it or nothing.');
-  const outcome = await allocateDonations(request);
+  const outcome = await allocateInTime(request);
   setCurrentDetails(
     outcome.outcome === 'allocated'
       ? `Ended: ${outcome.count} donations, IDR ${outcome.totalAmount}, are the cause's.`
-      : 'Ended: refused, nothing was changed.',
+      : `Ended: ${outcome.outcome}, nothing was changed.`,
   );
   return outcome;
+}
+
+async function allocateInTime(request: AllocationRequest): Promise<AllocationOutcome> {
+  try {
+    return await allocateDonations(request);
+  } catch (error) {
+    if (hasLapsed(error)) return { outcome: 'lapsed' };
+    throw error;
+  }
 }

@@ -22,6 +22,7 @@ import {
 } from '../src/donations/subscription.ts';
 import { budgets } from '../src/shared/budgets.ts';
 import { formatWesternIndonesia } from '../src/shared/clock.ts';
+import { hasLapsed } from './refusal.ts';
 
 export interface DonationSubscriptionInput {
   subscriptionId: string;
@@ -52,7 +53,7 @@ const { paySubscriptionPeriod } = proxyActivities<Activities>({
 export async function donationSubscription({
   subscriptionId,
   opening,
-}: DonationSubscriptionInput): Promise<SubscriptionStatus | 'refused'> {
+}: DonationSubscriptionInput): Promise<SubscriptionStatus | 'refused' | 'lapsed'> {
   let stops = 0;
   /** Counted before each look at the row: a hint that comes while one is under way asks for another. */
   let seen = 0;
@@ -72,7 +73,7 @@ export async function donationSubscription({
   } catch (refusal) {
     await condition(allHandlersFinished);
     if (opening === undefined) throw refusal;
-    return 'refused';
+    return hasLapsed(refusal) ? 'lapsed' : 'refused';
   }
   while (standing.status === 'active') {
     const { period, attempt } = standing;

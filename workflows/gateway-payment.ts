@@ -2,7 +2,14 @@ import { continueAsNew, proxyActivities, proxyLocalActivities } from '@temporali
 import type { Activities } from '../activities/index.ts';
 import type { PaymentOpening } from '../src/payments/payment-contract.ts';
 import type { PaymentOrderStatus } from '../src/payments/payment-order.ts';
-import { askTheProvider, collectPayment, firstStep, ledgerStep, requestFromProvider } from './collect-payment.ts';
+import {
+  askTheProvider,
+  collectPayment,
+  firstStep,
+  ledgerStep,
+  type NotOpened,
+  requestFromProvider,
+} from './collect-payment.ts';
 
 export interface GatewayPaymentInput {
   orderId: string;
@@ -18,7 +25,7 @@ const { expireInstrument, confirmPayment } = proxyActivities<Activities>(askTheP
 export async function gatewayPayment({
   orderId,
   opening,
-}: GatewayPaymentInput): Promise<PaymentOrderStatus | 'REFUSED'> {
+}: GatewayPaymentInput): Promise<PaymentOrderStatus | NotOpened> {
   const { status } = await collectPayment({
     again: opening === undefined,
     open: (at) => openPaymentOrder({ orderId, opening: opening ?? null, at }),

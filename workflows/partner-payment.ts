@@ -10,7 +10,14 @@ import type { Activities } from '../activities/index.ts';
 import type { PartnerPaymentOpening, PartnerPaymentStep } from '../src/collections/partner-payment.ts';
 import type { PaymentOrderStatus } from '../src/payments/payment-order.ts';
 import { formatWesternIndonesia } from '../src/shared/clock.ts';
-import { askTheProvider, collectPayment, firstStep, ledgerStep, requestFromProvider } from './collect-payment.ts';
+import {
+  askTheProvider,
+  collectPayment,
+  firstStep,
+  ledgerStep,
+  type NotOpened,
+  requestFromProvider,
+} from './collect-payment.ts';
 import { timeLeft } from './payment-progress.ts';
 import { startDelivery } from './start-delivery.ts';
 
@@ -31,7 +38,7 @@ const { expirePartnerInstrument, confirmPartnerPayment } = proxyActivities<Activ
 export async function partnerPayment({
   paymentId,
   opening,
-}: PartnerPaymentInput): Promise<PaymentOrderStatus | 'REFUSED'> {
+}: PartnerPaymentInput): Promise<PaymentOrderStatus | NotOpened> {
   let availableAt: string | null = null;
   const told = async ({ status, deliveryId, availableAt: at }: PartnerPaymentStep) => {
     availableAt = at;

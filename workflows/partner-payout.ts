@@ -24,7 +24,7 @@ import {
 import { budgets } from '../src/shared/budgets.ts';
 import { isNote, notANote } from '../src/shared/note.ts';
 import { tellPayout } from './payout-progress.ts';
-import { withRefusals } from './refusal.ts';
+import { hasLapsed, withRefusals } from './refusal.ts';
 import { startDelivery } from './start-delivery.ts';
 
 export interface PartnerPayoutInput {
@@ -56,6 +56,9 @@ const {
   settlePayout: endByHand,
 } = proxyActivities<Activities>({ startToCloseTimeout: budgets.steps.provider, retry });
 
+/** How the workflow ends: with the payout, or without one. */
+type PayoutEnd = PayoutStatus | 'REFUSED' | 'LAPSED';
+
 /** Events after which the story goes on in a new history. */
 const longestHistory = 1500;
 /** After being told to wait, the provider is called again after this long at most, unless it named a longer time. */
@@ -67,7 +70,7 @@ const longestRestWaitMs = 30_000;
  * not know the transfer, the very same request is made again, a few times. What nobody can tell stays pending with the
  * money reserved until the provider or an operator says how it ended.
  */
-export async function partnerPayout({ payoutId, opening }: PartnerPayoutInput): Promise<PayoutStatus | 'REFUSED'> {
+export async function partnerPayout({ payoutId, opening }: PartnerPayoutInput): Promise<PayoutEnd> {
   let hints = 0;
   let told = '';
   let sending = false;
@@ -106,7 +109,7 @@ export async function partnerPayout({ payoutId, opening }: PartnerPayoutInput): 
   } catch (refusal) {
     await condition(allHandlersFinished);
     if (opening === undefined) throw refusal;
-    return 'REFUSED';
+    return hasLapsed(refusal) ? 'LAPSED' : 'REFUSED';
   }
 
   let said: Said | null = null;

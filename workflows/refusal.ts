@@ -9,3 +9,10 @@ export async function withRefusals<T>(step: Promise<T>): Promise<T> {
     throw error;
   }
 }
+
+/** Whether an opening was not done because its request had become too old; otherwise it was refused. */
+export function hasLapsed(error: unknown): boolean {
+  // A local activity fails with its own failure, any other with one that wraps it.
+  const failure = error instanceof ActivityFailure ? error.cause : error;
+  return failure instanceof ApplicationFailure && failure.type === 'SERVICE_UNAVAILABLE';
+}

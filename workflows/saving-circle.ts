@@ -14,6 +14,7 @@ import type { CircleOpening, CircleProgress, CircleStep } from '../src/circles/c
 import type { CircleStatus } from '../src/circles/saving-circle.ts';
 import { budgets } from '../src/shared/budgets.ts';
 import { nextLook, tellCircle } from './circle-progress.ts';
+import { hasLapsed } from './refusal.ts';
 
 export interface SavingCircleInput {
   circleId: string;
@@ -44,7 +45,10 @@ const { lookAtCircle, startCircle, openCircleRound, payCircleRound, reportOverdu
  * waits for every member's contribution, pays the pot once, and opens the next round in its time. Nobody has to watch:
  * contributions wake it, and once a day it looks by itself.
  */
-export async function savingCircle({ circleId, opening }: SavingCircleInput): Promise<CircleStatus> {
+export async function savingCircle({
+  circleId,
+  opening,
+}: SavingCircleInput): Promise<CircleStatus | 'refused' | 'lapsed'> {
   let hints = 0;
   const opened = openCircle({ circleId, opening: opening ?? null });
   setHandler(awaitCircle, async () => void (await opened));
@@ -54,7 +58,14 @@ export async function savingCircle({ circleId, opening }: SavingCircleInput): Pr
     });
   }
   let seen = hints;
-  let circle = await opened;
+  let circle: CircleProgress;
+  try {
+    circle = await opened;
+  } catch (refusal) {
+    await condition(allHandlersFinished);
+    if (opening === undefined) throw refusal;
+    return hasLapsed(refusal) ? 'lapsed' : 'refused';
+  }
   const take = (step: (input: CircleStep) => Promise<CircleProgress>) => {
     seen = hints;
     return step({ circleId, at: new Date(Date.now()).toISOString() });

@@ -1,3 +1,4 @@
+import type { OpeningStamp } from '../openings/opening.ts';
 import type { Money } from '../shared/money.ts';
 import type { CircleOwnerType, CircleStatus, CircleVisibility, RoundInterval, TurnOrder } from './saving-circle.ts';
 
@@ -22,6 +23,8 @@ export interface CircleOpening {
   /** ISO 8601. */
   startsAt: string;
   requestId: string;
+  /** Absent in what an older release has started. */
+  stamp?: OpeningStamp;
 }
 
 /** Why a circle is woken. A hint: the circle looks at the database. */

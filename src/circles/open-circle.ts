@@ -3,6 +3,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../encryption/sealer.ts';
 import { recordEvent } from '../events/record-event.ts';
 import { openAccount } from '../ledger/open-account.ts';
+import { openOnce } from '../openings/open-once.ts';
 import { refuse } from '../shared/errors.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { newId } from '../shared/ids.ts';
@@ -23,47 +24,62 @@ export const placeOfSeed = (circleId: string) => ({
 /**
  * The first step of a circle: its row `new` with its holding account and, for a lottery, the sealed seed and the
  * commitment to it, in one transaction. A circle that is there already is left as it stands. Answers where it stands.
+ * Refuses as `openOnce`.
  */
 export async function openCircle(
   em: EntityManager,
   sealer: Sealer,
   { circleId, opening }: { circleId: string; opening: CircleOpening | null },
 ): Promise<CircleProgress> {
-  await em.transactional(async (tx) => {
-    const existing = await tx.findOne(SavingCircle, { id: circleId });
-    if (existing !== null) return;
-    if (opening === null) refuse('NOT_FOUND', `no saving circle ${circleId}`);
-    const holdingAccountId = newId();
-    await openAccount(tx, { id: holdingAccountId, kind: 'circle_holding', name: 'Saving circle', ownerId: circleId });
-    tx.create(SavingCircle, {
-      id: circleId,
-      name: await sealer.open(placeOfName(circleId), opening.nameSealed),
-      account_id: opening.accountId,
-      holding_account_id: holdingAccountId,
-      owner_type: opening.ownerType,
-      owner_id: opening.ownerId,
-      organization_id: opening.organizationId,
-      created_by: opening.createdBy,
-      capacity: opening.capacity,
-      amount: opening.amount,
-      visibility: opening.visibility,
-      round_interval: opening.roundInterval,
-      turn_order: opening.turnOrder,
-      start_date: opening.startDate,
-      starts_at: new Date(opening.startsAt),
-      ...(opening.turnOrder === 'lottery' ? await prepareDraw(sealer, circleId) : {}),
-    });
-    await tx.flush();
-    await recordEvent(tx, {
-      event: 'RESOURCE_CREATED',
-      resourceType: 'saving_circle',
-      resourceId: circleId,
-      actorId: opening.createdBy,
-      requestId: opening.requestId,
-    });
-  });
+  const find = (tx: EntityManager) => tx.findOne(SavingCircle, { id: circleId });
+  const circle =
+    opening === null
+      ? await find(em)
+      : await openOnce(
+          em,
+          { resourceId: circleId, kind: 'saving_circle', stamp: opening.stamp },
+          { find, make: (tx) => makeCircle(tx, sealer, circleId, opening) },
+        );
+  if (circle === null) refuse('NOT_FOUND', `no saving circle ${circleId}`);
   await failpoint('open-circle.after');
   return findProgress(em.fork(), circleId);
+}
+
+async function makeCircle(
+  tx: EntityManager,
+  sealer: Sealer,
+  circleId: string,
+  opening: CircleOpening,
+): Promise<SavingCircle> {
+  const holdingAccountId = newId();
+  await openAccount(tx, { id: holdingAccountId, kind: 'circle_holding', name: 'Saving circle', ownerId: circleId });
+  const circle = tx.create(SavingCircle, {
+    id: circleId,
+    name: await sealer.open(placeOfName(circleId), opening.nameSealed),
+    account_id: opening.accountId,
+    holding_account_id: holdingAccountId,
+    owner_type: opening.ownerType,
+    owner_id: opening.ownerId,
+    organization_id: opening.organizationId,
+    created_by: opening.createdBy,
+    capacity: opening.capacity,
+    amount: opening.amount,
+    visibility: opening.visibility,
+    round_interval: opening.roundInterval,
+    turn_order: opening.turnOrder,
+    start_date: opening.startDate,
+    starts_at: new Date(opening.startsAt),
+    ...(opening.turnOrder === 'lottery' ? await prepareDraw(sealer, circleId) : {}),
+  });
+  await tx.flush();
+  await recordEvent(tx, {
+    event: 'RESOURCE_CREATED',
+    resourceType: 'saving_circle',
+    resourceId: circleId,
+    actorId: opening.createdBy,
+    requestId: opening.requestId,
+  });
+  return circle;
 }
 
 /** A fresh seed, sealed until the draw, and the commitment that anyone can hold it against afterwards. */

@@ -3,8 +3,9 @@ import type { Sealer } from '../encryption/sealer.ts';
 import { type Caller, isPlatform } from '../identity/caller.ts';
 import { Account } from '../ledger/account.entity.ts';
 import { mayUseAccount } from '../ledger/may-use-account.ts';
+import type { OpeningStamp } from '../openings/opening.ts';
+import { stampOpening } from '../openings/stamp-opening.ts';
 import { refuse } from '../shared/errors.ts';
-import { newId } from '../shared/ids.ts';
 import { compareMoney, formatMoney, type Money } from '../shared/money.ts';
 import type { CircleOpening } from './circle-contract.ts';
 import { placeOfName } from './open-circle.ts';
@@ -30,6 +31,12 @@ export interface NewCircle {
   turn_order?: TurnOrder | undefined;
 }
 
+export interface CircleCreation {
+  caller: Caller;
+  circle: NewCircle;
+  requestId: string;
+}
+
 /** Refuses an amount (IDR) whose pot could be more than an amount of money can be. */
 export function refuseTooMuch(amount: Money): void {
   if (compareMoney(amount, maximumContribution) > 0) {
@@ -44,28 +51,25 @@ export function refuseTooMuch(amount: Money): void {
 export async function prepareCircle(
   em: EntityManager,
   sealer: Sealer,
-  { caller, circle, requestId }: { caller: Caller; circle: NewCircle; requestId: string },
-): Promise<{ circleId: string; opening: CircleOpening }> {
+  { circleId, caller, circle, requestId }: CircleCreation & { circleId: string },
+): Promise<CircleOpening & { stamp: OpeningStamp }> {
   const owner = await ownerOf(em, caller, circle.account_id);
   refuseTooMuch(circle.amount);
   const { startDate, startsAt } = readStartDate(circle.start_date, new Date());
-  const circleId = newId();
   return {
-    circleId,
-    opening: {
-      ...owner,
-      nameSealed: await sealer.seal(placeOfName(circleId), circle.name),
-      accountId: circle.account_id,
-      createdBy: caller.userId,
-      capacity: circle.capacity ?? defaultCapacity,
-      amount: formatMoney(circle.amount),
-      visibility: circle.visibility ?? 'private',
-      roundInterval: circle.round_interval ?? 'monthly',
-      turnOrder: circle.turn_order ?? 'joining',
-      startDate,
-      startsAt: startsAt.toISOString(),
-      requestId,
-    },
+    ...owner,
+    nameSealed: await sealer.seal(placeOfName(circleId), circle.name),
+    accountId: circle.account_id,
+    createdBy: caller.userId,
+    capacity: circle.capacity ?? defaultCapacity,
+    amount: formatMoney(circle.amount),
+    visibility: circle.visibility ?? 'private',
+    roundInterval: circle.round_interval ?? 'monthly',
+    turnOrder: circle.turn_order ?? 'joining',
+    startDate,
+    startsAt: startsAt.toISOString(),
+    requestId,
+    stamp: await stampOpening(em),
   };
 }
 

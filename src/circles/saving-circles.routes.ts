@@ -6,15 +6,13 @@ import { discoverFlag, moneyString, text, uuid } from '../http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../http/paging.ts';
 import { createRoom } from '../http/room.ts';
 import { must } from '../shared/assert.ts';
-import { budgets } from '../shared/budgets.ts';
-import { refuse } from '../shared/errors.ts';
 import { cancelCircle } from './cancel-circle.ts';
+import { createCircle } from './create-circle.ts';
 import { deleteCircle } from './delete-circle.ts';
 import { describeCircle } from './describe-circle.ts';
 import { findCircle, getVisibleCircle } from './find-circle.ts';
 import { findDraw } from './find-draw.ts';
 import { listCircles } from './list-circles.ts';
-import { prepareCircle } from './prepare-circle.ts';
 import {
   CircleAnswer,
   CircleDetailAnswer,
@@ -26,9 +24,6 @@ import {
 } from './present-circle.ts';
 import { circleStatuses, circleVisibilities, maximumCapacity, roundIntervals, turnOrders } from './saving-circle.ts';
 import { updateCircle } from './update-circle.ts';
-
-/** How long a creation waits for the circle's row, the first step of its workflow. */
-const rowWaitMs = budgets.requests.circleRow;
 
 const message = z.string();
 const params = z.object({ id: uuid() });
@@ -71,12 +66,7 @@ room.post(
     refusals: [404, 503],
   },
   async ({ em, deps, caller, body, requestId }) => {
-    const { circleId, opening } = await prepareCircle(em, deps.sealer, { caller, circle: body, requestId });
-    await deps.temporal.startSavingCircle(circleId, opening, rowWaitMs);
-    const circle = await findCircle(em.fork(), circleId);
-    if (circle === null) {
-      return refuse('SERVICE_UNAVAILABLE', 'The saving circle could not be begun; try again', { retryAfterSeconds: 2 });
-    }
+    const circle = await createCircle(em, deps, { caller, circle: body, requestId });
     return created({ message: 'Saving circle created', ...presentCircle(circle) });
   },
 );

@@ -1,5 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../encryption/sealer.ts';
+import { createOnce } from '../openings/create-once.ts';
+import { findUnderKey } from '../partners/idempotency.ts';
 import type { PaymentOrderStatus } from '../payments/payment-order.ts';
 import { budgets } from '../shared/budgets.ts';
 import { refuse } from '../shared/errors.ts';
@@ -42,19 +44,29 @@ export async function createPartnerPayment(
   { partnerId, body, idempotency, requestId }: PartnerPaymentCreation,
 ): Promise<PaymentWithChannel> {
   const paymentId = partnerPaymentIdFor(partnerId, idempotency.key);
-  const earlier = idempotency.resourceId === null ? null : await findPartnerPayment(em, paymentId);
-  if (earlier === null || earlier.payment.status === 'PENDING') {
-    const opening =
-      earlier === null
-        ? await preparePartnerPayment(em, sealer, { paymentId, partnerId, body, idempotency, requestId })
-        : null;
-    await workflows.startPartnerPayment(paymentId, opening, budgets.requests.partnerPayment);
-  }
-  const found = await findPartnerPayment(em.fork(), paymentId);
-  if (found === null) {
-    refuse('SERVICE_UNAVAILABLE', 'The payment could not be begun; try again', { retryAfterSeconds: 2 });
-  }
+  const find = (place: EntityManager) => findPartnerPayment(place, paymentId);
+  const earlier = idempotency.resourceId === null ? null : await find(em);
+  if (earlier?.payment.status === 'PENDING')
+    await workflows.startPartnerPayment(paymentId, null, budgets.requests.partnerPayment);
+  const found =
+    (earlier && (await find(em))) ??
+    (await createOnce(
+      em,
+      {
+        resourceId: paymentId,
+        kind: 'partner_payment',
+        isKeyed: true,
+        unavailable: 'The payment could not be begun; try again',
+      },
+      {
+        find,
+        prepare: () => preparePartnerPayment(em, sealer, { paymentId, partnerId, body, idempotency, requestId }),
+        start: (opening) => workflows.startPartnerPayment(paymentId, opening, budgets.requests.partnerPayment),
+      },
+    ));
   const { payment } = found;
+  // What was joined may be a payment that the same key was used for at the same time: never told as this one.
+  if (!payment.payment_code) await findUnderKey(em.fork(), { partnerId, ...idempotency });
   if (payment.status === 'PENDING') {
     refuse('PROVIDER_INDETERMINATE', 'The provider has not answered yet: poll, or retry under the same key', {
       details: { payment_id: paymentId, status_url: paymentPath(paymentId) },

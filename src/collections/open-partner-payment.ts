@@ -1,7 +1,12 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../encryption/sealer.ts';
+import { openOnce } from '../openings/open-once.ts';
+import { claimPartnerKey } from '../partners/idempotency.ts';
+import { must } from '../shared/assert.ts';
+import { budgets } from '../shared/budgets.ts';
 import { refuse } from '../shared/errors.ts';
 import { failpoint } from '../shared/failpoint.ts';
+import { isUniqueViolation } from '../shared/postgres.ts';
 import { PartnerPayment } from './partner-payment.entity.ts';
 import {
   isFinalPayment,
@@ -14,18 +19,15 @@ import {
 /**
  * The first step of a partner's payment: its row `PENDING` and the idempotency key, in one transaction; its lifetime
  * begins at `at` (ISO 8601), the workflow's clock. A payment that is there already is told as it stands. Refuses a key
- * that is attached to another request; then nothing is left behind.
+ * that is attached to another request, and as `openOnce`; then no attempt at this opening leaves anything behind.
  */
 export async function openPartnerPayment(
   em: EntityManager,
   sealer: Sealer,
   { paymentId, opening, at }: { paymentId: string; opening: PartnerPaymentOpening | null; at: string },
 ): Promise<OpenedPartnerPayment> {
-  if (opening !== null) await insertPayment(em, sealer, paymentId, opening, new Date(at));
-  const opened = await em.findOne(PartnerPayment, { id: paymentId });
-  if (opened === null && opening !== null) {
-    refuse('REQUEST_IDEMPOTENCY_KEY_REUSED', 'X-Idempotency-Key: this key is attached to a different request');
-  }
+  const find = (tx: EntityManager) => tx.findOne(PartnerPayment, { id: paymentId });
+  const opened = opening === null ? await find(em) : await open(em, sealer, { paymentId, opening, at }, find);
   if (opened === null) refuse('NOT_FOUND', `no partner payment ${paymentId}`);
   await failpoint('open-partner-payment.after');
   return {
@@ -36,52 +38,96 @@ export async function openPartnerPayment(
   };
 }
 
-/**
- * Key, row and event in one statement, and so in one transaction and one round trip: all of them, or none when the key
- * is taken. A twin that runs meanwhile is waited for.
- */
-async function insertPayment(
+async function open(
   em: EntityManager,
   sealer: Sealer,
-  paymentId: string,
-  opening: PartnerPaymentOpening,
-  openedAt: Date,
-): Promise<void> {
+  { paymentId, opening, at }: { paymentId: string; opening: PartnerPaymentOpening; at: string },
+  find: (tx: EntityManager) => Promise<PartnerPayment | null>,
+): Promise<PartnerPayment | null> {
   const texts: PartnerTexts = JSON.parse(await sealer.open(partnerTextsPlace(paymentId), opening.textsSealed));
-  const { partnerId, requestId } = opening;
-  await em.execute(
-    `with claim as (
+  const payment = paymentInsert(opening, texts, new Date(at));
+  if (await openAtOnce(em, { paymentId, opening, payment })) return find(em);
+  const { partnerId, idempotency } = opening;
+  const make = async (tx: EntityManager) => {
+    await claimPartnerKey(tx, { ...idempotency, partnerId, resourceType: 'payment', resourceId: paymentId });
+    await tx.execute(`with claim as (select ?::uuid as resource_id), ${payment.sql}`, [paymentId, ...payment.params]);
+    return must(await find(tx), 'a payment that was written is there');
+  };
+  const place = { resourceId: paymentId, kind: 'partner_payment', stamp: opening.stamp } as const;
+  return openOnce(em, place, { find, make });
+}
+
+interface Insert {
+  sql: string;
+  params: unknown[];
+}
+
+/**
+ * Verdict, key, row and event in one statement, and so in one round trip: all of them, or none when a verdict is there
+ * already or another transaction writes one, when the key is taken, or the request has become too old. Its parts are
+ * plain inserts, judged by unique indexes and not by what a statement saw when it began. Answers whether it made them;
+ * otherwise the way through `openOnce` says why not.
+ */
+async function openAtOnce(
+  em: EntityManager,
+  { paymentId, opening, payment }: { paymentId: string; opening: PartnerPaymentOpening; payment: Insert },
+): Promise<boolean> {
+  const { partnerId, idempotency, stamp } = opening;
+  if (stamp === undefined) return false;
+  const sql = `with opening as (
+       insert into openings (resource_id, kind, made)
+       select ?::uuid, 'partner_payment', ?::bigint where clock_timestamp() - ?::timestamptz <= make_interval(secs => ?)
+       on conflict do nothing returning resource_id
+     ), claim as (
        insert into partner_idempotency_keys (partner_id, key_hash, fingerprint, resource_type, resource_id)
-       values (?, ?, ?, 'payment', ?) on conflict (partner_id, key_hash) do nothing returning resource_id
-     ), payment as (
+       select ?::uuid, ?, ?, 'payment', resource_id from opening returning resource_id
+     ), ${payment.sql}`;
+  const { keyHash, fingerprint } = idempotency;
+  const opened = [
+    paymentId,
+    stamp.number,
+    stamp.askedAt,
+    budgets.opening.lives / 1000,
+    partnerId,
+    keyHash,
+    fingerprint,
+  ];
+  try {
+    return (await em.execute<unknown[]>(sql, [...opened, ...payment.params])).length > 0;
+  } catch (error) {
+    if (isUniqueViolation(error)) return false;
+    throw error;
+  }
+}
+
+/** Row and event of a payment whose id is the `resource_id` of `claim`. */
+function paymentInsert(opening: PartnerPaymentOpening, texts: PartnerTexts, openedAt: Date): Insert {
+  const { partnerId, requestId } = opening;
+  const sql = `payment as (
        insert into partner_payments (id, partner_id, organization_id, external_ref, channel_id, fee_mode, amount, fee,
          net_amount, provider_fee, status, customer_sealed, request_id, expires_at, created_at, updated_at)
        select resource_id, ?::uuid, ?::uuid, ?, ?::integer, ?, ?::numeric, ?::numeric, ?::numeric, ?::numeric,
          'PENDING', ?, ?, ?::timestamptz, ?::timestamptz, ?::timestamptz from claim returning id
      )
      insert into events (event, impact, resource_type, resource_id, request_id, data)
-     select 'RESOURCE_CREATED', 'MEDIUM', 'partner_payment', id::text, ?, ?::jsonb from payment`,
-    [
-      partnerId,
-      opening.idempotency.keyHash,
-      opening.idempotency.fingerprint,
-      paymentId,
-      partnerId,
-      opening.organizationId,
-      texts.external_ref,
-      opening.channelId,
-      opening.feeMode,
-      opening.gross,
-      opening.fee,
-      opening.net,
-      opening.providerFee,
-      opening.textsSealed,
-      requestId,
-      new Date(openedAt.getTime() + opening.lifetimeMinutes * 60_000),
-      openedAt,
-      openedAt,
-      requestId,
-      JSON.stringify({ partner_id: partnerId }),
-    ],
-  );
+     select 'RESOURCE_CREATED', 'MEDIUM', 'partner_payment', id::text, ?, ?::jsonb from payment returning 1`;
+  const params = [
+    partnerId,
+    opening.organizationId,
+    texts.external_ref,
+    opening.channelId,
+    opening.feeMode,
+    opening.gross,
+    opening.fee,
+    opening.net,
+    opening.providerFee,
+    opening.textsSealed,
+    requestId,
+    new Date(openedAt.getTime() + opening.lifetimeMinutes * 60_000),
+    openedAt,
+    openedAt,
+    requestId,
+    JSON.stringify({ partner_id: partnerId }),
+  ];
+  return { sql, params };
 }

@@ -1,3 +1,4 @@
+import type { OpeningStamp } from '../openings/opening.ts';
 import type { FeeMode } from '../partners/partner.ts';
 import type { OpenedOrder } from '../payments/payment-contract.ts';
 import { isFinalOrder, type PaymentOrderStatus } from '../payments/payment-order.ts';
@@ -56,6 +57,8 @@ export interface PartnerPaymentOpening {
   lifetimeMinutes: number;
   requestId: string;
   idempotency: { keyHash: string; fingerprint: string };
+  /** Absent in what an older release has started. */
+  stamp?: OpeningStamp;
 }
 
 export interface OpenedPartnerPayment extends OpenedOrder {

@@ -1,5 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../encryption/sealer.ts';
+import type { OpeningStamp } from '../openings/opening.ts';
+import { stampOpening } from '../openings/stamp-opening.ts';
 import type { PaymentMethodKind } from '../payments/payment-channel.ts';
 import type { Money } from '../shared/money.ts';
 import {
@@ -33,7 +35,7 @@ export async function preparePartnerPayment(
     idempotency: { keyHash: string; fingerprint: string };
     requestId: string;
   },
-): Promise<PartnerPaymentOpening> {
+): Promise<PartnerPaymentOpening & { stamp: OpeningStamp }> {
   const { paymentId, partnerId, body, idempotency, requestId } = input;
   const question = { ...body, partnerId, organizationId: body.organization_id };
   const priced = await priceRequest(em, question, { customerPhone: body.customer_phone });
@@ -56,5 +58,6 @@ export async function preparePartnerPayment(
     lifetimeMinutes: body.expires_in_minutes ?? defaultLifetimeMinutes,
     requestId,
     idempotency: { keyHash: idempotency.keyHash, fingerprint: idempotency.fingerprint },
+    stamp: await stampOpening(em),
   };
 }

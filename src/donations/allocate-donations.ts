@@ -1,10 +1,11 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { withTime } from '../database-time-outs.ts';
 import { recordEvent } from '../events/record-event.ts';
 import { systemAccounts } from '../ledger/account.ts';
 import { postJournal, recordTransactions } from '../ledger/post-journal.ts';
+import { openOnce } from '../openings/open-once.ts';
 import { must } from '../shared/assert.ts';
 import { budgets } from '../shared/budgets.ts';
+import { refuse } from '../shared/errors.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { journalKeys } from '../shared/ids.ts';
 import { type Money, negateMoney } from '../shared/money.ts';
@@ -17,40 +18,47 @@ import {
   unpackIds,
 } from './allocation.ts';
 import { type Judgement, judgeCause, judgeDonations, type ReceivingCause } from './judge-donations.ts';
+import { refusedAllocation } from './refuse-allocation.ts';
 
 /**
  * Allocates open donations to a cause, all of them or none: one database transaction with one journal from the pool to
- * the cause's account, whatever the size of the batch. Done again for the same request it tells what it did; for another
- * request the donations are allocated already. What it refuses leaves no trace.
+ * the cause's account, whatever the size of the batch. A batch that is allocated is told with the attempt that did it.
+ * What it refuses no attempt at this opening does later; refuses itself only as `openOnce` what has become too old.
  */
 export async function allocateDonations(em: EntityManager, request: AllocationRequest): Promise<AllocationOutcome> {
   await failpoint('allocate-donations.before');
-  const outcome = await withTime(em, budgets.database.allocation, async (tx) => {
-    await tx.execute('select pg_advisory_xact_lock(hashtextextended(?, 0))', [request.batchId]);
-    const done = await findAllocation(tx, request);
-    if (done !== null) return done;
-    const ids = unpackIds(request.donations);
-    const cause = await judgeCause(tx, request.causeId, { lock: true });
-    const judgement = await judgeDonations(tx, ids, { lock: true });
-    if ('refusal' in cause) return refusal(cause.refusal, judgement);
-    if (judgement.refused.length > 0) return refusal(null, judgement);
-    return moveToCause(tx, request, { ids, cause, total: judgement.totalAmount });
+  const { batchId, stamp } = request;
+  const outcome = await openOnce(
+    em,
+    { resourceId: batchId, kind: 'donation_allocation', stamp, budget: budgets.database.allocation },
+    { find: (tx) => findAllocation(tx, batchId), make: (tx) => allocate(tx, request) },
+  ).catch((error: unknown) => {
+    const refused = refusedAllocation(error);
+    if (refused === null) throw error;
+    return refused;
   });
   await failpoint('allocate-donations.after');
   return outcome;
 }
 
-/** What this request has allocated, or null. */
-export async function findAllocation(
-  em: EntityManager,
-  { batchId, attemptId }: Pick<AllocationRequest, 'batchId' | 'attemptId'>,
-): Promise<Allocated | null> {
-  const [row] = await em.execute<{ cause_id: string; donation_count: number; total_amount: Money }[]>(
-    `select cause_id, donation_count, total_amount::text from donation_allocations where id = ? and attempt_id = ?`,
-    [batchId, attemptId],
-  );
+async function allocate(tx: EntityManager, request: AllocationRequest): Promise<Allocated> {
+  const ids = unpackIds(request.donations);
+  const cause = await judgeCause(tx, request.causeId, { lock: true });
+  const judgement = await judgeDonations(tx, ids, { lock: true });
+  if ('refusal' in cause) return refuseWhole(cause.refusal, judgement);
+  if (judgement.refused.length > 0) return refuseWhole(null, judgement);
+  return moveToCause(tx, request, { ids, cause, total: judgement.totalAmount });
+}
+
+/** What was allocated as this batch, and by which request; or null. */
+export async function findAllocation(em: EntityManager, batchId: string): Promise<Allocated | null> {
+  const [row] = await em.execute<
+    { attempt_id: string; cause_id: string; donation_count: number; total_amount: Money }[]
+  >('select attempt_id, cause_id, donation_count, total_amount::text from donation_allocations where id = ?', [
+    batchId,
+  ]);
   if (row === undefined) return null;
-  const { cause_id: causeId, donation_count: count, total_amount: totalAmount } = row;
+  const { attempt_id: attemptId, cause_id: causeId, donation_count: count, total_amount: totalAmount } = row;
   return { outcome: 'allocated', attemptId, batchId, causeId, count, totalAmount };
 }
 
@@ -107,11 +115,12 @@ async function moveToCause(
   return { outcome: 'allocated', attemptId, batchId, causeId, count: ids.length, totalAmount: total };
 }
 
-function refusal(cause: string | null, { refused }: Judgement): AllocationRefused {
+function refuseWhole(cause: string | null, { refused }: Judgement): never {
   const byReason = Object.entries(Object.groupBy(refused, ({ reason }) => reason));
-  return {
+  const details: AllocationRefused = {
     outcome: 'refused',
     cause,
     donations: Object.fromEntries(byReason.map(([reason, members]) => [reason, packIds(members.map(({ id }) => id))])),
   };
+  return refuse('REQUEST_INVALID', 'donation_ids: cannot be allocated', { details });
 }

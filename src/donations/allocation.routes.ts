@@ -6,21 +6,13 @@ import { listQuery, pageFields, presentPage } from '../http/paging.ts';
 import { createRoom } from '../http/room.ts';
 import { budgets } from '../shared/budgets.ts';
 import { refuse } from '../shared/errors.ts';
-import { allocationBatchIdFor, newId } from '../shared/ids.ts';
 import { runDonationAllocation } from '../temporal/giving-door.ts';
-import { findAllocation } from './allocate-donations.ts';
-import {
-  type AllocationOutcome,
-  type AllocationRequest,
-  allocationLimit,
-  donationRefusals,
-  donationRefusalTexts,
-  packIds,
-} from './allocation.ts';
+import { allocationLimit, donationRefusals, donationRefusalTexts } from './allocation.ts';
+import { createAllocation } from './create-allocation.ts';
 import { findOpenDonations } from './find-donations.ts';
 import { judgeCause, judgeDonations } from './judge-donations.ts';
 import { DonationAnswer, presentDonation } from './present-donation.ts';
-import { causeComplaint, refuseAllocation } from './refuse-allocation.ts';
+import { causeComplaint } from './refuse-allocation.ts';
 
 /** How long a request waits for its allocation: for its turn behind others over the same donations, mostly. */
 const allocationWaitMs = budgets.requests.allocation;
@@ -100,37 +92,19 @@ room.post(
     refusals: [404],
   },
   async ({ em, deps, caller, body, requestId }) => {
-    const { cause_id: causeId, donation_ids: ids } = body;
-    const request: AllocationRequest = {
-      batchId: allocationBatchIdFor(causeId, ids),
-      attemptId: newId(),
-      causeId,
-      donations: packIds(ids),
-      requestedBy: caller.userId,
-      requestId,
-    };
-    const outcome: AllocationOutcome =
-      (await runDonationAllocation(deps.temporal, request, allocationWaitMs)) ??
-      (await findAllocation(em, request)) ??
-      refuse('SERVICE_UNAVAILABLE', 'The allocation has not ended yet; look again in a moment', {
-        retryAfterSeconds: 5,
-      });
-    if (outcome.outcome === 'refused') return refuseAllocation(causeId, outcome);
-    // Joined to a request for the same batch that came first: to this one the donations are allocated already.
-    if (outcome.attemptId !== request.attemptId) {
-      return refuseAllocation(causeId, {
-        outcome: 'refused',
-        cause: null,
-        donations: { allocated: request.donations },
-      });
-    }
+    const { cause_id: causeId, donation_ids: donationIds } = body;
+    const allocated = await createAllocation(
+      em,
+      (request) => runDonationAllocation(deps.temporal, request, allocationWaitMs),
+      { causeId, donationIds, requestedBy: caller.userId, requestId },
+    );
     return {
       message: 'Donations allocated',
       data: {
-        allocated_count: outcome.count,
+        allocated_count: allocated.count,
         cause_id: causeId,
-        allocation_batch_id: outcome.batchId,
-        total_amount: outcome.totalAmount,
+        allocation_batch_id: allocated.batchId,
+        total_amount: allocated.totalAmount,
       },
     };
   },

@@ -1,3 +1,4 @@
+import type { OpeningStamp } from '../openings/opening.ts';
 import type { Money } from '../shared/money.ts';
 
 /** An allocation takes at most this many donations (decisions 5). */
@@ -25,6 +26,8 @@ export interface AllocationRequest {
   donations: PackedIds;
   requestedBy: string;
   requestId: string;
+  /** Absent in what an older release has started. */
+  stamp?: OpeningStamp;
 }
 
 export interface Allocated {
@@ -44,7 +47,12 @@ export interface AllocationRefused {
   donations: Partial<Record<DonationRefusal, PackedIds>>;
 }
 
-export type AllocationOutcome = Allocated | AllocationRefused;
+/** Nothing was done: the request had become too old to be begun. */
+export interface AllocationLapsed {
+  outcome: 'lapsed';
+}
+
+export type AllocationOutcome = Allocated | AllocationRefused | AllocationLapsed;
 
 /** UUIDs as base64 of their bytes: a full batch then stays below the size at which Temporal warns (256 kB). */
 export type PackedIds = string;

@@ -1,5 +1,6 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import { recordEvent } from '../events/record-event.ts';
+import { openOnce } from '../openings/open-once.ts';
 import { refuse } from '../shared/errors.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { compareMoney } from '../shared/money.ts';
@@ -20,49 +21,57 @@ export const standingOf = (subscription: Subscription): SubscriptionStanding => 
 /**
  * The first step of a subscription: its row and its first payment, in one transaction. One that is there already is
  * told as it stands. Refuses what the payment refuses, and an id that was used for another subscription
- * (IDEMPOTENCY_KEY_REUSED); then nothing is left behind.
+ * (IDEMPOTENCY_KEY_REUSED), and as `openOnce`; then no attempt at this opening leaves anything behind.
  */
 export async function openSubscription(
   em: EntityManager,
   input: { subscriptionId: string; opening: SubscriptionOpening | null; at: string },
 ): Promise<SubscriptionStanding> {
   const { subscriptionId: id, opening, at } = input;
-  const standing = await em.transactional(async (tx) => {
-    const existing = await tx.findOne(Subscription, { id });
-    if (existing !== null) {
-      if (opening !== null) refuseReusedKey(opening, existing);
-      return standingOf(existing);
-    }
-    if (opening === null) refuse('NOT_FOUND', `no subscription ${id}`);
-    const subscription = tx.create(Subscription, {
-      id,
-      user_id: opening.userId,
-      cause_id: opening.causeId,
-      amount: opening.amount,
-      source_account_id: opening.sourceAccountId,
-      interval: opening.interval,
-      status: 'active',
-      started_at: new Date(at),
-      periods_paid: 0,
-      refusals: 0,
-    });
-    await tx.flush();
-    await payPeriod(tx, subscription, { period: 0, requestId: opening.requestId });
-    await keepAttempt(tx, subscription, { period: 0, attempt: 1, refusal: null, due: subscription.started_at });
-    subscription.periods_paid = 1;
-    subscription.attempted_at = subscription.started_at;
-    await recordEvent(tx, {
-      event: 'RESOURCE_CREATED',
-      resourceType: 'donation_subscription',
-      resourceId: id,
-      actorId: opening.userId,
-      requestId: opening.requestId,
-    });
-    await tx.flush();
-    return standingOf(subscription);
-  });
+  const find = (tx: EntityManager) => tx.findOne(Subscription, { id });
+  const subscription =
+    opening === null
+      ? await find(em)
+      : await openOnce(
+          em,
+          { resourceId: id, kind: 'donation_subscription', stamp: opening.stamp },
+          { find, make: (tx) => makeSubscription(tx, { id, opening, at }) },
+        );
+  if (subscription === null) refuse('NOT_FOUND', `no subscription ${id}`);
+  if (opening !== null) refuseReusedKey(opening, subscription);
   await failpoint('open-subscription.after');
-  return standing;
+  return standingOf(subscription);
+}
+
+async function makeSubscription(
+  tx: EntityManager,
+  { id, opening, at }: { id: string; opening: SubscriptionOpening; at: string },
+): Promise<Subscription> {
+  const subscription = tx.create(Subscription, {
+    id,
+    user_id: opening.userId,
+    cause_id: opening.causeId,
+    amount: opening.amount,
+    source_account_id: opening.sourceAccountId,
+    interval: opening.interval,
+    status: 'active',
+    started_at: new Date(at),
+    periods_paid: 0,
+    refusals: 0,
+  });
+  await tx.flush();
+  await payPeriod(tx, subscription, { period: 0, requestId: opening.requestId });
+  await keepAttempt(tx, subscription, { period: 0, attempt: 1, refusal: null, due: subscription.started_at });
+  subscription.periods_paid = 1;
+  subscription.attempted_at = subscription.started_at;
+  await recordEvent(tx, {
+    event: 'RESOURCE_CREATED',
+    resourceType: 'donation_subscription',
+    resourceId: id,
+    actorId: opening.userId,
+    requestId: opening.requestId,
+  });
+  return subscription;
 }
 
 /** Refuses when the subscription under this key is not the one that is asked for (IDEMPOTENCY_KEY_REUSED). */

@@ -1,3 +1,4 @@
+import type { OpeningStamp } from '../openings/opening.ts';
 import { westernIndonesiaOffsetMs } from '../shared/clock.ts';
 import type { Money } from '../shared/money.ts';
 
@@ -58,6 +59,8 @@ export interface SubscriptionOpening {
   sourceAccountId: string;
   interval: SubscriptionInterval;
   requestId: string;
+  /** Absent in what an older release has started. */
+  stamp?: OpeningStamp;
 }
 
 /** How a subscription stands, as its workflow needs to know it. */

@@ -6,12 +6,10 @@ import { readIdempotencyKey } from '../http/idempotency-key.ts';
 import { listQuery, pageFields, presentPage } from '../http/paging.ts';
 import { createRoom } from '../http/room.ts';
 import { budgets } from '../shared/budgets.ts';
-import { refuse } from '../shared/errors.ts';
 import { formatMoney } from '../shared/money.ts';
 import { hintSubscriptionStopped, startDonationSubscription } from '../temporal/giving-door.ts';
-import { findSubscription, findSubscriptions, getSubscription } from './find-subscriptions.ts';
-import { refuseReusedKey } from './open-subscription.ts';
-import { prepareSubscription } from './prepare-subscription.ts';
+import { createSubscription } from './create-subscription.ts';
+import { findSubscriptions, getSubscription } from './find-subscriptions.ts';
 import { stopSubscription } from './stop-subscription.ts';
 import type { Subscription } from './subscription.entity.ts';
 import { attemptAt, dueAt, subscriptionIntervals, subscriptionStatuses } from './subscription.ts';
@@ -87,13 +85,11 @@ room.post(
   },
   async ({ em, deps, caller, body, ctx, requestId }) => {
     const key = readIdempotencyKey(ctx);
-    const { subscriptionId, opening, isRepeated } = await prepareSubscription(em, { caller, body, key, requestId });
-    await startDonationSubscription(deps.temporal, { subscriptionId, opening }, firstPaymentWaitMs);
-    const subscription =
-      (await findSubscription(em.fork(), subscriptionId)) ??
-      refuse('SERVICE_UNAVAILABLE', 'The subscription could not be begun; try again', { retryAfterSeconds: 2 });
-    // One that was joined to a twin under the same key is told what that has made, if it is the same.
-    refuseReusedKey(opening, subscription);
+    const { subscription, isRepeated } = await createSubscription(
+      em,
+      (input) => startDonationSubscription(deps.temporal, input, firstPaymentWaitMs),
+      { caller, body, key, requestId },
+    );
     return answer(
       201,
       { message: 'Subscription begun', data: presentSubscription(subscription) },

@@ -197,7 +197,8 @@ every call, reads included.
 the same key with the same body answers the first answer again, with \`Idempotency-Replayed: true\`.
 
 **Errors** are \`{ message, statusCode, error }\`; under \`/v1/partners\` \`{ error: { code, message, details? }, request_id }\`.
-A 503 carries \`Retry-After\`; after a 504, or no answer at all, ask under the same key and never under another.
+A 4xx is final: what it refused never happens later. A 503 carries \`Retry-After\`, and what it answered may still be
+done for two minutes; after it, after a 504, or no answer at all, ask under the same key and never under another.
 
 **Request ids.** \`x-request-id\` is taken over when sent (up to 64 printable characters) and stands in every answer's header.
 

@@ -11,6 +11,7 @@ import { M0009Payouts } from './m0009-payouts.ts';
 import { M0010TransactionLists } from './m0010-transaction-lists.ts';
 import { M0011LeanPostings } from './m0011-lean-postings.ts';
 import { M0012EffectsTell } from './m0012-effects-tell.ts';
+import { M0013Openings } from './m0013-openings.ts';
 import { M0015WhoseMoney } from './m0015-whose-money.ts';
 import { M0016Resend } from './m0016-resend.ts';
 import { M0017Sweeps } from './m0017-sweeps.ts';
@@ -30,6 +31,7 @@ export const migrations = [
   { name: 'm0010-transaction-lists', class: M0010TransactionLists },
   { name: 'm0011-lean-postings', class: M0011LeanPostings },
   { name: 'm0012-effects-tell', class: M0012EffectsTell },
+  { name: 'm0013-openings', class: M0013Openings },
   { name: 'm0015-whose-money', class: M0015WhoseMoney },
   { name: 'm0016-resend', class: M0016Resend },
   { name: 'm0017-sweeps', class: M0017Sweeps },

@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordEvent } from '../events/record-event.ts';
+import { openOnce } from '../openings/open-once.ts';
 import { refuse } from '../shared/errors.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { handledPayment, handlerOfOrder } from './handled-payment.ts';
@@ -10,49 +11,60 @@ import { isFinalOrder, paymentOrderLifetimeHours } from './payment-order.ts';
 
 /**
  * The first step of a payment: its row `PENDING` with the handler's pending row and the idempotency key, in one
- * transaction; its lifetime begins at `at` (ISO 8601), the workflow's clock. An order that is there already is told as it stands. Refuses what the handler's pending row refuses
- * (DUPLICATE) and a key that was used for another request (IDEMPOTENCY_KEY_REUSED); then nothing is left behind.
+ * transaction; its lifetime begins at `at` (ISO 8601), the workflow's clock. An order that is there already is told as
+ * it stands. Refuses what the handler's pending row refuses (DUPLICATE), a key that was used for another request
+ * (IDEMPOTENCY_KEY_REUSED), and as `openOnce`; then no attempt at this opening leaves anything behind.
  */
 export async function openPaymentOrder(
   em: EntityManager,
   { orderId, opening, at }: { orderId: string; opening: PaymentOpening | null; at: string },
 ): Promise<OpenedOrder> {
-  const opened = await em.transactional(async (tx) => {
-    const existing = await tx.findOne(PaymentOrder, { id: orderId });
-    if (existing !== null || opening === null) return existing;
-    const openedAt = new Date(at);
-    const order = tx.create(PaymentOrder, {
-      id: orderId,
-      user_id: opening.userId,
-      organization_id: opening.organizationId,
-      reference_type: opening.referenceType,
-      reference_id: opening.referenceId,
-      target_account_id: opening.targetAccountId,
-      payment_id: opening.paymentId,
-      nominal: opening.nominal,
-      admin_fee: opening.adminFee,
-      status: 'PENDING',
-      texts_sealed: opening.textsSealed,
-      expires_at: new Date(openedAt.getTime() + paymentOrderLifetimeHours * 3_600_000),
-      request_id: opening.requestId,
-      created_at: openedAt,
-      updated_at: openedAt,
-    });
-    await tx.flush();
-    if (opening.idempotency !== null) {
-      await claimIdempotencyKey(tx, { ...opening.idempotency, userId: opening.userId, resourceId: orderId });
-    }
-    await handlerOfOrder(order).onPending?.(tx, handledPayment(order));
-    await recordEvent(tx, {
-      event: 'RESOURCE_CREATED',
-      resourceType: 'payment_order',
-      resourceId: orderId,
-      actorId: opening.userId,
-      requestId: opening.requestId,
-    });
-    return order;
-  });
+  const find = (tx: EntityManager) => tx.findOne(PaymentOrder, { id: orderId });
+  const opened =
+    opening === null
+      ? await find(em)
+      : await openOnce(
+          em,
+          { resourceId: orderId, kind: 'payment_order', stamp: opening.stamp },
+          { find, make: (tx) => makeOrder(tx, { orderId, opening, openedAt: new Date(at) }) },
+        );
   if (opened === null) refuse('NOT_FOUND', `no payment order ${orderId}`);
   await failpoint('open-payment-order.after');
   return { status: opened.status, deadline: opened.expires_at.toISOString(), final: isFinalOrder(opened.status) };
+}
+
+async function makeOrder(
+  tx: EntityManager,
+  { orderId, opening, openedAt }: { orderId: string; opening: PaymentOpening; openedAt: Date },
+): Promise<PaymentOrder> {
+  const order = tx.create(PaymentOrder, {
+    id: orderId,
+    user_id: opening.userId,
+    organization_id: opening.organizationId,
+    reference_type: opening.referenceType,
+    reference_id: opening.referenceId,
+    target_account_id: opening.targetAccountId,
+    payment_id: opening.paymentId,
+    nominal: opening.nominal,
+    admin_fee: opening.adminFee,
+    status: 'PENDING',
+    texts_sealed: opening.textsSealed,
+    expires_at: new Date(openedAt.getTime() + paymentOrderLifetimeHours * 3_600_000),
+    request_id: opening.requestId,
+    created_at: openedAt,
+    updated_at: openedAt,
+  });
+  await tx.flush();
+  if (opening.idempotency !== null) {
+    await claimIdempotencyKey(tx, { ...opening.idempotency, userId: opening.userId, resourceId: orderId });
+  }
+  await handlerOfOrder(order).onPending?.(tx, handledPayment(order));
+  await recordEvent(tx, {
+    event: 'RESOURCE_CREATED',
+    resourceType: 'payment_order',
+    resourceId: orderId,
+    actorId: opening.userId,
+    requestId: opening.requestId,
+  });
+  return order;
 }

@@ -1,15 +1,17 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../encryption/sealer.ts';
 import type { Caller } from '../identity/caller.ts';
+import { createOnce } from '../openings/create-once.ts';
 import { budgets } from '../shared/budgets.ts';
 import { refuse } from '../shared/errors.ts';
+import { paymentOrderIdFor } from '../shared/ids.ts';
 import { createTurns } from '../shared/turns.ts';
 import type { TemporalDoor } from '../temporal/door.ts';
 import { findOrder, type OrderWithChannel } from './find-orders.ts';
 import { handlerOf } from './handlers/index.ts';
-import type { StoredAnswer } from './idempotency.ts';
+import { findFirstAnswer, type StoredAnswer } from './idempotency.ts';
 import type { PaymentOpening } from './payment-contract.ts';
-import { type GatewayPaymentRequest, prepareGatewayPayment } from './prepare-gateway-payment.ts';
+import { claimOf, type GatewayPaymentRequest, prepareGatewayPayment } from './prepare-gateway-payment.ts';
 
 const turns = createTurns();
 
@@ -35,19 +37,35 @@ export function payByGateway(
   { sealer, temporal }: { sealer: Sealer; temporal: Pick<TemporalDoor, 'startGatewayPayment'> },
   asking: GatewayAsking,
 ): Promise<GatewayPaymentOutcome> {
-  const { body, caller } = asking;
+  const { body, caller, key, requestId } = asking;
+  const orderId = paymentOrderIdFor(caller.userId, key);
+  const idempotency = claimOf(key, body);
+  /** The answer that the key has already; refuses a key of another request. */
+  const findReplay = async () =>
+    idempotency === null ? null : findFirstAnswer(em.fork(), { userId: caller.userId, ...idempotency });
   const pay = async (): Promise<GatewayPaymentOutcome> => {
-    const prepared = await prepareGatewayPayment(em, sealer, asking);
-    if ('replay' in prepared) return prepared;
-    const { orderId, opening } = prepared;
-    await temporal.startGatewayPayment(orderId, opening, budgets.requests.gatewayPayment);
-    const found = await findOrder(em.fork(), orderId);
-    if (found === null)
-      refuse('SERVICE_UNAVAILABLE', 'The payment could not be begun; try again', { retryAfterSeconds: 2 });
+    const replay = await findReplay();
+    if (replay !== null) return { replay };
+    const found = await createOnce(
+      em,
+      {
+        resourceId: orderId,
+        kind: 'payment_order',
+        isKeyed: key !== undefined,
+        unavailable: 'The payment could not be begun; try again',
+      },
+      {
+        find: (place) => findOrder(place, orderId),
+        prepare: () => prepareGatewayPayment(em, sealer, { orderId, caller, body, idempotency, requestId }),
+        start: (opening) => temporal.startGatewayPayment(orderId, opening, budgets.requests.gatewayPayment),
+      },
+    );
     if (found.order.status === 'FAILED') {
+      // What was joined may be a payment that the same key was used for at the same time: never told as this one.
+      await findReplay();
       refuse('PROVIDER_REFUSED', `The provider refused the payment: ${found.order.failure_code ?? 'no reason given'}`);
     }
-    return { found, idempotency: opening.idempotency };
+    return { found, idempotency };
   };
   const target = `${body.reference_type}/${body.reference_id}/${caller.userId}`;
   return handlerOf(body.reference_type).inTurn ? turns.take(target, pay) : pay();

@@ -1,3 +1,4 @@
+import type { OpeningStamp } from '../openings/opening.ts';
 import type { Money } from '../shared/money.ts';
 import type { PaymentOrderStatus, ReferenceType } from './payment-order.ts';
 import type { ReceiptReason } from './receipt.ts';
@@ -18,6 +19,8 @@ export interface PaymentOpening {
   textsSealed: string | null;
   requestId: string;
   idempotency: { keyHash: string; fingerprint: string } | null;
+  /** Absent in what an older release has started. */
+  stamp?: OpeningStamp;
 }
 
 export interface OpenedOrder {

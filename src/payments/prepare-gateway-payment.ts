@@ -1,13 +1,14 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../encryption/sealer.ts';
 import { type Caller, requirePermission } from '../identity/caller.ts';
+import type { OpeningStamp } from '../openings/opening.ts';
+import { stampOpening } from '../openings/stamp-opening.ts';
 import { refuse } from '../shared/errors.ts';
-import { paymentOrderIdFor } from '../shared/ids.ts';
 import { formatMoney, type Money } from '../shared/money.ts';
 import { getChannelFor } from './find-channels.ts';
 import type { PaymentHandler, Rail } from './handler.ts';
 import { handlerOf } from './handlers/index.ts';
-import { findFirstAnswer, fingerprintOf, hashKey, type StoredAnswer } from './idempotency.ts';
+import { fingerprintOf, hashKey } from './idempotency.ts';
 import { adminFee } from './payment-channel.ts';
 import type { PaymentOpening } from './payment-contract.ts';
 import type { ReferenceType } from './payment-order.ts';
@@ -27,11 +28,6 @@ export interface PaymentTexts {
   transaction_desc: string;
 }
 
-export interface PreparedPayment {
-  orderId: string;
-  opening: PaymentOpening;
-}
-
 /** The handler of a payment on a rail. Refuses: nothing handles it or not on this rail (400), permission missing (403). */
 export function getHandler(caller: Caller, referenceType: ReferenceType, rail: Rail): PaymentHandler {
   const handler = handlerOf(referenceType);
@@ -42,23 +38,30 @@ export function getHandler(caller: Caller, referenceType: ReferenceType, rail: R
   return handler;
 }
 
+/** What is kept of a request's idempotency key; null without one. */
+export function claimOf(key: string | undefined, body: GatewayPaymentRequest): PaymentOpening['idempotency'] {
+  if (key === undefined) return null;
+  const fingerprint = fingerprintOf('POST', '/v1/payments/gateway', { ...body, amount: formatMoney(body.amount) });
+  return { keyHash: hashKey(key), fingerprint };
+}
+
 /**
- * Everything that can be refused before a payment exists: handler, permission, a key of another request, channel and
- * amount, target. Answers the first answer under the key when there is one, otherwise what the workflow is started with.
+ * Everything that can be refused before a payment exists: handler, permission, channel and amount, target. Answers what
+ * the workflow is started with.
  */
 export async function prepareGatewayPayment(
   em: EntityManager,
   sealer: Sealer,
-  input: { caller: Caller; body: GatewayPaymentRequest; key: string | undefined; requestId: string },
-): Promise<{ replay: StoredAnswer } | PreparedPayment> {
-  const { caller, body, key, requestId } = input;
+  input: {
+    orderId: string;
+    caller: Caller;
+    body: GatewayPaymentRequest;
+    idempotency: PaymentOpening['idempotency'];
+    requestId: string;
+  },
+): Promise<PaymentOpening & { stamp: OpeningStamp }> {
+  const { orderId, caller, body, idempotency, requestId } = input;
   const handler = getHandler(caller, body.reference_type, 'gateway');
-  const fingerprint = fingerprintOf('POST', '/v1/payments/gateway', { ...body, amount: formatMoney(body.amount) });
-  const idempotency = key === undefined ? null : { keyHash: hashKey(key), fingerprint };
-  if (idempotency !== null) {
-    const replay = await findFirstAnswer(em, { userId: caller.userId, ...idempotency });
-    if (replay !== null) return { replay };
-  }
   const channel = await getChannelFor(em, body.payment_id, body.amount);
   const target = await handler.findTarget(em, {
     referenceId: body.reference_id,
@@ -66,22 +69,19 @@ export async function prepareGatewayPayment(
     rail: 'gateway',
     caller,
   });
-  const orderId = paymentOrderIdFor(caller.userId, key);
   return {
-    orderId,
-    opening: {
-      userId: caller.userId,
-      organizationId: caller.organizationId,
-      referenceType: body.reference_type,
-      referenceId: body.reference_id,
-      targetAccountId: target.accountId,
-      paymentId: channel.id,
-      nominal: formatMoney(body.amount),
-      adminFee: adminFee(formatMoney(body.amount), channel),
-      textsSealed: await sealTexts(sealer, orderId, handler, body),
-      requestId,
-      idempotency,
-    },
+    userId: caller.userId,
+    organizationId: caller.organizationId,
+    referenceType: body.reference_type,
+    referenceId: body.reference_id,
+    targetAccountId: target.accountId,
+    paymentId: channel.id,
+    nominal: formatMoney(body.amount),
+    adminFee: adminFee(formatMoney(body.amount), channel),
+    textsSealed: await sealTexts(sealer, orderId, handler, body),
+    requestId,
+    idempotency,
+    stamp: await stampOpening(em),
   };
 }
 

@@ -1,7 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../encryption/sealer.ts';
+import { createOnce } from '../openings/create-once.ts';
+import { must } from '../shared/assert.ts';
 import { budgets } from '../shared/budgets.ts';
-import { refuse } from '../shared/errors.ts';
 import { payoutIdFor } from '../shared/ids.ts';
 import { createPlaces } from '../shared/turns.ts';
 import { Payout } from './payout.entity.ts';
@@ -13,6 +14,8 @@ import { type PayoutRequest, preparePayout } from './prepare-payout.ts';
  * comes: of a flood, those that have become hopeless are refused without a workflow.
  */
 const places = createPlaces(24);
+
+const notInTime = 'The payout could not be reserved in time; try again under the same key';
 
 /** How a payout becomes a workflow; made by `temporal/`, passed in. */
 export interface PayoutStarter {
@@ -34,7 +37,8 @@ export interface PayoutCreation {
 
 /**
  * Creates a payout and waits until its money is reserved. Refuses with FUNDS_* what the partner may not pay out, and with
- * SERVICE_UNAVAILABLE when nothing was reserved in time: a retry under the same key joins what may still begin.
+ * SERVICE_UNAVAILABLE when nothing was reserved in time: for two minutes a retry under the same key joins what may still
+ * begin.
  */
 export async function createPayout(
   em: EntityManager,
@@ -42,18 +46,20 @@ export async function createPayout(
   { partnerId, body, idempotency, requestId }: PayoutCreation,
 ): Promise<Payout> {
   const payoutId = payoutIdFor(partnerId, idempotency.key);
+  const find = (place: EntityManager) => place.findOne(Payout, { id: payoutId, partner_id: partnerId });
+  if (idempotency.resourceId !== null) return must(await find(em), 'a key that has made a payout names it');
   const leave = await places.enter();
   try {
-    if (idempotency.resourceId === null) {
-      const opening = await preparePayout(em, sealer, { payoutId, partnerId, body, idempotency, requestId });
-      await workflows.startPartnerPayout(payoutId, opening, budgets.requests.payoutReservation);
-    }
-    const payout = await em.fork().findOne(Payout, { id: payoutId, partner_id: partnerId });
-    if (payout !== null) return payout;
+    return await createOnce(
+      em,
+      { resourceId: payoutId, kind: 'payout', isKeyed: true, unavailable: notInTime },
+      {
+        find,
+        prepare: () => preparePayout(em, sealer, { payoutId, partnerId, body, idempotency, requestId }),
+        start: (opening) => workflows.startPartnerPayout(payoutId, opening, budgets.requests.payoutReservation),
+      },
+    );
   } finally {
     leave();
   }
-  refuse('SERVICE_UNAVAILABLE', 'The payout could not be reserved in time; try again under the same key', {
-    retryAfterSeconds: 2,
-  });
 }

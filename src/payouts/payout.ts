@@ -1,3 +1,4 @@
+import type { OpeningStamp } from '../openings/opening.ts';
 import type { FeeMode } from '../partners/partner.ts';
 import type { Money } from '../shared/money.ts';
 
@@ -44,6 +45,8 @@ export interface PayoutOpening {
   textsSealed: string;
   requestId: string;
   idempotency: { keyHash: string; fingerprint: string };
+  /** Absent in what an older release has started. */
+  stamp?: OpeningStamp;
 }
 
 /** A payout as its workflow finds it. */

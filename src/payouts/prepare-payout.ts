@@ -1,5 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../encryption/sealer.ts';
+import type { OpeningStamp } from '../openings/opening.ts';
+import { stampOpening } from '../openings/stamp-opening.ts';
 import type { Money } from '../shared/money.ts';
 import { formatMoney } from '../shared/money.ts';
 import { type PayoutOpening, type PayoutTexts, payoutTextsPlace } from './payout.ts';
@@ -28,7 +30,7 @@ export async function preparePayout(
     idempotency: { keyHash: string; fingerprint: string };
     requestId: string;
   },
-): Promise<PayoutOpening> {
+): Promise<PayoutOpening & { stamp: OpeningStamp }> {
   const { payoutId, partnerId, body, idempotency, requestId } = input;
   const { bank_code: bankCode, bank_account_number: accountNumber, amount } = body;
   const price = await pricePayout(em, { partnerId, bankCode, accountNumber, amount });
@@ -49,5 +51,6 @@ export async function preparePayout(
     textsSealed: await sealer.seal(payoutTextsPlace(payoutId), JSON.stringify(texts)),
     requestId,
     idempotency: { keyHash: idempotency.keyHash, fingerprint: idempotency.fingerprint },
+    stamp: await stampOpening(em),
   };
 }

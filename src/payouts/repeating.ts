@@ -1,3 +1,5 @@
+import { budgets } from '../shared/budgets.ts';
+
 const minuteMs = 60 * 1000;
 const hourMs = 60 * minuteMs;
 
@@ -6,20 +8,13 @@ const hourMs = 60 * minuteMs;
  * nothing follows from the provider not knowing it, and no operator may call the payout failed. Two minutes, in
  * milliseconds; the database holds it too.
  */
-export const mayBeUnderWayMs = 2 * minuteMs;
+export const mayBeUnderWayMs = budgets.provider.underWay;
 
 /** How long after each attempt the next may be made; so a payout has at most five. */
 const waitsMs = [mayBeUnderWayMs, 10 * minuteMs, hourMs, 6 * hourMs] as const;
 
 /** An answer that does not know the transfer is good for so long; then it is asked for again. */
 const freshMs = minuteMs;
-
-/**
- * A request that has not been written to the wire so long after its attempt's row is not sent any more: its worker was
- * stopped meanwhile, and somebody else looks after the payout. Longer than the time-out of a call, far below
- * `mayBeUnderWayMs`.
- */
-export const sendWithinMs = 10 * 1000;
 
 /** An attempt that may have reached the provider; ages in milliseconds by the database's clock. */
 export interface MadeAttempt {

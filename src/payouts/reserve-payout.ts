@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../encryption/sealer.ts';
 import { recordEvent } from '../events/record-event.ts';
 import { postJournal } from '../ledger/post-journal.ts';
+import { openOnce } from '../openings/open-once.ts';
 import { claimPartnerKey } from '../partners/idempotency.ts';
 import { must } from '../shared/assert.ts';
 import { refuse } from '../shared/errors.ts';
@@ -22,7 +23,8 @@ import { readPayoutRoom, refuseBeyondRoom } from './payout-limits.ts';
 /**
  * The first step of a payout: limits and available balance checked and the money reserved (available -> reserved), in
  * one transaction under the partner's lock, so that no number of simultaneous payouts can pass them. A payout that is
- * there already is told as it stands. Refuses with FUNDS_* or REQUEST_IDEMPOTENCY_KEY_REUSED; then nothing is left.
+ * there already is told as it stands. Refuses with FUNDS_* or REQUEST_IDEMPOTENCY_KEY_REUSED, and as `openOnce`; then no
+ * attempt at this opening reserves anything.
  */
 export async function reservePayout(
   em: EntityManager,
@@ -30,11 +32,15 @@ export async function reservePayout(
   { payoutId, opening }: { payoutId: string; opening: PayoutOpening | null },
 ): Promise<PayoutStanding> {
   await failpoint('reserve-payout.before');
-  const payout = await em.transactional(async (tx) => {
-    const existing = await tx.findOne(Payout, { id: payoutId });
-    if (existing !== null || opening === null) return existing;
-    return reserve(tx, sealer, payoutId, opening);
-  });
+  const find = (tx: EntityManager) => tx.findOne(Payout, { id: payoutId });
+  const payout =
+    opening === null
+      ? await find(em)
+      : await openOnce(
+          em,
+          { resourceId: payoutId, kind: 'payout', stamp: opening.stamp },
+          { find, make: (tx) => reserve(tx, sealer, payoutId, opening) },
+        );
   if (payout === null) refuse('NOT_FOUND', `no payout ${payoutId}`);
   await failpoint('reserve-payout.after');
   return standingOf(payout);

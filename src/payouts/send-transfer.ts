@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { type Gateway, isNeverSent, isProviderUnknown, restAfter, type TransferRequest } from '../gateway/gateway.ts';
+import { budgets } from '../shared/budgets.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { compareMoney } from '../shared/money.ts';
 import { askTransfer, hearProvider } from './ask-transfer.ts';
@@ -8,7 +9,7 @@ import { buildRequest, isFrozen, type Sending } from './frozen-request.ts';
 import { lockPayout, noteWord } from './note-word.ts';
 import { Payout } from './payout.entity.ts';
 import { isFinalPayout, isUnknown, restOf, type TransferWord } from './payout.ts';
-import { mayRepeat, sendWithinMs } from './repeating.ts';
+import { mayRepeat } from './repeating.ts';
 
 /**
  * Sends a payout's transfer. The attempt is written down and committed before the request leaves, and whoever finds one
@@ -31,7 +32,7 @@ export async function sendTransfer(
   const { number, request } = begun;
   const heard = await makeRequest(sending.gateway, request, {
     signal,
-    beforeSend: () => maySend(em.fork(), { payoutId, number, withinMs: sendWithinMs }),
+    beforeSend: () => maySend(em.fork(), { payoutId, number, withinMs: budgets.provider.sendWithin }),
   });
   await failpoint('send-transfer.after');
   const word = await em.fork().transactional((tx) => keepAnswer(tx, { payoutId, number, heard, at: new Date(at) }));

@@ -47,6 +47,21 @@ export const providerTimeWithin = (stepMs: number): number => Math.max(0, stepMs
 const provider = {
   /** One call: what one question or order takes with all its pages. */
   call: 6 * second,
+  /**
+   * From a transfer's attempt being written down until its request leaves; one that was held up for longer does not
+   * leave any more, as somebody else looks after the payout.
+   */
+  sendWithin: 10 * second,
+  /** A transfer may be under way, or not listed yet, for so long after its request: until then nothing follows from it. */
+  underWay: 2 * minute,
+};
+
+const opening = {
+  /**
+   * How long after its request an opening may still be done. Longer than any request waits, so that a retry joins it;
+   * short enough that nobody has given it up and paid by other means.
+   */
+  lives: 2 * minute,
 };
 
 /** The database's own time-outs for one transaction. */
@@ -152,6 +167,7 @@ export const budgets = {
   requests,
   steps,
   provider,
+  opening,
   database,
   reach,
   webhook,

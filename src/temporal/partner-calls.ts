@@ -9,6 +9,7 @@ import { workflowIds } from '../shared/ids.ts';
 import { wholeRupiah } from '../shared/money.ts';
 import type { DeliveryPort } from '../webhooks/redeliver-webhook.ts';
 import { searchAttributeKeys } from './search-attributes.ts';
+import { updateIdOf } from './update-id.ts';
 import { callTimeoutMs, withinWait } from './within-wait.ts';
 
 /** What partners' requests and webhooks ask of Temporal. */
@@ -16,9 +17,6 @@ export interface PartnerCalls extends DeliveryPort, PaymentStarter {
   /** Wakes the payment's workflow, or starts it again from its row when there is none. */
   hintPartnerPayment(paymentId: string): Promise<void>;
 }
-
-/** One update for all who wait for the same payment: a retry joins the first call, however many there are. */
-const updateId = 'instrument';
 
 export function createPartnerCalls(client: Client, taskQueue: string, reach: () => Promise<void>): PartnerCalls {
   const withinCall = <T>(call: () => Promise<T>): Promise<T> => client.withDeadline(Date.now() + callTimeoutMs, call);
@@ -36,7 +34,7 @@ export function createPartnerCalls(client: Client, taskQueue: string, reach: () 
       });
       const answer = withinWait(client, waitMs, () =>
         client.workflow.executeUpdateWithStart<Workflow, PaymentOrderStatus, []>('awaitInstrument', {
-          updateId,
+          updateId: updateIdOf('instrument', opening),
           startWorkflowOperation,
         }),
       );

@@ -7,13 +7,11 @@ import type { PayoutPort } from '../payouts/sweep-payouts.ts';
 import { workflowIds } from '../shared/ids.ts';
 import { wholeRupiah } from '../shared/money.ts';
 import { searchAttributeKeys } from './search-attributes.ts';
+import { updateIdOf } from './update-id.ts';
 import { callTimeoutMs, withinWait } from './within-wait.ts';
 
 /** What payouts ask of Temporal. */
 export interface PayoutCalls extends PayoutPort, PayoutStarter {}
-
-/** One update for all who wait for the same payout: a retry joins the first call. */
-const updateId = 'reservation';
 
 export function createPayoutCalls(client: Client, taskQueue: string, reach: () => Promise<void>): PayoutCalls {
   return {
@@ -33,7 +31,7 @@ export function createPayoutCalls(client: Client, taskQueue: string, reach: () =
       });
       return withinWait(client, waitMs, () =>
         client.workflow.executeUpdateWithStart<Workflow, PayoutStatus, []>('awaitReservation', {
-          updateId,
+          updateId: updateIdOf('reservation', opening),
           startWorkflowOperation,
         }),
       );

@@ -6,6 +6,8 @@ import { DomainError, type ErrorCode, errorStatuses } from '../shared/errors.ts'
 /** Signals and starts answer within this, or have failed. */
 export const callTimeoutMs = budgets.reach.temporalCall;
 
+const retryAfterSeconds = 2;
+
 /** Waits for an update or a result; null when the wait ended first, a refusal when the workflow refused. */
 export async function withinWait<T>(client: Client, waitMs: number, call: () => Promise<T>): Promise<T | null> {
   const deadline = Date.now() + waitMs;
@@ -14,8 +16,8 @@ export async function withinWait<T>(client: Client, waitMs: number, call: () => 
   } catch (error) {
     const refusal = error instanceof WorkflowUpdateFailedError ? refusalBehind(error.cause) : undefined;
     if (refusal !== undefined) throw refusal;
-    // Whatever else went wrong, the workflow may run: the caller looks for the row.
-    if (Date.now() >= deadline - 50 || mayHaveStarted(error)) return null;
+    // Whatever else went wrong, the workflow may run, or has ended before it could answer: the caller looks for the row.
+    if (Date.now() >= deadline - 50 || error instanceof WorkflowUpdateFailedError || mayHaveStarted(error)) return null;
     throw error;
   }
 }
@@ -27,6 +29,7 @@ function refusalBehind(cause: unknown): DomainError | undefined {
       return new DomainError(failure.type as ErrorCode, failure.message, {
         cause,
         details: failure.details?.[0] ?? undefined,
+        ...(failure.type === 'SERVICE_UNAVAILABLE' && { retryAfterSeconds }),
       });
     }
   }

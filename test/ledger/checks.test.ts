@@ -88,6 +88,9 @@ const round = `insert into saving_circle_rounds (saving_circle_id, turn_number, 
    from saving_circle_members where saving_circle_id = '${circle}'`;
 const together = (...statements: string[]) => `do $$ begin ${statements.join('; ')}; end $$`;
 
+const refusedAndMade = `with o as (${orderOf('PENDING')} returning id)
+   insert into openings (resource_id, kind, refused_upto, refusal) select id, 'payment_order', 1, '{}' from o`;
+
 /** One corruption for each view, planted past the triggers as only a superuser can. */
 const corruptions: [view: string, sql: string][] = [
   [
@@ -166,6 +169,8 @@ const corruptions: [view: string, sql: string][] = [
   ['check_circle_contributions_posted', contributionOf('completed')],
   ['check_circle_holdings', circleOf('active')],
   ['check_circle_pots_paid_once', together(circleMember, round)],
+  ['check_openings_are_kept', `insert into openings (resource_id, kind, made) values ('${newId()}', 'payout', 1)`],
+  ['check_openings_are_kept', refusedAndMade],
   ['check_circle_states', together(circleOf('completed'), circleMember)],
 ];
 

@@ -1,4 +1,6 @@
+import { payoutIdFor } from '../../src/shared/ids.ts';
 import { asAClient } from '../support/as-a-client.ts';
+import { whileBurning } from '../support/burn.ts';
 import type { HttpAnswer } from '../support/http.ts';
 import { type BuiltPartner, freshKey } from '../support/partner.ts';
 import { isFullRun } from '../support/run.ts';
@@ -17,14 +19,24 @@ const racers = isFullRun() ? 500 : 50;
 const winners = isFullRun() ? 100 : 10;
 
 interface Race {
+  /** Holds what clients were told against what there is. */
+  truth: () => Promise<void>;
   reserved: number;
   refused: { code: string; details: { limit?: string } }[];
 }
 
 /** A payout of 1, under one key however often it is asked for. */
-function payAsAClient(partner: BuiltPartner): Promise<HttpAnswer> {
+async function payAsAClient(partner: BuiltPartner): Promise<HttpAnswer & { id: string }> {
   const key = freshKey();
-  return asAClient(() => partner.post('/payouts', payoutBody({ amount: '1' }), key));
+  const answer = await asAClient(() => partner.post('/payouts', payoutBody({ amount: '1' }), key));
+  return { ...answer, id: payoutIdFor(partner.id, key) };
+}
+
+/** What clients were told is what was done: a row for each 200, and none for a 422, then and ever after. */
+async function expectToldTheTruth(partner: BuiltPartner, answers: { status: number; id: string }[]): Promise<void> {
+  const rows = await stack.em().execute<{ id: string }[]>('select id from payouts where partner_id = ?', [partner.id]);
+  const told = answers.filter(({ status }) => status === 200);
+  expect(rows.map(({ id }) => id).sort()).toEqual(told.map(({ id }) => id).sort());
 }
 
 /** Sends all at once, and reads the balance meanwhile: in every answer it adds up. */
@@ -41,11 +53,16 @@ async function race(partner: BuiltPartner): Promise<Race> {
     }
     return readings;
   })();
-  const answers = await Promise.all(Array.from({ length: racers }, () => payAsAClient(partner)));
-  racing = false;
+  const answers = await whileBurning(() =>
+    Promise.all(Array.from({ length: racers }, () => payAsAClient(partner))).finally(() => {
+      racing = false;
+    }),
+  );
   expect(await watching).toBeGreaterThan(0);
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 422]));
+  await expectToldTheTruth(partner, answers);
   return {
+    truth: () => expectToldTheTruth(partner, answers),
     reserved: answers.filter(({ status }) => status === 200).length,
     refused: answers.filter(({ status }) => status === 422).map(({ body }) => body.error),
   };
@@ -62,27 +79,30 @@ async function everyPayoutEnded(partner: BuiltPartner): Promise<void> {
 describe(`${racers} simultaneous payouts of 1`, () => {
   it(`against a balance of ${winners}: exactly ${winners} are reserved`, async () => {
     const partner = await buildPayer(stack, { available: String(winners) });
-    const { reserved, refused } = await race(partner);
+    const { reserved, refused, truth } = await race(partner);
     expect(reserved).toBe(winners);
     expect(new Set(refused.map(({ code }) => code))).toEqual(new Set(['FUNDS_INSUFFICIENT_BALANCE']));
     expect(await readBalance(partner)).toMatchObject({ available: '0.0000' });
     await everyPayoutEnded(partner);
+    await truth();
     expect(await readBalance(partner)).toMatchObject({ balance: '0.0000', pending: '0.0000' });
   }, 300_000);
 
   it(`against a daily limit of ${winners}: exactly ${winners} are reserved`, async () => {
     const partner = await buildPayer(stack, { limits: { ...generous, max_daily_amount: String(winners) } });
-    const { reserved, refused } = await race(partner);
+    const { reserved, refused, truth } = await race(partner);
     expect(reserved).toBe(winners);
     expect(new Set(refused.map(({ details }) => details.limit))).toEqual(new Set(['max_daily_amount']));
     await everyPayoutEnded(partner);
+    await truth();
   }, 300_000);
 
   it(`against an hourly count of ${winners}: exactly ${winners} are reserved`, async () => {
     const partner = await buildPayer(stack, { limits: { ...generous, max_hourly_count: winners } });
-    const { reserved, refused } = await race(partner);
+    const { reserved, refused, truth } = await race(partner);
     expect(reserved).toBe(winners);
     expect(new Set(refused.map(({ details }) => details.limit))).toEqual(new Set(['max_hourly_count']));
     await everyPayoutEnded(partner);
+    await truth();
   }, 300_000);
 });

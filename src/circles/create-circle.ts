@@ -1,0 +1,34 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Sealer } from '../encryption/sealer.ts';
+import { createOnce } from '../openings/create-once.ts';
+import { budgets } from '../shared/budgets.ts';
+import { newId } from '../shared/ids.ts';
+import type { TemporalDoor } from '../temporal/door.ts';
+import { findCircle } from './find-circle.ts';
+import { type CircleCreation, prepareCircle } from './prepare-circle.ts';
+import type { SavingCircle } from './saving-circle.entity.ts';
+
+/** How long a creation waits for the circle's row, the first step of its workflow. */
+const rowWaitMs = budgets.requests.circleRow;
+
+/**
+ * Creates a circle by starting its workflow, and waits for its row, at most ten seconds. Refuses as `prepareCircle`, and
+ * with SERVICE_UNAVAILABLE when nothing could be begun.
+ */
+export function createCircle(
+  em: EntityManager,
+  { sealer, temporal }: { sealer: Sealer; temporal: Pick<TemporalDoor, 'startSavingCircle'> },
+  creation: CircleCreation,
+): Promise<SavingCircle> {
+  const circleId = newId();
+  const unavailable = 'The saving circle could not be begun; try again';
+  return createOnce(
+    em,
+    { resourceId: circleId, kind: 'saving_circle', isKeyed: false, unavailable },
+    {
+      find: (place) => findCircle(place, circleId),
+      prepare: () => prepareCircle(em, sealer, { circleId, ...creation }),
+      start: (opening) => temporal.startSavingCircle(circleId, opening, rowWaitMs),
+    },
+  );
+}

@@ -1,0 +1,67 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Caller } from '../identity/caller.ts';
+import { createOnce } from '../openings/create-once.ts';
+import type { OpeningStamp } from '../openings/opening.ts';
+import { stampOpening } from '../openings/stamp-opening.ts';
+import { subscriptionIdFor } from '../shared/ids.ts';
+import { formatMoney } from '../shared/money.ts';
+import { findSubscription } from './find-subscriptions.ts';
+import { refuseReusedKey } from './open-subscription.ts';
+import { type NewSubscription, refuseHopelessSubscription } from './prepare-subscription.ts';
+import type { Subscription } from './subscription.entity.ts';
+import type { SubscriptionOpening } from './subscription.ts';
+
+export interface SubscriptionStart {
+  subscriptionId: string;
+  opening: SubscriptionOpening & { stamp: OpeningStamp };
+}
+
+export interface CreatedSubscription {
+  subscription: Subscription;
+  /** Whether it was made by an earlier request under the same key. */
+  isRepeated: boolean;
+}
+
+/**
+ * Creates a subscription by starting its workflow (`start`), and waits for its first payment. Refuses as
+ * `refuseHopelessSubscription` and as the payment does, a key of another request, and with SERVICE_UNAVAILABLE when
+ * nothing could be begun.
+ */
+export async function createSubscription(
+  em: EntityManager,
+  start: (input: SubscriptionStart) => Promise<unknown>,
+  asking: { caller: Caller; body: NewSubscription; key: string | undefined; requestId: string },
+): Promise<CreatedSubscription> {
+  const { caller, body, key, requestId } = asking;
+  const subscriptionId = subscriptionIdFor(caller.userId, key);
+  const opening: SubscriptionOpening = {
+    userId: caller.userId,
+    causeId: body.cause_id,
+    amount: formatMoney(body.amount),
+    sourceAccountId: body.source_account_id,
+    interval: body.interval,
+    requestId,
+  };
+  const existing = key === undefined ? null : await findSubscription(em, subscriptionId);
+  if (existing !== null) refuseReusedKey(opening, existing);
+  const subscription = await createOnce(
+    em,
+    {
+      resourceId: subscriptionId,
+      kind: 'donation_subscription',
+      isKeyed: key !== undefined,
+      unavailable: 'The subscription could not be begun; try again',
+    },
+    {
+      find: (place) => findSubscription(place, subscriptionId),
+      prepare: async () => {
+        if (existing === null) await refuseHopelessSubscription(em, { caller, body });
+        return { ...opening, stamp: await stampOpening(em) };
+      },
+      start: (stamped) => start({ subscriptionId, opening: stamped }),
+    },
+  );
+  // One that was joined to a twin under the same key is told what that has made, if it is the same.
+  refuseReusedKey(opening, subscription);
+  return { subscription, isRepeated: existing !== null };
+}

@@ -1,0 +1,159 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { withTime } from '../database-time-outs.ts';
+import { must } from '../shared/assert.ts';
+import { budgets, type DatabaseBudget } from '../shared/budgets.ts';
+import { DomainError, type ErrorCode, errorStatuses, isDomainError, refuse } from '../shared/errors.ts';
+import { type OpeningPlace, type OpeningStamp, unstamped } from './opening.ts';
+
+interface StoredRefusal {
+  code: ErrorCode;
+  message: string;
+  messages?: string[];
+  details: unknown;
+}
+
+interface OpeningRow {
+  is_made: boolean;
+  /** The refusal that this request has met, if any. */
+  refusal: StoredRefusal | null;
+  has_lapsed: boolean;
+}
+
+type Find<T> = (tx: EntityManager) => Promise<T | null>;
+
+const hasLapsed = 'coalesce(clock_timestamp() - ?::timestamptz > make_interval(secs => ?), false)';
+const bound = budgets.opening.lives / 1000;
+
+/** Holds up every other attempt at this resource, and every refusal of it, until the transaction ends. */
+async function lockOpening(
+  tx: EntityManager,
+  { resourceId, kind }: OpeningPlace,
+  { number, askedAt }: OpeningStamp | typeof unstamped,
+): Promise<OpeningRow> {
+  const [row] = await tx.execute<OpeningRow[]>(
+    `insert into openings (resource_id, kind) values (?, ?)
+     on conflict (resource_id) do update set kind = excluded.kind
+     returning made is not null as is_made, case when refused_upto >= ?::bigint then refusal end as refusal,
+       ${hasLapsed} as has_lapsed`,
+    [resourceId, kind, number, askedAt, bound],
+  );
+  return must(row, 'an upsert answers its row');
+}
+
+/** What is there already, in the transaction that holds the opening. */
+async function findMade<T>(
+  tx: EntityManager,
+  { resourceId }: OpeningPlace,
+  { is_made }: OpeningRow,
+  find: Find<T>,
+): Promise<T | null> {
+  const existing = await find(tx);
+  // Made before openings were written down, or longer ago than they are kept.
+  if (existing !== null && !is_made) {
+    await tx.execute("update openings set made = nextval('opening_numbers') where resource_id = ?", [resourceId]);
+  }
+  return existing;
+}
+
+/** A transaction with another budget than the usual one, where one is asked for. */
+function within<T>(em: EntityManager, budget: DatabaseBudget | undefined, work: (tx: EntityManager) => Promise<T>) {
+  return budget === undefined ? em.fork().transactional(work) : withTime(em.fork(), budget, work);
+}
+
+/**
+ * Makes a resource in the first step of its workflow, once, and in a way that a refusal is a promise: what was refused
+ * is never made by this request, whichever of its attempts was held up for however long. Tells what `find` finds as it
+ * stands. Refuses what `make` refuses, after it has been written down; the same again to every attempt of this request
+ * and of those before it; and with SERVICE_UNAVAILABLE, nothing done, a request that is older than `budgets.opening.lives`.
+ */
+export async function openOnce<T>(
+  em: EntityManager,
+  opening: OpeningPlace & { stamp: OpeningStamp | undefined; budget?: DatabaseBudget },
+  { find, make }: { find: Find<T>; make: (tx: EntityManager) => Promise<T> },
+): Promise<T> {
+  const stamp = opening.stamp ?? unstamped;
+  try {
+    return await within(em, opening.budget, async (tx) => {
+      const row = await lockOpening(tx, opening, stamp);
+      const existing = await findMade(tx, opening, row, find);
+      if (existing !== null) return existing;
+      if (row.refusal !== null) throw toldAgain(row.refusal);
+      if (row.has_lapsed) refuseLapsed();
+      const made = await make(tx);
+      await tx.flush();
+      const decided = await tx.execute<unknown[]>(
+        `update openings set made = ?::bigint, decided_at = clock_timestamp()
+         where resource_id = ? and not ${hasLapsed} returning 1`,
+        [stamp.number, opening.resourceId, stamp.askedAt, bound],
+      );
+      // It waited for locks until nobody expected it any more.
+      if (decided.length === 0) refuseLapsed();
+      return made;
+    });
+  } catch (error) {
+    if (!isVerdict(error)) throw error;
+    return refuseOnce(em, { ...opening, number: stamp.number }, find, error);
+  }
+}
+
+/**
+ * Refuses a resource for good: no request before this moment makes it, also one that is under way. One that has made it
+ * meanwhile is told instead. `number` is the refused request's, null when it was refused before it had one.
+ */
+export async function refuseOnce<T>(
+  em: EntityManager,
+  opening: OpeningPlace & { number: string | null },
+  find: Find<T>,
+  refusal: DomainError,
+): Promise<T> {
+  const { code, message, messages, details } = refusal;
+  const stored: StoredRefusal = { code, message, ...(messages && { messages }), details: details ?? null };
+  const existing = await em.fork().transactional(async (tx) => {
+    const row = await lockOpening(tx, opening, { ...unstamped, number: opening.number ?? noNumber });
+    const made = await findMade(tx, opening, row, find);
+    if (made !== null) return made;
+    if (row.refusal !== null) throw toldAgain(row.refusal);
+    await tx.execute(
+      `update openings set refused_upto = greatest(refused_upto, ?::bigint, nextval('opening_numbers')),
+         refusal = ?::jsonb, decided_at = clock_timestamp() where resource_id = ?`,
+      [opening.number, JSON.stringify(stored), opening.resourceId],
+    );
+    return null;
+  });
+  if (existing !== null) return existing;
+  throw refusal;
+}
+
+/** Greater than every number: a request without one has met no refusal yet. */
+const noNumber = String(2n ** 63n - 1n);
+
+/** The refusal that the request of this number has met, or null. */
+export async function findRefusal(
+  em: EntityManager,
+  { resourceId, number }: { resourceId: string; number: string },
+): Promise<DomainError | null> {
+  const [row] = await em.execute<{ refusal: StoredRefusal }[]>(
+    'select refusal from openings where resource_id = ? and refused_upto >= ?::bigint',
+    [resourceId, number],
+  );
+  return row === undefined ? null : fromStored(row.refusal);
+}
+
+/** Whether it says to the caller that nothing has happened and nothing will. */
+export const isVerdict = (error: unknown): error is DomainError =>
+  isDomainError(error) && !standing.has(error) && errorStatuses[error.code] >= 400 && errorStatuses[error.code] < 500;
+
+/** Refusals that are written down already. */
+const standing = new WeakSet<DomainError>();
+
+function toldAgain(stored: StoredRefusal): DomainError {
+  const refusal = fromStored(stored);
+  standing.add(refusal);
+  return refusal;
+}
+
+const fromStored = ({ code, message, ...options }: StoredRefusal): DomainError =>
+  new DomainError(code, message, options);
+
+const refuseLapsed = (): never =>
+  refuse('SERVICE_UNAVAILABLE', 'The request has become too old to be begun; try again', { retryAfterSeconds: 1 });

@@ -1,0 +1,238 @@
+import type { Part } from '../../dev/part.ts';
+import { startWorker } from '../../dev/service-parts.ts';
+import { prepareCircle } from '../../src/circles/prepare-circle.ts';
+import { preparePartnerPayment } from '../../src/collections/prepare-partner-payment.ts';
+import { packIds } from '../../src/donations/allocation.ts';
+import type { Caller } from '../../src/identity/caller.ts';
+import { permissionCategories } from '../../src/migrations/m0001-permissions.ts';
+import { stampOpening } from '../../src/openings/stamp-opening.ts';
+import { hashPartnerKey } from '../../src/partners/idempotency.ts';
+import { claimOf, prepareGatewayPayment } from '../../src/payments/prepare-gateway-payment.ts';
+import { preparePayout } from '../../src/payouts/prepare-payout.ts';
+import { budgets } from '../../src/shared/budgets.ts';
+import {
+  allocationBatchIdFor,
+  newId,
+  partnerPaymentIdFor,
+  paymentOrderIdFor,
+  payoutIdFor,
+  subscriptionIdFor,
+  workflowIds,
+} from '../../src/shared/ids.ts';
+import { runDonationAllocation, startDonationSubscription } from '../../src/temporal/giving-door.ts';
+import { createCircle, dayFromToday } from '../circles/build-circle.ts';
+import { buildOpenDonations } from '../donations/build-donations.ts';
+import { buildPayer, payoutBody, readBalance } from '../payouts/build-payouts.ts';
+import { type BuiltUser, balanceOf, buildIndividual, buildSuperAdmin } from '../support/build.ts';
+import { buildActiveCause } from '../support/build-targets.ts';
+import type { HttpAnswer } from '../support/http.ts';
+import { type BuiltPartner, freshKey } from '../support/partner.ts';
+import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+
+let stack: Stack;
+let worker: Part;
+let partner: BuiltPartner;
+let user: BuiltUser;
+let admin: BuiltUser;
+let cause: { id: string };
+let donations: string[];
+beforeAll(async () => {
+  stack = await startStack({ sandbox: true });
+  partner = await buildPayer(stack);
+  user = await buildIndividual(stack, { balance: '1000000' });
+  admin = await buildSuperAdmin(stack);
+  cause = await buildActiveCause(stack);
+  donations = await buildOpenDonations(stack, await buildIndividual(stack), 2);
+}, 60_000);
+afterAll(() => stack.stop());
+
+/** Nobody takes the workflow for so long; the request waits all the time. */
+const waitMs = 60_000;
+const key = freshKey();
+const requestId = 'test';
+const claim = { keyHash: hashPartnerKey(key), fingerprint: 'f' };
+/** As if the request had been made longer ago than an opening lives. */
+const oldStamp = async () => ({
+  ...(await stampOpening(stack.em())),
+  askedAt: new Date(Date.now() - budgets.opening.lives - 5000).toISOString(),
+});
+
+interface Kind {
+  id: () => string;
+  table: string;
+  workflowId: (id: string) => string;
+  /** Starts the workflow as the API does, for a request that is too old. */
+  start: (id: string) => Promise<unknown>;
+  /** The same request again, under the same key where there is one. */
+  retry: (id: string) => Promise<HttpAnswer>;
+  /** What it is called when it is made: that very id, or any. */
+  idIn?: (answer: HttpAnswer) => string;
+}
+
+/** What became of each start. */
+const started = new Map<string, PromiseSettledResult<unknown>>();
+const circleId = newId();
+const payoutRequest = { amount: '100000', bank_code: 'BRI', bank_account_number: '00100012111111' };
+const paymentRequest = { method: 'virtual_account' as const, channel: 'BNI', amount: '50000' };
+const orderRequest = () => ({
+  reference_type: 'account_top_up' as const,
+  reference_id: user.accountId,
+  payment_id: 1,
+  amount: '10000',
+});
+const subscriptionRequest = () => ({
+  cause_id: cause.id,
+  amount: '1000',
+  source_account_id: user.accountId,
+  interval: 'weekly' as const,
+});
+const asUser = (headers: Record<string, string> = {}) => ({ token: user.token, headers });
+const callerOf = (): Caller => ({
+  userId: user.id,
+  userType: 'individual',
+  organizationId: null,
+  organizationStatus: null,
+  roleId: null,
+  roleName: null,
+  permissions: new Set(Object.values(permissionCategories).flatMap((some) => some.map(([name]) => name))),
+  isSuperAdmin: false,
+  tokenId: newId(),
+});
+
+const kinds: Record<string, Kind> = {
+  payout: {
+    id: () => payoutIdFor(partner.id, key),
+    table: 'payouts',
+    workflowId: workflowIds.partnerPayout,
+    start: async (payoutId) => {
+      const input = { payoutId, partnerId: partner.id, body: payoutRequest, idempotency: claim, requestId };
+      const opening = await preparePayout(stack.em(), stack.deps.sealer, input);
+      return stack.deps.temporal.startPartnerPayout(payoutId, { ...opening, stamp: await oldStamp() }, waitMs);
+    },
+    retry: () => partner.post('/payouts', payoutBody(), key),
+  },
+  'partner payment': {
+    id: () => partnerPaymentIdFor(partner.id, `${key}-in`),
+    table: 'partner_payments',
+    workflowId: workflowIds.partnerPayment,
+    start: async (paymentId) => {
+      const idempotency = { ...claim, keyHash: hashPartnerKey(`${key}-in`) };
+      const input = { paymentId, partnerId: partner.id, body: paymentRequest, idempotency, requestId };
+      const opening = await preparePartnerPayment(stack.em(), stack.deps.sealer, input);
+      return stack.deps.temporal.startPartnerPayment(paymentId, { ...opening, stamp: await oldStamp() }, waitMs);
+    },
+    retry: () => partner.post('/payments', paymentRequest, `${key}-in`),
+  },
+  'payment order': {
+    id: () => paymentOrderIdFor(user.id, key),
+    table: 'payment_orders',
+    workflowId: workflowIds.gatewayPayment,
+    start: async (orderId) => {
+      const body = orderRequest();
+      const input = { orderId, caller: callerOf(), body, idempotency: claimOf(key, body), requestId };
+      const opening = await prepareGatewayPayment(stack.em(), stack.deps.sealer, input);
+      return stack.deps.temporal.startGatewayPayment(orderId, { ...opening, stamp: await oldStamp() }, waitMs);
+    },
+    retry: () =>
+      stack.post('/v1/payments/gateway', { ...orderRequest(), amount: 10_000 }, asUser({ 'idempotency-key': key })),
+  },
+  'saving circle': {
+    id: () => circleId,
+    table: 'saving_circles',
+    workflowId: workflowIds.savingCircle,
+    start: async (id) => {
+      const circle = { account_id: user.accountId, name: 'Arisan', start_date: dayFromToday(1), amount: '100000' };
+      const input = { circleId: id, caller: callerOf(), circle, requestId };
+      const opening = await prepareCircle(stack.em(), stack.deps.sealer, input);
+      return stack.deps.temporal.startSavingCircle(id, { ...opening, stamp: await oldStamp() }, waitMs);
+    },
+    // A circle has no key: another request is another circle.
+    retry: async () => ({ status: 201, headers: new Headers(), body: await createCircle(stack, user) }),
+    idIn: ({ body }) => body.id,
+  },
+  subscription: {
+    id: () => subscriptionIdFor(user.id, key),
+    table: 'donation_subscriptions',
+    workflowId: workflowIds.donationSubscription,
+    start: async (subscriptionId) => {
+      const opening = {
+        userId: user.id,
+        causeId: cause.id,
+        amount: '1000.0000',
+        sourceAccountId: user.accountId,
+        interval: 'weekly' as const,
+        requestId,
+        stamp: await oldStamp(),
+      };
+      return startDonationSubscription(stack.deps.temporal, { subscriptionId, opening }, waitMs);
+    },
+    retry: () => stack.post('/v1/donations/subscriptions', subscriptionRequest(), asUser({ 'idempotency-key': key })),
+  },
+  allocation: {
+    id: () => allocationBatchIdFor(cause.id, donations),
+    table: 'donation_allocations',
+    workflowId: workflowIds.donationAllocation,
+    start: async (batchId) => {
+      const request = { batchId, attemptId: newId(), causeId: cause.id, donations: packIds(donations) };
+      const stamped = { ...request, requestedBy: admin.id, requestId, stamp: await oldStamp() };
+      const outcome = await runDonationAllocation(stack.deps.temporal, stamped, waitMs);
+      throw outcome?.outcome === 'lapsed' ? { code: 'SERVICE_UNAVAILABLE' } : new Error(JSON.stringify(outcome));
+    },
+    retry: () =>
+      stack.post('/v1/donations/allocate', { donation_ids: donations, cause_id: cause.id }, { token: admin.token }),
+  },
+};
+
+const rowsOf = async (table: string) =>
+  (await stack.em().execute<{ id: string }[]>(`select id from ${table}`)).map(({ id }) => id);
+const handleOf = (name: string) => {
+  const { id, workflowId } = kindOf(name);
+  return stack.deps.temporal.client.workflow.getHandle(workflowId(id()));
+};
+const kindOf = (name: string): Kind => {
+  const kind = kinds[name];
+  if (kind === undefined) throw new Error(name);
+  return kind;
+};
+const names = Object.keys(kinds);
+
+describe('A request that the workers meet when it has long been given up', () => {
+  beforeAll(async () => {
+    const starts = names.map((name) => kindOf(name).start(kindOf(name).id()));
+    const ended = Promise.allSettled(starts);
+    for (const name of names) {
+      await eventually(
+        () =>
+          handleOf(name)
+            .describe()
+            .catch(() => null),
+        (found) => found !== null,
+      );
+    }
+    worker = await startWorker({ env: stack.env, logFile: 'ignore' });
+    for (const [index, outcome] of (await ended).entries()) started.set(names[index] ?? '', outcome);
+  }, 120_000);
+  afterAll(() => worker.stop());
+  afterEach(() => expectChecksEmpty(stack));
+
+  it.each(names)('of %s is never begun, but told 503', async (name) => {
+    expect(started.get(name)).toMatchObject({ status: 'rejected', reason: { code: 'SERVICE_UNAVAILABLE' } });
+    expect(JSON.stringify(await handleOf(name).result())).toMatch(/lapsed/i);
+    expect(await rowsOf(kindOf(name).table)).toEqual([]);
+    const { body } = await stack.sandbox.get(`/sandbox/records?reference_id=${kindOf(name).id()}`);
+    expect([...(body.payments ?? []), ...(body.transfers ?? [])]).toEqual([]);
+  });
+
+  it('moves no money', async () => {
+    expect(await readBalance(partner)).toMatchObject({ available: '1000000.0000', pending: '0.0000' });
+    expect(await balanceOf(stack, user.accountId)).toBe('1000000.0000');
+    expect(await stack.em().execute<object[]>('select 1 from openings')).toEqual([]);
+  });
+
+  it.each(names)('of %s leaves the key to a fresh one, which makes exactly one', async (name) => {
+    const { id, table, retry, idIn } = kindOf(name);
+    const answer = await retry(id());
+    expect([name, answer.status < 300 || answer.body]).toEqual([name, true]);
+    expect(await rowsOf(table)).toEqual([idIn?.(answer) ?? id()]);
+  });
+});

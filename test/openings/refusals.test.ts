@@ -1,0 +1,230 @@
+import { openPartnerPayment } from '../../src/collections/open-partner-payment.ts';
+import { preparePartnerPayment } from '../../src/collections/prepare-partner-payment.ts';
+import { allocateDonations } from '../../src/donations/allocate-donations.ts';
+import { packIds } from '../../src/donations/allocation.ts';
+import { openSubscription } from '../../src/donations/open-subscription.ts';
+import { forgetOldRows } from '../../src/forget-old-rows.ts';
+import { refuseOnce } from '../../src/openings/open-once.ts';
+import { stampOpening } from '../../src/openings/stamp-opening.ts';
+import { hashPartnerKey } from '../../src/partners/idempotency.ts';
+import { closePayment } from '../../src/payments/close-payment.ts';
+import { openPaymentOrder } from '../../src/payments/open-payment-order.ts';
+import type { PaymentOpening } from '../../src/payments/payment-contract.ts';
+import { claimOf } from '../../src/payments/prepare-gateway-payment.ts';
+import { DomainError } from '../../src/shared/errors.ts';
+import {
+  allocationBatchIdFor,
+  newId,
+  partnerPaymentIdFor,
+  paymentOrderIdFor,
+  subscriptionIdFor,
+} from '../../src/shared/ids.ts';
+import { buildOpenDonations } from '../donations/build-donations.ts';
+import { type BuiltUser, balanceOf, buildIndividual, buildSuperAdmin, fund } from '../support/build.ts';
+import { buildActiveCause, buildGoal } from '../support/build-targets.ts';
+import { buildPartner, freshKey } from '../support/partner.ts';
+import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+
+/** No worker takes a step: each attempt is made here by hand, in the order in which delays could bring it about. */
+let stack: Stack;
+beforeAll(async () => {
+  stack = await startStack();
+}, 60_000);
+afterAll(() => stack.stop());
+afterEach(() => expectChecksEmpty(stack));
+
+const at = () => new Date().toISOString();
+const rowOf = (table: string, id: string) => stack.em().execute<object[]>(`select 1 from ${table} where id = ?`, [id]);
+const setCause = (id: string, status: string) =>
+  stack.em().execute('update charitable_causes set status = ? where id = ?', [status, id]);
+
+/** The opening of a contribution of IDR 10,000 to a goal, under a key or without one. */
+async function contributionTo(goal: { id: string; accountId: string }, saver: BuiltUser, key?: string) {
+  const body = {
+    reference_type: 'saving_goal_contribution' as const,
+    reference_id: goal.id,
+    payment_id: 1,
+    amount: '10000',
+  };
+  const opening: PaymentOpening = {
+    userId: saver.id,
+    organizationId: null,
+    referenceType: body.reference_type,
+    referenceId: goal.id,
+    targetAccountId: goal.accountId,
+    paymentId: 1,
+    nominal: '10000.0000',
+    adminFee: '4000.0000',
+    textsSealed: null,
+    requestId: 'test',
+    idempotency: claimOf(key, body),
+    stamp: await stampOpening(stack.em()),
+  };
+  const orderId = paymentOrderIdFor(saver.id, key);
+  const ask = () =>
+    stack.post(
+      '/v1/payments/gateway',
+      { ...body, amount: 10_000 },
+      { token: saver.token, headers: key === undefined ? {} : { 'idempotency-key': key } },
+    );
+  return { orderId, open: () => openPaymentOrder(stack.em(), { orderId, opening, at: at() }), ask };
+}
+
+async function subscriptionOf(donor: BuiltUser, causeId: string, key: string, stamp: object = {}) {
+  const subscriptionId = subscriptionIdFor(donor.id, key);
+  const body = { cause_id: causeId, amount: '1000', source_account_id: donor.accountId, interval: 'weekly' as const };
+  const opening = {
+    userId: donor.id,
+    causeId,
+    amount: '1000.0000',
+    sourceAccountId: donor.accountId,
+    interval: body.interval,
+    requestId: 'test',
+    stamp: { ...(await stampOpening(stack.em())), ...stamp },
+  };
+  return {
+    subscriptionId,
+    open: () => openSubscription(stack.em(), { subscriptionId, opening, at: at() }),
+    ask: () =>
+      stack.post('/v1/donations/subscriptions', body, { token: donor.token, headers: { 'idempotency-key': key } }),
+  };
+}
+
+describe('An attempt that wakes up after another of the same opening was refused', () => {
+  it('never opens an order for a goal that has become free meanwhile', async () => {
+    const saver = await buildIndividual(stack);
+    const goal = await buildGoal(stack, saver);
+    const [sleeper, other] = [await contributionTo(goal, saver), await contributionTo(goal, saver)];
+    await other.open();
+    await expect(sleeper.open()).rejects.toMatchObject({ code: 'DUPLICATE' });
+    await closePayment(stack.em(), { orderId: other.orderId, status: 'EXPIRED', failureCode: null });
+    await expect(sleeper.open()).rejects.toMatchObject({ code: 'DUPLICATE' });
+    expect(await rowOf('payment_orders', sleeper.orderId)).toEqual([]);
+    await (await contributionTo(goal, saver)).open();
+  });
+
+  it('never begins a subscription from a balance that has been topped up meanwhile', async () => {
+    const donor = await buildIndividual(stack);
+    const cause = await buildActiveCause(stack);
+    const { subscriptionId, open } = await subscriptionOf(donor, cause.id, freshKey());
+    await expect(open()).rejects.toMatchObject({ code: 'INSUFFICIENT_BALANCE' });
+    await fund(stack, donor.accountId, '1000');
+    await expect(open()).rejects.toMatchObject({ code: 'INSUFFICIENT_BALANCE' });
+    expect(await rowOf('donation_subscriptions', subscriptionId)).toEqual([]);
+    expect(await balanceOf(stack, donor.accountId)).toBe('1000.0000');
+  });
+
+  it('never allocates to a cause that has become active meanwhile, and the next request may', async () => {
+    const cause = await buildActiveCause(stack);
+    const ids = await buildOpenDonations(stack, await buildIndividual(stack), 2);
+    const batchId = allocationBatchIdFor(cause.id, ids);
+    const requestedBy = (await buildSuperAdmin(stack)).id;
+    const request = async () => ({
+      ...{ batchId, attemptId: newId(), causeId: cause.id, donations: packIds(ids), requestedBy, requestId: 'test' },
+      stamp: await stampOpening(stack.em()),
+    });
+    const [sleeper, twin] = [await request(), await request()];
+    await setCause(cause.id, 'deactivated');
+    expect(await allocateDonations(stack.em(), sleeper)).toMatchObject({ outcome: 'refused', cause: 'deactivated' });
+    await setCause(cause.id, 'active');
+    for (const late of [sleeper, twin]) {
+      expect(await allocateDonations(stack.em(), late)).toMatchObject({ outcome: 'refused', cause: 'deactivated' });
+    }
+    expect(await rowOf('donation_allocations', batchId)).toEqual([]);
+    expect(await allocateDonations(stack.em(), await request())).toMatchObject({ outcome: 'allocated', count: 2 });
+    // Made is made: what was refused before it is told what there is.
+    expect(await allocateDonations(stack.em(), sleeper)).toMatchObject({ outcome: 'allocated', count: 2 });
+  });
+});
+
+describe('A verdict', () => {
+  it('that is no longer kept lets nothing old be done', async () => {
+    const donor = await buildIndividual(stack);
+    const cause = await buildActiveCause(stack);
+    const { subscriptionId, open } = await subscriptionOf(donor, cause.id, freshKey(), {
+      askedAt: new Date(Date.now() - 31 * 24 * 60 * 60 * 1000).toISOString(),
+    });
+    const place = { resourceId: subscriptionId, kind: 'donation_subscription', number: null } as const;
+    const refusal = new DomainError('INSUFFICIENT_BALANCE', 'refused');
+    await expect(refuseOnce(stack.em(), place, async () => null, refusal)).rejects.toBe(refusal);
+    await expect(open()).rejects.toMatchObject({ code: 'INSUFFICIENT_BALANCE' });
+    const verdicts = () => stack.em().execute('select 1 from openings where resource_id = ?', [subscriptionId]);
+    await forgetOldRows(stack.em());
+    expect(await verdicts()).toHaveLength(1);
+    await stack
+      .em()
+      .execute("update openings set decided_at = now() - interval '31 days' where resource_id = ?", [subscriptionId]);
+    await forgetOldRows(stack.em());
+    expect(await verdicts()).toEqual([]);
+    await fund(stack, donor.accountId, '1000');
+    await expect(open()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    expect(await balanceOf(stack, donor.accountId)).toBe('1000.0000');
+  });
+});
+
+describe('A request whose retry was refused before its workflow could begin', () => {
+  it('never makes a payment order, and leaves the key to the next', async () => {
+    const saver = await buildIndividual(stack);
+    const goal = await buildGoal(stack, saver);
+    const key = freshKey();
+    const first = await contributionTo(goal, saver, key);
+    const setTarget = (target: number) =>
+      stack.em().execute('update saving_goals set target_amount = ? where id = ?', [target, goal.id]);
+    await setTarget(5000);
+    expect(await first.ask()).toMatchObject({
+      status: 400,
+      body: { message: expect.stringContaining('past the target') },
+    });
+    await setTarget(1_000_000);
+    await expect(first.open()).rejects.toMatchObject({ code: 'REQUEST_INVALID' });
+    expect(await rowOf('payment_orders', first.orderId)).toEqual([]);
+    expect(await (await contributionTo(goal, saver, key)).open()).toMatchObject({ status: 'PENDING' });
+  });
+
+  it('never begins a subscription', async () => {
+    const donor = await buildIndividual(stack, { balance: '5000' });
+    const cause = await buildActiveCause(stack);
+    const first = await subscriptionOf(donor, cause.id, freshKey());
+    await setCause(cause.id, 'deactivated');
+    expect(await first.ask()).toMatchObject({ status: 400 });
+    await setCause(cause.id, 'active');
+    await expect(first.open()).rejects.toMatchObject({ code: 'REQUEST_INVALID' });
+    expect(await rowOf('donation_subscriptions', first.subscriptionId)).toEqual([]);
+    expect(await balanceOf(stack, donor.accountId)).toBe('5000.0000');
+  });
+
+  it("never makes a partner's payment", async () => {
+    const partner = await buildPartner(stack);
+    const key = freshKey();
+    const paymentId = partnerPaymentIdFor(partner.id, key);
+    const body = { method: 'virtual_account' as const, channel: 'BNI', amount: '50000' };
+    const open = async () => {
+      const idempotency = { keyHash: hashPartnerKey(key), fingerprint: 'f' };
+      const input = { paymentId, partnerId: partner.id, body, idempotency, requestId: 'test' };
+      const opening = await preparePartnerPayment(stack.em(), stack.deps.sealer, input);
+      return () => openPartnerPayment(stack.em(), stack.deps.sealer, { paymentId, opening, at: at() });
+    };
+    const setChannel = (active: boolean) =>
+      stack.em().execute("update payment_channels set active = ? where channel_code = 'BNI'", [active]);
+    const first = await open();
+    await setChannel(false);
+    expect(await partner.post('/payments', body, key)).toMatchObject({ status: 400 });
+    await setChannel(true);
+    await expect(first()).rejects.toMatchObject({ code: 'REQUEST_INVALID_PAYLOAD' });
+    expect(await rowOf('partner_payments', paymentId)).toEqual([]);
+    const next = await open();
+    const attempts = await Promise.all([next(), next(), next()]);
+    expect(attempts).toMatchObject(Array(3).fill({ status: 'PENDING' }));
+    expect(await rowOf('partner_payments', paymentId)).toHaveLength(1);
+  });
+
+  it('is told what it has made, when it has made it meanwhile', async () => {
+    const saver = await buildIndividual(stack);
+    const goal = await buildGoal(stack, saver);
+    const first = await contributionTo(goal, saver, freshKey());
+    await first.open();
+    // To the retry, the goal has an open order: its own.
+    const { status, body } = await first.ask();
+    expect([status, body.data?.payment_order_id ?? body]).toEqual([201, first.orderId]);
+  });
+});

@@ -1,0 +1,14 @@
+import { Worker } from 'node:worker_threads';
+import { isFullRun } from './run.ts';
+
+const threads = 5;
+
+/** Runs a test while five threads burn the processor in the full run, so that everything is late; otherwise just so. */
+export async function whileBurning<T>(run: () => Promise<T>): Promise<T> {
+  const burning = isFullRun() ? Array.from({ length: threads }, () => new Worker('for (;;);', { eval: true })) : [];
+  try {
+    return await run();
+  } finally {
+    await Promise.all(burning.map((thread) => thread.terminate()));
+  }
+}
