@@ -231,9 +231,11 @@ describe('A subscription', () => {
 
   /** As if it had begun earlier; a hint makes its workflow look. */
   const ageBy = async (id: string, interval: string) => {
-    await stack
-      .em()
-      .execute('update donation_subscriptions set started_at = started_at - ?::interval where id = ?', [interval, id]);
+    await stack.em().execute(
+      `update donation_subscriptions set started_at = started_at - age, attempted_at = attempted_at - age
+         from (select ?::interval as age) as aged where id = ?`,
+      [interval, id],
+    );
     await stack.deps.temporal.client.workflow.getHandle(`donation-subscription/${id}`).signal('subscriptionStopped');
   };
 
@@ -245,7 +247,20 @@ describe('A subscription', () => {
       ({ total }) => total === 2,
     );
     expect(await balanceOf(stack, donor.accountId)).toBe('200000.0000');
-    await ageBy(body.data.id, '9 days 1 minute');
+    const refusals = async () => {
+      const [row] = await stack
+        .em()
+        .execute<[{ refusals: number }]>('select refusals from donation_subscriptions where id = ?', [body.data.id]);
+      return row.refusals;
+    };
+    for (const [interval, count] of [
+      ['7 days', 1],
+      ['1 day', 2],
+      ['1 day', 3],
+    ] as const) {
+      await ageBy(body.data.id, interval);
+      await eventually(refusals, (made) => made === count, 30_000);
+    }
     expect(await resultOf(body.data.id)).toBe('failed');
     const { body: read } = await stack.get(`/v1/donations/subscriptions/${body.data.id}`, { token: donor.token });
     expect(read.data).toMatchObject({ status: 'failed', periods_paid: 2 });

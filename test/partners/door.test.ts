@@ -173,7 +173,7 @@ describe('The door', () => {
     expect((await send(large, signature(partner.signingSecret, large)).catch(() => ({ status: 413 }))).status).toBe(
       413,
     );
-    for (const broken of ['{"method":', 'method=qris', '\ufeff{}', '{}{}', '[]', '5', 'null']) {
+    for (const broken of ['{"method":', 'method=qris', '{}{}', '[]', '5', 'null']) {
       const answer = await send(broken, signature(partner.signingSecret, broken));
       expect(errorOf(answer)).toEqual([400, 'REQUEST_INVALID_PAYLOAD']);
       expect(answer.body.error.details).toEqual([{ field: 'body', message: expect.any(String) }]);
