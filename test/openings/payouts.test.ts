@@ -33,6 +33,15 @@ const blocked = async () => {
     );
   return row?.n ?? 0;
 };
+/** When each statement that waits for a lock now began. */
+const blockedSince = async (): Promise<string[]> => {
+  const rows = await stack
+    .em()
+    .execute<{ since: string }[]>(
+      "select query_start::text as since from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+    );
+  return rows.map(({ since }) => since);
+};
 const beginWorker = async () => {
   const worker = await startWorker({ env: stack.env, logFile: 'ignore' });
   cleanups.push(() => worker.stop());
@@ -69,10 +78,21 @@ describe('A payout that was answered 422', () => {
     const holder = stack.em();
     await holder.begin();
     cleanups.push(async () => holder.isInTransaction() && holder.rollback());
+    await holder.execute(
+      "select set_config(name, '0', true) from pg_settings where name like '%\\_timeout' and unit = 'ms' and context = 'user'",
+    );
     await holder.execute('select 1 from partners where id = ? for update', [partner.id]);
     const asked = partner.post('/payouts', payoutBody(), key);
-    // The second attempt waits beside the first, whose local activity has timed out.
-    await eventually(blocked, (waiting) => waiting >= 2, 25_000);
+    // The first attempt has given its lock up, and another waits for it.
+    const begun = new Set<string>();
+    await eventually(
+      async () => {
+        for (const since of await blockedSince()) begun.add(since);
+        return begun.size;
+      },
+      (attempts) => attempts >= 2,
+      25_000,
+    );
     await holder.commit();
     const { status } = await asked;
     await eventually(blocked, (waiting) => waiting === 0);
