@@ -36,6 +36,7 @@ export interface Invitation {
 async function organizationFor(em: EntityManager, input: InviteUserInput): Promise<string | null> {
   const { caller, userType, organizationId } = input;
   if (userType === 'platform') {
+    if (!isPlatform(caller)) refuse('FORBIDDEN', 'user_type: only platform users invite users of type platform');
     if (organizationId !== undefined) refuse('REQUEST_INVALID', 'organization_id: a platform user has none');
     return null;
   }
@@ -67,7 +68,7 @@ export async function inviteUser(em: EntityManager, input: InviteUserInput): Pro
     const roleId = input.roleId ?? (await getDefaultRole(tx, defaultRoleNames[userType])).id;
     const role = await lockRole(tx, roleId, 'hold');
     requireVisibleRole(caller, role);
-    requireFittingRole(role, { user_type: userType, organization_id: organizationId });
+    requireFittingRole(caller, role, { user_type: userType, organization_id: organizationId });
     requireGrantable(caller, await findPermissionNames(tx, roleId));
 
     const waiting = await findInvited(tx, { email, userType, organizationId });

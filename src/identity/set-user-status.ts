@@ -1,6 +1,6 @@
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { keepSuperAdmin, requireRightOverHolder } from '../access/assign-role.ts';
+import { keepSuperAdmin, requireRightOverHolder } from '../access/role-holders.ts';
 import { recordEvent } from '../events/record-event.ts';
 import { refuse } from '../shared/errors.ts';
 import type { Actor } from './caller.ts';
