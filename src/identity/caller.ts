@@ -15,6 +15,8 @@ export interface Caller {
   isSuperAdmin: boolean;
   /** The id of the token (`jti`), which logout revokes. */
   tokenId: string;
+  /** Logged in with a second factor. */
+  secondFactor: boolean;
 }
 
 /** The facts about a caller that decide which accounts are its own. */

@@ -11,6 +11,7 @@ import { M0009Payouts } from './m0009-payouts.ts';
 import { M0010TransactionLists } from './m0010-transaction-lists.ts';
 import { M0011LeanPostings } from './m0011-lean-postings.ts';
 import { M0012EffectsTell } from './m0012-effects-tell.ts';
+import { M0019Accounts } from './m0019-accounts.ts';
 
 /** Every migration in order, by name: one file per change, never edited after landing. */
 export const migrations = [
@@ -26,4 +27,5 @@ export const migrations = [
   { name: 'm0010-transaction-lists', class: M0010TransactionLists },
   { name: 'm0011-lean-postings', class: M0011LeanPostings },
   { name: 'm0012-effects-tell', class: M0012EffectsTell },
+  { name: 'm0019-accounts', class: M0019Accounts },
 ] satisfies { name: string; class: new (...args: ConstructorParameters<typeof Migration>) => Migration }[];
