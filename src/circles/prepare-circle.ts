@@ -5,14 +5,13 @@ import { Account } from '../ledger/account.entity.ts';
 import { mayUseAccount } from '../ledger/may-use-account.ts';
 import { refuse } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
-import { compareMoney, formatMoney, type Money } from '../shared/money.ts';
+import { compareMoney, formatMoney, largestShare, type Money } from '../shared/money.ts';
 import type { CircleOpening } from './circle-contract.ts';
 import { placeOfName } from './open-circle.ts';
 import {
   type CircleOwnerType,
   type CircleVisibility,
   defaultCapacity,
-  maximumContribution,
   type RoundInterval,
   type TurnOrder,
 } from './saving-circle.ts';
@@ -30,10 +29,11 @@ export interface NewCircle {
   turn_order?: TurnOrder | undefined;
 }
 
-/** Refuses an amount (IDR) whose pot could be more than an amount of money can be. */
-export function refuseTooMuch(amount: Money): void {
-  if (compareMoney(amount, maximumContribution) > 0) {
-    refuse('REQUEST_INVALID', `amount: must be at most ${maximumContribution}`);
+/** Refuses contributions (IDR) whose pot, with all places taken, would be more than an amount of money can be. */
+export function refuseTooMuch(amount: Money, capacity: number, field = 'amount'): void {
+  const largest = largestShare(capacity);
+  if (compareMoney(amount, largest) > 0) {
+    refuse('REQUEST_INVALID', `${field}: with a capacity of ${capacity} the amount must be at most ${largest}`);
   }
 }
 
@@ -47,7 +47,8 @@ export async function prepareCircle(
   { caller, circle, requestId }: { caller: Caller; circle: NewCircle; requestId: string },
 ): Promise<{ circleId: string; opening: CircleOpening }> {
   const owner = await ownerOf(em, caller, circle.account_id);
-  refuseTooMuch(circle.amount);
+  const capacity = circle.capacity ?? defaultCapacity;
+  refuseTooMuch(circle.amount, capacity);
   const { startDate, startsAt } = readStartDate(circle.start_date, new Date());
   const circleId = newId();
   return {
@@ -57,7 +58,7 @@ export async function prepareCircle(
       nameSealed: await sealer.seal(placeOfName(circleId), circle.name),
       accountId: circle.account_id,
       createdBy: caller.userId,
-      capacity: circle.capacity ?? defaultCapacity,
+      capacity,
       amount: formatMoney(circle.amount),
       visibility: circle.visibility ?? 'private',
       roundInterval: circle.round_interval ?? 'monthly',

@@ -1,14 +1,19 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { CircleWorkflows } from './circle-contract.ts';
+import { minimumMembers } from './saving-circle.ts';
 
 /** A circle that should have moved on this long ago has lost a signal or its workflow. */
 const graceSeconds = 60;
 /** How many a sweep wakes; the next one goes on. */
 const sweepLimit = 500;
 
+// One that began on the day on which that was said may wait for its second member until this day (UTC+7) is over.
 const query = `
-  select id from saving_circles
-  where status = 'new' and starts_at < now() - make_interval(secs => ?)
+  select c.id from saving_circles c
+  where c.status = 'new' and c.starts_at < now() - make_interval(secs => ?) and (
+    (select count(*) from saving_circle_members m where m.saving_circle_id = c.id) >= ${minimumMembers}
+    or c.starts_at = (c.start_date || case when length(c.start_date) = 10 then 'T00:00:00+07' else '' end)::timestamptz
+    or date_trunc('day', c.starts_at at time zone 'Asia/Jakarta') < date_trunc('day', now() at time zone 'Asia/Jakarta'))
   union all
   select c.id from saving_circles c
   where c.status = 'active' and c.next_opens_at < now() - make_interval(secs => ?)
