@@ -19,7 +19,7 @@ import { updateDocument } from './update-document.ts';
 import { viewDocument } from './view-document.ts';
 
 const message = z.string();
-const scopeOfReading = "own, the organization's, public ones; all for platform";
+const scopeOfReading = "own, the organization's, public ones, no colleague's identity scans; all for platform";
 const scopeOfChanging = "own; the organization's for its admins; all for platform";
 const params = z.object({ id: uuid() });
 const One = z.object({ message, document: DocumentAnswer });

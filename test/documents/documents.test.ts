@@ -1,4 +1,5 @@
 import { newId } from '../../src/shared/ids.ts';
+import { buildCause } from '../causes/build-cause.ts';
 import {
   type BuiltUser,
   buildIndividual,
@@ -214,6 +215,23 @@ describe('POST /v1/documents (create-document)', () => {
     expect(refused.map(({ status, body: { message } }) => [status, /product_/.test(message)])).toEqual(
       Array(3).fill([400, true]),
     );
+  });
+
+  it("by an individual of an organization names a row of the organization: its cause, its money; not a colleague's", async () => {
+    const { url } = await uploaded({}, fellow, await buildTransaction(stack, fellow));
+    const attach = (product_type: string, product_id: string, by = fellow) =>
+      register(by, body(url, { product_type, product_id }));
+    const causeId = await buildCause(stack, admin);
+    const ofOrganization = await buildTransaction(stack, admin);
+    expect((await attach('charitable_cause', causeId)).status).toBe(201);
+    expect((await attach('transaction', ofOrganization)).status).toBe(201);
+    expect((await attach('transaction', await buildTransaction(stack, creator))).status).toBe(400);
+    const otherAdmin = await buildOrganizationAdmin(stack);
+    expect((await attach('charitable_cause', await buildCause(stack, otherAdmin))).status).toBe(400);
+    expect((await attach('transaction', await buildTransaction(stack, otherAdmin))).status).toBe(400);
+    const own = await uploaded({}, stranger, await buildTransaction(stack, stranger));
+    const refused = await register(stranger, body(own.url, { product_type: 'charitable_cause', product_id: causeId }));
+    expect(refused.status).toBe(400);
   });
 
   it('with an unknown field, such as visibility, or without document_type is a 400', async () => {
