@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { getDefaultRole, lockRole } from '../access/find-role.ts';
 import { defaultRoleNames, requireFittingRole, requireGrantable, requireVisibleRole } from '../access/role.ts';
+import { requireTakeable } from '../access/role-holders.ts';
 import { findPermissionNames } from '../access/role-permissions.ts';
 import { recordEvent } from '../events/record-event.ts';
 import { Organization } from '../organizations/organization.entity.ts';
@@ -11,6 +12,7 @@ import { newId } from '../shared/ids.ts';
 import { type Caller, isPlatform, requirePermission } from './caller.ts';
 import { createUser } from './create-user.ts';
 import { invitationDays, invitePermissions } from './invitation.ts';
+import { freeExpiredAddress, requireRightOverInvited } from './take-back-invitation.ts';
 import { User } from './user.entity.ts';
 import type { UserType } from './user.ts';
 
@@ -57,7 +59,8 @@ async function organizationFor(em: EntityManager, input: InviteUserInput): Promi
 
 /**
  * Invites a user with a role (without one: the default role of the type). Inviting grants the role's permissions, so
- * the inviter must hold every one. A user who has not accepted yet may be invited again; the older token is void then.
+ * the inviter must hold every one. A user who has not accepted yet may be invited again, whom a super admin invited by
+ * super admins only (403); the older token is void then. Once an invitation has expired its address is free.
  */
 export async function inviteUser(em: EntityManager, input: InviteUserInput): Promise<Invitation> {
   const { caller, requestId, email, name, userType } = input;
@@ -71,7 +74,12 @@ export async function inviteUser(em: EntityManager, input: InviteUserInput): Pro
     requireFittingRole(caller, role, { user_type: userType, organization_id: organizationId });
     requireGrantable(caller, await findPermissionNames(tx, roleId));
 
+    await freeExpiredAddress(tx, email, caller.userId, requestId);
     const waiting = await findInvited(tx, { email, userType, organizationId });
+    if (waiting) {
+      await requireRightOverInvited(tx, caller, waiting.id);
+      await requireTakeable(tx, caller, waiting);
+    }
     const user =
       waiting ??
       (await createUser(tx, {
@@ -91,8 +99,9 @@ export async function inviteUser(em: EntityManager, input: InviteUserInput): Pro
     const id = newId();
     const expiresAt = new Date(Date.now() + invitationDays * 24 * 60 * 60 * 1000);
     await tx.execute(
-      'insert into invitations (id, user_id, token_hash, expires_at, created_by) values (?, ?, ?, ?, ?)',
-      [id, user.id, sha256(token), expiresAt, caller.userId],
+      `insert into invitations (id, user_id, token_hash, expires_at, created_by, by_super_admin)
+       values (?, ?, ?, ?, ?, ?)`,
+      [id, user.id, sha256(token), expiresAt, caller.userId, caller.isSuperAdmin],
     );
     await recordEvent(tx, {
       event: 'RESOURCE_CREATED',
