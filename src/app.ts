@@ -29,6 +29,7 @@ import { type Doors, keepLiteralPaths, refuseUnknown, serveRoute } from './http/
 import { traceRequests } from './http/trace.ts';
 import { authRoom } from './identity/auth.routes.ts';
 import { authenticate } from './identity/authenticate.ts';
+import { totpRoom } from './identity/totp.routes.ts';
 import { usersRoom } from './identity/users.routes.ts';
 import { wellKnownRoom } from './identity/well-known.routes.ts';
 import { accountsRoom } from './ledger/accounts.routes.ts';
@@ -55,6 +56,7 @@ export const version = '0.1.0';
 /** Every room of the API, by name. */
 export const rooms: readonly Room[] = [
   authRoom,
+  totpRoom,
   wellKnownRoom,
   usersRoom,
   aclRoom,
@@ -105,7 +107,7 @@ export function createApp(deps: Dependencies, house: readonly Room[] = rooms): K
     partner: createPartnerDoor(deps.sealer),
   };
 
-  const app = new Koa({ proxy: config.TRUST_PROXY, maxIpsCount: 1 });
+  const app = new Koa({ proxy: config.TRUST_PROXY ?? false, maxIpsCount: 1 });
   app.on('error', (error: Error) => log.debug({ err: error }, 'a connection ended early'));
   app.use(requestIds);
   app.use(traceRequests);
