@@ -10,6 +10,7 @@ import { circleMembershipRoom } from './circles/membership.routes.ts';
 import { savingCirclesRoom } from './circles/saving-circles.routes.ts';
 import { collectionsRoom } from './collections/collections.routes.ts';
 import type { Dependencies } from './dependencies.ts';
+import { documentCategoriesRoom } from './documents/categories.routes.ts';
 import { documentsRoom } from './documents/documents.routes.ts';
 import { allocationRoom } from './donations/allocation.routes.ts';
 import { donationsRoom } from './donations/donations.routes.ts';
@@ -63,6 +64,7 @@ export const rooms: readonly Room[] = [
   organizationsRoom,
   addressesRoom,
   documentsRoom,
+  documentCategoriesRoom,
   officialDocumentsRoom,
   eventsRoom,
   accountsRoom,

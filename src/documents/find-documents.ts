@@ -4,7 +4,7 @@ import { findPage, type ListWindow } from '../find-page.ts';
 import type { Caller } from '../identity/caller.ts';
 import { refuse } from '../shared/errors.ts';
 import { Document } from './document.entity.ts';
-import { type DocumentType, mayChangeDocument } from './document.ts';
+import { type DocumentType, mayChangeDocument, type ProductType } from './document.ts';
 
 /** No scan of an identity document: none that an official document refers to. */
 const isNoScan = (): FilterQuery<Document> => {
@@ -32,10 +32,18 @@ export function visibleTo({ userType, userId, organizationId }: Caller): FilterQ
 export function listDocuments(
   em: EntityManager,
   caller: Caller,
-  { documentType, ...window }: ListWindow & { documentType?: DocumentType },
+  { filter, ...window }: ListWindow & { filter: DocumentFilter },
 ): Promise<{ items: Document[]; total: number }> {
-  const type: FilterQuery<Document> = documentType === undefined ? {} : { document_type: documentType };
-  return findPage(em, Document, { $and: [visibleTo(caller), type] }, window);
+  const asked = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));
+  return findPage(em, Document, { $and: [visibleTo(caller), asked as FilterQuery<Document>] }, window);
+}
+
+/** Which documents are asked for; what is absent asks for nothing. */
+export interface DocumentFilter {
+  document_type?: DocumentType;
+  category_id?: string | undefined;
+  product_type?: ProductType | undefined;
+  product_id?: string | undefined;
 }
 
 const missing = (): never => refuse('NOT_FOUND', 'id: no such document');

@@ -12,6 +12,7 @@ import { M0010TransactionLists } from './m0010-transaction-lists.ts';
 import { M0011LeanPostings } from './m0011-lean-postings.ts';
 import { M0012EffectsTell } from './m0012-effects-tell.ts';
 import { M0019Accounts } from './m0019-accounts.ts';
+import { M0020Records } from './m0020-records.ts';
 
 /** Every migration in order, by name: one file per change, never edited after landing. */
 export const migrations = [
@@ -28,4 +29,5 @@ export const migrations = [
   { name: 'm0011-lean-postings', class: M0011LeanPostings },
   { name: 'm0012-effects-tell', class: M0012EffectsTell },
   { name: 'm0019-accounts', class: M0019Accounts },
+  { name: 'm0020-records', class: M0020Records },
 ] satisfies { name: string; class: new (...args: ConstructorParameters<typeof Migration>) => Migration }[];

@@ -44,6 +44,7 @@ create table recovery_codes (
   primary key (user_id, code_hash)
 );
 `);
+    // That of two arguments stays for processes of the release before, which run beside this one for a while.
     this.addSql(`
 create function caller_of(p_user_id uuid, p_token_id text, p_generation integer, p_issued_at timestamptz)
 returns table (user_type text, organization_id uuid, organization_status text, role_id uuid, role_name text, permissions text)
@@ -59,7 +60,6 @@ begin
         else u.tokens_ended_at is null or p_issued_at > u.tokens_ended_at end
       and not exists (select from revoked_tokens t where t.id = p_token_id);
 end $$;
-drop function caller_of(uuid, text);
 `);
   }
 }

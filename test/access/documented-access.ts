@@ -54,6 +54,10 @@ export const documentedAccess: Record<string, DocumentedAccess> = {
   'GET /v1/documents/:/view-url': needs('read-document'),
   'PATCH /v1/documents/:': needs('update-document'),
   'DELETE /v1/documents/:': needs('delete-document'),
+  // decisions 11
+  'GET /v1/documents/categories': login,
+  'POST /v1/documents/categories': needs('manage-document-category', ofPlatform),
+  'PATCH /v1/documents/categories/:': needs('manage-document-category', ofPlatform),
   'POST /v1/official-documents': needs('create-official-document'),
   'GET /v1/official-documents': needs('read-official-document'),
   'GET /v1/official-documents/:': needs('read-official-document'),

@@ -276,6 +276,8 @@ describe('PATCH /v1/documents/:id (update-document)', () => {
     const missing = other.url.replace(/[0-9a-f-]{36}$/, newId());
     expect((await change(creator, document.id, { url: missing })).status).toBe(404);
     expect((await call(creator, `/${document.id}`)).body.document.url).toBe(other.url);
+    const keys = await keysOf(stack, creator.organizationId ?? '');
+    expect([keys.includes(document.url), keys.includes(other.url)]).toEqual([false, true]);
   });
 
   it('to another product checks it as an upload does', async () => {
@@ -298,7 +300,7 @@ describe('PATCH /v1/documents/:id (update-document)', () => {
 });
 
 describe('DELETE /v1/documents/:id (delete-document)', () => {
-  it('is soft: it is found no more, its row says who and when, its object stays', async () => {
+  it('is soft: it is found no more, its row says who and when; its object is gone', async () => {
     const { id, url } = await uploaded();
     const { status, body } = await remove(creator, id);
     expect({ status, body }).toEqual({ status: 200, body: { message: expect.any(String) } });
@@ -309,14 +311,121 @@ describe('DELETE /v1/documents/:id (delete-document)', () => {
       .em()
       .execute('select deleted_by, deleted_at is not null as gone from documents where id = ?', [id]);
     expect(row).toEqual({ deleted_by: creator.id, gone: true });
-    expect(await keysOf(stack, creator.organizationId ?? '')).toContain(url);
+    expect(await keysOf(stack, creator.organizationId ?? '')).not.toContain(url);
     expect(await eventsOf(id)).toEqual(['RESOURCE_CREATED MEDIUM', 'RESOURCE_DELETED HIGH']);
+  });
+
+  it('never takes an object from another document that carries it; the last one takes it along', async () => {
+    const first = await uploaded();
+    const second = (await register(fellow, { url: first.url, document_type: 'receipt' })).body.document;
+    const keys = () => keysOf(stack, creator.organizationId ?? '');
+    expect((await remove(creator, first.id)).status).toBe(200);
+    expect(await keys()).toContain(first.url);
+    expect((await call(fellow, `/${second.id}/view-url`)).status).toBe(200);
+    expect((await remove(fellow, second.id)).status).toBe(200);
+    expect(await keys()).not.toContain(first.url);
+    expect(await stack.em().execute('select id from document_uploads')).toEqual([]);
+    const again = await register(creator, { url: first.url, document_type: 'receipt' });
+    expect([again.status, again.body.message]).toEqual([404, 'url: there is no such file']);
+  });
+
+  it('and registering of the same object at once leave a document with its object, or neither', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const { id, url } = await uploaded();
+      const [, registered] = await Promise.all([
+        remove(creator, id),
+        register(fellow, { url, document_type: 'receipt' }),
+      ]);
+      expect([201, 404]).toContain(registered.status);
+      const there = (await keysOf(stack, creator.organizationId ?? '')).includes(url);
+      expect(there).toBe(registered.status === 201);
+    }
   });
 
   it('by those who may not change it is a 404; by an admin of the organization and by platform it works', async () => {
     const [first, second] = [await uploaded({ visibility: 'public' }), await uploaded()];
     expect(await statusesFor([fellow, stranger], (by) => remove(by, first.id))).toEqual([404, 404]);
     expect([(await remove(admin, first.id)).status, (await remove(platform, second.id)).status]).toEqual([200, 200]);
+  });
+});
+
+describe('Categories of documents', () => {
+  const path = '/v1/documents/categories';
+  const name = () => `Reports ${newId()}`;
+  const make = async () => {
+    const { status, body } = await stack.post(path, { name: name() }, { token: platform.token });
+    expect(status).toBe(201);
+    return body.data as { id: string; name: string };
+  };
+
+  it('are made and renamed by the platform, with events, and listed for every caller', async () => {
+    const category = await make();
+    const renamed = await stack.patch(`${path}/${category.id}`, { name: name() }, { token: platform.token });
+    expect(renamed).toMatchObject({ status: 200, body: { data: { id: category.id } } });
+    expect(renamed.body.data.name).not.toBe(category.name);
+    const { status, body } = await stack.get(`${path}?limit=1`, { token: stranger.token });
+    expect({ status, body }).toEqual({
+      status: 200,
+      body: {
+        message: expect.any(String),
+        data: { items: [renamed.body.data], page: 1, limit: 1, total: expect.any(Number) },
+      },
+    });
+    expect(await eventsOf(category.id)).toEqual(['RESOURCE_CREATED MEDIUM', 'RESOURCE_UPDATED MEDIUM']);
+    await stack.patch(`${path}/${category.id}`, {}, { token: platform.token });
+    expect(await eventsOf(category.id)).toHaveLength(2);
+  });
+
+  it('are refused to everybody else with 403, twice the same name with 400, unknown ones with 404', async () => {
+    const category = await make();
+    const other = await make();
+    for (const by of [creator, admin]) {
+      expect((await stack.post(path, { name: name() }, { token: by.token })).status).toBe(403);
+      expect((await stack.patch(`${path}/${category.id}`, { name: name() }, { token: by.token })).status).toBe(403);
+    }
+    const options = { token: platform.token };
+    const twin = await stack.post(path, { name: category.name.toUpperCase() }, options);
+    expect([twin.status, twin.body.message]).toEqual([400, expect.stringMatching(/^name: /)]);
+    expect((await stack.patch(`${path}/${other.id}`, { name: category.name }, options)).status).toBe(400);
+    expect((await stack.patch(`${path}/${newId()}`, { name: name() }, options)).status).toBe(404);
+    for (const body of [{}, { name: '' }, { name: 'x'.repeat(101) }, { name: name(), colour: 'red' }]) {
+      expect((await stack.post(path, body, options)).status).toBe(400);
+    }
+    expect((await stack.get(path)).status).toBe(401);
+  });
+
+  it('are given at upload, registration and PATCH, where null takes them away, and filter the lists', async () => {
+    const [one, two] = [await make(), await make()];
+    const document = await uploaded({ category_id: one.id });
+    expect(document.category_id).toBe(one.id);
+    const body = { url: document.url, document_type: 'receipt', category_id: two.id };
+    const registered = (await register(creator, body)).body.document;
+    expect(registered.category_id).toBe(two.id);
+    const filtered = async (id: string, more = '') => idsIn(await call(creator, `?category_id=${id}${more}`));
+    expect([await filtered(one.id), await filtered(two.id)]).toEqual([[document.id], [registered.id]]);
+    expect(await filtered(one.id, `&product_type=transaction&product_id=${product}`)).toEqual([document.id]);
+    expect(await filtered(one.id, `&product_id=${newId()}`)).toEqual([]);
+    expect(idsIn(await call(creator, `/type/receipt?category_id=${one.id}`))).toEqual([]);
+    expect((await change(creator, document.id, { category_id: two.id })).body.document.category_id).toBe(two.id);
+    expect((await change(creator, document.id, { category_id: null })).body.document.category_id).toBeNull();
+    expect(await filtered(two.id)).toEqual([registered.id]);
+  });
+
+  it('that do not exist are refused with 400, and nothing is left of the upload', async () => {
+    const before = await keysOf(stack, creator.organizationId ?? '');
+    const unknown = newId();
+    const document = await uploaded();
+    const refused = [
+      await upload(stack, creator, product, { category_id: unknown }),
+      await register(creator, { url: document.url, document_type: 'receipt', category_id: unknown }),
+      await change(creator, document.id, { category_id: unknown }),
+    ];
+    for (const { status, body } of refused) {
+      expect([status, body.message]).toEqual([400, 'category_id: no such category']);
+    }
+    expect((await upload(stack, creator, product, { category_id: 'x' })).status).toBe(400);
+    expect(await keysOf(stack, creator.organizationId ?? '')).toHaveLength(before.length + 1);
+    expect((await call(creator, '?category_id=x')).status).toBe(400);
   });
 });
 
