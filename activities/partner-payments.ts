@@ -64,6 +64,6 @@ export function createPartnerActivities(deps: Dependencies) {
       return progress;
     }),
     sweepDeliveries: step(deps, 'sweepDeliveries', (em, _: object) => sweepDeliveries(em, temporal)),
-    sweepPartnerAnswers: step(deps, 'sweepPartnerAnswers', (em, _: object) => sweepPartnerAnswers(em)),
+    sweepPartnerAnswers: step(deps, 'sweepPartnerAnswers', (em, _: object) => sweepPartnerAnswers(em, sealer)),
   };
 }
