@@ -47,7 +47,7 @@ async function giveToken(ctx: Context, { tokens, config }: Dependencies, { user,
 
 const knownPassword = z.string().min(1).max(passwordMaximumCharacters).meta({ format: 'password' });
 const code = text(40).meta({ description: 'Of the authenticator app, or a recovery code; each is good for once.' });
-const LogIn = z.strictObject({ email: text(254), password: knownPassword, totp_code: code.optional() });
+const LogIn = z.strictObject({ email: text(254), password: knownPassword, totp_code: code.nullish() });
 const Token = z.object({ access_token: z.string(), token_type: z.literal('Bearer'), expires_in: z.int() });
 
 room.post(
@@ -69,7 +69,8 @@ room.post(
     refusals: [401, 429],
   },
   async ({ body, em, deps, ctx, requestId }) => {
-    const { email, password, totp_code: totpCode } = body;
+    const { email, password, totp_code } = body;
+    const totpCode = totp_code ?? undefined;
     const loggedIn = await logIn(em, deps.sealer, { email, password, totpCode, address: ctx.ip, requestId });
     const data = { ...(await giveToken(ctx, deps, loggedIn)), user: presentUser(loggedIn.user) };
     return { message: 'Logged in', data };

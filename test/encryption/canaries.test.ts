@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { generateSync } from 'otplib';
 import { openTemporal } from '../../src/temporal/connect.ts';
 import { buildPayer, magicAccount, pay } from '../payouts/build-payouts.ts';
 import { type BuiltUser, buildIndividual } from '../support/build.ts';
@@ -60,6 +61,11 @@ async function useEveryField(): Promise<void> {
   const login = await made(stack.post('/v1/auth/login', { email, password: signup.password }));
   keep(sealed, 'access token', login.data.access_token);
   await stack.post('/v1/auth/login', { email, password: canary('wrong password') });
+  const options = { token: login.data.access_token as string };
+  const { secret } = (await made(stack.post('/v1/auth/totp', undefined, options))).data;
+  keep(sealed, 'secret of the second factor', secret);
+  const confirmed = await made(stack.post('/v1/auth/totp/confirm', { code: generateSync({ secret }) }, options));
+  keep(sealed, 'recovery code', confirmed.data.recovery_codes[0]);
 }
 
 async function payAndBePaid(): Promise<void> {
