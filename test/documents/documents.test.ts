@@ -8,6 +8,7 @@ import {
   buildPlatformAdmin,
 } from '../support/build.ts';
 import { buildTransaction, keysOf, png, upload } from '../support/documents.ts';
+import { isFullRun } from '../support/run.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
 let stack: Stack;
@@ -461,5 +462,19 @@ describe('A parent', () => {
     const { message: _, ...shown } = hidden;
     expect(await detail(creator)).toEqual([expect.objectContaining({ id: open.id }), shown]);
     expect((await detail(platform)).map(({ id }: { id: string }) => id)).toEqual([platforms.id, open.id, hidden.id]);
+  });
+
+  it('shows the newest hundred of its documents, and how many there are', async () => {
+    const transaction = await buildTransaction(stack, creator);
+    const { url } = await uploaded({}, creator, transaction);
+    const more = isFullRun() ? 101 : 3;
+    const body = { url, document_type: 'receipt', product_type: 'transaction', product_id: transaction };
+    for (let index = 0; index < more; index += 1) expect((await register(creator, body)).status).toBe(201);
+    const shown = async (by: BuiltUser) =>
+      (await stack.get(`/v1/transactions/${transaction}`, { token: by.token })).body.data.transaction;
+    const detail = await shown(creator);
+    expect([detail.documents.length, detail.documents_total]).toEqual([Math.min(more + 1, 100), more + 1]);
+    const all = await call(creator, `?product_type=transaction&product_id=${transaction}&limit=1`);
+    expect(all.body.total).toBe(more + 1);
   });
 });
