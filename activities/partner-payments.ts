@@ -69,7 +69,7 @@ export function createPartnerActivities(deps: Dependencies) {
       sweepDeliveries(em, temporal, reportSweepFailure(deps)),
     ),
     sweepPartnerAnswers: step(deps, 'sweepPartnerAnswers', (em, _: object) =>
-      withTime(em, budgets.database.sweep, sweepPartnerAnswers),
+      withTime(em, budgets.database.sweep, (tx) => sweepPartnerAnswers(tx, sealer)),
     ),
   };
 }

@@ -10,6 +10,7 @@ import { circleMembershipRoom } from './circles/membership.routes.ts';
 import { savingCirclesRoom } from './circles/saving-circles.routes.ts';
 import { collectionsRoom } from './collections/collections.routes.ts';
 import type { Dependencies } from './dependencies.ts';
+import { documentCategoriesRoom } from './documents/categories.routes.ts';
 import { documentsRoom } from './documents/documents.routes.ts';
 import { allocationRoom } from './donations/allocation.routes.ts';
 import { donationsRoom } from './donations/donations.routes.ts';
@@ -29,6 +30,7 @@ import { type Doors, keepLiteralPaths, refuseUnknown, serveRoute } from './http/
 import { traceRequests } from './http/trace.ts';
 import { authRoom } from './identity/auth.routes.ts';
 import { authenticate } from './identity/authenticate.ts';
+import { totpRoom } from './identity/totp.routes.ts';
 import { usersRoom } from './identity/users.routes.ts';
 import { wellKnownRoom } from './identity/well-known.routes.ts';
 import { accountsRoom } from './ledger/accounts.routes.ts';
@@ -55,12 +57,14 @@ export const version = '0.1.0';
 /** Every room of the API, by name. */
 export const rooms: readonly Room[] = [
   authRoom,
+  totpRoom,
   wellKnownRoom,
   usersRoom,
   aclRoom,
   organizationsRoom,
   addressesRoom,
   documentsRoom,
+  documentCategoriesRoom,
   officialDocumentsRoom,
   eventsRoom,
   accountsRoom,
@@ -105,7 +109,7 @@ export function createApp(deps: Dependencies, house: readonly Room[] = rooms): K
     partner: createPartnerDoor(deps.sealer),
   };
 
-  const app = new Koa({ proxy: config.TRUST_PROXY, maxIpsCount: 1 });
+  const app = new Koa({ proxy: config.TRUST_PROXY ?? false, maxIpsCount: 1 });
   app.on('error', (error: Error) => log.debug({ err: error }, 'a connection ended early'));
   app.use(requestIds);
   app.use(traceRequests);

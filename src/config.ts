@@ -37,7 +37,7 @@ const schema = z
     DATA_DIR: z.string().min(1).default('.amanah'),
     PUBLIC_URL: z.url(),
     ALLOWED_ORIGINS: list.default([]),
-    TRUST_PROXY: flag.default(false),
+    TRUST_PROXY: flag.optional(),
     LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
     DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }),
     DATABASE_POOL_SIZE: z.coerce.number().int().min(1).max(200).default(16),
@@ -87,6 +87,10 @@ const schema = z
     if (env.NODE_ENV === 'production') {
       for (const name of ['WEBHOOK_ALLOW_LOOPBACK', 'FAILPOINTS'] as const) {
         if (env[name]) ctx.addIssue({ code: 'custom', path: [name], message: 'is refused in production' });
+      }
+      // Wrong either way is silent: anybody's address would be believed, or everybody's would be the proxy's.
+      if (env.TRUST_PROXY === undefined) {
+        ctx.addIssue({ code: 'custom', path: ['TRUST_PROXY'], message: 'must be true or false' });
       }
     }
     if (env.NODE_ENV === 'production') refuseUnsafe(env, ctx);

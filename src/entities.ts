@@ -8,6 +8,7 @@ import { CircleRound } from './circles/circle-round.entity.ts';
 import { SavingCircle } from './circles/saving-circle.entity.ts';
 import { PartnerPayment } from './collections/partner-payment.entity.ts';
 import { Document } from './documents/document.entity.ts';
+import { DocumentCategory } from './documents/document-category.entity.ts';
 import { Donation } from './donations/donation.entity.ts';
 import { Subscription } from './donations/subscription.entity.ts';
 import { User } from './identity/user.entity.ts';
@@ -38,6 +39,7 @@ export const entities = [
   CircleRound,
   ClearingComparison,
   Document,
+  DocumentCategory,
   Donation,
   OfficialDocument,
   Organization,

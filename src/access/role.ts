@@ -52,9 +52,15 @@ export interface RoleHolder {
   organization_id?: string | null | undefined;
 }
 
-/** Refuses to give a role to a user it is not for: another organization's (403), or a platform role (400). */
-export function requireFittingRole(role: RoleFacts, user: RoleHolder): void {
-  if (user.user_type === 'platform') return;
+/**
+ * Refuses to give a role to a user it is not for: another organization's (403), or a platform role (400). Whatever the
+ * role, platform users get theirs from platform users only (403): they reach the rows of every organization.
+ */
+export function requireFittingRole(caller: Pick<Caller, 'userType'>, role: RoleFacts, user: RoleHolder): void {
+  if (user.user_type === 'platform') {
+    if (!isPlatform(caller)) refuse('FORBIDDEN', 'Only platform users decide over users of type platform');
+    return;
+  }
   if (role.is_default && role.user_type === 'platform') {
     refuse('REQUEST_INVALID', `role_id: ${role.name} is for users of type platform only`);
   }

@@ -6,6 +6,7 @@ import { isUniqueViolation } from '../shared/postgres.ts';
 import { lockRole } from './find-role.ts';
 import type { Role } from './role.entity.ts';
 import { displayNameOf, requireChangeableRole, requireGrantable } from './role.ts';
+import { keepAssigner } from './role-holders.ts';
 import { removePermissions, replacePermissions, requireKnownPermissions } from './role-permissions.ts';
 
 export interface UpdateRoleInput {
@@ -30,7 +31,9 @@ export async function updateRole(em: EntityManager, input: UpdateRoleInput): Pro
       if (input.permissions !== undefined) {
         const permissions = await requireKnownPermissions(tx, input.permissions);
         requireGrantable(caller, permissions);
-        await replacePermissions(tx, roleId, permissions);
+        await keepAssigner(tx, { organizationId: role.organization_id ?? null, field: 'permissions' }, () =>
+          replacePermissions(tx, roleId, permissions),
+        );
       }
       tx.assign(role, { updated_by: caller.userId, updated_at: new Date() });
       await tx.flush();
@@ -59,7 +62,9 @@ export async function detachPermissions(em: EntityManager, input: DetachPermissi
     const role = await lockRole(tx, roleId, 'change');
     requireChangeableRole(caller, role);
     const permissions = await requireKnownPermissions(tx, input.permissions);
-    await removePermissions(tx, roleId, permissions);
+    await keepAssigner(tx, { organizationId: role.organization_id ?? null, field: 'permissions' }, () =>
+      removePermissions(tx, roleId, permissions),
+    );
     tx.assign(role, { updated_by: caller.userId, updated_at: new Date() });
     await tx.flush();
     await recordRoleUpdate(tx, { roleId, actorId: caller.userId, requestId, data: { detached: permissions } });

@@ -7,7 +7,8 @@ import { lockCause } from './find-cause.ts';
 
 /**
  * Makes a user a manager of a cause; the creator alone assigns (FORBIDDEN otherwise, for managers too). Refuses an
- * unknown cause or user with NOT_FOUND, and one who manages it already, the creator included, with REQUEST_INVALID.
+ * unknown cause or user with NOT_FOUND, and one who is suspended, or manages it already, the creator included, with
+ * REQUEST_INVALID.
  */
 export function assignManager(
   em: EntityManager,
@@ -17,7 +18,9 @@ export function assignManager(
   return em.transactional(async (tx) => {
     const cause = await lockCause(tx, causeId);
     if (cause.created_by !== caller.userId) refuse('FORBIDDEN', 'id: only the creator assigns managers');
-    if ((await tx.findOne(User, { id: userId })) === null) refuse('NOT_FOUND', 'user_id: no such user');
+    const user = await tx.findOne(User, { id: userId });
+    if (user === null) refuse('NOT_FOUND', 'user_id: no such user');
+    if (user.status === 'suspended') refuse('REQUEST_INVALID', 'user_id: the user is suspended');
     const assigned =
       userId === cause.created_by
         ? []

@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
 import { z } from 'zod';
 import { embedDocuments } from '../documents/embed-documents.ts';
-import { DocumentAnswer } from '../documents/present-document.ts';
+import { embeddedDocumentsFields } from '../documents/present-document.ts';
 import { allow } from '../http/access.ts';
 import { created } from '../http/answer.ts';
 import { discoverFlag, moneyNumber, text, uuid } from '../http/fields.ts';
@@ -111,7 +111,7 @@ room.get(
       200: z.object({
         message,
         charitable_cause: CauseAnswer.extend({
-          documents: z.array(DocumentAnswer),
+          ...embeddedDocumentsFields,
           aggregation: CauseAggregationAnswer.optional(),
         }),
       }),
@@ -120,8 +120,8 @@ room.get(
   },
   async ({ em, deps, caller, params: { id }, ctx }) => {
     const cause = await getVisibleCause(em, caller, id);
-    const documents = await embedDocuments(em, { caller, deps }, 'charitable_cause', [id]);
-    const stored = { ...presentCause(cause), documents: documents.get(id) ?? [] };
+    const embedded = await embedDocuments(em, { caller, deps }, 'charitable_cause', id);
+    const stored = { ...presentCause(cause), ...embedded };
     const aggregation = isMobile(ctx) ? {} : { aggregation: presentAggregation(await measureCause(em, id)) };
     return { message: 'Charitable cause found', charitable_cause: { ...stored, ...aggregation } };
   },

@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
+import { User } from '../identity/user.entity.ts';
 import { Account } from '../ledger/account.entity.ts';
 import { mayUseAccount } from '../ledger/may-use-account.ts';
 import { refuse, withFieldNames } from '../shared/errors.ts';
@@ -78,13 +79,19 @@ async function oneself(tx: EntityManager, caller: Caller): Promise<Joiner> {
   return { accountId: account.id, userId: caller.userId };
 }
 
-/** Whose accounts they are, in the order asked for. An organization's account joins for the admin who names it. */
+/**
+ * Whose accounts they are, in the order asked for. An organization's account joins for the admin who names it; whoever
+ * is suspended could not pay a round.
+ */
 async function ownersOf(tx: EntityManager, caller: Caller, accountIds: string[]): Promise<Joiner[]> {
   const accounts = new Map((await tx.find(Account, { id: { $in: accountIds } })).map((found) => [found.id, found]));
+  const owners = [...accounts.values()].flatMap(({ user_id }) => user_id ?? []);
+  const active = new Set((await tx.find(User, { id: { $in: owners }, status: 'active' })).map(({ id }) => id));
   return accountIds.map((accountId) => {
     const account = accounts.get(accountId);
     if (account === undefined) refuse('NOT_FOUND', `account_ids: no such account ${accountId}`);
-    if (account.kind === 'user' && account.user_id) return { accountId, userId: account.user_id };
+    const { kind, user_id } = account;
+    if (kind === 'user' && user_id && active.has(user_id)) return { accountId, userId: user_id };
     if (mayUseAccount(caller, account)) return { accountId, userId: caller.userId };
     return refuse('REQUEST_INVALID', `account_ids: the account ${accountId} belongs to nobody who could be a member`);
   });

@@ -33,7 +33,7 @@ const totalsQuery = `
   select (c.amount * ?)::numeric(20, 4)::text as expected_amount,
     coalesce(sum(p.amount) filter (where p.turn_number = c.current_turn and p.status = 'completed'), 0)::numeric(20, 4)::text
       as collected_amount,
-    coalesce(sum(p.amount) filter (where p.status = 'completed'), 0)::numeric(20, 4)::text as total_contributed_amount,
+    round(coalesce(sum(p.amount) filter (where p.status = 'completed'), 0), 4)::text as total_contributed_amount,
     coalesce(json_agg(p.user_id) filter (where p.turn_number = c.current_turn and p.status = 'completed'), '[]')
       as completed_user_ids,
     count(*) filter (where p.turn_number = c.current_turn and p.status = 'pending') as pending_count

@@ -14,10 +14,15 @@ export async function findCircle(em: EntityManager, id: string): Promise<SavingC
 /** The circle that the caller may see: creator, admin, member, and whom its visibility is for. NOT_FOUND or FORBIDDEN. */
 export async function getVisibleCircle(em: EntityManager, caller: Caller, id: string): Promise<SavingCircle> {
   const circle = (await findCircle(em, id)) ?? refuseUnknownCircle();
-  const visible =
-    mayManageCircle(caller, circle) || isOpenTo(caller, circle) || (await isMember(em, circle.id, caller.userId));
-  if (!visible) refuse('FORBIDDEN', 'id: the saving circle is not open to you');
+  if (!isOpenTo(caller, circle) && !(await belongsTo(em, caller, circle))) {
+    refuse('FORBIDDEN', 'id: the saving circle is not open to you');
+  }
   return circle;
+}
+
+/** Whether the caller is its creator, an admin or a member: nobody else is told whose account is in it, or who owes. */
+export async function belongsTo(em: EntityManager, caller: Caller, circle: SavingCircle): Promise<boolean> {
+  return mayManageCircle(caller, circle) || isMember(em, circle.id, caller.userId);
 }
 
 async function isMember(em: EntityManager, circleId: string, userId: string): Promise<boolean> {

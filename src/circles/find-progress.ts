@@ -5,6 +5,8 @@ import type { CircleProgress, OpenRound } from './circle-contract.ts';
 import { CircleMember } from './circle-member.entity.ts';
 import { CircleRound } from './circle-round.entity.ts';
 import { SavingCircle } from './saving-circle.entity.ts';
+import { minimumMembers } from './saving-circle.ts';
+import { lastHourForMembers } from './start-date.ts';
 
 /** How many of those who have not paid the workflow is told by name; the rest it is told the number of. */
 const missingTold = 20;
@@ -17,7 +19,8 @@ export async function findProgress(em: EntityManager, circleId: string): Promise
   const members = await em.count(CircleMember, { saving_circle_id: circleId });
   const standing = { members, amount: circle.amount, turn: circle.current_turn, lastTurn: members };
   if (circle.status === 'new') {
-    return { phase: 'waiting for its start', startsAt: circle.starts_at.toISOString(), ...standing };
+    const startsAt = members < minimumMembers ? lastHourForMembers(circle) : circle.starts_at;
+    return { phase: 'waiting for its start', startsAt: startsAt.toISOString(), ...standing };
   }
   if (circle.next_opens_at) {
     return { phase: 'between rounds', opensAt: circle.next_opens_at.toISOString(), ...standing };

@@ -10,7 +10,7 @@ import { addMembers } from './add-members.ts';
 import { contribute } from './contribute.ts';
 import { contributionFields, MemberAnswer, presentContribution, presentMember } from './present-circle.ts';
 import { removeMember } from './remove-member.ts';
-import { maximumCapacity } from './saving-circle.ts';
+import { addedAtOnce } from './saving-circle.ts';
 
 const message = z.string();
 
@@ -26,7 +26,11 @@ room.post(
     access: allow('create-saving-circle', { scope: 'as creator or admin; oneself where the visibility allows it' }),
     body: z.strictObject({
       saving_circle_id: uuid(),
-      account_ids: z.array(uuid()).min(1, 'must not be empty').max(maximumCapacity).optional(),
+      account_ids: z
+        .array(uuid())
+        .min(1, 'must not be empty')
+        .max(addedAtOnce, `must be at most ${addedAtOnce} accounts at once`)
+        .optional(),
     }),
     answers: { 201: z.object({ message, data: z.object({ members: z.array(MemberAnswer) }) }) },
     refusals: [404],

@@ -6,14 +6,13 @@ import { mayUseAccount } from '../ledger/may-use-account.ts';
 import type { OpeningStamp } from '../openings/opening.ts';
 import { stampOpening } from '../openings/stamp-opening.ts';
 import { refuse } from '../shared/errors.ts';
-import { compareMoney, formatMoney, type Money } from '../shared/money.ts';
+import { compareMoney, formatMoney, largestShare, type Money } from '../shared/money.ts';
 import type { CircleOpening } from './circle-contract.ts';
 import { placeOfName } from './open-circle.ts';
 import {
   type CircleOwnerType,
   type CircleVisibility,
   defaultCapacity,
-  maximumContribution,
   type RoundInterval,
   type TurnOrder,
 } from './saving-circle.ts';
@@ -37,10 +36,11 @@ export interface CircleCreation {
   requestId: string;
 }
 
-/** Refuses an amount (IDR) whose pot could be more than an amount of money can be. */
-export function refuseTooMuch(amount: Money): void {
-  if (compareMoney(amount, maximumContribution) > 0) {
-    refuse('REQUEST_INVALID', `amount: must be at most ${maximumContribution}`);
+/** Refuses contributions (IDR) whose pot, with all places taken, would be more than an amount of money can be. */
+export function refuseTooMuch(amount: Money, capacity: number, field = 'amount'): void {
+  const largest = largestShare(capacity);
+  if (compareMoney(amount, largest) > 0) {
+    refuse('REQUEST_INVALID', `${field}: with a capacity of ${capacity} the amount must be at most ${largest}`);
   }
 }
 
@@ -54,14 +54,15 @@ export async function prepareCircle(
   { circleId, caller, circle, requestId }: CircleCreation & { circleId: string },
 ): Promise<CircleOpening & { stamp: OpeningStamp }> {
   const owner = await ownerOf(em, caller, circle.account_id);
-  refuseTooMuch(circle.amount);
+  const capacity = circle.capacity ?? defaultCapacity;
+  refuseTooMuch(circle.amount, capacity);
   const { startDate, startsAt } = readStartDate(circle.start_date, new Date());
   return {
     ...owner,
     nameSealed: await sealer.seal(placeOfName(circleId), circle.name),
     accountId: circle.account_id,
     createdBy: caller.userId,
-    capacity: circle.capacity ?? defaultCapacity,
+    capacity,
     amount: formatMoney(circle.amount),
     visibility: circle.visibility ?? 'private',
     roundInterval: circle.round_interval ?? 'monthly',

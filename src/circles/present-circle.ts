@@ -57,16 +57,19 @@ export const MemberAnswer = z
   })
   .meta({ id: 'SavingCircleMember' });
 
+const forWhoBelongs = { description: 'Null for callers who are neither creator, admin nor member.' };
+
 export const CircleDetailAnswer = z
   .object({
     ...circleFields,
+    account_id: uuid().nullable().meta(forWhoBelongs),
     round: z.object({ turn_number: z.int(), opened_at: timestamp(), due_at: timestamp() }).nullable(),
-    members: z.array(MemberAnswer),
+    members: z.array(MemberAnswer.extend({ account_id: uuid().nullable().meta(forWhoBelongs) })),
     contribution_summary: z.object({
       turn_number: z.int(),
       completed_count: z.int(),
       pending_count: z.int(),
-      missing_user_ids: z.array(uuid()),
+      missing_user_ids: z.array(uuid()).nullable().meta(forWhoBelongs),
       expected_amount: amount(),
       collected_amount: amount(),
       total_contributed_amount: amount(),
@@ -127,10 +130,13 @@ export const presentMember = (member: CircleMember): z.input<typeof MemberAnswer
   turn_number: member.turn_number ?? null,
 });
 
-/** The circle as one reads it: mobile clients get the stored fields, web clients an aggregation besides. */
+/**
+ * The circle as one reads it: mobile clients get the stored fields, web clients an aggregation besides. Strangers, to
+ * whom it shows itself, see neither accounts nor who has not paid.
+ */
 export function presentDetail(
   { circle, members, round, contributions }: CircleDescription,
-  isMobile: boolean,
+  { isMobile, isStranger }: { isMobile: boolean; isStranger: boolean },
 ): z.input<typeof CircleDetailAnswer> {
   const aggregation = {
     member_count: members.length,
@@ -139,13 +145,14 @@ export function presentDetail(
   };
   return {
     ...presentCircle(circle),
+    ...(isStranger && { account_id: null }),
     round: round && {
       turn_number: round.turn_number,
       opened_at: round.opened_at.toISOString(),
       due_at: round.due_at.toISOString(),
     },
-    members: members.map(presentMember),
-    contribution_summary: contributions,
+    members: members.map((member) => ({ ...presentMember(member), ...(isStranger && { account_id: null }) })),
+    contribution_summary: { ...contributions, ...(isStranger && { missing_user_ids: null }) },
     documents: [],
     ...(isMobile ? {} : { aggregation }),
   };

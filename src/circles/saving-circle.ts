@@ -19,12 +19,12 @@ export type TurnOrder = (typeof turnOrders)[number];
 
 export type CircleOwnerType = 'individual' | 'organization';
 
-/** Members that a circle may have at most, whatever is asked for; and the capacity of one that does not say. */
-export const maximumCapacity = 1000;
+/** The capacity of a circle that does not say. */
 export const defaultCapacity = 100;
-
-/** A contribution is at most this, in rupiah, so that the pot of the largest circle is still an amount of money. */
-export const maximumContribution = '1000000000000';
+/** The largest number that a place or a turn can have: how the database counts, no rule about circles. */
+export const largestPlace = 2_147_483_647;
+/** How many members one request adds at most. */
+export const addedAtOnce = 1000;
 
 /** A circle needs this many members at its start date, otherwise it is cancelled. */
 export const minimumMembers = 2;

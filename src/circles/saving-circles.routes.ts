@@ -10,7 +10,7 @@ import { cancelCircle } from './cancel-circle.ts';
 import { createCircle } from './create-circle.ts';
 import { deleteCircle } from './delete-circle.ts';
 import { describeCircle } from './describe-circle.ts';
-import { findCircle, getVisibleCircle } from './find-circle.ts';
+import { belongsTo, findCircle, getVisibleCircle } from './find-circle.ts';
 import { findDraw } from './find-draw.ts';
 import { listCircles } from './list-circles.ts';
 import {
@@ -22,13 +22,16 @@ import {
   presentDetail,
   withoutAccount,
 } from './present-circle.ts';
-import { circleStatuses, circleVisibilities, maximumCapacity, roundIntervals, turnOrders } from './saving-circle.ts';
+import { circleStatuses, circleVisibilities, largestPlace, roundIntervals, turnOrders } from './saving-circle.ts';
 import { updateCircle } from './update-circle.ts';
 
 const message = z.string();
 const params = z.object({ id: uuid() });
 const name = text(255);
-const capacity = z.int('must be a whole number').min(1, 'must be at least 1').max(maximumCapacity);
+const place = z
+  .int('must be a whole number')
+  .min(1, 'must be at least 1')
+  .max(largestPlace, `must be at most ${largestPlace}`);
 const startDate = z
   .union([z.iso.date(), z.iso.datetime({ offset: true })], 'must be a date (YYYY-MM-DD) or an ISO 8601 date-time')
   .refine((value) => Number.isFinite(Date.parse(value)), 'must be a date (YYYY-MM-DD) or an ISO 8601 date-time')
@@ -50,12 +53,13 @@ room.post(
     description:
       'An individual owns the circle; one created by an organization admin, or by platform for an account of an ' +
       'organization, belongs to the organization. A creator is a member only after joining. Without `capacity` it takes ' +
-      'up to 100 members. It starts by itself on its start date, or is cancelled then with fewer than two members.',
+      'up to 100 members. It starts by itself on its start date, or is cancelled then with fewer than two members; one ' +
+      'that starts today waits for its second member until the day (UTC+7) is over.',
     access: allow('create-saving-circle', { scope: 'for the caller; for an organization by its admins and platform' }),
     body: z.strictObject({
       account_id: uuid(),
       name,
-      capacity: capacity.optional(),
+      capacity: place.optional(),
       start_date: startDate,
       amount: moneyString(),
       visibility: z.enum(circleVisibilities).optional(),
@@ -102,7 +106,9 @@ room.get(
   '/:id',
   {
     summary: 'Read a saving circle',
-    description: 'With `x-client-type: mobile` the stored fields; with `web` (the default) also `aggregation`.',
+    description:
+      'With `x-client-type: mobile` the stored fields; with `web` (the default) also `aggregation`. Who neither belongs ' +
+      'to the circle nor manages it sees no accounts and not who has not paid.',
     access: allow('read-saving-circle', { scope: 'own, joined, shown by its visibility; all for platform' }),
     params,
     answers: { 200: z.object({ message, saving_circle: CircleDetailAnswer }) },
@@ -111,7 +117,8 @@ room.get(
   async ({ em, caller, params: { id }, ctx }) => {
     const circle = await getVisibleCircle(em, caller, id);
     const description = await describeCircle(em, circle);
-    return { message: 'Saving circle found', saving_circle: presentDetail(description, isMobileClient(ctx)) };
+    const seenBy = { isMobile: isMobileClient(ctx), isStranger: !(await belongsTo(em, caller, circle)) };
+    return { message: 'Saving circle found', saving_circle: presentDetail(description, seenBy) };
   },
 );
 
@@ -125,10 +132,10 @@ room.patch(
     params,
     body: z.strictObject({
       name: name.optional(),
-      capacity: capacity.optional(),
+      capacity: place.optional(),
       start_date: startDate.optional(),
       amount: moneyString().optional(),
-      current_turn: z.int('must be a whole number').min(1, 'must be at least 1').max(maximumCapacity).optional(),
+      current_turn: place.optional(),
       visibility: z.enum(circleVisibilities).optional(),
     }),
     answers: { 200: z.object({ message, data: CircleAnswer }) },

@@ -10,12 +10,14 @@ import { placeOfSeed } from './open-circle.ts';
 import { openingInstant, openRoundOf } from './open-round.ts';
 import type { SavingCircle } from './saving-circle.entity.ts';
 import { minimumMembers } from './saving-circle.ts';
+import { lastHourForMembers } from './start-date.ts';
 import { inTurnOrder } from './turn-order.ts';
 
 /**
  * Starts a `new` circle whose start date has come at `at`: gives the turns, sets it `active` and opens its first round,
- * in one transaction. With fewer than two members it ends `cancelled`; one whose turns have all run elsewhere ends
- * `completed`. Anything else changes nothing. Answers where the circle stands.
+ * in one transaction. With fewer than two members it waits while it may (`lastHourForMembers`) and then ends
+ * `cancelled`, and so does one that has no round to run, as its turn is beyond its members. Anything else changes
+ * nothing. Answers where the circle stands.
  */
 export async function startCircle(
   em: EntityManager,
@@ -31,8 +33,9 @@ export async function startCircle(
       { saving_circle_id: circleId },
       { orderBy: { joining_order: 'asc' }, refresh: true },
     );
+    if (members.length < minimumMembers && lastHourForMembers(circle) > now) return;
     circle.updated_at = new Date();
-    if (members.length < minimumMembers) {
+    if (members.length < minimumMembers || circle.current_turn > members.length) {
       circle.status = 'cancelled';
       circle.ended_at = now;
     } else {
@@ -40,13 +43,8 @@ export async function startCircle(
       circle.started_at = now;
       circle.first_turn = circle.current_turn;
       circle.schedule_anchor = openingInstant(circle.starts_at, now);
-      if (circle.current_turn > members.length) {
-        circle.status = 'completed';
-        circle.ended_at = now;
-      } else {
-        circle.status = 'active';
-        await openRoundOf(tx, circle, circle.schedule_anchor);
-      }
+      circle.status = 'active';
+      await openRoundOf(tx, circle, circle.schedule_anchor);
     }
     await tx.flush();
     await recordEvent(tx, {

@@ -1,6 +1,7 @@
 import { startOfWesternIndonesiaDay, westernIndonesiaDay } from '../shared/clock.ts';
 import { refuse } from '../shared/errors.ts';
 
+const dayMs = 24 * 60 * 60 * 1000;
 const bareDay = /^\d{4}-\d{2}-\d{2}$/;
 
 /**
@@ -14,4 +15,20 @@ export function readStartDate(text: string, now: Date): { startDate: string; sta
     refuse('REQUEST_INVALID', 'start_date: must not be before today');
   }
   return { startDate: isDay ? text : asked.toISOString(), startsAt: asked > now ? asked : now };
+}
+
+interface Beginning {
+  start_date: string;
+  starts_at: Date;
+}
+
+/**
+ * Until when a circle with fewer members than it needs waits for them: its start, or, when it was set to start on the
+ * day on which that was said, the end of this day (UTC+7). What is past of today means now, so such a circle has a
+ * `starts_at` after the instant that its `start_date` names.
+ */
+export function lastHourForMembers({ start_date, starts_at }: Beginning): Date {
+  const asked = bareDay.test(start_date) ? startOfWesternIndonesiaDay(start_date) : new Date(start_date);
+  if (asked.getTime() === starts_at.getTime()) return starts_at;
+  return new Date(startOfWesternIndonesiaDay(westernIndonesiaDay(starts_at)).getTime() + dayMs);
 }

@@ -16,7 +16,7 @@ export interface CircleSummary {
 
 const totals = `count(c.id) filter (where c.status = 'completed')::text as completed_circles,
   count(c.id) filter (where c.status = 'cancelled')::text as cancelled_circles,
-  coalesce(sum(p.amount), 0)::numeric(20, 4)::text as total_contribution_amount,
+  round(coalesce(sum(p.amount), 0), 4)::text as total_contribution_amount,
   coalesce(avg(c.capacity), 0)::numeric(20, 2)::text as average_capacity,
   coalesce(avg(c.current_turn), 0)::numeric(20, 2)::text as average_current_turn`;
 

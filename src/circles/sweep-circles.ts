@@ -1,11 +1,18 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { type SweepFailure, sweepRows } from '../sweep-rows.ts';
 import type { CircleWorkflows } from './circle-contract.ts';
+import { minimumMembers } from './saving-circle.ts';
 
-/** Circles that should have moved on a minute ago: they have lost a signal, or their workflow. */
+/**
+ * Circles that should have moved on a minute ago: they have lost a signal, or their workflow. One that began on the day
+ * on which that was said may wait for its second member until this day (UTC+7) is over.
+ */
 export const overdueCircles = `
   select id, starts_at as since from saving_circles
-  where status = 'new' and starts_at < now() - interval '1 minute'
+  where status = 'new' and starts_at < now() - interval '1 minute' and (
+    (select count(*) from saving_circle_members m where m.saving_circle_id = saving_circles.id) >= ${minimumMembers}
+    or starts_at = (start_date || case when length(start_date) = 10 then 'T00:00:00+07' else '' end)::timestamptz
+    or date_trunc('day', starts_at at time zone 'Asia/Jakarta') < date_trunc('day', now() at time zone 'Asia/Jakarta'))
   union all
   select id, next_opens_at from saving_circles
   where status = 'active' and next_opens_at < now() - interval '1 minute'

@@ -69,15 +69,13 @@ async function changeTerms(tx: EntityManager, circle: SavingCircle, change: Circ
     circle.start_date = startDate;
     circle.starts_at = startsAt;
   }
-  if (amount !== undefined) {
-    refuseTooMuch(amount);
-    circle.amount = formatMoney(amount);
-  }
+  if (amount !== undefined) circle.amount = formatMoney(amount);
   if (capacity !== undefined) {
     const members = await tx.count(CircleMember, { saving_circle_id: circle.id });
     if (capacity < members) refuse('REQUEST_INVALID', `capacity: must not be below the ${members} members`);
     circle.capacity = capacity;
   }
+  refuseTooMuch(circle.amount, circle.capacity, amount === undefined ? 'capacity' : 'amount');
   if (current_turn !== undefined) circle.current_turn = current_turn;
   if (circle.current_turn > circle.capacity) {
     refuse(

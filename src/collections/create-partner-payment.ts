@@ -66,7 +66,7 @@ export async function createPartnerPayment(
     ));
   const { payment } = found;
   // What was joined may be a payment that the same key was used for at the same time: never told as this one.
-  if (!payment.payment_code) await findUnderKey(em.fork(), { partnerId, ...idempotency });
+  if (!payment.payment_code) await findUnderKey(em.fork(), sealer, { partnerId, ...idempotency });
   if (payment.status === 'PENDING') {
     refuse('PROVIDER_INDETERMINATE', 'The provider has not answered yet: poll, or retry under the same key', {
       details: { payment_id: paymentId, status_url: paymentPath(paymentId) },

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { operator } from '../identity/caller.ts';
-import { createPlatformUser, getUserByEmail, setPassword } from '../identity/operate-users.ts';
+import { createPlatformUser, getUserByEmail, removeSecondFactor, setPassword } from '../identity/operate-users.ts';
 import { setUserStatus } from '../identity/set-user-status.ts';
 import type { User } from '../identity/user.entity.ts';
 import { organizationStatuses } from '../organizations/organization.ts';
@@ -61,6 +61,14 @@ const commands: Record<string, Subcommand> = {
       const made = password === undefined ? makePassword() : undefined;
       const user = await setPassword(orm.em.fork(), email, password ?? made ?? '');
       return describeUser(user, 'Changed the password of', made);
+    },
+  },
+  'remove-second-factor': {
+    summary: 'Take the second factor of a user away who has lost it with its recovery codes',
+    options: address,
+    required: ['email'],
+    async run({ orm }, { email = '' }) {
+      return describeUser(await removeSecondFactor(orm.em.fork(), email), 'Took away the second factor of');
     },
   },
   'suspend-user': changeStatus('suspended', 'Suspended', 'Suspend a user, whose tokens stop working at once'),

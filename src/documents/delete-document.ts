@@ -1,14 +1,22 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Sealer } from '../encryption/sealer.ts';
 import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
+import type { Storage } from '../storage/storage.ts';
+import { giveUpObject, removeGivenUp } from './abandon-upload.ts';
 import { getOwnDocument } from './find-documents.ts';
+import { openUrl } from './stored-url.ts';
 
-/** Deletes a document softly; its object stays, for other documents may carry it. Refuses with NOT_FOUND. */
+/**
+ * Deletes a document softly, and its object for good when no other document carries it: after the commit, or by the
+ * sweep when storage is away. Refuses with NOT_FOUND.
+ */
 export async function deleteDocument(
   em: EntityManager,
+  { storage, sealer }: { storage: Storage; sealer: Sealer },
   { caller, requestId, documentId }: { caller: Caller; requestId: string; documentId: string },
 ): Promise<void> {
-  await em.transactional(async (tx) => {
+  const givenUp = await em.transactional(async (tx) => {
     const document = await getOwnDocument(tx, caller, documentId);
     tx.assign(document, { deleted_at: new Date(), deleted_by: caller.userId });
     await tx.flush();
@@ -20,5 +28,7 @@ export async function deleteDocument(
       actorId: caller.userId,
       requestId,
     });
+    return giveUpObject(tx, sealer, await openUrl(sealer, document));
   });
+  await removeGivenUp(em, { storage, sealer }, givenUp);
 }

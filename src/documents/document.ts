@@ -38,13 +38,6 @@ interface Owned {
 const isOfOrganization = ({ organizationId }: Who, { organization_id }: Owned): boolean =>
   organizationId !== null && organization_id === organizationId;
 
-/** Its creator, users of the creator's organization, platform; a public one every caller with the permission. */
-export const maySeeDocument = (caller: Who, document: Owned & { visibility: Visibility }): boolean =>
-  caller.userType === 'platform' ||
-  document.visibility === 'public' ||
-  document.created_by === caller.userId ||
-  isOfOrganization(caller, document);
-
 /** Its creator, users of type `organization` of the creator's organization, platform. */
 export const mayChangeDocument = (caller: Who, document: Owned): boolean =>
   caller.userType === 'platform' ||

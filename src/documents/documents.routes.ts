@@ -20,9 +20,14 @@ import { updateDocument } from './update-document.ts';
 import { viewDocument } from './view-document.ts';
 
 const message = z.string();
-const scopeOfReading = "own, the organization's, public ones; all for platform";
+const scopeOfReading = "own, the organization's, public ones, no colleague's identity scans; all for platform";
 const scopeOfChanging = "own; the organization's for its admins; all for platform";
 const params = z.object({ id: uuid() });
+const filters = {
+  category_id: uuid().optional(),
+  product_type: z.enum(productTypes).optional(),
+  product_id: uuid().optional(),
+};
 const One = z.object({ message, document: DocumentAnswer });
 const Many = z.object({ message, documents: z.array(DocumentAnswer), ...pageFields });
 
@@ -31,6 +36,7 @@ const UploadFields = z.strictObject({
   product_type: z.enum(productTypes),
   product_id: uuid(),
   visibility: z.enum(visibilities).default('private'),
+  category_id: uuid().optional(),
 });
 const UploadShape = UploadFields.extend({
   file: z.string().meta({ override: { type: 'string', format: 'binary' }, description: 'At most 52,428,800 bytes.' }),
@@ -67,6 +73,7 @@ export function createDocumentsRoom({ stallTimeoutMs = budgets.upload.stalled } 
         productType: fields.product_type,
         productId: fields.product_id,
         visibility: fields.visibility,
+        categoryId: fields.category_id ?? null,
         object: file,
         open: file.open,
       });
@@ -79,20 +86,22 @@ export function createDocumentsRoom({ stallTimeoutMs = budgets.upload.stalled } 
     {
       summary: 'Register an object that is in storage',
       description:
-        'The object was uploaded by the caller or by a user of its organization (others 400, a missing one 404); one object may carry several documents. The new one is private.',
+        'The object was uploaded by the caller or by a user of its organization (others 400, a missing one 404); one object may carry several documents. The new one is private. A file that a document carries which the caller does not see is another’s.',
       access: allow('create-document', { scope: "objects of the caller or of the caller's organization" }),
       body: z.strictObject({
         url: text(255),
         document_type: z.enum(documentTypes),
         product_type: z.enum(productTypes).optional(),
         product_id: uuid().optional(),
+        category_id: uuid().nullish(),
       }),
       answers: { 201: One },
       refusals: [404],
     },
     async ({ em, deps, caller, body, requestId }) => {
       const { url, document_type: documentType, product_type: productType = null, product_id: productId = null } = body;
-      const input = { caller, requestId, url, documentType, productType, productId };
+      const { category_id: categoryId = null } = body;
+      const input = { caller, requestId, url, documentType, productType, productId, categoryId };
       const document = await registerDocument(em, deps, input);
       return created({ message: 'Document created', document: await presentDocument(document, deps) });
     },
@@ -103,11 +112,13 @@ export function createDocumentsRoom({ stallTimeoutMs = budgets.upload.stalled } 
     {
       summary: 'List documents',
       access: allow('read-document', { scope: scopeOfReading }),
-      query: listQuery(),
+      query: listQuery().extend(filters),
       answers: { 200: Many },
     },
     async ({ em, deps, caller, query }) => {
-      const { items, total } = await listDocuments(em, caller, query);
+      const { category_id, product_type, product_id, ...window } = query;
+      const filter = { category_id, product_type, product_id };
+      const { items, total } = await listDocuments(em, caller, { ...window, filter });
       const documents = await Promise.all(items.map((row) => presentDocument(row, deps)));
       return { message: 'Documents found', documents, ...presentPage(query, total) };
     },
@@ -119,11 +130,12 @@ export function createDocumentsRoom({ stallTimeoutMs = budgets.upload.stalled } 
       summary: 'List documents of a type',
       access: allow('read-document', { scope: scopeOfReading }),
       params: z.object({ type: z.enum(documentTypes) }),
-      query: listQuery(),
+      query: listQuery().extend({ category_id: uuid().optional() }),
       answers: { 200: Many },
     },
-    async ({ em, deps, caller, params: { type }, query }) => {
-      const { items, total } = await listDocuments(em, caller, { ...query, documentType: type });
+    async ({ em, deps, caller, params: { type }, query: { category_id, ...query } }) => {
+      const filter = { document_type: type, category_id };
+      const { items, total } = await listDocuments(em, caller, { ...query, filter });
       const documents = await Promise.all(items.map((row) => presentDocument(row, deps)));
       return { message: 'Documents found', documents, ...presentPage(query, total) };
     },
@@ -188,6 +200,7 @@ export function createDocumentsRoom({ stallTimeoutMs = budgets.upload.stalled } 
           document_type: z.enum(documentTypes),
           product_type: z.enum(productTypes),
           product_id: uuid(),
+          category_id: uuid().nullable().meta({ description: 'Null clears it.' }),
         })
         .partial(),
       answers: { 200: One },
@@ -202,13 +215,15 @@ export function createDocumentsRoom({ stallTimeoutMs = budgets.upload.stalled } 
     '/:id',
     {
       summary: 'Delete a document',
-      description: 'Softly: `deleted_at` and `deleted_by` are set and it is found no more.',
+      description:
+        'Softly: `deleted_at` and `deleted_by` are set and it is found no more. Its file is removed when no other ' +
+        'document carries it.',
       access: allow('delete-document', { scope: scopeOfChanging }),
       params,
       answers: { 200: z.object({ message }) },
     },
-    async ({ em, caller, params: { id }, requestId }) => {
-      await deleteDocument(em, { caller, requestId, documentId: id });
+    async ({ em, deps, caller, params: { id }, requestId }) => {
+      await deleteDocument(em, deps, { caller, requestId, documentId: id });
       return { message: 'Document deleted' };
     },
   );

@@ -1,35 +1,56 @@
-import { LockMode } from '@mikro-orm/core';
+import { LockMode, raw } from '@mikro-orm/core';
 import type { EntityManager, FilterQuery } from '@mikro-orm/postgresql';
 import { findPage, type ListWindow } from '../find-page.ts';
 import type { Caller } from '../identity/caller.ts';
 import { refuse } from '../shared/errors.ts';
 import { Document } from './document.entity.ts';
-import { type DocumentType, mayChangeDocument, maySeeDocument } from './document.ts';
+import { type DocumentType, mayChangeDocument, type ProductType } from './document.ts';
 
-/** The documents that the caller sees, as a condition (the rule of `maySeeDocument`). */
+/** No scan of an identity document: none that an official document refers to. */
+const isNoScan = (): FilterQuery<Document> => {
+  const condition = raw(
+    (alias) => `not exists (select from official_documents official where official.document_id = ${alias}.id)`,
+  );
+  return { [condition]: [] } as FilterQuery<Document>;
+};
+
+/**
+ * The documents that the caller sees, as a condition: the platform all, others their own, public ones, and those of
+ * their organization's users; of scans of identity documents only their own and, for users of type `organization`,
+ * those of the organization.
+ */
 export function visibleTo({ userType, userId, organizationId }: Caller): FilterQuery<Document> {
   if (userType === 'platform') return { deleted_at: null };
-  const own: FilterQuery<Document>[] = [{ visibility: 'public' }, { created_by: userId }];
-  if (organizationId !== null) own.push({ organization_id: organizationId });
-  return { deleted_at: null, $or: own };
+  const ofOrganization: FilterQuery<Document>[] = organizationId === null ? [] : [{ organization_id: organizationId }];
+  const always: FilterQuery<Document>[] = [{ created_by: userId }];
+  if (userType === 'organization') always.push(...ofOrganization);
+  const unlessScan = { $and: [{ $or: [{ visibility: 'public' }, ...ofOrganization] }, isNoScan()] };
+  return { deleted_at: null, $or: [...always, unlessScan] } as FilterQuery<Document>;
 }
 
 /** A page of the documents that the caller sees, newest first unless asked otherwise. */
 export function listDocuments(
   em: EntityManager,
   caller: Caller,
-  { documentType, ...window }: ListWindow & { documentType?: DocumentType },
+  { filter, ...window }: ListWindow & { filter: DocumentFilter },
 ): Promise<{ items: Document[]; total: number }> {
-  const type: FilterQuery<Document> = documentType === undefined ? {} : { document_type: documentType };
-  return findPage(em, Document, { $and: [visibleTo(caller), type] }, window);
+  const asked = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));
+  return findPage(em, Document, { $and: [visibleTo(caller), asked as FilterQuery<Document>] }, window);
+}
+
+/** Which documents are asked for; what is absent asks for nothing. */
+export interface DocumentFilter {
+  document_type?: DocumentType;
+  category_id?: string | undefined;
+  product_type?: ProductType | undefined;
+  product_id?: string | undefined;
 }
 
 const missing = (): never => refuse('NOT_FOUND', 'id: no such document');
 
 /** One document. Another's private one and a missing one look the same (NOT_FOUND). */
 export async function getDocument(em: EntityManager, caller: Caller, id: string): Promise<Document> {
-  const document = await em.findOne(Document, { id, deleted_at: null });
-  return document !== null && maySeeDocument(caller, document) ? document : missing();
+  return (await em.findOne(Document, { $and: [{ id }, visibleTo(caller)] })) ?? missing();
 }
 
 /** One document, locked to be changed. One that the caller may not change looks like a missing one (NOT_FOUND). */
@@ -42,7 +63,8 @@ export async function getOwnDocument(tx: EntityManager, caller: Caller, id: stri
   return document !== null && mayChangeDocument(caller, document) ? document : missing();
 }
 
-/** A public document that is not deleted, or NOT_FOUND. */
+/** A public document that is not deleted and no scan of an identity document, or NOT_FOUND. */
 export async function getPublicDocument(em: EntityManager, id: string): Promise<Document> {
-  return (await em.findOne(Document, { id, deleted_at: null, visibility: 'public' })) ?? missing();
+  const where = { $and: [{ id, deleted_at: null, visibility: 'public' }, isNoScan()] } as FilterQuery<Document>;
+  return (await em.findOne(Document, where)) ?? missing();
 }

@@ -30,6 +30,12 @@ export const DocumentAnswer = z
   })
   .meta({ id: 'Document' });
 
+/** What the detail of a parent shows of its documents. */
+export const embeddedDocumentsFields = {
+  documents: z.array(DocumentAnswer).meta({ description: 'The newest hundred that the caller sees.' }),
+  documents_total: z.int().meta({ description: 'All of them are in `GET /v1/documents`.' }),
+};
+
 /** What presenting a document needs of the process; `Dependencies` has it. */
 export interface DocumentView {
   sealer: Sealer;

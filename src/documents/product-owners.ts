@@ -22,12 +22,27 @@ const ownsProductOf =
 export const productOwners: Partial<Record<ProductType, OwnsProduct>> = {
   charitable_cause: async (em, caller, productId) => {
     const cause = await findCause(em, productId);
-    return cause !== null && isResponsibleFor(caller, cause);
+    return cause !== null && (isResponsibleFor(caller, cause) || isOfOrganization(caller, cause.organization_id));
   },
   commodity_financing: ownsProductOf('commodity_financing'),
   investment: ownsProductOf('investment'),
-  transaction: (em, caller, productId) => isGiven(() => getTransaction(em, caller, productId)),
+  transaction: async (em, caller, productId) =>
+    (await isGiven(() => getTransaction(em, caller, productId))) || concernsOrganization(em, caller, productId),
 };
+
+const isOfOrganization = ({ organizationId }: Caller, ofRow: string | null): boolean =>
+  organizationId !== null && ofRow === organizationId;
+
+/** Whether money of the caller's organization moved: its own row, whichever of its users made it. */
+async function concernsOrganization(em: EntityManager, caller: Caller, transactionId: string): Promise<boolean> {
+  if (caller.organizationId === null) return false;
+  const rows = await em.execute<unknown[]>(
+    `select 1 from transactions t join accounts a on a.id in (t.source_account_id, t.destination_account_id)
+     where t.id = ? and a.kind = 'organization' and a.organization_id = ? limit 1`,
+    [transactionId, caller.organizationId],
+  );
+  return rows.length > 0;
+}
 
 /** Whether the row that a deed gets is there and the caller's. */
 async function isGiven(get: () => Promise<object>): Promise<boolean> {

@@ -6,8 +6,9 @@ import { newId } from '../shared/ids.ts';
 import type { Storage } from '../storage/storage.ts';
 import { Document } from './document.entity.ts';
 import { type DocumentType, type ProductType, placeOfUrl } from './document.ts';
+import { requireCategory } from './keep-category.ts';
 import { requireProduct } from './product-owners.ts';
-import { getOwnObject } from './stored-url.ts';
+import { getOwnObject, hashOfUrl, lockOwnObject } from './stored-url.ts';
 
 export interface RegisterDocumentInput {
   caller: Caller;
@@ -17,26 +18,31 @@ export interface RegisterDocumentInput {
   documentType: DocumentType;
   productType: ProductType | null;
   productId: string | null;
+  categoryId: string | null;
 }
 
 /** Makes a private document of an object that is in storage already; one object may carry several. */
 export async function registerDocument(
   em: EntityManager,
   { storage, sealer }: { storage: Storage; sealer: Sealer },
-  { caller, requestId, url, documentType, productType, productId }: RegisterDocumentInput,
+  { caller, requestId, url, documentType, productType, productId, categoryId }: RegisterDocumentInput,
 ): Promise<Document> {
   await requireProduct(em, caller, { productType, productId });
-  const { contentType, sizeBytes, sha256 } = await getOwnObject(storage, caller, url);
+  await requireCategory(em, categoryId);
+  await getOwnObject(storage, caller, url);
   const id = newId();
   const urlSealed = await sealer.seal(placeOfUrl(id), url);
   return em.transactional(async (tx) => {
+    const { contentType, sizeBytes, sha256 } = await lockOwnObject(tx, storage, caller, url);
     const document = tx.create(Document, {
       id,
       url_sealed: urlSealed,
+      url_hash: hashOfUrl(url),
       document_type: documentType,
       product_type: productType,
       product_id: productId,
       visibility: 'private',
+      category_id: categoryId,
       organization_id: caller.organizationId,
       content_type: contentType,
       size_bytes: sizeBytes,

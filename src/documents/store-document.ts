@@ -10,7 +10,9 @@ import type { Storage, StoredObject } from '../storage/storage.ts';
 import { abandonUpload, placeOfUpload } from './abandon-upload.ts';
 import { Document } from './document.entity.ts';
 import { type DocumentType, newStorageKey, type ProductType, placeOfUrl, type Visibility } from './document.ts';
+import { requireCategory } from './keep-category.ts';
 import { requireProduct } from './product-owners.ts';
+import { hashOfUrl } from './stored-url.ts';
 
 export interface StoreDocumentInput {
   caller: Caller;
@@ -19,6 +21,7 @@ export interface StoreDocumentInput {
   productType: ProductType;
   productId: string;
   visibility: Visibility;
+  categoryId: string | null;
   object: StoredObject;
   /** Opens the bytes from their beginning. */
   open: () => Readable;
@@ -36,6 +39,7 @@ export async function storeDocument(
 ): Promise<Document> {
   const { caller, productType, productId, object } = input;
   await requireProduct(em, caller, { productType, productId });
+  await requireCategory(em, input.categoryId);
   const id = newId();
   const key = newStorageKey(caller);
   await em.execute('insert into document_uploads (id, url_sealed) values (?, ?)', [
@@ -50,7 +54,7 @@ export async function storeDocument(
     outcomeIsKnown = true;
     await failpoint('store-document.after-put');
     const urlSealed = await sealer.seal(placeOfUrl(id), key);
-    const document = await tradeForDocument(em, { ...input, id, urlSealed });
+    const document = await tradeForDocument(em, { ...input, id, urlSealed, urlHash: hashOfUrl(key) });
     if (document !== null) return document;
     // The sweep was here before us, and perhaps before the object.
     await storage.remove(key);
@@ -66,7 +70,15 @@ export async function storeDocument(
 /** Makes a document of the upload, or null when the upload is no more. */
 async function tradeForDocument(
   em: EntityManager,
-  { id, urlSealed, caller, requestId, object, ...input }: StoreDocumentInput & { id: string; urlSealed: string },
+  {
+    id,
+    urlSealed,
+    urlHash,
+    caller,
+    requestId,
+    object,
+    ...input
+  }: StoreDocumentInput & { id: string; urlSealed: string; urlHash: string },
 ): Promise<Document | null> {
   const stored = await em.transactional(async (tx) => {
     const mine = await tx.execute<unknown[]>('delete from document_uploads where id = ? returning 1', [id]);
@@ -74,10 +86,12 @@ async function tradeForDocument(
     const document = tx.create(Document, {
       id,
       url_sealed: urlSealed,
+      url_hash: urlHash,
       document_type: input.documentType,
       product_type: input.productType,
       product_id: input.productId,
       visibility: input.visibility,
+      category_id: input.categoryId,
       organization_id: caller.organizationId,
       content_type: object.contentType,
       size_bytes: object.sizeBytes,

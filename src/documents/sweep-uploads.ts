@@ -4,11 +4,13 @@ import { removeAbandonedFiles } from '../http/nameless-file.ts';
 import type { Logger } from '../log.ts';
 import { putTimeoutMs, type Storage } from '../storage/storage.ts';
 import { abandonUpload } from './abandon-upload.ts';
+import { hashOfUrl, openUrl } from './stored-url.ts';
 
 /** An upload this old is not under way any more: its put has long been given up. */
 const abandonedAfterMs = putTimeoutMs + 60_000;
 const sweepEveryMs = 30_000;
 const uploadsPerSweep = 100;
+const documentsPerSweep = 1000;
 
 interface SweepDependencies {
   storage: Storage;
@@ -16,14 +18,15 @@ interface SweepDependencies {
 }
 
 /**
- * Takes away uploads that a process began and did not live to end; returns how many. One that cannot be taken away does
- * not hold up the others; the first failure is thrown after them.
+ * Takes away uploads that a process began and did not live to end, and objects that their documents gave up; returns how
+ * many were looked at. One that cannot be taken away does not hold up the others; the first failure is thrown after them.
  */
 export async function sweepUploads(
   em: EntityManager,
   deps: SweepDependencies,
   olderThanMs: number = abandonedAfterMs,
 ): Promise<number> {
+  await readUnreadObjects(em, deps.sealer);
   const uploads = await em.execute<{ id: string }[]>(
     `select id from document_uploads where created_at <= clock_timestamp() - ? * interval '1 millisecond'
      order by created_at limit ${uploadsPerSweep}`,
@@ -35,6 +38,21 @@ export async function sweepUploads(
   }
   if (failures.length > 0) throw failures[0];
   return uploads.length;
+}
+
+/** Writes down which object documents of the release before carry; what no key opens carries none that can be named. */
+async function readUnreadObjects(em: EntityManager, sealer: Sealer): Promise<void> {
+  const unread = await em.execute<{ id: string; url_sealed: string }[]>(
+    `select id, url_sealed from documents where url_hash is null and deleted_at is null limit ${documentsPerSweep}`,
+  );
+  for (const document of unread) {
+    const hash = await openUrl(sealer, document).then(hashOfUrl, () => 'unreadable');
+    await em.execute('update documents set url_hash = ? where id = ? and url_sealed = ?', [
+      hash,
+      document.id,
+      document.url_sealed,
+    ]);
+  }
 }
 
 /**

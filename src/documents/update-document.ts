@@ -4,11 +4,13 @@ import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
 import { changesTo } from '../shared/changes.ts';
 import type { Storage } from '../storage/storage.ts';
+import { type GivenUp, giveUpObject, removeGivenUp } from './abandon-upload.ts';
 import type { Document } from './document.entity.ts';
 import { type DocumentType, type ProductType, placeOfUrl } from './document.ts';
 import { getOwnDocument } from './find-documents.ts';
+import { requireCategory } from './keep-category.ts';
 import { requireProduct } from './product-owners.ts';
-import { getOwnObject, openUrl } from './stored-url.ts';
+import { getOwnObject, hashOfUrl, lockOwnObject, openUrl } from './stored-url.ts';
 
 export interface UpdateDocumentInput {
   caller: Caller;
@@ -19,31 +21,38 @@ export interface UpdateDocumentInput {
     document_type?: DocumentType | undefined;
     product_type?: ProductType | undefined;
     product_id?: string | undefined;
+    /** Null clears it. */
+    category_id?: string | null | undefined;
   };
 }
 
 /**
- * Changes a document. A new `url` is checked as at registration, a new product as at upload; refuses as they do, and
- * with NOT_FOUND a document that the caller may not change.
+ * Changes a document. A new `url` is checked as at registration, a new product and category as at upload; the object of
+ * before is given up as at deletion. Refuses as they do, and with NOT_FOUND a document that the caller may not change.
  */
 export async function updateDocument(
   em: EntityManager,
   { storage, sealer }: { storage: Storage; sealer: Sealer },
   { caller, requestId, documentId, changes: { url, ...rest } }: UpdateDocumentInput,
 ): Promise<Document> {
-  return em.transactional(async (tx) => {
+  if (url !== undefined) await getOwnObject(storage, caller, url);
+  let givenUp: GivenUp | undefined;
+  const updated = await em.transactional(async (tx) => {
     const document = await getOwnDocument(tx, caller, documentId);
     const changes = changesTo<typeof rest>(document, rest);
     const changed = Object.keys(changes);
     tx.assign(document, changes);
+    await requireCategory(tx, rest.category_id);
     if (rest.product_id !== undefined || rest.product_type !== undefined) {
       const { product_type: productType = null, product_id: productId = null } = document;
       await requireProduct(tx, caller, { productType, productId });
     }
-    if (url !== undefined && url !== (await openUrl(sealer, document))) {
-      const { contentType, sizeBytes, sha256 } = await getOwnObject(storage, caller, url);
-      const urlSealed = await sealer.seal(placeOfUrl(documentId), url);
-      tx.assign(document, { url_sealed: urlSealed, content_type: contentType, size_bytes: sizeBytes, sha256 });
+    const carried = await openUrl(sealer, document);
+    if (url !== undefined && url !== carried) {
+      const { contentType, sizeBytes, sha256 } = await lockOwnObject(tx, storage, caller, url);
+      const sealed = { url_sealed: await sealer.seal(placeOfUrl(documentId), url), url_hash: hashOfUrl(url) };
+      tx.assign(document, { ...sealed, content_type: contentType, size_bytes: sizeBytes, sha256 });
+      givenUp = await giveUpObject(tx, sealer, carried);
       changed.push('url');
     }
     if (changed.length === 0) return document;
@@ -59,4 +68,6 @@ export async function updateDocument(
     });
     return document;
   });
+  if (givenUp !== undefined) await removeGivenUp(em, { storage, sealer }, givenUp);
+  return updated;
 }

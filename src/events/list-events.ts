@@ -63,7 +63,8 @@ export async function listEvents(
 export async function sweepReadEvents(em: EntityManager, limit = 10_000): Promise<number> {
   const rows = await em.execute<unknown[]>(
     `delete from events where id in (select id from events
-       where created_at < now() - interval '${readEventsKeptDays} days' and impact = 'LOW' limit ${limit}) returning id`,
+       where created_at < now() - interval '${readEventsKeptDays} days' and impact = 'LOW'
+         and event not in ('USER_LOGGED_IN', 'USER_LOGGED_OUT') limit ${limit}) returning id`,
   );
   return rows.length;
 }

@@ -4,6 +4,7 @@ import { sha256 } from '../shared/digest.ts';
 import { refuse } from '../shared/errors.ts';
 import { openFirstAccount } from './create-user.ts';
 import { hashPassword } from './password.ts';
+import { refuseGuessable } from './password-rules.ts';
 import { User } from './user.entity.ts';
 
 export interface AcceptInvitationInput {
@@ -15,10 +16,11 @@ export interface AcceptInvitationInput {
 /** Accepts an invitation once: the user becomes active with this password; an individual gets one IDR account. */
 export async function acceptInvitation(em: EntityManager, input: AcceptInvitationInput): Promise<User> {
   const tokenHash = sha256(input.token);
-  const findWaiting = `select i.id, i.user_id from invitations i join users u on u.id = i.user_id
+  const findWaiting = `select i.id, i.user_id, u.email from invitations i join users u on u.id = i.user_id
     where i.token_hash = ? and i.accepted_at is null and i.expires_at > now() and u.status = 'invited'`;
-  const [known] = await em.execute<object[]>(findWaiting, [tokenHash]);
+  const [known] = await em.execute<{ email: string }[]>(findWaiting, [tokenHash]);
   if (!known) refuseInvitation();
+  refuseGuessable(input.password, known.email);
   const passwordHash = await hashPassword(input.password);
   return em.transactional(async (tx) => {
     const [invitation] = await tx.execute<{ id: string; user_id: string }[]>(`${findWaiting} for update`, [tokenHash]);

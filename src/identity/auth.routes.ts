@@ -1,16 +1,19 @@
 import type { Context } from 'koa';
 import { z } from 'zod';
+import type { Dependencies } from '../dependencies.ts';
 import { open, signedIn } from '../http/access.ts';
 import { created } from '../http/answer.ts';
-import { email, password, text } from '../http/fields.ts';
+import { email, password, text, verbatimText } from '../http/fields.ts';
 import { createRoom } from '../http/room.ts';
 import { must } from '../shared/assert.ts';
 import { acceptInvitation } from './accept-invitation.ts';
 import { accessCookie, presentedToken } from './authenticate.ts';
-import { logIn } from './log-in.ts';
+import { changePassword } from './change-password.ts';
+import { type LoggedIn, logIn } from './log-in.ts';
+import { logOut, logOutEverywhere } from './log-out.ts';
 import { presentUser, UserAnswer } from './present-user.ts';
-import { revokeToken } from './revoke-token.ts';
 import { signUp } from './sign-up.ts';
+import { updateMe } from './update-me.ts';
 import { User } from './user.entity.ts';
 import { passwordMaximumCharacters } from './user.ts';
 
@@ -30,41 +33,47 @@ function setAccessCookie(ctx: Context, environment: string, token: string, maxAg
   });
 }
 
-const LogIn = z.strictObject({ email: text(254), password: z.string().min(1).max(passwordMaximumCharacters) });
+/** Signs a token for who has proved to be the user, and sets the cookie. */
+async function giveToken(ctx: Context, { tokens, config }: Dependencies, { user, ...proof }: LoggedIn) {
+  const { token, expiresInSeconds } = await tokens.sign({
+    userId: user.id,
+    userType: user.user_type,
+    organizationId: user.organization_id ?? null,
+    ...proof,
+  });
+  setAccessCookie(ctx, config.NODE_ENV, token, expiresInSeconds);
+  return { access_token: token, token_type: 'Bearer' as const, expires_in: expiresInSeconds };
+}
+
+const knownPassword = z.string().min(1).max(passwordMaximumCharacters).meta({ format: 'password' });
+const code = text(40).meta({ description: 'Of the authenticator app, or a recovery code; each is good for once.' });
+const LogIn = z.strictObject({ email: text(254), password: knownPassword, totp_code: code.nullish() });
+const Token = z.object({ access_token: z.string(), token_type: z.literal('Bearer'), expires_in: z.int() });
 
 room.post(
   '/login',
   {
     summary: 'Log in by e-mail address and password',
     description:
-      'After 10 failures of one account from one address, or 100 of one address, within 15 minutes: 429 with Retry-After.',
+      'With a second factor `totp_code` is needed, asked for after the right password (401 `totp_code: is required`). ' +
+      'After 10 failures of one account from one address, or 100 of one address, within 15 minutes: 429 with ' +
+      'Retry-After; those of the address do not hold back whom it has let in within 30 days.',
     access: open(),
     body: LogIn,
     answers: {
       200: z.object({
         message: z.string(),
-        data: z.object({
-          access_token: z.string(),
-          token_type: z.literal('Bearer'),
-          expires_in: z.int(),
-          user: UserAnswer,
-        }),
+        data: Token.extend({ user: UserAnswer }),
       }),
     },
     refusals: [401, 429],
   },
-  async ({ body, em, deps, ctx }) => {
-    const user = await logIn(em, { ...body, address: ctx.ip });
-    const { token, expiresInSeconds } = await deps.tokens.sign({
-      userId: user.id,
-      userType: user.user_type,
-      organizationId: user.organization_id ?? null,
-    });
-    setAccessCookie(ctx, deps.config.NODE_ENV, token, expiresInSeconds);
-    return {
-      message: 'Logged in',
-      data: { access_token: token, token_type: 'Bearer', expires_in: expiresInSeconds, user: presentUser(user) },
-    };
+  async ({ body, em, deps, ctx, requestId }) => {
+    const { email, password, totp_code } = body;
+    const totpCode = totp_code ?? undefined;
+    const loggedIn = await logIn(em, deps.sealer, { email, password, totpCode, address: ctx.ip, requestId });
+    const data = { ...(await giveToken(ctx, deps, loggedIn)), user: presentUser(loggedIn.user) };
+    return { message: 'Logged in', data };
   },
 );
 
@@ -75,12 +84,52 @@ room.post(
     access: signedIn({ scope: 'own token', whenReadOnly: true }),
     answers: { 200: z.object({ message: z.string() }) },
   },
-  async ({ em, deps, ctx }) => {
+  async ({ em, deps, ctx, caller, requestId }) => {
     const { token } = must(presentedToken(ctx), 'a signed-in request has a token');
     const { tokenId, expiresAt } = await deps.tokens.verify(token);
-    await revokeToken(em, tokenId, expiresAt);
+    await logOut(em, { userId: caller.userId, requestId, tokenId, expiresAt });
     setAccessCookie(ctx, deps.config.NODE_ENV, '', 0);
     return { message: 'Logged out' };
+  },
+);
+
+room.post(
+  '/logout-all',
+  {
+    summary: 'Log out everywhere: clears the cookie and ends every token of the user',
+    access: signedIn({ scope: 'own user', whenReadOnly: true }),
+    answers: { 200: z.object({ message: z.string() }) },
+  },
+  async ({ em, deps, ctx, caller, requestId }) => {
+    await logOutEverywhere(em, { userId: caller.userId, requestId });
+    setAccessCookie(ctx, deps.config.NODE_ENV, '', 0);
+    return { message: 'Logged out everywhere' };
+  },
+);
+
+room.put(
+  '/password',
+  {
+    summary: 'Change the own password',
+    description:
+      'Every earlier token ends; the answer carries a new one. A wrong `current_password` is a 400 and counts as a ' +
+      'failed login.',
+    access: signedIn({ scope: 'own user' }),
+    body: z.strictObject({ current_password: knownPassword, new_password: password() }),
+    answers: { 200: z.object({ message: z.string(), data: Token }) },
+    refusals: [429],
+  },
+  async ({ body, em, deps, ctx, caller, requestId }) => {
+    const user = await changePassword(em, {
+      caller,
+      requestId,
+      address: ctx.ip,
+      currentPassword: body.current_password,
+      newPassword: body.new_password,
+    });
+    const { token_generation: generation } = user;
+    const data = await giveToken(ctx, deps, { user, generation, secondFactor: caller.secondFactor });
+    return { message: 'Password changed', data };
   },
 );
 
@@ -104,6 +153,22 @@ room.get(
     const { roleId, roleName, permissions } = caller;
     const role = roleId && roleName ? { id: roleId, name: roleName } : null;
     return { message: 'Found', data: { ...presentUser(user), role, permissions: [...permissions].sort() } };
+  },
+);
+
+room.patch(
+  '/me',
+  {
+    summary: 'Change what I say of myself',
+    access: signedIn({ scope: 'own user' }),
+    body: z.strictObject({
+      name: text(200).optional(),
+      profile_picture: verbatimText(500).nullable().optional().meta({ description: 'A plain string; null clears it.' }),
+    }),
+    answers: { 200: z.object({ message: z.string(), data: UserAnswer }) },
+  },
+  async ({ body, em, caller, requestId }) => {
+    return { message: 'User updated', data: presentUser(await updateMe(em, { caller, requestId, changes: body })) };
   },
 );
 

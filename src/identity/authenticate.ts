@@ -5,6 +5,7 @@ import type { OrganizationStatus } from '../organizations/organization.ts';
 import { executePrepared } from '../prepared-statements.ts';
 import { refuse } from '../shared/errors.ts';
 import { type Caller, superAdminRoleName } from './caller.ts';
+import type { TokenClaims } from './tokens.ts';
 import type { UserType } from './user.ts';
 
 /** The cookie that carries an access token for browsers. */
@@ -15,7 +16,7 @@ export interface PresentedToken {
   by: 'bearer' | 'cookie';
 }
 
-const callerOf = 'select * from caller_of(?, ?)';
+const callerOf = 'select * from caller_of(?, ?, ?::integer, ?::timestamptz)';
 
 interface CallerRow {
   user_type: UserType;
@@ -48,8 +49,7 @@ export async function authenticate(
 ): Promise<Caller> {
   const presented = presentedToken(ctx);
   if (!presented) refuse('UNAUTHENTICATED', 'A token is needed');
-  const { userId, tokenId } = await deps.tokens.verify(presented.token);
-  const caller = await findCaller(em, userId, tokenId);
+  const caller = await findCaller(em, await deps.tokens.verify(presented.token));
   if (!caller) refuse('UNAUTHENTICATED', 'The token is not valid');
   const changes = !['GET', 'HEAD', 'OPTIONS'].includes(ctx.method);
   if (presented.by === 'cookie' && changes && !origins.has(ctx.get('origin'))) {
@@ -58,9 +58,10 @@ export async function authenticate(
   return caller;
 }
 
-/** The caller behind a valid token; null when the user is not active or the token is revoked. One query. */
-export async function findCaller(em: EntityManager, userId: string, tokenId: string): Promise<Caller | null> {
-  const [row] = await executePrepared<CallerRow>(em, callerOf, [userId, tokenId]);
+/** The caller behind a valid token; null when the user is not active or the token has been ended. One query. */
+async function findCaller(em: EntityManager, claims: TokenClaims): Promise<Caller | null> {
+  const { userId, tokenId, generation, issuedAt, secondFactor } = claims;
+  const [row] = await executePrepared<CallerRow>(em, callerOf, [userId, tokenId, generation, issuedAt]);
   if (!row) return null;
   return {
     userId,
@@ -72,5 +73,6 @@ export async function findCaller(em: EntityManager, userId: string, tokenId: str
     permissions: new Set(row.permissions ? row.permissions.split(' ') : []),
     isSuperAdmin: row.user_type === 'platform' && row.role_name === superAdminRoleName,
     tokenId,
+    secondFactor,
   };
 }

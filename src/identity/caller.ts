@@ -15,14 +15,16 @@ export interface Caller {
   isSuperAdmin: boolean;
   /** The id of the token (`jti`), which logout revokes. */
   tokenId: string;
+  /** Logged in with a second factor. */
+  secondFactor: boolean;
 }
 
 /** The facts about a caller that decide which accounts are its own. */
 export type Payer = Pick<Caller, 'userId' | 'userType' | 'organizationId'>;
 
 /** Who acts: a caller, or an operator at the command line, who may what a super admin may and is no user. */
-export type Actor = Pick<Caller, 'isSuperAdmin' | 'organizationId'> & { userId: string | null };
-export const operator: Actor = { userId: null, isSuperAdmin: true, organizationId: null };
+export type Actor = Pick<Caller, 'isSuperAdmin' | 'organizationId' | 'userType'> & { userId: string | null };
+export const operator: Actor = { userId: null, userType: 'platform', isSuperAdmin: true, organizationId: null };
 
 /** The name of the one role that is meant by "super admin" (decisions 1). */
 export const superAdminRoleName = 'platform_super_admin';

@@ -4,6 +4,7 @@ import { openAccount } from '../ledger/open-account.ts';
 import { refuse } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
 import { isUniqueViolation } from '../shared/postgres.ts';
+import { freeExpiredAddress } from './take-back-invitation.ts';
 import { User } from './user.entity.ts';
 import type { UserStatus, UserType } from './user.ts';
 
@@ -21,6 +22,7 @@ export interface NewUser {
 
 /** Writes a user and its event inside the caller's transaction; an e-mail address that is taken is refused with 400. */
 export async function createUser(tx: EntityManager, input: NewUser): Promise<User> {
+  await freeExpiredAddress(tx, input.email, input.actorId, input.requestId);
   const user = tx.create(User, {
     id: newId(),
     email: input.email,

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { getDefaultRole, lockRole } from '../access/find-role.ts';
 import { defaultRoleNames, requireFittingRole, requireGrantable, requireVisibleRole } from '../access/role.ts';
+import { requireTakeable } from '../access/role-holders.ts';
 import { findPermissionNames } from '../access/role-permissions.ts';
 import { recordEvent } from '../events/record-event.ts';
 import { Organization } from '../organizations/organization.entity.ts';
@@ -11,6 +12,7 @@ import { newId } from '../shared/ids.ts';
 import { type Caller, isPlatform, requirePermission } from './caller.ts';
 import { createUser } from './create-user.ts';
 import { invitationDays, invitePermissions } from './invitation.ts';
+import { freeExpiredAddress, requireRightOverInvited } from './take-back-invitation.ts';
 import { User } from './user.entity.ts';
 import type { UserType } from './user.ts';
 
@@ -36,6 +38,7 @@ export interface Invitation {
 async function organizationFor(em: EntityManager, input: InviteUserInput): Promise<string | null> {
   const { caller, userType, organizationId } = input;
   if (userType === 'platform') {
+    if (!isPlatform(caller)) refuse('FORBIDDEN', 'user_type: only platform users invite users of type platform');
     if (organizationId !== undefined) refuse('REQUEST_INVALID', 'organization_id: a platform user has none');
     return null;
   }
@@ -56,7 +59,8 @@ async function organizationFor(em: EntityManager, input: InviteUserInput): Promi
 
 /**
  * Invites a user with a role (without one: the default role of the type). Inviting grants the role's permissions, so
- * the inviter must hold every one. A user who has not accepted yet may be invited again; the older token is void then.
+ * the inviter must hold every one. A user who has not accepted yet may be invited again, whom a super admin invited by
+ * super admins only (403); the older token is void then. Once an invitation has expired its address is free.
  */
 export async function inviteUser(em: EntityManager, input: InviteUserInput): Promise<Invitation> {
   const { caller, requestId, email, name, userType } = input;
@@ -67,10 +71,15 @@ export async function inviteUser(em: EntityManager, input: InviteUserInput): Pro
     const roleId = input.roleId ?? (await getDefaultRole(tx, defaultRoleNames[userType])).id;
     const role = await lockRole(tx, roleId, 'hold');
     requireVisibleRole(caller, role);
-    requireFittingRole(role, { user_type: userType, organization_id: organizationId });
+    requireFittingRole(caller, role, { user_type: userType, organization_id: organizationId });
     requireGrantable(caller, await findPermissionNames(tx, roleId));
 
+    await freeExpiredAddress(tx, email, caller.userId, requestId);
     const waiting = await findInvited(tx, { email, userType, organizationId });
+    if (waiting) {
+      await requireRightOverInvited(tx, caller, waiting.id);
+      await requireTakeable(tx, caller, waiting);
+    }
     const user =
       waiting ??
       (await createUser(tx, {
@@ -90,8 +99,9 @@ export async function inviteUser(em: EntityManager, input: InviteUserInput): Pro
     const id = newId();
     const expiresAt = new Date(Date.now() + invitationDays * 24 * 60 * 60 * 1000);
     await tx.execute(
-      'insert into invitations (id, user_id, token_hash, expires_at, created_by) values (?, ?, ?, ?, ?)',
-      [id, user.id, sha256(token), expiresAt, caller.userId],
+      `insert into invitations (id, user_id, token_hash, expires_at, created_by, by_super_admin)
+       values (?, ?, ?, ?, ?, ?)`,
+      [id, user.id, sha256(token), expiresAt, caller.userId, caller.isSuperAdmin],
     );
     await recordEvent(tx, {
       event: 'RESOURCE_CREATED',

@@ -1,33 +1,117 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Sealer } from '../encryption/sealer.ts';
+import { recordEvent } from '../events/record-event.ts';
 import { refuse } from '../shared/errors.ts';
-import { loginAttempt, recordLoginFailure, refuseThrottled } from './login-failures.ts';
+import {
+  type LoginAttempt,
+  loginAttempt,
+  recordLoginFailure,
+  refuseThrottled,
+  rememberLogin,
+} from './login-failures.ts';
 import { verifyPassword } from './password.ts';
+import { findSecondFactor, type SecondFactor, spendCode } from './second-factor.ts';
 import { User } from './user.entity.ts';
+import type { UserStatus } from './user.ts';
 
 export interface LogInInput {
   email: string;
   password: string;
+  /** A code of the second factor, or a recovery code. */
+  totpCode: string | undefined;
   /** The network address the request came from. */
   address: string;
+  requestId: string;
+}
+
+export interface LoggedIn {
+  user: User;
+  /** Of the tokens that were valid when the password was checked. */
+  generation: number;
+  secondFactor: boolean;
+}
+
+interface Account {
+  id: string;
+  status: UserStatus;
+  password_hash: string | null;
+  token_generation: number;
 }
 
 /**
- * The active user with this e-mail and password. An unknown address, a wrong password, an invited and a suspended
- * user get the same 401 after the same work; too many failures a 429, also for the right password.
+ * The active user with this e-mail and password, and a code where there is a second factor. An unknown address, a wrong
+ * password, an invited and a suspended user get the same 401 after the same work; a missing and a wrong code are told
+ * after the right password only; too many failures are a 429, also for the right password.
  */
-export async function logIn(em: EntityManager, { email, password, address }: LogInInput): Promise<User> {
+export async function logIn(em: EntityManager, sealer: Sealer, input: LogInInput): Promise<LoggedIn> {
+  const { email, password, totpCode, address, requestId } = input;
   const attempt = loginAttempt(email, address);
   await refuseThrottled(em, attempt);
-  const [found] = await em.execute<{ id: string; status: string; password_hash: string | null }[]>(
-    'select id, status, password_hash from users where lower(email) = lower(?)',
+  const [found] = await em.execute<Account[]>(
+    'select id, status, password_hash, token_generation from users where lower(email) = lower(?)',
     [email.trim()],
   );
   const matches = await verifyPassword(found?.password_hash ?? null, password);
   if (!found || !matches || found.status !== 'active') {
-    await recordLoginFailure(em, attempt);
+    await recordFailure(em, { attempt, userId: found?.id, reason: 'password', requestId });
     refuse('UNAUTHENTICATED', 'The e-mail address or the password is wrong');
   }
   // Others may have failed while this password was checked: a guess among many at once gains nothing.
   await refuseThrottled(em, attempt);
-  return em.findOneOrFail(User, found.id);
+  const begun = await findSecondFactor(em, found.id);
+  const factor = begun?.confirmed_at ? begun : null;
+  if (factor && totpCode === undefined) refuse('UNAUTHENTICATED', 'totp_code: is required');
+  const user = await em.transactional(async (tx) => {
+    if (factor && !(await spendCode(tx, sealer, factor, totpCode ?? ''))) return null;
+    return enter(tx, { attempt, userId: found.id, factor, requestId });
+  });
+  if (user === null) {
+    await recordFailure(em, { attempt, userId: found.id, reason: 'totp_code', requestId });
+    refuse('UNAUTHENTICATED', 'totp_code: is wrong or was used already');
+  }
+  return { user, generation: found.token_generation, secondFactor: factor !== null };
+}
+
+interface Entering {
+  attempt: LoginAttempt;
+  userId: string;
+  factor: SecondFactor | null;
+  requestId: string;
+}
+
+async function enter(tx: EntityManager, { attempt, userId, factor, requestId }: Entering): Promise<User> {
+  await rememberLogin(tx, attempt);
+  await recordEvent(tx, {
+    event: 'USER_LOGGED_IN',
+    impact: 'LOW',
+    resourceType: 'user',
+    resourceId: userId,
+    actorId: userId,
+    requestId,
+    data: { second_factor: factor !== null },
+  });
+  return tx.findOneOrFail(User, userId);
+}
+
+interface Failure {
+  attempt: LoginAttempt;
+  userId: string | undefined;
+  reason: 'password' | 'totp_code';
+  requestId: string;
+}
+
+/** Counts the failure; that of a known account leaves an event, whose actor nobody knows. */
+async function recordFailure(em: EntityManager, { attempt, userId, reason, requestId }: Failure): Promise<void> {
+  await em.transactional(async (tx) => {
+    await recordLoginFailure(tx, attempt);
+    if (userId === undefined) return;
+    await recordEvent(tx, {
+      event: 'USER_LOGIN_FAILED',
+      resourceType: 'user',
+      resourceId: userId,
+      actorId: null,
+      requestId,
+      data: { reason },
+    });
+  });
 }

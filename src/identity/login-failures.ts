@@ -2,11 +2,14 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import ipaddr from 'ipaddr.js';
 import { sha256 } from '../shared/digest.ts';
 import { refuse } from '../shared/errors.ts';
+import { User } from './user.entity.ts';
 
 /** Failed logins that are tolerated within the window (decisions 1). */
 const failuresPerAccountAndAddress = 10;
 const failuresPerAddress = 100;
 const windowMinutes = 15;
+/** Who logged in well from an address within this is not held back by what others do there. */
+const knownDays = 30;
 
 /** Who tries: the account as a digest (it may belong to nobody), and the network address. */
 export interface LoginAttempt {
@@ -25,7 +28,10 @@ export function loginAttempt(email: string, address: string): LoginAttempt {
   return { account: sha256(email.trim().toLowerCase()), address: countedAddress(address) };
 }
 
-/** Refuses with TOO_MANY_REQUESTS while the account from this address, or the address, has failed too often. */
+/**
+ * Refuses with TOO_MANY_REQUESTS while the account from this address, or the address, has failed too often. Strangers
+ * behind an address do not lock out those who are known to log in there.
+ */
 export async function refuseThrottled(em: EntityManager, { account, address }: LoginAttempt): Promise<void> {
   const wait = (limit: number) =>
     `ceil(extract(epoch from (array_agg(failed_at order by failed_at desc))[${limit}] + interval '${windowMinutes} minutes' - clock_timestamp()))`;
@@ -33,8 +39,10 @@ export async function refuseThrottled(em: EntityManager, { account, address }: L
     `select (select ${wait(failuresPerAccountAndAddress)} from login_failures
              where address = ? and account_hash = ? and failed_at > clock_timestamp() - interval '${windowMinutes} minutes') as by_account,
             (select ${wait(failuresPerAddress)} from login_failures
-             where address = ? and failed_at > clock_timestamp() - interval '${windowMinutes} minutes') as by_address`,
-    [address, account, address],
+             where address = ? and failed_at > clock_timestamp() - interval '${windowMinutes} minutes'
+               and not exists (select from known_logins k where k.account_hash = ? and k.address = ?
+                 and k.logged_in_at > clock_timestamp() - interval '${knownDays} days')) as by_address`,
+    [address, account, address, account, address],
   );
   const seconds = Math.max(Number(row.by_account ?? 0), Number(row.by_address ?? 0));
   if (row.by_account === null && row.by_address === null) return;
@@ -48,4 +56,34 @@ export async function recordLoginFailure(em: EntityManager, { account, address }
     `delete from login_failures where id in (select id from login_failures
      where failed_at < clock_timestamp() - interval '${windowMinutes} minutes' order by failed_at limit 100 for update skip locked)`,
   );
+}
+
+/** Remembers that the account logged in well from this address, and forgets what is older than that counts. */
+export async function rememberLogin(tx: EntityManager, { account, address }: LoginAttempt): Promise<void> {
+  await tx.execute(
+    `insert into known_logins (account_hash, address) values (?, ?)
+     on conflict (account_hash, address) do update set logged_in_at = excluded.logged_in_at`,
+    [account, address],
+  );
+  await tx.execute(
+    `delete from known_logins where (account_hash, address) in (select account_hash, address from known_logins
+     where logged_in_at < clock_timestamp() - interval '${knownDays} days' limit 100 for update skip locked)`,
+  );
+}
+
+/**
+ * Runs `guess` in a transaction for somebody who is logged in and proves it again by a code: null means that the code is
+ * wrong, which counts as a failed login of this account and address. Refuses it with REQUEST_INVALID naming `code`.
+ */
+export async function guardGuesses<T>(
+  em: EntityManager,
+  { userId, address }: { userId: string; address: string },
+  guess: (tx: EntityManager) => Promise<T | null>,
+): Promise<T> {
+  const attempt = loginAttempt((await em.findOneOrFail(User, userId)).email, address);
+  await refuseThrottled(em, attempt);
+  const result = await em.fork().transactional(guess);
+  if (result !== null) return result;
+  await recordLoginFailure(em, attempt);
+  return refuse('REQUEST_INVALID', 'code: is wrong or was used already');
 }

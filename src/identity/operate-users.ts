@@ -3,7 +3,10 @@ import { getDefaultRole } from '../access/find-role.ts';
 import { recordEvent } from '../events/record-event.ts';
 import { refuse } from '../shared/errors.ts';
 import { createUser } from './create-user.ts';
+import { endTokens, lockUserRow } from './end-tokens.ts';
 import { hashPassword } from './password.ts';
+import { refuseGuessable } from './password-rules.ts';
+import { forgetSecondFactor } from './remove-totp.ts';
 import { User } from './user.entity.ts';
 import { passwordMaximumCharacters, passwordMinimumCharacters } from './user.ts';
 
@@ -12,7 +15,7 @@ export async function createPlatformUser(
   em: EntityManager,
   input: { email: string; name: string; password: string; role: 'platform_super_admin' | 'platform_admin' },
 ): Promise<User> {
-  const passwordHash = await hashPassword(requirePassword(input.password));
+  const passwordHash = await hashPassword(requirePassword(input.password, input.email));
   if (!/^[^\s@]+@[^\s@]+$/.test(input.email)) refuse('REQUEST_INVALID', 'email: must be an e-mail address');
   return em.transactional(async (tx) => {
     const role = await getDefaultRole(tx, input.role);
@@ -36,12 +39,13 @@ export async function getUserByEmail(em: EntityManager, email: string): Promise<
   return row ? em.findOneOrFail(User, row.id) : refuse('NOT_FOUND', 'There is no user with this address');
 }
 
-/** Gives a user a new password. A user who was only invited stays so. */
+/** Gives a user a new password and ends every token. A user who was only invited stays so. */
 export async function setPassword(em: EntityManager, email: string, password: string): Promise<User> {
-  const passwordHash = await hashPassword(requirePassword(password));
+  const passwordHash = await hashPassword(requirePassword(password, email));
   return em.transactional(async (tx) => {
-    const user = await getUserByEmail(tx, email);
+    const user = await lockUserRow(tx, (await getUserByEmail(tx, email)).id);
     tx.assign(user, { password_hash: passwordHash, updated_at: new Date() });
+    endTokens(user);
     await tx.flush();
     await recordEvent(tx, {
       event: 'RESOURCE_UPDATED',
@@ -55,12 +59,22 @@ export async function setPassword(em: EntityManager, email: string, password: st
   });
 }
 
-function requirePassword(password: string): string {
+/** Takes the second factor of a user away who has lost it with its recovery codes. */
+export async function removeSecondFactor(em: EntityManager, email: string): Promise<User> {
+  return em.transactional(async (tx) => {
+    const user = await lockUserRow(tx, (await getUserByEmail(tx, email)).id);
+    await forgetSecondFactor(tx, { userId: user.id, actorId: null, requestId: null });
+    return user;
+  });
+}
+
+function requirePassword(password: string, email: string): string {
   if (password.length < passwordMinimumCharacters || password.length > passwordMaximumCharacters) {
     refuse(
       'REQUEST_INVALID',
       `password: must have ${passwordMinimumCharacters} to ${passwordMaximumCharacters} characters`,
     );
   }
+  refuseGuessable(password, email);
   return password;
 }

@@ -1,9 +1,10 @@
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { keepSuperAdmin, requireRightOverHolder } from '../access/assign-role.ts';
+import { keepSuperAdmin, requireRightOverHolder } from '../access/role-holders.ts';
 import { recordEvent } from '../events/record-event.ts';
 import { refuse } from '../shared/errors.ts';
 import type { Actor } from './caller.ts';
+import { endTokens } from './end-tokens.ts';
 import { User } from './user.entity.ts';
 
 export interface SetUserStatusInput {
@@ -14,7 +15,7 @@ export interface SetUserStatusInput {
 }
 
 /**
- * Suspends a user, whose tokens stop working at once, or lets a suspended one back in: one who has not accepted the
+ * Suspends a user, whose tokens end at once and for good, or lets a suspended one back in: one who has not accepted the
  * invitation yet is `invited` again. The last super admin is not suspended (400).
  */
 export async function setUserStatus(em: EntityManager, input: SetUserStatusInput): Promise<User> {
@@ -33,6 +34,7 @@ export async function setUserStatus(em: EntityManager, input: SetUserStatusInput
     if (status === 'suspended') await keepSuperAdmin(tx, caller, user);
     const next = status === 'active' && !user.password_hash ? 'invited' : status;
     tx.assign(user, { status: next, updated_at: new Date() });
+    if (next === 'suspended') endTokens(user);
     await tx.flush();
     await recordEvent(tx, {
       event: 'RESOURCE_UPDATED',

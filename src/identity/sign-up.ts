@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { getDefaultRole } from '../access/find-role.ts';
 import { createUser, openFirstAccount } from './create-user.ts';
 import { hashPassword } from './password.ts';
+import { refuseGuessable } from './password-rules.ts';
 import type { User } from './user.entity.ts';
 
 export interface SignUpInput {
@@ -11,8 +12,12 @@ export interface SignUpInput {
   requestId: string | null;
 }
 
-/** Signs up an individual: a user with the default role `individual_user` and one IDR account. */
+/**
+ * Signs up an individual: a user with the default role `individual_user` and one IDR account. Refuses with 400 a taken
+ * address and a guessable password.
+ */
 export async function signUp(em: EntityManager, { name, email, password, requestId }: SignUpInput): Promise<User> {
+  refuseGuessable(password, email);
   const passwordHash = await hashPassword(password);
   return em.transactional(async (tx) => {
     const role = await getDefaultRole(tx, 'individual_user');

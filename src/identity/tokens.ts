@@ -1,5 +1,13 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
-import { createRemoteJWKSet, decodeJwt, type JWK, type JWTVerifyGetKey, jwtVerify, SignJWT } from 'jose';
+import {
+  createRemoteJWKSet,
+  decodeJwt,
+  type JWK,
+  type JWTPayload,
+  type JWTVerifyGetKey,
+  jwtVerify,
+  SignJWT,
+} from 'jose';
 import type { Config } from '../config.ts';
 import type { Sealer } from '../encryption/sealer.ts';
 import { budgets } from '../shared/budgets.ts';
@@ -15,12 +23,21 @@ export interface TokenClaims {
   userId: string;
   tokenId: string;
   expiresAt: Date;
+  /** Which generation of the user's tokens it belongs to; null for a token of another issuer, which ends by its issue. */
+  generation: number | null;
+  /** Null when the issuer does not say. */
+  issuedAt: Date | null;
+  /** Whether it was given for a password and a second factor. */
+  secondFactor: boolean;
 }
 
 export interface TokenSubject {
   userId: string;
   userType: UserType;
   organizationId: string | null;
+  /** The user's `token_generation` as it was when the password was checked; 0 unless said. */
+  generation?: number;
+  secondFactor?: boolean;
 }
 
 export interface Tokens {
@@ -33,6 +50,8 @@ export interface Tokens {
 }
 
 const tokenType = 'at+jwt';
+/** How the claim `amr` names a one-time code (RFC 8176). */
+const secondFactorMethod = 'otp';
 /** Tokens whose signature was verified and that are remembered, at most; about 10 MB. */
 const verifiedTokensKept = 20_000;
 
@@ -90,7 +109,10 @@ export function createTokens({ config, orm, sealer }: TokensInput): Tokens {
       typ: tokenType,
       requiredClaims: ['sub', 'jti', 'exp', 'iat'],
     });
-    const claims = claimsOf(payload.sub, payload.jti, payload.exp);
+    const { generation = 0, amr = [] } = payload;
+    if (!Number.isSafeInteger(generation)) throw unauthenticated();
+    const secondFactor = Array.isArray(amr) && amr.includes(secondFactorMethod);
+    const claims = { ...claimsOf(payload, payload.jti), generation: Number(generation), secondFactor };
     return rememberVerified(token, claims, protectedHeader.kid ?? '');
   }
 
@@ -103,13 +125,18 @@ export function createTokens({ config, orm, sealer }: TokensInput): Tokens {
       requiredClaims: ['sub', 'jti', 'exp'],
     });
     // An external id is kept apart from ours; without one a token could not be revoked.
-    return claimsOf(payload.sub, sha256(`${issuer} ${payload.jti}`), payload.exp);
+    return claimsOf(payload, sha256(`${issuer} ${payload.jti}`));
   }
 
   return {
-    async sign({ userId, userType, organizationId }) {
+    async sign({ userId, userType, organizationId, generation = 0, secondFactor = false }) {
       const { id, key } = await keys.signer();
-      const token = await new SignJWT({ user_type: userType, organization_id: organizationId })
+      const token = await new SignJWT({
+        user_type: userType,
+        organization_id: organizationId,
+        generation,
+        amr: ['pwd', ...(secondFactor ? [secondFactorMethod] : [])],
+      })
         .setProtectedHeader({ alg: 'EdDSA', kid: id, typ: tokenType })
         .setIssuer(config.AUTH_ISSUER)
         .setAudience(config.AUTH_AUDIENCE)
@@ -137,10 +164,12 @@ export function createTokens({ config, orm, sealer }: TokensInput): Tokens {
   };
 }
 
-function claimsOf(userId: unknown, tokenId: unknown, expiresAt: unknown): TokenClaims {
-  if (typeof userId !== 'string' || !isUuid(userId)) throw unauthenticated();
-  if (typeof tokenId !== 'string' || typeof expiresAt !== 'number') throw unauthenticated();
-  return { userId, tokenId, expiresAt: new Date(expiresAt * 1000) };
+/** What every token says; of another issuer's no more is believed than who it is for, and from when until when. */
+function claimsOf({ sub, exp, iat }: JWTPayload, tokenId: unknown): TokenClaims {
+  if (typeof sub !== 'string' || !isUuid(sub)) throw unauthenticated();
+  if (typeof tokenId !== 'string' || typeof exp !== 'number') throw unauthenticated();
+  const issuedAt = iat === undefined ? null : new Date(iat * 1000);
+  return { userId: sub, tokenId, expiresAt: new Date(exp * 1000), generation: null, issuedAt, secondFactor: false };
 }
 
 /** jose names what is wrong with a token by a code; its TypeErrors come from texts that are no token at all. */

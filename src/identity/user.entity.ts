@@ -14,6 +14,8 @@ const UserSchema = defineEntity({
     profile_picture: p.string().length(500).nullable(),
     status: p.text().$type<UserStatus>(),
     password_hash: p.text().nullable().hidden(),
+    token_generation: p.integer().default(0),
+    tokens_ended_at: p.datetime().nullable(),
     created_at: p.datetime().onCreate(() => new Date()),
     updated_at: p.datetime().onCreate(() => new Date()),
   },

@@ -5,9 +5,11 @@ import { email, text, timestamp, uuid } from '../http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../http/paging.ts';
 import { createRoom } from '../http/room.ts';
 import { getVisibleUser, listUsers } from './find-user.ts';
+import { invitePermissions } from './invitation.ts';
 import { inviteUser } from './invite-user.ts';
 import { presentUser, UserAnswer } from './present-user.ts';
 import { setUserStatus } from './set-user-status.ts';
+import { takeBackInvitation } from './take-back-invitation.ts';
 import { userStatuses, userTypes } from './user.ts';
 
 const room = createRoom({ prefix: '/v1/users', tag: 'Users', description: 'Users, invitations, suspension.' });
@@ -20,7 +22,7 @@ room.post(
   {
     summary: 'Invite a user',
     description:
-      'The answer carries the one-time token, shown once, valid for seven days. Without `role_id` the default role of the type is given.',
+      'The answer carries the one-time token, shown once, valid for seven days; afterwards the address is free again. Without `role_id` the default role of the type is given.',
     access: signedIn({
       scope: 'platform: all; others: their own organization',
       note: 'By `user_type`: `invite-individual-user`, `invite-organization-admin` or `invite-platform-admin`',
@@ -55,6 +57,27 @@ room.post(
   },
 );
 
+const userId = z.object({ user_id: uuid() });
+
+room.delete(
+  '/invitations/:user_id',
+  {
+    summary: 'Take an invitation back',
+    description:
+      'Needs the permission to invite this type of user. Its token is void, the user is gone and the address free. 400 once it has been accepted. Whom a super admin ' +
+      'invited, super admins alone invite anew or turn away.',
+    // Which of them it takes is decided by the type of the user.
+    access: allow(Object.values(invitePermissions), { scope: 'platform: all; others: their own organization' }),
+    params: userId,
+    answers: { 200: z.object({ message }) },
+    refusals: [404],
+  },
+  async ({ params, caller, em, requestId }) => {
+    await takeBackInvitation(em, { caller, userId: params.user_id, requestId });
+    return { message: 'Invitation taken back' };
+  },
+);
+
 room.get(
   '/',
   {
@@ -73,8 +96,6 @@ room.get(
     return { message: 'Users found', data: { items: users.map(presentUser), ...presentPage(query, total) } };
   },
 );
-
-const userId = z.object({ user_id: uuid() });
 
 room.get(
   '/:user_id',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { embedDocuments } from '../documents/embed-documents.ts';
-import { DocumentAnswer } from '../documents/present-document.ts';
+import { embeddedDocumentsFields } from '../documents/present-document.ts';
 import { recordRead } from '../events/record-event.ts';
 import { allow } from '../http/access.ts';
 import { amount, timestamp, uuid } from '../http/fields.ts';
@@ -33,7 +33,7 @@ const TransactionShape = z
   })
   .meta({ id: 'Transaction' });
 
-const TransactionDetail = TransactionShape.extend({ documents: z.array(DocumentAnswer) }).meta({
+const TransactionDetail = TransactionShape.extend(embeddedDocumentsFields).meta({
   id: 'TransactionDetail',
 });
 
@@ -93,12 +93,12 @@ room.get(
   },
   async ({ em, deps, caller, params }) => {
     const transaction = await getTransaction(em, caller, params.id);
-    const documents = await embedDocuments(em, { caller, deps }, 'transaction', [transaction.id]);
+    const embedded = await embedDocuments(em, { caller, deps }, 'transaction', transaction.id);
     return {
       status: 'success',
       statusCode: 200,
       message: 'Transaction found',
-      data: { transaction: { ...presentTransaction(transaction), documents: documents.get(transaction.id) ?? [] } },
+      data: { transaction: { ...presentTransaction(transaction), ...embedded } },
     };
   },
 );

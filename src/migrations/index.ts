@@ -16,6 +16,8 @@ import { M0015WhoseMoney } from './m0015-whose-money.ts';
 import { M0016Resend } from './m0016-resend.ts';
 import { M0017Sweeps } from './m0017-sweeps.ts';
 import { M0018CallbacksAndCosts } from './m0018-callbacks-and-costs.ts';
+import { M0019Accounts } from './m0019-accounts.ts';
+import { M0020Records } from './m0020-records.ts';
 
 /** Every migration in order, by name: one file per change, never edited after landing. */
 export const migrations = [
@@ -36,4 +38,6 @@ export const migrations = [
   { name: 'm0016-resend', class: M0016Resend },
   { name: 'm0017-sweeps', class: M0017Sweeps },
   { name: 'm0018-callbacks-and-costs', class: M0018CallbacksAndCosts },
+  { name: 'm0019-accounts', class: M0019Accounts },
+  { name: 'm0020-records', class: M0020Records },
 ] satisfies { name: string; class: new (...args: ConstructorParameters<typeof Migration>) => Migration }[];

@@ -3,6 +3,7 @@ import { getDefaultRole } from '../access/find-role.ts';
 import { recordEvent } from '../events/record-event.ts';
 import { createUser, openFirstAccount } from '../identity/create-user.ts';
 import { hashPassword } from '../identity/password.ts';
+import { refuseGuessable } from '../identity/password-rules.ts';
 import type { User } from '../identity/user.entity.ts';
 import { newId } from '../shared/ids.ts';
 import { Organization } from './organization.entity.ts';
@@ -23,6 +24,7 @@ export async function signUpOrganization(
   em: EntityManager,
   input: SignUpOrganizationInput,
 ): Promise<{ organization: Organization; admin: User; accountId: string }> {
+  refuseGuessable(input.admin.password, input.admin.email, 'admin.password');
   const passwordHash = await hashPassword(input.admin.password);
   const { requestId } = input;
   return em.transactional(async (tx) => {

@@ -1,7 +1,7 @@
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordEvent } from '../events/record-event.ts';
-import type { Actor } from '../identity/caller.ts';
+import { type Actor, isOrganizationAdmin } from '../identity/caller.ts';
 import { refuse } from '../shared/errors.ts';
 import { Organization } from './organization.entity.ts';
 import type { OrganizationStatus } from './organization.ts';
@@ -22,7 +22,7 @@ export interface UpdateOrganizationInput {
 
 /**
  * Changes an organization. Only a super admin may edit another than the own one: everybody else gets 401, as
- * documented. Its status is the super admin's; its own admins may only set `inactive` (403).
+ * documented. Its status is the super admin's; its own users of type `organization` may only set `inactive` (403).
  */
 export async function updateOrganization(em: EntityManager, input: UpdateOrganizationInput): Promise<Organization> {
   const { caller, requestId, organizationId } = input;
@@ -30,8 +30,12 @@ export async function updateOrganization(em: EntityManager, input: UpdateOrganiz
     if (caller.organizationId !== organizationId) {
       refuse('FOREIGN_ORGANIZATION', 'Only a platform super admin may edit another organization');
     }
-    if (input.changes.status !== undefined && input.changes.status !== 'inactive') {
-      refuse('FORBIDDEN', 'status: only a platform super admin may set this; an organization may set itself inactive');
+    const { status } = input.changes;
+    if (status !== undefined && !(status === 'inactive' && isOrganizationAdmin(caller))) {
+      refuse(
+        'FORBIDDEN',
+        "status: only a platform super admin may set this; an organization's admins may set inactive",
+      );
     }
   }
   const changes = Object.fromEntries(Object.entries(input.changes).filter(([, value]) => value !== undefined));

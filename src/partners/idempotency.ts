@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Sealer } from '../encryption/sealer.ts';
 import { refuse } from '../shared/errors.ts';
 import { answersKeptDays } from './partner.ts';
 
@@ -14,6 +15,9 @@ export interface KeptAnswer {
   /** As it was sent, byte for byte. */
   body: Buffer;
 }
+
+/** Answers in the clear that one round seals; the next goes on. */
+const sealedAtOnce = 5000;
 
 export type WebhookedResource = 'payment' | 'payout';
 
@@ -46,57 +50,88 @@ export async function claimPartnerKey(
 }
 
 interface KeyRow {
+  id: string;
   fingerprint: string;
   resource_id: string;
   answer_status: number | null;
+  /** Kept by the release before. */
   answer_body: Buffer | null;
+  answer_sealed: string | null;
 }
+
+const placeOfAnswer = (id: string) => ({ table: 'partner_idempotency_keys', column: 'answer_sealed', row: id });
 
 /** What is known under this key: the resource that it made and the first answer, each null while there is none. */
 export async function findUnderKey(
   em: EntityManager,
+  sealer: Sealer,
   { partnerId, keyHash, fingerprint }: PartnerKeyClaim & { partnerId: string },
 ): Promise<{ resourceId: string | null; answer: KeptAnswer | null }> {
   const [row] = await em.execute<KeyRow[]>(
-    `select fingerprint, resource_id, answer_status, answer_body from partner_idempotency_keys
+    `select id, fingerprint, resource_id, answer_status, answer_body, answer_sealed from partner_idempotency_keys
      where partner_id = ? and key_hash = ?`,
     [partnerId, keyHash],
   );
   if (row === undefined) return { resourceId: null, answer: null };
   if (row.fingerprint !== fingerprint) reused();
-  const { answer_status: status, answer_body: body } = row;
+  const { answer_status: status, answer_sealed: sealed } = row;
+  const body = sealed === null ? row.answer_body : Buffer.from(await sealer.open(placeOfAnswer(row.id), sealed));
   return { resourceId: row.resource_id, answer: status === null || body === null ? null : { status, body } };
 }
 
 /**
- * Keeps the first answer under this key and says what is kept, and whether it was this one. A key under which nothing
+ * Keeps the first answer under this key, sealed, for it may hold a bank account number, and says what is kept, and whether it was this one. A key under which nothing
  * was made stays free. Refuses a key that is attached to another request.
  */
 export async function keepAnswer(
   em: EntityManager,
+  sealer: Sealer,
   claim: PartnerKeyClaim & { partnerId: string },
   answer: KeptAnswer,
 ): Promise<KeptAnswer & { first: boolean }> {
-  const kept = await em.execute<unknown[]>(
-    `update partner_idempotency_keys set answer_status = ?, answer_body = ?, answered_at = now()
-     where partner_id = ? and key_hash = ? and fingerprint = ? and answer_status is null returning 1`,
-    [answer.status, answer.body, claim.partnerId, claim.keyHash, claim.fingerprint],
+  const [free] = await em.execute<{ id: string }[]>(
+    `select id from partner_idempotency_keys
+     where partner_id = ? and key_hash = ? and fingerprint = ? and answer_status is null`,
+    [claim.partnerId, claim.keyHash, claim.fingerprint],
   );
-  if (kept.length > 0) return { ...answer, first: true };
-  const { answer: earlier } = await findUnderKey(em, claim);
+  if (free !== undefined) {
+    const sealed = await sealer.seal(placeOfAnswer(free.id), answer.body.toString());
+    const kept = await em.execute<unknown[]>(
+      `update partner_idempotency_keys set answer_status = ?, answer_sealed = ?, answered_at = now()
+       where id = ? and answer_status is null returning 1`,
+      [answer.status, sealed, free.id],
+    );
+    if (kept.length > 0) return { ...answer, first: true };
+  }
+  const { answer: earlier } = await findUnderKey(em, sealer, claim);
   return earlier === null ? { ...answer, first: true } : { ...earlier, first: false };
 }
 
 /**
- * Forgets answers older than they are kept, up to `limit` of them; returns how many. The key itself stays attached to
- * what it made: however old a retry is, it never makes a second payment.
+ * Forgets answers that were given longer ago than they are kept, up to `limit` of them, and returns how many; and seals
+ * those that the release before kept in the clear. The key itself stays attached to what it made: however old a retry is,
+ * it never makes a second payment.
  */
-export async function sweepPartnerAnswers(em: EntityManager, limit = 10_000): Promise<number> {
+export async function sweepPartnerAnswers(em: EntityManager, sealer: Sealer, limit = 10_000): Promise<number> {
   const rows = await em.execute<unknown[]>(
-    `update partner_idempotency_keys set answer_status = null, answer_body = null
-     where (partner_id, key_hash) in (select partner_id, key_hash from partner_idempotency_keys
-       where answer_body is not null and created_at < now() - make_interval(days => ?) limit ?) returning 1`,
+    `update partner_idempotency_keys set answer_status = null, answer_body = null, answer_sealed = null
+     where id in (select id from partner_idempotency_keys
+       where answer_status is not null and answered_at < now() - make_interval(days => ?) limit ?) returning 1`,
     [answersKeptDays, limit],
   );
+  await sealClearAnswers(em, sealer);
   return rows.length;
+}
+
+async function sealClearAnswers(em: EntityManager, sealer: Sealer): Promise<void> {
+  const clear = await em.execute<{ id: string; answer_body: Buffer }[]>(
+    `select id, answer_body from partner_idempotency_keys where answer_body is not null limit ${sealedAtOnce}`,
+  );
+  for (const { id, answer_body } of clear) {
+    await em.execute(
+      `update partner_idempotency_keys set answer_body = null, answer_sealed = ?
+       where id = ? and answer_body is not null`,
+      [await sealer.seal(placeOfAnswer(id), answer_body.toString()), id],
+    );
+  }
 }

@@ -73,12 +73,12 @@ function readKey({ ctx }: PartnerKnock): string {
 type IdempotentCaller = PartnerCaller & { idempotency: NonNullable<PartnerCaller['idempotency']> };
 
 async function answerOnce(
-  { em, ctx, requestId }: PartnerKnock,
+  { em, ctx, deps, requestId }: PartnerKnock,
   caller: IdempotentCaller,
   proceed: (caller: PartnerCaller) => Promise<Answer>,
 ): Promise<Answer> {
   const claim = { partnerId: caller.partnerId, ...caller.idempotency };
-  const { resourceId, answer: first } = await findUnderKey(em, claim);
+  const { resourceId, answer: first } = await findUnderKey(em, deps.sealer, claim);
   if (first !== null) return replay(first);
   let made: KeptAnswer;
   try {
@@ -91,7 +91,7 @@ async function answerOnce(
     const body = Buffer.from(JSON.stringify(presentError(refusal, ctx.path, requestId)));
     made = { status: errorStatuses[error.code], body };
   }
-  const kept = await keepAnswer(em.fork(), claim, made);
+  const kept = await keepAnswer(em.fork(), deps.sealer, claim, made);
   return kept.first ? answer(kept.status, kept.body) : replay(kept);
 }
 

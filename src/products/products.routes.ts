@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { productTypes } from '../documents/document.ts';
 import { embedDocuments } from '../documents/embed-documents.ts';
-import { DocumentAnswer } from '../documents/present-document.ts';
+import { embeddedDocumentsFields } from '../documents/present-document.ts';
 import { allow } from '../http/access.ts';
 import { created } from '../http/answer.ts';
 import { amount, moneyString, text, timestamp, uuid } from '../http/fields.ts';
@@ -31,11 +31,10 @@ const ProductShape = z
 const ProductAnswer = z.object({ message: z.string(), data: ProductShape });
 const ProductDetailAnswer = z.object({
   message: z.string(),
-  data: ProductShape.extend({
-    documents: z
-      .array(DocumentAnswer)
-      .meta({ description: 'Of products of kind `investment` or `commodity_financing`.' }),
-  }).meta({ id: 'ProductDetail' }),
+  data: ProductShape.extend(embeddedDocumentsFields).meta({
+    id: 'ProductDetail',
+    description: 'Products of kind `investment` and `commodity_financing` have documents.',
+  }),
 });
 const managers = allow('manage-product', { userTypes: ['platform'], scope: 'all' });
 const readers = allow('read-product', { scope: 'all' });
@@ -102,11 +101,10 @@ room.get(
   async ({ em, deps, caller, params }) => {
     const { product, currentAmount } = await getProduct(em, params.product_id);
     const type = productTypes.find((one) => one === product.kind);
-    const documents = type && (await embedDocuments(em, { caller, deps }, type, [product.id])).get(product.id);
-    return {
-      message: 'Product found',
-      data: { ...presentProduct(product, currentAmount), documents: documents ?? [] },
-    };
+    const embedded = type
+      ? await embedDocuments(em, { caller, deps }, type, product.id)
+      : { documents: [], documents_total: 0 };
+    return { message: 'Product found', data: { ...presentProduct(product, currentAmount), ...embedded } };
   },
 );
 

@@ -5,6 +5,7 @@ import { refuse } from './errors.ts';
 export type Money = string;
 
 const Precise = Decimal.clone({ precision: 60, toExpNeg: -40, toExpPos: 40 });
+const largestAmount = '9999999999999999.9999';
 const pattern = /^-?(0|[1-9]\d{0,15})(\.\d{1,4})?$/;
 
 function read(amount: Money): Decimal {
@@ -35,6 +36,11 @@ export function subtractMoney(left: Money, right: Money): Money {
 /** `-amount` (IDR, scale 4). */
 export function negateMoney(amount: Money): Money {
   return new Precise(0).minus(read(amount)).toFixed(4);
+}
+
+/** The largest amount of which so many are together still an amount of money (IDR, scale 4). */
+export function largestShare(count: number): Money {
+  return new Precise(largestAmount).dividedBy(count).toDecimalPlaces(4, Decimal.ROUND_DOWN).toFixed(4);
 }
 
 /** -1, 0 or 1 as left is below, equal to or above right. */

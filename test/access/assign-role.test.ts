@@ -74,7 +74,7 @@ describe('PATCH /v1/acl/assign-role', () => {
       const role = await buildRole(stack, { organizationId: ownId, permissions: [permission] });
       const granted = await buildRole(stack, { organizationId: ownId, permissions: [permission] });
       const clerk = await buildOrganizationAdmin(stack, { organizationId: ownId, role: role.name });
-      const user = await buildIndividual(stack, { organizationId: ownId });
+      const user = await buildIndividual(stack, { organizationId: ownId, role: null });
       expect((await assign(clerk, { user_id: user.id, role_id: granted.id })).status).toBe(200);
       expect((await assign(clerk, { user_id: user.id, unassign_role: true })).status).toBe(200);
     }
@@ -161,6 +161,95 @@ describe('PATCH /v1/acl/assign-role', () => {
     expect((await assign(left, { user_id: left.id, role_id: superAdminRole })).status).toBe(200);
     const gone = left === superAdmin ? other : superAdmin;
     expect((await assign(left, { user_id: gone.id, role_id: superAdminRole })).status).toBe(200);
+  });
+
+  it('never lets an organization decide over users of the platform, whatever role the platform made for it', async () => {
+    const { body: all } = await stack.get('/v1/acl/permissions?limit=100', { token: superAdmin.token });
+    const permissions = all.permissions.map(({ name }: { name: string }) => name);
+    const everything = await buildRole(stack, { organizationId: ownId, permissions });
+    const strong = await buildOrganizationAdmin(stack, { organizationId: ownId, role: everything.name });
+    const invited = await stack.post(
+      '/v1/users/invitations',
+      { email: `${newId()}@example.org`, name: 'Spy', user_type: 'platform', role_id: everything.id },
+      { token: strong.token },
+    );
+    expect([invited.status, invited.body.message]).toEqual([
+      403,
+      'user_type: only platform users invite users of type platform',
+    ]);
+    const individual = await buildIndividual(stack, { organizationId: ownId, role: everything.name });
+    const target = await buildPlatformAdmin(stack);
+    for (const caller of [strong, individual]) {
+      expect((await assign(caller, { user_id: target.id, role_id: everything.id })).status).toBe(403);
+      expect((await assign(caller, { user_id: target.id, unassign_role: true })).status).toBe(403);
+    }
+  });
+
+  it('never takes a role whose permissions the caller does not hold: not by detaching, not by giving another', async () => {
+    const held = await buildRole(stack, { organizationId: ownId, permissions: ['read-role', 'manage-product'] });
+    const weak = await buildRole(stack, { organizationId: ownId, permissions: ['read-role'] });
+    const user = await buildIndividual(stack, { organizationId: ownId, role: held.name });
+    for (const body of [{ unassign_role: true }, { role_id: weak.id }]) {
+      const { status, body: answer } = await assign(admin, { user_id: user.id, ...body });
+      expect([status, answer.message]).toEqual([
+        403,
+        'The user holds a role with permissions that the caller does not hold: manage-product',
+      ]);
+      expect(await roleOf(user.id)).toBe(held.id);
+    }
+    // Giving what is held already takes nothing.
+    const own = await buildRole(stack, { organizationId: ownId, permissions: ['read-role'] });
+    const holder = await buildIndividual(stack, { organizationId: ownId, role: own.name });
+    expect((await assign(admin, { user_id: holder.id, role_id: own.id })).status).toBe(200);
+    expect((await assign(platformAdmin, { user_id: user.id, unassign_role: true })).status).toBe(200);
+  });
+
+  describe('of the last holder of assign-role in an organization', () => {
+    const refusal = 'the last holder of assign-role in an organization keeps it';
+
+    it('never takes it, whoever asks and however', async () => {
+      const last = await buildOrganizationAdmin(stack);
+      const organizationId = String(last.organizationId);
+      const weak = await buildRole(stack, { organizationId, permissions: ['read-role'] });
+      // Neither an individual, for whom the routes are closed, nor who is suspended could assign anything.
+      const named = await buildRole(stack, { organizationId, permissions: ['assign-role'] });
+      await buildIndividual(stack, { organizationId, role: named.name });
+      const gone = await buildOrganizationAdmin(stack, { organizationId });
+      await stack.patch(`/v1/users/${gone.id}`, { status: 'suspended' }, { token: superAdmin.token });
+      for (const caller of [last, superAdmin]) {
+        for (const body of [{ unassign_role: true }, { role_id: weak.id }]) {
+          const { status, body: answer } = await assign(caller, { user_id: last.id, ...body });
+          expect([status, answer.message]).toEqual([400, `user_id: ${refusal}`]);
+        }
+      }
+      const second = await buildOrganizationAdmin(stack, { organizationId });
+      expect((await assign(second, { user_id: last.id, role_id: weak.id })).status).toBe(200);
+    });
+
+    it('never takes it through the permissions of the role', async () => {
+      const organization = await buildRole(stack, { permissions: ['assign-role', 'update-role', 'delete-permission'] });
+      const { organizationId, name, id } = organization;
+      const last = await buildOrganizationAdmin(stack, { organizationId, role: name });
+      const replace = await stack.patch(`/v1/acl/roles/${id}`, { permissions: ['update-role'] }, { token: last.token });
+      const body = { permissions: ['assign-role'] };
+      const detach = await stack.delete(`/v1/acl/roles/${id}/permissions`, body, { token: last.token });
+      for (const answer of [replace, detach]) {
+        expect([answer.status, answer.body.message]).toEqual([400, `permissions: ${refusal}`]);
+      }
+      await buildOrganizationAdmin(stack, { organizationId });
+      const later = await stack.delete(`/v1/acl/roles/${id}/permissions`, body, { token: last.token });
+      expect(later.status).toBe(200);
+    });
+
+    it('leaves one also when two take it from each other at once', async () => {
+      const one = await buildOrganizationAdmin(stack);
+      const two = await buildOrganizationAdmin(stack, { organizationId: one.organizationId });
+      const answers = await Promise.all([
+        assign(one, { user_id: two.id, unassign_role: true }),
+        assign(two, { user_id: one.id, unassign_role: true }),
+      ]);
+      expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    });
   });
 
   it('keeps a route closed to a user type whatever the role holds', async () => {

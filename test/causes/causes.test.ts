@@ -231,6 +231,15 @@ describe('POST /v1/charitable-causes/:id/assign-manager', () => {
     expect(await eventsOf(id)).toEqual(['RESOURCE_CREATED', 'RESOURCE_UPDATED']);
   });
 
+  it('never makes a suspended user one: 400', async () => {
+    const id = await buildCause(stack, creator);
+    const suspended = await buildIndividual(stack);
+    await stack.em().execute("update users set status = 'suspended' where id = ?", [suspended.id]);
+    const { status, body } = await assign(creator, id, suspended.id);
+    expect([status, body.message]).toEqual([400, 'user_id: the user is suspended']);
+    expect((await read(creator, id)).body.charitable_cause.managers).toEqual([]);
+  });
+
   it('of one who is already: 400, also when both come at once; of nobody: 404; by a manager: 403', async () => {
     const id = await buildCause(stack, creator);
     const twice = await Promise.all([assign(creator, id, stranger.id), assign(creator, id, stranger.id)]);

@@ -38,6 +38,8 @@ const idsOf = async (as: BuiltUser, query = '') => {
 const join = (as: BuiltUser, saving_circle_id: string, account_ids?: string[]) =>
   stack.post(`${path}/members`, { saving_circle_id, ...(account_ids && { account_ids }) }, { token: as.token });
 
+const patch = (as: BuiltUser, id: string, body: object) => stack.patch(`${path}/${id}`, body, { token: as.token });
+
 describe('POST /v1/saving-circles', () => {
   it('by an individual answers 201 with its fields, status new, turn 1, and the event RESOURCE_CREATED', async () => {
     const { status, body } = await post(owner, { ...valid(owner.accountId), capacity: 5 });
@@ -91,12 +93,12 @@ describe('POST /v1/saving-circles', () => {
     ['amount', '0'],
     ['amount', '-5'],
     ['amount', '1.00001'],
-    ['amount', '1000000000000.0001'],
+    ['amount', '100000000000000'],
     ['capacity', 0],
     ['capacity', -1],
     ['capacity', 1.5],
     ['capacity', '5'],
-    ['capacity', 1001],
+    ['capacity', 2_147_483_648],
     ['visibility', 'secret'],
     ['round_interval', 'yearly'],
     ['turn_order', 'random'],
@@ -107,6 +109,37 @@ describe('POST /v1/saving-circles', () => {
       status: 400,
       message: expect.stringContaining(field),
     });
+  });
+
+  it('has no maximum of its own for the capacity; what a pot can be limits amount and capacity, and is named', async () => {
+    const big = await createCircle(stack, owner, { capacity: 250_000 });
+    expect(big.capacity).toBe(250_000);
+    const largest = { ...valid(owner.accountId), capacity: 3, amount: '3333333333333333.3333' };
+    const { id } = (await post(owner, largest)).body;
+    const above = await post(owner, { ...largest, amount: '3333333333333333.3334' });
+    expect([above.status, above.body.message]).toEqual([
+      400,
+      'amount: with a capacity of 3 the amount must be at most 3333333333333333.3333',
+    ]);
+    const wider = await patch(owner, id, { capacity: 4 });
+    expect([wider.status, wider.body.message]).toEqual([
+      400,
+      'capacity: with a capacity of 4 the amount must be at most 2499999999999999.9999',
+    ]);
+    const beyond = await post(owner, { ...valid(owner.accountId), capacity: 2_147_483_648 });
+    expect(beyond.body.message).toBe('capacity: must be at most 2147483647');
+    expect((await patch(owner, id, { capacity: 4, amount: '1' })).status).toBe(200);
+  });
+
+  it('that starts today is never cancelled for want of a second member before the day is over', async () => {
+    const { id } = await createCircle(stack, owner, { start_date: dayFromToday(0), visibility: 'public' });
+    expect((await join(owner, id, [owner.accountId])).status).toBe(201);
+    const [row] = await stack
+      .em()
+      .execute<{ status: string }[]>('select status from saving_circles where id = ?', [id]);
+    expect(row?.status).toBe('new');
+    expect((await join(stranger, id)).status).toBe(201);
+    await circleWhen(stack, owner, id, { status: 'active' });
   });
 
   it("refuses another's account with 403, one that does not exist with 404, no token with 401", async () => {
@@ -121,8 +154,6 @@ describe('POST /v1/saving-circles', () => {
 });
 
 describe('PATCH /v1/saving-circles/:id', () => {
-  const patch = (as: BuiltUser, id: string, body: object) => stack.patch(`${path}/${id}`, body, { token: as.token });
-
   it('changes everything while the circle is new, with the event RESOURCE_UPDATED', async () => {
     const { id } = await createCircle(stack, owner, { capacity: 5 });
     const change = {
@@ -237,12 +268,15 @@ describe('DELETE /v1/saving-circles/:id', () => {
   });
 
   it('of a completed circle: 400', async () => {
-    const { id } = await createCircle(stack, owner, { capacity: 9 });
-    await join(owner, id, [owner.accountId, stranger.accountId]);
-    await stack.patch(`${path}/${id}`, { current_turn: 3 }, { token: owner.token });
-    await stack.patch(`${path}/${id}`, { start_date: dayFromToday(0) }, { token: owner.token });
-    await circleWhen(stack, owner, id, { status: 'completed' });
-    expect((await remove(owner, id)).status).toBe(400);
+    const [first, second] = await Promise.all([1, 2].map(() => buildIndividual(stack, { balance: '100000' })));
+    const { id } = await createCircle(stack, first as BuiltUser);
+    await join(first as BuiltUser, id, [first?.accountId ?? '', second?.accountId ?? '']);
+    const lastTurn = { current_turn: 2, start_date: dayFromToday(0) };
+    expect((await patch(first as BuiltUser, id, lastTurn)).status).toBe(200);
+    await circleWhen(stack, first as BuiltUser, id, { status: 'active' });
+    for (const member of [first, second]) await contribute(stack, member as BuiltUser, id);
+    await circleWhen(stack, first as BuiltUser, id, { status: 'completed' });
+    expect((await remove(first as BuiltUser, id)).status).toBe(400);
     expect((await remove(owner, unknown)).status).toBe(404);
   });
 });

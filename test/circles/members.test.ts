@@ -97,6 +97,18 @@ describe('POST /v1/saving-circles/members', () => {
     expect((await join(owner, 'not-a-uuid')).status).toBe(400);
   });
 
+  it('are never suspended users', async () => {
+    const { id } = await createCircle(stack, owner);
+    const suspended = await buildIndividual(stack);
+    await stack.em().execute("update users set status = 'suspended' where id = ?", [suspended.id]);
+    const { status, body } = await join(owner, id, [stranger.accountId, suspended.accountId]);
+    expect([status, body.message]).toEqual([
+      400,
+      `account_ids: the account ${suspended.accountId} belongs to nobody who could be a member`,
+    ]);
+    expect((await readCircle(stack, owner, id)).members).toEqual([]);
+  });
+
   it('takes no more than its capacity when many join at once', async () => {
     const { id } = await createCircle(stack, owner, { visibility: 'public', capacity: 4 });
     const crowd = await Promise.all(Array.from({ length: 12 }, () => buildIndividual(stack)));

@@ -8,7 +8,6 @@ import {
   circleWhen,
   contribute,
   createCircle,
-  dayFromToday,
   eventsOf,
   readCircle,
   startNow,
@@ -139,6 +138,27 @@ describe('GET /v1/saving-circles/:id', () => {
     expect(mobile.body.saving_circle).toEqual(stored);
   });
 
+  it('never shows strangers whose account is in a public circle, nor who has not paid', async () => {
+    const { id, members, creator } = await buildActiveCircle(stack, 2, { visibility: 'public' });
+    await contribute(stack, members[0] as BuiltUser, id);
+    const { status, body } = await stack.get(`${path}/${id}`, { token: stranger.token });
+    expect(status).toBe(200);
+    for (const { accountId } of members) expect(JSON.stringify(body)).not.toContain(accountId);
+    expect(body.saving_circle).toMatchObject({
+      account_id: null,
+      members: members.map((member, index) => ({ user_id: member.id, account_id: null, turn_number: index + 1 })),
+      contribution_summary: { completed_count: 1, missing_user_ids: null },
+    });
+    for (const insider of [...members, platform]) {
+      const { saving_circle } = (await stack.get(`${path}/${id}`, { token: insider.token })).body;
+      expect(saving_circle).toMatchObject({
+        account_id: creator.accountId,
+        members: members.map(({ accountId }) => ({ account_id: accountId })),
+        contribution_summary: { missing_user_ids: [members[1]?.id] },
+      });
+    }
+  });
+
   it('is open to creator, members, admins and whom the visibility is for; others 403, unknown 404, no id 400', async () => {
     const see = async (as: BuiltUser, id: string) => (await stack.get(`${path}/${id}`, { token: as.token })).status;
     const hidden = (await createCircle(stack, employee)).id;
@@ -217,7 +237,9 @@ describe('GET /v1/summary/saving-circles', () => {
     await addMembers(stack, boss, id, people);
     await startNow(stack, boss, id);
     await contribute(stack, people[0] as BuiltUser, id);
-    const cancelled = await createCircle(stack, boss, { capacity: 9, start_date: dayFromToday(0) });
+    const cancelled = await createCircle(stack, boss, { capacity: 9 });
+    const soon = new Date(Date.now() + 500).toISOString();
+    await stack.patch(`${path}/${cancelled.id}`, { start_date: soon }, { token: boss.token });
     await circleWhen(stack, boss, cancelled.id, { status: 'cancelled' });
     const deleted = await createCircle(stack, boss, { capacity: 100 });
     await stack.delete(`${path}/${deleted.id}`, undefined, { token: boss.token });

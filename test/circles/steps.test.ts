@@ -4,6 +4,7 @@ import { openRound } from '../../src/circles/open-round.ts';
 import { payRound } from '../../src/circles/pay-round.ts';
 import { reportOverdue } from '../../src/circles/report-overdue.ts';
 import { startCircle } from '../../src/circles/start-circle.ts';
+import { sweepCircles } from '../../src/circles/sweep-circles.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { type BuiltUser, balanceOf, buildIndividual } from '../support/build.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
@@ -94,6 +95,53 @@ describe('Each step of a circle', () => {
       opensAt: iso('2026-02-28T00:00:00+07:00'),
     });
     expect(await openRound(stack.em(), { circleId, at: early })).toMatchObject({ phase: 'between rounds' });
+  });
+});
+
+describe('The start of a circle', () => {
+  const ten = { startsAt: iso('2026-01-31T10:00:00+07:00') };
+  const statusOf = async (circleId: string) =>
+    (
+      await stack
+        .em()
+        .execute('select status, draw_seed is null as hidden from saving_circles where id = ?', [circleId])
+    )[0];
+
+  it('that was set for the same day waits for a second member until the day (UTC+7) is over', async () => {
+    const { circleId, members } = await circleOf(1, ten);
+    const waiting = { phase: 'waiting for its start', startsAt: iso('2026-02-01T00:00:00+07:00') };
+    for (const at of ['2026-01-31T10:00:00+07:00', '2026-01-31T23:59:59+07:00']) {
+      expect(await start(circleId, at)).toMatchObject(waiting);
+    }
+    const second = await buildIndividual(stack, { balance: '1000000' });
+    expect((await addMembers(stack, members[0] as BuiltUser, circleId, [second])).status).toBe(201);
+    expect(await findProgress(stack.em(), circleId)).toMatchObject({ ...waiting, startsAt: ten.startsAt });
+    expect(await start(circleId, '2026-01-31T23:00:00+07:00')).toMatchObject({ phase: 'collecting', turn: 1 });
+    const alone = await circleOf(1, ten);
+    expect(await start(alone.circleId, '2026-02-01T00:00:00+07:00')).toEqual({ phase: 'ended', status: 'cancelled' });
+  });
+
+  it('that was set for a later day comes with two members or not at all', async () => {
+    const { circleId } = await circleOf(1);
+    expect(await start(circleId, january31)).toEqual({ phase: 'ended', status: 'cancelled' });
+  });
+
+  it('without a round to run never counts as completed: it is cancelled, its lottery not drawn', async () => {
+    const { circleId } = await circleOf(2, { turnOrder: 'lottery' });
+    await stack.em().execute('update saving_circles set current_turn = 3 where id = ?', [circleId]);
+    expect(await start(circleId, january31)).toEqual({ phase: 'ended', status: 'cancelled' });
+    expect(await statusOf(circleId)).toEqual({ status: 'cancelled', hidden: true });
+  });
+
+  it('is swept for when its workflow is lost, but not while it waits for a second member', async () => {
+    const woken: string[] = [];
+    const workflows = { wakeSavingCircle: async (id: string) => void woken.push(id) };
+    const lost = await circleOf(1);
+    const today = new Date(Math.max(Date.now() - 90_000, Date.parse(`${dayFromToday(0)}T00:00:00.001+07:00`)));
+    const waits = await circleOf(1, { startDate: dayFromToday(0), startsAt: today.toISOString() });
+    await sweepCircles(stack.em(), workflows, () => undefined);
+    expect(woken).toContain(lost.circleId);
+    expect(woken).not.toContain(waits.circleId);
   });
 });
 

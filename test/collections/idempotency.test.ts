@@ -1,7 +1,10 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
+import { decodeProtectedHeader } from 'jose';
 import { createApp } from '../../src/app.ts';
+import { reencrypt } from '../../src/encryption/reencrypt.ts';
+import { createSealer } from '../../src/encryption/sealer.ts';
 import { type BuiltPartner, buildPartner, freshKey } from '../support/partner.ts';
 import { isFullRun } from '../support/run.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
@@ -43,6 +46,13 @@ async function create(raw: string, key: string, url = stack.url) {
   return { status: answer.status, text: await answer.text(), replayed: answer.headers.get('idempotency-replayed') };
 }
 const recordsOf = async (id: string) => (await stack.sandbox.get(`/sandbox/records?reference_id=${id}`)).body.payments;
+
+const sweepAnswers = () =>
+  stack.deps.temporal.client.workflow.execute('sweepPartnerAnswers', {
+    taskQueue: stack.deps.temporal.taskQueue,
+    workflowId: `sweep-${freshKey()}`,
+    args: [],
+  });
 
 describe('An idempotency key', () => {
   it('replays the first answer byte for byte, request_id included', async () => {
@@ -122,27 +132,67 @@ describe('An idempotency key', () => {
     expect(await recordsOf(payment_id)).toHaveLength(1);
   }, 60_000);
 
-  it('keeps its answer 30 days; afterwards it still makes no second payment', async () => {
+  it('keeps its answer sealed, and seals what the release before kept in the clear', async () => {
     const [raw, key] = [JSON.stringify(va), freshKey()];
-    const first = JSON.parse((await create(raw, key)).text).data;
-    const age = (days: number) =>
+    const first = await create(raw, key);
+    const { id } = JSON.parse(first.text).data;
+    const kept = () =>
       stack
         .em()
-        .execute(
-          'update partner_idempotency_keys set created_at = now() - make_interval(days => ?) where resource_id = ?',
-          [days, first.id],
+        .execute<{ answer_body: Buffer | null; answer_sealed: string | null }[]>(
+          'select answer_body, answer_sealed from partner_idempotency_keys where resource_id = ?',
+          [id],
         );
-    const sweep = () =>
-      stack.deps.temporal.client.workflow.execute('sweepPartnerAnswers', {
-        taskQueue: stack.deps.temporal.taskQueue,
-        workflowId: `sweep-${freshKey()}`,
-        args: [],
-      });
+    expect(await kept()).toEqual([{ answer_body: null, answer_sealed: expect.stringMatching(/^ey[\w-]+\./) }]);
+    await stack
+      .em()
+      .execute('update partner_idempotency_keys set answer_sealed = null, answer_body = ? where resource_id = ?', [
+        Buffer.from(first.text),
+        id,
+      ]);
+    expect(await create(raw, key)).toEqual({ status: 200, text: first.text, replayed: 'true' });
+    await sweepAnswers();
+    expect(await kept()).toEqual([{ answer_body: null, answer_sealed: expect.any(String) }]);
+    expect(await create(raw, key)).toEqual({ status: 200, text: first.text, replayed: 'true' });
+  });
+
+  it('has an answer that keys:reencrypt moves to another key like everything that is sealed', async () => {
+    const [raw, key] = [JSON.stringify(va), freshKey()];
+    const { text } = await create(raw, key);
+    const keys = stack.deps.config.DATA_ENCRYPTION_KEYS;
+    const fresh = { id: 'fresh', key: new Uint8Array(randomBytes(32)) };
+    const move = async (newestFirst: typeof keys) => {
+      const newestKeyId = newestFirst[0]?.id ?? '';
+      const results = await reencrypt(stack.em(), { sealer: createSealer(newestFirst), newestKeyId });
+      return results.find(({ table }) => table === 'partner_idempotency_keys');
+    };
+    expect(await move([fresh, ...keys])).toMatchObject({ column: 'answer_sealed', unreadable: [] });
+    const [row] = await stack
+      .em()
+      .execute<{ answer_sealed: string }[]>(
+        'select answer_sealed from partner_idempotency_keys where resource_id = ?',
+        [JSON.parse(text).data.id],
+      );
+    expect(decodeProtectedHeader(row?.answer_sealed ?? '').kid).toBe('fresh');
+    await move([...keys, fresh]);
+    expect(await create(raw, key)).toEqual({ status: 200, text, replayed: 'true' });
+  });
+
+  it('keeps its answer 30 days from the answer; afterwards it still makes no second payment', async () => {
+    const [raw, key] = [JSON.stringify(va), freshKey()];
+    const first = JSON.parse((await create(raw, key)).text).data;
+    // The payment may have been claimed long before the provider's outcome was known.
+    const age = (days: number) =>
+      stack.em().execute(
+        `update partner_idempotency_keys set created_at = now() - interval '40 days',
+             answered_at = now() - make_interval(days => ?) where resource_id = ?`,
+        [days, first.id],
+      );
     await age(29);
-    await sweep();
+    await sweepAnswers();
     expect((await create(raw, key)).replayed).toBe('true');
     await age(31);
-    await sweep();
+    await sweepAnswers();
     const later = await create(raw, key);
     expect([later.status, later.replayed]).toEqual([200, null]);
     expect(JSON.parse(later.text).data.id).toBe(first.id);

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { generateSync } from 'otplib';
 import { newId } from '../../src/shared/ids.ts';
 import { buildIndividual, buildOrganization } from '../support/build.ts';
 import { type Stack, startStack } from '../support/stack.ts';
@@ -57,6 +58,19 @@ describe('The admin commands', () => {
     expect((await admin('suspend-user', '--email', email)).stdout).toContain(`Suspended ${email}`);
     expect((await logIn(email, 'correct horse battery')).status).toBe(401);
     expect((await admin('activate-user', '--email', email)).code).toBe(0);
+    expect((await logIn(email, 'correct horse battery')).status).toBe(200);
+  });
+
+  it('remove-second-factor lets in again who has lost it', async () => {
+    const user = await buildIndividual(stack);
+    const { email, token } = user;
+    await admin('set-password', '--email', email, '--password', 'correct horse battery');
+    expect((await stack.get('/v1/auth/me', { token })).status).toBe(401);
+    const fresh = { token: (await logIn(email, 'correct horse battery')).body.data.access_token as string };
+    const { secret } = (await stack.post('/v1/auth/totp', undefined, fresh)).body.data;
+    expect((await stack.post('/v1/auth/totp/confirm', { code: generateSync({ secret }) }, fresh)).status).toBe(200);
+    expect((await logIn(email, 'correct horse battery')).status).toBe(401);
+    expect((await admin('remove-second-factor', '--email', email)).code).toBe(0);
     expect((await logIn(email, 'correct horse battery')).status).toBe(200);
   });
 

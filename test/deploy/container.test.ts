@@ -33,7 +33,7 @@ beforeAll(async () => {
     sandboxUrl: 'https://127.0.0.1:9',
   };
   const { WEBHOOK_ALLOW_LOOPBACK: _, ...usual } = testEnvironment(addresses, createSecrets());
-  settings = { ...usual, NODE_ENV: 'production' };
+  settings = { ...usual, NODE_ENV: 'production', TRUST_PROXY: 'false' };
 });
 afterAll(async () => {
   await database.drop();
@@ -102,6 +102,15 @@ describe('The container’s start command, in a bare directory', () => {
     expect(complaintsOf({ DATA_ENCRYPTION_KEYS: zeros })).toContain('DATA_ENCRYPTION_KEYS is malformed');
     expect(complaintsOf({ S3_SECRET_ACCESS_KEY: 'change-me-too' })).toContain('is the sample of .env.example');
     expect(complaintsOf({ NODE_ENV: 'development', S3_SECRET_ACCESS_KEY: 'change-me-too' })).toBe('');
+  });
+
+  it('never guesses in production whether a proxy tells the addresses of clients: TRUST_PROXY must be said', () => {
+    const { TRUST_PROXY: _, ...silent } = settings;
+    for (const env of [silent, { ...silent, TRUST_PROXY: '' }]) {
+      expect(() => readConfig(env)).toThrow('TRUST_PROXY is m');
+    }
+    expect(readConfig({ ...silent, TRUST_PROXY: 'true' }).TRUST_PROXY).toBe(true);
+    expect(readConfig({ ...silent, NODE_ENV: 'development' }).TRUST_PROXY).toBeUndefined();
   });
 
   it('takes a worker’s deployment name and its build id together only', () => {

@@ -1,4 +1,5 @@
 import { newId } from '../../src/shared/ids.ts';
+import { buildCause } from '../causes/build-cause.ts';
 import {
   type BuiltUser,
   buildIndividual,
@@ -7,6 +8,7 @@ import {
   buildPlatformAdmin,
 } from '../support/build.ts';
 import { buildTransaction, keysOf, png, upload } from '../support/documents.ts';
+import { isFullRun } from '../support/run.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
 let stack: Stack;
@@ -216,6 +218,23 @@ describe('POST /v1/documents (create-document)', () => {
     );
   });
 
+  it("by an individual of an organization names a row of the organization: its cause, its money; not a colleague's", async () => {
+    const { url } = await uploaded({}, fellow, await buildTransaction(stack, fellow));
+    const attach = (product_type: string, product_id: string, by = fellow) =>
+      register(by, body(url, { product_type, product_id }));
+    const causeId = await buildCause(stack, admin);
+    const ofOrganization = await buildTransaction(stack, admin);
+    expect((await attach('charitable_cause', causeId)).status).toBe(201);
+    expect((await attach('transaction', ofOrganization)).status).toBe(201);
+    expect((await attach('transaction', await buildTransaction(stack, creator))).status).toBe(400);
+    const otherAdmin = await buildOrganizationAdmin(stack);
+    expect((await attach('charitable_cause', await buildCause(stack, otherAdmin))).status).toBe(400);
+    expect((await attach('transaction', await buildTransaction(stack, otherAdmin))).status).toBe(400);
+    const own = await uploaded({}, stranger, await buildTransaction(stack, stranger));
+    const refused = await register(stranger, body(own.url, { product_type: 'charitable_cause', product_id: causeId }));
+    expect(refused.status).toBe(400);
+  });
+
   it('with an unknown field, such as visibility, or without document_type is a 400', async () => {
     const { url } = await uploaded();
     const [unknown, without] = [
@@ -258,6 +277,8 @@ describe('PATCH /v1/documents/:id (update-document)', () => {
     const missing = other.url.replace(/[0-9a-f-]{36}$/, newId());
     expect((await change(creator, document.id, { url: missing })).status).toBe(404);
     expect((await call(creator, `/${document.id}`)).body.document.url).toBe(other.url);
+    const keys = await keysOf(stack, creator.organizationId ?? '');
+    expect([keys.includes(document.url), keys.includes(other.url)]).toEqual([false, true]);
   });
 
   it('to another product checks it as an upload does', async () => {
@@ -280,7 +301,7 @@ describe('PATCH /v1/documents/:id (update-document)', () => {
 });
 
 describe('DELETE /v1/documents/:id (delete-document)', () => {
-  it('is soft: it is found no more, its row says who and when, its object stays', async () => {
+  it('is soft: it is found no more, its row says who and when; its object is gone', async () => {
     const { id, url } = await uploaded();
     const { status, body } = await remove(creator, id);
     expect({ status, body }).toEqual({ status: 200, body: { message: expect.any(String) } });
@@ -291,7 +312,7 @@ describe('DELETE /v1/documents/:id (delete-document)', () => {
       .em()
       .execute('select deleted_by, deleted_at is not null as gone from documents where id = ?', [id]);
     expect(row).toEqual({ deleted_by: creator.id, gone: true });
-    expect(await keysOf(stack, creator.organizationId ?? '')).toContain(url);
+    expect(await keysOf(stack, creator.organizationId ?? '')).not.toContain(url);
     expect(await eventsOf(id)).toEqual(['RESOURCE_CREATED MEDIUM', 'RESOURCE_DELETED HIGH']);
   });
 
@@ -334,5 +355,19 @@ describe('A parent', () => {
     const { message: _, ...shown } = hidden;
     expect(await detail(creator)).toEqual([expect.objectContaining({ id: open.id }), shown]);
     expect((await detail(platform)).map(({ id }: { id: string }) => id)).toEqual([platforms.id, open.id, hidden.id]);
+  });
+
+  it('shows the newest hundred of its documents, and how many there are', async () => {
+    const transaction = await buildTransaction(stack, creator);
+    const { url } = await uploaded({}, creator, transaction);
+    const more = isFullRun() ? 101 : 3;
+    const body = { url, document_type: 'receipt', product_type: 'transaction', product_id: transaction };
+    for (let index = 0; index < more; index += 1) expect((await register(creator, body)).status).toBe(201);
+    const shown = async (by: BuiltUser) =>
+      (await stack.get(`/v1/transactions/${transaction}`, { token: by.token })).body.data.transaction;
+    const detail = await shown(creator);
+    expect([detail.documents.length, detail.documents_total]).toEqual([Math.min(more + 1, 100), more + 1]);
+    const all = await call(creator, `?product_type=transaction&product_id=${transaction}&limit=1`);
+    expect(all.body.total).toBe(more + 1);
   });
 });

@@ -95,3 +95,45 @@ describe('The sweep', () => {
     expect(await left()).toEqual({ ...nothing, objects: 1, documents: 1 });
   });
 });
+
+describe('An object that its document gave up', () => {
+  const uploaded = async () => (await upload(stack, user, product)).body as { id: string; url: string };
+  /** A deleted document keeps its row. */
+  const stored = async () => {
+    const { objects, uploads: waiting } = await left();
+    return { objects, waiting };
+  };
+  const remove = (id: string) => stack.delete(`/v1/documents/${id}`, undefined, { token: user.token });
+  const register = (url: string) =>
+    stack.post('/v1/documents', { url, document_type: 'receipt' }, { token: user.token });
+
+  it('is never left behind when the process dies after the deletion: the sweep removes it', async () => {
+    const { id } = await uploaded();
+    armFailpoints('remove-given-up.before=throw');
+    expect((await remove(id)).status).toBe(500);
+    expect(await stored()).toEqual({ objects: 1, waiting: 1 });
+    await sweepNow();
+    expect(await stored()).toEqual({ objects: 0, waiting: 0 });
+  });
+
+  it('is kept by the sweep when it was registered again meanwhile', async () => {
+    const { id, url } = await uploaded();
+    armFailpoints('remove-given-up.before=throw');
+    await remove(id);
+    expect((await register(url)).status).toBe(201);
+    await sweepNow();
+    expect(await stored()).toEqual({ objects: 1, waiting: 0 });
+  });
+
+  it('is never removed while a document of the release before, whose object nobody has read yet, may carry it', async () => {
+    const { id, url } = await uploaded();
+    const other = (await register(url)).body.document.id;
+    await stack.em().execute('update documents set url_hash = null where id = ?', [other]);
+    expect((await remove(id)).status).toBe(200);
+    expect(await stored()).toEqual({ objects: 1, waiting: 1 });
+    await sweepNow();
+    expect(await stored()).toEqual({ objects: 1, waiting: 0 });
+    expect((await remove(other)).status).toBe(200);
+    expect(await stored()).toEqual({ objects: 0, waiting: 0 });
+  });
+});

@@ -1,10 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { generateSync } from 'otplib';
 import { openTemporal } from '../../src/temporal/connect.ts';
+import { buildPayer, magicAccount, pay } from '../payouts/build-payouts.ts';
 import { type BuiltUser, buildIndividual } from '../support/build.ts';
 import { buildTransaction, upload } from '../support/documents.ts';
-import { buildPartner } from '../support/partner.ts';
 import { type ProcessStack, startProcessStack } from '../support/processes.ts';
 import { testRun } from '../support/run.ts';
 import { eventually } from '../support/stack.ts';
@@ -60,6 +61,11 @@ async function useEveryField(): Promise<void> {
   const login = await made(stack.post('/v1/auth/login', { email, password: signup.password }));
   keep(sealed, 'access token', login.data.access_token);
   await stack.post('/v1/auth/login', { email, password: canary('wrong password') });
+  const options = { token: login.data.access_token as string };
+  const { secret } = (await made(stack.post('/v1/auth/totp', undefined, options))).data;
+  keep(sealed, 'secret of the second factor', secret);
+  const confirmed = await made(stack.post('/v1/auth/totp/confirm', { code: generateSync({ secret }) }, options));
+  keep(sealed, 'recovery code', confirmed.data.recovery_codes[0]);
 }
 
 async function payAndBePaid(): Promise<void> {
@@ -93,7 +99,8 @@ async function payAndBePaid(): Promise<void> {
   });
   keep(sealed, 'callback token', stack.env.XENDIT_CALLBACK_TOKEN);
 
-  const partner = await buildPartner(stack, { webhook: { url: `${stack.sandbox.url}/sandbox/webhooks` } });
+  const webhook = { url: `${stack.sandbox.url}/sandbox/webhooks` };
+  const partner = await buildPayer(stack, { webhook });
   keep(sealed, 'API key', partner.apiKey);
   keep(sealed, 'signing secret', partner.signingSecret);
   keep(sealed, 'webhook secret', partner.webhookSecret);
@@ -108,6 +115,9 @@ async function payAndBePaid(): Promise<void> {
     }),
   );
   keep(sealed, 'customer_phone', '81234509876');
+  const bankAccount = magicAccount('735291');
+  await pay(partner, { bank_account_number: bankAccount, beneficiary_name: canary('beneficiary_name') });
+  keep(sealed, 'bank account number', bankAccount);
   await stack.sandbox.post('/sandbox/pay', { payment_code: collected.payment_code ?? collected.data?.payment_code });
   await eventually(
     () => stack.em().execute<unknown[]>('select 1 from webhook_deliveries where delivered_at is not null'),

@@ -16,7 +16,14 @@ const environment = join(userCacheDirectory(), 'fuzz');
 const tool = join(environment, 'bin', 'schemathesis');
 const examples = process.env.FUZZ_EXAMPLES ?? '20';
 /** These may take the fuzzer's own token or login from it, so they come last, in a run of their own. */
-const last = ['/v1/auth/login', '/v1/users/{user_id}', '/v1/auth/logout'];
+const last = [
+  '/v1/auth/login',
+  '/v1/users/{user_id}',
+  '/v1/auth/logout',
+  '/v1/auth/logout-all',
+  '/v1/auth/totp/confirm',
+  '/v1/auth/password',
+];
 
 const run = (program: string, args: string[]) => {
   if (spawnSync(program, args, { stdio: 'inherit' }).status !== 0)

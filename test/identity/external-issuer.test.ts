@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type CryptoKey, exportJWK, generateKeyPair, SignJWT } from 'jose';
-import { type BuiltUser, buildIndividual } from '../support/build.ts';
+import { type BuiltUser, buildIndividual, buildPlatformAdmin } from '../support/build.ts';
 import { type Stack, startStack } from '../support/stack.ts';
 
 describe('An external issuer that is trusted by its JWKS URL', () => {
@@ -67,7 +67,29 @@ describe('An external issuer that is trusted by its JWKS URL', () => {
     expect(await statusOf(await sign({}, stranger.privateKey))).toBe(401);
   });
 
-  it('has its tokens revoked at logout too, although they carry no id', async () => {
+  it('has the tokens of before ended for good by suspension; later ones serve', async () => {
+    const other = await buildIndividual(stack);
+    const issued = (secondsAgo: number) =>
+      new SignJWT({ jti: randomUUID() })
+        .setProtectedHeader({ alg: 'ES256', kid: 'ext-1' })
+        .setIssuer(issuer)
+        .setAudience('amanah-external')
+        .setSubject(other.id)
+        .setIssuedAt(Math.floor(Date.now() / 1000) - secondsAgo)
+        .setExpirationTime('5m')
+        .sign(key);
+    const [before, undated] = [await issued(60), await sign({ sub: other.id })];
+    expect([await statusOf(before), await statusOf(undated)]).toEqual([200, 200]);
+    const admin = await buildPlatformAdmin(stack);
+    for (const status of ['suspended', 'active']) {
+      await stack.patch(`/v1/users/${other.id}`, { status }, { token: admin.token });
+    }
+    expect([await statusOf(before), await statusOf(undated), await statusOf(await issued(-2))]).toEqual([
+      401, 401, 200,
+    ]);
+  });
+
+  it('has its tokens revoked at logout too', async () => {
     const token = await sign({ exp: '7m' });
     expect((await stack.post('/v1/auth/logout', undefined, { token })).status).toBe(200);
     expect(await statusOf(token)).toBe(401);

@@ -1,3 +1,4 @@
+import { loginAttempt } from '../../src/identity/login-failures.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { buildIndividual, buildPlatformAdmin } from '../support/build.ts';
 import { type Stack, startStack } from '../support/stack.ts';
@@ -112,6 +113,30 @@ describe('Logging in and out', () => {
     expect((await logIn(email, 'wrong password', '203.0.113.40')).status).toBe(401);
     expect((await logIn(email, password, '203.0.113.40')).status).toBe(429);
     expect((await logIn(email, password, '203.0.113.41')).status).toBe(200);
+  });
+
+  it('never lets strangers behind a shared address lock out whom it has let in within 30 days', async () => {
+    const [regular, newcomer] = [await signUp(), await signUp()];
+    const shared = '203.0.113.45';
+    expect((await logIn(regular.email, password, shared)).status).toBe(200);
+    await stack
+      .em()
+      .execute(
+        `insert into login_failures (address, account_hash) select ?, md5(n::text) from generate_series(1, 100) n`,
+        [shared],
+      );
+    expect((await logIn(newcomer.email, password, shared)).status).toBe(429);
+    expect((await logIn(regular.email, password, shared)).status).toBe(200);
+    // The account's own failures from there hold it back all the same.
+    for (let attempt = 0; attempt < 10; attempt += 1) {
+      expect((await logIn(regular.email, 'wrong password', shared)).status).toBe(401);
+    }
+    expect((await logIn(regular.email, password, shared)).status).toBe(429);
+    const { account } = loginAttempt(regular.email, shared);
+    await stack.em().execute('delete from login_failures where account_hash = ?', [account]);
+    expect((await logIn(regular.email, password, shared)).status).toBe(200);
+    await stack.em().execute("update known_logins set logged_in_at = now() - interval '31 days'");
+    expect((await logIn(regular.email, password, shared)).status).toBe(429);
   });
 
   it('counts a whole IPv6 network as one address', async () => {

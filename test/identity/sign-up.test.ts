@@ -44,6 +44,7 @@ describe('Signing up', () => {
         expect.objectContaining({ kind: 'user', user_id: body.data.id, currency: 'IDR', balance: '0.0000' }),
       ]);
       expect(await eventsOf(body.data.id)).toEqual([
+        expect.objectContaining({ event: 'USER_LOGGED_IN' }),
         expect.objectContaining({ event: 'RESOURCE_CREATED', resource_type: 'user', actor_id: body.data.id }),
       ]);
     });
@@ -74,6 +75,14 @@ describe('Signing up', () => {
       [{ name: ' ', email: 'x@example.org', password }, 'name: must not be empty'],
       [{ name: 'A', email: 'nobody', password }, 'email: must be an e-mail address'],
       [{ name: 'A', email: 'x@example.org', password: 'elevenchars' }, 'password: must have at least 12 characters'],
+      [
+        { name: 'A', email: 'x@example.org', password: '1QAZ2wsx3edc' },
+        'password: is one of the most common passwords',
+      ],
+      [
+        { name: 'A', email: 'Sari.Dewi@example.org', password: 'ibu sari.dewi 7' },
+        'password: must not contain the part of the e-mail address before the @',
+      ],
       [{ name: 'A', email: 'x@example.org', password, role: 'platform_admin' }, 'role: unknown field'],
       [{ name: 'A', email: 'x@example.org', password, user_type: 'platform' }, 'user_type: unknown field'],
     ])('refuses %j', async (body, message) => {
@@ -149,6 +158,15 @@ describe('Signing up', () => {
       const { status, body } = await stack.post('/v1/organizations/signup', { ...organization(), admin: first.admin });
       expect([status, body.message]).toEqual([400, 'email: there is a user with this address already']);
       expect(await count()).toBe(before);
+    });
+
+    it('refuses a guessable password of its admin, naming the field', async () => {
+      const admin = { name: 'Oki', email: 'kepala@example.org', password: 'Kepala-yayasan' };
+      const { status, body } = await stack.post('/v1/organizations/signup', { ...organization(), admin });
+      expect([status, body.message]).toEqual([
+        400,
+        'admin.password: must not contain the part of the e-mail address before the @',
+      ]);
     });
 
     it.each([

@@ -175,6 +175,7 @@ describe('GET /v1/transactions/:id', () => {
       created_at: expect.any(String),
       updated_at: expect.any(String),
       documents: [],
+      documents_total: 0,
     });
   });
 

@@ -255,3 +255,31 @@ describe('A masked number', () => {
     ['1', '*'],
   ])('%s is %s', (whole, shown) => expect(maskNumber(whole)).toBe(shown));
 });
+
+describe('A document behind an official document', () => {
+  it('is never shown to colleagues or strangers, public or not: to its owner, the admins and platform alone', async () => {
+    for (const visibility of ['private', 'public']) {
+      const product = await buildTransaction(stack, owner);
+      const { body: scan } = await upload(stack, owner, product, { visibility });
+      const seen = async (by: BuiltUser) => {
+        const paths = [`/${scan.id}`, `/${scan.id}/view-url`];
+        const answers = paths.map((each) => stack.get(`/v1/documents${each}`, { token: by.token }));
+        const listed = (await stack.get('/v1/documents?limit=100', { token: by.token })).body.documents;
+        const parent = await stack.get(`/v1/transactions/${product}`, { token: by.token });
+        const embedded = parent.body.data?.transaction.documents ?? listed;
+        const isIn = (rows: { id: string }[]) => rows.some(({ id }) => id === scan.id);
+        return [...(await Promise.all(answers)).map(({ status }) => status), isIn(listed), isIn(embedded)];
+      };
+      expect(await seen(fellow)).toEqual([200, 200, true, true]);
+      await created(owner, { ...required, document_id: scan.id });
+      for (const by of [owner, admin, platform]) expect(await seen(by)).toEqual([200, 200, true, true]);
+      for (const by of [fellow, stranger]) expect(await seen(by)).toEqual([404, 404, false, false]);
+      expect((await stack.get(`/v1/documents/${scan.id}/public`)).status).toBe(404);
+      // Whoever saw its key before cannot register it as a document of their own.
+      const body = { url: scan.url, document_type: 'image' };
+      const register = (by: BuiltUser) => stack.post('/v1/documents', body, { token: by.token });
+      const answers = await Promise.all([fellow, stranger, owner, admin].map(register));
+      expect(answers.map(({ status }) => status)).toEqual([400, 400, 201, 201]);
+    }
+  });
+});

@@ -97,6 +97,7 @@ const callerOf = (): Caller => ({
   permissions: new Set(Object.values(permissionCategories).flatMap((some) => some.map(([name]) => name))),
   isSuperAdmin: false,
   tokenId: newId(),
+  secondFactor: false,
 });
 
 const kinds: Record<string, Kind> = {

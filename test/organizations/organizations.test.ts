@@ -197,6 +197,16 @@ describe('Organizations', () => {
     });
   });
 
+  it('never get a status from an individual of theirs, not even inactive', async () => {
+    const role = await buildRole(stack, { organizationId: ownId, permissions: ['update-organization'] });
+    const member = await buildIndividual(stack, { organizationId: ownId, role: role.name });
+    const { status, body } = await change(ownId, { status: 'inactive', name: 'Closed' }, member);
+    expect([status, body.message]).toEqual([403, expect.stringMatching(/^status: only a platform super admin/)]);
+    const { body: found } = await get(`/${ownId}`, admin);
+    expect([found.status, found.name]).toEqual(['active', expect.not.stringMatching('Closed')]);
+    expect((await change(ownId, { phone_number: '+6221500' }, member)).status).toBe(200);
+  });
+
   describe('that are inactive or suspended', () => {
     it.each(['inactive', 'suspended'])(
       '%s: their users may read but change nothing; logging out works',

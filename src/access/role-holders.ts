@@ -1,0 +1,58 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { type Actor, type Caller, superAdminRoleName } from '../identity/caller.ts';
+import type { User } from '../identity/user.entity.ts';
+import { refuse } from '../shared/errors.ts';
+import { Role } from './role.entity.ts';
+import { findPermissionNames } from './role-permissions.ts';
+
+/** Who is no super admin has no say over one. */
+export async function requireRightOverHolder(tx: EntityManager, caller: Actor, user: User): Promise<void> {
+  if (caller.isSuperAdmin || user.user_type !== 'platform' || !user.role_id) return;
+  const role = await tx.findOne(Role, user.role_id);
+  if (role?.name === superAdminRoleName) refuse('FORBIDDEN', 'Only a super admin decides over a super admin');
+}
+
+/** Refuses with 400 to take the last active super admin away; an operator at the command line may. */
+export async function keepSuperAdmin(tx: EntityManager, caller: Actor, user: User): Promise<void> {
+  if (caller.userId === null || user.user_type !== 'platform' || user.status !== 'active' || !user.role_id) return;
+  const role = await tx.findOne(Role, user.role_id);
+  if (role?.name !== superAdminRoleName) return;
+  // One after another: two super admins must not each count the other while both go.
+  await tx.execute("select pg_advisory_xact_lock(hashtext('super admins'))");
+  const others = "select from users where role_id = ? and id <> ? and user_type = 'platform' and status = 'active'";
+  const [left] = await tx.execute<[{ some: boolean }]>(`select exists (${others}) as some`, [role.id, user.id]);
+  if (!left.some) refuse('REQUEST_INVALID', 'user_id: this is the last super admin');
+}
+
+/** Refuses with 403 to take a role from a user unless the caller holds every permission of it. */
+export async function requireTakeable(tx: EntityManager, caller: Caller, user: User): Promise<void> {
+  if (!user.role_id) return;
+  const missing = (await findPermissionNames(tx, user.role_id)).filter((name) => !caller.permissions.has(name));
+  if (missing.length > 0) {
+    refuse('FORBIDDEN', `The user holds a role with permissions that the caller does not hold: ${missing.join(', ')}`);
+  }
+}
+
+const assigners = `select exists (select from users u join roles r on r.id = u.role_id
+  join role_permissions rp on rp.role_id = r.id join permissions p on p.id = rp.permission_id
+  where u.organization_id = ? and u.user_type = 'organization' and u.status = 'active' and p.name = 'assign-role') as some`;
+
+/**
+ * Does a change of roles that leaves the organization somebody who may assign them, if it had anybody: otherwise nobody
+ * of it could ever give a role again. Refuses with 400 naming the field.
+ */
+export async function keepAssigner(
+  tx: EntityManager,
+  { organizationId, field }: { organizationId: string | null; field: string },
+  change: () => Promise<void>,
+): Promise<void> {
+  if (organizationId === null) return change();
+  // One after another: two holders must not each count the other while both go.
+  await tx.execute("select pg_advisory_xact_lock(hashtext('assigners'), hashtext(?))", [organizationId]);
+  const hasAssigner = async () => (await tx.execute<[{ some: boolean }]>(assigners, [organizationId]))[0].some;
+  const before = await hasAssigner();
+  await change();
+  if (before && !(await hasAssigner())) {
+    refuse('REQUEST_INVALID', `${field}: the last holder of assign-role in an organization keeps it`);
+  }
+}

@@ -1,0 +1,16 @@
+import { defineEntity, p } from '@mikro-orm/core';
+
+const DocumentCategorySchema = defineEntity({
+  name: 'DocumentCategory',
+  tableName: 'document_categories',
+  properties: {
+    id: p.uuid().primary(),
+    name: p.string().length(100),
+    created_at: p.datetime().onCreate(() => new Date()),
+    updated_at: p.datetime().onCreate(() => new Date()),
+  },
+});
+
+/** What the platform files documents under. */
+export class DocumentCategory extends DocumentCategorySchema.class {}
+DocumentCategorySchema.setClass(DocumentCategory);

@@ -1,0 +1,75 @@
+import { LockMode } from '@mikro-orm/core';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { recordEvent } from '../events/record-event.ts';
+import { findPage, type ListWindow } from '../find-page.ts';
+import type { Caller } from '../identity/caller.ts';
+import { refuse } from '../shared/errors.ts';
+import { newId } from '../shared/ids.ts';
+import { isUniqueViolation } from '../shared/postgres.ts';
+import { DocumentCategory } from './document-category.entity.ts';
+
+interface Asking {
+  caller: Caller;
+  requestId: string;
+  name: string;
+}
+
+/** Makes a category. A name that there is already, whatever its case, is refused with DUPLICATE. */
+export function createCategory(em: EntityManager, { caller, requestId, name }: Asking): Promise<DocumentCategory> {
+  return refusingTwins(name, () =>
+    em.transactional(async (tx) => {
+      const category = tx.create(DocumentCategory, { id: newId(), name });
+      await tx.flush();
+      await record(tx, 'RESOURCE_CREATED', category.id, { caller, requestId });
+      return category;
+    }),
+  );
+}
+
+/** Renames a category. Refuses with NOT_FOUND, and as `createCategory` does. */
+export function updateCategory(
+  em: EntityManager,
+  { caller, requestId, id, name }: Omit<Asking, 'name'> & { id: string; name: string | undefined },
+): Promise<DocumentCategory> {
+  return refusingTwins(name, () =>
+    em.transactional(async (tx) => {
+      const lockMode = LockMode.PESSIMISTIC_WRITE;
+      const category = await tx.findOne(DocumentCategory, { id }, { lockMode, refresh: true });
+      if (category === null) refuse('NOT_FOUND', 'id: no such category');
+      if (name === undefined || name === category.name) return category;
+      tx.assign(category, { name, updated_at: new Date() });
+      await tx.flush();
+      await record(tx, 'RESOURCE_UPDATED', id, { caller, requestId });
+      return category;
+    }),
+  );
+}
+
+/** A page of all categories, newest first unless asked otherwise. */
+export const listCategories = (em: EntityManager, window: ListWindow) => findPage(em, DocumentCategory, {}, window);
+
+/** Refuses with REQUEST_INVALID a category that there is not. */
+export async function requireCategory(em: EntityManager, id: string | null | undefined): Promise<void> {
+  if (id && (await em.count(DocumentCategory, { id })) === 0) {
+    refuse('REQUEST_INVALID', 'category_id: no such category');
+  }
+}
+
+async function refusingTwins<T>(name: string | undefined, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (isUniqueViolation(error)) refuse('DUPLICATE', `name: there is a category ${name} already`, { cause: error });
+    throw error;
+  }
+}
+
+function record(
+  tx: EntityManager,
+  event: string,
+  id: string,
+  { caller, requestId }: Pick<Asking, 'caller' | 'requestId'>,
+): Promise<void> {
+  const about = { resourceType: 'document_category', resourceId: id };
+  return recordEvent(tx, { event, ...about, actorId: caller.userId, requestId });
+}

@@ -1,0 +1,56 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { recordEvent } from '../events/record-event.ts';
+import { refuse } from '../shared/errors.ts';
+import type { Caller } from './caller.ts';
+import { endTokens, lockUserRow } from './end-tokens.ts';
+import { loginAttempt, recordLoginFailure, refuseThrottled } from './login-failures.ts';
+import { hashPassword, verifyPassword } from './password.ts';
+import { refuseGuessable } from './password-rules.ts';
+import { User } from './user.entity.ts';
+
+export interface ChangePasswordInput {
+  caller: Caller;
+  currentPassword: string;
+  newPassword: string;
+  /** The network address the request came from. */
+  address: string;
+  requestId: string;
+}
+
+/**
+ * Gives the caller a new password and ends every token. Refuses with REQUEST_INVALID a wrong current password, which
+ * counts as a failed login (TOO_MANY_REQUESTS), a guessable new one and one that is the same.
+ */
+export async function changePassword(em: EntityManager, input: ChangePasswordInput): Promise<User> {
+  const { caller, currentPassword, newPassword, requestId } = input;
+  const known = await em.findOneOrFail(User, caller.userId);
+  const attempt = loginAttempt(known.email, input.address);
+  await refuseThrottled(em, attempt);
+  const passwordHash = known.password_hash ?? null;
+  if (!(await verifyPassword(passwordHash, currentPassword))) {
+    await recordLoginFailure(em, attempt);
+    refuse('REQUEST_INVALID', 'current_password: is wrong');
+  }
+  await refuseThrottled(em, attempt);
+  if (newPassword === currentPassword) refuse('REQUEST_INVALID', 'new_password: must be another than the current one');
+  refuseGuessable(newPassword, known.email, 'new_password');
+  const newHash = await hashPassword(newPassword);
+  return em.fork().transactional(async (tx) => {
+    const user = await lockUserRow(tx, caller.userId);
+    // Of two changes at once the second no longer knows the password.
+    if (user.password_hash !== passwordHash) refuse('REQUEST_INVALID', 'current_password: is wrong');
+    if (user.status !== 'active') refuse('UNAUTHENTICATED', 'The token is not valid');
+    tx.assign(user, { password_hash: newHash, updated_at: new Date() });
+    endTokens(user);
+    await tx.flush();
+    await recordEvent(tx, {
+      event: 'RESOURCE_UPDATED',
+      resourceType: 'user',
+      resourceId: user.id,
+      actorId: user.id,
+      requestId,
+      data: { changed: ['password'] },
+    });
+    return user;
+  });
+}

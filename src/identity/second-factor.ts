@@ -1,0 +1,81 @@
+import { randomBytes } from 'node:crypto';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { generateSecret, generateURI, verifySync } from 'otplib';
+import type { Sealer } from '../encryption/sealer.ts';
+import { sha256 } from '../shared/digest.ts';
+
+// The library's defaults are those that every app understands: SHA-1, six digits, 30 seconds.
+const toleranceSeconds = 30;
+const recoveryCodeCount = 10;
+/** 80 bits: a digest of one gives nothing away. */
+const recoveryCodeBytes = 10;
+
+export const placeOfSecret = (userId: string) => ({ table: 'second_factors', column: 'secret_sealed', row: userId });
+
+/** A secret (base32) and the address by which an authenticator app takes it over. */
+export function makeSecret(issuer: string, email: string): { secret: string; otpauthUrl: string } {
+  const secret = generateSecret();
+  return { secret, otpauthUrl: generateURI({ issuer, label: email, secret }) };
+}
+
+/** Codes for when the app is gone, each good for once: kept by their digests only. */
+export const makeRecoveryCodes = (): string[] =>
+  Array.from({ length: recoveryCodeCount }, () => {
+    const [digits] = [randomBytes(recoveryCodeBytes).toString('hex')];
+    return digits.match(/.{5}/g)?.join('-') ?? digits;
+  });
+
+/** How a recovery code is kept, however it was typed. */
+export const hashRecoveryCode = (userId: string, code: string): string =>
+  sha256(`${userId} ${code.toLowerCase().replaceAll(/[^0-9a-f]/g, '')}`);
+
+export interface SecondFactor {
+  id: string;
+  secret_sealed: string;
+  confirmed_at: Date | string | null;
+}
+
+/** The second factor of the user, confirmed or only begun; null when there is none. */
+export async function findSecondFactor(em: EntityManager, userId: string): Promise<SecondFactor | null> {
+  const [found] = await em.execute<SecondFactor[]>(
+    'select id, secret_sealed, confirmed_at from second_factors where id = ?',
+    [userId],
+  );
+  return found ?? null;
+}
+
+/**
+ * Spends a code of the user's app: true when it is of this half minute or one beside it, and neither it nor a later one
+ * was spent before. Inside the caller's transaction: of twins one wins.
+ */
+export async function spendAppCode(
+  tx: EntityManager,
+  sealer: Sealer,
+  { id, secret_sealed }: SecondFactor,
+  code: string,
+): Promise<boolean> {
+  if (!/^\d{6}$/.test(code)) return false;
+  const secret = await sealer.open(placeOfSecret(id), secret_sealed);
+  const result = verifySync({ secret, token: code, epochTolerance: toleranceSeconds });
+  if (!result.valid || !('timeStep' in result)) return false;
+  const spent = await tx.execute<unknown[]>(
+    'update second_factors set last_step = ? where id = ? and last_step < ? returning 1',
+    [result.timeStep, id, result.timeStep],
+  );
+  return spent.length > 0;
+}
+
+/** As `spendAppCode`, or spends one of the user's recovery codes, which is gone then. */
+export async function spendCode(
+  tx: EntityManager,
+  sealer: Sealer,
+  factor: SecondFactor,
+  code: string,
+): Promise<boolean> {
+  if (await spendAppCode(tx, sealer, factor, code.replaceAll(' ', ''))) return true;
+  const used = await tx.execute<unknown[]>(
+    'delete from recovery_codes where user_id = ? and code_hash = ? returning 1',
+    [factor.id, hashRecoveryCode(factor.id, code)],
+  );
+  return used.length > 0;
+}

@@ -1,0 +1,76 @@
+import { LockMode } from '@mikro-orm/core';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { recordEvent } from '../events/record-event.ts';
+import { refuse } from '../shared/errors.ts';
+import { type Caller, isPlatform, requirePermission } from './caller.ts';
+import { invitePermissions } from './invitation.ts';
+import { User } from './user.entity.ts';
+
+/** Refuses with FORBIDDEN, for anybody but a super admin, to decide over an invitation that a super admin sent. */
+export async function requireRightOverInvited(tx: EntityManager, caller: Caller, userId: string): Promise<void> {
+  if (caller.isSuperAdmin) return;
+  const sent = await tx.execute<unknown[]>('select 1 from invitations where user_id = ? and by_super_admin', [userId]);
+  if (sent.length > 0) refuse('FORBIDDEN', 'Only a super admin decides over an invitation that a super admin sent');
+}
+
+/**
+ * Takes an invitation back: its token is void, the user who never was one is gone, the address is free. By who may
+ * invite this type of user. Refuses with NOT_FOUND, FORBIDDEN, and with REQUEST_INVALID once it has been accepted.
+ */
+export async function takeBackInvitation(
+  em: EntityManager,
+  { caller, userId, requestId }: { caller: Caller; userId: string; requestId: string },
+): Promise<void> {
+  await em.transactional(async (tx) => {
+    const user = await tx.findOne(User, userId, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
+    if (!user) refuse('NOT_FOUND', 'The user does not exist');
+    const isColleague = caller.organizationId !== null && user.organization_id === caller.organizationId;
+    if (!isPlatform(caller) && (user.user_type === 'platform' || !isColleague)) {
+      refuse('FORBIDDEN', 'The user belongs to another organization');
+    }
+    if (user.status !== 'invited') refuse('REQUEST_INVALID', `user_id: the user is ${user.status}, not invited`);
+    requirePermission(caller, invitePermissions[user.user_type]);
+    await requireRightOverInvited(tx, caller, userId);
+    await removeInvited(tx, { userId, actorId: caller.userId, requestId, why: 'taken back' });
+  });
+}
+
+/** Makes the address of an invitation that has expired free for whoever comes; in the caller's transaction. */
+export async function freeExpiredAddress(
+  tx: EntityManager,
+  email: string,
+  actorId: string | null,
+  requestId: string | null,
+): Promise<void> {
+  const [expired] = await tx.execute<{ id: string }[]>(
+    `select u.id from users u where lower(u.email) = lower(?) and u.status = 'invited'
+       and exists (select from invitations i where i.user_id = u.id)
+       and not exists (select from invitations i where i.user_id = u.id and i.expires_at > now()) for update`,
+    [email],
+  );
+  if (expired) await removeInvited(tx, { userId: expired.id, actorId, requestId, why: 'expired' });
+}
+
+interface Removal {
+  userId: string;
+  actorId: string | null;
+  requestId: string | null;
+  why: 'taken back' | 'expired';
+}
+
+/** Who was only invited has done nothing: all there is of the user is the invitation, and what others named it for. */
+async function removeInvited(tx: EntityManager, { userId, actorId, requestId, why }: Removal): Promise<void> {
+  for (const table of ['invitations', 'cause_managers']) {
+    await tx.execute(`delete from ${table} where user_id = ?`, [userId]);
+  }
+  await tx.execute('delete from users where id = ?', [userId]);
+  await recordEvent(tx, {
+    event: 'RESOURCE_DELETED',
+    impact: 'HIGH',
+    resourceType: 'user',
+    resourceId: userId,
+    actorId,
+    requestId,
+    data: { invitation: why },
+  });
+}

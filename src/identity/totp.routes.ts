@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import { signedIn } from '../http/access.ts';
+import { created } from '../http/answer.ts';
+import { text } from '../http/fields.ts';
+import { createRoom } from '../http/room.ts';
+import { beginTotp, confirmTotp } from './begin-totp.ts';
+import { removeTotp } from './remove-totp.ts';
+
+const room = createRoom({
+  prefix: '/v1/auth/totp',
+  tag: 'Authentication',
+  description: 'A second factor: one-time codes of an authenticator app (SHA-1, six digits, 30 seconds).',
+});
+
+/** What the app shows as the name of the account's house. */
+const issuer = 'Amanah';
+const message = z.string();
+const ownUser = signedIn({ scope: 'own user' });
+const wrongCodes = 'A wrong one is a 400 and counts as a failed login.';
+
+room.post(
+  '/',
+  {
+    summary: 'Begin a second factor',
+    description:
+      'Answers the secret for the app, once. Nothing changes until it is confirmed; 400 while one is confirmed.',
+    access: ownUser,
+    answers: { 201: z.object({ message, data: z.object({ secret: z.string(), otpauth_url: z.string() }) }) },
+  },
+  async ({ em, deps, caller, requestId }) => {
+    const { secret, otpauthUrl } = await beginTotp(em, deps.sealer, { caller, issuer, requestId });
+    return created({ message: 'Second factor begun', data: { secret, otpauth_url: otpauthUrl } });
+  },
+);
+
+room.post(
+  '/confirm',
+  {
+    summary: 'Confirm the second factor by a code of the app',
+    description: `From now on logging in needs a code. Answers ten recovery codes, once; each logs in once. ${wrongCodes}`,
+    access: ownUser,
+    body: z.strictObject({ code: text(40) }),
+    answers: { 200: z.object({ message, data: z.object({ recovery_codes: z.array(z.string()) }) }) },
+    refusals: [429],
+  },
+  async ({ body, em, deps, ctx, caller, requestId }) => {
+    const input = { caller, code: body.code, address: ctx.ip, requestId };
+    const codes = await confirmTotp(em, deps.sealer, input);
+    return { message: 'Second factor confirmed', data: { recovery_codes: codes } };
+  },
+);
+
+room.delete(
+  '/',
+  {
+    summary: 'Remove the second factor',
+    description: `For a code of the app or a recovery code; the recovery codes go with it. ${wrongCodes}`,
+    access: ownUser,
+    body: z.strictObject({ code: text(40) }),
+    answers: { 200: z.object({ message }) },
+    refusals: [429],
+  },
+  async ({ body, em, deps, ctx, caller, requestId }) => {
+    await removeTotp(em, deps.sealer, { caller, code: body.code, address: ctx.ip, requestId });
+    return { message: 'Second factor removed' };
+  },
+);
+
+export const totpRoom = room;

@@ -1,0 +1,125 @@
+import { newId } from '../../src/shared/ids.ts';
+import { buildCause } from '../causes/build-cause.ts';
+import {
+  type BuiltUser,
+  buildOrganizationAdmin,
+  buildPlatformAdmin,
+  buildRole,
+  buildSuperAdmin,
+} from '../support/build.ts';
+import { type Stack, startStack } from '../support/stack.ts';
+
+const password = 'correct horse battery';
+const address = (): string => `${newId()}@example.org`;
+
+describe('Users who were only invited', () => {
+  let stack: Stack;
+  let superAdmin: BuiltUser;
+  let platformAdmin: BuiltUser;
+  let admin: BuiltUser;
+  beforeAll(async () => {
+    stack = await startStack();
+    superAdmin = await buildSuperAdmin(stack);
+    platformAdmin = await buildPlatformAdmin(stack);
+    admin = await buildOrganizationAdmin(stack);
+  });
+  afterAll(() => stack?.stop());
+
+  const invite = (by: BuiltUser, body: object) =>
+    stack.post('/v1/users/invitations', { email: address(), name: 'Invited', ...body }, { token: by.token });
+  const accept = (token: string, secret = password) =>
+    stack.post('/v1/auth/invitations/accept', { token, password: secret });
+
+  const takeBack = (by: BuiltUser, id: string) =>
+    stack.delete(`/v1/users/invitations/${id}`, undefined, { token: by.token });
+  const invited = async (by: BuiltUser, body: object) => {
+    const answer = await invite(by, body);
+    expect(answer.status).toBe(201);
+    return answer.body.data as { token: string; user: { id: string; email: string } };
+  };
+  const expire = (userId: string) =>
+    stack.em().execute("update invitations set expires_at = now() - interval '1 second' where user_id = ?", [userId]);
+
+  it('are taken back: the token is void, the user gone, the address free', async () => {
+    const { token, user } = await invited(admin, { user_type: 'individual' });
+    expect((await takeBack(admin, user.id)).status).toBe(200);
+    expect((await accept(token)).status).toBe(400);
+    expect((await stack.get(`/v1/users/${user.id}`, { token: superAdmin.token })).status).toBe(404);
+    expect((await takeBack(admin, user.id)).status).toBe(404);
+    const { status } = await stack.post('/v1/auth/signup', { name: 'Free', email: user.email, password });
+    expect(status).toBe(201);
+    const events = await stack
+      .em()
+      .execute("select impact, actor_id, data from events where event = 'RESOURCE_DELETED' and resource_id = ?", [
+        user.id,
+      ]);
+    expect(events).toEqual([{ impact: 'HIGH', actor_id: admin.id, data: { invitation: 'taken back' } }]);
+  });
+
+  it('are taken back by who may invite that type there, and not once they are accepted', async () => {
+    const { token, user } = await invited(admin, { user_type: 'organization' });
+    const ownId = String(admin.organizationId);
+    const role = await buildRole(stack, { organizationId: ownId, permissions: ['invite-individual-user'] });
+    const clerk = await buildOrganizationAdmin(stack, { organizationId: ownId, role: role.name });
+    const refused = await takeBack(clerk, user.id);
+    expect([refused.status, refused.body.message]).toEqual([403, 'The permission invite-organization-admin is needed']);
+    expect((await takeBack(await buildOrganizationAdmin(stack), user.id)).status).toBe(403);
+    const ofPlatform = await invited(platformAdmin, { user_type: 'platform' });
+    expect((await takeBack(admin, ofPlatform.user.id)).status).toBe(403);
+    expect((await takeBack(platformAdmin, ofPlatform.user.id)).status).toBe(200);
+    expect((await accept(token)).status).toBe(200);
+    const late = await takeBack(admin, user.id);
+    expect([late.status, late.body.message]).toEqual([400, 'user_id: the user is active, not invited']);
+  });
+
+  it('of a super admin are never invited anew or taken back by anybody else', async () => {
+    const organization_id = String(admin.organizationId);
+    const { token, user } = await invited(superAdmin, { user_type: 'individual', organization_id });
+    const again = { email: user.email, user_type: 'individual' };
+    for (const by of [admin, platformAdmin]) {
+      const anew = await invite(by, { ...again, organization_id });
+      expect([anew.status, (await takeBack(by, user.id)).status]).toEqual([403, 403]);
+    }
+    const other = await buildSuperAdmin(stack);
+    const renewed = await invited(other, { ...again, organization_id });
+    expect((await accept(token)).status).toBe(400);
+    expect((await takeBack(superAdmin, renewed.user.id)).status).toBe(200);
+    expect((await invite(admin, again)).status).toBe(201);
+  });
+
+  it('never lose a role by being invited anew to who does not hold its permissions', async () => {
+    const ownId = String(admin.organizationId);
+    const strong = await buildRole(stack, { organizationId: ownId, permissions: ['manage-product'] });
+    const { user } = await invited(platformAdmin, {
+      user_type: 'individual',
+      organization_id: ownId,
+      role_id: strong.id,
+    });
+    expect((await invite(admin, { email: user.email, user_type: 'individual' })).status).toBe(403);
+  });
+
+  it('free their address when they expire: for signing up, and for anybody who invites', async () => {
+    const first = await invited(superAdmin, { user_type: 'individual' });
+    const taken = { name: 'Somebody', email: first.user.email.toUpperCase(), password };
+    expect((await stack.post('/v1/auth/signup', taken)).status).toBe(400);
+    await expire(first.user.id);
+    expect((await stack.post('/v1/auth/signup', taken)).status).toBe(201);
+    const second = await invited(superAdmin, { user_type: 'individual', organization_id: admin.organizationId });
+    await expire(second.user.id);
+    const third = await invited(admin, { email: second.user.email, user_type: 'organization' });
+    expect(third.user.id).not.toBe(second.user.id);
+    expect((await accept(third.token)).status).toBe(200);
+    await expire(third.user.id);
+    expect((await stack.post('/v1/auth/signup', { ...taken, email: third.user.email })).status).toBe(400);
+  });
+
+  it('go with what they were named for: one may have been made a manager of a cause', async () => {
+    const { user } = await invited(admin, { user_type: 'individual' });
+    const causeId = await buildCause(stack, admin);
+    const path = `/v1/charitable-causes/${causeId}/assign-manager`;
+    expect((await stack.post(path, { user_id: user.id }, { token: admin.token })).status).toBe(200);
+    expect((await takeBack(admin, user.id)).status).toBe(200);
+    const { body } = await stack.get(`/v1/charitable-causes/${causeId}`, { token: admin.token });
+    expect(body.charitable_cause.managers).toEqual([]);
+  });
+});

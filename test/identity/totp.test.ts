@@ -1,0 +1,147 @@
+import { generateSync } from 'otplib';
+import { newId } from '../../src/shared/ids.ts';
+import { type Stack, startStack } from '../support/stack.ts';
+
+const password = 'correct horse battery';
+
+describe('A second factor', () => {
+  let stack: Stack;
+  beforeAll(async () => {
+    stack = await startStack({ env: { TRUST_PROXY: 'true' } });
+  });
+  afterAll(() => stack?.stop());
+
+  let hosts = 0;
+  async function signUp() {
+    hosts += 1;
+    const email = `${newId()}@example.org`;
+    const headers = { 'x-forwarded-for': `192.0.2.${hosts}` };
+    const { body } = await stack.post('/v1/auth/signup', { name: 'Somebody', email, password });
+    const logIn = (more: object = {}) => stack.post('/v1/auth/login', { email, password, ...more }, { headers });
+    const token: string = (await logIn()).body.data.access_token;
+    const begin = () => stack.post('/v1/auth/totp', undefined, { token });
+    const confirm = (code: string) => stack.post('/v1/auth/totp/confirm', { code }, { token, headers });
+    const remove = (code: string) => stack.delete('/v1/auth/totp', { code }, { token, headers });
+    return { id: body.data.id as string, email, headers, token, logIn, begin, confirm, remove };
+  }
+  /** The code of now, or of so many half minutes later. */
+  const codeOf = (secret: string, steps = 0) =>
+    generateSync({ secret, epoch: Math.floor(Date.now() / 1000) + 30 * steps });
+  /** A person who confirmed a second factor a while ago: no code of now is spent. */
+  async function secured() {
+    const person = await signUp();
+    const { secret } = (await person.begin()).body.data as { secret: string };
+    const { body } = await person.confirm(codeOf(secret));
+    await stack.em().execute('update second_factors set last_step = 0 where id = ?', [person.id]);
+    return { ...person, secret, recoveryCodes: body.data.recovery_codes as string[] };
+  }
+  const claimsOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
+
+  it('is begun with a secret and an address for the app, and asks for nothing until it is confirmed', async () => {
+    const person = await signUp();
+    const { status, body } = await person.begin();
+    expect({ status, body }).toEqual({
+      status: 201,
+      body: {
+        message: expect.any(String),
+        data: { secret: expect.stringMatching(/^[A-Z2-7]{32}$/), otpauth_url: expect.any(String) },
+      },
+    });
+    const url = new URL(body.data.otpauth_url);
+    expect([url.protocol, url.host, url.searchParams.get('secret')]).toEqual(['otpauth:', 'totp', body.data.secret]);
+    expect(decodeURIComponent(url.pathname)).toBe(`/Amanah:${person.email}`);
+    expect((await person.logIn()).status).toBe(200);
+    const again = await person.begin();
+    expect(again.body.data.secret).not.toBe(body.data.secret);
+    expect((await person.confirm(codeOf(body.data.secret))).status).toBe(400);
+    const [row] = await stack.em().execute('select secret_sealed from second_factors where id = ?', [person.id]);
+    expect(JSON.stringify(row)).not.toContain(again.body.data.secret);
+  });
+
+  it('is confirmed by a code and answers ten recovery codes, kept as digests; then a new one is a 400', async () => {
+    const person = await signUp();
+    const { secret } = (await person.begin()).body.data;
+    const { status, body } = await person.confirm(codeOf(secret));
+    expect([status, new Set(body.data.recovery_codes).size]).toEqual([200, 10]);
+    const rows = await stack.em().execute('select code_hash from recovery_codes where user_id = ?', [person.id]);
+    expect(rows).toHaveLength(10);
+    for (const code of body.data.recovery_codes) expect(JSON.stringify(rows)).not.toContain(code);
+    expect([(await person.begin()).status, (await person.confirm(codeOf(secret, 1))).status]).toEqual([400, 400]);
+  });
+
+  it('is asked for after the right password only, and its code lets in once', async () => {
+    const { logIn, secret } = await secured();
+    const without = await logIn();
+    expect([without.status, without.body.message]).toEqual([401, 'totp_code: is required']);
+    const wrongPassword = await logIn({ password: 'not the password' });
+    expect(wrongPassword.body.message).toBe('The e-mail address or the password is wrong');
+    const code = codeOf(secret);
+    const good = await logIn({ totp_code: code });
+    expect([good.status, claimsOf(good.body.data.access_token).amr]).toEqual([200, ['pwd', 'otp']]);
+    const replayed = await logIn({ totp_code: code });
+    expect([replayed.status, replayed.body.message]).toEqual([401, 'totp_code: is wrong or was used already']);
+    // A code from before the last one that was spent is spent too.
+    expect((await logIn({ totp_code: codeOf(secret, -1) })).status).toBe(401);
+    expect((await logIn({ totp_code: codeOf(secret, 1) })).status).toBe(200);
+  });
+
+  it('never lets one code in twice when it comes many times at once', async () => {
+    const { logIn, secret } = await secured();
+    const code = codeOf(secret);
+    const answers = await Promise.all(Array.from({ length: 6 }, () => logIn({ totp_code: code })));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+  });
+
+  it('takes each recovery code once, however it is typed, and none of another person', async () => {
+    const [person, neighbour] = [await secured(), await secured()];
+    const [code = '', next = ''] = person.recoveryCodes;
+    expect((await neighbour.logIn({ totp_code: code })).status).toBe(401);
+    expect((await person.logIn({ totp_code: code.toUpperCase().replaceAll('-', ' ') })).status).toBe(200);
+    expect((await person.logIn({ totp_code: code })).status).toBe(401);
+    const twins = await Promise.all([1, 2].map(() => person.logIn({ totp_code: next })));
+    expect(twins.map(({ status }) => status).sort()).toEqual([200, 401]);
+  });
+
+  it.each(['000000', '12', 'x', '0000000', "' or true --"])(
+    'counts the wrong code %j as a failed login',
+    async (code) => {
+      const { id, logIn } = await secured();
+      expect((await logIn({ totp_code: code })).status).toBe(401);
+      const events = await stack
+        .em()
+        .execute("select data from events where event = 'USER_LOGIN_FAILED' and resource_id = ?", [id]);
+      expect(events).toEqual([{ data: { reason: 'totp_code' } }]);
+    },
+  );
+
+  it('is throttled after ten wrong codes, also for the right one', async () => {
+    const { logIn, secret } = await secured();
+    for (let guess = 0; guess < 10; guess += 1) expect((await logIn({ totp_code: '000000' })).status).toBe(401);
+    expect((await logIn({ totp_code: codeOf(secret) })).status).toBe(429);
+  });
+
+  it('is removed by a code only; then the password alone is enough', async () => {
+    const { logIn, secret, remove, recoveryCodes } = await secured();
+    const wrong = await remove('000000');
+    expect([wrong.status, wrong.body.message]).toEqual([400, 'code: is wrong or was used already']);
+    expect((await logIn()).status).toBe(401);
+    expect((await remove(codeOf(secret))).status).toBe(200);
+    expect((await remove(codeOf(secret, 1))).status).toBe(400);
+    const { status, body } = await logIn();
+    expect([status, claimsOf(body.data.access_token).amr]).toEqual([200, ['pwd']]);
+    expect((await logIn({ totp_code: recoveryCodes[0] })).status).toBe(200);
+  });
+
+  it('is removed by a recovery code too, and stays with the session when the password changes', async () => {
+    const { logIn, remove, recoveryCodes, headers } = await secured();
+    const { body } = await logIn({ totp_code: recoveryCodes[0] });
+    const token: string = body.data.access_token;
+    const next = { current_password: password, new_password: 'staple of another horse' };
+    const changed = await stack.put('/v1/auth/password', next, { token, headers });
+    expect(claimsOf(changed.body.data.access_token).amr).toEqual(['pwd', 'otp']);
+    // The token that removes it is the one of before, which the change has ended.
+    expect((await remove(recoveryCodes[1] ?? '')).status).toBe(401);
+    const options = { token: changed.body.data.access_token as string, headers };
+    expect((await stack.delete('/v1/auth/totp', { code: recoveryCodes[1] }, options)).status).toBe(200);
+  });
+});
