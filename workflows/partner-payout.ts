@@ -94,7 +94,9 @@ export async function partnerPayout({ payoutId, opening }: PartnerPayoutInput): 
     settlePayout,
     async (settlement) => {
       await reserved;
-      await condition(() => !sending);
+      // A sending step that fails for ever does not keep operators waiting: the database lets only one of the two be.
+      if (sending && patched('bounded-wait-for-sending')) await condition(() => !sending, budgets.steps.provider);
+      else await condition(() => !sending);
       return keep(await withRefusals(endByHand({ payoutId, settlement, at: at() })));
     },
     {

@@ -56,6 +56,8 @@ export async function obtainInstrument(
 
 /** The last attempt before this one that the provider may have received; `at` is null when there was none. */
 interface Attempt {
+  /** When this attempt was written down: a twin's later one is not taken back with it. */
+  mine: string;
   at: string | null;
   /** Seconds, by the database's clock. */
   age: number;
@@ -65,7 +67,7 @@ interface Attempt {
 async function noteAttempt(em: EntityManager, table: InstrumentTable, id: string): Promise<Attempt> {
   const [earlier] = await em.execute<Attempt[]>(
     `update ${table} set instrument_asked_at = now() where id = ?
-     returning old.instrument_asked_at::text as at,
+     returning new.instrument_asked_at::text as mine, old.instrument_asked_at::text as at,
        coalesce(extract(epoch from now() - old.instrument_asked_at), 0)::float as age`,
     [id],
   );
@@ -74,5 +76,8 @@ async function noteAttempt(em: EntityManager, table: InstrumentTable, id: string
 
 /** An attempt that was refused, or that never left, is none that may have been received. */
 async function forgetAttempt(em: EntityManager, table: InstrumentTable, id: string, earlier: Attempt): Promise<void> {
-  await em.execute(`update ${table} set instrument_asked_at = ?::timestamptz where id = ?`, [earlier.at, id]);
+  await em.execute(
+    `update ${table} set instrument_asked_at = ?::timestamptz where id = ? and instrument_asked_at = ?::timestamptz`,
+    [earlier.at, id, earlier.mine],
+  );
 }

@@ -52,6 +52,18 @@ describe('The budget of calls to the provider', () => {
     expect(rest).toBeGreaterThan(3_000);
   });
 
+  it('never holds everybody up because the clock was set back', async () => {
+    await stack.em().execute(
+      `update provider_budget set tokens = 0, filled_at = clock_timestamp() + interval '1 hour',
+         paused_until = clock_timestamp() + interval '1 hour'`,
+    );
+    const budget = createCallBudget(stack.deps.orm, perMinute);
+    await eventually(
+      () => budget.take({ payout: true }),
+      (restMs) => restMs === 0,
+    );
+  });
+
   it('gives what is 0 no limit', async () => {
     await fill(0);
     expect(await createCallBudget(stack.deps.orm, 0).take({ payout: false })).toBe(0);

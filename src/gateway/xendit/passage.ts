@@ -22,10 +22,13 @@ export function passThrough(
   passage: Passage,
   { signal, beforeSend }: { signal: AbortSignal; beforeSend: (() => Promise<boolean>) | undefined },
 ) {
+  // A process that was stopped hears of its signal's time only after it has gone on.
+  const endsAt = performance.now() + timeoutMs;
   return async (input: string, init: RequestInit): Promise<Response> => {
     await awaitCall(budget, { payout, patienceMs: timeoutMs * patience, signal });
     if (beforeSend && !(await beforeSend())) throw new ProviderUnknown('the request may not be made any more');
     signal.throwIfAborted();
+    if (performance.now() > endsAt) throw new ProviderUnknown('the time for the request is over');
     passage.sent += 1;
     // A redirect would carry the key elsewhere or turn a POST into a GET.
     const answer = await send(input, { ...init, signal, redirect: 'error' });
