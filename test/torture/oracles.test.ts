@@ -101,7 +101,7 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
     'orders-match-instruments',
     'an order is paid that the provider has no money for',
     ({ requests }) => {
-      only(requests).status = 'PENDING';
+      only(requests).payments = [];
     },
   ],
   [

@@ -57,9 +57,14 @@ export function ordersMatchInstruments(facts: Facts): Finding[] {
     const find = (says: string) => [{ oracle, resourceId: order.id, says: `${order.family} ${order.id} ${says}` }];
     if (found.length > 1) return find(`has ${found.length} instruments at the provider`);
     const [request] = found;
-    const isPaid = request?.status === 'SUCCEEDED';
-    if ((order.status === 'PAID') !== isPaid) {
-      return find(`is ${order.status}, and its instrument at the provider is ${request?.status ?? 'none'}`);
+    if (request?.status === 'SUCCEEDED' && order.status !== 'PAID') {
+      return find(`is ${order.status}, and its instrument at the provider is SUCCEEDED`);
+    }
+    // Money may come in the moment between the end of the instrument and our hearing of it: then it is taken.
+    const covers = ({ amount, status }: { amount: number; status: string }) =>
+      status === 'SUCCEEDED' && compareMoney(money(amount), order.total) === 0;
+    if (order.status === 'PAID' && !request?.payments.some(covers)) {
+      return find('is PAID, and the provider has taken no such money for it');
     }
     if (request !== undefined && compareMoney(money(request.amount), order.total) !== 0) {
       return find(`is of ${order.total}, its instrument of ${request.amount}`);
