@@ -36,7 +36,10 @@ export async function comeToRest(options: RestOptions): Promise<Restless> {
       { what: 'reading', id: '', status: String(error).slice(0, 200) },
     ]);
     if (restless.length === 0) return [];
-    progress(`comes to rest: ${restless.length} things are under way (${Math.round((Date.now() - begun) / 1000)} s)`);
+    const [first] = restless;
+    const example = first === undefined ? '' : `, e.g. ${first.what} ${first.id} ${first.status}`;
+    const seconds = Math.round((Date.now() - begun) / 1000);
+    progress(`${seconds} s of coming to rest: ${restless.length} things are under way${example}`);
     if (Date.now() - begun > patienceMs && round % 10 === 0) {
       await wakeForLostCallbacks(topology).catch(() => undefined);
       await hastenWebhooks(topology).catch(() => undefined);

@@ -32,7 +32,7 @@ export interface RunOptions {
 }
 
 /** After the faults, everything is at rest within this, on a busy machine too. */
-const restBoundMs = 300_000;
+const restBoundMs = Number(process.env.TORTURE_REST_SECONDS ?? 300) * 1000;
 /** Lists of workflows lag behind a little: what is found is looked at again before it is believed. */
 const looks = 6;
 const betweenLooksMs = 3_000;

@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import { makePlan, type Plan } from './plan.ts';
 import { faultStories } from './plan-faults.ts';
 import { type RunReport, runPlan } from './run-plan.ts';
+import { tellStory } from './tell-story.ts';
 
 const usage = `Usage: npm run torture -- [--seed N] [--minutes M] [--replay plan.json] [--record plan.json] [--list]
 
@@ -11,7 +12,7 @@ Runs the whole product under random work and random faults, and judges what clie
 and what the books say. Without --seed a random one is taken, and printed first; without --minutes it takes 3 minutes of
 work and faults. Ends with 1 when something was found.`;
 
-const width = 110;
+const width = 130;
 
 /** On one line of a terminal; elsewhere a line now and then. */
 const everyMs = 15_000;
@@ -73,7 +74,7 @@ async function main(): Promise<number> {
     `Seed ${plan.seed}: ${plan.work.length} pieces of work and ${plan.faults.length} faults in ${plan.durationMs / 1000} s.`,
   );
   if (values.record !== undefined) writeFileSync(values.record, JSON.stringify(plan, null, 1));
-  const found = await runPlan(plan, { progress: showProgress });
+  const found = await runPlan(plan, { progress: showProgress, tellStory });
   report(plan, found);
   if (found.directory !== null) say(`Again: npm run torture -- --replay ${join(found.directory, 'plan.json')}`);
   return found.findings.length === 0 ? 0 : 1;
