@@ -28,18 +28,20 @@ export interface RunReport {
 export interface RunOptions {
   progress(text: string): void;
   /** Called with the first findings while everything still runs. */
-  tellStory?(topology: Topology, finding: Finding, report: { facts: Facts; notes: string[] }): Promise<string>;
+  tellStory?:
+    | ((topology: Topology, finding: Finding, report: { facts: Facts; notes: string[] }) => Promise<string>)
+    | undefined;
+  /** After the faults, everything has to be at rest within this. */
+  restBoundMs: number;
 }
 
-/** After the faults, everything is at rest within this, on a busy machine too. */
-const restBoundMs = Number(process.env.TORTURE_REST_SECONDS ?? 300) * 1000;
 /** Lists of workflows lag behind a little: what is found is looked at again before it is believed. */
 const looks = 6;
 const betweenLooksMs = 3_000;
 const toldStories = 3;
 
 /** Carries a plan out on a product of its own, and judges what became of it. */
-export async function runPlan(plan: Plan, { progress, tellStory }: RunOptions): Promise<RunReport> {
+export async function runPlan(plan: Plan, { progress, tellStory, restBoundMs }: RunOptions): Promise<RunReport> {
   const started = Date.now();
   progress('starts the parts');
   await using topology = await startTopology((sentence) => progress(sentence));

@@ -1,16 +1,19 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { makePlan, type Plan } from './plan.ts';
 import { faultStories } from './plan-faults.ts';
-import { type RunReport, runPlan } from './run-plan.ts';
+import { type RunOptions, type RunReport, runPlan } from './run-plan.ts';
+import { shrinkPlan } from './shrink.ts';
 import { tellStory } from './tell-story.ts';
 
-const usage = `Usage: npm run torture -- [--seed N] [--minutes M] [--replay plan.json] [--record plan.json] [--list]
+const usage = `Usage: npm run torture -- [--seed N] [--minutes M] [--replay plan.json] [--record plan.json]
+                          [--rest SECONDS] [--no-shrink] [--list]
 
 Runs the whole product under random work and random faults, and judges what clients were told, what the provider did
 and what the books say. Without --seed a random one is taken, and printed first; without --minutes it takes 3 minutes of
-work and faults. Ends with 1 when something was found.`;
+work and faults. When something was found, the smallest plan that still shows it is looked for, for ten minutes
+(--no-shrink leaves that out), and it ends with 1. --rest is how long all may take to come to rest after the faults.`;
 
 const width = 130;
 
@@ -50,6 +53,8 @@ async function main(): Promise<number> {
       minutes: { type: 'string', default: '3' },
       replay: { type: 'string' },
       record: { type: 'string' },
+      rest: { type: 'string', default: '300' },
+      'no-shrink': { type: 'boolean', default: false },
       list: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -74,10 +79,37 @@ async function main(): Promise<number> {
     `Seed ${plan.seed}: ${plan.work.length} pieces of work and ${plan.faults.length} faults in ${plan.durationMs / 1000} s.`,
   );
   if (values.record !== undefined) writeFileSync(values.record, JSON.stringify(plan, null, 1));
-  const found = await runPlan(plan, { progress: showProgress, tellStory });
+  const options = { progress: showProgress, tellStory, restBoundMs: Number(values.rest) * 1000 };
+  const found = await runPlan(plan, options);
   report(plan, found);
-  if (found.directory !== null) say(`Again: npm run torture -- --replay ${join(found.directory, 'plan.json')}`);
-  return found.findings.length === 0 ? 0 : 1;
+  if (found.findings.length === 0) return 0;
+  if (!values['no-shrink']) await shrink(plan, found, options);
+  return 1;
+}
+
+const shrinkMs = 10 * 60_000;
+const tries = 3;
+
+/** Looks for the smallest plan that still shows one of the findings, and writes it beside the data. */
+async function shrink(plan: Plan, { findings, directory }: RunReport, options: RunOptions): Promise<void> {
+  const until = Date.now() + shrinkMs;
+  const wanted = new Set(findings.map(({ oracle }) => oracle));
+  const isOver = () => Date.now() > until;
+  const shows = async (candidate: Plan) => {
+    for (let attempt = 0; attempt < tries && !isOver(); attempt += 1) {
+      const again = await runPlan(candidate, { ...options, tellStory: undefined });
+      if (again.directory !== null) rmSync(again.directory, { recursive: true, force: true });
+      if (again.findings.some(({ oracle }) => wanted.has(oracle))) return true;
+    }
+    return false;
+  };
+  const small = await shrinkPlan(plan, shows, isOver);
+  clear();
+  const file = join(directory ?? '.', 'smallest-plan.json');
+  writeFileSync(file, JSON.stringify(small, null, 1));
+  say(`The smallest plan that still shows it: ${small.work.length} pieces of work, ${small.faults.length} faults.`);
+  for (const item of [...small.faults, ...small.work].slice(0, 20)) say(`  ${JSON.stringify(item)}`);
+  say(`Again: npm run torture -- --replay ${file}`);
 }
 
 process.exit(await main());
