@@ -28,8 +28,8 @@ const providerFaults: Record<ProviderTrouble, object> = {
   failing: { requests: { error_rate: 0.8 } },
   'hanging-before': { requests: { hang_rate: 0.6 } },
   'hanging-after': { requests: { hang_rate: 0.6, hang_after_effect: true } },
-  busy: { requests: { busy_rate: 0.6 } },
-  'listing-late': { requests: { list_delay_ms: 4_000 } },
+  busy: { requests: { limit_rate: 0.6 } },
+  'listing-late': { listing: { lag_ms: 4_000 } },
 };
 const callbackFaults: Record<CallbackTrouble, object> = {
   lost: { callbacks: { drop: true } },
@@ -48,10 +48,9 @@ export function createNemesis({ topology, seed, note, over }: NemesisOptions): N
 
   const last = (forMs: number) => sleep(forMs, undefined, { signal: over }).catch(() => undefined);
   const tellProvider = async () => {
-    const faults = { callbacks: {}, requests: {} };
+    const faults: Record<string, object> = {};
     for (const trouble of troubles.values()) {
-      if ('callbacks' in trouble) Object.assign(faults.callbacks, trouble.callbacks);
-      if ('requests' in trouble) Object.assign(faults.requests, trouble.requests);
+      for (const [where, what] of Object.entries(trouble)) faults[where] = { ...faults[where], ...what };
     }
     const { status, body } = await topology.sandbox.put('/sandbox/faults', faults);
     if (status !== 200) note(`the sandbox does not know a fault: ${JSON.stringify(body)}`);

@@ -139,4 +139,6 @@ async function ageForSweeps(topology: Topology): Promise<void> {
     age('webhook_deliveries', 'next_attempt_at', "status = 'pending'"),
   ];
   await Promise.allSettled(ages);
+  // What was looked at in vain a moment ago would be looked at again in minutes.
+  await topology.em().execute('delete from sweep_looks');
 }
