@@ -156,6 +156,8 @@ export interface Facts {
   money: { before: string; after: string };
   /** What had not come to rest within the bound. */
   restless: { what: string; id: string; status: string }[];
+  /** Processes that ended without having been told to. */
+  died: string[];
   /** Whether the plan took Temporal's data, or ended workflows by hand. */
   workflowsWereLost: boolean;
 }

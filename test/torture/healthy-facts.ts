@@ -118,6 +118,7 @@ export function healthyFacts(): Facts {
     ],
     money: { before: '100000.0000', after: '138000.0000' },
     restless: [],
+    died: [],
     workflowsWereLost: false,
   };
 }

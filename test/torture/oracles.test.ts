@@ -195,6 +195,7 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
     'a workflow fails',
     ({ workflows }) => workflows.push({ id: 'partner-payout/p', type: 'partnerPayout', status: 'FAILED' }),
   ],
+  ['parts-live', 'a process ends by itself', ({ died }) => died.push('api1 ended by itself (code 1)')],
   [
     'comes-to-rest',
     'a payout is open although the provider has ended it',

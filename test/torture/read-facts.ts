@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { runChecks } from '../../src/ledger/run-checks.ts';
 import { workflowIds } from '../../src/shared/workflow-ids.ts';
-import type { Attempt, Facts, ProviderRequest, ProviderTransfer, ReceivedWebhook } from './facts.ts';
+import type { Facts, ProviderRequest, ProviderTransfer, ReceivedWebhook } from './facts.ts';
 import { listWorkflows } from './harm-workflows.ts';
 import type { Topology } from './topology.ts';
 
@@ -100,7 +100,7 @@ const workflowOf: Record<string, (id: string) => string> = {
 /** Reads everything that oracles judge by, once all has come to rest. */
 export async function readFacts(
   topology: Topology,
-  known: { run: string; attempts: Attempt[]; before: string; restless: Facts['restless']; workflowsWereLost: boolean },
+  known: Pick<Facts, 'attempts' | 'restless' | 'died' | 'workflowsWereLost'> & { run: string; before: string },
 ): Promise<Facts> {
   const em = topology.em();
   const rows = <T>(query: string, params: unknown[] = []) => em.execute<T[]>(query, params);
@@ -131,6 +131,7 @@ export async function readFacts(
     webhooks: await readWebhooks(topology),
     money: { before: known.before, after: await readMoney(topology.em()) },
     restless: known.restless,
+    died: known.died,
     workflowsWereLost: known.workflowsWereLost,
   };
 }

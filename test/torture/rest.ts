@@ -19,7 +19,7 @@ type Restless = Facts['restless'];
 
 const pollMs = 2_000;
 /** For so long nobody is nudged: what can come to rest by itself does. */
-const patienceMs = 25_000;
+const patienceMs = 12_000;
 
 /**
  * Ends at the provider what is open there, and waits until nothing of ours is under way. What is still restless at the
@@ -40,7 +40,7 @@ export async function comeToRest(options: RestOptions): Promise<Restless> {
     const example = first === undefined ? '' : `, e.g. ${first.what} ${first.id} ${first.status}`;
     const seconds = Math.round((Date.now() - begun) / 1000);
     progress(`${seconds} s of coming to rest: ${restless.length} things are under way${example}`);
-    if (Date.now() - begun > patienceMs && round % 10 === 0) {
+    if (Date.now() - begun > patienceMs && round % 5 === 0) {
       await wakeForLostCallbacks(topology).catch(() => undefined);
       await hastenWebhooks(topology).catch(() => undefined);
       if (tookWorkflows) await ageForSweeps(topology);

@@ -95,7 +95,8 @@ export async function runPlan(plan: Plan, { progress, tellStory, restBoundMs }: 
   const { tookWorkflows } = nemesis;
   const restless = await comeToRest({ topology, endless, tookWorkflows, boundMs: restBoundMs, progress });
 
-  const known = { run, attempts: client.attempts, before, restless, workflowsWereLost: tookWorkflows };
+  const { died } = topology;
+  const known = { run, attempts: client.attempts, before, restless, died, workflowsWereLost: tookWorkflows };
   let facts = await readFacts(topology, known);
   let findings = judge(facts);
   for (let look = 1; look < looks && findings.length > 0 && restless.length === 0; look += 1) {
@@ -103,7 +104,6 @@ export async function runPlan(plan: Plan, { progress, tellStory, restBoundMs }: 
     facts = await readFacts(topology, known);
     findings = judge(facts);
   }
-  findings.push(...topology.died.map((says) => ({ oracle: 'parts-live', resourceId: null, says })));
   const timelines = new Map<string, string>();
   if (findings.length > 0) {
     topology.keep();

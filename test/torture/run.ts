@@ -53,7 +53,7 @@ async function main(): Promise<number> {
       minutes: { type: 'string', default: '3' },
       replay: { type: 'string' },
       record: { type: 'string' },
-      rest: { type: 'string', default: '300' },
+      rest: { type: 'string', default: '360' },
       'no-shrink': { type: 'boolean', default: false },
       list: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },

@@ -100,6 +100,11 @@ export function workflowsDoNotFail({ workflows }: Facts): Finding[] {
     }));
 }
 
+/** No process of ours ends because something that it needs is away. */
+export function partsLive({ died }: Facts): Finding[] {
+  return died.map((says) => ({ oracle: 'parts-live', resourceId: null, says }));
+}
+
 /** After the faults everything comes to rest by itself, within the bound; only what the provider leaves open waits on. */
 export function comesToRest({ restless }: Facts): Finding[] {
   return restless.map(({ what, id, status }) => ({

@@ -10,6 +10,7 @@ import {
 import {
   checksAreEmpty,
   comesToRest,
+  partsLive,
   rowsAndWorkflowsMatch,
   statusesMoveByTheirTables,
   webhooksArrive,
@@ -35,6 +36,7 @@ export const oracles: Readonly<Record<string, Oracle>> = {
   'rows-and-workflows-match': rowsAndWorkflowsMatch,
   'workflows-do-not-fail': workflowsDoNotFail,
   'comes-to-rest': comesToRest,
+  'parts-live': partsLive,
 };
 
 /** What each oracle finds in these facts. */
