@@ -112,4 +112,6 @@ async function shrink(plan: Plan, { findings, directory }: RunReport, options: R
   say(`Again: npm run torture -- --replay ${file}`);
 }
 
+// Whoever started us over a channel is gone when it closes: nobody waits for this run any more.
+if (process.channel) process.once('disconnect', () => process.exit(1));
 process.exit(await main());

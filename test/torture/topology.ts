@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { EntityManager } from '@mikro-orm/postgresql';
@@ -7,6 +7,7 @@ import { ensureWorkflowBundle } from '../../dev/bundle.ts';
 import type { Part } from '../../dev/part.ts';
 import { findFreePort } from '../../dev/ports.ts';
 import { postgresUrl, startPostgres } from '../../dev/postgres.ts';
+import { startMarkOf } from '../../dev/process-records.ts';
 import { callbackPath, startSandbox } from '../../dev/sandbox-part.ts';
 import { startApi, startWorker } from '../../dev/service-parts.ts';
 import { startTcpProxy, type TcpProxy } from '../../dev/tcp-proxy.ts';
@@ -52,6 +53,7 @@ export interface Topology extends AsyncDisposable {
   keep(): void;
 }
 
+const prefix = 'amanah-torture-';
 const taskQueue = 'payments';
 /** Only a power cut would be noticed, and there is none here. When a transaction was committed is asked by oracles. */
 const settings = {
@@ -64,7 +66,8 @@ const settings = {
 
 /** Starts PostgreSQL, Temporal, the sandbox, two APIs and two workers, with a proxy on every way between two of them. */
 export async function startTopology(say: (sentence: string) => void): Promise<Topology> {
-  const directory = mkdtempSync(join(tmpdir(), 'amanah-torture-'));
+  removeAbandonedDirectories();
+  const directory = mkdtempSync(join(tmpdir(), `${prefix}${process.pid}-`));
   const logFile = (name: string) => join(directory, 'logs', `${name}.log`);
   const parts = new Map<PartName, Part>();
   const told = new Set<Part>();
@@ -225,4 +228,14 @@ export async function startTopology(say: (sentence: string) => void): Promise<To
       await stopAll();
     },
   };
+}
+
+/** A run that was killed cannot remove its scratch; one that found something keeps it, with its facts. */
+function removeAbandonedDirectories(): void {
+  for (const name of readdirSync(tmpdir()).filter((entry) => entry.startsWith(prefix))) {
+    const directory = join(tmpdir(), name);
+    const pid = Number(name.slice(prefix.length).split('-')[0]);
+    if (startMarkOf(pid) !== undefined || existsSync(join(directory, 'facts.json'))) continue;
+    rmSync(directory, { recursive: true, force: true });
+  }
 }
