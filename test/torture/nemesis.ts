@@ -19,6 +19,8 @@ interface NemesisOptions {
   topology: Topology;
   seed: number;
   note(text: string): void;
+  /** Tells whoever runs the torture. */
+  aloud(text: string): void;
   /** Cuts short what lasts, when the faults are over. */
   over: AbortSignal;
 }
@@ -38,7 +40,7 @@ const callbackFaults: Record<CallbackTrouble, object> = {
   late: { callbacks: { delay_ms: 8_000 } },
 };
 
-export function createNemesis({ topology, seed, note, over }: NemesisOptions): Nemesis {
+export function createNemesis({ topology, seed, note, aloud, over }: NemesisOptions): Nemesis {
   const { signal, link } = topology;
   /** Troubles of the provider that last now; they are told to it together. */
   const troubles = new Map<string, object>();
@@ -109,6 +111,21 @@ export function createNemesis({ topology, seed, note, over }: NemesisOptions): N
     }
   };
 
+  async function fillDisk(forMs: number): Promise<void> {
+    const { disk } = topology;
+    if (disk === null) {
+      aloud('a full disk is left out: a small disk could not be mounted here');
+      return;
+    }
+    topology.mayEnd('postgres');
+    disk.fill();
+    await last(forMs);
+    disk.free();
+    // It may have given up, and its keeper with it.
+    await sleep(1_000);
+    await bringBack('postgres');
+  }
+
   async function deed(fault: Fault, random: Random): Promise<void> {
     switch (fault.do) {
       case 'kill':
@@ -147,6 +164,8 @@ export function createNemesis({ topology, seed, note, over }: NemesisOptions): N
         // As the runbook says: workers register search attributes and schedules when they start.
         await Promise.all((['worker1', 'worker2'] as const).map((name) => topology.kill(name)));
         return bringAllBack(['worker1', 'worker2']);
+      case 'disk-full':
+        return fillDisk(fault.forMs);
       case 'rolling-restart':
         for (const name of serviceNames) {
           await topology.stop(name);
@@ -171,6 +190,7 @@ export function createNemesis({ topology, seed, note, over }: NemesisOptions): N
     async heal() {
       for (const name of linkNames) link(name).set({ kind: 'pass' });
       for (const pid of [...stopped]) resume(pid);
+      topology.disk?.free();
       for (const name of partNames) signal(name, 'SIGCONT');
       await Promise.allSettled([...restarting]);
       await bringAllBack(partNames.filter((name) => !topology.part(name)?.isRunning()));

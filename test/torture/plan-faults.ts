@@ -29,6 +29,8 @@ export type FaultDeed =
   | { do: 'two-sweeps' }
   /** Temporal is killed and comes back with an empty database; the workers are started again after that. */
   | { do: 'lose-temporal'; forMs: number }
+  /** No room on PostgreSQL's disk for a while. */
+  | { do: 'disk-full'; forMs: number }
   /** Every API and worker stopped politely and started again, one after the other. */
   | { do: 'rolling-restart' };
 
@@ -47,6 +49,7 @@ export const faultStories: Readonly<Record<FaultDeed['do'], string>> = {
   workflow: 'a running workflow terminated, cancelled, or reset to its beginning',
   'two-sweeps': 'every sweep started twice at once, beside its schedule',
   'lose-temporal': 'Temporal killed and begun anew with an empty database, both workers started again after it',
+  'disk-full': "no room on PostgreSQL's disk for a while (left out aloud where a small disk cannot be mounted)",
   'rolling-restart': 'APIs and workers stopped politely and started again, one after the other',
 };
 
@@ -61,6 +64,7 @@ const weights: Record<FaultDeed['do'], number> = {
   workflow: 3,
   'two-sweeps': 2,
   'lose-temporal': 0.5,
+  'disk-full': 0.7,
   'rolling-restart': 1,
 };
 
@@ -111,6 +115,8 @@ function drawFault(random: Random, leftMs: number): FaultDeed {
       return { do: kind, forgery: random.pick(['reference', 'amount', 'status', 'unknown'] as const) };
     case 'workflow':
       return { do: kind, harm: random.pick(['terminate', 'cancel', 'reset'] as const) };
+    case 'disk-full':
+      return { do: kind, forMs: Math.min(forMs, 6_000) };
     case 'lose-temporal':
       return { do: kind, forMs: Math.min(forMs, 4_000) };
     default:

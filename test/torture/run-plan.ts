@@ -27,6 +27,8 @@ export interface RunReport {
 
 export interface RunOptions {
   progress(text: string): void;
+  /** What has to be read, whatever comes after it. */
+  aloud(text: string): void;
   /** Called with the first findings while everything still runs. */
   tellStory?:
     | ((topology: Topology, finding: Finding, report: { facts: Facts; notes: string[] }) => Promise<string>)
@@ -41,7 +43,7 @@ const betweenLooksMs = 3_000;
 const toldStories = 3;
 
 /** Carries a plan out on a product of its own, and judges what became of it. */
-export async function runPlan(plan: Plan, { progress, tellStory, restBoundMs }: RunOptions): Promise<RunReport> {
+export async function runPlan(plan: Plan, { progress, aloud, tellStory, restBoundMs }: RunOptions): Promise<RunReport> {
   const started = Date.now();
   progress('starts the parts');
   await using topology = await startTopology((sentence) => progress(sentence));
@@ -57,7 +59,7 @@ export async function runPlan(plan: Plan, { progress, tellStory, restBoundMs }: 
   const client = createClient(run, topology.apiUrls);
   const before = await readMoney(topology.em());
   const over = new AbortController();
-  const nemesis = createNemesis({ topology, seed: plan.seed, note, over: over.signal });
+  const nemesis = createNemesis({ topology, seed: plan.seed, note, aloud, over: over.signal });
   const place = { topology, cast, client, run, note, over: over.signal };
 
   const begun = Date.now();

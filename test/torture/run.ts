@@ -79,7 +79,7 @@ async function main(): Promise<number> {
     `Seed ${plan.seed}: ${plan.work.length} pieces of work and ${plan.faults.length} faults in ${plan.durationMs / 1000} s.`,
   );
   if (values.record !== undefined) writeFileSync(values.record, JSON.stringify(plan, null, 1));
-  const options = { progress: showProgress, tellStory, restBoundMs: Number(values.rest) * 1000 };
+  const options = { progress: showProgress, aloud: say, tellStory, restBoundMs: Number(values.rest) * 1000 };
   const found = await runPlan(plan, options);
   report(plan, found);
   if (found.findings.length === 0) return 0;

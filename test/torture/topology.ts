@@ -19,6 +19,7 @@ import { migrate } from '../../src/migrate.ts';
 import { createHttp, type Http } from '../support/http.ts';
 import { keepTransitions } from './keep-transitions.ts';
 import { type LinkName, linkNames, type PartName, type ServiceName, serviceNames } from './parts.ts';
+import { mountSmallDisk, type SmallDisk, unmountSmallDisk } from './small-disk.ts';
 
 /** The whole product as processes, each pair of parts connected through a proxy. */
 export interface Topology extends AsyncDisposable {
@@ -45,6 +46,10 @@ export interface Topology extends AsyncDisposable {
   kill(name: PartName): Promise<void>;
   stop(name: PartName): Promise<void>;
   signal(name: PartName, signal: 'SIGSTOP' | 'SIGCONT'): void;
+  /** PostgreSQL's disk, where it could be given one of its own. */
+  disk: SmallDisk | null;
+  /** From now on it may end by itself: what it needs is taken from it. */
+  mayEnd(name: PartName): void;
   /** Takes Temporal's data; it must not run. */
   loseTemporalData(): void;
   /** Parts that ended without having been told to. */
@@ -62,12 +67,14 @@ const settings = {
   max_connections: '200',
   log_checkpoints: 'off',
   track_commit_timestamp: 'on',
+  max_wal_size: '128MB',
 };
 
 /** Starts PostgreSQL, Temporal, the sandbox, two APIs and two workers, with a proxy on every way between two of them. */
 export async function startTopology(say: (sentence: string) => void): Promise<Topology> {
   removeAbandonedDirectories();
   const directory = mkdtempSync(join(tmpdir(), `${prefix}${process.pid}-`));
+  const disk = mountSmallDisk(join(directory, 'disk'));
   const logFile = (name: string) => join(directory, 'logs', `${name}.log`);
   const parts = new Map<PartName, Part>();
   const told = new Set<Part>();
@@ -95,7 +102,7 @@ export async function startTopology(say: (sentence: string) => void): Promise<To
     port: ports.postgres,
     password: secret(),
     database: 'amanah',
-    directory: join(directory, 'postgres'),
+    directory: join(disk?.directory ?? directory, 'postgres'),
     settings,
   };
   const temporalFile = join(directory, 'temporal.db');
@@ -175,6 +182,7 @@ export async function startTopology(say: (sentence: string) => void): Promise<To
       await Promise.all(group.map((name) => end(name, (part) => part.stop())));
     }
     for (const proxy of links.values()) await proxy.close();
+    disk?.unmount();
     if (!kept) rmSync(directory, { recursive: true, force: true });
   };
 
@@ -216,6 +224,11 @@ export async function startTopology(say: (sentence: string) => void): Promise<To
       const part = parts.get(name);
       if (part?.isRunning()) process.kill(part.inner ?? part.pid, signal);
     },
+    disk,
+    mayEnd: (name) => {
+      const part = parts.get(name);
+      if (part !== undefined) told.add(part);
+    },
     loseTemporalData: () => {
       for (const suffix of ['', '-shm', '-wal', '-journal']) rmSync(`${temporalFile}${suffix}`, { force: true });
     },
@@ -236,6 +249,7 @@ function removeAbandonedDirectories(): void {
     const directory = join(tmpdir(), name);
     const pid = Number(name.slice(prefix.length).split('-')[0]);
     if (startMarkOf(pid) !== undefined || existsSync(join(directory, 'facts.json'))) continue;
+    unmountSmallDisk(join(directory, 'disk'));
     rmSync(directory, { recursive: true, force: true });
   }
 }
