@@ -14,9 +14,9 @@ export interface Cast {
   causes: string[];
 }
 
-/** IDR: enough for many payments, and little enough that some are refused. */
-const balance = '600000';
-const available = '400000';
+/** IDR for a minute of work: enough for many payments, and little enough that some are refused. */
+const balance = 600_000;
+const available = 400_000;
 const limits = { max_payout_amount: '5000000', max_daily_amount: '50000000', max_hourly_count: 10_000 };
 const fees = [
   { method: 'virtual_account', fixed: '4000', basis_points: 0, provider_fixed: '2500', provider_basis_points: 0 },
@@ -24,12 +24,13 @@ const fees = [
 ];
 
 /** Builds everybody, over the first API and directly in the database where there is no route to it. */
-export async function buildCast(topology: Topology): Promise<Cast> {
+export async function buildCast(topology: Topology, minutes: number): Promise<Cast> {
+  const forAll = (amount: number) => String(amount * Math.max(1, Math.round(minutes)));
   const place = { ...topology.api, em: topology.em, deps: topology.deps };
   const admin = await buildSuperAdmin(place);
   const users: Cast['users'] = [];
   for (let number = 0; number < castSize.users; number += 1) {
-    const user = await buildIndividual(place, { balance });
+    const user = await buildIndividual(place, { balance: forAll(balance) });
     const pocket = await topology.api.post('/v1/accounts', { name: 'Pocket' }, { token: user.token });
     const pocketId: string = pocket.body?.data?.id ?? pocket.body?.id;
     if (typeof pocketId !== 'string') throw new Error(`no pocket: ${pocket.status} ${JSON.stringify(pocket.body)}`);
@@ -40,7 +41,7 @@ export async function buildCast(topology: Topology): Promise<Cast> {
     await buildPartner(place, { limits, webhook }),
     await buildPartner(place, { limits, webhook, feeMode: 'ADDED', fees }),
   ];
-  for (const partner of partners) await fund(place, partner.account.available, available);
+  for (const partner of partners) await fund(place, partner.account.available, forAll(available));
   const causes = [(await buildActiveCause(place)).id, (await buildActiveCause(place)).id];
   const goals: string[] = [];
   for (const { user } of users) goals.push((await buildGoal(place, user, '100000000')).id);

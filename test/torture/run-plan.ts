@@ -55,7 +55,7 @@ export async function runPlan(plan: Plan, { progress, aloud, tellStory, restBoun
   };
   writeFileSync(join(topology.directory, 'plan.json'), JSON.stringify(plan, null, 1));
   const run = `t${plan.seed}`;
-  const cast = await buildCast(topology);
+  const cast = await buildCast(topology, plan.durationMs / 60_000);
   const client = createClient(run, topology.apiUrls);
   const before = await readMoney(topology.em());
   const over = new AbortController();
