@@ -40,8 +40,8 @@ export interface Topology extends AsyncDisposable {
   link(name: LinkName): TcpProxy;
   part(name: PartName): Part | undefined;
   logFile(name: string): string;
-  /** Starts a part that does not run. `env` is kept for its later starts. */
-  start(name: PartName, env?: Record<string, string>): Promise<void>;
+  /** Starts a part that does not run. */
+  start(name: PartName): Promise<void>;
   /** Ends it without warning (PostgreSQL by an immediate shutdown: what was committed stays), and waits until it is gone. */
   kill(name: PartName): Promise<void>;
   stop(name: PartName): Promise<void>;
@@ -145,18 +145,23 @@ export async function startTopology(say: (sentence: string) => void): Promise<To
       XENDIT_URL: `http://127.0.0.1:${port('sandbox')}`,
     };
   };
-  const extra = new Map<PartName, Record<string, string>>();
   let WORKFLOW_BUNDLE = '';
   const begin = (name: PartName): Promise<Part> => {
     const place = { logFile: logFile(name) };
     if (name === 'postgres') return startPostgres(postgres, place);
     if (name === 'temporal') return startTemporal({ binary, port: ports.temporal, databaseFile: temporalFile }, place);
     if (name === 'sandbox') return startSandbox(sandboxOptions, place);
-    const env = { ...environment(name), WORKFLOW_BUNDLE, ...extra.get(name) };
+    const env = { ...environment(name), WORKFLOW_BUNDLE };
     return name.startsWith('api') ? startApi({ ...place, env }) : startWorker({ ...place, env });
   };
-  const start: Topology['start'] = async (name, env) => {
-    if (env !== undefined) extra.set(name, env);
+  const starting = new Map<PartName, Promise<void>>();
+  /** Two faults may want the same part back: it is started once. */
+  const start: Topology['start'] = (name) => {
+    const under = starting.get(name) ?? startNow(name).finally(() => starting.delete(name));
+    starting.set(name, under);
+    return under;
+  };
+  const startNow = async (name: PartName) => {
     if (parts.get(name)?.isRunning()) return;
     const part = await begin(name);
     parts.set(name, part);
