@@ -157,8 +157,7 @@ export function createNemesis({ topology, seed, note, aloud, over }: NemesisOpti
         return startSweepsTwice(topology, fault.id);
       case 'lose-temporal':
         tookWorkflows = true;
-        await topology.kill('temporal');
-        topology.loseTemporalData();
+        await topology.loseTemporal();
         await last(fault.forMs);
         await bringBack('temporal');
         // As the runbook says: workers register search attributes and schedules when they start.

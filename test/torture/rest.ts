@@ -43,7 +43,7 @@ export async function comeToRest(options: RestOptions): Promise<Restless> {
     if (Date.now() - begun > patienceMs && round % 5 === 0) {
       await wakeForLostCallbacks(topology).catch(() => undefined);
       await hastenWebhooks(topology).catch(() => undefined);
-      if (tookWorkflows) await ageForSweeps(topology);
+      if (tookWorkflows) await ageForSweeps(topology).catch(() => undefined);
     }
     await sleep(pollMs);
   }

@@ -50,8 +50,8 @@ export interface Topology extends AsyncDisposable {
   disk: SmallDisk | null;
   /** From now on it may end by itself: what it needs is taken from it. */
   mayEnd(name: PartName): void;
-  /** Takes Temporal's data; it must not run. */
-  loseTemporalData(): void;
+  /** Kills Temporal and takes its data, also when another fault is just starting it. */
+  loseTemporal(): Promise<void>;
   /** Parts that ended without having been told to. */
   died: string[];
   /** Keeps data and logs after the end. */
@@ -234,7 +234,9 @@ export async function startTopology(say: (sentence: string) => void): Promise<To
       const part = parts.get(name);
       if (part !== undefined) told.add(part);
     },
-    loseTemporalData: () => {
+    loseTemporal: async () => {
+      await starting.get('temporal')?.catch(() => undefined);
+      await kill('temporal');
       for (const suffix of ['', '-shm', '-wal', '-journal']) rmSync(`${temporalFile}${suffix}`, { force: true });
     },
     died,
