@@ -195,7 +195,7 @@ export async function startTopology(say: (sentence: string) => void): Promise<To
   try {
     [WORKFLOW_BUNDLE] = await Promise.all([
       ensureWorkflowBundle({ logFile: logFile('bundle') }),
-      start('postgres').then(() => migrate(postgresUrl(postgres))),
+      start('postgres').then(() => migrateWhenReached(postgresUrl(postgres))),
       start('temporal'),
       start('sandbox'),
     ]);
@@ -258,5 +258,19 @@ function removeAbandonedDirectories(): void {
     if (startMarkOf(pid) !== undefined || existsSync(join(directory, 'facts.json'))) continue;
     unmountSmallDisk(join(directory, 'disk'));
     rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+const migrationTries = 5;
+
+/** A machine that is busy starting everything may keep a connection waiting for longer than the product would. */
+async function migrateWhenReached(url: string): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await migrate(url);
+      return;
+    } catch (error) {
+      if (attempt >= migrationTries || !/timeout/i.test(String(error))) throw error;
+    }
   }
 }
