@@ -95,7 +95,10 @@ export function healthyFacts(): Facts {
     ],
     transitions: [{ table: 'payouts', id: 'payout-1', from: 'pending', to: 'succeeded', at: 5_000 }],
     waiting: [{ workflowId: 'donation-subscription/s-1', status: 'active', sweptLater: false }],
-    workflows: [{ id: 'donation-subscription/s-1', type: 'donationSubscription', status: 'RUNNING' }],
+    workflows: [
+      { id: 'donation-subscription/s-1', type: 'donationSubscription', status: 'RUNNING' },
+      { id: 'unmatched-receipt/of-a-forged-callback', type: 'unmatchedReceipt', status: 'RUNNING' },
+    ],
     checks: [{ check: 'check_journals_balance', violations: 0, sample: [] }],
     requests: [
       {

@@ -180,7 +180,7 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
       only(payouts).version = 2;
     },
   ],
-  ['rows-and-workflows-match', 'a row waits without a workflow', ({ workflows }) => workflows.pop()],
+  ['rows-and-workflows-match', 'a row waits without a workflow', ({ workflows }) => workflows.shift()],
   ['rows-and-workflows-match', 'a workflow runs without a row that waits', ({ waiting }) => waiting.pop()],
   [
     'rows-and-workflows-match',
