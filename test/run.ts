@@ -1,13 +1,14 @@
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { whenNpmEnds } from '../dev/launcher.ts';
 
 /**
  * `npm test`: the type check and the linter, each counted as one test, then the tests; ends with one line,
- * `N passed, N failed`. `--full` runs the tests in their full sizes; other arguments go to jest.
+ * `N passed, N failed`. `--full` runs the tests in their full sizes; `--torture` ends with two minutes of random faults,
+ * always from the same seed, counted as one test; other arguments go to jest.
  */
 const root = join(import.meta.dirname, '..');
 const binaries = join(root, 'node_modules');
@@ -26,9 +27,9 @@ const jestReport = z.object({
 
 const child = { current: undefined as ReturnType<typeof spawn> | undefined };
 
-/** Runs a program of the repository with our terminal; answers whether it ended well. */
+/** Runs a program, of our packages or by its whole path, with our terminal; answers whether it ended well. */
 function run(script: string, args: string[], env: NodeJS.ProcessEnv = process.env): Promise<boolean> {
-  const node = ['--experimental-vm-modules', '--no-warnings', join(binaries, script), ...args];
+  const node = ['--experimental-vm-modules', '--no-warnings', resolve(binaries, script), ...args];
   // The channel is never spoken on: its end tells the tests that we are gone, however that happened.
   const started = spawn(process.execPath, node, { cwd: root, env, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   child.current = started;
@@ -73,15 +74,21 @@ whenNpmEnds(() => {
   process.exit(130);
 });
 
+const ours = ['--full', '--torture'];
 const args = process.argv.slice(2);
+const torture = ['--seed', '4', '--minutes', '2', '--no-shrink'];
 const outcomes = [
   await check('type check', 'typescript/bin/tsc', ['--noEmit']),
   await check('lint', '@biomejs/biome/bin/biome', ['check', '--error-on-warnings', '.']),
   await runJest(
-    args.filter((argument) => argument !== '--full'),
+    args.filter((argument) => !ours.includes(argument)),
     args.includes('--full'),
   ),
 ];
+if (args.includes('--torture')) {
+  const script = join(import.meta.dirname, 'torture', 'run.ts');
+  outcomes.push(await check(`torture ${torture.join(' ')}`, script, torture));
+}
 const sum = (part: keyof Outcome) => outcomes.reduce((total, outcome) => total + outcome[part], 0);
 process.stdout.write(`${sum('passed')} passed, ${sum('failed')} failed\n`);
 process.exit(sum('failed') === 0 ? 0 : 1);

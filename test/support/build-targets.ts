@@ -2,8 +2,7 @@ import { systemAccounts } from '../../src/ledger/account.ts';
 import { openAccount } from '../../src/ledger/open-account.ts';
 import type { ProductKind, ProductStatus } from '../../src/products/product.ts';
 import { newId } from '../../src/shared/ids.ts';
-import { type BuiltUser, buildIndividual } from './build.ts';
-import type { Stack } from './stack.ts';
+import { type BuildPlace, type BuiltUser, buildIndividual } from './build.ts';
 
 export interface BuiltTarget {
   id: string;
@@ -20,7 +19,7 @@ interface ProductOptions {
 }
 
 /** A product, open and without a target unless asked otherwise. IDR. */
-export function buildProduct(stack: Stack, creator: BuiltUser, options: ProductOptions): Promise<BuiltTarget> {
+export function buildProduct(stack: BuildPlace, creator: BuiltUser, options: ProductOptions): Promise<BuiltTarget> {
   const id = newId();
   return stack.em().transactional(async (tx) => {
     const organizationId = options.organizationId ?? null;
@@ -44,7 +43,7 @@ export function buildProduct(stack: Stack, creator: BuiltUser, options: ProductO
 }
 
 /** A saving goal of a user, IDR 1,000,000 unless asked otherwise. */
-export function buildGoal(stack: Stack, owner: BuiltUser, target = '1000000'): Promise<BuiltTarget> {
+export function buildGoal(stack: BuildPlace, owner: BuiltUser, target = '1000000'): Promise<BuiltTarget> {
   const id = newId();
   return stack.em().transactional(async (tx) => {
     const accountId = await openAccount(tx, { kind: 'saving_goal', name: 'Goal', userId: owner.id, ownerId: id });
@@ -60,7 +59,7 @@ export function buildGoal(stack: Stack, owner: BuiltUser, target = '1000000'): P
 export const openPoolAccount: string = systemAccounts.openDonationPool;
 
 /** An approved cause whose donations go to an account of its owner, somebody new unless given. */
-export async function buildActiveCause(stack: Stack, owner?: BuiltUser): Promise<BuiltTarget> {
+export async function buildActiveCause(stack: BuildPlace, owner?: BuiltUser): Promise<BuiltTarget> {
   const { id: ownerId, accountId } = owner ?? (await buildIndividual(stack));
   const id = newId();
   await stack.em().execute(

@@ -1,0 +1,166 @@
+import { once } from 'node:events';
+import { connect, createServer, type Socket } from 'node:net';
+
+/**
+ * How a proxy treats the bytes that pass through it.
+ * - `pass`: as they come.
+ * - `delay`: each piece is held back by so many milliseconds, in both directions, in order.
+ * - `black-hole`: connections stay open and carry nothing; what was held back goes on when the mode changes.
+ * - `refuse`: every connection is cut, and new ones are cut at once.
+ * - `truncate`: an answer is cut after so many bytes of it.
+ * - `cut-after`: the connection is cut right after a request that contains the text has gone out, so that its answer is
+ *   lost while its effect may have been made.
+ */
+export type ProxyMode =
+  | { kind: 'pass' }
+  | { kind: 'delay'; ms: number }
+  | { kind: 'black-hole' }
+  | { kind: 'refuse' }
+  | { kind: 'truncate'; bytes: number }
+  | { kind: 'cut-after'; text: string };
+
+export interface TcpProxy extends AsyncDisposable {
+  readonly name: string;
+  readonly port: number;
+  /** Connections that are open now. */
+  readonly open: number;
+  /** Changes how bytes are treated, of open connections too. */
+  set(mode: ProxyMode): void;
+  /** Cuts every open connection once (a reset, not a polite end). */
+  cut(): void;
+  /** Other targets, taken in turn by new connections; open ones stay where they are. */
+  retarget(ports: readonly number[]): void;
+  close(): Promise<void>;
+}
+
+interface Pair {
+  client: Socket;
+  server: Socket;
+  answered: number;
+}
+
+const host = '127.0.0.1';
+/** What has been written must reach the other side before the cut. */
+const beforeCutMs = 15;
+
+/** Listens on a free port of loopback and passes each connection on to the next of the ports. */
+export async function startTcpProxy(name: string, ports: readonly number[]): Promise<TcpProxy> {
+  let mode: ProxyMode = { kind: 'pass' };
+  let targets = ports;
+  let turn = 0;
+  const pairs = new Set<Pair>();
+  const cutPair = ({ client, server }: Pair) => {
+    for (const socket of [client, server]) {
+      if (socket.destroyed) continue;
+      // A reset waits for what is still to be written, which on a stopped connection may be for ever.
+      if (!socket.connecting) socket.resetAndDestroy();
+      socket.destroy();
+    }
+  };
+
+  const server = createServer({ allowHalfOpen: true }, (client) => {
+    const port = targets[turn % targets.length];
+    turn += 1;
+    client.on('error', () => undefined);
+    if (mode.kind === 'refuse' || port === undefined) return void client.resetAndDestroy();
+    const pair: Pair = { client, server: connect({ port, host, noDelay: true, allowHalfOpen: true }), answered: 0 };
+    client.setNoDelay(true);
+    pairs.add(pair);
+    forward(pair, 'out', () => mode, cutPair);
+    forward(pair, 'back', () => mode, cutPair);
+    for (const socket of [pair.client, pair.server]) {
+      socket.on('error', () => cutPair(pair));
+      socket.on('close', () => {
+        if (pair.client.destroyed && pair.server.destroyed) pairs.delete(pair);
+      });
+    }
+    if (mode.kind === 'black-hole') pause(pair);
+  });
+  server.listen(0, host);
+  await once(server, 'listening');
+  const address = server.address();
+  if (typeof address !== 'object' || address === null) throw new Error(`the proxy ${name} has no address`);
+
+  const cut = () => {
+    for (const pair of [...pairs]) cutPair(pair);
+  };
+  const close = async () => {
+    const closed = once(server, 'close');
+    server.close();
+    cut();
+    await closed;
+  };
+  return {
+    name,
+    port: address.port,
+    get open() {
+      return pairs.size;
+    },
+    set(next) {
+      mode = next;
+      for (const pair of pairs) {
+        if (mode.kind === 'black-hole') pause(pair);
+        else resume(pair);
+      }
+      if (mode.kind === 'refuse') cut();
+    },
+    cut,
+    retarget: (next) => {
+      targets = next;
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+function pause({ client, server }: Pair): void {
+  client.pause();
+  server.pause();
+}
+
+function resume({ client, server }: Pair): void {
+  client.resume();
+  server.resume();
+}
+
+/** One direction of a connection. Half-closed ends are passed on; pieces keep their order whatever their delay. */
+function forward(pair: Pair, direction: 'out' | 'back', modeNow: () => ProxyMode, cutPair: (pair: Pair) => void): void {
+  const [from, to] = direction === 'out' ? [pair.client, pair.server] : [pair.server, pair.client];
+  let busyUntil = 0;
+  const later = (deed: () => void) => {
+    const mode = modeNow();
+    const at = Math.max(busyUntil, mode.kind === 'delay' ? Date.now() + mode.ms : 0);
+    busyUntil = at;
+    if (at <= Date.now()) deed();
+    else setTimeout(deed, at - Date.now());
+  };
+  from.on('data', (chunk: Buffer) => {
+    const mode = modeNow();
+    if (mode.kind === 'truncate' && direction === 'back') {
+      const left = mode.bytes - pair.answered;
+      pair.answered += chunk.length;
+      if (chunk.length >= left) {
+        to.write(chunk.subarray(0, Math.max(0, left)));
+        setTimeout(() => cutPair(pair), beforeCutMs);
+        return;
+      }
+    }
+    if (mode.kind === 'cut-after' && direction === 'out' && chunk.includes(mode.text)) {
+      // Nothing of the answer may come back: the other direction is stopped before the request goes out.
+      pair.server.pause();
+      to.write(chunk);
+      setTimeout(() => cutPair(pair), beforeCutMs);
+      return;
+    }
+    later(() => {
+      if (to.destroyed) return;
+      if (!to.write(chunk)) {
+        from.pause();
+        to.once('drain', () => {
+          if (modeNow().kind !== 'black-hole') from.resume();
+        });
+      }
+    });
+  });
+  from.on('end', () => later(() => void to.end()));
+}

@@ -1,0 +1,74 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { startTcpProxy, type TcpProxy } from '../../dev/tcp-proxy.ts';
+
+let server: Server;
+let proxy: TcpProxy;
+let served: string[];
+const longAnswer = 'x'.repeat(20_000);
+
+beforeEach(async () => {
+  served = [];
+  server = createServer((request, response) => {
+    served.push(request.url ?? '');
+    response.end(longAnswer);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  proxy = await startTcpProxy('test', [typeof address === 'object' && address !== null ? address.port : 0]);
+});
+afterEach(async () => {
+  await proxy.close();
+  server.closeAllConnections();
+  server.close();
+});
+
+const ask = (path = '/', signal = AbortSignal.timeout(10_000)) =>
+  fetch(`http://127.0.0.1:${proxy.port}${path}`, { signal, headers: { connection: 'close' } }).then((answer) =>
+    answer.text(),
+  );
+
+it('A proxy passes on whole requests and whole answers', async () => {
+  expect(await ask()).toBe(longAnswer);
+});
+
+it('A proxy holds back what passes through it', async () => {
+  proxy.set({ kind: 'delay', ms: 150 });
+  const before = performance.now();
+  expect(await ask()).toBe(longAnswer);
+  expect(performance.now() - before).toBeGreaterThanOrEqual(290);
+});
+
+it('A black hole carries nothing until it is over, and then what was held back', async () => {
+  proxy.set({ kind: 'black-hole' });
+  let answered = false;
+  const asking = ask('/', AbortSignal.timeout(20_000)).then((text) => {
+    answered = true;
+    return text;
+  });
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  expect({ answered, served }).toEqual({ answered: false, served: [] });
+  proxy.set({ kind: 'pass' });
+  expect(await asking).toBe(longAnswer);
+});
+
+it('A proxy that refuses cuts every connection, and takes them again afterwards', async () => {
+  proxy.set({ kind: 'refuse' });
+  await expect(ask()).rejects.toThrow();
+  expect(served).toEqual([]);
+  proxy.set({ kind: 'pass' });
+  expect(await ask()).toBe(longAnswer);
+});
+
+it('A truncated answer is lost after its request had its effect', async () => {
+  proxy.set({ kind: 'truncate', bytes: 300 });
+  await expect(ask('/truncated')).rejects.toThrow();
+  expect(served).toEqual(['/truncated']);
+});
+
+it('A connection is cut after a request with the named text went out, and not after another', async () => {
+  proxy.set({ kind: 'cut-after', text: '/commit' });
+  expect(await ask('/harmless')).toBe(longAnswer);
+  await expect(ask('/commit')).rejects.toThrow();
+  expect(served).toEqual(['/harmless', '/commit']);
+});

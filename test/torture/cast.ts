@@ -1,0 +1,71 @@
+import { type BuiltUser, buildIndividual, buildSuperAdmin, fund } from '../support/build.ts';
+import { buildActiveCause, buildGoal, buildProduct, openPoolAccount } from '../support/build-targets.ts';
+import { type BuiltPartner, buildPartner } from '../support/partner.ts';
+import { castSize } from './plan.ts';
+import type { Topology } from './topology.ts';
+
+/** Who and what a plan speaks of by number or name. */
+export interface Cast {
+  users: { user: BuiltUser; pocketId: string }[];
+  admin: BuiltUser;
+  partners: BuiltPartner[];
+  /** What each reference type pays for, by user. */
+  targets: Record<string, (user: number) => string>;
+  causes: string[];
+}
+
+/** IDR for a minute of work: enough for many payments, and little enough that some are refused. */
+const balance = 600_000;
+const available = 400_000;
+const limits = { max_payout_amount: '5000000', max_daily_amount: '50000000', max_hourly_count: 10_000 };
+const fees = [
+  { method: 'virtual_account', fixed: '4000', basis_points: 0, provider_fixed: '2500', provider_basis_points: 0 },
+  { method: 'payout', fixed: '2500', basis_points: 0, provider_fixed: '1000', provider_basis_points: 0 },
+];
+
+/** Builds everybody, over the first API and directly in the database where there is no route to it. */
+export async function buildCast(topology: Topology, minutes: number): Promise<Cast> {
+  const forAll = (amount: number) => String(amount * Math.max(1, Math.round(minutes)));
+  const place = { ...topology.api, em: topology.em, deps: topology.deps };
+  const admin = await buildSuperAdmin(place);
+  const users: Cast['users'] = [];
+  for (let number = 0; number < castSize.users; number += 1) {
+    const user = await buildIndividual(place, { balance: forAll(balance) });
+    const pocket = await topology.api.post('/v1/accounts', { name: 'Pocket' }, { token: user.token });
+    const pocketId: string = pocket.body?.data?.id ?? pocket.body?.id;
+    if (typeof pocketId !== 'string') throw new Error(`no pocket: ${pocket.status} ${JSON.stringify(pocket.body)}`);
+    users.push({ user, pocketId });
+  }
+  const webhook = { url: topology.webhookUrl };
+  const partners = [
+    await buildPartner(place, { limits, webhook }),
+    await buildPartner(place, { limits, webhook, feeMode: 'ADDED', fees }),
+  ];
+  for (const partner of partners) await fund(place, partner.account.available, forAll(available));
+  const causes = [(await buildActiveCause(place)).id, (await buildActiveCause(place)).id];
+  const goals: string[] = [];
+  for (const { user } of users) goals.push((await buildGoal(place, user, '100000000')).id);
+  const product = async (kind: Parameters<typeof buildProduct>[2]['kind'], target?: string) =>
+    (await buildProduct(place, admin, { kind, ...(target !== undefined && { target }) })).id;
+  const products = {
+    investment: await product('investment', '100000000'),
+    commodity_financing_payment: await product('commodity_financing'),
+    trusted_partner_investment: await product('trusted_partner_investment'),
+    takaful_insurance: await product('takaful_insurance'),
+    takaful_tabaru_contribution: await product('takaful_tabaru'),
+  };
+  const always = (id: string | undefined) => () => id ?? '';
+  return {
+    users,
+    admin,
+    partners,
+    causes,
+    targets: {
+      account_top_up: (user) => users[user]?.user.accountId ?? '',
+      charitable_cause_donate: (user) => causes[user % causes.length] ?? '',
+      charitable_cause_open_donate: always(openPoolAccount),
+      saving_goal_contribution: (user) => goals[user] ?? '',
+      ...Object.fromEntries(Object.entries(products).map(([type, id]) => [type, always(id)])),
+    },
+  };
+}

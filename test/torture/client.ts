@@ -1,0 +1,122 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Attempt, OperationKind } from './facts.ts';
+import type { Manners } from './plan.ts';
+
+/** What one operation sends; the key, where there is one, is the operation's own. */
+export interface Operation {
+  work: string;
+  /** Tells operations of one piece of work apart. */
+  name: string;
+  kind: OperationKind;
+  key: string | null;
+  path: string;
+  body: Record<string, unknown>;
+  /** What a client that changes its mind sends under the same key. */
+  otherBody?: Record<string, unknown>;
+  /** Headers for a body; the key's are among them. */
+  headers(raw: string): Record<string, string>;
+  /** The id of what was made, from the body of a success. */
+  resourceOf(body: Answer): string | undefined;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the answers of nine routes; each caller reads its own
+export type Answer = any;
+
+export interface Client {
+  /** Sends an operation as a client of these manners does; answers the body of its success, or null. */
+  operate(operation: Operation, manners: Manners): Promise<Answer | null>;
+  /** After the faults: asks again, under the same key, whatever is not known. */
+  askAgain(): Promise<void>;
+  readonly attempts: Attempt[];
+}
+
+const retryPauseMs = 400;
+const lastPatienceMs = 30_000;
+const lastTries = 8;
+
+const isSuccess = ({ status }: Attempt): boolean => status !== null && status < 300;
+/** Nothing is known after it: no answer, or one that says that the server does not know. */
+const isUnknown = ({ status }: Attempt): boolean => status === null || (status >= 500 && status !== 502);
+
+/** Clients of two APIs, who remember every answer. */
+export function createClient(run: string, apiUrls: readonly [string, string]): Client {
+  const attempts: Attempt[] = [];
+  const operations: Operation[] = [];
+
+  async function ask(
+    operation: Operation,
+    { api, patienceMs, variant }: { api: number; patienceMs: number; variant: Attempt['variant'] },
+  ): Promise<Attempt> {
+    const { work, name, kind, key, path } = operation;
+    const requestId = `${run}-${work}-${name}-${attempts.length}`;
+    const raw = JSON.stringify(variant === 'same' ? operation.body : operation.otherBody);
+    const attempt: Attempt = {
+      work,
+      operation: `${work}/${name}`,
+      kind,
+      requestId,
+      key,
+      variant,
+      sentAt: Date.now(),
+      endedAt: 0,
+      status: null,
+      answer: '',
+      resourceId: null,
+    };
+    attempts.push(attempt);
+    try {
+      const answer = await fetch(new URL(path, apiUrls[api % 2]), {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-request-id': requestId, ...operation.headers(raw) },
+        body: raw,
+        signal: AbortSignal.timeout(patienceMs),
+      });
+      const text = await answer.text();
+      attempt.answer = text;
+      // An answer counts when it has come whole: a broken one tells nothing.
+      const body: Answer = JSON.parse(text);
+      attempt.status = answer.status;
+      if (isSuccess(attempt)) attempt.resourceId = operation.resourceOf(body) ?? null;
+    } catch (error) {
+      attempt.status = null;
+      attempt.answer = `no answer: ${Error.isError(error) ? `${error.message} ${String(error.cause ?? '')}` : error}`;
+    }
+    attempt.endedAt = Date.now();
+    return attempt;
+  }
+
+  return {
+    attempts,
+    async operate(operation, { api, patienceMs, retries, twin, otherBody }) {
+      operations.push(operation);
+      const first = ask(operation, { api, patienceMs, variant: 'same' });
+      const others = twin ? [ask(operation, { api: api + 1, patienceMs, variant: 'same' })] : [];
+      let answers = await Promise.all([first, ...others]);
+      if (otherBody && operation.key !== null && operation.otherBody !== undefined) {
+        await ask(operation, { api: api + 1, patienceMs, variant: 'other' });
+      }
+      for (let retry = 1; retry <= retries && operation.key !== null && answers.every(isUnknown); retry += 1) {
+        await sleep(retryPauseMs * retry);
+        answers = [await ask(operation, { api: api + retry, patienceMs, variant: 'same' })];
+      }
+      const success = answers.find(isSuccess);
+      return success === undefined ? null : JSON.parse(success.answer);
+    },
+    async askAgain() {
+      const unknown = operations.filter(({ key, work, name }) => {
+        const own = attempts.filter(({ operation, variant }) => operation === `${work}/${name}` && variant === 'same');
+        const last = own.at(-1);
+        return key !== null && last !== undefined && isUnknown(last) && !own.some(isSuccess);
+      });
+      await Promise.all(
+        unknown.map(async (operation) => {
+          for (let round = 0; round < lastTries; round += 1) {
+            const answer = await ask(operation, { api: round, patienceMs: lastPatienceMs, variant: 'same' });
+            if (!isUnknown(answer)) return;
+            await sleep(retryPauseMs * (round + 1));
+          }
+        }),
+      );
+    },
+  };
+}

@@ -1,0 +1,148 @@
+import { type BuiltPartner, signature } from '../support/partner.ts';
+import type { Cast } from './cast.ts';
+import { runCircle } from './circle-story.ts';
+import type { Answer, Operation } from './client.ts';
+import type { OperationKind } from './facts.ts';
+import type { Work } from './plan.ts';
+import type { Topology } from './topology.ts';
+import { type Asked, atProvider, codeOf, personal, type Workplace } from './workplace.ts';
+
+function ofPartner(
+  { run }: Workplace,
+  { id }: Work,
+  kind: OperationKind,
+  partner: BuiltPartner,
+  asked: Asked,
+): Operation {
+  const key = `${run}-${id}-key`;
+  return {
+    ...asked,
+    work: id,
+    name: 'o',
+    kind,
+    key,
+    headers: (raw) => ({
+      authorization: `Bearer ${partner.apiKey}`,
+      'x-partner-signature': signature(partner.signingSecret, raw),
+      'x-idempotency-key': key,
+    }),
+  };
+}
+
+/** Does one piece of work of the plan, to its end. */
+export async function doWork(place: Workplace, work: Work): Promise<void> {
+  const { client, cast, topology } = place;
+  const person = (number: number) => {
+    const found = cast.users[number];
+    if (found === undefined) throw new Error(`nobody has the number ${number}`);
+    return found;
+  };
+  const paid = (body: Answer) => body.data?.transaction_id;
+  switch (work.do) {
+    case 'balance': {
+      const { user } = person(work.user);
+      const body = {
+        reference_type: work.type,
+        reference_id: cast.targets[work.type]?.(work.user),
+        source_account_id: user.accountId,
+        amount: work.amount,
+      };
+      const otherBody = { ...body, amount: work.amount + 1 };
+      const asked = { path: '/v1/payments/balance', body, otherBody, resourceOf: paid };
+      await client.operate(personal(place, work, 'balance', user.token, asked), work);
+      return;
+    }
+    case 'transfer': {
+      const { user, pocketId } = person(work.user);
+      const body = { destination_account_id: pocketId, amount: String(work.amount) };
+      const otherBody = { ...body, amount: String(work.amount + 1) };
+      const path = `/v1/accounts/${user.accountId}/transfers`;
+      const asked = { path, body, otherBody, resourceOf: paid };
+      await client.operate(personal(place, work, 'transfer', user.token, asked), work);
+      return;
+    }
+    case 'gateway': {
+      const { user } = person(work.user);
+      const body = {
+        reference_type: work.type,
+        reference_id: cast.targets[work.type]?.(work.user),
+        payment_id: work.channel,
+        amount: work.amount,
+      };
+      const otherBody = { ...body, amount: work.amount + 1000 };
+      const resourceOf = (answer: Answer) => answer.data?.payment_order_id;
+      const asked = { path: '/v1/payments/gateway', body, otherBody, resourceOf };
+      const made = await client.operate(personal(place, work, 'gateway', user.token, asked), work);
+      if (made !== null) await atProvider(place, codeOf(made.data), work);
+      return;
+    }
+    case 'partner-payment': {
+      const partner = partnerOf(cast, work.partner);
+      const channel = { virtual_account: { channel: 'BNI' }, ewallet: { channel: 'DANA' } }[work.method];
+      const body = { method: work.method, amount: String(work.amount), external_ref: work.id, ...channel };
+      const otherBody = { ...body, amount: String(work.amount + 1000) };
+      const asked = { path: '/v1/partners/payments', body, otherBody, resourceOf: (answer: Answer) => answer.data?.id };
+      const made = await client.operate(ofPartner(place, work, 'partner-payment', partner, asked), work);
+      if (made !== null) await atProvider(place, codeOf(made.data), work);
+      return;
+    }
+    case 'payout': {
+      const partner = partnerOf(cast, work.partner);
+      const body = {
+        amount: String(work.amount),
+        bank_code: 'BRI',
+        bank_account_number: `00100012${work.account}`,
+        beneficiary_name: 'Budi Santoso',
+        external_ref: work.id,
+      };
+      const otherBody = { ...body, amount: String(work.amount + 1000) };
+      const asked = { path: '/v1/partners/payouts', body, otherBody, resourceOf: (answer: Answer) => answer.data?.id };
+      await client.operate(ofPartner(place, work, 'payout', partner, asked), work);
+      return;
+    }
+    case 'circle':
+      return runCircle(place, work);
+    case 'subscription': {
+      const { user } = person(work.user);
+      const body = {
+        cause_id: cast.targets.charitable_cause_donate?.(work.user),
+        amount: String(work.amount),
+        source_account_id: user.accountId,
+        interval: 'weekly',
+      };
+      const otherBody = { ...body, amount: String(work.amount + 1) };
+      const resourceOf = (answer: Answer) => answer.data?.id;
+      const asked = { path: '/v1/donations/subscriptions', body, otherBody, resourceOf };
+      const made = await client.operate(personal(place, work, 'subscription', user.token, asked), work);
+      if (made === null || !work.stop) return;
+      await topology.api
+        .delete(`/v1/donations/subscriptions/${made.data.id}`, undefined, { token: user.token })
+        .catch(() => undefined);
+      return;
+    }
+    case 'allocation': {
+      const donations = await openDonations(topology);
+      if (donations.length === 0) return;
+      const body = { donation_ids: donations, cause_id: cast.causes[work.cause] };
+      const resourceOf = (answer: Answer) => answer.data?.allocation_batch_id;
+      const asked = { path: '/v1/donations/allocate', body, resourceOf };
+      await client.operate(personal(place, { ...work, keyed: false }, 'allocation', cast.admin.token, asked), work);
+    }
+  }
+}
+
+function partnerOf({ partners }: Cast, number: number): BuiltPartner {
+  const found = partners[number];
+  if (found === undefined) throw new Error(`no partner has the number ${number}`);
+  return found;
+}
+
+async function openDonations({ em }: Topology): Promise<string[]> {
+  const rows = await em()
+    .execute<{ id: string }[]>(
+      `select id from donations where type = 'open' and status = 'completed' and cause_id is null
+       order by created_at, id limit 10`,
+    )
+    .catch(() => []);
+  return rows.map(({ id }) => id);
+}

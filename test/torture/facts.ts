@@ -1,0 +1,173 @@
+import type { CheckResult } from '../../src/ledger/run-checks.ts';
+
+/** What clients do that moves money, or makes something that will. */
+export const operationKinds = [
+  'balance',
+  'transfer',
+  'gateway',
+  'partner-payment',
+  'payout',
+  'circle',
+  'contribution',
+  'subscription',
+  'allocation',
+] as const;
+export type OperationKind = (typeof operationKinds)[number];
+
+/** One request of a client, and what it was told. Times are milliseconds of the epoch, by the runner's clock. */
+export interface Attempt {
+  /** The piece of work of the plan that it belongs to. */
+  work: string;
+  /** Requests of one operation share this: with a key they are meant to have one effect between them. */
+  operation: string;
+  kind: OperationKind;
+  requestId: string;
+  /** The idempotency key; null when none was sent. */
+  key: string | null;
+  /** Which body was sent under the key: a client that changes its mind sends `other`. */
+  variant: 'same' | 'other';
+  sentAt: number;
+  endedAt: number;
+  /** Null when no whole answer came. */
+  status: number | null;
+  /** The bytes of the answer as text; why there was none otherwise. */
+  answer: string;
+  /** The id of what was made, where the answer names one. */
+  resourceId: string | null;
+}
+
+export interface EffectEvent {
+  requestId: string;
+  event: string;
+  impact: string;
+  resourceType: string;
+  resourceId: string | null;
+  at: number;
+}
+
+export interface OrderFact {
+  id: string;
+  family: 'payment-order' | 'partner-payment';
+  status: 'PENDING' | 'WAITING_PAYMENT' | 'PAID' | 'FAILED' | 'EXPIRED';
+  /** What the payer pays, IDR, scale 4. */
+  total: string;
+  /** Webhooks that were written; 0 for orders of users. */
+  version: number;
+  /** A paid net that has not left `pending` although it is due. */
+  unreleased: boolean;
+}
+
+export interface PayoutFact {
+  id: string;
+  status: 'pending' | 'succeeded' | 'failed' | 'reversed';
+  net: string;
+  version: number;
+  contradicted: boolean;
+  lastWord: string | null;
+}
+
+export interface ReceiptFact {
+  id: string;
+  providerPaymentId: string;
+  reference: string;
+  amount: string;
+  state: 'applied' | 'suspended' | 'credited' | 'refunded';
+  /** The order or partner payment that it was applied to. */
+  appliedTo: string | null;
+}
+
+export interface JournalFact {
+  businessKey: string;
+  /** The sum of its positive postings, IDR, scale 4. */
+  amount: string;
+}
+
+export interface DeliveryFact {
+  id: string;
+  resourceType: 'payment' | 'payout';
+  resourceId: string;
+  version: number;
+  type: string;
+  status: string;
+}
+
+export interface TransitionFact {
+  table: string;
+  id: string;
+  from: string;
+  to: string;
+  at: number;
+}
+
+export interface WaitingRow {
+  /** The workflow that looks after it. */
+  workflowId: string;
+  status: string;
+  /** Whether a sweep of the product starts its workflow again when that is lost, in time to come. */
+  sweptLater: boolean;
+}
+
+export interface ProviderPayment {
+  id: string;
+  amount: number;
+  status: string;
+}
+
+export interface ProviderRequest {
+  id: string;
+  reference: string;
+  amount: number;
+  status: string;
+  payments: ProviderPayment[];
+}
+
+export interface ProviderTransfer {
+  id: string;
+  reference: string;
+  amount: number;
+  status: string;
+  idempotencyKey: string;
+}
+
+export interface ReceivedWebhook {
+  /** The header `webhook-id`. */
+  id: string;
+  body: string;
+}
+
+/** Everything that is known once all has come to rest: what was told, what the provider did, what the books say. */
+export interface Facts {
+  attempts: Attempt[];
+  events: EffectEvent[];
+  orders: OrderFact[];
+  payouts: PayoutFact[];
+  receipts: ReceiptFact[];
+  journals: JournalFact[];
+  deliveries: DeliveryFact[];
+  transitions: TransitionFact[];
+  waiting: WaitingRow[];
+  /** Workflows of resources that run, or that failed. */
+  workflows: { id: string; type: string; status: string }[];
+  checks: Pick<CheckResult, 'check' | 'violations' | 'sample'>[];
+  requests: ProviderRequest[];
+  transfers: ProviderTransfer[];
+  webhooks: ReceivedWebhook[];
+  /** Money on all accounts but the provider's side, IDR, scale 4. */
+  money: { before: string; after: string };
+  /** What had not come to rest within the bound. */
+  restless: { what: string; id: string; status: string }[];
+  /** Processes that ended without having been told to. */
+  died: string[];
+  /** Whether the plan took Temporal's data, or ended workflows by hand. */
+  workflowsWereLost: boolean;
+}
+
+/** Something that may never be true, found by an oracle. */
+export interface Finding {
+  oracle: string;
+  /** Whose timeline tells more; null when it is about no single thing. */
+  resourceId: string | null;
+  says: string;
+}
+
+export type Oracle = (facts: Facts) => Finding[];

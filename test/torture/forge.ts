@@ -1,0 +1,55 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { Forgery } from './plan-faults.ts';
+import type { Random } from './random.ts';
+import type { Topology } from './topology.ts';
+
+interface Callback {
+  event: string;
+  data: Record<string, unknown>;
+}
+
+/** What the sandbox has sent so far, from its own file: for a forger, and for who asks which callbacks were lost. */
+export function readCallbacks({ directory }: Pick<Topology, 'directory'>): (Callback & { state: string })[] {
+  const database = new DatabaseSync(join(directory, 'sandbox', 'sandbox.db'), { readOnly: true });
+  try {
+    const rows = database.prepare('select body, state from callbacks order by seq').all();
+    return rows.map(({ body, state }) => ({ ...(JSON.parse(String(body)) as Callback), state: String(state) }));
+  } finally {
+    database.close();
+  }
+}
+
+/** Sends a callback that looks like the provider's, has the right token, and says what is not so. */
+export async function forgeCallback(
+  topology: Topology,
+  forgery: Forgery,
+  random: Random,
+  note: (text: string) => void,
+): Promise<void> {
+  const real = readCallbacks(topology).filter(({ data }) => typeof data.reference_id === 'string');
+  if (real.length === 0) return;
+  const { event, data } = random.pick(real);
+  const other = random.pick(real).data.reference_id;
+  const changes: Record<Forgery, Callback> = {
+    reference: { event, data: { ...data, reference_id: other } },
+    amount: { event, data: { ...data, amount: Number(data.amount ?? 0) + random.int(1, 5_000) } },
+    status: event.startsWith('payout')
+      ? { event: 'payout.failed', data: { ...data, status: 'FAILED', failure_code: 'FORGED' } }
+      : { event: 'payment.succeeded', data: { ...data, status: 'SUCCEEDED' } },
+    unknown: { event, data: { ...data, id: `py-${randomUUID()}`, reference_id: randomUUID() } },
+  };
+  const forged = changes[forgery];
+  note(`forged: ${forged.event} of ${String(forged.data.reference_id)} for ${String(data.reference_id)}`);
+  await fetch(topology.callbackUrl, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'x-callback-token': topology.callbackToken,
+      'webhook-id': randomUUID(),
+    },
+    body: JSON.stringify({ business_id: 'forged', created: new Date().toISOString(), api_version: null, ...forged }),
+    signal: AbortSignal.timeout(8_000),
+  });
+}

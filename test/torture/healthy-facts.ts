@@ -1,0 +1,127 @@
+import type { Attempt, Facts } from './facts.ts';
+
+/** A request that was answered; what is not named is of a payout. */
+export const attempt = (changes: Partial<Attempt>): Attempt => ({
+  work: 'w1',
+  operation: 'o1',
+  kind: 'payout',
+  requestId: 'r1',
+  key: 'key-0001',
+  variant: 'same',
+  sentAt: 1_000,
+  endedAt: 2_000,
+  status: 200,
+  answer: '{}',
+  resourceId: 'payout-1',
+  ...changes,
+});
+
+/**
+ * A small world in which everything is as it should be: a payout that succeeded after a lost answer, an order that was
+ * paid twice, a refused payout, a subscription that waits.
+ */
+export function healthyFacts(): Facts {
+  return {
+    attempts: [
+      attempt({ requestId: 'r1', status: null, answer: 'timeout', resourceId: null }),
+      attempt({ requestId: 'r2', sentAt: 3_000, endedAt: 4_000 }),
+      attempt({ operation: 'o2', key: 'key-0002', requestId: 'r3', status: 422, resourceId: null }),
+      attempt({ operation: 'o3', kind: 'gateway', key: null, requestId: 'r4', status: 201, resourceId: 'order-1' }),
+      attempt({ operation: 'o4', key: 'key-0004', requestId: 'r5', status: 503, resourceId: null }),
+      attempt({ operation: 'o4', key: 'key-0004', requestId: 'r6', status: 422, sentAt: 9_000, resourceId: null }),
+    ],
+    events: [
+      {
+        requestId: 'r1',
+        event: 'RESOURCE_CREATED',
+        impact: 'MEDIUM',
+        resourceType: 'payout',
+        resourceId: 'payout-1',
+        at: 1_500,
+      },
+      {
+        requestId: 'r4',
+        event: 'RESOURCE_CREATED',
+        impact: 'MEDIUM',
+        resourceType: 'payment_order',
+        resourceId: 'order-1',
+        at: 1_500,
+      },
+    ],
+    orders: [
+      { id: 'order-1', family: 'payment-order', status: 'PAID', total: '24000.0000', version: 0, unreleased: false },
+    ],
+    payouts: [
+      {
+        id: 'payout-1',
+        status: 'succeeded',
+        net: '10000.0000',
+        version: 1,
+        contradicted: false,
+        lastWord: 'succeeded',
+      },
+    ],
+    receipts: [
+      {
+        id: 'receipt-1',
+        providerPaymentId: 'py-1',
+        reference: 'order-1',
+        amount: '24000.0000',
+        state: 'applied',
+        appliedTo: 'order-1',
+      },
+      {
+        id: 'receipt-2',
+        providerPaymentId: 'py-2',
+        reference: 'order-1',
+        amount: '24000.0000',
+        state: 'suspended',
+        appliedTo: null,
+      },
+    ],
+    journals: [
+      { businessKey: 'payment-order/order-1/settled', amount: '24000.0000' },
+      { businessKey: 'receipt/receipt-2/suspense', amount: '24000.0000' },
+    ],
+    deliveries: [
+      {
+        id: '0198c0de-0000-7000-8000-000000000001',
+        resourceType: 'payout',
+        resourceId: 'payout-1',
+        version: 1,
+        type: 'payout.succeeded',
+        status: 'delivered',
+      },
+    ],
+    transitions: [{ table: 'payouts', id: 'payout-1', from: 'pending', to: 'succeeded', at: 5_000 }],
+    waiting: [{ workflowId: 'donation-subscription/s-1', status: 'active', sweptLater: false }],
+    workflows: [
+      { id: 'donation-subscription/s-1', type: 'donationSubscription', status: 'RUNNING' },
+      { id: 'unmatched-receipt/of-a-forged-callback', type: 'unmatchedReceipt', status: 'RUNNING' },
+    ],
+    checks: [{ check: 'check_journals_balance', violations: 0, sample: [] }],
+    requests: [
+      {
+        id: 'pr-1',
+        reference: 'order-1',
+        amount: 24_000,
+        status: 'SUCCEEDED',
+        payments: [
+          { id: 'py-1', amount: 24_000, status: 'SUCCEEDED' },
+          { id: 'py-2', amount: 24_000, status: 'SUCCEEDED' },
+        ],
+      },
+    ],
+    transfers: [
+      { id: 'disb-1', reference: 'payout-1', amount: 10_000, status: 'SUCCEEDED', idempotencyKey: 'payout-1' },
+    ],
+    webhooks: [
+      { id: 'msg_0198c0de000070008000000000000001', body: '{"type":"payout.succeeded"}' },
+      { id: 'msg_0198c0de000070008000000000000001', body: '{"type":"payout.succeeded"}' },
+    ],
+    money: { before: '100000.0000', after: '138000.0000' },
+    restless: [],
+    died: [],
+    workflowsWereLost: false,
+  };
+}

@@ -1,0 +1,5 @@
+import { fits, readMutants } from './mutants.ts';
+
+it.each(readMutants().map((mutant) => [mutant.name, mutant] as const))('The mutant %s fits the code', (_, mutant) => {
+  expect(fits(mutant)).toBe(true);
+});

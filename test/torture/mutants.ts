@@ -1,0 +1,123 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { oracles } from './oracles/index.ts';
+
+/**
+ * `npm run torture:mutants [-- name ...]`: applies each patch of `mutants/` to a copy of the project, one at a time, and
+ * runs the torture there. Each takes one guard of the product away, and must be found within its time: a torture that
+ * does not find it proves nothing about that guard. Ends with 1 when one was not found.
+ */
+const root = join(import.meta.dirname, '..', '..');
+const directory = join(import.meta.dirname, 'mutants');
+
+export interface Mutant {
+  name: string;
+  file: string;
+  /** What it takes away, in a sentence. */
+  takes: string;
+  seeds: number[];
+  minutes: number;
+}
+
+/** The mutants, from the head of each patch: what it takes away, the seeds to try in turn, and minutes for each. */
+export function readMutants(): Mutant[] {
+  return readdirSync(directory)
+    .filter((name) => name.endsWith('.patch'))
+    .sort()
+    .map((name) => {
+      const file = join(directory, name);
+      const head = readFileSync(file, 'utf8').split(/^diff /m)[0] ?? '';
+      const field = (title: string) => new RegExp(`^${title}: (.+)$`, 'm').exec(head)?.[1]?.trim();
+      const [takes, seeds, minutes] = [field('takes'), field('seeds'), field('minutes')];
+      if (takes === undefined || seeds === undefined || minutes === undefined) {
+        throw new Error(`${name} begins with "takes: ...", "seeds: 1 2 3" and "minutes: 1"`);
+      }
+      return {
+        name: basename(name, '.patch'),
+        file,
+        takes,
+        seeds: seeds.split(' ').map(Number),
+        minutes: Number(minutes),
+      };
+    });
+}
+
+/** Copies what git knows of the project, and what it does not ignore, into a directory that shares our packages. */
+function copyProject(): string {
+  const copy = mkdtempSync(join(tmpdir(), 'amanah-mutant-'));
+  const listed = spawnSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
+    cwd: root,
+    encoding: 'utf8',
+    maxBuffer: 64 * 1024 * 1024,
+  });
+  for (const file of listed.stdout.split('\0').filter((name) => name !== '')) {
+    mkdirSync(join(copy, dirname(file)), { recursive: true });
+    cpSync(join(root, file), join(copy, file));
+  }
+  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
+  return copy;
+}
+
+/** Whether a patch still fits the code. */
+export const fits = ({ file }: Mutant): boolean =>
+  spawnSync('git', ['apply', '--check', file], { cwd: root, stdio: 'ignore' }).status === 0;
+
+/** Runs the torture once in the copy; answers its exit code and what it printed. */
+async function torture(copy: string, seed: number, minutes: number): Promise<{ code: number | null; output: string }> {
+  const args = [
+    'test/torture/run.ts',
+    '--seed',
+    String(seed),
+    '--minutes',
+    String(minutes),
+    '--rest',
+    '100',
+    '--no-shrink',
+  ];
+  const child = spawn(process.execPath, args, { cwd: copy, stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk));
+  const code = await new Promise<number | null>((resolve) => child.once('exit', resolve));
+  return { code, output };
+}
+
+const findingsOf = (output: string): string[] =>
+  Object.keys(oracles).filter((oracle) => output.includes(`\n  ${oracle}: `));
+
+async function hunt({ name, file, takes, seeds, minutes }: Mutant): Promise<boolean> {
+  const copy = copyProject();
+  const started = Date.now();
+  const seconds = () => Math.round((Date.now() - started) / 1000);
+  try {
+    const applied = spawnSync('git', ['apply', file], { cwd: copy, encoding: 'utf8' });
+    if (applied.status !== 0) {
+      process.stdout.write(`${name}: the patch does not fit: ${applied.stderr.trim()}\n`);
+      return false;
+    }
+    for (const seed of seeds) {
+      const { code, output } = await torture(copy, seed, minutes);
+      const found = findingsOf(output);
+      if (code === 1 && found.length > 0) {
+        process.stdout.write(`${name}: FOUND by seed ${seed} after ${seconds()} s (${found.join(', ')}): ${takes}\n`);
+        return true;
+      }
+      if (code !== 0) process.stdout.write(`${name}: seed ${seed} ended with ${code}: ${output.slice(-500)}\n`);
+    }
+    process.stdout.write(`${name}: NOT FOUND by seeds ${seeds.join(', ')} in ${seconds()} s: ${takes}\n`);
+    return false;
+  } finally {
+    rmSync(copy, { recursive: true, force: true });
+  }
+}
+
+if (import.meta.main) {
+  const { positionals } = parseArgs({ allowPositionals: true });
+  const chosen = readMutants().filter(({ name }) => positionals.length === 0 || positionals.includes(name));
+  let found = 0;
+  for (const mutant of chosen) if (await hunt(mutant)) found += 1;
+  process.stdout.write(`${found} of ${chosen.length} mutants were found.\n`);
+  process.exit(found === chosen.length && chosen.length > 0 ? 0 : 1);
+}

@@ -1,0 +1,201 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { forgeCallback } from './forge.ts';
+import { harmWorkflow, startSweepsTwice } from './harm-workflows.ts';
+import { linkNames, type PartName, partNames, serviceNames } from './parts.ts';
+import type { CallbackTrouble, Fault, ProviderTrouble } from './plan-faults.ts';
+import { createRandom, type Random } from './random.ts';
+import type { Topology } from './topology.ts';
+
+export interface Nemesis {
+  /** Does one fault and, after its time, undoes it. */
+  strike(fault: Fault): Promise<void>;
+  /** Undoes everything: all parts run, all ways are open, the provider is well. */
+  heal(): Promise<void>;
+  /** Whether workflows were taken whose rows have to be brought back by sweeps. */
+  readonly tookWorkflows: boolean;
+}
+
+interface NemesisOptions {
+  topology: Topology;
+  seed: number;
+  note(text: string): void;
+  /** Tells whoever runs the torture. */
+  aloud(text: string): void;
+  /** Cuts short what lasts, when the faults are over. */
+  over: AbortSignal;
+}
+
+const providerFaults: Record<ProviderTrouble, object> = {
+  slow: { requests: { hang_rate: 0.3, hang_after_effect: true } },
+  failing: { requests: { error_rate: 0.8 } },
+  'hanging-before': { requests: { hang_rate: 0.6 } },
+  'hanging-after': { requests: { hang_rate: 0.6, hang_after_effect: true } },
+  busy: { requests: { limit_rate: 0.6 } },
+  'listing-late': { listing: { lag_ms: 4_000 } },
+};
+const callbackFaults: Record<CallbackTrouble, object> = {
+  lost: { callbacks: { drop: true } },
+  repeated: { callbacks: { copies: 100 } },
+  shuffled: { callbacks: { shuffle: true, copies: 3 } },
+  late: { callbacks: { delay_ms: 8_000 } },
+};
+
+export function createNemesis({ topology, seed, note, aloud, over }: NemesisOptions): Nemesis {
+  const { signal, link } = topology;
+  /** Troubles of the provider that last now; they are told to it together. */
+  const troubles = new Map<string, object>();
+  const stopped = new Set<number>();
+  const restarting = new Set<Promise<unknown>>();
+  let tookWorkflows = false;
+
+  const last = (forMs: number) => sleep(forMs, undefined, { signal: over }).catch(() => undefined);
+  const tellProvider = async () => {
+    const faults: Record<string, object> = {};
+    for (const trouble of troubles.values()) {
+      for (const [where, what] of Object.entries(trouble)) faults[where] = { ...faults[where], ...what };
+    }
+    const { status, body } = await topology.sandbox.put('/sandbox/faults', faults);
+    if (status !== 200) note(`the sandbox does not know a fault: ${JSON.stringify(body)}`);
+  };
+  /** Starts a part and tries again: what it needs may be away. */
+  const bringBack = async (name: PartName): Promise<void> => {
+    const starting = (async () => {
+      for (let attempt = 0; !topology.part(name)?.isRunning(); attempt += 1) {
+        await topology.start(name).catch((error: unknown) => {
+          if (attempt >= 5) throw error;
+          note(`${name} did not start: ${String(error).slice(0, 200)}`);
+        });
+      }
+      note(`${name} runs again`);
+    })();
+    restarting.add(starting);
+    await starting.finally(() => restarting.delete(starting));
+  };
+  /** Needed by others first. */
+  const bringAllBack = async (names: readonly PartName[]) => {
+    const isService = (name: PartName) => (serviceNames as readonly PartName[]).includes(name);
+    await Promise.all(names.filter((name) => !isService(name)).map(bringBack));
+    await Promise.all(names.filter(isService).map(bringBack));
+  };
+
+  async function during(id: string, trouble: object, forMs: number): Promise<void> {
+    troubles.set(id, trouble);
+    await tellProvider().catch(() => note('the sandbox could not be told of its faults'));
+    await last(forMs);
+    troubles.delete(id);
+    await tellProvider().catch(() => note('the sandbox could not be told that its faults are over'));
+  }
+
+  async function pauseBackend(forMs: number, random: Random): Promise<void> {
+    const rows = await topology.em().execute<{ pid: number }[]>(
+      `select pid from pg_stat_activity where application_name = 'amanah' and pid <> pg_backend_pid()
+         and backend_type = 'client backend' order by (xact_start is not null) desc, (state = 'active') desc, pid limit 4`,
+    );
+    if (rows.length === 0) return;
+    const { pid } = random.pick(rows);
+    try {
+      process.kill(pid, 'SIGSTOP');
+      stopped.add(pid);
+      note(`the backend ${pid} is stopped`);
+      await last(forMs);
+    } finally {
+      resume(pid);
+    }
+  }
+  const resume = (pid: number) => {
+    stopped.delete(pid);
+    try {
+      process.kill(pid, 'SIGCONT');
+    } catch {
+      // It has ended meanwhile.
+    }
+  };
+
+  async function fillDisk(forMs: number): Promise<void> {
+    const { disk } = topology;
+    if (disk === null) {
+      aloud('a full disk is left out: a small disk could not be mounted here');
+      return;
+    }
+    topology.mayEnd('postgres');
+    disk.fill();
+    await last(forMs);
+    disk.free();
+    // It may have given up, and its keeper with it.
+    await sleep(1_000);
+    await bringBack('postgres');
+  }
+
+  async function deed(fault: Fault, random: Random): Promise<void> {
+    switch (fault.do) {
+      case 'kill':
+        await Promise.all(fault.parts.map((name) => topology.kill(name)));
+        await last(fault.forMs);
+        return bringAllBack(fault.parts);
+      case 'pause':
+        for (const name of fault.parts) signal(name, 'SIGSTOP');
+        await last(fault.forMs);
+        for (const name of fault.parts) signal(name, 'SIGCONT');
+        return;
+      case 'pause-backend':
+        return pauseBackend(fault.forMs, random);
+      case 'network':
+        link(fault.link).set(fault.trouble);
+        await last(fault.forMs);
+        link(fault.link).set({ kind: 'pass' });
+        return;
+      case 'provider':
+        return during(fault.id, providerFaults[fault.trouble], fault.forMs);
+      case 'callbacks':
+        return during(fault.id, callbackFaults[fault.trouble], fault.forMs);
+      case 'forge':
+        return forgeCallback(topology, fault.forgery, random, note);
+      case 'workflow':
+        tookWorkflows = true;
+        return harmWorkflow(topology, fault.harm, random, note);
+      case 'two-sweeps':
+        return startSweepsTwice(topology, fault.id);
+      case 'lose-temporal':
+        tookWorkflows = true;
+        await topology.loseTemporal();
+        await last(fault.forMs);
+        await bringBack('temporal');
+        // As the runbook says: workers register search attributes and schedules when they start.
+        await Promise.all((['worker1', 'worker2'] as const).map((name) => topology.kill(name)));
+        return bringAllBack(['worker1', 'worker2']);
+      case 'disk-full':
+        return fillDisk(fault.forMs);
+      case 'rolling-restart':
+        for (const name of serviceNames) {
+          await topology.stop(name);
+          await bringBack(name);
+        }
+    }
+  }
+
+  return {
+    get tookWorkflows() {
+      return tookWorkflows;
+    },
+    async strike(fault) {
+      const { id, at, ...what } = fault;
+      note(`${id}: ${JSON.stringify(what)}`);
+      // A fault that finds nothing to do (what it is about is away by another fault) has done its worst.
+      await deed(fault, createRandom(`${seed}/${id}`)).catch((error: unknown) =>
+        note(`${id} could not be done: ${String(error).slice(0, 200)}`),
+      );
+      note(`${id} is over`);
+    },
+    async heal() {
+      for (const name of linkNames) link(name).set({ kind: 'pass' });
+      for (const pid of [...stopped]) resume(pid);
+      topology.disk?.free();
+      for (const name of partNames) signal(name, 'SIGCONT');
+      await Promise.allSettled([...restarting]);
+      await bringAllBack(partNames.filter((name) => !topology.part(name)?.isRunning()));
+      troubles.clear();
+      await tellProvider();
+      note('all faults are over, and all parts run');
+    },
+  };
+}

@@ -1,0 +1,218 @@
+import type { Facts } from './facts.ts';
+import { attempt, healthyFacts } from './healthy-facts.ts';
+import { judge, oracles } from './oracles/index.ts';
+
+const only = <T>(list: T[]): T => {
+  const [first] = list;
+  if (first === undefined) throw new Error('the healthy facts have none');
+  return first;
+};
+
+/** For each oracle, what may never be true, made so in a healthy world. */
+const planted: [oracle: string, violation: string, plant: (facts: Facts) => void][] = [
+  [
+    'refused-has-no-effect',
+    'a payout that was answered 422 is made all the same',
+    ({ events }) => events.push({ ...only(events), requestId: 'r3', resourceId: 'payout-2', at: 8_000 }),
+  ],
+  [
+    'refused-has-no-effect',
+    'a refused request leaves an event of something else',
+    ({ events }) => events.push({ ...only(events), requestId: 'r3', event: 'RESOURCE_UPDATED', resourceType: 'cause' }),
+  ],
+  [
+    'made-is-not-refused',
+    'a retry is refused although the first request was done',
+    ({ attempts }) => attempts.push(attempt({ requestId: 'r9', status: 422, sentAt: 6_000, resourceId: null })),
+  ],
+  [
+    'success-has-one-effect',
+    'a success has had no effect',
+    (facts) => {
+      facts.events = facts.events.filter(({ requestId }) => requestId !== 'r4');
+    },
+  ],
+  [
+    'success-has-one-effect',
+    'a success without a key was done twice',
+    ({ events }) => events.push({ ...only(events.slice(1)), resourceId: 'order-2' }),
+  ],
+  [
+    'success-has-one-effect',
+    'an answer names another resource than was made',
+    ({ attempts }) => {
+      only(attempts.slice(1)).resourceId = 'payout-9';
+    },
+  ],
+  [
+    'key-has-one-resource',
+    'a retry under the same key makes a second payout',
+    ({ events }) => events.push({ ...only(events), requestId: 'r2', resourceId: 'payout-2' }),
+  ],
+  [
+    'key-has-one-resource',
+    'another body under the key of a payout is answered with success',
+    ({ attempts }) => attempts.push(attempt({ requestId: 'r9', variant: 'other' })),
+  ],
+  [
+    'replays-are-the-same',
+    'a replay has other bytes',
+    ({ attempts }) => attempts.push(attempt({ requestId: 'r9', answer: '{"amount":"1"}' })),
+  ],
+  [
+    'asking-tells',
+    'nobody can tell at the end what became of a key',
+    ({ attempts }) => attempts.push(attempt({ operation: 'o5', key: 'key-0005', requestId: 'r9', status: 503 })),
+  ],
+  ['payments-match-receipts', 'money that the provider took has no receipt', ({ receipts }) => receipts.pop()],
+  [
+    'payments-match-receipts',
+    'money is booked twice',
+    ({ receipts }) => receipts.push({ ...only(receipts), id: 'receipt-3' }),
+  ],
+  [
+    'payments-match-receipts',
+    'money is booked that nobody paid',
+    ({ receipts }) => receipts.push({ ...only(receipts), id: 'receipt-3', providerPaymentId: 'py-3' }),
+  ],
+  [
+    'payments-match-receipts',
+    'money is booked in another amount than was paid',
+    ({ receipts }) => {
+      only(receipts).amount = '24001.0000';
+    },
+  ],
+  [
+    'payments-match-receipts',
+    'money for one order is applied to another',
+    ({ receipts }) => {
+      only(receipts).appliedTo = 'order-2';
+    },
+  ],
+  ['payments-match-receipts', 'money in suspense has no journal', ({ journals }) => journals.pop()],
+  [
+    'orders-match-instruments',
+    'an order that was paid at the provider ends expired',
+    ({ orders }) => {
+      only(orders).status = 'EXPIRED';
+    },
+  ],
+  [
+    'orders-match-instruments',
+    'an order is paid that the provider has no money for',
+    ({ requests }) => {
+      only(requests).payments = [];
+    },
+  ],
+  [
+    'orders-match-instruments',
+    'an order has two instruments',
+    ({ requests }) => requests.push({ ...only(requests), id: 'pr-2', payments: [] }),
+  ],
+  [
+    'orders-match-instruments',
+    'there is an instrument for nobody',
+    ({ requests }) => requests.push({ ...only(requests), id: 'pr-2', reference: 'order-7', payments: [] }),
+  ],
+  [
+    'payouts-match-transfers',
+    'a payout is paid twice',
+    ({ transfers }) => transfers.push({ ...only(transfers), id: 'disb-2' }),
+  ],
+  [
+    'payouts-match-transfers',
+    'a transfer is made for a payout that there is not',
+    ({ transfers }) => transfers.push({ ...only(transfers), id: 'disb-2', reference: 'payout-2' }),
+  ],
+  [
+    'payouts-match-transfers',
+    'a transfer is of another amount than its payout',
+    ({ transfers }) => {
+      only(transfers).amount = 10_001;
+    },
+  ],
+  [
+    'payouts-match-transfers',
+    'a payout is returned to the partner and paid',
+    ({ payouts }) => {
+      only(payouts).status = 'failed';
+    },
+  ],
+  ['payouts-match-transfers', 'a payout has succeeded that nobody made', ({ transfers }) => transfers.pop()],
+  [
+    'payouts-match-transfers',
+    'a payout was sent under another key',
+    ({ transfers }) => {
+      only(transfers).idempotencyKey = 'another';
+    },
+  ],
+  [
+    'money-is-conserved',
+    'a rupiah appears',
+    ({ money }) => {
+      money.after = '138001.0000';
+    },
+  ],
+  [
+    'checks-are-empty',
+    'a check has a row',
+    ({ checks }) => {
+      only(checks).violations = 1;
+    },
+  ],
+  [
+    'statuses-move-by-their-tables',
+    'a payout that failed succeeds',
+    ({ transitions }) => transitions.push({ ...only(transitions), from: 'failed', to: 'succeeded' }),
+  ],
+  ['webhooks-arrive', 'a webhook never arrives', ({ webhooks }) => webhooks.splice(0)],
+  [
+    'webhooks-arrive',
+    'a webhook arrives with two bodies under one id',
+    ({ webhooks }) => {
+      only(webhooks).body = '{}';
+    },
+  ],
+  [
+    'webhooks-arrive',
+    'a version is told to nobody',
+    ({ payouts }) => {
+      only(payouts).version = 2;
+    },
+  ],
+  ['rows-and-workflows-match', 'a row waits without a workflow', ({ workflows }) => workflows.shift()],
+  ['rows-and-workflows-match', 'a workflow runs without a row that waits', ({ waiting }) => waiting.pop()],
+  [
+    'rows-and-workflows-match',
+    'a row that nothing sweeps has lost its workflow with Temporal',
+    (facts) => {
+      facts.workflows = [];
+      facts.workflowsWereLost = true;
+    },
+  ],
+  [
+    'workflows-do-not-fail',
+    'a workflow fails',
+    ({ workflows }) => workflows.push({ id: 'partner-payout/p', type: 'partnerPayout', status: 'FAILED' }),
+  ],
+  ['parts-live', 'a process ends by itself', ({ died }) => died.push('api1 ended by itself (code 1)')],
+  [
+    'comes-to-rest',
+    'a payout is open although the provider has ended it',
+    ({ restless }) => restless.push({ what: 'payout', id: 'payout-1', status: 'pending' }),
+  ],
+];
+
+it('No oracle finds anything in a world in which everything is as it should be', () => {
+  expect(judge(healthyFacts())).toEqual([]);
+});
+
+it.each(planted)('The oracle %s reports that %s', (oracle, _, plant) => {
+  const facts = healthyFacts();
+  plant(facts);
+  expect(judge(facts).map((finding) => finding.oracle)).toContain(oracle);
+});
+
+it('Every oracle has a planted violation', () => {
+  expect([...new Set(planted.map(([oracle]) => oracle))].sort()).toEqual(Object.keys(oracles).sort());
+});

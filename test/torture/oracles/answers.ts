@@ -1,0 +1,157 @@
+import type { Attempt, EffectEvent, Facts, Finding, OperationKind } from '../facts.ts';
+
+/** The event that says that an operation was done; each is written in the transaction that does it. */
+const doneBy: Record<OperationKind, { event: string; resourceType: string }> = {
+  balance: { event: 'RESOURCE_CREATED', resourceType: 'transaction' },
+  transfer: { event: 'RESOURCE_CREATED', resourceType: 'transaction' },
+  gateway: { event: 'RESOURCE_CREATED', resourceType: 'payment_order' },
+  'partner-payment': { event: 'RESOURCE_CREATED', resourceType: 'partner_payment' },
+  payout: { event: 'RESOURCE_CREATED', resourceType: 'payout' },
+  circle: { event: 'RESOURCE_CREATED', resourceType: 'saving_circle' },
+  contribution: { event: 'CONTRIBUTION_MADE', resourceType: 'saving_circle_contribution' },
+  subscription: { event: 'RESOURCE_CREATED', resourceType: 'donation_subscription' },
+  allocation: { event: 'RESOURCE_UPDATED', resourceType: 'donation_allocation' },
+};
+
+const isSuccess = ({ status }: Attempt): boolean => status !== null && status >= 200 && status < 300;
+const isRefusal = ({ status }: Attempt): boolean => status !== null && status >= 400 && status < 500;
+/** Refused before anything was looked at: such an answer says nothing about the key. */
+const saysNothing = new Set([401, 403, 429]);
+
+const tell = ({ kind, requestId, status, answer }: Attempt): string =>
+  `${kind} ${requestId} was answered ${status ?? 'nothing'} (${answer.slice(0, 160)})`;
+
+function byRequest(events: readonly EffectEvent[]): Map<string, EffectEvent[]> {
+  const found = new Map<string, EffectEvent[]>();
+  for (const event of events) found.set(event.requestId, [...(found.get(event.requestId) ?? []), event]);
+  return found;
+}
+
+const operationsOf = ({ attempts }: Facts): Attempt[][] => [
+  ...Map.groupBy(attempts, ({ operation }) => operation).values(),
+];
+
+/** The effects of one operation: of all requests that share its key. */
+function effectsOf(operation: readonly Attempt[], events: Map<string, EffectEvent[]>): EffectEvent[] {
+  return operation.flatMap(({ requestId, kind }) =>
+    (events.get(requestId) ?? []).filter(
+      ({ event, resourceType }) => event === doneBy[kind].event && resourceType === doneBy[kind].resourceType,
+    ),
+  );
+}
+
+/** What was answered with 4xx has had no effect, then or later. */
+export function refusedHasNoEffect(facts: Facts): Finding[] {
+  const events = byRequest(facts.events);
+  return facts.attempts.filter(isRefusal).flatMap((attempt) =>
+    (events.get(attempt.requestId) ?? [])
+      .filter(({ impact }) => impact !== 'LOW')
+      .map(({ event, resourceType, resourceId }) => ({
+        oracle: 'refused-has-no-effect',
+        resourceId,
+        says: `${tell(attempt)}, and yet ${event} of ${resourceType} ${resourceId} was done for it`,
+      })),
+  );
+}
+
+/** A retry under a key that has made its resource is never refused. */
+export function madeIsNotRefused(facts: Facts): Finding[] {
+  const events = byRequest(facts.events);
+  return operationsOf(facts).flatMap((operation) => {
+    const made = effectsOf(operation, events);
+    return operation
+      .filter((attempt) => attempt.key !== null && isRefusal(attempt) && !saysNothing.has(attempt.status ?? 0))
+      .flatMap((attempt) =>
+        made
+          .filter(({ requestId, at }) => {
+            const maker = operation.find((other) => other.requestId === requestId);
+            return maker?.variant === attempt.variant && at < attempt.sentAt;
+          })
+          .map(({ resourceId, requestId }) => ({
+            oracle: 'made-is-not-refused',
+            resourceId,
+            says: `${tell(attempt)}, although ${requestId} had made ${resourceId} under the same key before`,
+          })),
+      );
+  });
+}
+
+/** A success has exactly one effect, and it is the one that the answer names. */
+export function successHasOneEffect(facts: Facts): Finding[] {
+  const events = byRequest(facts.events);
+  return operationsOf(facts).flatMap((operation) => {
+    const made = effectsOf(operation, events);
+    return operation.filter(isSuccess).flatMap((attempt) => {
+      const own = attempt.key === null ? made.filter(({ requestId }) => requestId === attempt.requestId) : made;
+      const named = own.filter(({ resourceId }) => resourceId === attempt.resourceId);
+      if (own.length === 1 && named.length === 1) return [];
+      const ids = own.map(({ resourceId }) => resourceId).join(', ') || 'nothing';
+      return [
+        {
+          oracle: 'success-has-one-effect',
+          resourceId: attempt.resourceId,
+          says: `${tell(attempt)} and named ${attempt.resourceId}, but what was done for it is: ${ids}`,
+        },
+      ];
+    });
+  });
+}
+
+/** However often it was asked, and whatever was lost: a key has made one resource at most, of one body. */
+export function keyHasOneResource(facts: Facts): Finding[] {
+  const events = byRequest(facts.events);
+  return operationsOf(facts).flatMap((operation) => {
+    const [first] = operation;
+    if (first === undefined || first.key === null) return [];
+    const findings: Finding[] = [];
+    const made = effectsOf(operation, events);
+    if (made.length > 1) {
+      findings.push({
+        oracle: 'key-has-one-resource',
+        resourceId: made[0]?.resourceId ?? null,
+        says: `the key ${first.key} (${first.kind}) made ${made.map(({ requestId, resourceId }) => `${resourceId} for ${requestId}`).join(' and ')}`,
+      });
+    }
+    const [maker] = made.map(({ requestId }) => operation.find((attempt) => attempt.requestId === requestId));
+    for (const attempt of operation.filter(isSuccess)) {
+      if (maker === undefined || attempt.variant === maker.variant) continue;
+      findings.push({
+        oracle: 'key-has-one-resource',
+        resourceId: attempt.resourceId,
+        says: `${tell(attempt)} under the key ${attempt.key}, which belongs to the other body of ${maker.requestId}`,
+      });
+    }
+    return findings;
+  });
+}
+
+/** Same key, same body: the same bytes. */
+export function replaysAreTheSame(facts: Facts): Finding[] {
+  return operationsOf(facts).flatMap((operation) => {
+    const answers = operation.filter((attempt) => attempt.key !== null && isSuccess(attempt));
+    const [first] = answers;
+    return answers
+      .filter(({ answer, variant }) => variant === first?.variant && answer !== first.answer)
+      .map((attempt) => ({
+        oracle: 'replays-are-the-same',
+        resourceId: attempt.resourceId,
+        says: `${attempt.kind} ${attempt.requestId} was answered ${attempt.answer} and ${first?.requestId}, under the same key, ${first?.answer}`,
+      }));
+  });
+}
+
+/** Once all is well again, asking under the same key tells what became of a request that had no answer. */
+export function askingTells(facts: Facts): Finding[] {
+  return operationsOf(facts).flatMap((operation) => {
+    const last = operation.findLast(({ variant, key }) => key !== null && variant === 'same');
+    if (last === undefined || isSuccess(last) || isRefusal(last) || last.status === 502) return [];
+    if (operation.some((attempt) => attempt.variant === 'same' && isSuccess(attempt))) return [];
+    return [
+      {
+        oracle: 'asking-tells',
+        resourceId: last.resourceId,
+        says: `${tell(last)}, long after all faults had stopped; nobody can tell what became of the key ${last.key}`,
+      },
+    ];
+  });
+}

@@ -1,0 +1,118 @@
+import { circleTransitions, contributionTransitions } from '../../../src/circles/saving-circle.ts';
+import { donationTransitions } from '../../../src/donations/donation.ts';
+import { subscriptionTransitions } from '../../../src/donations/subscription.ts';
+import { paymentOrderTransitions } from '../../../src/payments/payment-order.ts';
+import { receiptTransitions } from '../../../src/payments/receipt.ts';
+import { payoutTransitions } from '../../../src/payouts/payout.ts';
+import { webhookDeliveryTransitions, webhookIdOf } from '../../../src/webhooks/webhook-delivery.ts';
+import type { Facts, Finding } from '../facts.ts';
+
+/** Which status each table may go to from which. */
+export const transitionTables: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  payment_orders: paymentOrderTransitions,
+  partner_payments: paymentOrderTransitions,
+  payouts: payoutTransitions,
+  receipts: receiptTransitions,
+  saving_circles: circleTransitions,
+  saving_circle_contributions: contributionTransitions,
+  donations: donationTransitions,
+  donation_subscriptions: subscriptionTransitions,
+  webhook_deliveries: webhookDeliveryTransitions,
+};
+
+/** Every `check_*` view is empty. */
+export function checksAreEmpty({ checks }: Facts): Finding[] {
+  return checks
+    .filter(({ violations }) => violations > 0)
+    .map(({ check, violations, sample }) => ({
+      oracle: 'checks-are-empty',
+      resourceId: Object.values(sample[0] ?? {}).find((value) => typeof value === 'string') ?? null,
+      says: `${check} has ${violations} rows: ${JSON.stringify(sample)}`,
+    }));
+}
+
+/** A status moved only where its table of transitions lets it. */
+export function statusesMoveByTheirTables({ transitions }: Facts): Finding[] {
+  return transitions
+    .filter(({ table, from, to }) => !(transitionTables[table]?.[from] ?? []).includes(to))
+    .map(({ table, id, from, to, at }) => ({
+      oracle: 'statuses-move-by-their-tables',
+      resourceId: id,
+      says: `${table} ${id} went from ${from} to ${to} at ${new Date(at).toISOString()}`,
+    }));
+}
+
+/** Each version of a resource was told by one webhook, which arrived, with the same bytes each time. */
+export function webhooksArrive({ orders, payouts, deliveries, webhooks }: Facts): Finding[] {
+  const oracle = 'webhooks-arrive';
+  const received = Map.groupBy(webhooks, ({ id }) => id);
+  const findings: Finding[] = [];
+  const resources = [
+    ...orders.filter(({ family }) => family === 'partner-payment').map((order) => ({ ...order, type: 'payment' })),
+    ...payouts.map((payout) => ({ ...payout, type: 'payout' })),
+  ];
+  const written = Map.groupBy(deliveries, ({ resourceType, resourceId }) => `${resourceType} ${resourceId}`);
+  for (const { id, type, version } of resources) {
+    const versions = (written.get(`${type} ${id}`) ?? []).map((delivery) => delivery.version).sort((a, b) => a - b);
+    const wanted = Array.from({ length: version }, (_, index) => index + 1);
+    if (versions.join() === wanted.join()) continue;
+    const says = `${type} ${id} is at version ${version}, its webhooks are of versions ${versions.join(', ') || 'none'}`;
+    findings.push({ oracle, resourceId: id, says });
+  }
+  for (const { id, resourceId, type, version } of deliveries) {
+    const bodies = new Set((received.get(webhookIdOf(id)) ?? []).map(({ body }) => body));
+    if (bodies.size === 1) continue;
+    const problem = bodies.size === 0 ? 'never arrived' : `arrived with ${bodies.size} different bodies`;
+    findings.push({ oracle, resourceId, says: `${type} of ${resourceId}, version ${version}, ${problem}` });
+  }
+  return findings;
+}
+
+/** No row waits without a workflow that looks after it, and no workflow runs on without a row that waits. */
+export function rowsAndWorkflowsMatch({ waiting, workflows, receipts, workflowsWereLost }: Facts): Finding[] {
+  const oracle = 'rows-and-workflows-match';
+  const running = new Set(workflows.filter(({ status }) => status === 'RUNNING').map(({ id }) => id));
+  const wanted = new Set(waiting.map(({ workflowId }) => workflowId));
+  const idOf = (workflowId: string) => workflowId.split('/').at(-1) ?? null;
+  const booked = new Set(receipts.map(({ id }) => `unmatched-receipt/${id}`));
+  // Money that a callback claims and the provider does not confirm has no row: it is asked for during a day.
+  const isClaim = (id: string) => id.startsWith('unmatched-receipt/') && !booked.has(id);
+  const alone = waiting.filter(
+    ({ workflowId, sweptLater }) => !running.has(workflowId) && !(workflowsWereLost && sweptLater),
+  );
+  return [
+    ...alone.map(({ workflowId, status }) => ({
+      oracle,
+      resourceId: idOf(workflowId),
+      says: `${workflowId} is ${status} in the database, and no workflow looks after it`,
+    })),
+    ...[...running]
+      .filter((id) => !wanted.has(id) && !isClaim(id))
+      .map((id) => ({ oracle, resourceId: idOf(id), says: `the workflow ${id} runs, and its row waits for nothing` })),
+  ];
+}
+
+/** A workflow of a resource never fails: it ends, or it waits. */
+export function workflowsDoNotFail({ workflows }: Facts): Finding[] {
+  return workflows
+    .filter(({ status }) => status === 'FAILED' || status === 'TIMED_OUT')
+    .map(({ id, status }) => ({
+      oracle: 'workflows-do-not-fail',
+      resourceId: id.split('/').at(-1) ?? null,
+      says: `the workflow ${id} is ${status}`,
+    }));
+}
+
+/** No process of ours ends because something that it needs is away. */
+export function partsLive({ died }: Facts): Finding[] {
+  return died.map((says) => ({ oracle: 'parts-live', resourceId: null, says }));
+}
+
+/** After the faults everything comes to rest by itself, within the bound; only what the provider leaves open waits on. */
+export function comesToRest({ restless }: Facts): Finding[] {
+  return restless.map(({ what, id, status }) => ({
+    oracle: 'comes-to-rest',
+    resourceId: id,
+    says: `${what} ${id} is still ${status}, long after all faults had stopped`,
+  }));
+}

@@ -1,0 +1,43 @@
+import type { Facts, Finding, Oracle } from '../facts.ts';
+import {
+  askingTells,
+  keyHasOneResource,
+  madeIsNotRefused,
+  refusedHasNoEffect,
+  replaysAreTheSame,
+  successHasOneEffect,
+} from './answers.ts';
+import {
+  checksAreEmpty,
+  comesToRest,
+  partsLive,
+  rowsAndWorkflowsMatch,
+  statusesMoveByTheirTables,
+  webhooksArrive,
+  workflowsDoNotFail,
+} from './books.ts';
+import { moneyIsConserved, ordersMatchInstruments, paymentsMatchReceipts, payoutsMatchTransfers } from './provider.ts';
+
+/** All that is asked of a run, by the name that findings carry. */
+export const oracles: Readonly<Record<string, Oracle>> = {
+  'refused-has-no-effect': refusedHasNoEffect,
+  'made-is-not-refused': madeIsNotRefused,
+  'success-has-one-effect': successHasOneEffect,
+  'key-has-one-resource': keyHasOneResource,
+  'replays-are-the-same': replaysAreTheSame,
+  'asking-tells': askingTells,
+  'payments-match-receipts': paymentsMatchReceipts,
+  'orders-match-instruments': ordersMatchInstruments,
+  'payouts-match-transfers': payoutsMatchTransfers,
+  'money-is-conserved': moneyIsConserved,
+  'checks-are-empty': checksAreEmpty,
+  'statuses-move-by-their-tables': statusesMoveByTheirTables,
+  'webhooks-arrive': webhooksArrive,
+  'rows-and-workflows-match': rowsAndWorkflowsMatch,
+  'workflows-do-not-fail': workflowsDoNotFail,
+  'comes-to-rest': comesToRest,
+  'parts-live': partsLive,
+};
+
+/** What each oracle finds in these facts. */
+export const judge = (facts: Facts): Finding[] => Object.values(oracles).flatMap((oracle) => oracle(facts));

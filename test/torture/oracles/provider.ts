@@ -1,0 +1,139 @@
+import { addMoney, compareMoney, formatMoney, negateMoney } from '../../../src/shared/money.ts';
+import type { Facts, Finding } from '../facts.ts';
+
+const money = (amount: number): string => formatMoney(String(amount));
+const journalOf = ({ journals }: Facts) => new Map(journals.map(({ businessKey, amount }) => [businessKey, amount]));
+
+/** Each payment that the provider took has one receipt of its amount, posted once; and no receipt is of nothing. */
+export function paymentsMatchReceipts(facts: Facts): Finding[] {
+  const oracle = 'payments-match-receipts';
+  const journals = journalOf(facts);
+  const receipts = Map.groupBy(facts.receipts, ({ providerPaymentId }) => providerPaymentId);
+  const taken = facts.requests.flatMap(({ reference, payments }) =>
+    payments.filter(({ status }) => status === 'SUCCEEDED').map((payment) => ({ ...payment, reference })),
+  );
+  const findings: Finding[] = taken.flatMap(({ id, amount, reference }) => {
+    const found = receipts.get(id) ?? [];
+    if (found.length !== 1) {
+      const says = `the provider took ${amount} for ${reference} (${id}), which has ${found.length} receipts`;
+      return [{ oracle, resourceId: reference, says }];
+    }
+    const [receipt] = found;
+    if (receipt === undefined || compareMoney(receipt.amount, money(amount)) === 0) return [];
+    const says = `the provider took ${amount} for ${reference} (${id}), its receipt says ${receipt.amount}`;
+    return [{ oracle, resourceId: reference, says }];
+  });
+  const known = new Set(taken.map(({ id }) => id));
+  for (const { id, providerPaymentId, reference, amount, state, appliedTo } of facts.receipts) {
+    if (!known.has(providerPaymentId)) {
+      const says = `the receipt ${id} of ${amount} for ${reference} is of a payment that the provider did not take`;
+      findings.push({ oracle, resourceId: reference, says });
+    }
+    if (state === 'applied' && appliedTo !== reference) {
+      const says = `money for ${reference} (${providerPaymentId}) was applied to ${appliedTo}`;
+      findings.push({ oracle, resourceId: reference, says });
+    }
+    const key = state === 'applied' ? settlementKeyOf(facts, appliedTo) : `receipt/${id}/suspense`;
+    const posted = journals.get(key);
+    if (posted === undefined || compareMoney(posted, amount) !== 0) {
+      const says = `the receipt ${id} (${state}) of ${amount} has the journal ${key} of ${posted ?? 'nothing'}`;
+      findings.push({ oracle, resourceId: reference, says });
+    }
+  }
+  return findings;
+}
+
+function settlementKeyOf({ orders }: Facts, id: string | null): string {
+  const family = orders.find((order) => order.id === id)?.family;
+  return `${family ?? 'nothing'}/${id}/settled`;
+}
+
+/** What the provider says of an instrument and what we say of its order agree, and nobody has two instruments. */
+export function ordersMatchInstruments(facts: Facts): Finding[] {
+  const oracle = 'orders-match-instruments';
+  const requests = Map.groupBy(facts.requests, ({ reference }) => reference);
+  const findings = facts.orders.flatMap((order): Finding[] => {
+    const found = requests.get(order.id) ?? [];
+    const find = (says: string) => [{ oracle, resourceId: order.id, says: `${order.family} ${order.id} ${says}` }];
+    if (found.length > 1) return find(`has ${found.length} instruments at the provider`);
+    const [request] = found;
+    if (request?.status === 'SUCCEEDED' && order.status !== 'PAID') {
+      return find(`is ${order.status}, and its instrument at the provider is SUCCEEDED`);
+    }
+    // Money may come in the moment between the end of the instrument and our hearing of it: then it is taken.
+    const covers = ({ amount, status }: { amount: number; status: string }) =>
+      status === 'SUCCEEDED' && compareMoney(money(amount), order.total) === 0;
+    if (order.status === 'PAID' && !request?.payments.some(covers)) {
+      return find('is PAID, and the provider has taken no such money for it');
+    }
+    if (request !== undefined && compareMoney(money(request.amount), order.total) !== 0) {
+      return find(`is of ${order.total}, its instrument of ${request.amount}`);
+    }
+    return [];
+  });
+  const known = new Set(facts.orders.map(({ id }) => id));
+  const strays = facts.requests.filter(({ reference }) => !known.has(reference));
+  return [
+    ...findings,
+    ...strays.map(({ id, reference }) => ({
+      oracle,
+      resourceId: reference,
+      says: `the provider has an instrument ${id} for ${reference}, which we do not know`,
+    })),
+  ];
+}
+
+const payoutStatusOf: Record<string, string> = {
+  ACCEPTED: 'pending',
+  SUCCEEDED: 'succeeded',
+  FAILED: 'failed',
+  CANCELLED: 'failed',
+  REVERSED: 'reversed',
+};
+
+/** A payout has one transfer at most, of its net, under its own id; and both say the same of its end. */
+export function payoutsMatchTransfers(facts: Facts): Finding[] {
+  const oracle = 'payouts-match-transfers';
+  const transfers = Map.groupBy(facts.transfers, ({ reference }) => reference);
+  const findings = facts.payouts.flatMap((payout): Finding[] => {
+    const found = transfers.get(payout.id) ?? [];
+    const find = (says: string) => [{ oracle, resourceId: payout.id, says: `the payout ${payout.id} ${says}` }];
+    if (found.length > 1) return find(`has ${found.length} transfers at the provider`);
+    const [transfer] = found;
+    if (transfer === undefined) {
+      const mayBe = payout.status === 'pending' || payout.status === 'failed';
+      return mayBe ? [] : find(`is ${payout.status}, and the provider has no transfer of it`);
+    }
+    if (compareMoney(money(transfer.amount), payout.net) !== 0) {
+      return find(`pays ${payout.net}, its transfer ${transfer.amount}`);
+    }
+    if (transfer.idempotencyKey !== payout.id) return find(`was sent under the key ${transfer.idempotencyKey}`);
+    if (payoutStatusOf[transfer.status] !== payout.status) {
+      return find(`is ${payout.status}, its transfer at the provider is ${transfer.status}`);
+    }
+    return payout.contradicted ? find('is contradicted, although both say the same') : [];
+  });
+  const known = new Set(facts.payouts.map(({ id }) => id));
+  const strays = facts.transfers.filter(({ reference }) => !known.has(reference));
+  return [
+    ...findings,
+    ...strays.map(({ id, reference, amount }) => ({
+      oracle,
+      resourceId: reference,
+      says: `the provider made a transfer ${id} of ${amount} for ${reference}, which we do not know`,
+    })),
+  ];
+}
+
+/** The money on all accounts has changed by what came in less what went out, by the provider's own count. */
+export function moneyIsConserved({ money: { before, after }, requests, transfers }: Facts): Finding[] {
+  const came = requests.flatMap(({ payments }) => payments.filter(({ status }) => status === 'SUCCEEDED'));
+  const went = transfers.filter(({ status }) => status === 'SUCCEEDED');
+  const total = (entries: readonly { amount: number }[]) =>
+    addMoney('0', ...entries.map(({ amount }) => money(amount)));
+  const changed = addMoney(after, negateMoney(before));
+  const moved = addMoney(total(came), negateMoney(total(went)));
+  if (compareMoney(changed, moved) === 0) return [];
+  const says = `all accounts together changed by ${changed}; at the provider ${total(came)} came in and ${total(went)} went out`;
+  return [{ oracle: 'money-is-conserved', resourceId: null, says }];
+}

@@ -1,0 +1,16 @@
+/** Processes of ours that may run more than once. */
+export const serviceNames = ['api1', 'api2', 'worker1', 'worker2'] as const;
+export type ServiceName = (typeof serviceNames)[number];
+
+export const partNames = ['postgres', 'temporal', 'sandbox', ...serviceNames] as const;
+export type PartName = (typeof partNames)[number];
+
+/** Every way between two parts, from who connects to who listens; each has a proxy. */
+export const linkNames = [
+  'client>api1',
+  'client>api2',
+  'sandbox>api',
+  'workers>receiver',
+  ...serviceNames.flatMap((from) => [`${from}>postgres`, `${from}>temporal`, `${from}>sandbox`] as const),
+] as const;
+export type LinkName = (typeof linkNames)[number];

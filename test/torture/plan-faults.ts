@@ -1,0 +1,147 @@
+import { type LinkName, linkNames, type PartName, serviceNames } from './parts.ts';
+import type { Random } from './random.ts';
+
+/** What goes wrong at the provider, as its control route takes it. */
+export type ProviderTrouble = 'slow' | 'failing' | 'hanging-before' | 'hanging-after' | 'busy' | 'listing-late';
+export type CallbackTrouble = 'lost' | 'repeated' | 'shuffled' | 'late';
+export type Forgery = 'reference' | 'amount' | 'status' | 'unknown';
+export type NetworkTrouble =
+  | { kind: 'delay'; ms: number }
+  | { kind: 'black-hole' }
+  | { kind: 'refuse' }
+  | { kind: 'truncate'; bytes: number }
+  | { kind: 'cut-after'; text: string };
+
+export type FaultDeed =
+  /** kill -9 of all of them at once, started again after a while. */
+  | { do: 'kill'; parts: PartName[]; forMs: number }
+  /** SIGSTOP, and SIGCONT after a while. */
+  | { do: 'pause'; parts: PartName[]; forMs: number }
+  /** SIGSTOP of one PostgreSQL backend that is in a transaction: a lock that is held too long. */
+  | { do: 'pause-backend'; forMs: number }
+  | { do: 'network'; link: LinkName; trouble: NetworkTrouble; forMs: number }
+  | { do: 'provider'; trouble: ProviderTrouble; forMs: number }
+  | { do: 'callbacks'; trouble: CallbackTrouble; forMs: number }
+  /** A callback with the right token that says what is not so. */
+  | { do: 'forge'; forgery: Forgery }
+  | { do: 'workflow'; harm: 'terminate' | 'cancel' | 'reset' }
+  /** Each sweep started twice, beside its schedule. */
+  | { do: 'two-sweeps' }
+  /** Temporal is killed and comes back with an empty database; the workers are started again after that. */
+  | { do: 'lose-temporal'; forMs: number }
+  /** No room on PostgreSQL's disk for a while. */
+  | { do: 'disk-full'; forMs: number }
+  /** Every API and worker stopped politely and started again, one after the other. */
+  | { do: 'rolling-restart' };
+
+export type Fault = { id: string; at: number } & FaultDeed;
+
+/** What `--list` prints. */
+export const faultStories: Readonly<Record<FaultDeed['do'], string>> = {
+  kill: 'kill -9 of one part, or of several at once, started again after a while (PostgreSQL by immediate shutdown)',
+  pause: 'SIGSTOP of processes for 1 to 20 seconds, then SIGCONT',
+  'pause-backend': 'SIGSTOP of a PostgreSQL backend in a transaction for 1 to 20 seconds: a lock held too long',
+  network:
+    'one connection between two parts delayed, black-holed, refused, its answers truncated, or cut right after a commit went out',
+  provider: 'the provider slow, failing, hanging before or after the effect, answering 429, or listing payments late',
+  callbacks: 'callbacks lost, repeated a hundred times, shuffled, or late',
+  forge: 'a callback with the right token and a wrong reference, amount or status, or of nothing that we know',
+  workflow: 'a running workflow terminated, cancelled, or reset to its beginning',
+  'two-sweeps': 'every sweep started twice at once, beside its schedule',
+  'lose-temporal': 'Temporal killed and begun anew with an empty database, both workers started again after it',
+  'disk-full': "no room on PostgreSQL's disk for a while (left out aloud where a small disk cannot be mounted)",
+  'rolling-restart': 'APIs and workers stopped politely and started again, one after the other',
+};
+
+const weights: Record<FaultDeed['do'], number> = {
+  kill: 8,
+  pause: 6,
+  'pause-backend': 5,
+  network: 12,
+  provider: 8,
+  callbacks: 6,
+  forge: 6,
+  workflow: 3,
+  'two-sweeps': 2,
+  'lose-temporal': 0.5,
+  'disk-full': 0.7,
+  'rolling-restart': 1,
+};
+
+/** One fault begins in so many milliseconds on average. */
+const meanPauseMs = 5_000;
+/** At the beginning and at the end nothing goes wrong, so that there is something to break, and to come back to. */
+const quietMs = 2_000;
+
+export function planFaults(random: Random, durationMs: number): Fault[] {
+  const faults: Omit<Fault, 'id'>[] = [];
+  const count = Math.floor((durationMs - 2 * quietMs) / meanPauseMs);
+  for (let index = 0; index < count; index += 1) {
+    const at = random.int(quietMs, durationMs - quietMs);
+    faults.push({ at, ...drawFault(random, durationMs - at) });
+  }
+  return faults
+    .toSorted((one, other) => one.at - other.at)
+    .map((fault, index) => ({ ...fault, id: `f${index + 1}` }) as Fault);
+}
+
+function drawFault(random: Random, leftMs: number): FaultDeed {
+  const forMs = Math.min(random.chance(0.7) ? random.int(500, 5_000) : random.int(5_000, 20_000), leftMs);
+  const kind = random.weighted(weights);
+  switch (kind) {
+    case 'kill':
+      return { do: kind, parts: drawParts(random), forMs: Math.min(forMs, 6_000) };
+    case 'pause':
+      return { do: kind, parts: drawParts(random), forMs };
+    case 'pause-backend':
+      return { do: kind, forMs };
+    case 'network':
+      return { do: kind, ...drawNetwork(random), forMs };
+    case 'provider': {
+      const trouble = random.pick([
+        'slow',
+        'failing',
+        'hanging-before',
+        'hanging-after',
+        'hanging-after',
+        'busy',
+        'listing-late',
+      ] as const);
+      return { do: kind, trouble, forMs };
+    }
+    case 'callbacks':
+      return { do: kind, trouble: random.pick(['lost', 'repeated', 'shuffled', 'late'] as const), forMs };
+    case 'forge':
+      return { do: kind, forgery: random.pick(['reference', 'amount', 'status', 'unknown'] as const) };
+    case 'workflow':
+      return { do: kind, harm: random.pick(['terminate', 'cancel', 'reset'] as const) };
+    case 'disk-full':
+      return { do: kind, forMs: Math.min(forMs, 6_000) };
+    case 'lose-temporal':
+      return { do: kind, forMs: Math.min(forMs, 4_000) };
+    default:
+      return { do: kind };
+  }
+}
+
+function drawParts(random: Random): PartName[] {
+  const one = random.weighted({ api1: 4, api2: 4, worker1: 5, worker2: 5, temporal: 2, postgres: 3, sandbox: 2 });
+  if (random.chance(0.75)) return [one];
+  return random.pick<PartName[]>([
+    ['worker1', 'worker2'],
+    ['api1', 'api2'],
+    ['temporal', 'worker1'],
+    ['postgres', 'api1'],
+    [...serviceNames],
+  ]);
+}
+
+function drawNetwork(random: Random): { link: LinkName; trouble: NetworkTrouble } {
+  const link = random.pick(linkNames);
+  const kind = random.weighted({ delay: 3, 'black-hole': 3, refuse: 3, truncate: 2, 'cut-after': 4 });
+  if (kind === 'delay') return { link, trouble: { kind, ms: random.int(20, 1_500) } };
+  if (kind === 'truncate') return { link, trouble: { kind, bytes: random.int(1, 400) } };
+  if (kind !== 'cut-after') return { link, trouble: { kind } };
+  const from = random.pick(serviceNames);
+  return { link: `${from}>postgres`, trouble: { kind, text: random.pick(['commit', 'COMMIT', 'pay_from_balance']) } };
+}

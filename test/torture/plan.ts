@@ -1,0 +1,178 @@
+import { type Fault, planFaults } from './plan-faults.ts';
+import { createRandom, type Random } from './random.ts';
+
+/** How many people and partners a plan speaks of. */
+export const castSize = { users: 6, partners: 2 } as const;
+
+/** What happens at the provider once a customer has an instrument. */
+export const endings = [
+  'pay',
+  'pay-twice',
+  'pay-wrong-then-right',
+  'pay-wrong',
+  'decline',
+  'expire',
+  'expire-then-pay',
+  'nothing',
+] as const;
+export type Ending = (typeof endings)[number];
+
+/** How a client behaves around one operation. */
+export interface Manners {
+  /** Which API it asks first; retries go to the other one in turn. */
+  api: 0 | 1;
+  /** Whether it sends an idempotency key, where it may choose. */
+  keyed: boolean;
+  /** After so many milliseconds without an answer it gives up and takes the answer for lost. */
+  patienceMs: number;
+  /** How often it asks again under the same key after a lost answer or a 5xx. */
+  retries: number;
+  /** Whether it sends the first request to both APIs at once. */
+  twin: boolean;
+  /** Whether it changes its mind and sends another body under the same key. */
+  otherBody: boolean;
+}
+
+export type Deed =
+  | { do: 'balance'; user: number; type: string; amount: number }
+  | { do: 'transfer'; user: number; amount: number }
+  | { do: 'gateway'; user: number; type: string; channel: number; amount: number; ending: Ending; afterMs: number }
+  | { do: 'partner-payment'; partner: number; method: string; amount: number; ending: Ending; afterMs: number }
+  | { do: 'payout'; partner: number; amount: number; account: string }
+  | { do: 'circle'; members: number[]; amount: number; channel: number; rounds: number; end: 'run' | 'cancel' }
+  | { do: 'subscription'; user: number; amount: number; stop: boolean }
+  | { do: 'allocation'; cause: number };
+
+/** One piece of work: at so many milliseconds from the start, a client does this. */
+export type Work = { id: string } & Drawn;
+type Drawn = { at: number } & Deed & Manners;
+
+/** Everything that a run does, made before it begins, so that it can be recorded, repeated and made smaller. */
+export interface Plan {
+  seed: number;
+  /** How long work and faults go on. */
+  durationMs: number;
+  work: Work[];
+  faults: Fault[];
+}
+
+const balanceTypes = [
+  'charitable_cause_donate',
+  'charitable_cause_open_donate',
+  'saving_goal_contribution',
+  'investment',
+  'commodity_financing_payment',
+  'takaful_tabaru_contribution',
+] as const;
+const gatewayTypes = [...balanceTypes, 'account_top_up', 'trusted_partner_investment', 'takaful_insurance'] as const;
+const channels = [1, 2, 4, 20, 30, 31] as const;
+/** The sandbox's magic numbers, and plain ones, which succeed. */
+const payoutAccounts = {
+  '000011': 8,
+  '121212': 1,
+  '999999': 2,
+  '123456': 1,
+  '131313': 1,
+  '654321': 2,
+  '900003': 1,
+  '900004': 1,
+} as const;
+const deeds = {
+  balance: 22,
+  transfer: 8,
+  gateway: 22,
+  'partner-payment': 16,
+  payout: 22,
+  circle: 2,
+  subscription: 3,
+  allocation: 3,
+} as const;
+const patience = { '1500': 2, '6000': 3, '26000': 6 } as const;
+/** How many operations begin in a second. */
+const operationsASecond = 1.6;
+const endingWeights: Record<Ending, number> = {
+  pay: 9,
+  'pay-twice': 2,
+  'pay-wrong-then-right': 1,
+  'pay-wrong': 1,
+  decline: 2,
+  expire: 1,
+  'expire-then-pay': 2,
+  nothing: 2,
+};
+
+/** Draws a plan of so many minutes. The same seed and minutes give the same plan. */
+export function makePlan(seed: number, minutes: number): Plan {
+  const random = createRandom(seed);
+  const durationMs = Math.round(minutes * 60_000);
+  const work = random.fork('work');
+  const count = Math.max(1, Math.round((durationMs / 1000) * operationsASecond));
+  const items = Array.from({ length: count }, () => drawDeeds(work, work.int(0, durationMs))).flat();
+  return {
+    seed,
+    durationMs,
+    work: items.toSorted((one, other) => one.at - other.at).map((item, index) => ({ ...item, id: `w${index + 1}` })),
+    faults: planFaults(random.fork('faults'), durationMs),
+  };
+}
+
+function drawManners(random: Random): Manners {
+  return {
+    api: random.int(0, 1) as 0 | 1,
+    keyed: random.chance(0.85),
+    patienceMs: Number(random.weighted(patience)),
+    retries: random.int(0, 3),
+    twin: random.chance(0.15),
+    otherBody: random.chance(0.06),
+  };
+}
+
+/** One operation, or a burst of them at the same instant. */
+function drawDeeds(random: Random, at: number): Drawn[] {
+  const kind = random.weighted(deeds);
+  const one = (deed: Deed): Drawn => ({ at, ...drawManners(random), ...deed });
+  const user = random.int(0, castSize.users - 1);
+  const partner = random.int(0, castSize.partners - 1);
+  const payment = () => ({ ending: random.weighted(endingWeights), afterMs: random.int(50, 6_000) });
+  switch (kind) {
+    case 'balance': {
+      // Now and then many at once from one account: a balance that is enough for some of them only.
+      const burst = random.chance(0.1) ? random.int(3, 8) : 1;
+      const amount = burst > 1 ? random.int(20, 90) * 1_000 : random.int(1, 40) * 1_000;
+      return Array.from({ length: burst }, () => one({ do: kind, user, type: random.pick(balanceTypes), amount }));
+    }
+    case 'transfer':
+      return [one({ do: kind, user, amount: random.int(1, 60) * 500 })];
+    case 'gateway': {
+      const type = random.pick(gatewayTypes);
+      const amount = random.int(10, 90) * 1_000;
+      return [one({ do: kind, user, type, channel: random.pick(channels), amount, ...payment() })];
+    }
+    case 'partner-payment': {
+      const method = random.pick(['virtual_account', 'virtual_account', 'qris', 'ewallet']);
+      return [one({ do: kind, partner, method, amount: random.int(20, 200) * 1_000, ...payment() })];
+    }
+    case 'payout': {
+      const burst = random.chance(0.15) ? random.int(4, 10) : 1;
+      return Array.from({ length: burst }, () =>
+        one({
+          do: kind,
+          partner,
+          amount: random.int(burst > 1 ? 50 : 10, burst > 1 ? 150 : 90) * 1_000,
+          account: random.weighted(payoutAccounts),
+        }),
+      );
+    }
+    case 'circle': {
+      const first = random.int(0, castSize.users - 1);
+      const members = Array.from({ length: random.int(2, 4) }, (_, index) => (first + index) % castSize.users);
+      const end = random.chance(0.2) ? 'cancel' : 'run';
+      const amount = random.int(10, 20) * 1_000;
+      return [one({ do: kind, members, amount, channel: random.pick(channels), rounds: members.length, end })];
+    }
+    case 'subscription':
+      return [one({ do: kind, user, amount: random.int(1, 20) * 1_000, stop: random.chance(0.3) })];
+    case 'allocation':
+      return [one({ do: kind, cause: random.int(0, 1) })];
+  }
+}

@@ -1,0 +1,137 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { runChecks } from '../../src/ledger/run-checks.ts';
+import { workflowIds } from '../../src/shared/workflow-ids.ts';
+import type { Facts, ProviderRequest, ProviderTransfer, ReceivedWebhook } from './facts.ts';
+import { listWorkflows } from './harm-workflows.ts';
+import type { Topology } from './topology.ts';
+
+const webhookPage = 1_000;
+
+/** The sum of all accounts but those that stand for the provider, IDR, scale 4. */
+export async function readMoney(em: EntityManager): Promise<string> {
+  const [row] = await em.execute<{ sum: string }[]>(
+    `select coalesce(sum(b.balance), 0)::numeric(20, 4)::text as sum from account_balances b
+     join accounts a on a.id = b.account_id where a.kind not in ('gateway_clearing', 'provider_cost')`,
+  );
+  return row?.sum ?? '0';
+}
+
+/** What the provider says that it did. */
+export async function readProvider({
+  sandbox,
+}: Pick<Topology, 'sandbox'>): Promise<{ requests: ProviderRequest[]; transfers: ProviderTransfer[] }> {
+  const { body } = await sandbox.get('/sandbox/records');
+  return {
+    requests: body.payments.map((request: Record<string, unknown>) => ({
+      id: request.id,
+      reference: request.reference_id,
+      amount: request.amount,
+      status: request.status,
+      payments: (request.payments as Record<string, unknown>[]).map(({ id, amount, status }) => ({
+        id,
+        amount,
+        status,
+      })),
+    })),
+    transfers: body.transfers.map((transfer: Record<string, unknown>) => ({
+      id: transfer.id,
+      reference: transfer.reference_id,
+      amount: transfer.amount,
+      status: transfer.status,
+      idempotencyKey: transfer.idempotency_key,
+    })),
+  };
+}
+
+async function readWebhooks({ sandbox }: Topology): Promise<ReceivedWebhook[]> {
+  const received: ReceivedWebhook[] = [];
+  for (let after = 0; ; ) {
+    const { body } = await sandbox.get(`/sandbox/webhooks?after=${after}`);
+    for (const { seq, headers, body: content } of body.webhooks) {
+      received.push({ id: headers['webhook-id'], body: content });
+      after = seq;
+    }
+    if (body.webhooks.length < webhookPage) return received;
+  }
+}
+
+const queries = {
+  events: `select request_id as "requestId", event, impact, resource_type as "resourceType",
+      resource_id as "resourceId",
+      extract(epoch from coalesce(pg_xact_commit_timestamp(xmin), created_at)) * 1000 as at
+    from events where request_id like ? || '-%' order by id`,
+  orders: `select id, 'payment-order' as family, status, (nominal + admin_fee)::text as total, 0 as version,
+      false as unreleased from payment_orders
+    union all
+    select id, 'partner-payment', status, amount::text, version,
+      status = 'PAID' and released_at is null and available_at < now() from partner_payments`,
+  payouts: `select id, status, net_amount::text as net, version, contradicted_at is not null as contradicted,
+      last_word as "lastWord" from payouts`,
+  receipts: `select id, provider_payment_id as "providerPaymentId", reference, amount::text, state,
+      coalesce(order_id, partner_payment_id)::text as "appliedTo" from receipts`,
+  journals: `select j.business_key as "businessKey", sum(p.amount) filter (where p.amount > 0)::text as amount
+    from journals j join postings p on p.journal_id = j.id
+    where j.business_key ~ '^(payment-order|partner-payment|receipt)/' group by j.id`,
+  deliveries: `select id, resource_type as "resourceType", resource_id as "resourceId", version, type, status
+    from webhook_deliveries`,
+  transitions: `select place as "table", row_id as id, was as "from", became as "to",
+      extract(epoch from at) * 1000 as at from torture.transitions order by number`,
+  waiting: `select 'gateway' as family, id::text, status, true as "sweptLater" from payment_orders
+      where status in ('PENDING', 'WAITING_PAYMENT')
+    union all select 'payment', id::text, status, true from partner_payments
+      where status in ('PENDING', 'WAITING_PAYMENT') or (status = 'PAID' and released_at is null)
+    union all select 'payout', id::text, status, true from payouts where status = 'pending'
+    union all select 'circle', id::text, status, true from saving_circles where status in ('new', 'active')
+    union all select 'subscription', id::text, status, true from donation_subscriptions where status = 'active'
+    union all select 'receipt', id::text, state, true from receipts where state = 'suspended'
+    union all select 'delivery', id::text, status, true from webhook_deliveries where status = 'pending'`,
+} as const;
+
+const workflowOf: Record<string, (id: string) => string> = {
+  gateway: workflowIds.gatewayPayment,
+  payment: workflowIds.partnerPayment,
+  payout: workflowIds.partnerPayout,
+  circle: workflowIds.savingCircle,
+  subscription: workflowIds.donationSubscription,
+  receipt: workflowIds.unmatchedReceipt,
+  delivery: workflowIds.webhookDelivery,
+};
+
+/** Reads everything that oracles judge by, once all has come to rest. */
+export async function readFacts(
+  topology: Topology,
+  known: Pick<Facts, 'attempts' | 'restless' | 'died' | 'workflowsWereLost'> & { run: string; before: string },
+): Promise<Facts> {
+  const em = topology.em();
+  const rows = <T>(query: string, params: unknown[] = []) => em.execute<T[]>(query, params);
+  const events = await rows<Facts['events'][number]>(queries.events, [known.run]);
+  const transitions = await rows<Facts['transitions'][number]>(queries.transitions);
+  const waiting = await rows<{ family: string; id: string; status: string; sweptLater: boolean }>(queries.waiting);
+  return {
+    attempts: known.attempts,
+    events: events.map((event) => ({ ...event, at: Number(event.at) })),
+    orders: await rows(queries.orders),
+    payouts: await rows(queries.payouts),
+    receipts: await rows(queries.receipts),
+    journals: await rows(queries.journals),
+    deliveries: await rows(queries.deliveries),
+    transitions: transitions.map((transition) => ({ ...transition, at: Number(transition.at) })),
+    waiting: waiting.map(({ family, id, status, sweptLater }) => ({
+      workflowId: workflowOf[family]?.(id) ?? id,
+      status,
+      sweptLater,
+    })),
+    workflows: (await listWorkflows(topology, ['Running', 'Failed', 'TimedOut'])).map(({ id, type, status }) => ({
+      id,
+      type,
+      status,
+    })),
+    checks: await runChecks(topology.em()),
+    ...(await readProvider(topology)),
+    webhooks: await readWebhooks(topology),
+    money: { before: known.before, after: await readMoney(topology.em()) },
+    restless: known.restless,
+    died: known.died,
+    workflowsWereLost: known.workflowsWereLost,
+  };
+}

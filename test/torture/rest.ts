@@ -1,0 +1,144 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Facts } from './facts.ts';
+import { readCallbacks } from './forge.ts';
+import { listWorkflows } from './harm-workflows.ts';
+import { readProvider } from './read-facts.ts';
+import type { Topology } from './topology.ts';
+
+export interface RestOptions {
+  topology: Topology;
+  /** Pieces of work whose payouts the provider never ends. */
+  endless: ReadonlySet<string>;
+  /** Whether the plan ended workflows by hand or took Temporal's data. */
+  tookWorkflows: boolean;
+  boundMs: number;
+  progress(text: string): void;
+}
+
+type Restless = Facts['restless'];
+
+const pollMs = 2_000;
+/** For so long nobody is nudged: what can come to rest by itself does. */
+const patienceMs = 12_000;
+
+/**
+ * Ends at the provider what is open there, and waits until nothing of ours is under way. What is still restless at the
+ * bound is told. Two things that would take hours by the product's own clock are made due early: rows whose workflow the
+ * plan took are aged, so that the sweeps take them, and payments whose callback was lost for ever are looked after now.
+ */
+export async function comeToRest(options: RestOptions): Promise<Restless> {
+  const { topology, boundMs, progress, tookWorkflows } = options;
+  const begun = Date.now();
+  let restless: Restless = [];
+  for (let round = 0; Date.now() - begun < boundMs; round += 1) {
+    await closeAtProvider(topology).catch(() => undefined);
+    restless = await findRestless(options).catch((error: unknown) => [
+      { what: 'reading', id: '', status: String(error).slice(0, 200) },
+    ]);
+    if (restless.length === 0) return [];
+    const [first] = restless;
+    const example = first === undefined ? '' : `, e.g. ${first.what} ${first.id} ${first.status}`;
+    const seconds = Math.round((Date.now() - begun) / 1000);
+    progress(`${seconds} s of coming to rest: ${restless.length} things are under way${example}`);
+    if (Date.now() - begun > patienceMs && round % 5 === 0) {
+      await wakeForLostCallbacks(topology).catch(() => undefined);
+      await hastenWebhooks(topology).catch(() => undefined);
+      if (tookWorkflows) await ageForSweeps(topology).catch(() => undefined);
+    }
+    await sleep(pollMs);
+  }
+  return restless;
+}
+
+/** Instruments that nobody paid expire, and transfers that wait for a hand succeed. */
+async function closeAtProvider({ sandbox }: Topology): Promise<void> {
+  const { body } = await sandbox.get('/sandbox/records');
+  for (const { status, payment_code } of body.payments) {
+    if (status === 'PENDING' || status === 'REQUIRES_ACTION') await sandbox.post('/sandbox/expire', { payment_code });
+  }
+  for (const { status, reference_id } of body.transfers) {
+    if (status === 'ACCEPTED') await sandbox.post('/sandbox/payouts/settle', { reference_id, status: 'SUCCEEDED' });
+  }
+}
+
+async function findRestless({ topology, endless }: RestOptions): Promise<Restless> {
+  const em = topology.em();
+  const rows = await em.execute<(Restless[number] & { external_ref: string | null })[]>(`
+    select 'payment order' as what, id::text, status, null as external_ref from payment_orders
+      where status in ('PENDING', 'WAITING_PAYMENT')
+    union all select 'partner payment', id::text, status, null from partner_payments
+      where status in ('PENDING', 'WAITING_PAYMENT') or (status = 'PAID' and released_at is null and available_at < now())
+    union all select 'payout', id::text, status, external_ref from payouts where status = 'pending'
+    union all select 'webhook', id::text, status, null from webhook_deliveries where status = 'pending'
+    union all select 'callback', id::text, 'stored', null from gateway_callbacks where delivered_at is null`);
+  const restless: Restless = rows
+    .filter(({ external_ref }) => external_ref === null || !endless.has(external_ref))
+    .map(({ what, id, status }) => ({ what, id, status }));
+  const { requests, transfers } = await readProvider(topology);
+  const receipts = await em.execute<{ id: string }[]>('select provider_payment_id as id from receipts');
+  const booked = new Set(receipts.map(({ id }) => id));
+  for (const { payments } of requests) {
+    for (const { id, status } of payments) {
+      if (status === 'SUCCEEDED' && !booked.has(id)) restless.push({ what: 'money', id, status: 'without a receipt' });
+    }
+  }
+  const reversed = transfers.filter(({ status }) => status === 'REVERSED').map(({ reference }) => reference);
+  const taken = await em.execute<{ id: string; status: string }[]>(
+    "select id::text, status from payouts where id::text = any(?::text[]) and status <> 'reversed'",
+    [`{${reversed.join(',')}}`],
+  );
+  restless.push(...taken.map(({ id, status }) => ({ what: 'reversed payout', id, status })));
+  return restless;
+}
+
+/** A callback that was lost for ever is made up for by asking, which the product does hourly: it is hastened here. */
+async function wakeForLostCallbacks(topology: Topology): Promise<void> {
+  const { temporal } = topology.deps;
+  const lost = readCallbacks(topology).filter(({ state }) => state === 'dropped');
+  const payouts = new Set<string>();
+  const payments = new Set<string>();
+  for (const { event, data } of lost) {
+    const reference = String(data.reference_id);
+    (event.startsWith('payout') ? payouts : payments).add(reference);
+    const request = data.payment_request_id;
+    if (event.startsWith('payment_method') || request === undefined) payments.add(reference);
+  }
+  const isKnown = async (table: string, id: string) =>
+    (await topology.em().execute<unknown[]>(`select 1 from ${table} where id::text = ?`, [id])).length > 0;
+  for (const id of payouts) await temporal.hintPartnerPayout(id);
+  for (const id of payments) {
+    if (await isKnown('payment_orders', id)) await temporal.hintGatewayPayment(id);
+    else if (await isKnown('partner_payments', id)) await temporal.hintPartnerPayment(id);
+  }
+}
+
+/** A receiver that was away has its webhooks tried again after minutes: they are hastened, as its operator would. */
+async function hastenWebhooks({ em, deps: { temporal } }: Topology): Promise<void> {
+  const waiting = await em().execute<{ id: string }[]>("select id from webhook_deliveries where status = 'pending'");
+  for (const { id } of waiting) await temporal.hastenWebhookDelivery(id);
+}
+
+/** Sweeps find rows that are late; these become late now, and the sweeps of the product do the rest. */
+async function ageForSweeps(topology: Topology): Promise<void> {
+  const running = new Set((await listWorkflows(topology, ['Running'])).map(({ id }) => id.split('/').at(-1)));
+  const age = async (table: string, column: string, where: string) => {
+    const rows = await topology.em().execute<{ id: string }[]>(`select id::text from ${table} where ${where}`);
+    const alone = rows.map(({ id }) => id).filter((id) => !running.has(id));
+    await topology
+      .em()
+      .execute(`update ${table} set ${column} = now() - interval '10 minutes' where id::text = any(?::text[])`, [
+        `{${alone.join(',')}}`,
+      ]);
+  };
+  const open = "status in ('PENDING', 'WAITING_PAYMENT')";
+  const ages = [
+    age('payment_orders', 'expires_at', open),
+    age('partner_payments', 'expires_at', open),
+    age('partner_payments', 'available_at', "status = 'PAID' and released_at is null"),
+    age('payouts', 'look_again_at', "status in ('pending', 'succeeded')"),
+    age('webhook_deliveries', 'next_attempt_at', "status = 'pending'"),
+  ];
+  await Promise.allSettled(ages);
+  // What was looked at in vain a moment ago would be looked at again in minutes.
+  await topology.em().execute('delete from sweep_looks');
+}

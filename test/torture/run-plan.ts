@@ -1,0 +1,138 @@
+import { appendFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { buildCast } from './cast.ts';
+import { createClient } from './client.ts';
+import { doWork } from './do-work.ts';
+import type { Facts, Finding } from './facts.ts';
+import { createNemesis } from './nemesis.ts';
+import { judge } from './oracles/index.ts';
+import type { Plan } from './plan.ts';
+import { readFacts, readMoney } from './read-facts.ts';
+import { comeToRest } from './rest.ts';
+import { startTopology, type Topology } from './topology.ts';
+
+export interface RunReport {
+  findings: Finding[];
+  facts: Facts;
+  /** What was done when, one line each. */
+  notes: string[];
+  /** Operations, faults and seconds, for people. */
+  summary: string;
+  /** Data and logs, when something was found. */
+  directory: string | null;
+  /** What tells the story of each finding's resource, read while everything still ran. */
+  timelines: Map<string, string>;
+}
+
+export interface RunOptions {
+  progress(text: string): void;
+  /** What has to be read, whatever comes after it. */
+  aloud(text: string): void;
+  /** Called with the first findings while everything still runs. */
+  tellStory?:
+    | ((topology: Topology, finding: Finding, report: { facts: Facts; notes: string[] }) => Promise<string>)
+    | undefined;
+  /** After the faults, everything has to be at rest within this. */
+  restBoundMs: number;
+}
+
+/** Lists of workflows lag behind a little: what is found is looked at again before it is believed. */
+const looks = 6;
+const betweenLooksMs = 3_000;
+const toldStories = 3;
+
+/** Carries a plan out on a product of its own, and judges what became of it. */
+export async function runPlan(plan: Plan, { progress, aloud, tellStory, restBoundMs }: RunOptions): Promise<RunReport> {
+  const started = Date.now();
+  progress('starts the parts');
+  await using topology = await startTopology((sentence) => progress(sentence));
+  const notes: string[] = [];
+  const note = (text: string) => {
+    const line = `${new Date().toISOString()} ${text}`;
+    notes.push(line);
+    appendFileSync(join(topology.directory, 'notes.log'), `${line}\n`);
+  };
+  writeFileSync(join(topology.directory, 'plan.json'), JSON.stringify(plan, null, 1));
+  const run = `t${plan.seed}`;
+  const cast = await buildCast(topology, plan.durationMs / 60_000);
+  const client = createClient(run, topology.apiUrls);
+  const before = await readMoney(topology.em());
+  const over = new AbortController();
+  const nemesis = createNemesis({ topology, seed: plan.seed, note, aloud, over: over.signal });
+  const place = { topology, cast, client, run, note, over: over.signal };
+
+  const begun = Date.now();
+  const at = (ms: number) => sleep(Math.max(0, begun + ms - Date.now()));
+  const stop = setTimeout(() => over.abort(), plan.durationMs);
+  const ticking = setInterval(() => {
+    const answers = client.attempts.filter(({ status }) => status !== null && status < 300).length;
+    progress(
+      `${Math.round((Date.now() - begun) / 1000)} of ${Math.round(plan.durationMs / 1000)} s: ` +
+        `${client.attempts.length} requests, ${answers} successes`,
+    );
+  }, 1_000);
+  try {
+    const work = plan.work.map((item) =>
+      at(item.at).then(() =>
+        doWork(place, item).catch((error: unknown) => note(`${item.id} ended with ${String(error).slice(0, 300)}`)),
+      ),
+    );
+    const faults = plan.faults.map((fault) => at(fault.at).then(() => nemesis.strike(fault)));
+    await at(plan.durationMs);
+    over.abort();
+    await Promise.all(faults);
+    await nemesis.heal();
+    await Promise.all(work);
+  } finally {
+    clearInterval(ticking);
+    clearTimeout(stop);
+    over.abort();
+  }
+  progress('asks again for what had no answer');
+  await client.askAgain();
+  const endless = new Set(
+    plan.work.flatMap((item) => (item.do === 'payout' && item.account === '900004' ? [item.id] : [])),
+  );
+  const { tookWorkflows } = nemesis;
+  const restless = await comeToRest({ topology, endless, tookWorkflows, boundMs: restBoundMs, progress });
+
+  const { died } = topology;
+  const known = { run, attempts: client.attempts, before, restless, died, workflowsWereLost: tookWorkflows };
+  let facts = await readFacts(topology, known);
+  let findings = judge(facts);
+  for (let look = 1; look < looks && findings.length > 0 && restless.length === 0; look += 1) {
+    await sleep(betweenLooksMs);
+    facts = await readFacts(topology, known);
+    findings = judge(facts);
+  }
+  const timelines = new Map<string, string>();
+  if (findings.length > 0) {
+    topology.keep();
+    writeFileSync(join(topology.directory, 'facts.json'), JSON.stringify(facts, null, 1));
+    for (const finding of findings.slice(0, toldStories)) {
+      if (finding.resourceId === null || timelines.has(finding.resourceId)) continue;
+      const story = await tellStory?.(topology, finding, { facts, notes }).catch((error: unknown) => String(error));
+      if (story !== undefined) timelines.set(finding.resourceId, story);
+    }
+  }
+  return {
+    findings,
+    facts,
+    notes,
+    timelines,
+    directory: findings.length > 0 ? topology.directory : null,
+    summary: summarize(plan, facts, Date.now() - started),
+  };
+}
+
+function summarize(plan: Plan, { attempts, orders, payouts, receipts, webhooks }: Facts, ms: number): string {
+  const share = (test: (status: number | null) => boolean) => attempts.filter(({ status }) => test(status)).length;
+  return (
+    `${plan.faults.length} faults; ${attempts.length} requests: ${share((status) => status !== null && status < 300)} successes, ` +
+    `${share((status) => status !== null && status >= 400 && status < 500)} refusals, ` +
+    `${share((status) => status !== null && status >= 500)} times 5xx, ${share((status) => status === null)} lost; ` +
+    `${orders.length} orders and payments, ${payouts.length} payouts, ${receipts.length} receipts, ` +
+    `${webhooks.length} webhooks; ${Math.round(ms / 1000)} s`
+  );
+}

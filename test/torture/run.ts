@@ -1,0 +1,117 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { makePlan, type Plan } from './plan.ts';
+import { faultStories } from './plan-faults.ts';
+import { type RunOptions, type RunReport, runPlan } from './run-plan.ts';
+import { shrinkPlan } from './shrink.ts';
+import { tellStory } from './tell-story.ts';
+
+const usage = `Usage: npm run torture -- [--seed N] [--minutes M] [--replay plan.json] [--record plan.json]
+                          [--rest SECONDS] [--no-shrink] [--list]
+
+Runs the whole product under random work and random faults, and judges what clients were told, what the provider did
+and what the books say. Without --seed a random one is taken, and printed first; without --minutes it takes 3 minutes of
+work and faults. When something was found, the smallest plan that still shows it is looked for, for ten minutes
+(--no-shrink leaves that out), and it ends with 1. --rest is how long all may take to come to rest after the faults.`;
+
+const width = 130;
+
+/** On one line of a terminal; elsewhere a line now and then. */
+const everyMs = 15_000;
+let toldAt = 0;
+
+function showProgress(text: string): void {
+  if (process.stdout.isTTY) process.stdout.write(`\r${text.slice(0, width).padEnd(width)}`);
+  else if (Date.now() - toldAt > everyMs) {
+    toldAt = Date.now();
+    say(text);
+  }
+}
+const clear = () => {
+  if (process.stdout.isTTY) process.stdout.write(`\r${' '.repeat(width)}\r`);
+};
+const say = (text: string) => void process.stdout.write(`${text}\n`);
+
+function report(plan: Plan, { findings, summary, directory, timelines }: RunReport): void {
+  clear();
+  say(summary);
+  if (findings.length === 0) {
+    say(`Seed ${plan.seed}: nothing was found.`);
+    return;
+  }
+  say(`Seed ${plan.seed}: ${findings.length} findings.`);
+  for (const { oracle, says } of findings) say(`  ${oracle}: ${says}`);
+  for (const [resource, story] of timelines) say(`\nThe timeline of ${resource}\n${story}`);
+  say(`\nData, logs, plan and facts: ${directory}`);
+}
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({
+    options: {
+      seed: { type: 'string' },
+      minutes: { type: 'string', default: '3' },
+      replay: { type: 'string' },
+      record: { type: 'string' },
+      rest: { type: 'string', default: '360' },
+      'no-shrink': { type: 'boolean', default: false },
+      list: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) {
+    say(usage);
+    return 0;
+  }
+  if (values.list) {
+    for (const [name, story] of Object.entries(faultStories)) say(`${name.padEnd(18)}${story}`);
+    return 0;
+  }
+  const seed = values.seed === undefined ? Math.floor(Math.random() * 1_000_000) : Number(values.seed);
+  const minutes = Number(values.minutes);
+  if (!Number.isFinite(seed) || !(minutes > 0)) {
+    process.stderr.write(`--seed and --minutes are numbers.\n${usage}\n`);
+    return 2;
+  }
+  const plan: Plan =
+    values.replay === undefined ? makePlan(seed, minutes) : JSON.parse(readFileSync(values.replay, 'utf8'));
+  say(
+    `Seed ${plan.seed}: ${plan.work.length} pieces of work and ${plan.faults.length} faults in ${plan.durationMs / 1000} s.`,
+  );
+  if (values.record !== undefined) writeFileSync(values.record, JSON.stringify(plan, null, 1));
+  const options = { progress: showProgress, aloud: say, tellStory, restBoundMs: Number(values.rest) * 1000 };
+  const found = await runPlan(plan, options);
+  report(plan, found);
+  if (found.findings.length === 0) return 0;
+  if (!values['no-shrink']) await shrink(plan, found, options);
+  return 1;
+}
+
+const shrinkMs = 10 * 60_000;
+const tries = 3;
+
+/** Looks for the smallest plan that still shows one of the findings, and writes it beside the data. */
+async function shrink(plan: Plan, { findings, directory }: RunReport, options: RunOptions): Promise<void> {
+  const until = Date.now() + shrinkMs;
+  const wanted = new Set(findings.map(({ oracle }) => oracle));
+  const isOver = () => Date.now() > until;
+  const shows = async (candidate: Plan) => {
+    for (let attempt = 0; attempt < tries && !isOver(); attempt += 1) {
+      const again = await runPlan(candidate, { ...options, tellStory: undefined });
+      if (again.directory !== null) rmSync(again.directory, { recursive: true, force: true });
+      if (again.findings.some(({ oracle }) => wanted.has(oracle))) return true;
+    }
+    return false;
+  };
+  const small = await shrinkPlan(plan, shows, isOver);
+  clear();
+  const file = join(directory ?? '.', 'smallest-plan.json');
+  writeFileSync(file, JSON.stringify(small, null, 1));
+  say(`The smallest plan that still shows it: ${small.work.length} pieces of work, ${small.faults.length} faults.`);
+  for (const item of [...small.faults, ...small.work].slice(0, 20)) say(`  ${JSON.stringify(item)}`);
+  say(`Again: npm run torture -- --replay ${file}`);
+}
+
+// Whoever started us over a channel is gone when it closes: nobody waits for this run any more.
+if (process.channel) process.once('disconnect', () => process.exit(1));
+process.exit(await main());

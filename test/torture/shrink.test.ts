@@ -1,0 +1,41 @@
+import { makePlan, type Plan } from './plan.ts';
+import { shrinkPlan } from './shrink.ts';
+
+const plan = makePlan(11, 2);
+const never = () => false;
+const has = (list: { id: string }[], ...ids: string[]) => ids.every((id) => list.some((item) => item.id === id));
+
+it('The same seed and minutes give the same plan, and another seed another one', () => {
+  expect(makePlan(11, 2)).toEqual(plan);
+  expect(makePlan(12, 2)).not.toEqual(plan);
+  expect(plan.work.length).toBeGreaterThan(100);
+  expect(plan.faults.length).toBeGreaterThan(10);
+});
+
+it('A plan survives being recorded', () => {
+  expect(JSON.parse(JSON.stringify(plan))).toEqual(plan);
+});
+
+it('A finding that needs one fault and two pieces of work is shrunk to them', async () => {
+  const needed = (candidate: Plan) => has(candidate.faults, 'f7') && has(candidate.work, 'w20', 'w90');
+  const small = await shrinkPlan(plan, async (candidate) => needed(candidate), never);
+  expect(small.faults.map(({ id }) => id)).toEqual(['f7']);
+  expect(small.work.map(({ id }) => id)).toEqual(['w20', 'w90']);
+  expect(small.durationMs).toBeLessThanOrEqual(plan.durationMs);
+});
+
+it('A finding that needs no fault is shrunk to a plan without one', async () => {
+  const small = await shrinkPlan(plan, async ({ work }) => has(work, 'w3'), never);
+  expect(small).toMatchObject({ faults: [], work: [{ id: 'w3' }] });
+});
+
+it('When the time is over, what has been found so far is kept', async () => {
+  let tried = 0;
+  const shows = async ({ faults }: Plan) => {
+    tried += 1;
+    return has(faults, 'f2');
+  };
+  const small = await shrinkPlan(plan, shows, () => tried >= 3);
+  expect(tried).toBeLessThanOrEqual(4);
+  expect(has(small.faults, 'f2')).toBe(true);
+});

@@ -1,0 +1,48 @@
+import { spawnSync } from 'node:child_process';
+import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** A disk of its own that can be filled; there is one only where this process may mount. */
+export interface SmallDisk {
+  directory: string;
+  /** Takes all the room that is left. */
+  fill(): void;
+  free(): void;
+  unmount(): void;
+}
+
+const size = '512m';
+const pieceBytes = 1024 * 1024;
+
+/** Mounts a small tmpfs, or answers null where that is not allowed (not Linux, not root, no right to mount). */
+export function mountSmallDisk(directory: string): SmallDisk | null {
+  mkdirSync(directory, { recursive: true });
+  const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${size},mode=0711`, 'tmpfs', directory]);
+  if (mounted.status !== 0) return null;
+  const ballast = join(directory, 'ballast');
+  const free = () => rmSync(ballast, { force: true });
+  return {
+    directory,
+    fill() {
+      const file = openSync(ballast, 'w');
+      try {
+        for (let piece = Buffer.alloc(pieceBytes); ; ) {
+          // A short write is the last one: then smaller pieces take what is left.
+          const written = writeSync(file, piece);
+          if (written < piece.length) piece = piece.subarray(0, Math.max(1, written));
+        }
+      } catch {
+        // No room is left, which was wanted.
+      } finally {
+        closeSync(file);
+      }
+    },
+    free,
+    unmount() {
+      unmountSmallDisk(directory);
+    },
+  };
+}
+
+/** Also of a run that was killed; where nothing is mounted it does nothing. */
+export const unmountSmallDisk = (directory: string): void => void spawnSync('umount', ['-l', directory]);

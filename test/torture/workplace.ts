@@ -1,0 +1,82 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Cast } from './cast.ts';
+import type { Answer, Client, Operation } from './client.ts';
+import type { OperationKind } from './facts.ts';
+import type { Ending, Work } from './plan.ts';
+import type { Topology } from './topology.ts';
+
+export interface Workplace {
+  topology: Topology;
+  cast: Cast;
+  client: Client;
+  /** Sets the run's ids apart from those of any other. */
+  run: string;
+  /** Tells what happened, for the timeline. */
+  note(text: string): void;
+  /** Ends waits of stories when the work is over. */
+  over: AbortSignal;
+}
+
+/** What an operation asks for, without who asks. */
+export type Asked = Pick<Operation, 'path' | 'body' | 'resourceOf'> & {
+  otherBody?: Record<string, unknown>;
+  name?: string;
+};
+
+/** An operation of a person with a token. */
+export function personal(
+  { run }: Pick<Workplace, 'run'>,
+  { id, keyed }: Pick<Work, 'id' | 'keyed'>,
+  kind: OperationKind,
+  token: string,
+  asked: Asked,
+): Operation {
+  const name = asked.name ?? 'o';
+  const key = keyed ? `${run}-${id}-${name}-key` : null;
+  return {
+    ...asked,
+    work: id,
+    name,
+    kind,
+    key,
+    headers: () => ({ authorization: `Bearer ${token}`, ...(key !== null && { 'idempotency-key': key }) }),
+  };
+}
+
+/** What the customer was given, whatever the channel calls it. */
+export const codeOf = (data: Answer): string | null =>
+  data?.payment_code ?? data?.qr_code ?? data?.payment_links ?? null;
+
+const steps: Record<Ending, readonly { path: string; wrong?: boolean }[]> = {
+  pay: [{ path: 'pay' }],
+  'pay-twice': [{ path: 'pay' }, { path: 'pay' }],
+  'pay-wrong-then-right': [{ path: 'pay', wrong: true }, { path: 'pay' }],
+  'pay-wrong': [{ path: 'pay', wrong: true }],
+  decline: [{ path: 'decline' }],
+  expire: [{ path: 'expire' }],
+  'expire-then-pay': [{ path: 'expire' }, { path: 'pay' }],
+  nothing: [],
+};
+const betweenStepsMs = 700;
+
+/** What the customer does at the provider, who may be away: then the customer tries once more and goes. */
+export async function atProvider(
+  { topology, note }: Workplace,
+  code: string | null,
+  { id, amount, ending, afterMs }: { id: string; amount: number; ending: Ending; afterMs: number },
+): Promise<void> {
+  if (code === null) return;
+  await sleep(afterMs);
+  for (const { path, wrong } of steps[ending]) {
+    const body = { payment_code: code, ...(wrong && { amount: amount + 7 }) };
+    note(`${id}: the customer does ${path}${wrong ? ' of a wrong amount' : ''}`);
+    const signal = () => AbortSignal.timeout(5_000);
+    const act = () => topology.sandbox.post(`/sandbox/${path}`, body, { signal: signal() });
+    await act().catch(() =>
+      sleep(betweenStepsMs)
+        .then(act)
+        .catch(() => note(`${id}: the provider was away`)),
+    );
+    await sleep(betweenStepsMs);
+  }
+}
