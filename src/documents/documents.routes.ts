@@ -55,7 +55,9 @@ export function createDocumentsRoom({ stallTimeoutMs = budgets.upload.stalled } 
     {
       summary: 'Upload a file',
       description:
-        'One file per call, beside its fields. File and document exist together or not at all. The parent record is created first.',
+        'One file per call, beside its fields. File and document exist together or not at all. The parent record is ' +
+        'created first. The type is found by the content; of plain texts (`text/plain`, `text/csv`, ' +
+        '`text/tab-separated-values`, `text/markdown`) it is what the part declares.',
       access: allow('upload-document', {
         scope: 'products of the caller, of its organization, or managed; platform: any',
       }),
@@ -75,6 +77,7 @@ export function createDocumentsRoom({ stallTimeoutMs = budgets.upload.stalled } 
         visibility: fields.visibility,
         categoryId: fields.category_id ?? null,
         object: file,
+        fileName: file.fileName,
         open: file.open,
       });
       return created({ message: 'Document uploaded', ...(await presentDocument(document, deps)) });

@@ -10,6 +10,7 @@ import type { Storage, StoredObject } from '../storage/storage.ts';
 import { abandonUpload, placeOfUpload } from './abandon-upload.ts';
 import { Document } from './document.entity.ts';
 import { type DocumentType, newStorageKey, type ProductType, placeOfUrl, type Visibility } from './document.ts';
+import { sealFileName } from './file-name.ts';
 import { requireCategory } from './keep-category.ts';
 import { requireProduct } from './product-owners.ts';
 import { hashOfUrl } from './stored-url.ts';
@@ -23,6 +24,8 @@ export interface StoreDocumentInput {
   visibility: Visibility;
   categoryId: string | null;
   object: StoredObject;
+  /** As the client calls it. */
+  fileName: string | null;
   /** Opens the bytes from their beginning. */
   open: () => Readable;
 }
@@ -54,7 +57,8 @@ export async function storeDocument(
     outcomeIsKnown = true;
     await failpoint('store-document.after-put');
     const urlSealed = await sealer.seal(placeOfUrl(id), key);
-    const document = await tradeForDocument(em, { ...input, id, urlSealed, urlHash: hashOfUrl(key) });
+    const fileNameSealed = await sealFileName(sealer, id, input.fileName);
+    const document = await tradeForDocument(em, { ...input, id, urlSealed, urlHash: hashOfUrl(key), fileNameSealed });
     if (document !== null) return document;
     // The sweep was here before us, and perhaps before the object.
     await storage.remove(key);
@@ -74,11 +78,12 @@ async function tradeForDocument(
     id,
     urlSealed,
     urlHash,
+    fileNameSealed,
     caller,
     requestId,
     object,
     ...input
-  }: StoreDocumentInput & { id: string; urlSealed: string; urlHash: string },
+  }: StoreDocumentInput & { id: string; urlSealed: string; urlHash: string; fileNameSealed: string | null },
 ): Promise<Document | null> {
   const stored = await em.transactional(async (tx) => {
     const mine = await tx.execute<unknown[]>('delete from document_uploads where id = ? returning 1', [id]);
@@ -93,6 +98,7 @@ async function tradeForDocument(
       visibility: input.visibility,
       category_id: input.categoryId,
       organization_id: caller.organizationId,
+      file_name_sealed: fileNameSealed,
       content_type: object.contentType,
       size_bytes: object.sizeBytes,
       sha256: object.sha256,
