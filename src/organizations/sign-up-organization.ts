@@ -5,6 +5,7 @@ import { createUser, openFirstAccount } from '../identity/create-user.ts';
 import { hashPassword } from '../identity/password.ts';
 import { refuseGuessable } from '../identity/password-rules.ts';
 import type { User } from '../identity/user.entity.ts';
+import { withFieldNames } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
 import { Organization } from './organization.entity.ts';
 
@@ -40,17 +41,19 @@ export async function signUpOrganization(
     });
     await tx.flush();
     const role = await getDefaultRole(tx, 'organization_admin');
-    const admin = await createUser(tx, {
-      email: input.admin.email,
-      name: input.admin.name,
-      userType: 'organization',
-      organizationId: organization.id,
-      roleId: role.id,
-      status: 'active',
-      passwordHash,
-      actorId: null,
-      requestId,
-    });
+    const admin = await withFieldNames({ email: 'admin.email' }, () =>
+      createUser(tx, {
+        email: input.admin.email,
+        name: input.admin.name,
+        userType: 'organization',
+        organizationId: organization.id,
+        roleId: role.id,
+        status: 'active',
+        passwordHash,
+        actorId: null,
+        requestId,
+      }),
+    );
     await recordEvent(tx, {
       event: 'RESOURCE_CREATED',
       resourceType: 'organization',
