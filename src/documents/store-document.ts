@@ -13,6 +13,7 @@ import { type DocumentType, newStorageKey, type ProductType, placeOfUrl, type Vi
 import { sealFileName } from './file-name.ts';
 import { requireCategory } from './keep-category.ts';
 import { requireProduct } from './product-owners.ts';
+import { guardStoredBytes, refuseBeyondStoredBytes } from './stored-bytes.ts';
 import { hashOfUrl } from './stored-url.ts';
 
 export interface StoreDocumentInput {
@@ -23,6 +24,8 @@ export interface StoreDocumentInput {
   productId: string;
   visibility: Visibility;
   categoryId: string | null;
+  /** What the user's files may have together. */
+  maximumStoredBytes: number;
   object: StoredObject;
   /** As the client calls it. */
   fileName: string | null;
@@ -33,7 +36,8 @@ export interface StoreDocumentInput {
 /**
  * Stores a file and its row, both or neither, whatever dies: first the row of the upload, then the object, then one
  * transaction that trades the upload for the document. Until that commits there is no document, and what is left of
- * the upload is taken away, here or by the sweep. Refuses: a product that is not the caller's (400), storage away (503).
+ * the upload is taken away, here or by the sweep. Refuses: a product that is not the caller's, and more
+ * bytes than are kept for a user (400), storage away (503).
  */
 export async function storeDocument(
   em: EntityManager,
@@ -43,6 +47,7 @@ export async function storeDocument(
   const { caller, productType, productId, object } = input;
   await requireProduct(em, caller, { productType, productId });
   await requireCategory(em, input.categoryId);
+  await refuseBeyondStoredBytes(em, additionOf(input));
   const id = newId();
   const key = newStorageKey(caller);
   await em.execute('insert into document_uploads (id, url_sealed) values (?, ?)', [
@@ -71,6 +76,16 @@ export async function storeDocument(
   }
 }
 
+const additionOf = ({
+  caller,
+  object,
+  maximumStoredBytes,
+}: Pick<StoreDocumentInput, 'caller' | 'object' | 'maximumStoredBytes'>) => ({
+  userId: caller.userId,
+  sizeBytes: object.sizeBytes,
+  maximumBytes: maximumStoredBytes,
+});
+
 /** Makes a document of the upload, or null when the upload is no more. */
 async function tradeForDocument(
   em: EntityManager,
@@ -88,6 +103,7 @@ async function tradeForDocument(
   const stored = await em.transactional(async (tx) => {
     const mine = await tx.execute<unknown[]>('delete from document_uploads where id = ? returning 1', [id]);
     if (mine.length === 0) return null;
+    await guardStoredBytes(tx, additionOf({ caller, object, ...input }));
     const document = tx.create(Document, {
       id,
       url_sealed: urlSealed,

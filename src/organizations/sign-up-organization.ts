@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { getDefaultRole } from '../access/find-role.ts';
 import { recordEvent } from '../events/record-event.ts';
 import { createUser, openFirstAccount } from '../identity/create-user.ts';
+import { countSignUp, refuseManySignUps, type SignUpOrigin } from '../identity/limit-sign-ups.ts';
 import { hashPassword } from '../identity/password.ts';
 import { refuseGuessable } from '../identity/password-rules.ts';
 import type { User } from '../identity/user.entity.ts';
@@ -17,18 +18,21 @@ export interface SignUpOrganizationInput {
   industry: string | undefined;
   size: string | undefined;
   admin: { name: string; email: string; password: string };
+  origin: SignUpOrigin;
   requestId: string | null;
 }
 
-/** Signs up an organization: `pending`, with an admin who holds `organization_admin`, and one IDR account. */
+/** Signs up an organization: `pending`, with an admin who holds `organization_admin`, and one IDR account. Refuses as `signUp`. */
 export async function signUpOrganization(
   em: EntityManager,
   input: SignUpOrganizationInput,
 ): Promise<{ organization: Organization; admin: User; accountId: string }> {
   refuseGuessable(input.admin.password, input.admin.email, 'admin.password');
+  await refuseManySignUps(em, input.origin);
   const passwordHash = await hashPassword(input.admin.password);
   const { requestId } = input;
   return em.transactional(async (tx) => {
+    await countSignUp(tx, input.origin);
     const organization = tx.create(Organization, {
       id: newId(),
       name: input.name,
