@@ -22,6 +22,10 @@ export function startS3(options: S3Options, part: PartPlace): Promise<Part> {
 
 async function run(): Promise<void> {
   const { directory, port, bucket, accessKeyId, secretAccessKey } = optionsSchema.parse(readPartOptions());
+  // It checks signatures over queries that it encodes by this, and S3 encodes these characters too.
+  const encode = globalThis.encodeURIComponent;
+  globalThis.encodeURIComponent = (text) =>
+    encode(text).replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const [{ default: S3rver }, { default: accounts }] = await Promise.all([
     import('@20minutes/s3rver'),

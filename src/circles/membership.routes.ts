@@ -2,12 +2,14 @@ import { z } from 'zod';
 import { allow } from '../http/access.ts';
 import { created } from '../http/answer.ts';
 import { moneyString, uuid } from '../http/fields.ts';
+import { listQuery, pageFields, presentPage } from '../http/paging.ts';
 import { createRoom } from '../http/room.ts';
 import { OrderShape } from '../payments/order-shape.ts';
 import { openTexts } from '../payments/prepare-gateway-payment.ts';
 import { presentOrder } from '../payments/present-order.ts';
 import { addMembers } from './add-members.ts';
 import { contribute } from './contribute.ts';
+import { listContributions } from './list-contributions.ts';
 import { contributionFields, MemberAnswer, presentContribution, presentMember } from './present-circle.ts';
 import { removeMember } from './remove-member.ts';
 import { addedAtOnce } from './saving-circle.ts';
@@ -87,6 +89,28 @@ room.post(
     }
     void deps.temporal.wakeSavingCircle(body.saving_circle_id, 'contributionCompleted');
     return created(fields);
+  },
+);
+
+room.get(
+  '/:id/contributions',
+  {
+    summary: 'List contributions to a saving circle',
+    description: "One's own; for its creator and admins those of every member.",
+    access: allow('read-saving-circle', { scope: 'own as a member; all as creator or admin' }),
+    params: z.object({ id: uuid() }),
+    query: listQuery(),
+    answers: {
+      200: z.object({ message, data: z.object({ items: z.array(z.object(contributionFields)), ...pageFields }) }),
+    },
+    refusals: [404],
+  },
+  async ({ em, caller, params: { id }, query }) => {
+    const { items, total } = await listContributions(em, caller, { circleId: id, ...query });
+    return {
+      message: 'Contributions found',
+      data: { items: items.map(presentContribution), ...presentPage(query, total) },
+    };
   },
 );
 

@@ -14,6 +14,7 @@ const DocumentSchema = defineEntity({
     visibility: p.text().$type<Visibility>(),
     category_id: p.uuid().nullable(),
     organization_id: p.uuid().nullable(),
+    file_name_sealed: p.text().nullable(),
     content_type: p.text(),
     size_bytes: p.bigint('number'),
     sha256: p.text().nullable(),

@@ -27,6 +27,7 @@ export const maximumFileBytes = 52_428_800;
 export const viewUrlLifetimeSeconds = 15 * 60;
 
 export const placeOfUrl = (id: string) => ({ table: 'documents', column: 'url_sealed', row: id });
+export const placeOfFileName = (id: string) => ({ table: 'documents', column: 'file_name_sealed', row: id });
 
 type Who = Pick<Caller, 'userId' | 'userType' | 'organizationId'>;
 

@@ -17,6 +17,7 @@ import { DocumentAnswer, presentDocument } from './present-document.ts';
 import { registerDocument } from './register-document.ts';
 import { storeDocument } from './store-document.ts';
 import { updateDocument } from './update-document.ts';
+import { createUploadSlots } from './upload-slots.ts';
 import { viewDocument } from './view-document.ts';
 
 const message = z.string();
@@ -44,6 +45,7 @@ const UploadShape = UploadFields.extend({
 
 /** The documents room. `stallTimeoutMs`: an upload from which nothing arrives for this long is ended. */
 export function createDocumentsRoom({ stallTimeoutMs = budgets.upload.stalled } = {}): Room {
+  const slots = createUploadSlots();
   const room = createRoom({
     prefix: '/v1/documents',
     tag: 'Documents',
@@ -55,15 +57,20 @@ export function createDocumentsRoom({ stallTimeoutMs = budgets.upload.stalled } 
     {
       summary: 'Upload a file',
       description:
-        'One file per call, beside its fields. File and document exist together or not at all. The parent record is created first.',
+        'One file per call, beside its fields. File and document exist together or not at all. The parent record is ' +
+        'created first. The type is found by the content; of plain texts (`text/plain`, `text/csv`, ' +
+        '`text/tab-separated-values`, `text/markdown`) it is what the part declares. Beyond the ' +
+        'uploads at once of a user or of the process: 429; beyond the bytes that are kept for a user: 400.',
       access: allow('upload-document', {
         scope: 'products of the caller, of its organization, or managed; platform: any',
       }),
       upload: { contentType: 'multipart/form-data', schema: UploadShape },
       answers: { 201: DocumentAnswer.extend({ message }) },
-      refusals: [400, 408, 413],
+      refusals: [400, 408, 413, 429],
     },
     async ({ em, deps, caller, ctx, requestId }) => {
+      const { UPLOADS_PER_USER, UPLOADS_IN_ALL, STORED_BYTES_PER_USER } = deps.config;
+      using _slot = slots.take(caller.userId, { perUser: UPLOADS_PER_USER, inAll: UPLOADS_IN_ALL });
       await using file = await receiveFile(ctx, { field: 'file', maximumBytes: maximumFileBytes, stallTimeoutMs });
       const fields = validate(UploadFields, file.fields);
       const document = await storeDocument(em, deps, {
@@ -74,7 +81,9 @@ export function createDocumentsRoom({ stallTimeoutMs = budgets.upload.stalled } 
         productId: fields.product_id,
         visibility: fields.visibility,
         categoryId: fields.category_id ?? null,
+        maximumStoredBytes: STORED_BYTES_PER_USER,
         object: file,
+        fileName: file.fileName,
         open: file.open,
       });
       return created({ message: 'Document uploaded', ...(await presentDocument(document, deps)) });

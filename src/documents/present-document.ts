@@ -3,6 +3,7 @@ import type { Sealer } from '../encryption/sealer.ts';
 import { timestamp } from '../http/fields.ts';
 import type { Document } from './document.entity.ts';
 import { documentTypes, productTypes, visibilities } from './document.ts';
+import { openFileName } from './file-name.ts';
 import { openUrl } from './stored-url.ts';
 
 /** A document as every answer shows one (administration.md section 2), with what was found when it was stored. */
@@ -18,7 +19,8 @@ export const DocumentAnswer = z
     public_url: z.string().nullable().meta({
       description: 'Of a public document: open to anyone without a token; redirects to a fresh address of the file.',
     }),
-    content_type: z.string().meta({ description: 'Found by the content.' }),
+    file_name: z.string().nullable().meta({ description: 'As it was uploaded, without folders.' }),
+    content_type: z.string().meta({ description: 'Found by the content; of plain texts the declared one.' }),
     size_bytes: z.int(),
     sha256: z.string().nullable(),
     created_by: z.guid(),
@@ -56,6 +58,7 @@ export async function presentDocument(row: Document, { sealer, config }: Documen
     visibility: row.visibility,
     category_id: row.category_id ?? null,
     public_url: row.visibility === 'public' ? new URL(path, config.PUBLIC_URL).href : null,
+    file_name: await openFileName(sealer, row),
     content_type: row.content_type,
     size_bytes: row.size_bytes,
     sha256: row.sha256 ?? null,

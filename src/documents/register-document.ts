@@ -6,6 +6,7 @@ import { newId } from '../shared/ids.ts';
 import type { Storage } from '../storage/storage.ts';
 import { Document } from './document.entity.ts';
 import { type DocumentType, type ProductType, placeOfUrl } from './document.ts';
+import { sealFileName } from './file-name.ts';
 import { requireCategory } from './keep-category.ts';
 import { requireProduct } from './product-owners.ts';
 import { getOwnObject, hashOfUrl, lockOwnObject } from './stored-url.ts';
@@ -33,7 +34,7 @@ export async function registerDocument(
   const id = newId();
   const urlSealed = await sealer.seal(placeOfUrl(id), url);
   return em.transactional(async (tx) => {
-    const { contentType, sizeBytes, sha256 } = await lockOwnObject(tx, storage, caller, url);
+    const object = await lockOwnObject(tx, { storage, sealer }, caller, url);
     const document = tx.create(Document, {
       id,
       url_sealed: urlSealed,
@@ -44,9 +45,10 @@ export async function registerDocument(
       visibility: 'private',
       category_id: categoryId,
       organization_id: caller.organizationId,
-      content_type: contentType,
-      size_bytes: sizeBytes,
-      sha256,
+      file_name_sealed: await sealFileName(sealer, id, object.fileName),
+      content_type: object.contentType,
+      size_bytes: object.sizeBytes,
+      sha256: object.sha256,
       created_by: caller.userId,
     });
     await tx.flush();

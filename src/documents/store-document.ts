@@ -10,8 +10,10 @@ import type { Storage, StoredObject } from '../storage/storage.ts';
 import { abandonUpload, placeOfUpload } from './abandon-upload.ts';
 import { Document } from './document.entity.ts';
 import { type DocumentType, newStorageKey, type ProductType, placeOfUrl, type Visibility } from './document.ts';
+import { sealFileName } from './file-name.ts';
 import { requireCategory } from './keep-category.ts';
 import { requireProduct } from './product-owners.ts';
+import { guardStoredBytes, refuseBeyondStoredBytes } from './stored-bytes.ts';
 import { hashOfUrl } from './stored-url.ts';
 
 export interface StoreDocumentInput {
@@ -22,7 +24,11 @@ export interface StoreDocumentInput {
   productId: string;
   visibility: Visibility;
   categoryId: string | null;
+  /** What the user's files may have together. */
+  maximumStoredBytes: number;
   object: StoredObject;
+  /** As the client calls it. */
+  fileName: string | null;
   /** Opens the bytes from their beginning. */
   open: () => Readable;
 }
@@ -30,7 +36,8 @@ export interface StoreDocumentInput {
 /**
  * Stores a file and its row, both or neither, whatever dies: first the row of the upload, then the object, then one
  * transaction that trades the upload for the document. Until that commits there is no document, and what is left of
- * the upload is taken away, here or by the sweep. Refuses: a product that is not the caller's (400), storage away (503).
+ * the upload is taken away, here or by the sweep. Refuses: a product that is not the caller's, and more
+ * bytes than are kept for a user (400), storage away (503).
  */
 export async function storeDocument(
   em: EntityManager,
@@ -40,6 +47,7 @@ export async function storeDocument(
   const { caller, productType, productId, object } = input;
   await requireProduct(em, caller, { productType, productId });
   await requireCategory(em, input.categoryId);
+  await refuseBeyondStoredBytes(em, additionOf(input));
   const id = newId();
   const key = newStorageKey(caller);
   await em.execute('insert into document_uploads (id, url_sealed) values (?, ?)', [
@@ -54,7 +62,8 @@ export async function storeDocument(
     outcomeIsKnown = true;
     await failpoint('store-document.after-put');
     const urlSealed = await sealer.seal(placeOfUrl(id), key);
-    const document = await tradeForDocument(em, { ...input, id, urlSealed, urlHash: hashOfUrl(key) });
+    const fileNameSealed = await sealFileName(sealer, id, input.fileName);
+    const document = await tradeForDocument(em, { ...input, id, urlSealed, urlHash: hashOfUrl(key), fileNameSealed });
     if (document !== null) return document;
     // The sweep was here before us, and perhaps before the object.
     await storage.remove(key);
@@ -67,6 +76,16 @@ export async function storeDocument(
   }
 }
 
+const additionOf = ({
+  caller,
+  object,
+  maximumStoredBytes,
+}: Pick<StoreDocumentInput, 'caller' | 'object' | 'maximumStoredBytes'>) => ({
+  userId: caller.userId,
+  sizeBytes: object.sizeBytes,
+  maximumBytes: maximumStoredBytes,
+});
+
 /** Makes a document of the upload, or null when the upload is no more. */
 async function tradeForDocument(
   em: EntityManager,
@@ -74,15 +93,17 @@ async function tradeForDocument(
     id,
     urlSealed,
     urlHash,
+    fileNameSealed,
     caller,
     requestId,
     object,
     ...input
-  }: StoreDocumentInput & { id: string; urlSealed: string; urlHash: string },
+  }: StoreDocumentInput & { id: string; urlSealed: string; urlHash: string; fileNameSealed: string | null },
 ): Promise<Document | null> {
   const stored = await em.transactional(async (tx) => {
     const mine = await tx.execute<unknown[]>('delete from document_uploads where id = ? returning 1', [id]);
     if (mine.length === 0) return null;
+    await guardStoredBytes(tx, additionOf({ caller, object, ...input }));
     const document = tx.create(Document, {
       id,
       url_sealed: urlSealed,
@@ -93,6 +114,7 @@ async function tradeForDocument(
       visibility: input.visibility,
       category_id: input.categoryId,
       organization_id: caller.organizationId,
+      file_name_sealed: fileNameSealed,
       content_type: object.contentType,
       size_bytes: object.sizeBytes,
       sha256: object.sha256,

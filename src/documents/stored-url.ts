@@ -6,6 +6,7 @@ import { refuse } from '../shared/errors.ts';
 import type { Storage, StoredObject } from '../storage/storage.ts';
 import { Document } from './document.entity.ts';
 import { isInSpaceOf, placeOfUrl } from './document.ts';
+import { openFileName } from './file-name.ts';
 import { visibleTo } from './find-documents.ts';
 
 /** The storage key of a document, opened. */
@@ -31,19 +32,26 @@ export async function getOwnObject(storage: Storage, caller: Caller, key: string
   return (await storage.find(key)) ?? refuse('NOT_FOUND', 'url: there is no such file');
 }
 
+/** An object that is in storage, and the name under which it was uploaded. */
+export interface NamedObject extends StoredObject {
+  fileName: string | null;
+}
+
 /**
  * As `getOwnObject`, locked until the transaction ends. Refuses also (400) an object that a document carries which the
  * caller does not see.
  */
 export async function lockOwnObject(
   tx: EntityManager,
-  storage: Storage,
+  { storage, sealer }: { storage: Storage; sealer: Sealer },
   caller: Caller,
   key: string,
-): Promise<StoredObject> {
+): Promise<NamedObject> {
   await lockObject(tx, key);
   const carriers = { url_hash: hashOfUrl(key), deleted_at: null };
   const seen = await tx.count(Document, { $and: [carriers, visibleTo(caller)] });
   if (seen < (await tx.count(Document, carriers))) refuseForeign();
-  return getOwnObject(storage, caller, key);
+  const named = await tx.findOne(Document, { $and: [carriers, { file_name_sealed: { $ne: null } }] });
+  const fileName = named === null ? null : await openFileName(sealer, named);
+  return { ...(await getOwnObject(storage, caller, key)), fileName };
 }

@@ -7,6 +7,7 @@ import type { Storage } from '../storage/storage.ts';
 import { type GivenUp, giveUpObject, removeGivenUp } from './abandon-upload.ts';
 import type { Document } from './document.entity.ts';
 import { type DocumentType, type ProductType, placeOfUrl } from './document.ts';
+import { sealFileName } from './file-name.ts';
 import { getOwnDocument } from './find-documents.ts';
 import { requireCategory } from './keep-category.ts';
 import { requireProduct } from './product-owners.ts';
@@ -49,9 +50,10 @@ export async function updateDocument(
     }
     const carried = await openUrl(sealer, document);
     if (url !== undefined && url !== carried) {
-      const { contentType, sizeBytes, sha256 } = await lockOwnObject(tx, storage, caller, url);
+      const { fileName, contentType, sizeBytes, sha256 } = await lockOwnObject(tx, { storage, sealer }, caller, url);
       const sealed = { url_sealed: await sealer.seal(placeOfUrl(documentId), url), url_hash: hashOfUrl(url) };
-      tx.assign(document, { ...sealed, content_type: contentType, size_bytes: sizeBytes, sha256 });
+      const file_name_sealed = await sealFileName(sealer, documentId, fileName);
+      tx.assign(document, { ...sealed, file_name_sealed, content_type: contentType, size_bytes: sizeBytes, sha256 });
       givenUp = await giveUpObject(tx, sealer, carried);
       changed.push('url');
     }

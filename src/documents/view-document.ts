@@ -2,9 +2,11 @@ import type { Sealer } from '../encryption/sealer.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Document } from './document.entity.ts';
 import { viewUrlLifetimeSeconds } from './document.ts';
+import { openFileName } from './file-name.ts';
 import { openUrl } from './stored-url.ts';
 
-/** The storage key of a document and a fresh address of its file, as an attachment, for fifteen minutes. */
+/** The storage key of a document and a fresh address of its file, as an attachment of its
+ * name, for fifteen minutes. */
 export async function viewDocument(
   { storage, sealer }: { storage: Storage; sealer: Sealer },
   document: Document,
@@ -12,7 +14,9 @@ export async function viewDocument(
   const key = await openUrl(sealer, document);
   const extension = /^(?:image|video|application)\/(pdf|png|jpeg|gif|webp|mp4|webm|zip)$/.exec(document.content_type);
   const viewUrl = await storage.signViewUrl(key, {
-    fileName: `${document.document_type}-${document.id}${extension ? `.${extension[1]}` : ''}`,
+    fileName:
+      (await openFileName(sealer, document)) ??
+      `${document.document_type}-${document.id}${extension ? `.${extension[1]}` : ''}`,
     lifetimeSeconds: viewUrlLifetimeSeconds,
   });
   return { key, viewUrl };

@@ -6,6 +6,7 @@ import { koaBody } from 'koa-body';
 import { budgets } from '../shared/budgets.ts';
 import { DomainError, errorCodeOf, isDomainError, refuse } from '../shared/errors.ts';
 import { openNamelessFile, readFrom, writeNowhere, writeTo } from './nameless-file.ts';
+import { declaredTextType, fileNameOf } from './uploaded-file.ts';
 
 export interface ReceiveOptions {
   /** The name of the one part that is a file. */
@@ -21,8 +22,13 @@ export interface ReceivedFile extends AsyncDisposable {
   sizeBytes: number;
   /** Lower-case hex. */
   sha256: string;
-  /** By its content, never by its name; `application/octet-stream` when that tells nothing. */
+  /**
+   * By its content, never by its name. Of plain texts, which tell nothing, the declared one; otherwise
+   * `application/octet-stream`.
+   */
   contentType: string;
+  /** As the client calls it, without folders; null when it has none. */
+  fileName: string | null;
   /** Opens the bytes from their beginning. */
   open(): Readable;
 }
@@ -49,13 +55,13 @@ export async function receiveFile(ctx: Context, options: ReceiveOptions): Promis
   const handle = await openNamelessFile();
   try {
     if (Number(ctx.get('content-length')) > options.maximumBytes + maximumOverheadBytes) throw tooBig(options);
-    const spooled = await spool(ctx, () => writeTo(handle), options);
+    const { declaredType, ...spooled } = await spool(ctx, () => writeTo(handle), options);
     const sample = Buffer.alloc(Math.min(sampleBytes, spooled.sizeBytes));
     await handle.read(sample, 0, sample.length, 0);
     const type = await fileTypeFromBuffer(sample);
     return {
       ...spooled,
-      contentType: type?.mime ?? 'application/octet-stream',
+      contentType: type?.mime ?? declaredTextType(declaredType, sample) ?? 'application/octet-stream',
       open: () => readFrom(handle, spooled.sizeBytes),
       [Symbol.asyncDispose]: () => handle.close(),
     };
@@ -67,12 +73,13 @@ export async function receiveFile(ctx: Context, options: ReceiveOptions): Promis
   }
 }
 
-type Spooled = Pick<ReceivedFile, 'fields' | 'sizeBytes' | 'sha256'>;
+type Spooled = Pick<ReceivedFile, 'fields' | 'sizeBytes' | 'sha256' | 'fileName'> & { declaredType: string | null };
 
 async function spool(ctx: Context, open: () => Writable, options: ReceiveOptions): Promise<Spooled> {
   const { field, maximumBytes, stallTimeoutMs } = options;
   const givenUp = Promise.withResolvers<never>();
   let files = 0;
+  let declaredType: string | null = null;
   const parse = koaBody({
     multipart: true,
     json: false,
@@ -91,6 +98,7 @@ async function spool(ctx: Context, open: () => Writable, options: ReceiveOptions
       onPart(part, handlePart) {
         // The parser tells a file by its type; clients tell it by its name, and not all of them send a type.
         const isFile = part.originalFilename !== null || (part.name === field && part.mimetype !== null);
+        if (isFile) declaredType = part.mimetype;
         part.mimetype = isFile ? 'application/octet-stream' : null;
         if (!isFile || part.name === field) handlePart(part);
         else {
@@ -114,7 +122,13 @@ async function spool(ctx: Context, open: () => Writable, options: ReceiveOptions
   const file = ctx.request.files?.[field];
   if (file === undefined || Array.isArray(file)) refuse('REQUEST_INVALID', `${field}: exactly one file is required`);
   const { body } = ctx.request;
-  return { fields: typeof body === 'object' ? { ...body } : {}, sizeBytes: file.size, sha256: String(file.hash) };
+  return {
+    fields: typeof body === 'object' ? { ...body } : {},
+    sizeBytes: file.size,
+    sha256: String(file.hash),
+    fileName: fileNameOf(file.originalFilename),
+    declaredType,
+  };
 }
 
 /** Calls `stalled` when no byte has arrived for so long, or the whole takes longer than anything may. */

@@ -176,13 +176,17 @@ room.post(
   '/signup',
   {
     summary: 'Sign up as an individual',
-    description: 'The user gets the default role `individual_user` and one IDR account.',
+    description:
+      'The user gets the default role `individual_user` and one IDR account. Beyond the limit of sign-ups from one ' +
+      'network address, where one is configured: 429.',
     access: open(),
     body: z.strictObject({ name: text(200), email: email(), password: password() }),
     answers: { 201: z.object({ message: z.string(), data: UserAnswer }) },
+    refusals: [429],
   },
-  async ({ body, em, requestId }) => {
-    const user = await signUp(em, { ...body, requestId });
+  async ({ body, em, deps, ctx, requestId }) => {
+    const origin = { address: ctx.ip, perHour: deps.config.RATE_LIMIT_SIGNUPS_PER_HOUR };
+    const user = await signUp(em, { ...body, origin, requestId });
     return created({ message: 'Signed up', data: presentUser(user) });
   },
 );

@@ -6,6 +6,7 @@ import { requireTakeable } from '../access/role-holders.ts';
 import { findPermissionNames } from '../access/role-permissions.ts';
 import { recordEvent } from '../events/record-event.ts';
 import { Organization } from '../organizations/organization.entity.ts';
+import { changesTo } from '../shared/changes.ts';
 import { sha256 } from '../shared/digest.ts';
 import { refuse } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
@@ -93,8 +94,7 @@ export async function inviteUser(em: EntityManager, input: InviteUserInput): Pro
         actorId: caller.userId,
         requestId,
       }));
-    if (waiting) tx.assign(user, { name, role_id: roleId, updated_at: new Date() });
-    await tx.flush();
+    if (waiting) await changeInvited(tx, waiting, { name, role_id: roleId }, { actorId: caller.userId, requestId });
     await tx.execute('delete from invitations where user_id = ? and accepted_at is null', [user.id]);
     const id = newId();
     const expiresAt = new Date(Date.now() + invitationDays * 24 * 60 * 60 * 1000);
@@ -113,6 +113,22 @@ export async function inviteUser(em: EntityManager, input: InviteUserInput): Pro
     });
     return { id, token, expiresAt, user };
   });
+}
+
+/** Gives who was invited before the name and the role of the new invitation; an event says what that changed. */
+async function changeInvited(
+  tx: EntityManager,
+  user: User,
+  given: { name: string; role_id: string },
+  who: { actorId: string; requestId: string },
+): Promise<void> {
+  const changes = changesTo<typeof given>(user, given);
+  const changed = Object.keys(changes);
+  if (changed.length === 0) return;
+  tx.assign(user, { ...changes, updated_at: new Date() });
+  await tx.flush();
+  const data = { changed };
+  await recordEvent(tx, { event: 'RESOURCE_UPDATED', resourceType: 'user', resourceId: user.id, ...who, data });
 }
 
 async function findInvited(

@@ -18,7 +18,7 @@ export interface LoginAttempt {
 }
 
 /** The address that failures are counted by: a whole /64 for IPv6, where one person has that many. */
-function countedAddress(address: string): string {
+export function countedAddress(address: string): string {
   if (!ipaddr.isValid(address)) return 'unknown';
   const parsed = ipaddr.process(address);
   return parsed.kind() === 'ipv4' ? parsed.toString() : `${parsed.toNormalizedString().split(':', 4).join(':')}::/64`;

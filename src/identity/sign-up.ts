@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { getDefaultRole } from '../access/find-role.ts';
 import { createUser, openFirstAccount } from './create-user.ts';
+import { countSignUp, refuseManySignUps, type SignUpOrigin } from './limit-sign-ups.ts';
 import { hashPassword } from './password.ts';
 import { refuseGuessable } from './password-rules.ts';
 import type { User } from './user.entity.ts';
@@ -9,17 +10,23 @@ export interface SignUpInput {
   name: string;
   email: string;
   password: string;
+  origin: SignUpOrigin;
   requestId: string | null;
 }
 
 /**
  * Signs up an individual: a user with the default role `individual_user` and one IDR account. Refuses with 400 a taken
- * address and a guessable password.
+ * address and a guessable password, with TOO_MANY_REQUESTS one too many from its network address.
  */
-export async function signUp(em: EntityManager, { name, email, password, requestId }: SignUpInput): Promise<User> {
+export async function signUp(
+  em: EntityManager,
+  { name, email, password, origin, requestId }: SignUpInput,
+): Promise<User> {
   refuseGuessable(password, email);
+  await refuseManySignUps(em, origin);
   const passwordHash = await hashPassword(password);
   return em.transactional(async (tx) => {
+    await countSignUp(tx, origin);
     const role = await getDefaultRole(tx, 'individual_user');
     const user = await createUser(tx, {
       email,

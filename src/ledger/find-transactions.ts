@@ -24,6 +24,8 @@ interface Condition {
 interface Listing {
   table: 'transactions' | 'transaction_organizations';
   conditions: Condition[];
+  /** Whether the rows that the user received are listed too. */
+  withReceived?: boolean;
 }
 
 /**
@@ -43,8 +45,8 @@ async function askedUser(em: EntityManager, caller: Caller, userId: string | und
 }
 
 /**
- * Whose rows a caller reads: individuals their own, users of type `organization` those of their organization's users
- * and accounts, platform all; a `user_id` outside that is overridden by it (decisions 2).
+ * Whose rows a caller reads: individuals their own and those that credit their accounts, users of type `organization`
+ * those of their organization's users and accounts, platform all; a `user_id` outside that is overridden by it (decisions 2).
  */
 async function listingOf(em: EntityManager, caller: Caller, filter: TransactionFilter): Promise<Listing> {
   const { product_id, reference_type, type } = filter;
@@ -56,6 +58,7 @@ async function listingOf(em: EntityManager, caller: Caller, filter: TransactionF
     ['type = ?', type],
   ];
   const conditions = asked.filter(([, value]) => value !== undefined).map(([sql, value]) => ({ sql, value }));
+  if (caller.userType === 'individual') return { table: 'transactions', conditions, withReceived: true };
   if (caller.userType !== 'organization') return { table: 'transactions', conditions };
   const own = { sql: 'organization_id = ?', value: caller.organizationId };
   return { table: 'transaction_organizations', conditions: [own, ...conditions] };
@@ -63,6 +66,37 @@ async function listingOf(em: EntityManager, caller: Caller, filter: TransactionF
 
 const whereOf = (conditions: readonly Condition[]): string =>
   conditions.length === 0 ? '' : `where ${conditions.map(({ sql }) => sql).join(' and ')}`;
+
+/** A table whose rows are listed, each of its indexes in the order of the list. */
+interface Source {
+  table: Listing['table'] | 'transaction_receivers';
+  conditions: Condition[];
+}
+
+/** Where the rows of a listing stand; no row stands in two of them. */
+function sourcesOf({ table, conditions, withReceived }: Listing): Source[] {
+  const own = { table, conditions };
+  return withReceived ? [own, { table: 'transaction_receivers', conditions }] : [own];
+}
+
+/** The first rows of a source, or the first after a row: never more than the page needs. */
+function pageOf(
+  { table, conditions }: Source,
+  { order, after, rows }: { order: 'asc' | 'desc'; after: string | undefined; rows: bigint },
+): { sql: string; values: unknown[] } {
+  const id = table === 'transactions' ? 'id' : 'transaction_id';
+  const all = [...conditions];
+  if (after !== undefined) {
+    const beyond = order === 'desc' ? '<' : '>';
+    all.push({
+      sql: `(created_at, ${id}) ${beyond} (select last.created_at, last.id from transactions last where last.id = ?)`,
+      value: after,
+    });
+  }
+  const sql = `select ${id} as id, created_at from ${table} ${whereOf(all)}
+    order by created_at ${order}, ${id} ${order} limit ${rows}`;
+  return { sql, values: all.map(({ value }) => value) };
+}
 
 /** A page of the transactions that the caller reads, newest first, and the number of all that match. */
 export async function findTransactions(
@@ -73,28 +107,25 @@ export async function findTransactions(
   const { product_id, page, limit, after, order = 'desc' } = filter;
   if (product_id !== undefined && !isUuid(product_id)) return { items: [], total: 0 };
   const listing = await listingOf(em, caller, filter);
-  const id = listing.table === 'transactions' ? 'id' : 'transaction_id';
-  const conditions = [...listing.conditions];
-  if (after !== undefined) {
-    const beyond = order === 'desc' ? '<' : '>';
-    conditions.push({
-      sql: `(created_at, ${id}) ${beyond} (select last.created_at, last.id from transactions last where last.id = ?)`,
-      value: after,
-    });
-  }
   const offset = after === undefined ? (BigInt(page) - 1n) * BigInt(limit) : 0n;
   // The page is found over the index alone; only its rows are read.
+  const sources = sourcesOf(listing).map((source) => pageOf(source, { order, after, rows: BigInt(limit) + offset }));
   const rows = await em.execute<object[]>(
-    `select t.* from (select ${id} as id from ${listing.table} ${whereOf(conditions)}
-       order by created_at ${order}, ${id} ${order} limit ${limit} offset ${offset}) listed
+    `select t.* from (select id from (${sources.map(({ sql }) => `(${sql})`).join(' union all ')}) found
+       order by created_at ${order}, id ${order} limit ${limit} offset ${offset}) listed
      join transactions t using (id) order by t.created_at ${order}, t.id ${order}`,
-    conditions.map(({ value }) => value),
+    sources.flatMap(({ values }) => values),
   );
   return { items: rows.map((row) => em.map(Transaction, row)), total: await countTransactions(em, listing) };
 }
 
 /** How many match: an owner's over a covering index, everything over the counters, by reference type and type. */
-async function countTransactions(em: EntityManager, { table, conditions }: Listing): Promise<number> {
+async function countTransactions(em: EntityManager, listing: Listing): Promise<number> {
+  const counts = await Promise.all(sourcesOf(listing).map((source) => countSource(em, source)));
+  return counts.reduce((total, count) => total + count, 0);
+}
+
+async function countSource(em: EntityManager, { table, conditions }: Source): Promise<number> {
   const overAll = conditions.every(({ sql }) => sql === 'reference_type = ?' || sql === 'type = ?');
   const source =
     table === 'transactions' && overAll
@@ -107,19 +138,19 @@ async function countTransactions(em: EntityManager, { table, conditions }: Listi
   return Number(must(count, 'a count has a row').total);
 }
 
-/** Whether the transaction is the caller's, of its organization's users or accounts, or the caller is of the platform. */
+/** Whether the transaction is the caller's, credits an account of theirs, of its organization's users or accounts, or the caller is of the platform. */
 export async function mayReadTransaction(
   em: EntityManager,
   caller: Caller,
   { id, user_id, created_at }: Transaction,
 ): Promise<boolean> {
   if (isPlatform(caller) || user_id === caller.userId) return true;
-  if (caller.userType !== 'organization') return false;
   // A Date has no microseconds: the row stands within its millisecond.
+  const isIndividual = caller.userType === 'individual';
+  const list = isIndividual ? 'transaction_receivers where user_id' : 'transaction_organizations where organization_id';
   const rows = await em.execute<unknown[]>(
-    `select 1 from transaction_organizations where organization_id = ? and transaction_id = ?
-       and created_at >= ? and created_at < ?`,
-    [caller.organizationId, id, created_at, new Date(created_at.getTime() + 1)],
+    `select 1 from ${list} = ? and transaction_id = ? and created_at >= ? and created_at < ?`,
+    [isIndividual ? caller.userId : caller.organizationId, id, created_at, new Date(created_at.getTime() + 1)],
   );
   return rows.length > 0;
 }

@@ -1,9 +1,14 @@
+import type { Caller } from '../identity/caller.ts';
 import type { Transaction } from './transaction.entity.ts';
 
-/** A ledger row as the API shows it (giving-circles-payments.md section 2). */
-export const presentTransaction = (row: Transaction) => ({
+/** An individual who receives another's money is not told whose it is. */
+const isReceived = ({ userId, userType }: Pick<Caller, 'userId' | 'userType'>, { user_id }: Transaction): boolean =>
+  userType === 'individual' && user_id !== userId;
+
+/** A ledger row as the API shows it to the caller (giving-circles-payments.md section 2). */
+export const presentTransaction = (caller: Pick<Caller, 'userId' | 'userType'>, row: Transaction) => ({
   id: row.id,
-  user_id: row.user_id,
+  user_id: isReceived(caller, row) ? null : row.user_id,
   amount: row.amount,
   status: row.status,
   date: row.date.toISOString(),
@@ -15,7 +20,7 @@ export const presentTransaction = (row: Transaction) => ({
   batch_id: row.batch_id,
   purpose: row.purpose,
   payment_order_id: row.payment_order_id ?? null,
-  created_by: row.created_by ?? null,
+  created_by: isReceived(caller, row) ? null : (row.created_by ?? null),
   updated_by: row.updated_by ?? null,
   deleted_by: row.deleted_by ?? null,
   created_at: row.created_at.toISOString(),

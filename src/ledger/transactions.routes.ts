@@ -13,7 +13,7 @@ import { ledgerReferenceTypes, transactionPurposes, transactionStatuses, transac
 const TransactionShape = z
   .object({
     id: uuid(),
-    user_id: uuid(),
+    user_id: uuid().nullable().meta({ description: 'The payer; null for who only receives.' }),
     amount: amount(),
     status: z.enum(transactionStatuses),
     date: timestamp(),
@@ -37,7 +37,7 @@ const TransactionDetail = TransactionShape.extend(embeddedDocumentsFields).meta(
   id: 'TransactionDetail',
 });
 
-const scope = "own; the organization's for its admins; all for platform";
+const scope = "own and received; the organization's for its admins; all for platform";
 const success = { status: z.literal('success'), statusCode: z.literal(200), message: z.string() };
 
 const room = createRoom({
@@ -50,7 +50,8 @@ room.get(
   '/',
   {
     summary: 'List transactions',
-    description: 'A `user_id` that the caller may not read is overridden by what it may (giving section 4).',
+    description:
+      'Individuals also see rows that credit their accounts, without the payer. A `user_id` that the caller may not read is overridden by what it may (giving section 4).',
     access: allow('read-transaction', { scope }),
     query: listQuery().extend({
       product_id: z.string().optional(),
@@ -77,7 +78,7 @@ room.get(
       status: 'success',
       statusCode: 200,
       message: 'Transactions found',
-      data: { ...presentCounted(query, total), transactions: items.map(presentTransaction) },
+      data: { ...presentCounted(query, total), transactions: items.map((row) => presentTransaction(caller, row)) },
     };
   },
 );
@@ -98,7 +99,7 @@ room.get(
       status: 'success',
       statusCode: 200,
       message: 'Transaction found',
-      data: { transaction: { ...presentTransaction(transaction), ...embedded } },
+      data: { transaction: { ...presentTransaction(caller, transaction), ...embedded } },
     };
   },
 );

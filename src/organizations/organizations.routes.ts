@@ -23,7 +23,9 @@ room.post(
   '/signup',
   {
     summary: 'Sign up an organization with its admin',
-    description: 'It starts `pending`; its admin holds the role `organization_admin`; it gets one IDR account.',
+    description:
+      'It starts `pending`; its admin holds the role `organization_admin`; it gets one IDR account. Beyond the limit of ' +
+      'sign-ups from one network address, where one is configured: 429.',
     access: open(),
     body: z.strictObject({
       name: text(200),
@@ -35,8 +37,9 @@ room.post(
       admin: z.strictObject({ name: text(200), email: email(), password: password() }),
     }),
     answers: { 201: OrganizationAnswer.extend({ message }) },
+    refusals: [429],
   },
-  async ({ body, em, requestId }) => {
+  async ({ body, em, deps, ctx, requestId }) => {
     const { organization } = await signUpOrganization(em, {
       name: body.name,
       email: body.email,
@@ -45,6 +48,7 @@ room.post(
       industry: body.industry,
       size: body.size,
       admin: body.admin,
+      origin: { address: ctx.ip, perHour: deps.config.RATE_LIMIT_SIGNUPS_PER_HOUR },
       requestId,
     });
     return created({ message: 'Organization signed up', ...presentOrganization(organization) });

@@ -2,9 +2,11 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { getDefaultRole } from '../access/find-role.ts';
 import { recordEvent } from '../events/record-event.ts';
 import { createUser, openFirstAccount } from '../identity/create-user.ts';
+import { countSignUp, refuseManySignUps, type SignUpOrigin } from '../identity/limit-sign-ups.ts';
 import { hashPassword } from '../identity/password.ts';
 import { refuseGuessable } from '../identity/password-rules.ts';
 import type { User } from '../identity/user.entity.ts';
+import { withFieldNames } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
 import { Organization } from './organization.entity.ts';
 
@@ -16,18 +18,21 @@ export interface SignUpOrganizationInput {
   industry: string | undefined;
   size: string | undefined;
   admin: { name: string; email: string; password: string };
+  origin: SignUpOrigin;
   requestId: string | null;
 }
 
-/** Signs up an organization: `pending`, with an admin who holds `organization_admin`, and one IDR account. */
+/** Signs up an organization: `pending`, with an admin who holds `organization_admin`, and one IDR account. Refuses as `signUp`. */
 export async function signUpOrganization(
   em: EntityManager,
   input: SignUpOrganizationInput,
 ): Promise<{ organization: Organization; admin: User; accountId: string }> {
   refuseGuessable(input.admin.password, input.admin.email, 'admin.password');
+  await refuseManySignUps(em, input.origin);
   const passwordHash = await hashPassword(input.admin.password);
   const { requestId } = input;
   return em.transactional(async (tx) => {
+    await countSignUp(tx, input.origin);
     const organization = tx.create(Organization, {
       id: newId(),
       name: input.name,
@@ -40,17 +45,19 @@ export async function signUpOrganization(
     });
     await tx.flush();
     const role = await getDefaultRole(tx, 'organization_admin');
-    const admin = await createUser(tx, {
-      email: input.admin.email,
-      name: input.admin.name,
-      userType: 'organization',
-      organizationId: organization.id,
-      roleId: role.id,
-      status: 'active',
-      passwordHash,
-      actorId: null,
-      requestId,
-    });
+    const admin = await withFieldNames({ email: 'admin.email' }, () =>
+      createUser(tx, {
+        email: input.admin.email,
+        name: input.admin.name,
+        userType: 'organization',
+        organizationId: organization.id,
+        roleId: role.id,
+        status: 'active',
+        passwordHash,
+        actorId: null,
+        requestId,
+      }),
+    );
     await recordEvent(tx, {
       event: 'RESOURCE_CREATED',
       resourceType: 'organization',

@@ -12,6 +12,7 @@ import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import type { Config } from '../config.ts';
 import { budgets } from '../shared/budgets.ts';
 import { DomainError } from '../shared/errors.ts';
+import { attachment } from './attachment.ts';
 
 /** What storage knows of an object. */
 export interface StoredObject {
@@ -99,7 +100,7 @@ export function openStorage(config: Config): Storage {
       const command = new GetObjectCommand({
         Bucket,
         Key: key,
-        ResponseContentDisposition: `attachment; filename="${fileName}"`,
+        ResponseContentDisposition: attachment(fileName),
       });
       return getSignedUrl(signer, command, { expiresIn: lifetimeSeconds });
     },

@@ -139,6 +139,7 @@ export const documentedAccess: Record<string, DocumentedAccess> = {
   'DELETE /v1/saving-circles/:': needs('delete-saving-circle'),
   'POST /v1/saving-circles/:/cancel': needs('delete-saving-circle', ofPlatform),
   'GET /v1/saving-circles/:/draw': needs('read-saving-circle'),
+  'GET /v1/saving-circles/:/contributions': needs('read-saving-circle'),
   'GET /v1/summary/saving-circles': needs('read-saving-circle', ofAdmins),
   // decisions 7
   'GET /v1/documents/:/public': anyone,

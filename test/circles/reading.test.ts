@@ -175,6 +175,28 @@ describe('GET /v1/saving-circles/:id', () => {
   });
 });
 
+describe('GET /v1/saving-circles/:id/contributions', () => {
+  const read = (as: BuiltUser, id: string, query = '') =>
+    stack.get(`${path}/${id}/contributions${query}`, { token: as.token });
+
+  it('never shows a member what others contributed; the creator and platform read all, strangers none', async () => {
+    const { id, creator, members } = await buildActiveCircle(stack, 3);
+    const [, second, third] = members as [BuiltUser, BuiltUser, BuiltUser];
+    const { message: _, ...first } = (await contribute(stack, creator, id)).body;
+    const { message: __, ...own } = (await contribute(stack, second, id)).body;
+    expect((await read(second, id)).body).toEqual({
+      message: expect.any(String),
+      data: { items: [own], page: 1, limit: 10, total: 1 },
+    });
+    expect((await read(third, id)).body.data).toMatchObject({ items: [], total: 0 });
+    for (const as of [creator, platform]) {
+      expect((await read(as, id)).body.data).toMatchObject({ items: [own, first], total: 2 });
+    }
+    expect((await read(creator, id, `?after=${own.id}`)).body.data.items).toEqual([first]);
+    expect([(await read(stranger, id)).status, (await read(creator, unknown)).status]).toEqual([403, 404]);
+  });
+});
+
 describe('GET /v1/saving-circles/:id/draw', () => {
   const draw = async (as: BuiltUser, id: string) => stack.get(`${path}/${id}/draw`, { token: as.token });
   const sha256 = (text: string) => createHash('sha256').update(text, 'utf8').digest('hex');

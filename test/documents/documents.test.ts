@@ -126,7 +126,7 @@ describe('GET /v1/documents/:id/view-url (read-document)', () => {
     const viewed = await fetch(body.view_url);
     expect([viewed.status, viewed.headers.get('content-disposition')]).toEqual([
       200,
-      `attachment; filename="image-${id}.png"`,
+      'attachment; filename="picture.txt"',
     ]);
     expect(Buffer.from(await viewed.arrayBuffer())).toEqual(png);
   });

@@ -66,6 +66,7 @@ describe('POST /v1/documents/upload (upload-document)', () => {
         visibility: 'public',
         category_id: null,
         public_url: `${stack.url}/v1/documents/${body.id}/public`,
+        file_name: 'picture.txt',
         content_type: 'image/png',
         size_bytes: png.length,
         sha256: sha256(png),
@@ -103,6 +104,58 @@ describe('POST /v1/documents/upload (upload-document)', () => {
     ['what nobody knows', Buffer.from('just words'), 'application/octet-stream'],
   ])('finds the type of %s by its content, whatever the part says', async (_, content, type) => {
     expect((await send(stack, user, [...fieldsOf(product), file(content)])).body.content_type).toBe(type);
+  });
+
+  const disposition = async (id: string) => {
+    const { body } = await stack.get(`/v1/documents/${id}/view-url`, { token: user.token });
+    const served = await fetch(body.view_url);
+    return [served.headers.get('content-disposition'), served.headers.get('content-type')];
+  };
+
+  it.each([
+    ['receipt 1.png', 'receipt 1.png', 'attachment; filename="receipt 1.png"'],
+    [
+      'Kuitansi “Idulfitri” 100%.png',
+      'Kuitansi “Idulfitri” 100%.png',
+      `attachment; filename="Kuitansi _Idulfitri_ 100_.png"; filename*=UTF-8''Kuitansi%20%E2%80%9CIdulfitri%E2%80%9D%20100%25.png`,
+    ],
+    ['scan (1).png', 'scan (1).png', 'attachment; filename="scan (1).png"'],
+    ['C:\\Users\\me\\scan.png', 'scan.png', 'attachment; filename="scan.png"'],
+    ['../../etc/passwd', 'passwd', 'attachment; filename="passwd"'],
+    ['a\u202egnp.exe', 'agnp.exe', 'attachment; filename="agnp.exe"'],
+  ])('keeps the file name %j, shows it and serves the file under it', async (fileName, shown, header) => {
+    const { body } = await send(stack, user, [...fieldsOf(product), { ...file(), fileName }]);
+    expect([body.file_name, await disposition(body.id)]).toEqual([shown, [header, 'image/png']]);
+    const registered = { url: body.url, document_type: 'receipt' };
+    expect((await stack.post('/v1/documents', registered, { token: user.token })).body.document.file_name).toBe(shown);
+    const [row] = await stack.em().execute('select * from documents where id = ?', [body.id]);
+    expect(JSON.stringify(row)).not.toContain(shown);
+  });
+
+  it('cuts a file name of a thousand characters to 255 with its extension, and has none where none was sent', async () => {
+    const long = await send(stack, user, [...fieldsOf(product), { ...file(), fileName: `${'é'.repeat(996)}.png` }]);
+    expect(long.body.file_name).toBe(`${'é'.repeat(251)}.png`);
+    const none = await send(stack, user, [...fieldsOf(product), { name: 'file', type: 'image/png', content: png }]);
+    expect([none.status, none.body.file_name]).toEqual([201, null]);
+  });
+
+  const page = '<!doctype html><script>alert(1)</script>';
+  const picture = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>';
+  it.each([
+    ['text/plain', 'Terima kasih 🌙', 'text/plain'],
+    ['Text/CSV; charset=utf-8', 'a,b\r\n1,2\r\n', 'text/csv'],
+    ['text/markdown', '# Report', 'text/markdown'],
+    ['text/csv', Buffer.from([0x61, 0x00, 0x2c]), 'application/octet-stream'],
+    ['text/plain', Buffer.from([0x61, 0xff, 0xfe, 0x2c]), 'application/octet-stream'],
+    ['text/html', page, 'application/octet-stream'],
+    ['image/svg+xml', picture, 'application/octet-stream'],
+    ['text/xml', picture, 'application/octet-stream'],
+    ['text/javascript', 'alert(1)', 'application/octet-stream'],
+    ['text/plain', page, 'text/plain'],
+    ['text/plain', png, 'image/png'],
+  ])('never serves as a page what is sent as %s: %j is %s', async (type, content, expected) => {
+    const { body } = await send(stack, user, [...fieldsOf(product), { ...file(content), type }]);
+    expect([body.content_type, (await disposition(body.id))[1]]).toEqual([expected, expected]);
   });
 
   it('takes a file part that names no type, before its fields, and fields that name one', async () => {

@@ -87,6 +87,19 @@ describe('Users who were only invited', () => {
     expect((await invite(admin, again)).status).toBe(201);
   });
 
+  it('are never changed by a new invitation without an event that says what', async () => {
+    const { user } = await invited(admin, { user_type: 'individual' });
+    const again = { email: user.email, user_type: 'individual' };
+    const told = () =>
+      stack
+        .em()
+        .execute("select actor_id, data from events where event = 'RESOURCE_UPDATED' and resource_id = ?", [user.id]);
+    expect((await invite(admin, again)).status).toBe(201);
+    expect(await told()).toEqual([]);
+    expect((await invite(admin, { ...again, name: 'Renamed' })).status).toBe(201);
+    expect(await told()).toEqual([{ actor_id: admin.id, data: { changed: ['name'] } }]);
+  });
+
   it('never lose a role by being invited anew to who does not hold its permissions', async () => {
     const ownId = String(admin.organizationId);
     const strong = await buildRole(stack, { organizationId: ownId, permissions: ['manage-product'] });

@@ -156,7 +156,7 @@ describe('Signing up', () => {
         (await stack.em().execute<{ n: string }[]>('select count(*) as n from organizations'))[0]?.n;
       const before = await count();
       const { status, body } = await stack.post('/v1/organizations/signup', { ...organization(), admin: first.admin });
-      expect([status, body.message]).toEqual([400, 'email: there is a user with this address already']);
+      expect([status, body.message]).toEqual([400, 'admin.email: there is a user with this address already']);
       expect(await count()).toBe(before);
     });
 

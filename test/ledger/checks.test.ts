@@ -159,6 +159,10 @@ const corruptions: [view: string, sql: string][] = [
   ],
   ['check_transaction_counts', "insert into transaction_counts values ('investment', 'price', 3, 1)"],
   [
+    'check_transaction_receivers',
+    `insert into transaction_receivers values ('${user}', '${newId()}', now(), 'donation', 'price', '${newId()}')`,
+  ],
+  [
     'check_transaction_organizations',
     `insert into transaction_organizations values ('${newId()}', '${newId()}', now(), '${user}', 'investment', 'price', '${newId()}')`,
   ],

@@ -1,9 +1,11 @@
+import { buildCause } from '../causes/build-cause.ts';
 import {
   type BuiltUser,
   buildIndividual,
   buildOrganization,
   buildOrganizationAdmin,
   buildPlatformAdmin,
+  buildSuperAdmin,
 } from '../support/build.ts';
 import { buildProduct } from '../support/build-targets.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
@@ -185,5 +187,39 @@ describe('GET /v1/transactions/:id', () => {
     expect((await read(productId)).status).toBe(404);
     expect((await read('none')).status).toBe(400);
     expect((await read(paid[0] ?? '', admin.token)).status).toBe(200);
+  });
+});
+
+describe('GET /v1/transactions of a receiver', () => {
+  it('shows the donations to an account among its own rows, never who gave, with totals and pages that agree', async () => {
+    const receiver = await buildIndividual(stack, { balance: '1000' });
+    const cause = await buildCause(stack, receiver, await buildSuperAdmin(stack));
+    const donate = (user: BuiltUser) => payFrom(user, cause, 'charitable_cause_donate');
+    const donor = await buildIndividual(stack, { balance: '1000' });
+    const received = [await donate(donor), await donate(donor)];
+    const own = await payFrom(receiver, productId);
+    received.push(await donate(donor));
+    const [first, second, third] = received as [string, string, string];
+    const all = [third, own, second, first];
+    const { body } = await list('', receiver.token);
+    expect([idsOf(body), body.data.count]).toEqual([all, 4]);
+    const seen = body.data.transactions.map(({ user_id, created_by }: Record<string, unknown>) => [
+      user_id,
+      created_by,
+    ]);
+    expect(seen).toEqual([
+      [null, null],
+      [receiver.id, receiver.id],
+      [null, null],
+      [null, null],
+    ]);
+    expect(idsOf((await list('?page=2&limit=2', receiver.token)).body)).toEqual([second, first]);
+    expect(idsOf((await list(`?after=${own}&limit=1`, receiver.token)).body)).toEqual([second]);
+    expect(idsOf((await list('?order=asc', receiver.token)).body)).toEqual([...all].reverse());
+    expect((await list('?reference_type=donation', receiver.token)).body.data.count).toBe(3);
+    const detail = await stack.get(`/v1/transactions/${first}`, { token: receiver.token });
+    expect(detail.body.data.transaction).toMatchObject({ id: first, user_id: null, created_by: null });
+    expect((await stack.get(`/v1/transactions/${first}`, { token: payer.token })).status).toBe(403);
+    expect((await list('', donor.token)).body.data.transactions[0].user_id).toBe(donor.id);
   });
 });

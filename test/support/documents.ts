@@ -111,8 +111,8 @@ export interface WireUpload {
   sizeBytes: number;
   /** Stops after this much of the content. */
   stopAfterBytes?: number;
-  /** What happens there: the connection is destroyed, half-closed, or nothing more is sent. */
-  stopBy?: 'destroy' | 'end' | 'stall';
+  /** What happens there: the connection is destroyed (also once a promise is fulfilled), half-closed, or stalls. */
+  stopBy?: 'destroy' | 'end' | 'stall' | Promise<void>;
   /** Content-Length, or chunks without one. */
   chunked?: boolean;
 }
@@ -162,7 +162,8 @@ export async function uploadOverWire(
     await piece(`\r\n${tail}`);
     if (chunked) await write('0\r\n\r\n');
   }
-  if (stopBy === 'destroy') socket.destroy();
+  if (stopBy instanceof Promise) await Promise.race([stopBy, closed]);
+  if (stopBy === 'destroy' || stopBy instanceof Promise) socket.destroy();
   if (stopBy === 'end') socket.end();
   await closed;
   const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(text)?.[1] ?? Number.NaN);

@@ -1,0 +1,23 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { findPage, type ListWindow } from '../find-page.ts';
+import type { Caller } from '../identity/caller.ts';
+import { refuse } from '../shared/errors.ts';
+import { mayManageCircle } from './circle-access.ts';
+import { CircleContribution } from './circle-contribution.entity.ts';
+import { belongsTo, findCircle } from './find-circle.ts';
+import { refuseUnknownCircle } from './lock-circle.ts';
+
+/**
+ * A page of the contributions to a circle, newest first, and the number of all: a member's own, for its creator and
+ * admins everybody's. Refuses with NOT_FOUND, and with FORBIDDEN who is none of them.
+ */
+export async function listContributions(
+  em: EntityManager,
+  caller: Caller,
+  { circleId, ...window }: ListWindow & { circleId: string },
+): Promise<{ items: CircleContribution[]; total: number }> {
+  const circle = (await findCircle(em, circleId)) ?? refuseUnknownCircle();
+  if (!(await belongsTo(em, caller, circle))) refuse('FORBIDDEN', 'id: you are not a member of this saving circle');
+  const own = mayManageCircle(caller, circle) ? {} : { user_id: caller.userId };
+  return findPage(em, CircleContribution, { saving_circle_id: circleId, ...own }, window);
+}

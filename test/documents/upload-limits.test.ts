@@ -1,0 +1,76 @@
+import { type BuiltUser, buildIndividual } from '../support/build.ts';
+import { buildTransaction, nothing, png, upload, uploadOverWire, whatIsLeft } from '../support/documents.ts';
+import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+
+let stack: Stack;
+beforeAll(async () => {
+  const limits = { UPLOADS_PER_USER: '2', UPLOADS_IN_ALL: '3', STORED_BYTES_PER_USER: String(2 * png.length + 1) };
+  stack = await startStack({ env: limits });
+});
+afterAll(() => stack.stop());
+afterEach(() => expectChecksEmpty(stack));
+
+const build = async () => {
+  const user = await buildIndividual(stack);
+  return { user, product: await buildTransaction(stack, user) };
+};
+/** Keeps an upload under way until it is ended; one that is refused, as another holds its slot, is begun again. */
+function hold({ user, product }: { user: BuiltUser; product: string }) {
+  const { promise: over, resolve } = Promise.withResolvers<void>();
+  let isOver = false;
+  const end = () => {
+    isOver = true;
+    resolve();
+  };
+  const keep = async () => {
+    const wire = { productId: product, sizeBytes: 400_000, stopAfterBytes: 300_000, stopBy: over };
+    while (!isOver) await uploadOverWire(stack, user, wire);
+  };
+  return { end, ended: keep() };
+}
+
+/** An upload that is refused for its type when it is not refused before. */
+const poem =
+  ({ user, product }: { user: BuiltUser; product: string }) =>
+  () =>
+    upload(stack, user, product, { document_type: 'poem' });
+const isTooMany = ({ status }: { status: number }) => status === 429;
+
+describe('Uploads at once', () => {
+  it('are never more than a user and the process may have: what is beyond is a 429 that leaves nothing', async () => {
+    const [first, second, third] = [await build(), await build(), await build()];
+    const under = [hold(first), hold(first)];
+    const own = await eventually(poem(first), isTooMany);
+    expect([own.headers.get('retry-after'), own.body.message]).toEqual(['5', expect.stringContaining('2')]);
+    under.push(hold(second));
+    await eventually(poem(third), isTooMany);
+    expect((await upload(stack, third.user, third.product)).headers.get('retry-after')).toBe('5');
+    expect(await whatIsLeft(stack, third.user)).toEqual(nothing);
+    for (const { end } of under) end();
+    await Promise.all(under.map(({ ended }) => ended));
+    for (const { user, product } of [first, third]) {
+      await eventually(
+        () => upload(stack, user, product),
+        ({ status }) => status === 201,
+      );
+    }
+  });
+});
+
+describe('Bytes of files of a user', () => {
+  it('are never more than the limit, also by uploads at once; what is beyond is a 400 that leaves nothing', async () => {
+    const { user, product } = await build();
+    const kept = await upload(stack, user, product);
+    const body = { url: kept.body.url, document_type: 'image' };
+    expect((await stack.post('/v1/documents', body, { token: user.token })).status).toBe(201);
+    const two = await Promise.all([upload(stack, user, product), upload(stack, user, product)]);
+    expect(two.map(({ status }) => status).sort()).toEqual([201, 400]);
+    const refused = two.find(({ status }) => status === 400);
+    const message = `file: your files have ${2 * png.length} bytes already; at most ${2 * png.length + 1} are kept for a user`;
+    expect(refused?.body.message).toBe(message);
+    expect(await whatIsLeft(stack, user)).toEqual({ objects: 2, documents: 3, uploads: 0, files: 0 });
+    const id = two.find(({ status }) => status === 201)?.body.id;
+    expect((await stack.delete(`/v1/documents/${id}`, undefined, { token: user.token })).status).toBe(200);
+    expect((await upload(stack, user, product)).status).toBe(201);
+  });
+});
