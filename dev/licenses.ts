@@ -75,9 +75,10 @@ export const refusedOf = (list: readonly Licensed[]): Licensed[] => list.filter(
 export function billOfMaterials(): unknown {
   const args = ['sbom', '--sbom-format', 'cyclonedx', '--package-lock-only'];
   const npm = process.env.npm_execpath;
+  const program = npm ? process.execPath : 'npm';
+  const first = npm ? [npm] : [];
   const cwd = join(import.meta.dirname, '..');
-  const options = { cwd, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024, stdio: ['ignore', 'pipe', 'inherit'] } as const;
-  return JSON.parse(npm ? execFileSync(process.execPath, [npm, ...args], options) : execFileSync('npm', args, options));
+  return JSON.parse(execFileSync(program, [...first, ...args], { cwd, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 }));
 }
 
 if (import.meta.main) {
