@@ -1,6 +1,11 @@
 # One image for API, worker, migrations and commands; what runs is the command (docker-compose.yml shows each).
 # The last stage is the product; `--target development` has the stand-ins as well, for the sandbox provider.
-FROM node:24-bookworm-slim AS base
+#
+# Every stage starts from NODE_IMAGE. The tag moves; a release pins what it was tested with by its digest, which only a
+# registry can tell (`docker buildx imagetools inspect node:24-bookworm-slim`), so none is written here:
+#   docker build --build-arg NODE_IMAGE=node:24-bookworm-slim@sha256:... .
+ARG NODE_IMAGE=node:24-bookworm-slim
+FROM ${NODE_IMAGE} AS base
 RUN apt-get update \
   && apt-get install --yes --no-install-recommends ca-certificates \
   && rm -rf /var/lib/apt/lists/*
@@ -26,6 +31,7 @@ COPY src src
 COPY workflows workflows
 COPY activities activities
 COPY --from=development /app/dist dist
+# Nothing is written outside /tmp: run it with a read-only root, without capabilities (docker-compose.yml does).
 USER node
 EXPOSE 3000
 STOPSIGNAL SIGTERM

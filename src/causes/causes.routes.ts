@@ -64,6 +64,7 @@ room.get(
       discover: discoverFlag(),
     }),
     answers: { 200: z.object({ message, charitable_causes: z.array(ListedCauseAnswer), ...pageFields }) },
+    refusals: [404],
   },
   async ({ em, caller, query }) => {
     const { rows, total } = await listCauses(em, caller, query);

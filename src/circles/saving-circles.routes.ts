@@ -91,6 +91,7 @@ room.get(
       discover: discoverFlag(),
     }),
     answers: { 200: z.object({ message, saving_circles: z.array(ListedCircleAnswer), ...pageFields }) },
+    refusals: [404],
   },
   async ({ em, caller, query }) => {
     const { circles, total } = await listCircles(em, caller, query);

@@ -130,7 +130,8 @@ export const discoverFlag = () =>
     .transform((value) => value === 'true')
     .optional()
     .meta({
-      override: { type: 'boolean' },
+      // The words of the query, as a client's boolean.
+      override: { type: 'boolean', enum: [true, false] },
       description: 'What is open to everybody, of the platform and of every organization, without private fields.',
     });
 

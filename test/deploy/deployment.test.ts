@@ -69,6 +69,12 @@ const Service = z.looseObject({
   healthcheck: z.looseObject({ test: z.array(z.string()) }).optional(),
   restart: z.string(),
   volumes: z.array(z.string()).default([]),
+  user: z.string().optional(),
+  read_only: z.boolean().default(false),
+  cap_drop: z.array(z.string()).default([]),
+  cap_add: z.array(z.string()).default([]),
+  security_opt: z.array(z.string()).default([]),
+  tmpfs: z.array(z.string()).default([]),
 });
 const Compose = z.looseObject({
   services: z.record(z.string(), Service.extend({ image: z.string().optional() })),
@@ -110,10 +116,10 @@ describe('Every environment variable', () => {
 
   it('that docker compose asks for is in .env.example', () => {
     const text = read('docker-compose.yml');
-    const images = ['TEMPORAL_VERSION', 'TEMPORAL_UI_VERSION', 'TEMPORAL_UI_PORT', 'VERSITYGW_VERSION', 'S3_PORT'];
     const asked = new Set([...text.matchAll(/(?<!\$)\$\{([A-Z0-9_]+)/g)].map(([, name = '']) => name));
-    const known = [...exampleVariables(), ...images];
-    expect([...asked].filter((name) => !known.includes(name))).toEqual([]);
+    const known = [...exampleVariables(), 'TEMPORAL_UI_PORT', 'S3_PORT'];
+    expect([...asked].filter((name) => name.endsWith('_IMAGE')).length).toBeGreaterThan(5);
+    expect([...asked].filter((name) => !known.includes(name) && !name.endsWith('_IMAGE'))).toEqual([]);
   });
 
   it('of Kubernetes is known, and each is given to API and worker', () => {
@@ -163,6 +169,33 @@ describe('docker-compose.yml', () => {
       mounts.map((mount) => mount.split(':')[0]),
     );
     expect(mounted.toSorted()).toEqual(Object.keys(volumes).toSorted());
+  });
+});
+
+describe('docker-compose.yml confines', () => {
+  const writesItsRoot = ['temporal', 'temporal-ui'];
+
+  it('every service: no new privileges, no capabilities, and a read-only root with a /tmp of its own', () => {
+    for (const [name, service] of Object.entries(compose().services)) {
+      expect([name, service.cap_drop, service.security_opt]).toEqual([name, ['ALL'], ['no-new-privileges:true']]);
+      expect([name, service.cap_add.length > 0]).toEqual([name, name === 'postgresql']);
+      expect([name, service.read_only]).toEqual([name, !writesItsRoot.includes(name)]);
+      if (service.read_only) expect([name, service.tmpfs]).toEqual([name, expect.arrayContaining(['/tmp'])]);
+    }
+  });
+
+  it('our own to a user that is not root', () => {
+    const { services } = compose();
+    for (const name of ['api', 'worker', 'migrate', 'sandbox'])
+      expect([name, services[name]?.user]).toEqual([name, 'node']);
+  });
+
+  it('its images to names that a deployment can pin by digest', () => {
+    for (const [name, { image }] of Object.entries(compose().services)) {
+      if (image !== undefined && image !== 'amanah')
+        expect([name, image]).toEqual([name, expect.stringMatching(/^\$\{\w+_IMAGE:-[^}]+\}$/)]);
+    }
+    expect(read('Dockerfile')).toMatch(/^ARG NODE_IMAGE=\S+\nFROM \$\{NODE_IMAGE\} AS base$/m);
   });
 });
 

@@ -1,4 +1,4 @@
-"""Hooks for schemathesis: a login for people, a key and a signature for partners, the token of the provider."""
+"""Hooks for schemathesis: one kind of caller for a run, a person, a partner or nobody."""
 
 import hashlib
 import hmac
@@ -13,14 +13,26 @@ with open(os.environ["FUZZ_CREDENTIALS"], encoding="utf-8") as file:
     credentials = json.load(file)
 
 
+# One of the demo logins, "partner" (by key and signature everywhere) or "nobody" (no credentials at all).
+caller = os.environ["FUZZ_CALLER"]
+
+
+def sign_as_partner(request):
+    body = request.body or b""
+    raw = body.encode() if isinstance(body, str) else body
+    secret = credentials["partner"]["signing_secret"].encode()
+    request.headers["Authorization"] = "Bearer " + credentials["partner"]["api_key"]
+    request.headers["x-partner-signature"] = hmac.new(secret, raw, hashlib.sha256).hexdigest()
+
+
 class Caller(requests.auth.AuthBase):
-    """Signs a request in, by the prefix of its path, with the very bytes that are sent."""
+    """Signs a request in with the very bytes that are sent."""
 
     def __init__(self):
         self.token = None
 
     def log_in(self):
-        user = credentials["platform_super_admin"]
+        user = credentials[caller]
         answer = requests.post(
             credentials["urls"]["api"] + "/v1/auth/login",
             json={"email": user["email"], "password": user["password"]},
@@ -30,15 +42,12 @@ class Caller(requests.auth.AuthBase):
         return answer.json()["data"]["access_token"]
 
     def __call__(self, request):
-        path = urlsplit(request.url).path
-        if path.startswith("/v1/partners/"):
-            body = request.body or b""
-            raw = body.encode() if isinstance(body, str) else body
-            secret = credentials["partner"]["signing_secret"].encode()
-            request.headers["Authorization"] = "Bearer " + credentials["partner"]["api_key"]
-            request.headers["x-partner-signature"] = hmac.new(secret, raw, hashlib.sha256).hexdigest()
-        elif path.startswith("/v1/gateway/callbacks/"):
-            request.headers["x-callback-token"] = credentials["gateway_callback_token"]
+        if caller == "nobody":
+            return request
+        if caller == "partner":
+            sign_as_partner(request)
+            if urlsplit(request.url).path.startswith("/v1/gateway/callbacks/"):
+                request.headers["x-callback-token"] = credentials["gateway_callback_token"]
         else:
             self.token = self.token or self.log_in()
             request.headers["Authorization"] = "Bearer " + self.token
@@ -50,11 +59,13 @@ schemathesis.auth.set_from_requests(Caller())
 
 # What the fuzzer made itself, by the path of its collection: later calls meet real things, and never the demo data.
 made = {}
-organization = credentials["organization_admin"]
+owner = credentials.get(caller) if caller not in ("partner", "nobody") else None
+if owner is None or owner["account_id"] is None:
+    owner = credentials["organization_admin"]
 known = {
-    "account_id": organization["account_id"],
-    "source_account_id": organization["account_id"],
-    "organization_id": organization["organization_id"],
+    "account_id": owner["account_id"],
+    "source_account_id": owner["account_id"],
+    "organization_id": credentials["organization_admin"]["organization_id"],
 }
 
 

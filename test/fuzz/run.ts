@@ -1,20 +1,39 @@
 /**
- * `npm run test:fuzz`: schemathesis, all its checks, over `/openapi.json` of a stack that is started for it. It is kept
- * in the user's cache (Python and pip are needed). `FUZZ_EXAMPLES` says how many examples each operation gets (20);
- * further arguments go to schemathesis, e.g. `-- --include-path /v1/partners/quotes`.
+ * `npm run test:fuzz`: schemathesis, all its checks, over `/openapi.json` of a stack that is started for it, once as each
+ * kind of caller. It is kept in the user's cache (Python and pip are needed). `--examples 3` says how many examples each
+ * operation gets (50), `--callers partner,nobody` who calls (all); further arguments go to schemathesis, e.g.
+ * `-- --include-path /v1/partners/quotes`.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { userCacheDirectory } from '../../dev/user-cache.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const version = '4.32.5';
 const environment = join(userCacheDirectory(), 'fuzz');
 const tool = join(environment, 'bin', 'schemathesis');
-const examples = process.env.FUZZ_EXAMPLES ?? '20';
+/** Of hooks.py; the partner signs everything that it sends. */
+const everybody = ['platform_super_admin', 'platform_admin', 'organization_admin', 'individual', 'partner', 'nobody'];
+const own = ['--examples', '--callers'];
+const given = process.argv.slice(2);
+const isOwn = (_: string, index: number) =>
+  own.some(
+    (option) => given[index]?.startsWith(`${option}=`) || given[index] === option || given[index - 1] === option,
+  );
+const { values } = parseArgs({
+  args: given.filter(isOwn),
+  options: {
+    examples: { type: 'string', default: '50' },
+    callers: { type: 'string', default: everybody.join(',') },
+  },
+});
+const callers = values.callers.split(',');
+const unknown = callers.filter((caller) => !everybody.includes(caller));
+if (unknown.length > 0) throw new Error(`--callers: ${unknown.join(', ')} is none of ${everybody.join(', ')}`);
 /** These may take the fuzzer's own token or login from it, so they come last, in a run of their own. */
 const last = [
   '/v1/auth/login',
@@ -72,7 +91,7 @@ try {
     '--generation-with-security-parameters',
     'false',
     '--max-examples',
-    examples,
+    values.examples,
     '--no-color',
   ];
   const env = {
@@ -81,16 +100,18 @@ try {
     SCHEMATHESIS_HOOKS: 'hooks',
     PYTHONPATH: import.meta.dirname,
   };
-  const fuzz = async (paths: string[]) => {
-    const fuzzer = spawn(tool, [...common, ...paths], { env, stdio: 'inherit', cwd: directory });
+  const fuzz = async (caller: string, paths: string[]) => {
+    process.stdout.write(`\nAs ${caller}: ${paths.join(' ')}\n`);
+    const asCaller = { ...env, FUZZ_CALLER: caller };
+    const fuzzer = spawn(tool, [...common, ...paths], { env: asCaller, stdio: 'inherit', cwd: directory });
     const [code] = await once(fuzzer, 'exit');
     process.exitCode = process.exitCode || (code ?? 1);
   };
-  const chosen = process.argv.slice(2);
-  if (chosen.length > 0) await fuzz(chosen);
-  else {
-    await fuzz(last.flatMap((path) => ['--exclude-path', path]));
-    for (const path of last) await fuzz(['--include-path', path]);
+  const chosen = given.filter((argument, index) => !isOwn(argument, index));
+  const all = last.flatMap((path) => ['--exclude-path', path]);
+  for (const caller of callers) await fuzz(caller, chosen.length > 0 ? chosen : all);
+  if (chosen.length === 0) {
+    for (const caller of callers) for (const path of last) await fuzz(caller, ['--include-path', path]);
   }
 } finally {
   await stop();

@@ -15,6 +15,7 @@ interface Operation {
   description: string;
   tags: string[];
   security: object[];
+  parameters?: { name: string; schema: { type?: string; enum?: unknown[] } }[];
   requestBody?: { content: Record<string, Media> };
   responses: Record<string, { description: string; content?: Record<string, Media> }>;
 }
@@ -37,6 +38,21 @@ const operations = routes.map((route) => {
 });
 
 describe('The OpenAPI document', () => {
+  it('never lists a value for a parameter that its own type forbids', () => {
+    const wrong = operations.flatMap(({ operation, name }) =>
+      (operation.parameters ?? [])
+        .filter(({ schema }) => schema.type === 'boolean' && schema.enum?.some((value) => typeof value !== 'boolean'))
+        .map((parameter) => `${name}: ${parameter.name}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('documents the 404 of a list that is filtered by an account that is not there', () => {
+    for (const path of ['/v1/charitable-causes', '/v1/saving-circles']) {
+      expect(Object.keys(document.paths[path]?.get?.responses ?? {})).toContain('404');
+    }
+  });
+
   it('describes every route, under an id of its own and a tag that is described', () => {
     expect(document.openapi).toBe('3.1.0');
     const ids = operations.map(({ operation }) => operation.operationId);

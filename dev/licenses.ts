@@ -1,0 +1,90 @@
+/**
+ * `npm run licenses`: the licence of every dependency, from the bill of materials that npm itself makes of the lock
+ * file (no network); ends with 1 when one is not on the allow list. `npm run sbom` keeps the bill itself.
+ */
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { z } from 'zod';
+
+const License = z.union([
+  z.object({ license: z.object({ id: z.string() }) }).transform(({ license }) => license.id),
+  z.object({ license: z.object({ name: z.string() }) }).transform(({ license }) => license.name),
+  z.object({ expression: z.string() }).transform(({ expression }) => expression),
+]);
+const Bill = z.object({
+  components: z.array(z.object({ name: z.string(), version: z.string(), licenses: z.array(License).default([]) })),
+});
+
+export interface Licensed {
+  name: string;
+  version: string;
+  /** An SPDX id or expression; `undeclared` when the package names none. */
+  license: string;
+}
+
+/** Licences that ask for no more than a notice. */
+const allowed = new Set([
+  '0BSD',
+  'Apache-2.0',
+  'BlueOak-1.0.0',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'CC-BY-4.0',
+  'CC0-1.0',
+  'ISC',
+  'MIT',
+  'Unlicense',
+]);
+
+/** Packages that declare no licence in npm's own field, looked at one by one; a new version is to be looked at again. */
+const lookedAt: Record<string, string> = {
+  // The older field `licenses`, and the file LICENSE.
+  'busboy@1.6.0': 'MIT',
+  'streamsearch@1.1.0': 'MIT',
+  // The file Readme.md.
+  'humanize-number@0.0.2': 'MIT',
+  // The file LICENSE.
+  'unionfs@4.6.0': 'Unlicense',
+  // Nothing in the package; the file LICENSE of its repository, github.com/xendit/xendit-node.
+  'xendit-node@7.0.0': 'MIT',
+};
+
+/** What the lock file's dependencies are licensed under, by name; throws when npm's bill cannot be read. */
+export function licensesOf(bill: unknown): Licensed[] {
+  return Bill.parse(bill)
+    .components.map(({ name, version, licenses }) => ({
+      name,
+      version,
+      license: licenses.join(' AND ') || lookedAt[`${name}@${version}`] || 'undeclared',
+    }))
+    .toSorted((left, right) => left.name.localeCompare(right.name));
+}
+
+/** An expression is allowed when all that it joins with AND is, and of what it joins with OR one is. */
+function isAllowed(expression: string): boolean {
+  const inner = expression.replace(/[()]/g, '');
+  // Without brackets AND binds closer; with both in one expression it is refused, to be looked at.
+  if (/ AND /.test(inner) && / OR /.test(inner)) return false;
+  if (/ OR /.test(inner)) return inner.split(' OR ').some((id) => allowed.has(id));
+  return inner.split(' AND ').every((id) => allowed.has(id));
+}
+
+export const refusedOf = (list: readonly Licensed[]): Licensed[] => list.filter(({ license }) => !isAllowed(license));
+
+/** The bill of materials of the lock file (CycloneDX), made by npm. */
+export function billOfMaterials(): unknown {
+  const args = ['sbom', '--sbom-format', 'cyclonedx', '--package-lock-only'];
+  const npm = process.env.npm_execpath;
+  const program = npm ? process.execPath : 'npm';
+  const first = npm ? [npm] : [];
+  const cwd = join(import.meta.dirname, '..');
+  return JSON.parse(execFileSync(program, [...first, ...args], { cwd, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 }));
+}
+
+if (import.meta.main) {
+  const list = licensesOf(billOfMaterials());
+  for (const { name, version, license } of list) process.stdout.write(`${name}@${version}\t${license}\n`);
+  const refused = refusedOf(list);
+  for (const { name, version, license } of refused) process.stderr.write(`${name}@${version} is ${license}: refused\n`);
+  process.exitCode = refused.length > 0 ? 1 : 0;
+}

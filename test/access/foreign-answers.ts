@@ -1,0 +1,59 @@
+import type { Ids } from './matrix-things.ts';
+
+/** Valid bodies, so that what is refused is refused for whose it is; parameters are written `:`. */
+const bodies: Record<string, (ids: Ids) => object> = {
+  'PATCH /v1/acl/roles/:': () => ({ description: 'Changed' }),
+  'DELETE /v1/acl/roles/:/permissions': () => ({ permissions: ['read-account'] }),
+  'PATCH /v1/organizations/:': () => ({ phone_number: '+628123456789' }),
+  'PATCH /v1/addresses/:': () => ({ city: 'Ubud' }),
+  'PATCH /v1/documents/:': () => ({ document_type: 'image' }),
+  'PATCH /v1/documents/categories/:': () => ({ name: 'Changed' }),
+  'PATCH /v1/official-documents/:': () => ({ name_on_document: 'Budi' }),
+  'PATCH /v1/users/:': () => ({ status: 'active' }),
+  'POST /v1/accounts/:/transfers': ({ account_id = '' }) => ({ destination_account_id: account_id, amount: '1000' }),
+  'PATCH /v1/saving-goals/:': () => ({ name: 'Changed' }),
+  'PATCH /v1/products/:': () => ({ name: 'Changed' }),
+  'PATCH /v1/charitable-causes/:': () => ({ name: 'Changed' }),
+  'POST /v1/charitable-causes/:/assign-manager': ({ user_id = '' }) => ({ user_id }),
+  'PATCH /v1/saving-circles/:': () => ({ name: 'Changed' }),
+  'PATCH /v1/partner-accounts/:': () => ({ name: 'Changed' }),
+  'POST /v1/partner-accounts/:/keys': () => ({ permissions: ['read-gateway'] }),
+  'PUT /v1/partner-accounts/:/limits': () => ({
+    max_payout_amount: '1000',
+    max_daily_amount: '1000',
+    max_hourly_count: 1,
+  }),
+  'PUT /v1/partner-accounts/:/fees': () => ({ fees: [] }),
+  'POST /v1/partner-accounts/:/organizations': ({ organization_id = '' }) => ({ organization_id }),
+  'PUT /v1/partner-accounts/:/webhook': () => ({ url: 'http://127.0.0.1:9/hook', events: ['payment.failed'] }),
+};
+
+export const bodyOf = (name: string, ids: Ids): object => bodies[name]?.(ids) ?? {};
+
+/** Routes that belong to the owner alone: platform users are refused as others are. */
+const ofTheOwnerAlone = new Set([
+  'POST /v1/accounts/:/transfers',
+  'PATCH /v1/saving-goals/:',
+  'DELETE /v1/donations/subscriptions/:',
+  'PATCH /v1/charitable-causes/:',
+  'DELETE /v1/charitable-causes/:',
+  'POST /v1/charitable-causes/:/assign-manager',
+]);
+
+/**
+ * What the documents say of a thing that is missing or another's, behind the door: the status, or null when the caller
+ * reaches everybody's. An organization that is not the caller's is refused whether it exists or not: 403, and 401 to
+ * changes by all but the super admin.
+ */
+export function foreignStatus(
+  name: string,
+  kind: string,
+  which: 'absent' | 'foreign',
+  foreign: 403 | 404 | 'shared',
+): number | null {
+  if (name === 'PATCH /v1/organizations/:' && kind !== 'platform super admin') return 401;
+  if (name === 'GET /v1/organizations/:' && !kind.startsWith('platform')) return 403;
+  if (which === 'absent') return 404;
+  if (kind.startsWith('platform') && !ofTheOwnerAlone.has(name)) return null;
+  return foreign === 'shared' ? null : foreign;
+}

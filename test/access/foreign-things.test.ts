@@ -1,0 +1,203 @@
+import { rooms } from '../../src/app.ts';
+import type { Route } from '../../src/http/room.ts';
+import { newId } from '../../src/shared/ids.ts';
+import {
+  type BuiltUser,
+  buildIndividual,
+  buildOrganizationAdmin,
+  buildPlatformAdmin,
+  buildRole,
+  buildSuperAdmin,
+} from '../support/build.ts';
+import { type BuiltPartner, buildPartner, signature } from '../support/partner.ts';
+import { type Stack, startStack } from '../support/stack.ts';
+import { documentedAccess } from './documented-access.ts';
+import { bodyOf, foreignStatus } from './foreign-answers.ts';
+import { type Ids, type Owner, thingsOf } from './matrix-things.ts';
+
+/** A kind of caller: a person, a partner by its key, or nobody. */
+interface Caller {
+  kind: string;
+  user?: BuiltUser;
+  partner?: BuiltPartner;
+  permissions: ReadonlySet<string>;
+  userType?: 'platform' | 'organization' | 'individual';
+}
+
+const nameOf = ({ method, path }: Route): string => `${method.toUpperCase()} ${path.replace(/:\w+/g, ':')}`;
+const withIds = rooms
+  .flatMap(({ routes }) => routes)
+  // A type of documents is a word of a list, no id.
+  .filter(({ path }) => path.includes(':') && !path.endsWith('/:type'))
+  .map((route): [string, Route] => [nameOf(route), route]);
+
+let stack: Stack;
+let callers: Caller[];
+/** Whose things are foreign to all callers but the platform's: people with and without an organization. */
+let strangers: Owner[];
+/** Real ids for bodies. */
+let spare: Ids;
+let cases = 0;
+
+beforeAll(async () => {
+  stack = await startStack({ env: { LOG_LEVEL: 'error' } });
+  const [mine, other, third] = [await buildPartner(stack), await buildPartner(stack), await buildPartner(stack)];
+  const admin = await buildOrganizationAdmin(stack);
+  const people: [string, Caller['userType'], BuiltUser, string][] = [
+    ['platform super admin', 'platform', await buildSuperAdmin(stack), 'platform_super_admin'],
+    ['platform admin', 'platform', await buildPlatformAdmin(stack), 'platform_admin'],
+    ['organization admin', 'organization', admin, 'organization_admin'],
+    ['individual of the organization', 'individual', await member(admin), 'individual_user'],
+    ['independent individual', 'individual', await buildIndividual(stack), 'individual_user'],
+    ['admin of another organization', 'organization', await buildOrganizationAdmin(stack), 'organization_admin'],
+  ];
+  // Roles that hold everything, so that no missing permission stands in front of whose a thing is.
+  const every = [...(await permissionsOf('platform_super_admin'))];
+  const { name: role } = await buildRole(stack, { organizationId: String(admin.organizationId), permissions: every });
+  const { organizationId } = admin;
+  people.push(
+    [
+      'organization user with every permission',
+      'organization',
+      await buildOrganizationAdmin(stack, { organizationId, role }),
+      role,
+    ],
+    ['individual with every permission', 'individual', await buildIndividual(stack, { organizationId, role }), role],
+  );
+  callers = await Promise.all(
+    people.map(async ([kind, userType, user, role]) => ({
+      kind,
+      user,
+      ...(userType && { userType }),
+      permissions: await permissionsOf(role),
+    })),
+  );
+  const all = new Set(['collect-payment', 'read-gateway', 'request-payout']);
+  callers.push({ kind: 'partner', partner: mine, permissions: all });
+  callers.push({ kind: 'another partner', partner: other, permissions: all });
+  callers.push({ kind: 'nobody', permissions: new Set() });
+  const someone = await member(admin);
+  spare = { user_id: someone.id, organization_id: String(someone.organizationId) };
+  strangers = [
+    { user: await buildOrganizationAdmin(stack), partner: third },
+    { user: await buildIndividual(stack), partner: third },
+  ];
+});
+afterAll(async () => {
+  process.stdout.write(`The permission matrix called ${cases} cases of own, foreign and absent things.\n`);
+  await stack?.stop();
+});
+
+const member = ({ organizationId }: BuiltUser) => buildIndividual(stack, { organizationId });
+
+async function permissionsOf(role: string): Promise<Set<string>> {
+  const rows = await stack.em().execute<{ name: string }[]>(
+    `select p.name from permissions p join role_permissions rp on rp.permission_id = p.id
+       join roles r on r.id = rp.role_id where r.name = ?`,
+    [role],
+  );
+  return new Set(rows.map(({ name }) => name));
+}
+
+/** What the door answers by the documents alone, or null when it lets the caller in. */
+function doorStatus(name: string, { kind, user, userType, partner, permissions }: Caller): 401 | 403 | null {
+  const access = documentedAccess[name];
+  if (!access) throw new Error(`${name} is not documented`);
+  if (access.kind === 'open') return null;
+  if (access.kind === 'partner') return partner ? null : 401;
+  if (!user || !userType) return 401;
+  if (access.userTypes && !access.userTypes.includes(userType)) return 403;
+  if (access.role && kind !== 'platform super admin') return 403;
+  return access.permissions && !access.permissions.some((each) => permissions.has(each)) ? 403 : null;
+}
+
+async function call(route: Route, { user, partner }: Caller, ids: Ids): Promise<number> {
+  cases += 1;
+  const path = route.path.replace(/:(\w+)/g, (_, param: string) => ids[param] ?? newId());
+  const body = bodyOf(nameOf(route), { ...spare, ...ids });
+  const token = user?.token ?? partner?.apiKey;
+  const headers: Record<string, string> = partner ? { 'x-partner-signature': signature(partner.signingSecret) } : {};
+  const options = { ...(token === undefined ? {} : { token }), headers };
+  const { status } =
+    route.method === 'get' ? await stack.get(path, options) : await stack[route.method](path, body, options);
+  return status;
+}
+
+const absentIds = (route: Route): Ids => {
+  const { absent = newId } = thingsOf(route);
+  return Object.fromEntries([...route.path.matchAll(/:(\w+)/g)].map(([, param = '']) => [param, absent()]));
+};
+
+/** One caller after the other; what each was answered, as lines that name the caller. */
+async function answers(some: Caller[], ask: (caller: Caller) => Promise<unknown>): Promise<string[]> {
+  return Promise.all(some.map(async (caller) => `${caller.kind}: ${await ask(caller)}`));
+}
+
+describe('A thing that a route names by its id', () => {
+  it.each(withIds)('%s: what nobody has is missing to every kind of caller', async (name, route) => {
+    const wanted = await answers(
+      callers,
+      async (caller) => doorStatus(name, caller) ?? foreignStatus(name, caller.kind, 'absent', thingsOf(route).foreign),
+    );
+    expect(await answers(callers, (caller) => call(route, caller, absentIds(route)))).toEqual(wanted);
+  });
+
+  it.each(withIds.filter(([, route]) => thingsOf(route).foreign !== 'shared'))(
+    '%s: another’s is never read, changed or told apart',
+    async (name, route) => {
+      for (const owner of strangers) {
+        const isPersonal = owner.user.organizationId === null;
+        if (isPersonal && /^\/v1\/(organizations|acl|users\/invitations)/.test(route.path)) continue;
+        const ids = await thingsOf(route).make(stack, owner);
+        const restricted = callers.filter(
+          (caller) => foreignStatus(name, caller.kind, 'foreign', thingsOf(route).foreign) !== null,
+        );
+        const wanted = await answers(
+          restricted,
+          async (caller) =>
+            doorStatus(name, caller) ?? foreignStatus(name, caller.kind, 'foreign', thingsOf(route).foreign),
+        );
+        expect(await answers(restricted, (caller) => call(route, caller, ids))).toEqual(wanted);
+      }
+    },
+  );
+
+  it.each(withIds)('%s: the caller’s own is within reach, so that its refusals say something', async (name, route) => {
+    const [, , admin, , individual] = callers;
+    const [partner] = callers.filter((caller) => caller.partner);
+    const platform = callers[0];
+    for (const caller of [admin, individual, partner, platform]) {
+      if (!caller || doorStatus(name, caller) !== null) continue;
+      // Platform users own nothing: what they reach is others'.
+      const user = caller.user?.accountId ? caller.user : strangers[0]?.user;
+      const partnerOf = caller.partner ?? callers.find((each) => each.partner)?.partner;
+      if (!user || !partnerOf) throw new Error('the callers stand');
+      if (caller === platform && foreignStatus(name, caller.kind, 'foreign', thingsOf(route).foreign) !== null)
+        continue;
+      // A stranger's view of public documents, and organizations of who has none: nothing of one's own is behind them.
+      if (name === 'GET /v1/documents/:/public') continue;
+      if (caller === individual && /^\/v1\/organizations/.test(route.path)) continue;
+      const status = await call(route, caller, await thingsOf(route).make(stack, { user, partner: partnerOf }));
+      expect(`${caller.kind}: ${[401, 403, 404].includes(status) || status === 500 ? status : 'reached'}`).toBe(
+        `${caller.kind}: reached`,
+      );
+    }
+  });
+
+  it.each(withIds.filter(([, { path }]) => (path.match(/:/g)?.length ?? 0) > 1))(
+    '%s: what lies under another parent is missing under this one',
+    async (_, route) => {
+      const [superAdmin] = callers;
+      const partner = callers.find((each) => each.partner)?.partner;
+      if (!superAdmin || !strangers[0] || !partner) throw new Error('the callers stand');
+      const own = await thingsOf(route).make(stack, { user: strangers[0].user, partner });
+      const { id: _other, ...below } = await thingsOf(route).make(stack, strangers[0]);
+      expect(await call(route, superAdmin, { ...own, ...below })).toBe(404);
+    },
+  );
+
+  it('has a maker for every route: one without fails', () => {
+    expect(withIds.length).toBeGreaterThan(50);
+    expect(() => thingsOf({ method: 'get', path: '/v1/new-things/:id' })).toThrow('makes ids');
+  });
+});

@@ -1,0 +1,249 @@
+import type { Route } from '../../src/http/room.ts';
+import { openAccount } from '../../src/ledger/open-account.ts';
+import { newId } from '../../src/shared/ids.ts';
+import { type BuiltUser, buildRole } from '../support/build.ts';
+import { buildActiveCause, buildGoal, buildProduct } from '../support/build-targets.ts';
+import { buildTransaction } from '../support/documents.ts';
+import { type BuiltPartner, buildPartner } from '../support/partner.ts';
+import type { Stack } from '../support/stack.ts';
+
+/** Whose a thing is: a user, and the partner that stands beside it. */
+export interface Owner {
+  user: BuiltUser;
+  partner: BuiltPartner;
+}
+
+/** The values of a route's parameters, by name. */
+export type Ids = Record<string, string>;
+
+/** What stands behind the first parameter of some routes. */
+export interface Things {
+  /** Another's answers this (a missing one 404 everywhere); `shared` things are nobody's. */
+  foreign: 403 | 404 | 'shared';
+  /** A fresh thing of this owner. */
+  make(stack: Stack, owner: Owner): Promise<Ids>;
+  /** An id of this shape that nothing has. */
+  absent?: () => string;
+}
+
+const insert = async (stack: Stack, id: string, sql: string, values: unknown[]): Promise<Ids> => {
+  await stack.em().execute(sql, [id, ...values]);
+  return { id };
+};
+
+/** Made by the owner through the API; `pick` finds its id in the answer. */
+async function post(stack: Stack, owner: Owner, path: string, body: object): Promise<Record<string, never>> {
+  const answer = await stack.post(path, body, { token: owner.user.token });
+  if (answer.status !== 201) throw new Error(`POST ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+  return answer.body;
+}
+const read = (value: unknown, ...path: string[]): string =>
+  String(path.reduce<unknown>((inner, key) => Object(inner)[key], value));
+
+async function cause(stack: Stack, { user }: Owner): Promise<Ids> {
+  const { id } = await buildActiveCause(stack, user);
+  await stack
+    .em()
+    .execute(
+      "update charitable_causes set status = 'new', approved_at = null, approved_by = null, organization_id = ?, owner_type = ? where id = ?",
+      [user.organizationId, user.organizationId ? 'organization' : 'individual', id],
+    );
+  return { id };
+}
+
+async function circle(stack: Stack, { user }: Owner): Promise<Ids> {
+  const ids = { id: newId(), member_id: newId() };
+  await stack.em().transactional(async (tx) => {
+    const holding = await openAccount(tx, { kind: 'circle_holding', name: 'Circle', ownerId: ids.id });
+    const { accountId, organizationId, id } = user;
+    const owner = organizationId ?? id;
+    const type = organizationId === null ? 'individual' : 'organization';
+    await tx.execute(
+      `insert into saving_circles (id, name, account_id, holding_account_id, owner_type, owner_id, organization_id,
+         created_by, capacity, amount, visibility, round_interval, turn_order, start_date, starts_at,
+         draw_commitment, draw_seed_sealed)
+       values (?, 'Circle', ?, ?, ?, ?, ?, ?, 5, 1000, 'private', 'monthly', 'lottery', '2099-01-01', '2099-01-01', 'x', 'x')`,
+      [ids.id, accountId, holding, type, owner, organizationId, id],
+    );
+    await tx.execute(
+      'insert into saving_circle_members (id, saving_circle_id, account_id, user_id) values (?, ?, ?, ?)',
+      [ids.member_id, ids.id, accountId, id],
+    );
+  });
+  return ids;
+}
+
+const partnerPayment = (stack: Stack, { partner }: Owner): Promise<Ids> =>
+  insert(
+    stack,
+    newId(),
+    `insert into partner_payments (id, partner_id, channel_id, fee_mode, amount, fee, net_amount, status, expires_at,
+       created_at, updated_at)
+     values (?, ?, 1, 'DEDUCTED', 10, 1, 9, 'PENDING', now() + interval '1 day', now(), now())`,
+    [partner.id],
+  );
+
+async function partnerPayout(stack: Stack, { partner }: Owner): Promise<Ids> {
+  const id = newId();
+  const texts = JSON.stringify({ bank_account_number: '1234567890', account_holder_name: 'Ani' });
+  const sealed = await stack.deps.sealer.seal({ table: 'payouts', column: 'texts_sealed', row: id }, texts);
+  return insert(
+    stack,
+    id,
+    `insert into payouts (id, partner_id, reference, fee_mode, amount, fee, net_amount, bank_code, texts_sealed, status,
+       created_at, updated_at)
+     values (?, ?, ?, 'DEDUCTED', 10, 1, 9, 'BCA', ?, 'pending', now(), now())`,
+    [partner.id, `PO-${id.slice(-20)}`, sealed],
+  );
+}
+
+/** A partner account of its own, with a key, a linked organization, a webhook and a parked delivery. */
+async function partnerAccount(stack: Stack): Promise<Ids> {
+  const partner = await buildPartner(stack, { webhook: { url: 'http://127.0.0.1:9/hook' } });
+  const linked = await buildRole(stack);
+  await partner.administer('post', '/organizations', { organization_id: linked.organizationId });
+  const { id: resource = '' } = await partnerPayment(stack, { user: partner.admin, partner });
+  const delivery = newId();
+  await insert(
+    stack,
+    delivery,
+    `insert into webhook_deliveries (id, partner_id, resource_type, resource_id, version, type, body_sealed, status)
+     values (?, ?, 'payment', ?, 1, 'payment.failed', 'x', 'parked')`,
+    [partner.id, resource],
+  );
+  return { id: partner.id, key_id: partner.keyId, organization_id: linked.organizationId, delivery_id: delivery };
+}
+
+const donation = (stack: Stack, { user }: Owner): Promise<Ids> =>
+  insert(
+    stack,
+    newId(),
+    "insert into donations (id, user_id, type, amount, status) values (?, ?, 'open', 5, 'pending')",
+    [user.id],
+  );
+
+async function subscription(stack: Stack, { user }: Owner): Promise<Ids> {
+  const target = await buildActiveCause(stack);
+  return insert(
+    stack,
+    newId(),
+    `insert into donation_subscriptions (id, user_id, cause_id, amount, source_account_id, interval, status, started_at)
+     values (?, ?, ?, 5, ?, 'weekly', 'active', now())`,
+    [user.id, target.id, user.accountId],
+  );
+}
+
+const order = (stack: Stack, { user }: Owner): Promise<Ids> =>
+  insert(
+    stack,
+    newId(),
+    `insert into payment_orders (id, user_id, organization_id, reference_type, reference_id, target_account_id,
+       payment_id, nominal, admin_fee, status, expires_at, created_at, updated_at)
+     values (?, ?, ?, 'account_top_up', ?, ?, 1, 10, 1, 'PENDING', now() + interval '1 day', now(), now())`,
+    [user.id, user.organizationId, user.accountId, user.accountId],
+  ).then(({ id = '' }) => ({ payment_order_id: id }));
+
+const invitation = (stack: Stack, { user }: Owner): Promise<Ids> => {
+  const id = newId();
+  return insert(
+    stack,
+    id,
+    `insert into users (id, email, name, user_type, organization_id, role_id, status)
+     select ?, ?, 'Invited', 'individual', ?, id, 'invited' from roles where name = 'individual_user'`,
+    [`${id}@example.org`, user.organizationId],
+  ).then(() => ({ user_id: id }));
+};
+
+const address = { province: 'Bali', city: 'Denpasar', country: 'Indonesia' };
+const identity = { kind: 'passport', number: 'A1234567', name_on_document: 'Ani' };
+
+async function document(stack: Stack, { user }: Owner): Promise<Ids> {
+  const id = newId();
+  const url = `${stack.env.S3_ENDPOINT}/${stack.env.S3_BUCKET}/${id}`;
+  const sealed = await stack.deps.sealer.seal({ table: 'documents', column: 'url_sealed', row: id }, url);
+  return insert(
+    stack,
+    id,
+    `insert into documents (id, url_sealed, document_type, visibility, organization_id, content_type, size_bytes,
+       created_by)
+     values (?, ?, 'receipt', 'private', ?, 'image/png', 1, ?)`,
+    [sealed, user.organizationId, user.id],
+  );
+}
+
+/** By the path in front of the first parameter. A new route needs its line here, or the matrix fails. */
+const things: Record<string, Things> = {
+  '/v1/accounts/': { foreign: 403, make: async (_, { user }) => ({ account_id: user.accountId }) },
+  '/v1/acl/permissions/': {
+    foreign: 'shared',
+    make: async (stack) => {
+      const [row] = await stack.em().execute<{ id: string }[]>('select id from permissions limit 1');
+      return { permission_id: row?.id ?? '' };
+    },
+  },
+  '/v1/acl/roles/': {
+    foreign: 403,
+    make: async (stack, { user }) => ({
+      role_id: (
+        await buildRole(stack, { ...ofOrganization(user), permissions: ['read-account', 'read-role', 'create-role'] })
+      ).id,
+    }),
+  },
+  '/v1/addresses/': {
+    foreign: 404,
+    make: async (stack, owner) => ({
+      address_id: read(await post(stack, owner, '/v1/addresses', address), 'data', 'address', 'id'),
+    }),
+  },
+  '/v1/charitable-causes/': { foreign: 403, make: cause },
+  '/v1/documents/': {
+    foreign: 404,
+    make: document,
+  },
+  '/v1/documents/categories/': {
+    foreign: 'shared',
+    make: (stack) =>
+      insert(stack, newId(), "insert into document_categories (id, name) values (?, ? || 'x')", [newId()]),
+  },
+  '/v1/donations/': { foreign: 403, make: donation },
+  '/v1/donations/subscriptions/': { foreign: 403, make: subscription },
+  '/v1/official-documents/': {
+    foreign: 404,
+    make: async (stack, owner) => ({
+      id: read(await post(stack, owner, '/v1/official-documents', identity), 'data', 'official_document', 'id'),
+    }),
+    absent: () => '9223372036854775806',
+  },
+  '/v1/organizations/': {
+    foreign: 403,
+    make: async (_, { user }) => ({ organization_id: user.organizationId ?? newId() }),
+  },
+  '/v1/partner-accounts/': { foreign: 'shared', make: partnerAccount },
+  '/v1/partners/payments/': { foreign: 404, make: partnerPayment },
+  '/v1/partners/payouts/': { foreign: 404, make: partnerPayout },
+  '/v1/payments/orders/': { foreign: 403, make: order },
+  '/v1/products/': {
+    foreign: 'shared',
+    make: async (stack, { user }) => ({ product_id: (await buildProduct(stack, user, { kind: 'investment' })).id }),
+  },
+  '/v1/saving-circles/': { foreign: 403, make: circle },
+  '/v1/saving-goals/': {
+    foreign: 403,
+    make: async (stack, { user }) => ({ saving_goal_id: (await buildGoal(stack, user)).id }),
+  },
+  '/v1/transactions/': {
+    foreign: 403,
+    make: async (stack, { user }) => ({ id: await buildTransaction(stack, user) }),
+  },
+  '/v1/users/': { foreign: 403, make: async (_, { user }) => ({ user_id: user.id }) },
+  '/v1/users/invitations/': { foreign: 403, make: invitation },
+};
+
+const ofOrganization = ({ organizationId }: BuiltUser) => (organizationId === null ? {} : { organizationId });
+
+/** What the first parameter of a route names; throws for a route that this file does not know. */
+export function thingsOf({ method, path }: Pick<Route, 'method' | 'path'>): Things {
+  const found = things[path.slice(0, path.indexOf(':'))];
+  if (!found) throw new Error(`${method} ${path}: nothing in matrix-things.ts makes ids for it`);
+  return found;
+}

@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { billOfMaterials, licensesOf, refusedOf } from '../../dev/licenses.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+const planted = (licenses: object[] | undefined) =>
+  licensesOf({ components: [{ name: 'planted', version: '1.0.0', ...(licenses && { licenses }) }] });
+
+describe('The licences of what is installed', () => {
+  it('are on the allow list, each dependency of the lock file among them', () => {
+    const list = licensesOf(billOfMaterials());
+    expect(refusedOf(list)).toEqual([]);
+    const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+    const names = new Set(list.map(({ name }) => name));
+    expect(Object.keys(dependencies).filter((name) => !names.has(name))).toEqual([]);
+  }, 120_000);
+
+  it.each([
+    ['GPL-3.0-only', [{ license: { id: 'GPL-3.0-only' } }]],
+    ['a name that is no SPDX id', [{ license: { name: 'SEE LICENSE IN EULA' } }]],
+    ['a part that is not allowed', [{ expression: 'MIT AND GPL-2.0-only' }]],
+    ['brackets that mix AND with OR', [{ expression: '(MIT OR GPL-2.0-only) AND AGPL-3.0-only' }]],
+    ['an exception', [{ expression: 'GPL-2.0-only WITH Classpath-exception-2.0' }]],
+    ['none at all', undefined],
+  ])('are refused: %s', (_, licenses) => {
+    expect(refusedOf(planted(licenses))).toHaveLength(1);
+  });
+
+  it.each(['MIT', 'MIT OR GPL-2.0-only', '(MIT OR CC0-1.0)', 'Apache-2.0 AND MIT'])('are let in: %s', (expression) => {
+    expect(refusedOf(planted([{ expression }]))).toEqual([]);
+  });
+});
