@@ -18,6 +18,7 @@ import { M0017Sweeps } from './m0017-sweeps.ts';
 import { M0018CallbacksAndCosts } from './m0018-callbacks-and-costs.ts';
 import { M0019Accounts } from './m0019-accounts.ts';
 import { M0020Records } from './m0020-records.ts';
+import { M0023BalanceVerdicts } from './m0023-balance-verdicts.ts';
 
 /** Every migration in order, by name: one file per change, never edited after landing. */
 export const migrations = [
@@ -40,4 +41,5 @@ export const migrations = [
   { name: 'm0018-callbacks-and-costs', class: M0018CallbacksAndCosts },
   { name: 'm0019-accounts', class: M0019Accounts },
   { name: 'm0020-records', class: M0020Records },
+  { name: 'm0023-balance-verdicts', class: M0023BalanceVerdicts },
 ] satisfies { name: string; class: new (...args: ConstructorParameters<typeof Migration>) => Migration }[];
