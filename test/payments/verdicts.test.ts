@@ -128,15 +128,16 @@ function whileHeld<T>(lock: string, params: unknown[], during: () => Promise<T>)
   });
 }
 
-const untilWaiting = (count: number) =>
+/** Until a statement with this text waits for a lock. */
+const untilWaits = (text: string) =>
   eventually(
     () =>
-      stack
-        .em()
-        .execute<{ n: number }[]>(
-          "select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
-        ),
-    ([row]) => row?.n === count,
+      stack.em().execute<object[]>(
+        `select 1 from pg_stat_activity
+         where datname = current_database() and wait_event_type = 'Lock' and pid <> pg_backend_pid() and query like ?`,
+        [`%${text}%`],
+      ),
+    (rows) => rows.length > 0,
   );
 
 describe('A payment that is held up', () => {
@@ -146,7 +147,7 @@ describe('A payment that is held up', () => {
     const key = freshKey();
     const { first, retry } = await whileHeld('lock table saving_goals in access exclusive mode', [], async () => {
       const sent = ask(request, payer, key);
-      await untilWaiting(1);
+      await untilWaits('from saving_goals g');
       await permit(role, false);
       return { first: sent, retry: await ask(request, payer, key) };
     });
@@ -178,13 +179,13 @@ describe('A payment that is held up', () => {
       [payer.accountId],
       async () => {
         const first = ask(request, payer, key);
-        await untilWaiting(1);
+        await untilWaits('pay_from_balance');
         if (status === 400) {
           const other = { ...request, body: { ...request.body, source_account_id: pocket } };
           expect((await ask(other, payer, freshKey())).status).toBe(201);
         } else await setTarget('999');
         const retry = ask(request, payer, key);
-        await untilWaiting(2);
+        await untilWaits('refuse_balance_payment');
         if (status === 201) await setTarget(target);
         return [first, retry];
       },
