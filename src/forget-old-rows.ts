@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { sweepReadEvents } from './events/list-events.ts';
 import { forgetOpenings } from './openings/forget-openings.ts';
+import { forgetRefusals } from './payments/forget-refusals.ts';
 import { forgetOldLooks } from './sweep-rows.ts';
 
 /** How long an idempotency key of a user is kept; its order or journal outlives it, so that nothing is paid twice. */
@@ -9,8 +10,8 @@ const userKeysKeptDays = 30;
 const roundLimit = 10_000;
 
 /**
- * Forgets what is kept for a time only: events of reads (90 days), idempotency keys of users, looks of the sweeps, and
- * verdicts of openings.
+ * Forgets what is kept for a time only: events of reads (90 days), idempotency keys of users with what was refused under
+ * them, looks of the sweeps, and verdicts of openings.
  * Returns how many.
  */
 export async function forgetOldRows(em: EntityManager): Promise<number> {
@@ -24,6 +25,7 @@ export async function forgetOldRows(em: EntityManager): Promise<number> {
     keys.length +
     (await sweepReadEvents(em, roundLimit)) +
     (await forgetOldLooks(em, roundLimit)) +
+    (await forgetRefusals(em, roundLimit)) +
     (await forgetOpenings(em, roundLimit))
   );
 }

@@ -19,6 +19,7 @@ import { M0018CallbacksAndCosts } from './m0018-callbacks-and-costs.ts';
 import { M0019Accounts } from './m0019-accounts.ts';
 import { M0020Records } from './m0020-records.ts';
 import { M0021UploadsAndLists } from './m0021-uploads-and-lists.ts';
+import { M0023BalanceVerdicts } from './m0023-balance-verdicts.ts';
 import { M0024BudgetClock } from './m0024-budget-clock.ts';
 
 /** Every migration in order, by name: one file per change, never edited after landing. */
@@ -43,5 +44,6 @@ export const migrations = [
   { name: 'm0019-accounts', class: M0019Accounts },
   { name: 'm0020-records', class: M0020Records },
   { name: 'm0021-uploads-and-lists', class: M0021UploadsAndLists },
+  { name: 'm0023-balance-verdicts', class: M0023BalanceVerdicts },
   { name: 'm0024-budget-clock', class: M0024BudgetClock },
 ] satisfies { name: string; class: new (...args: ConstructorParameters<typeof Migration>) => Migration }[];

@@ -5,7 +5,7 @@ import { budgets, type DatabaseBudget } from '../shared/budgets.ts';
 import { DomainError, type ErrorCode, errorStatuses, isDomainError, refuse } from '../shared/errors.ts';
 import { type OpeningPlace, type OpeningStamp, unstamped } from './opening.ts';
 
-interface StoredRefusal {
+export interface StoredRefusal {
   code: ErrorCode;
   message: string;
   messages?: string[];
@@ -106,8 +106,6 @@ export async function refuseOnce<T>(
   find: Find<T>,
   refusal: DomainError,
 ): Promise<T> {
-  const { code, message, messages, details } = refusal;
-  const stored: StoredRefusal = { code, message, ...(messages && { messages }), details: details ?? null };
   const existing = await em.fork().transactional(async (tx) => {
     const row = await lockOpening(tx, opening, { ...unstamped, number: opening.number ?? noNumber });
     const made = await findMade(tx, opening, row, find);
@@ -116,7 +114,7 @@ export async function refuseOnce<T>(
     await tx.execute(
       `update openings set refused_upto = greatest(refused_upto, ?::bigint, nextval('opening_numbers')),
          refusal = ?::jsonb, decided_at = clock_timestamp() where resource_id = ?`,
-      [opening.number, JSON.stringify(stored), opening.resourceId],
+      [opening.number, JSON.stringify(toStored(refusal)), opening.resourceId],
     );
     return null;
   });
@@ -152,7 +150,16 @@ function toldAgain(stored: StoredRefusal): DomainError {
   return refusal;
 }
 
-const fromStored = ({ code, message, ...options }: StoredRefusal): DomainError =>
+/** A refusal as it is written down. */
+export const toStored = ({ code, message, messages, details }: DomainError): StoredRefusal => ({
+  code,
+  message,
+  ...(messages && { messages }),
+  details: details ?? null,
+});
+
+/** A refusal that was written down, as it is told. */
+export const fromStored = ({ code, message, ...options }: StoredRefusal): DomainError =>
   new DomainError(code, message, options);
 
 const refuseLapsed = (): never =>

@@ -46,21 +46,31 @@ export async function claimIdempotencyKey(tx: EntityManager, claim: KeyClaim): P
   if (kept?.fingerprint !== claim.fingerprint || kept.resource_id !== claim.resourceId) reused();
 }
 
+/** What is kept under a key. */
+export interface KeptAnswer {
+  fingerprint: string;
+  answer_status: number | null;
+  answer_body: string | null;
+}
+
+/** The answer that is kept for a request, or null when there is none yet. Refuses a key of another request. */
+export function answerOf(kept: KeptAnswer, fingerprint: string): StoredAnswer | null {
+  if (kept.fingerprint !== fingerprint) reused();
+  return kept.answer_status === null || kept.answer_body === null
+    ? null
+    : { status: kept.answer_status, body: kept.answer_body };
+}
+
 /** The first answer under this key, or null when there is none yet. Refuses a key of another request. */
 export async function findFirstAnswer(
   em: EntityManager,
   { userId, keyHash, fingerprint }: Omit<KeyClaim, 'resourceId'>,
 ): Promise<StoredAnswer | null> {
-  const rows = await em.execute<{ fingerprint: string; answer_status: number | null; answer_body: string | null }[]>(
+  const [kept] = await em.execute<KeptAnswer[]>(
     'select fingerprint, answer_status, answer_body from idempotency_keys where user_id = ? and key_hash = ?',
     [userId, keyHash],
   );
-  const kept = rows[0];
-  if (kept === undefined) return null;
-  if (kept.fingerprint !== fingerprint) reused();
-  return kept.answer_status === null || kept.answer_body === null
-    ? null
-    : { status: kept.answer_status, body: kept.answer_body };
+  return kept === undefined ? null : answerOf(kept, fingerprint);
 }
 
 /**

@@ -3,6 +3,7 @@ import type { Payer } from '../identity/caller.ts';
 import { Account } from '../ledger/account.entity.ts';
 import { mayUseAccount } from '../ledger/may-use-account.ts';
 import type { LedgerReferenceType, TransactionPurpose } from '../ledger/transaction.ts';
+import { fromStored } from '../openings/open-once.ts';
 import { executePrepared } from '../prepared-statements.ts';
 import { must } from '../shared/assert.ts';
 import { errorCodeOf, refuse } from '../shared/errors.ts';
@@ -24,7 +25,15 @@ export interface BalancePayment {
   /** The body of the answer, kept under the key; `<new_balance>` in it is filled in. */
   answer?: string;
   /** Only for requests that carry an `Idempotency-Key`. */
-  idempotency?: { keyHash: string; fingerprint: string } | null;
+  idempotency?: NumberedKey | null;
+}
+
+/** The idempotency key of a request, and what the request says. */
+export interface NumberedKey {
+  keyHash: string;
+  fingerprint: string;
+  /** Orders the request among the refusals under its key: a whole number, taken before anything was judged. */
+  number: string;
 }
 
 /** What was paid, or what was answered under this idempotency key before. */
@@ -40,9 +49,10 @@ interface Movement {
   sourceField: 'source_account_id' | 'account_id';
 }
 
-/** SQLSTATEs of refusals (m0002, m0005). */
+/** SQLSTATEs of refusals (m0002, m0005, m0023). */
 const insufficientBalance = 'AM001';
 const targetRefuses = 'AM004';
+const refusedBefore = 'AM007';
 /** A debit so large that the account's column cannot hold what would be left: nobody has that much. */
 const outOfRange = '22003';
 
@@ -50,7 +60,8 @@ const outOfRange = '22003';
  * Pays for a handler's target from a balance: whose account, idempotency key, journal, transaction row, event and the
  * handler's effect in one database transaction. Permission and rail are checked by who calls. Refuses what the handler
  * refuses, a missing source account (NOT_FOUND), another's (FORBIDDEN), the target itself as the source and a balance
- * that does not cover it (400), and a key of another request (IDEMPOTENCY_KEY_REUSED); then nothing is left behind.
+ * that does not cover it (400), a key of another request (IDEMPOTENCY_KEY_REUSED), and again what was refused for good
+ * under its key; then nothing is left behind.
  */
 export async function payFromBalance(
   em: EntityManager,
@@ -124,7 +135,7 @@ export async function moveFromBalance(
 
 const columns = 'paid.outcome, paid.new_balance::text, paid.answer_status, paid.answer_body';
 const paying = (target: string) =>
-  `select * from pay_from_balance(?, ?, ?, ?, ?, ?, ?, ?, ${target}, ?, ?, ?, ?, ?, ?, ?, ?)`;
+  `select * from pay_from_balance(?, ?, ?, ?, ?, ?, ?, ?, ${target}, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
 interface MoveRow {
   outcome: 'paid' | 'replayed' | 'reused' | 'foreign' | 'missing' | 'itself' | 'unclear';
@@ -166,6 +177,7 @@ async function moveOnce(
     idempotency?.keyHash ?? null,
     idempotency?.fingerprint ?? null,
     answer,
+    idempotency?.number ?? null,
   ];
   const rows = await refusing(() => executePrepared<MoveRow>(em, sql, [...paidParams, ...(effect?.params ?? [])]));
   const row = must(rows[0], 'a balance payment has an outcome');
@@ -203,6 +215,12 @@ async function refuseForeign(em: EntityManager, payer: Payer, accountId: string,
   if (account !== null && !mayUseAccount(payer, account)) refuse('FORBIDDEN', `${field}: the account is not yours`);
 }
 
+/** The refusal that this request has met under its key. */
+function refusalIn(error: unknown): unknown {
+  const { detail } = error as { detail?: string };
+  return detail === undefined ? error : fromStored(JSON.parse(detail));
+}
+
 async function refusing<T>(move: () => Promise<T>): Promise<T> {
   try {
     return await move();
@@ -211,6 +229,7 @@ async function refusing<T>(move: () => Promise<T>): Promise<T> {
     if (code === insufficientBalance || code === outOfRange) {
       refuse('INSUFFICIENT_BALANCE', 'amount: the balance of the account does not cover it', { cause: error });
     }
+    if (code === refusedBefore) throw refusalIn(error);
     if (code === targetRefuses && Error.isError(error)) refuse('REQUEST_INVALID', error.message, { cause: error });
     throw error;
   }

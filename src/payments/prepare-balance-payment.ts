@@ -1,9 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Caller } from '../identity/caller.ts';
 import { balancePaymentIdFor } from '../shared/ids.ts';
 import { formatMoney, type Money } from '../shared/money.ts';
-import { findFirstAnswer, fingerprintOf, hashKey, type StoredAnswer } from './idempotency.ts';
-import { type BalancePaymentOutcome, payFromBalance } from './pay-from-balance.ts';
+import { fingerprintOf, type StoredAnswer } from './idempotency.ts';
+import { payFromBalance } from './pay-from-balance.ts';
+import { type Asking, payUnderKey } from './pay-under-key.ts';
 import type { ReferenceType } from './payment-order.ts';
 import { getHandler } from './prepare-gateway-payment.ts';
 
@@ -13,13 +13,6 @@ export interface BalancePaymentRequest {
   source_account_id: string;
   /** IDR, as the request wrote it. */
   amount: Money;
-}
-
-/** Who asks, under which key and in which request. */
-export interface Asking {
-  caller: Caller;
-  key: string | undefined;
-  requestId: string;
 }
 
 /** What a balance payment or a transfer answers with, as its `data`. */
@@ -42,19 +35,9 @@ export const presentPaid = (message: string, data: PaidAnswer) => ({
   data,
 });
 
-/** The answer kept under this key by an earlier request; refuses a key of another one. Null without a key. */
-export async function findReplay(
-  em: EntityManager,
-  { caller, key }: Asking,
-  fingerprint: string,
-): Promise<StoredAnswer | null> {
-  if (key === undefined) return null;
-  return findFirstAnswer(em, { userId: caller.userId, keyHash: hashKey(key), fingerprint });
-}
-
 /**
- * Pays from a balance as a request asks: the handler with its rail and permission, the answer that its key may have
- * already, then the payment. Answers the body that is sent, byte for byte.
+ * Pays from a balance as a request asks: the answer that its key may have already, then the handler with its rail and
+ * permission, then the payment. Answers the body that is sent, byte for byte.
  */
 export async function payAsAsked(
   em: EntityManager,
@@ -62,11 +45,8 @@ export async function payAsAsked(
   asking: Asking,
 ): Promise<StoredAnswer & { replayed: boolean }> {
   const { caller, key, requestId } = asking;
-  const handler = getHandler(caller, body.reference_type, 'balance');
   const amount = formatMoney(body.amount);
   const fingerprint = fingerprintOf('POST', '/v1/payments/balance', { ...body, amount });
-  const replay = await findReplay(em, asking, fingerprint);
-  if (replay !== null) return { ...replay, replayed: true };
   const transactionId = balancePaymentIdFor(caller.userId, key);
   const answer = presentPaid('Payment completed', {
     transaction_id: transactionId,
@@ -75,21 +55,16 @@ export async function payAsAsked(
     reference_type: body.reference_type,
     reference_id: body.reference_id,
   });
-  const paid = await payFromBalance(em, handler, {
-    payer: caller,
-    transactionId,
-    referenceId: body.reference_id,
-    sourceAccountId: body.source_account_id,
-    amount,
-    requestId,
-    answer: JSON.stringify(answer),
-    idempotency: key === undefined ? null : { keyHash: hashKey(key), fingerprint },
-  });
-  return storedAnswerOf(paid);
+  return payUnderKey(em, asking, fingerprint, (idempotency) =>
+    payFromBalance(em, getHandler(caller, body.reference_type, 'balance'), {
+      payer: caller,
+      transactionId,
+      referenceId: body.reference_id,
+      sourceAccountId: body.source_account_id,
+      amount,
+      requestId,
+      answer: JSON.stringify(answer),
+      idempotency,
+    }),
+  );
 }
-
-/** What a payment from a balance answers with, and whether it was answered before. */
-export const storedAnswerOf = (paid: BalancePaymentOutcome): StoredAnswer & { replayed: boolean } =>
-  paid.outcome === 'replayed'
-    ? { status: paid.status, body: paid.body, replayed: true }
-    : { status: 201, body: paid.body, replayed: false };

@@ -4,9 +4,10 @@ import { mayUseAccount } from '../ledger/may-use-account.ts';
 import { refuse } from '../shared/errors.ts';
 import { balancePaymentIdFor } from '../shared/ids.ts';
 import { formatMoney, type Money } from '../shared/money.ts';
-import { fingerprintOf, hashKey, type StoredAnswer } from './idempotency.ts';
+import { fingerprintOf, type StoredAnswer } from './idempotency.ts';
 import { moveFromBalance } from './pay-from-balance.ts';
-import { type Asking, findReplay, newBalancePlace, presentPaid, storedAnswerOf } from './prepare-balance-payment.ts';
+import { type Asking, payUnderKey } from './pay-under-key.ts';
+import { newBalancePlace, presentPaid } from './prepare-balance-payment.ts';
 
 export interface TransferRequest {
   sourceAccountId: string;
@@ -30,11 +31,6 @@ export async function transferBetweenPockets(
   const amount = formatMoney(transfer.amount);
   const path = `/v1/accounts/${sourceAccountId}/transfers`;
   const fingerprint = fingerprintOf('POST', path, { destination_account_id: destinationAccountId, amount });
-  const replay = await findReplay(em, asking, fingerprint);
-  if (replay !== null) return { ...replay, replayed: true };
-  const destination = await em.findOne(Account, { id: destinationAccountId });
-  if (destination === null) refuse('NOT_FOUND', 'destination_account_id: no such account');
-  if (!mayUseAccount(caller, destination)) refuse('FORBIDDEN', 'destination_account_id: the account is not yours');
   const transactionId = balancePaymentIdFor(caller.userId, key);
   const referenceType = 'account_top_up';
   const answer = presentPaid('Transfer completed', {
@@ -44,25 +40,29 @@ export async function transferBetweenPockets(
     reference_type: referenceType,
     reference_id: destinationAccountId,
   });
-  const moved = await moveFromBalance(
-    em,
-    {
-      payer: caller,
-      transactionId,
-      referenceId: destinationAccountId,
-      sourceAccountId,
-      amount,
-      requestId,
-      answer: JSON.stringify(answer),
-      idempotency: key === undefined ? null : { keyHash: hashKey(key), fingerprint },
-    },
-    {
-      kind: 'pocket-transfer',
-      referenceType,
-      purpose: 'pocket_transfer',
-      sourceField: 'account_id',
-    },
-    { accountId: destinationAccountId },
-  );
-  return storedAnswerOf(moved);
+  return payUnderKey(em, asking, fingerprint, async (idempotency) => {
+    const destination = await em.findOne(Account, { id: destinationAccountId });
+    if (destination === null) refuse('NOT_FOUND', 'destination_account_id: no such account');
+    if (!mayUseAccount(caller, destination)) refuse('FORBIDDEN', 'destination_account_id: the account is not yours');
+    return moveFromBalance(
+      em,
+      {
+        payer: caller,
+        transactionId,
+        referenceId: destinationAccountId,
+        sourceAccountId,
+        amount,
+        requestId,
+        answer: JSON.stringify(answer),
+        idempotency,
+      },
+      {
+        kind: 'pocket-transfer',
+        referenceType,
+        purpose: 'pocket_transfer',
+        sourceField: 'account_id',
+      },
+      { accountId: destinationAccountId },
+    );
+  });
 }

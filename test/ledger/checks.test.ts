@@ -175,6 +175,13 @@ const corruptions: [view: string, sql: string][] = [
   ['check_circle_pots_paid_once', together(circleMember, round)],
   ['check_openings_are_kept', `insert into openings (resource_id, kind, made) values ('${newId()}', 'payout', 1)`],
   ['check_openings_are_kept', refusedAndMade],
+  [
+    'check_refused_balance_payments_are_not_made',
+    `with key as (insert into idempotency_keys (user_id, key_hash, fingerprint, resource_id, number)
+       values ('${user}', 'refused', 'f', '${newId()}', 7) returning user_id, key_hash, fingerprint)
+     insert into refused_balance_payments (user_id, key_hash, fingerprint, refused_upto, refusal)
+     select user_id, key_hash, fingerprint, 7, '{}' from key`,
+  ],
   ['check_circle_states', together(circleOf('completed'), circleMember)],
 ];
 

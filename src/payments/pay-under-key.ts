@@ -1,0 +1,70 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Caller } from '../identity/caller.ts';
+import { isVerdict, toStored } from '../openings/open-once.ts';
+import { must } from '../shared/assert.ts';
+import type { DomainError } from '../shared/errors.ts';
+import { answerOf, hashKey, type KeptAnswer, type StoredAnswer } from './idempotency.ts';
+import type { BalancePaymentOutcome, NumberedKey } from './pay-from-balance.ts';
+
+/** Who asks, under which key and in which request. */
+export interface Asking {
+  caller: Caller;
+  key: string | undefined;
+  requestId: string;
+}
+
+type Claim = { userId: string; keyHash: string; fingerprint: string };
+
+/**
+ * Pays from a balance as a request asks, under its idempotency key if it has one: answers what the key's first request
+ * was answered, or what `pay` pays. A refusal is a promise: a twin of the request may have paid since this one began to
+ * judge, or may be about to, so a refusal is written down under the key's lock before it is told, and what was paid
+ * meanwhile is told instead. Refuses as `pay` does, and a key of another request (IDEMPOTENCY_KEY_REUSED).
+ */
+export async function payUnderKey(
+  em: EntityManager,
+  { caller, key }: Asking,
+  fingerprint: string,
+  pay: (key: NumberedKey | null) => Promise<BalancePaymentOutcome>,
+): Promise<StoredAnswer & { replayed: boolean }> {
+  if (key === undefined) return sentAs(await pay(null));
+  const claim: Claim = { userId: caller.userId, keyHash: hashKey(key), fingerprint };
+  try {
+    const { number, first } = await lookUp(em, claim);
+    if (first !== null) return { ...first, replayed: true };
+    return sentAs(await pay({ keyHash: claim.keyHash, fingerprint, number }));
+  } catch (error) {
+    if (!isVerdict(error)) throw error;
+    return { ...(await refuseForGood(em, claim, error)), replayed: true };
+  }
+}
+
+/** What a payment from a balance answers with, and whether it was answered before. */
+const sentAs = (paid: BalancePaymentOutcome): StoredAnswer & { replayed: boolean } =>
+  paid.outcome === 'replayed'
+    ? { status: paid.status, body: paid.body, replayed: true }
+    : { status: 201, body: paid.body, replayed: false };
+
+/** The request's number, which orders it among the refusals under its key, and the answer that is kept already. */
+async function lookUp(em: EntityManager, { userId, keyHash, fingerprint }: Claim) {
+  const rows = await em.execute<({ number: string } & (KeptAnswer | { fingerprint: null }))[]>(
+    `select nextval('opening_numbers')::text as number, k.fingerprint, k.answer_status, k.answer_body
+     from (select) one left join idempotency_keys k on k.user_id = ? and k.key_hash = ?`,
+    [userId, keyHash],
+  );
+  const { number, ...kept } = must(rows[0], 'a left join of one row has one');
+  return { number, first: kept.fingerprint === null ? null : answerOf(kept, fingerprint) };
+}
+
+/** Writes the refusal down and tells it, or answers what was paid under the key meanwhile. */
+async function refuseForGood(em: EntityManager, claim: Claim, refusal: DomainError): Promise<StoredAnswer> {
+  const [kept] = await em
+    .fork()
+    .execute<KeptAnswer[]>(
+      'select fingerprint, answer_status, answer_body from refuse_balance_payment(?, ?, ?, ?::jsonb)',
+      [claim.userId, claim.keyHash, claim.fingerprint, JSON.stringify(toStored(refusal))],
+    );
+  const first = kept === undefined ? null : answerOf(kept, claim.fingerprint);
+  if (first !== null) return first;
+  throw refusal;
+}

@@ -1,0 +1,229 @@
+import { forgetOldRows } from '../../src/forget-old-rows.ts';
+import { buildActiveCircle } from '../circles/build-circle.ts';
+import {
+  type BuiltUser,
+  balanceOf,
+  buildIndividual,
+  buildOrganization,
+  buildPlatformAdmin,
+  buildRole,
+} from '../support/build.ts';
+import { buildGoal, buildProduct } from '../support/build-targets.ts';
+import type { HttpAnswer } from '../support/http.ts';
+import { freshKey } from '../support/partner.ts';
+import { isFullRun } from '../support/run.ts';
+import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+
+let stack: Stack;
+let admin: BuiltUser;
+beforeAll(async () => {
+  stack = await startStack({ worker: true, sandbox: true });
+  admin = await buildPlatformAdmin(stack);
+}, 60_000);
+afterAll(() => stack.stop());
+afterEach(() => expectChecksEmpty(stack));
+
+const keys = isFullRun() ? 60 : 8;
+const twins = 8;
+
+interface Request {
+  path: string;
+  body: object;
+}
+const ask = ({ path, body }: Request, payer: BuiltUser, key: string) =>
+  stack.post(path, body, { token: payer.token, headers: { 'idempotency-key': key } });
+const payment = (payer: BuiltUser, reference_type: string, reference_id: string, amount = 1000): Request => ({
+  path: '/v1/payments/balance',
+  body: { reference_type, reference_id, source_account_id: payer.accountId, amount },
+});
+const openPocket = async ({ token }: BuiltUser): Promise<string> =>
+  (await stack.post('/v1/accounts', { name: 'Pocket' }, { token })).body.data.id;
+
+/** Payments after which a twin would be refused, by what they change: each with the payer's balance before. */
+const lastPayments: [name: string, balance: string, build: (payer: BuiltUser) => Promise<Request>][] = [
+  [
+    'completes a saving goal',
+    '5000',
+    async (payer) => payment(payer, 'saving_goal_contribution', (await buildGoal(stack, payer, '1000')).id),
+  ],
+  [
+    'completes a product',
+    '5000',
+    async (payer) =>
+      payment(payer, 'investment', (await buildProduct(stack, admin, { kind: 'investment', target: '1000' })).id),
+  ],
+  [
+    'empties the balance',
+    '1000',
+    async (payer) => payment(payer, 'investment', (await buildProduct(stack, admin, { kind: 'investment' })).id),
+  ],
+  [
+    'empties a pocket into another',
+    '1000',
+    async (payer) => ({
+      path: `/v1/accounts/${payer.accountId}/transfers`,
+      body: { destination_account_id: await openPocket(payer), amount: '1000' },
+    }),
+  ],
+];
+
+/** Sends the same request many times at once: all are told the same, and as it is in the books. */
+async function sendTwins(payer: BuiltUser, request: Request, before: string): Promise<void> {
+  const key = freshKey();
+  const answers = await Promise.all(Array.from({ length: twins }, () => ask(request, payer, key)));
+  const told = new Set(answers.map(({ status, body }) => JSON.stringify([status, body])));
+  expect([...told]).toEqual([expect.stringMatching(/^\[201,/)]);
+  const { body } = answers[0] as HttpAnswer;
+  expect(await balanceOf(stack, payer.accountId)).toBe(body.data.new_balance);
+  expect(Number(before) - Number(body.data.new_balance)).toBe(Number(body.data.amount));
+}
+
+describe('A request under the key of a payment that is made', () => {
+  it.each(lastPayments)('is never told a refusal when the payment %s', async (_, balance, build) => {
+    for (let n = 0; n < keys; n += 1) {
+      const payer = await buildIndividual(stack, { balance });
+      await sendTwins(payer, await build(payer), balance);
+    }
+  });
+
+  it('is never told a refusal when the payment contributes to a circle', async () => {
+    const { id, members } = await buildActiveCircle(stack, 3);
+    for (const payer of members)
+      await sendTwins(payer, payment(payer, 'saving_circle_contribution', id, 100_000), '1000000');
+  });
+
+  it('is never told that its payer lacks the permission, once it is paid', async () => {
+    const { payer, role } = await buildPermitted();
+    const request = payment(payer, 'saving_goal_contribution', (await buildGoal(stack, payer)).id);
+    const key = freshKey();
+    const first = await ask(request, payer, key);
+    await permit(role, false);
+    expect([first.status, await ask(request, payer, key)]).toMatchObject([201, { status: 201, body: first.body }]);
+    expect((await ask(request, payer, freshKey())).status).toBe(403);
+  });
+});
+
+/** A payer who may contribute to saving goals by a role of its own. */
+async function buildPermitted(): Promise<{ payer: BuiltUser; role: string }> {
+  const organizationId = await buildOrganization(stack);
+  const { id, name } = await buildRole(stack, { organizationId, permissions: ['contribute-saving-goal'] });
+  return { role: id, payer: await buildIndividual(stack, { organizationId, role: name, balance: '5000' }) };
+}
+
+const permit = (role: string, permitted: boolean) =>
+  stack
+    .em()
+    .execute(
+      permitted
+        ? "insert into role_permissions (role_id, permission_id) select ?, id from permissions where name = 'contribute-saving-goal'"
+        : 'delete from role_permissions where role_id = ?',
+      [role],
+    );
+
+/** Runs `during` while a transaction of its own holds a lock, until it answers. */
+function whileHeld<T>(lock: string, params: unknown[], during: () => Promise<T>): Promise<T> {
+  return stack.em().transactional(async (tx) => {
+    await tx.execute(lock, params);
+    return during();
+  });
+}
+
+/** Until a statement with this text waits for a lock. */
+const untilWaits = (text: string) =>
+  eventually(
+    () =>
+      stack.em().execute<object[]>(
+        `select 1 from pg_stat_activity
+         where datname = current_database() and wait_event_type = 'Lock' and pid <> pg_backend_pid() and query like ?`,
+        [`%${text}%`],
+      ),
+    (rows) => rows.length > 0,
+  );
+
+describe('A payment that is held up', () => {
+  it('before it has its key is never made once its retry was refused, and the key is free for the next', async () => {
+    const { payer, role } = await buildPermitted();
+    const request = payment(payer, 'saving_goal_contribution', (await buildGoal(stack, payer)).id);
+    const key = freshKey();
+    const { first, retry } = await whileHeld('lock table saving_goals in access exclusive mode', [], async () => {
+      const sent = ask(request, payer, key);
+      await untilWaits('from saving_goals g');
+      await permit(role, false);
+      return { first: sent, retry: await ask(request, payer, key) };
+    });
+    expect([retry.status, await first]).toMatchObject([403, { status: 403, body: { message: retry.body.message } }]);
+    expect(await balanceOf(stack, payer.accountId)).toBe('5000.0000');
+    await permit(role, true);
+    expect((await ask(request, payer, key)).status).toBe(201);
+    expect(await balanceOf(stack, payer.accountId)).toBe('4000.0000');
+  });
+
+  it.each([
+    ['the rest of the goal was paid meanwhile', '1000', 400],
+    ['only its retry would have been refused', '5000', 201],
+  ])('with its key is told as its retry is, when %s', async (_, target, status) => {
+    const payer = await buildIndividual(stack, { balance: '5000' });
+    const goal = await buildGoal(stack, payer, target);
+    const pocket = await openPocket(payer);
+    await stack.post(
+      `/v1/accounts/${payer.accountId}/transfers`,
+      { destination_account_id: pocket, amount: '1000' },
+      { token: payer.token },
+    );
+    const request = payment(payer, 'saving_goal_contribution', goal.id);
+    const key = freshKey();
+    const setTarget = (amount: string) =>
+      stack.em().execute('update saving_goals set target_amount = ? where id = ?', [amount, goal.id]);
+    const sent = await whileHeld(
+      'select 1 from account_balances where account_id = ? for update',
+      [payer.accountId],
+      async () => {
+        const first = ask(request, payer, key);
+        await untilWaits('pay_from_balance');
+        if (status === 400) {
+          const other = { ...request, body: { ...request.body, source_account_id: pocket } };
+          expect((await ask(other, payer, freshKey())).status).toBe(201);
+        } else await setTarget('999');
+        const retry = ask(request, payer, key);
+        await untilWaits('refuse_balance_payment');
+        if (status === 201) await setTarget(target);
+        return [first, retry];
+      },
+    );
+    const [first, retry] = await Promise.all(sent);
+    expect([first?.status, retry?.status]).toEqual([status, status]);
+    expect(retry?.body.data).toEqual(first?.body.data);
+    expect(await balanceOf(stack, payer.accountId)).toBe(status === 201 ? '3000.0000' : '4000.0000');
+  });
+});
+
+describe('A refusal', () => {
+  it('of another body under the key is not told to the request that the key is used for next', async () => {
+    const payer = await buildIndividual(stack, { balance: '5000' });
+    const goal = await buildGoal(stack, payer);
+    const key = freshKey();
+    const type = 'saving_goal_contribution';
+    expect((await ask(payment(payer, type, goal.id, 6000), payer, key)).status).toBe(400);
+    expect((await ask(payment(payer, type, goal.id, 1000), payer, key)).status).toBe(201);
+    expect((await ask(payment(payer, type, goal.id, 6000), payer, key)).body.message).toContain('Idempotency-Key');
+  });
+
+  it('is forgotten after thirty days, and not before; one without a key is not kept', async () => {
+    const payer = await buildIndividual(stack);
+    const goal = await buildGoal(stack, payer);
+    const kept = () => stack.em().execute('select 1 from refused_balance_payments where user_id = ?', [payer.id]);
+    const { path, body } = payment(payer, 'saving_goal_contribution', goal.id);
+    expect((await stack.post(path, body, { token: payer.token })).status).toBe(400);
+    expect(await kept()).toEqual([]);
+    expect((await ask({ path, body }, payer, freshKey())).status).toBe(400);
+    await forgetOldRows(stack.em());
+    expect(await kept()).toHaveLength(1);
+    await stack
+      .em()
+      .execute("update refused_balance_payments set refused_at = now() - interval '31 days' where user_id = ?", [
+        payer.id,
+      ]);
+    await forgetOldRows(stack.em());
+    expect(await kept()).toEqual([]);
+  });
+});
