@@ -3,7 +3,7 @@ import { findCallbackItems, findWebhookItems, presentTimeline, type TimelineItem
 import { addMoney } from '../shared/money.ts';
 import { askingWaitMs } from './asking.ts';
 import type { Payout } from './payout.entity.ts';
-import { type Said, settledByOperator } from './payout.ts';
+import { isUnknown, type Said, settledByOperator } from './payout.ts';
 
 const wordTexts: Record<Said, string> = {
   accepted: 'The provider accepted the transfer.',
@@ -14,7 +14,7 @@ const wordTexts: Record<Said, string> = {
   'repeat refused': 'The outcome is unknown: the provider refused the repeated request',
   unsent: 'The provider could not be reached, or was not ready to take the request: nothing was sent yet.',
   'not known': 'The outcome is unknown: asked, the provider does not know the transfer (yet).',
-  silent: 'The outcome is unknown: the provider does not answer.',
+  silent: 'The outcome is unknown: the provider gave no usable answer.',
   'another amount': 'The outcome is unknown: the provider speaks of another amount.',
   'request differs': 'The outcome is unknown: the request is no longer the one that was made, and is not made again.',
 };
@@ -31,7 +31,7 @@ export async function tellPayoutTimeline(em: EntityManager, payout: Payout) {
     },
     { at, type: 'reservation', text: `IDR ${reserved} was reserved from the available balance.` },
     ...(await findAttempts(em, id)),
-    ...(await findWords(em, id)),
+    ...(await findWords(em, payout)),
     ...(await findCallbackItems(em, id)),
     ...(await findLedgerItems(em, payout)),
     ...(await findWebhookItems(em, 'payout', id)),
@@ -64,12 +64,14 @@ async function findAttempts(em: EntityManager, payoutId: string): Promise<Timeli
   }));
 }
 
-async function findWords(em: EntityManager, payoutId: string): Promise<TimelineItem[]> {
+/** What the provider said. Once the payout has ended, words that leave its outcome open say nothing of it. */
+async function findWords(em: EntityManager, { id, finalized_at }: Payout): Promise<TimelineItem[]> {
   const rows = await em.execute<{ said: Said; failure_code: string | null; at: Date | string }[]>(
     'select said, failure_code, at from payout_words where payout_id = ? order by id limit 200',
-    [payoutId],
+    [id],
   );
-  return rows.map(({ said, failure_code, at }) => ({
+  const told = rows.filter(({ said, at }) => !(finalized_at && new Date(at) >= finalized_at && isUnknown(said)));
+  return told.map(({ said, failure_code, at }) => ({
     at: new Date(at),
     type: 'provider',
     text:

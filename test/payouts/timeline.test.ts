@@ -1,0 +1,57 @@
+import { type BuiltUser, buildPlatformAdmin } from '../support/build.ts';
+import type { BuiltPartner } from '../support/partner.ts';
+import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+import { buildPayer, reserve, setFaults, settleAtProvider } from './build-payouts.ts';
+import { openSteps } from './payout-steps.ts';
+
+/** The steps of a payout without its workflow, and what its partner reads after each. */
+let stack: Stack;
+let partner: BuiltPartner;
+let operator: BuiltUser;
+let steps: ReturnType<typeof openSteps>;
+beforeAll(async () => {
+  stack = await startStack({ sandbox: true });
+  steps = openSteps(stack);
+  partner = await buildPayer(stack, { available: '100000000' });
+  operator = await buildPlatformAdmin(stack);
+}, 60_000);
+afterAll(() => stack.stop());
+afterEach(async () => {
+  await setFaults(stack, {});
+  await expectChecksEmpty(stack);
+});
+
+interface Timeline {
+  items: { at: string; type: string; text: string }[];
+  next: { at: string; text: string } | null;
+}
+const to = (lastDigits: string) => reserve(stack, partner, lastDigits);
+const timelineOf = async (id: string): Promise<Timeline> => (await partner.get(`/payouts/${id}/timeline`)).body.data;
+const textsOf = async (id: string) => (await timelineOf(id)).items.map(({ text }) => text);
+
+describe('The timeline of a payout', () => {
+  it('never ends in "unknown" when a later look at a final payout meets a silent provider', async () => {
+    const id = await to('111111');
+    await steps.send(id);
+    await settleAtProvider(stack, id, 'SUCCEEDED');
+    await steps.resolve(id, await steps.ask(id));
+    await setFaults(stack, { requests: { error_rate: 1 } });
+    expect(await steps.ask(id)).toEqual({ said: 'silent' });
+    const { items, next } = await timelineOf(id);
+    expect(items).toContainEqual(expect.objectContaining({ type: 'outcome', text: 'The payout succeeded.' }));
+    expect(JSON.stringify(items)).not.toContain('unknown');
+    expect(next).toBeNull();
+    expect(await steps.rowOf(id)).toMatchObject({ status: 'succeeded', last_word: 'succeeded' });
+  });
+
+  it('says of an answer that cannot be used that it was none, and not that there was none', async () => {
+    const id = await to('111111');
+    await steps.send(id);
+    await setFaults(stack, { requests: { error_rate: 1 } });
+    await steps.ask(id);
+    expect((await textsOf(id)).at(-1)).toBe('The outcome is unknown: the provider gave no usable answer.');
+    const { items } = (await stack.get('/v1/payouts/stuck?minutes=0&limit=100', { token: operator.token })).body.data;
+    const stuck = items.find((item: { payout_id: string }) => item.payout_id === id);
+    expect(stuck?.reason).toBe('unknown: the transfer was sent and the provider gives no usable answer');
+  });
+});
