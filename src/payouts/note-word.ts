@@ -1,5 +1,5 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
-import { askingWaitMs, nextLookAt, overdueGraceMs } from './asking.ts';
+import { nextLookAt, nextWaitMs, overdueGraceMs } from './asking.ts';
 import { Payout } from './payout.entity.ts';
 import { contradicts, isFinalPayout, isUnknown, restOf, type TransferWord } from './payout.ts';
 
@@ -38,7 +38,7 @@ export async function noteWord(tx: EntityManager, payout: Payout, word: Transfer
   } else {
     if (!isUnknown(word.said)) payout.unknown_since = null;
     else if (restMs === 0) payout.unknown_since ??= at;
-    const wait = Math.max(restMs, askingWaitMs(at.getTime() - payout.created_at.getTime()));
+    const wait = nextWaitMs(at.getTime() - payout.created_at.getTime(), restMs);
     payout.look_again_at = new Date(at.getTime() + wait + overdueGraceMs);
   }
   payout.updated_at = new Date();

@@ -1,7 +1,7 @@
 import { type BuiltUser, buildPlatformAdmin } from '../support/build.ts';
 import type { BuiltPartner } from '../support/partner.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
-import { buildPayer, reserve, setFaults, settleAtProvider } from './build-payouts.ts';
+import { ageAttempts, buildPayer, reserve, setFaults, settleAtProvider } from './build-payouts.ts';
 import { openSteps } from './payout-steps.ts';
 
 /** The steps of a payout without its workflow, and what its partner reads after each. */
@@ -28,6 +28,14 @@ interface Timeline {
 const to = (lastDigits: string) => reserve(stack, partner, lastDigits);
 const timelineOf = async (id: string): Promise<Timeline> => (await partner.get(`/payouts/${id}/timeline`)).body.data;
 const textsOf = async (id: string) => (await timelineOf(id)).items.map(({ text }) => text);
+const nextOf = async (id: string) => (await timelineOf(id)).next;
+/** ISO 8601: so many milliseconds after an instant of a payout's rows. */
+const instantOf = async (column: string, id: string, afterMs: number): Promise<string> => {
+  const rows = await stack.em().execute<Record<string, string>[]>(`select ${column} = ?`, [id]);
+  const [instant = ''] = Object.values(rows[0] ?? {});
+  return new Date(new Date(instant).getTime() + afterMs).toISOString();
+};
+const limit = (seconds: number) => setFaults(stack, { requests: { limit_rate: 1, retry_after_seconds: seconds } });
 
 describe('The timeline of a payout', () => {
   it('never ends in "unknown" when a later look at a final payout meets a silent provider', async () => {
@@ -53,5 +61,33 @@ describe('The timeline of a payout', () => {
     const { items } = (await stack.get('/v1/payouts/stuck?minutes=0&limit=100', { token: operator.token })).body.data;
     const stuck = items.find((item: { payout_id: string }) => item.payout_id === id);
     expect(stuck?.reason).toBe('unknown: the transfer was sent and the provider gives no usable answer');
+  });
+});
+
+describe('What happens next to a payout', () => {
+  it('that waits out a 429 is that it is sent, when the provider takes calls again', async () => {
+    const id = await to('111111');
+    await limit(90);
+    expect(await steps.send(id)).toEqual({ said: 'unsent', restMs: 90_000 });
+    expect(await nextOf(id)).toEqual({
+      at: await instantOf('asked_at from payouts where id', id, 90_000),
+      text: 'Nothing was sent to the provider yet; the transfer is sent then. The money stays reserved.',
+    });
+  });
+
+  it('that the provider does not know is the same request again, from when it may be made', async () => {
+    const id = await to('900005');
+    await steps.send(id);
+    await steps.ask(id);
+    const again =
+      /^The provider is asked again; if it still does not know the transfer, the same request is made again under the same key(, in (\d+) seconds at the earliest)?\. The money stays reserved\.$/;
+    const [, , seconds] = again.exec((await nextOf(id))?.text ?? '') ?? [];
+    expect(Number(seconds)).toBeGreaterThan(60);
+    expect(Number(seconds)).toBeLessThanOrEqual(120);
+    await ageAttempts(stack, id, 2);
+    const [whole, wait] = again.exec((await nextOf(id))?.text ?? '') ?? [];
+    expect([whole, wait]).toEqual([expect.any(String), undefined]);
+    await ageAttempts(stack, id, 25 * 60);
+    expect((await nextOf(id))?.text).not.toContain('same request');
   });
 });
