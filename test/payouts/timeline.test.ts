@@ -1,3 +1,4 @@
+import { readBacklog } from '../../src/measure-backlog.ts';
 import { type BuiltUser, buildPlatformAdmin } from '../support/build.ts';
 import type { BuiltPartner } from '../support/partner.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
@@ -36,6 +37,13 @@ const instantOf = async (column: string, id: string, afterMs: number): Promise<s
   return new Date(new Date(instant).getTime() + afterMs).toISOString();
 };
 const limit = (seconds: number) => setFaults(stack, { requests: { limit_rate: 1, retry_after_seconds: seconds } });
+const unsentPayouts = async () => (await readBacklog(stack.em())).find(({ what }) => what === 'unsent_payouts')?.rows;
+/** Makes a reservation 61 minutes older, which nothing may do otherwise. */
+const ageReservation = (id: string) =>
+  stack.em().transactional(async (tx) => {
+    await tx.execute("set local session_replication_role = 'replica'");
+    await tx.execute("update payouts set created_at = created_at - interval '61 minutes' where id = ?", [id]);
+  });
 
 describe('The timeline of a payout', () => {
   it('never ends in "unknown" when a later look at a final payout meets a silent provider', async () => {
@@ -89,5 +97,23 @@ describe('What happens next to a payout', () => {
     expect([whole, wait]).toEqual([expect.any(String), undefined]);
     await ageAttempts(stack, id, 25 * 60);
     expect((await nextOf(id))?.text).not.toContain('same request');
+  });
+});
+
+describe('An operator', () => {
+  it('is told of a payout that has waited for an hour without being sent, and of none that was', async () => {
+    expect(await unsentPayouts()).toBe(0);
+    const sent = await to('131313');
+    await steps.send(sent);
+    await ageReservation(sent);
+    const held = await to('131313');
+    expect(await unsentPayouts()).toBe(0);
+    await limit(1);
+    await steps.send(held);
+    await ageReservation(held);
+    expect(await unsentPayouts()).toBe(1);
+    const never = await to('131313');
+    await ageReservation(never);
+    expect(await unsentPayouts()).toBe(2);
   });
 });
