@@ -116,4 +116,19 @@ describe('An operator', () => {
     await ageReservation(never);
     expect(await unsentPayouts()).toBe(2);
   });
+
+  it('who asks for payouts stuck for too many minutes reads how many there may be', async () => {
+    const { status, body } = await stack.get('/v1/payouts/stuck?minutes=527041', { token: operator.token });
+    expect([status, body.message]).toEqual([400, 'minutes: must be a whole number from 0 to 527040']);
+  });
+});
+
+describe('An id that is no UUID', () => {
+  it.each(['/payouts/abc', '/payouts/abc/timeline', '/payments/abc', '/payments/abc/timeline'])(
+    'is one that does not exist: %s is 404',
+    async (path) => {
+      const { status, body } = await partner.get(path);
+      expect([status, body.error.code]).toEqual([404, 'RESOURCE_NOT_FOUND']);
+    },
+  );
 });
