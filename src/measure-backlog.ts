@@ -23,6 +23,10 @@ const waiting: Record<string, string> = {
   contradicted_payouts: 'select contradicted_at as since from payouts where contradicted_at is not null',
   accepted_payouts: `select created_at as since from payouts
     where status = 'pending' and last_word = 'accepted' and created_at < now() - interval '1 day'`,
+  // A pending payout wants to be looked at, so the partial index of those reads it.
+  unsent_payouts: `select created_at as since from payouts
+    where look_again_at is not null and status = 'pending' and (last_word is null or last_word = 'unsent')
+      and created_at < now() - interval '1 hour'`,
   overdue_payouts: `select since from (${overduePayouts}) due where since < now() - interval '5 minutes'`,
   suspended_receipts: "select received_at as since from receipts where state = 'suspended'",
   unreceipted_payments: unreceiptedPayments,

@@ -12,7 +12,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
-import { askingWaitMs } from '../src/payouts/asking.ts';
+import { nextWaitMs } from '../src/payouts/asking.ts';
 import {
   type PayoutOpening,
   type PayoutSettlement,
@@ -61,8 +61,6 @@ type PayoutEnd = PayoutStatus | 'REFUSED' | 'LAPSED';
 
 /** Events after which the story goes on in a new history. */
 const longestHistory = 1500;
-/** After being told to wait, the provider is called again after this long at most, unless it named a longer time. */
-const longestRestWaitMs = 30_000;
 
 /**
  * A payout, from its reservation to its end: reserves the money, sends the transfer, and then believes nobody but the
@@ -142,13 +140,14 @@ export async function partnerPayout({ payoutId, opening }: PartnerPayoutInput): 
   if (isPending() && opening !== undefined) await proceed('send');
   else if (!isPending()) await proceed('ask');
   while (isPending()) {
-    const wait = askingWaitMs(Date.now() - Date.parse(payout.reservedAt));
+    const elapsed = Date.now() - Date.parse(payout.reservedAt);
     if (restMs > 0 && patched('rest')) {
       // Hints wait too: the provider would not answer.
-      const rest = Math.max(restMs, Math.min(wait, longestRestWaitMs));
+      const rest = nextWaitMs(elapsed, restMs);
       tell(rest);
       await condition(() => !isPending(), rest);
     } else {
+      const wait = nextWaitMs(elapsed, 0);
       tell(wait);
       await condition(() => hints > seen || !isPending(), wait);
     }

@@ -1,6 +1,7 @@
 import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
 import type { OpenedOrder } from '../src/payments/payment-contract.ts';
 import type { PaymentOrderStatus } from '../src/payments/payment-order.ts';
+import { settlingBoundMs, settlingWaitMs } from '../src/payments/settling-wait.ts';
 import { formatWesternIndonesia } from '../src/shared/clock.ts';
 import { searchAttributeKeys } from '../src/temporal/search-attributes.ts';
 
@@ -17,26 +18,16 @@ export function askingWait(round: number, deadline: string): number {
   return Math.min(interval, timeLeft(deadline));
 }
 
-const settlingBoundMs = 10 * minuteMs;
-
-/**
- * Milliseconds to wait while the provider says paid or pending and nothing can be settled, by how long it has done so:
- * 5 seconds at first, growing to 30 within ten minutes, and then an hour, with the payment listed for operators. The
- * deadline (ISO 8601) is looked at when it comes.
- */
-export function settlingWait(since: number, deadline: string): number {
-  const elapsed = Date.now() - since;
-  const interval = elapsed < settlingBoundMs ? Math.min(Math.max(elapsed / 4, 5_000), 30_000) : 60 * minuteMs;
-  const left = timeLeft(deadline);
-  return Math.round(left > 0 ? Math.min(interval, left) : interval);
-}
+/** As `settlingWaitMs`, now; the deadline is ISO 8601. */
+export const settlingWait = (since: number, deadline: string): number =>
+  settlingWaitMs({ since, deadline: Date.parse(deadline), now: Date.now() });
 
 const stories: Record<PaymentOrderStatus, string> = {
   PENDING: 'Waiting for the provider to make an instrument',
   WAITING_PAYMENT: 'Waiting for the payer',
   PAID: 'Paid, and posted to the ledger',
   FAILED: 'Ended: refused by the provider or declined by the payer',
-  EXPIRED: 'Ended: nobody paid before the deadline',
+  EXPIRED: 'Ended: its amount was not paid before the deadline',
 };
 
 export interface PaymentWait {

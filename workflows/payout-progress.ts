@@ -24,7 +24,7 @@ const words: Record<Said, string> = {
     'OUTCOME UNKNOWN: the provider refused the repeated request; what became of the first is not known yet',
   unsent: 'UNKNOWN TO THE PROVIDER: it took no request yet, nothing was sent; the same request is made again',
   'not known': 'OUTCOME UNKNOWN: the transfer was requested, and the provider does not know it',
-  silent: 'OUTCOME UNKNOWN: the transfer was sent, and the provider does not answer',
+  silent: 'OUTCOME UNKNOWN: the transfer was sent, and the provider gives no usable answer',
   'another amount': 'OUTCOME UNKNOWN: the provider has a transfer of another amount under this reference',
   'request differs': 'STOPPED: what would be sent now is not what was sent first, so nothing is sent',
 };

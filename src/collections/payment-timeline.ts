@@ -1,16 +1,19 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { Partner } from '../partners/partner.entity.ts';
 import { findCallbackItems, findWebhookItems, presentTimeline, type TimelineItem } from '../partners/timeline.ts';
+import type { ReceiptReason, ReceiptState } from '../payments/receipt.ts';
+import { settlingWaitMs } from '../payments/settling-wait.ts';
 import type { PartnerPayment } from './partner-payment.entity.ts';
 import { isFinalPayment } from './partner-payment.ts';
 
 const outcomes = {
   PAID: 'The payment succeeded.',
   FAILED: 'The payment failed',
-  EXPIRED: 'The payment expired: nobody paid before its deadline.',
+  EXPIRED: 'The payment expired: its amount was not paid before its deadline.',
 } as const;
 
 /**
- * What happened to a payment, in plain words, and what happens next (decisions 8). What happened at one instant is told
+ * What happened to a payment, in plain words, and what happens next. What happened at one instant is told
  * in the order of cause and effect.
  */
 export async function tellPartnerPayment(em: EntityManager, payment: PartnerPayment) {
@@ -26,6 +29,10 @@ export async function tellPartnerPayment(em: EntityManager, payment: PartnerPaym
     items.push({ at: payment.created_at, type: 'provider', text });
   } else if (payment.status === 'FAILED' && payment.finalized_at) {
     items.push({ at: payment.finalized_at, type: 'provider', text: 'The provider refused the payment.' });
+  }
+  if (payment.settling_since) {
+    const text = 'The provider says that the payment is paid or on its way, and lists nothing that can be settled yet.';
+    items.push({ at: payment.settling_since, type: 'provider', text });
   }
   if (payment.finalized_at && payment.status in outcomes) {
     const { status, finalized_at: at } = payment;
@@ -46,7 +53,11 @@ export async function tellPartnerPayment(em: EntityManager, payment: PartnerPaym
 
 function nextOf({ status, expires_at, settling_since, available_at, released_at, net_amount }: PartnerPayment) {
   if (settling_since && !isFinalPayment(status)) {
-    return { at: null, text: 'The provider says that it is paid or on its way, and is asked until it can be settled.' };
+    const now = Date.now();
+    // Its workflow asked last before now, and never waits for longer than it would from now.
+    const wait = settlingWaitMs({ since: settling_since.getTime(), deadline: expires_at.getTime(), now });
+    const text = 'The provider says that it is paid or on its way: by then it is asked again, until it can be settled.';
+    return { at: new Date(now + wait), text };
   }
   if (status === 'PENDING') {
     return { at: expires_at, text: 'The provider is asked again under the same reference, until the deadline.' };
@@ -60,15 +71,32 @@ function nextOf({ status, expires_at, settling_since, available_at, released_at,
   return null;
 }
 
-/** Money that came under this payment and could not be applied to it. */
-async function findReceiptItems(em: EntityManager, { id }: PartnerPayment): Promise<TimelineItem[]> {
-  const rows = await em.execute<{ amount: string; reason: string; received_at: Date | string }[]>(
-    `select amount, reason, received_at from receipts where reference = ? and state <> 'applied' order by received_at`,
+interface ReceiptRow {
+  amount: string;
+  reason: ReceiptReason;
+  state: Exclude<ReceiptState, 'applied'>;
+  received_at: Date | string;
+  settled_at: Date | string | null;
+  account_id: string | null;
+}
+
+/** Money that came under this payment and could not be applied to it, and what became of it. */
+async function findReceiptItems(em: EntityManager, { id, partner_id }: PartnerPayment): Promise<TimelineItem[]> {
+  const rows = await em.execute<ReceiptRow[]>(
+    `select amount, reason, state, received_at, settled_at, account_id from receipts
+     where reference = ? and state <> 'applied' order by received_at`,
     [id],
   );
-  return rows.map(({ amount, reason, received_at }) => ({
-    at: new Date(received_at),
-    type: 'ledger',
-    text: `IDR ${amount} came besides (${reason.replace('_', ' ')}) and is held for the operators.`,
-  }));
+  if (rows.length === 0) return [];
+  const { available_account_id } = await em.findOneOrFail(Partner, { id: partner_id });
+  return rows.flatMap(({ amount, reason, state, received_at, settled_at, account_id }): TimelineItem[] => {
+    const held = state === 'suspended' ? 'is' : 'was';
+    const text = `IDR ${amount} came besides (${reason.replace('_', ' ')}) and ${held} held for the operators.`;
+    const came: TimelineItem = { at: new Date(received_at), type: 'ledger', text };
+    if (state === 'suspended' || settled_at === null) return [came];
+    const credited = account_id === available_account_id ? 'your available balance' : 'another account';
+    const end = state === 'credited' ? `credited to ${credited}` : 'refunded, at the provider';
+    const ended = `IDR ${amount} that came besides was ${end}.`;
+    return [came, { at: new Date(settled_at), type: 'ledger', text: ended }];
+  });
 }

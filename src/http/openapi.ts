@@ -48,8 +48,13 @@ const reasons: Record<number, string> = {
   500: 'Internal error.',
   502: 'The payment provider refused.',
   503: 'Something the service depends on is away; see Retry-After.',
-  504: 'The outcome at the provider is not known yet; poll, do not send again under another key.',
+  504: 'The outcome at the provider is not known yet: poll, or repeat under the same key; never send again under another.',
 };
+
+/** What a 503 means besides where something is created under a key. */
+const unavailableCreating =
+  'Nothing is known to have happened, and for two minutes it may still begin: repeat the same request under the same key.';
+const unavailableWithoutKey = 'Without a key a repetition may make a second one.';
 
 /** A webhook as the document shows it. */
 export interface WebhookDocument {
@@ -149,10 +154,18 @@ function operationOf(route: Route): ZodOpenApiOperationObject {
   };
 }
 
-function refusalOf({ path }: Route, status: number) {
-  const description = reasons[status] ?? 'Refused.';
+function describeRefusal({ path, idempotent }: Route, status: number): string {
+  const said = reasons[status] ?? 'Refused.';
+  if (status !== 503 || !idempotent) return said;
+  const isKeyNeeded = path.startsWith(`${partnerPrefix}/`);
+  return [said, unavailableCreating, ...(isKeyNeeded ? [] : [unavailableWithoutKey])].join(' ');
+}
+
+function refusalOf(route: Route, status: number) {
+  const { path } = route;
+  const description = describeRefusal(route, status);
   const [first = 'INTERNAL', ...others] = codes.filter((code) => errorStatuses[code] === status);
-  const error = new DomainError(first, description.replace(/[.;].*$/, ''));
+  const error = new DomainError(first, description.replace(/[.;:].*$/, ''));
   const example = presentError(error, path, '0198c2f4-7a52-7d6e-9b0a-5f2f6c0f9e11');
   if (!path.startsWith(`${partnerPrefix}/`)) {
     return { description, content: { 'application/json': { schema: Refusal, example } } };
@@ -198,7 +211,8 @@ the same key with the same body answers the first answer again, with \`Idempoten
 
 **Errors** are \`{ message, statusCode, error }\`; under \`/v1/partners\` \`{ error: { code, message, details? }, request_id }\`.
 A 4xx is final: what it refused never happens later. A 503 carries \`Retry-After\`, and what it answered may still be
-done for two minutes; after it, after a 504, or no answer at all, ask under the same key and never under another.
+done for two minutes; after it, after a 504, or no answer at all, ask under the same key and never under another. Where
+the key is optional and none was sent, a repetition may make a second one.
 
 **Request ids.** \`x-request-id\` is taken over when sent (up to 64 printable characters) and stands in every answer's header.
 

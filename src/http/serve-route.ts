@@ -78,6 +78,10 @@ export function serveRoute(route: Route, deps: Dependencies, doors: Doors) {
     const knock: Knock = { ctx, em, deps, requestId, bytes };
 
     const proceed = async (caller: Caller | PartnerCaller | null): Promise<Answer> => {
+      // To partners an id that cannot exist is as one that does not.
+      if (access.kind === 'partner' && !paramsSchema.safeParse(ctx.params).success) {
+        refuse('RESOURCE_NOT_FOUND', 'There is no such resource');
+      }
       const params = validate(paramsSchema, ctx.params);
       const query = validate(querySchema, { ...ctx.query });
       const body = bodySchema && validate(bodySchema, await readJson(ctx, bytes, literalKeys));

@@ -22,8 +22,8 @@ const creditableKinds: readonly AccountKind[] = ['user', 'organization', 'partne
 
 /**
  * Ends a case of suspense, once: `credit` moves the money to an account, `refund` records that it was given back outside,
- * at the provider. Refuses an unknown account or operator, an account whose money nothing could move again, and what is
- * no note, with REQUEST_INVALID.
+ * at the provider. Refuses an unknown account or operator, an account whose owner could not move the money again, and
+ * what is no note, with REQUEST_INVALID.
  */
 export function settleReceipt(
   em: EntityManager,
@@ -73,7 +73,7 @@ async function creditable(em: EntityManager, accountId: string | undefined): Pro
     const possible = creditableKinds.join(', ');
     refuse(
       'REQUEST_INVALID',
-      `account_id: an account of kind ${account.kind}, whose money nothing can move again; possible are ${possible}`,
+      `account_id: an account of kind ${account.kind}, whose owner cannot move what is credited there; possible are ${possible}`,
     );
   }
   return account.id;

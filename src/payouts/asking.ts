@@ -14,6 +14,15 @@ export function askingWaitMs(elapsedMs: number): number {
   return Math.round(Math.max(wait, 5 * secondMs));
 }
 
+/** After being told to wait, the provider is called again after this long at most, unless it named a longer time. */
+const longestRestWaitMs = 30 * secondMs;
+
+/** As `askingWaitMs`, when the provider is not called for `restMs`, because calls to it are limited; 0 is no limit. */
+export function nextWaitMs(elapsedMs: number, restMs: number): number {
+  const wait = askingWaitMs(elapsedMs);
+  return restMs > 0 ? Math.max(restMs, Math.min(wait, longestRestWaitMs)) : wait;
+}
+
 /** A pending payout whose workflow is this late with asking has lost it: the sweep starts it again. */
 export const overdueGraceMs = 5 * minuteMs;
 

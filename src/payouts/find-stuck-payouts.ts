@@ -23,7 +23,7 @@ const reasons: Record<string, string> = {
   unsent: 'the provider cannot be reached; nothing was sent',
   'repeat refused': 'a repeated request was refused; what became of the first is not known yet',
   'not known': 'the transfer was requested and the provider does not know it',
-  silent: 'the transfer was sent and the provider does not answer',
+  silent: 'the transfer was sent and the provider gives no usable answer',
   'another amount': 'the provider has a transfer of another amount',
   'request differs': 'what would be sent now is not what was sent first; nothing is sent',
 };

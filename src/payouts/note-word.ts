@@ -1,7 +1,7 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
-import { askingWaitMs, nextLookAt, overdueGraceMs } from './asking.ts';
+import { nextLookAt, nextWaitMs, overdueGraceMs } from './asking.ts';
 import { Payout } from './payout.entity.ts';
-import { isFinalPayout, isUnknown, restOf, type TransferWord } from './payout.ts';
+import { contradicts, isFinalPayout, isUnknown, restOf, type TransferWord } from './payout.ts';
 
 /** The payout of this id, locked until the transaction ends. */
 export function lockPayout(tx: EntityManager, id: string): Promise<Payout> {
@@ -12,13 +12,14 @@ export function lockPayout(tx: EntityManager, id: string): Promise<Payout> {
  * Writes down what the provider said, in the caller's transaction: one row for each change of its word, since when
  * nobody can tell, and when the sweep looks after the payout if its workflow does not. `asked` is the workflow's clock
  * when it asked; the word came later, by the clock that is ahead. That calls to the provider are limited is no word of
- * it on the payout, and no reason to tell operators.
+ * it on the payout, and no reason to tell operators. Of a final payout only words that prove something are written down.
  */
 export async function noteWord(tx: EntityManager, payout: Payout, word: TransferWord, asked: Date): Promise<void> {
   const at = new Date(Math.max(asked.getTime(), Date.now()));
   const failureCode = 'failureCode' in word ? word.failureCode : null;
   const restMs = restOf(word);
-  const isWord = restMs === 0 || word.said !== 'silent';
+  const provesNothing = isUnknown(word.said) && !contradicts(payout.status, word.said);
+  const isWord = isFinalPayout(payout.status) ? !provesNothing : restMs === 0 || word.said !== 'silent';
   if (isWord && payout.last_word !== word.said) {
     await tx.execute('insert into payout_words (payout_id, said, failure_code, at) values (?, ?, ?, ?)', [
       payout.id,
@@ -37,7 +38,7 @@ export async function noteWord(tx: EntityManager, payout: Payout, word: Transfer
   } else {
     if (!isUnknown(word.said)) payout.unknown_since = null;
     else if (restMs === 0) payout.unknown_since ??= at;
-    const wait = Math.max(restMs, askingWaitMs(at.getTime() - payout.created_at.getTime()));
+    const wait = nextWaitMs(at.getTime() - payout.created_at.getTime(), restMs);
     payout.look_again_at = new Date(at.getTime() + wait + overdueGraceMs);
   }
   payout.updated_at = new Date();

@@ -1,9 +1,12 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { findCallbackItems, findWebhookItems, presentTimeline, type TimelineItem } from '../partners/timeline.ts';
 import { addMoney } from '../shared/money.ts';
-import { askingWaitMs } from './asking.ts';
+import { overdueGraceMs } from './asking.ts';
+import { findMadeAttempts } from './attempts.ts';
+import { isFrozen } from './frozen-request.ts';
 import type { Payout } from './payout.entity.ts';
-import { type Said, settledByOperator } from './payout.ts';
+import { isUnknown, type Said, settledByOperator } from './payout.ts';
+import { mayRepeatInMs } from './repeating.ts';
 
 const wordTexts: Record<Said, string> = {
   accepted: 'The provider accepted the transfer.',
@@ -14,13 +17,16 @@ const wordTexts: Record<Said, string> = {
   'repeat refused': 'The outcome is unknown: the provider refused the repeated request',
   unsent: 'The provider could not be reached, or was not ready to take the request: nothing was sent yet.',
   'not known': 'The outcome is unknown: asked, the provider does not know the transfer (yet).',
-  silent: 'The outcome is unknown: the provider does not answer.',
+  silent: 'The outcome is unknown: the provider gave no usable answer.',
   'another amount': 'The outcome is unknown: the provider speaks of another amount.',
   'request differs': 'The outcome is unknown: the request is no longer the one that was made, and is not made again.',
 };
 
-/** What happened to a payout, in plain words, and what happens next (decisions 8). */
-export async function tellPayoutTimeline(em: EntityManager, payout: Payout) {
+/**
+ * What happened to a payout, in plain words, and what happens next. `resendHours` is for how long after the first the
+ * same request may be made again.
+ */
+export async function tellPayoutTimeline(em: EntityManager, payout: Payout, { resendHours }: { resendHours: number }) {
   const { id, created_at: at, reference } = payout;
   const reserved = addMoney(payout.net_amount, payout.fee);
   const items: TimelineItem[] = [
@@ -31,22 +37,41 @@ export async function tellPayoutTimeline(em: EntityManager, payout: Payout) {
     },
     { at, type: 'reservation', text: `IDR ${reserved} was reserved from the available balance.` },
     ...(await findAttempts(em, id)),
-    ...(await findWords(em, id)),
+    ...(await findWords(em, payout)),
     ...(await findCallbackItems(em, id)),
     ...(await findLedgerItems(em, payout)),
     ...(await findWebhookItems(em, 'payout', id)),
   ];
-  return presentTimeline(items, nextOf(payout));
+  return presentTimeline(items, await findNext(em, payout, resendHours));
 }
 
-function nextOf({ status, asked_at, created_at, unknown_since, look_again_at }: Payout) {
+async function findNext(em: EntityManager, payout: Payout, resendHours: number) {
+  const { id, status, asked_at, look_again_at, unknown_since, last_word } = payout;
   if (status !== 'pending') return null;
-  if (!asked_at)
+  if (!asked_at) {
     return { at: look_again_at ?? null, text: 'The transfer is being sent; by then it is looked after again.' };
-  const at = new Date(asked_at.getTime() + askingWaitMs(asked_at.getTime() - created_at.getTime()));
+  }
+  const at = look_again_at ? new Date(look_again_at.getTime() - overdueGraceMs) : null;
+  const made = await findMadeAttempts(em, id);
+  if (made.length === 0 && (!last_word || last_word === 'unsent')) {
+    return {
+      at,
+      text: 'Nothing was sent to the provider yet; the transfer is sent then. The money stays reserved.',
+    };
+  }
+  if (last_word === 'not known' && isFrozen(payout) && !payout.provider_transfer_id) {
+    const inMs = mayRepeatInMs(made, resendHours);
+    if (inMs !== null) return { at, text: repeatText(inMs) };
+  }
   return unknown_since
     ? { at, text: 'The provider is asked again; the money stays reserved until the outcome is known.' }
     : { at, text: 'The provider is asked again unless it calls back first.' };
+}
+/** In whole seconds, as the ages are by the database's clock. */
+function repeatText(inMs: number): string {
+  const asked = 'The provider is asked again; if it still does not know the transfer, the same request is made again';
+  const wait = inMs > 0 ? `, in ${Math.ceil(inMs / 1000)} seconds at the earliest` : '';
+  return `${asked} under the same key${wait}. The money stays reserved.`;
 }
 
 async function findAttempts(em: EntityManager, payoutId: string): Promise<TimelineItem[]> {
@@ -64,12 +89,14 @@ async function findAttempts(em: EntityManager, payoutId: string): Promise<Timeli
   }));
 }
 
-async function findWords(em: EntityManager, payoutId: string): Promise<TimelineItem[]> {
+/** What the provider said. Once the payout has ended, words that leave its outcome open say nothing of it. */
+async function findWords(em: EntityManager, { id, finalized_at }: Payout): Promise<TimelineItem[]> {
   const rows = await em.execute<{ said: Said; failure_code: string | null; at: Date | string }[]>(
     'select said, failure_code, at from payout_words where payout_id = ? order by id limit 200',
-    [payoutId],
+    [id],
   );
-  return rows.map(({ said, failure_code, at }) => ({
+  const told = rows.filter(({ said, at }) => !(finalized_at && new Date(at) >= finalized_at && isUnknown(said)));
+  return told.map(({ said, failure_code, at }) => ({
     at: new Date(at),
     type: 'provider',
     text:

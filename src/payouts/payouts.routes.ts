@@ -102,7 +102,10 @@ room.get(
     answers: { 200: partnerAnswer(TimelineShape) },
     refusals: [404],
   },
-  async ({ em, caller, params: { id } }) => tellPayoutTimeline(em, await getPayout(em, caller.partnerId, id)),
+  async ({ em, deps, caller, params: { id } }) =>
+    tellPayoutTimeline(em, await getPayout(em, caller.partnerId, id), {
+      resendHours: deps.config.PAYOUT_RESEND_HOURS,
+    }),
 );
 
 export const payoutsRoom = room;

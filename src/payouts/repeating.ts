@@ -29,6 +29,19 @@ export interface MadeAttempt {
 }
 
 /**
+ * In how many milliseconds the same request may be made again at the earliest, if the provider does not know the transfer
+ * then; null when it may never be again.
+ */
+export function mayRepeatInMs(made: readonly MadeAttempt[], resendHours: number): number | null {
+  const [first] = made;
+  const last = made.at(-1);
+  const waitMs = waitsMs[made.length - 1];
+  if (first === undefined || last === undefined || waitMs === undefined) return null;
+  const inMs = Math.max(0, waitMs - last.ageMs);
+  return first.ageMs + inMs < resendHours * hourMs ? inMs : null;
+}
+
+/**
  * Whether the same request may be made again after these attempts, the oldest first: when the provider has just said
  * that it knows none of them, at growing intervals, at most five in all, and only within `resendHours` of the first,
  * while the provider surely keeps its idempotency key. 0 hours is never.

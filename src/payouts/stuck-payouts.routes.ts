@@ -28,11 +28,11 @@ room.get(
           .string()
           .refine(
             (value) => /^\d{1,6}$/.test(value) && Number(value) <= longestMinutes,
-            'must be a whole number from 0',
+            `must be a whole number from 0 to ${longestMinutes}`,
           )
           .transform(Number)
           .default(standardMinutes)
-          .meta({ override: { type: 'integer', minimum: 0, default: standardMinutes } }),
+          .meta({ override: { type: 'integer', minimum: 0, maximum: longestMinutes, default: standardMinutes } }),
       }),
     answers: {
       200: z.object({

@@ -250,14 +250,16 @@ describe('The update settleReceipt', () => {
     ['what is pending of a partner', async () => (await buildPartner(stack)).account.pending],
     ['what is reserved of a partner', async () => (await buildPartner(stack)).account.reserved],
     ['the house’s revenue', async () => systemAccounts.feeRevenue],
-  ])('never credits %s, whose money nothing can move again, and says which accounts are possible', async (_, find) => {
+  ])('never credits %s, whose owner cannot move it again, and says which accounts are possible', async (_, find) => {
     const [receipt, operator, account_id] = [await suspended(), await buildPlatformAdmin(stack), await find()];
     const before = await balanceOf(stack, account_id);
     const refusal = await settle(receipt, { action: 'credit', account_id, note, who: operator.id }).then(
       () => 'taken',
       (error: { cause?: { message?: string } }) => error.cause?.message,
     );
-    expect(refusal).toMatch(/^account_id: .*possible are user, organization, partner_available$/);
+    expect(refusal).toMatch(
+      /^account_id: .*whose owner cannot move what is credited there; possible are user, organization, partner_available$/,
+    );
     expect(await balanceOf(stack, account_id)).toBe(before);
     expect(await settle(receipt, { action: 'refund', note, who: operator.id })).toBe('refunded');
   });

@@ -66,6 +66,21 @@ describe('The OpenAPI document', () => {
     }
   });
 
+  it('says what a 503 means where something is made under a key, and what it is without one', () => {
+    const saidOf = ({ operation }: (typeof operations)[number]) => operation.responses[503]?.description ?? '';
+    const keyed = operations.filter(({ route }) => route.idempotent);
+    const partners = keyed.filter(({ route }) => route.path.startsWith('/v1/partners/'));
+    expect([partners.length > 0, partners.length < keyed.length]).toEqual([true, true]);
+    for (const operation of keyed) {
+      expect(saidOf(operation)).toContain('for two minutes it may still begin: repeat the same request');
+      const warns = saidOf(operation).includes('Without a key a repetition may make a second one.');
+      expect(warns).toBe(!partners.includes(operation));
+    }
+    for (const operation of operations.filter(({ route }) => !route.idempotent)) {
+      expect(saidOf(operation)).not.toContain('two minutes');
+    }
+  });
+
   it('shows for every body an example that the route itself takes', () => {
     const refused: unknown[] = [];
     for (const { route, operation, name } of operations) {

@@ -1,0 +1,106 @@
+import { settleReceipt } from '../../src/payments/settle-receipt.ts';
+import { buildPlatformAdmin } from '../support/build.ts';
+import { type BuiltPartner, buildPartner } from '../support/partner.ts';
+import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+
+let stack: Stack;
+let partner: BuiltPartner;
+let who: string;
+beforeAll(async () => {
+  stack = await startStack({ worker: true, sandbox: true });
+  partner = await buildPartner(stack);
+  who = (await buildPlatformAdmin(stack)).id;
+}, 60_000);
+afterAll(() => stack.stop());
+afterEach(async () => {
+  await stack.sandbox.put('/sandbox/faults', {});
+  await expectChecksEmpty(stack);
+});
+
+interface Timeline {
+  items: { at: string; type: string; text: string }[];
+  next: { at: string; text: string } | null;
+}
+const timelineOf = async (id: string): Promise<Timeline> => (await partner.get(`/payments/${id}/timeline`)).body.data;
+const textsOf = async (id: string) => (await timelineOf(id)).items.map(({ text }) => text);
+const create = async () => {
+  const { status, body } = await partner.post('/payments', {
+    method: 'virtual_account',
+    channel: 'BCA',
+    amount: '50000',
+  });
+  expect(status).toBe(200);
+  return body.data as { id: string; payment_code: string };
+};
+const payBesides = async ({ id, payment_code }: { id: string; payment_code: string }): Promise<string> => {
+  await stack.sandbox.post('/sandbox/pay', { payment_code, amount: 49_000 });
+  const rows = await eventually(
+    () =>
+      stack.em().execute<{ id: string }[]>("select id from receipts where reference = ? and state <> 'applied'", [id]),
+    (found) => found.length === 1,
+  );
+  return rows[0]?.id ?? '';
+};
+
+describe('The timeline of a payment', () => {
+  it('tells what became of money that came besides: held, then credited', async () => {
+    const payment = await create();
+    const receiptId = await payBesides(payment);
+    const came = 'IDR 49000.0000 came besides (wrong amount)';
+    expect(await textsOf(payment.id)).toContain(`${came} and is held for the operators.`);
+    const account_id = partner.account.available;
+    await settleReceipt(stack.em(), { receiptId, settlement: { action: 'credit', account_id, note: 'ticket 1', who } });
+    const texts = await textsOf(payment.id);
+    expect(texts).toContain(`${came} and was held for the operators.`);
+    expect(texts.at(-1)).toBe('IDR 49000.0000 that came besides was credited to your available balance.');
+    expect(JSON.stringify(texts)).not.toContain('is held');
+  });
+
+  it('tells what became of money that came besides: refunded', async () => {
+    const payment = await create();
+    const receiptId = await payBesides(payment);
+    await settleReceipt(stack.em(), { receiptId, settlement: { action: 'refund', note: 'ticket 2', who } });
+    const texts = await textsOf(payment.id);
+    expect(texts.at(-1)).toBe('IDR 49000.0000 that came besides was refunded, at the provider.');
+    expect(JSON.stringify(texts)).not.toContain('is held');
+  });
+
+  it('never says that nobody paid, when another amount came before the deadline', async () => {
+    const payment = await create();
+    await payBesides(payment);
+    await stack.sandbox.post('/sandbox/expire', { payment_code: payment.payment_code });
+    await eventually(
+      async () => (await partner.get(`/payments/${payment.id}`)).body.data,
+      ({ status }) => status === 'expired',
+    );
+    const texts = await textsOf(payment.id);
+    expect(texts).toContain('The payment expired: its amount was not paid before its deadline.');
+    expect(JSON.stringify(texts)).not.toContain('nobody paid');
+  });
+
+  it('says, while the provider calls a payment paid and does not list it, so, and by when it is asked again', async () => {
+    await stack.sandbox.put('/sandbox/faults', { listing: { lag_ms: 86_400_000 } });
+    const { id, payment_code } = await create();
+    await stack.sandbox.post('/sandbox/pay', { payment_code });
+    await eventually(
+      () => timelineOf(id),
+      ({ next }) => next?.text.includes('paid or on its way') === true,
+    );
+    const before = Date.now();
+    const { items, next } = await timelineOf(id);
+    expect(items).toContainEqual({
+      at: expect.any(String),
+      type: 'provider',
+      text: 'The provider says that the payment is paid or on its way, and lists nothing that can be settled yet.',
+    });
+    const at = Date.parse(next?.at ?? '');
+    expect(at).toBeGreaterThan(before);
+    expect(at).toBeLessThan(Date.now() + 30_001);
+    await stack.sandbox.put('/sandbox/faults', {});
+    await eventually(
+      async () => (await partner.get(`/payments/${id}`)).body.data,
+      ({ status }) => status === 'succeeded',
+      30_000,
+    );
+  }, 60_000);
+});
