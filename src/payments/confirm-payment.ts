@@ -89,7 +89,11 @@ async function noteSettling(em: EntityManager, table: InstrumentTable, id: strin
   );
 }
 
-const strayOf = ({ providerPaymentId, providerPaymentMethodId }: ProviderPayment): StrayPayment => ({
+/** Money that nobody has taken, as the case that is opened for it. */
+export const strayOf = ({
+  providerPaymentId,
+  providerPaymentMethodId,
+}: Omit<StrayPayment, 'receiptId'>): StrayPayment => ({
   receiptId: receiptIdFor(providerPaymentId),
   providerPaymentId,
   providerPaymentMethodId,
