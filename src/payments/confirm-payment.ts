@@ -24,7 +24,8 @@ export async function confirmPayment(
     signal,
     expect: async () => {
       const order = await em.findOneOrFail(PaymentOrder, { id: orderId });
-      return { total: addMoney(order.nominal, order.admin_fee), status: order.status };
+      const total = addMoney(order.nominal, order.admin_fee);
+      return { total, status: order.status, requestId: order.provider_payment_request_id ?? null };
     },
   });
 }
@@ -34,6 +35,8 @@ export interface ExpectedPayment {
   /** IDR, scale 4. */
   total: Money;
   status: PaymentOrderStatus;
+  /** The provider's id of the payment request; null while it has not told of one. */
+  requestId: string | null;
 }
 
 export interface InstrumentQuestion {
@@ -50,15 +53,20 @@ export async function confirmInstrument(
   { table, reference, signal, expect }: InstrumentQuestion,
 ): Promise<Confirmation> {
   const state = await gateway.findInstrument(reference, { signal });
-  const { total, status: ours } = await expect();
-  if (state === null) return { outcome: 'waiting', strays: [] };
+  const { total, status: ours, requestId } = await expect();
+  const isOpen = !isFinalOrder(ours);
+  if (state === null) {
+    // What the provider has made it does not unmake: that its list is without it says nothing of what was paid.
+    const isForgotten = isOpen && requestId !== null;
+    await noteSettling(em, table, reference, isForgotten);
+    return { outcome: isForgotten ? 'settling' : 'waiting', strays: [] };
+  }
   const received = await withoutReceipt(
     em,
     state.payments.filter(({ status }) => status === 'succeeded'),
   );
   const pays = (payment: ProviderPayment) =>
     payment.reference === reference && compareMoney(payment.amount, total) === 0;
-  const isOpen = !isFinalOrder(ours);
   const paying = isOpen ? received.find(pays) : undefined;
   const strays = received.filter((payment) => payment !== paying).map(strayOf);
   const isUnsettled = isOpen && paying === undefined && isSettling(state, pays);
