@@ -2,11 +2,12 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Gateway, InstrumentState, ProviderPayment } from '../gateway/gateway.ts';
 import { receiptIdFor } from '../shared/ids.ts';
 import { addMoney, compareMoney, type Money } from '../shared/money.ts';
-import { findReceipted } from './find-receipts.ts';
+import { findReceiptStates } from './find-receipts.ts';
 import type { InstrumentTable } from './obtain-instrument.ts';
 import type { Confirmation, StrayPayment } from './payment-contract.ts';
 import { PaymentOrder } from './payment-order.entity.ts';
 import { isFinalOrder, type PaymentOrderStatus } from './payment-order.ts';
+import type { ReceiptState } from './receipt.ts';
 
 /**
  * Asks the provider what became of an order and compares reference and amount with ours. The first payment of exactly
@@ -61,15 +62,17 @@ export async function confirmInstrument(
     await noteSettling(em, table, reference, isForgotten);
     return { outcome: isForgotten ? 'settling' : 'waiting', strays: [] };
   }
-  const received = await withoutReceipt(
+  const succeeded = state.payments.filter(({ status }) => status === 'succeeded');
+  const receipts = await findReceiptStates(
     em,
-    state.payments.filter(({ status }) => status === 'succeeded'),
+    succeeded.map(({ providerPaymentId }) => providerPaymentId),
   );
+  const received = succeeded.filter(({ providerPaymentId }) => !receipts.has(providerPaymentId));
   const pays = (payment: ProviderPayment) =>
     payment.reference === reference && compareMoney(payment.amount, total) === 0;
   const paying = isOpen ? received.find(pays) : undefined;
   const strays = received.filter((payment) => payment !== paying).map(strayOf);
-  const isUnsettled = isOpen && paying === undefined && isSettling(state, pays);
+  const isUnsettled = isOpen && paying === undefined && isSettling(state, pays, receipts);
   await noteSettling(em, table, reference, isUnsettled);
   if (paying !== undefined) {
     const { providerPaymentId, providerPaymentMethodId, amount } = paying;
@@ -79,13 +82,20 @@ export async function confirmInstrument(
 }
 
 /**
- * Whether the provider says paid and does not list the payment yet, or has a pending one that would pay. A listed
- * payment that has a receipt is in the books, and nothing is awaited for it.
+ * Whether the provider has a pending payment that would pay, or says paid and lists nothing that explains it yet: one
+ * that would pay and is in the books, one that was voided, or one of another amount whose receipt is out of suspense.
  */
-function isSettling({ status, payments }: InstrumentState, pays: (payment: ProviderPayment) => boolean): boolean {
-  const ours = payments.filter(pays);
-  if (ours.some((payment) => payment.status === 'pending')) return true;
-  return status === 'paid' && !ours.some((payment) => payment.status === 'succeeded');
+function isSettling(
+  { status, payments }: InstrumentState,
+  pays: (payment: ProviderPayment) => boolean,
+  receipts: ReadonlyMap<string, ReceiptState>,
+): boolean {
+  if (payments.some((payment) => payment.status === 'pending' && pays(payment))) return true;
+  const explains = (payment: ProviderPayment) => {
+    const receipt = receipts.get(payment.providerPaymentId);
+    return payment.status === 'voided' || (receipt !== undefined && (receipt !== 'suspended' || pays(payment)));
+  };
+  return status === 'paid' && !payments.some(explains);
 }
 
 /** Since when an open row is settling, for operators: written when it begins, and taken away when it is over. */
@@ -106,14 +116,6 @@ export const strayOf = ({
   providerPaymentId,
   providerPaymentMethodId,
 });
-
-async function withoutReceipt(em: EntityManager, payments: ProviderPayment[]): Promise<ProviderPayment[]> {
-  const known = await findReceipted(
-    em,
-    payments.map(({ providerPaymentId }) => providerPaymentId),
-  );
-  return payments.filter(({ providerPaymentId }) => !known.has(providerPaymentId));
-}
 
 function outcomeOf(
   state: InstrumentState,

@@ -28,7 +28,7 @@ export async function openReceipt(
   const known = await em.findOne(Receipt, { provider_payment_id: stray.providerPaymentId });
   if (known !== null) return tell(known);
   const payment = await gateway.findPayment(stray.providerPaymentMethodId, stray.providerPaymentId, { signal });
-  if (payment?.status === 'failed') return { outcome: 'failed' };
+  if (payment?.status === 'failed' || payment?.status === 'voided') return { outcome: 'failed' };
   if (payment?.status !== 'succeeded') return { outcome: 'unconfirmed' };
   const owner = await findOwner(em, payment.reference);
   // One that is final stays so, and an amount does not change: what is decided here holds when it is posted.
