@@ -43,7 +43,9 @@ async function route(em: EntityManager, workflows: WorkflowPort, callback: Callb
   if (!reference) return;
   const owner = await findOwner(em, reference);
   if (owner?.isOpen) await owner.hint(workflows);
-  if (callback.kind !== 'payment' || !paymentId || !methodId) return;
+  if (callback.kind !== 'payment') return;
+  // No payment is named that could be asked for: the run of one that is final looks for all that came.
+  if (!paymentId || !methodId) return owner?.isOpen ? undefined : owner?.hint(workflows);
   const isMine = owner?.isOpen && owner.collection?.providerPaymentMethodId === methodId;
   if (isMine || (await hasReceipt(em, paymentId))) return;
   await workflows.openUnmatchedReceipt({

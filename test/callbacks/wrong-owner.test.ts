@@ -217,6 +217,26 @@ describe('A hint to a payment that is final finds the money that came afterwards
   });
 });
 
+describe('Money of a payment that is final is never lost because its callback', () => {
+  it.each<[string, string, (payment: Payment) => object]>([
+    ['names no method', 'payment.succeeded', ({ id }) => ({ id })],
+    ['names the request only', 'payment_request.succeeded', ({ payment_method }) => ({ id: 'pr-1', payment_method })],
+  ])('%s', async (_, event, named) => {
+    const order = await finalOrder();
+    const payment = await pay(order);
+    await stack.post(
+      '/v1/gateway/callbacks/xendit',
+      { event, data: { reference_id: order.id, ...named(payment) } },
+      { headers: { 'x-callback-token': stack.callbackToken, 'webhook-id': randomUUID() } },
+    );
+    const rows = await eventually(
+      () => receiptsOf(payment),
+      (found) => found.length === 1,
+    );
+    expect(rows).toEqual([{ state: 'suspended', reason: 'late' }]);
+  });
+});
+
 const confirmed = ({ id, payment_method }: Payment) => ({
   providerPaymentId: id,
   providerPaymentMethodId: payment_method.id,
