@@ -49,7 +49,7 @@ export function createPartnerActivities(deps: Dependencies) {
       expirePartnerInstrument(em, gateway, { paymentId, signal: cancellationSignal() }),
     ),
     settlePartnerPayment: step(deps, 'settlePartnerPayment', (em, input: Payment & { payment: ConfirmedPayment }) =>
-      settlePartnerPayment(em, sealer, input),
+      settlePartnerPayment(em, { sealer, workflows: temporal }, input),
     ),
     closePartnerPayment: step(
       deps,

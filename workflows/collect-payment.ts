@@ -41,6 +41,13 @@ export const askTheProvider = {
   retry: { initialInterval: '1 second', maximumInterval: '5 minutes' },
 } as const;
 
+/** A few times: what was paid is asked for although its instrument cannot be expired. */
+export const expireAtProvider = {
+  startToCloseTimeout: budgets.steps.provider,
+  scheduleToCloseTimeout: 4 * budgets.steps.provider,
+  retry: { initialInterval: '1 second', maximumAttempts: 3 },
+} as const;
+
 /** As long as a request waits for the answer. */
 export const requestFromProvider = { ...askTheProvider, startToCloseTimeout: budgets.steps.instrument } as const;
 
@@ -106,10 +113,14 @@ export async function collectPayment<Opened extends OpenedOrder>(
     tellPayment(status, opened, { waitMs: wait, settlingSince });
     if (wait > 0) await condition(() => hints > seen, wait);
     seen = hints;
-    if (timeLeft(opened.deadline) <= 0) await steps.expire();
+    const isOverdue = timeLeft(opened.deadline) <= 0;
+    const isOver = isOverdue && (await expire(steps));
     const said = await steps.confirm();
-    status = await resolve(steps, status, said, opened.deadline);
-    settlingSince = said.outcome === 'settling' ? (settlingSince ?? Date.now()) : null;
+    // A deadline that passed while the provider was asked: the next round expires the instrument first.
+    const hasPassed = () => !isOverdue && timeLeft(opened.deadline) <= 0 && !patched('expire-before-closing');
+    status = await resolve(steps, status, said, () => isOver || hasPassed());
+    const isHeldUp = said.outcome === 'settling' || (isOverdue && !isOver);
+    settlingSince = isHeldUp ? (settlingSince ?? Date.now()) : null;
     if (workflowInfo().continueAsNewSuggested && hints === seen) await steps.continueAsNew();
   }
   tellPayment(status, opened);
@@ -148,11 +159,23 @@ async function getInstrument(
   }
 }
 
+/** Whether the instrument takes no more money: expired by us, or over already. */
+async function expire(steps: PaymentSteps<OpenedOrder>): Promise<boolean> {
+  try {
+    await steps.expire();
+    return true;
+  } catch (error) {
+    const isFailed = error instanceof ActivityFailure && !isCancellation(error);
+    if (!isFailed || !patched('ask-although-not-expired')) throw error;
+    return false;
+  }
+}
+
 async function resolve(
   steps: PaymentSteps<OpenedOrder>,
   status: PaymentOrderStatus,
   seen: Confirmation,
-  deadline: string,
+  isOver: () => boolean,
 ): Promise<PaymentOrderStatus> {
   // The payment first: then what came besides finds it paid, and is double.
   const isPaidFirst = seen.outcome === 'paid' && seen.strays.length > 0 && patched('settle-before-strays');
@@ -165,8 +188,7 @@ async function resolve(
   if (seen.outcome === 'refused') return steps.close('FAILED', seen.failureCode);
   // Paid or pending: whatever the deadline says, there is money that may come into the books.
   if (seen.outcome === 'settling') return status;
-  const over = timeLeft(deadline) <= 0;
-  if (seen.outcome === 'expired' || over) return steps.close('EXPIRED', null);
+  if (seen.outcome === 'expired' || isOver()) return steps.close('EXPIRED', null);
   return status;
 }
 

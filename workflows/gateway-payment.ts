@@ -5,6 +5,7 @@ import type { PaymentOrderStatus } from '../src/payments/payment-order.ts';
 import {
   askTheProvider,
   collectPayment,
+  expireAtProvider,
   firstStep,
   ledgerStep,
   type NotOpened,
@@ -19,7 +20,8 @@ export interface GatewayPaymentInput {
 
 const { openPaymentOrder } = proxyLocalActivities<Activities>(firstStep);
 const { settlePayment, closePayment } = proxyActivities<Activities>(ledgerStep);
-const { expireInstrument, confirmPayment } = proxyActivities<Activities>(askTheProvider);
+const { confirmPayment } = proxyActivities<Activities>(askTheProvider);
+const { expireInstrument } = proxyActivities<Activities>(expireAtProvider);
 
 /** A payment by gateway, from its order's row to its end. */
 export async function gatewayPayment({

@@ -13,6 +13,7 @@ import { formatWesternIndonesia } from '../src/shared/clock.ts';
 import {
   askTheProvider,
   collectPayment,
+  expireAtProvider,
   firstStep,
   ledgerStep,
   type NotOpened,
@@ -29,7 +30,8 @@ export interface PartnerPaymentInput {
 
 const { openPartnerPayment } = proxyLocalActivities<Activities>(firstStep);
 const { settlePartnerPayment, closePartnerPayment, releasePartnerPayment } = proxyActivities<Activities>(ledgerStep);
-const { expirePartnerInstrument, confirmPartnerPayment } = proxyActivities<Activities>(askTheProvider);
+const { confirmPartnerPayment } = proxyActivities<Activities>(askTheProvider);
+const { expirePartnerInstrument } = proxyActivities<Activities>(expireAtProvider);
 
 /**
  * A partner's collection, from its row to its end: as any payment by gateway, and then each state that ends it is told

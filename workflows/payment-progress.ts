@@ -33,7 +33,7 @@ const stories: Record<PaymentOrderStatus, string> = {
 export interface PaymentWait {
   /** Milliseconds until the provider is asked unasked. */
   waitMs: number;
-  /** Milliseconds of the epoch; null while the provider says neither paid nor pending. */
+  /** Milliseconds of the epoch; null while what the provider says is clear: neither paid nor pending, and listed. */
   settlingSince: number | null;
 }
 
@@ -52,8 +52,8 @@ export function tellPayment(status: PaymentOrderStatus, { deadline }: OpenedOrde
   const story =
     settlingSince === null
       ? stories[status]
-      : `Paid or pending at the provider since ${local(settlingSince)} (UTC+7), which lists no payment that can be ` +
-        'settled. It stays open, past its deadline too, until the provider lists the money or takes its word back';
+      : `Paid or pending at the provider since ${local(settlingSince)} (UTC+7), or not listed by it any more, and no ` +
+        'payment can be settled. It stays open, past its deadline too, until the provider lists the money or says what became of it';
   const next =
     waitMs > 0 ? ` Asks the provider after each callback, and unasked at ${local(Date.now() + waitMs)}.` : '';
   setCurrentDetails(`${story}. Deadline ${local(Date.parse(deadline))} (UTC+7).${next}`);

@@ -3,7 +3,7 @@ import { hasReceipt } from '../payments/find-receipts.ts';
 import type { StrayPayment } from '../payments/payment-contract.ts';
 import { receiptIdFor } from '../shared/ids.ts';
 import { CallbackRow } from './callback.entity.ts';
-import { findCollector, findWaiting } from './reference-owners.ts';
+import { findOwner } from './reference-owners.ts';
 
 /** How callbacks become workflow signals; made by `temporal/`, passed in. */
 export interface WorkflowPort {
@@ -41,11 +41,13 @@ export async function deliverCallback(em: EntityManager, workflows: WorkflowPort
 async function route(em: EntityManager, workflows: WorkflowPort, callback: CallbackRow): Promise<void> {
   const { reference, provider_payment_id: paymentId, provider_payment_method_id: methodId } = callback;
   if (!reference) return;
-  const waiting = await findWaiting(em, reference);
-  await waiting?.hint(workflows, reference);
-  if (callback.kind !== 'payment' || !paymentId || !methodId) return;
-  const mine = waiting === null ? null : await findCollector(em, reference);
-  if (mine?.collection.providerPaymentMethodId === methodId || (await hasReceipt(em, paymentId))) return;
+  const owner = await findOwner(em, reference);
+  if (owner?.isOpen) await owner.hint(workflows);
+  if (callback.kind !== 'payment') return;
+  // No payment is named that could be asked for: the run of one that is final looks for all that came.
+  if (!paymentId || !methodId) return owner?.isOpen ? undefined : owner?.hint(workflows);
+  const isMine = owner?.isOpen && owner.collection?.providerPaymentMethodId === methodId;
+  if (isMine || (await hasReceipt(em, paymentId))) return;
   await workflows.openUnmatchedReceipt({
     receiptId: receiptIdFor(paymentId),
     providerPaymentId: paymentId,

@@ -1,17 +1,29 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { isFinalOrder, type PaymentOrderStatus } from '../payments/payment-order.ts';
 import type { Money } from '../shared/money.ts';
-import { isUuid } from '../shared/uuid.ts';
+import { canonicalId, isUuid } from '../shared/uuid.ts';
 import type { WorkflowPort } from './deliver-callback.ts';
 
-/** Something of ours whose id the provider knows as a reference. A new kind is one entry in `referenceOwners`. */
-export interface ReferenceOwner {
-  /** Whether it waits for what the provider says (`open`) or is done with it (`final`); null when it is none of these. */
-  find(em: EntityManager, reference: string): Promise<'open' | 'final' | null>;
+/** A kind of thing of ours whose id the provider knows as a reference. A new kind is one entry in `kinds`. */
+interface Kind {
+  /** What there is under this id, as its row writes it; null when it is none of these. */
+  find(em: EntityManager, id: string): Promise<Found | null>;
+  hint(workflows: WorkflowPort, id: string): Promise<void>;
+}
+
+interface Found {
+  /** Whether it waits for what the provider says; otherwise it is done with it. */
+  isOpen: boolean;
+  /** What it collects, where money may come in for it. */
+  collection: Collection | null;
+}
+
+/** Who of ours a reference means. */
+export interface ReferenceOwner extends Found {
+  /** Its own id, in the one spelling that its workflow and the provider know. */
+  id: string;
   /** Wakes its workflow, or starts that again from the row. */
-  hint(workflows: WorkflowPort, reference: string): Promise<void>;
-  /** What it collects, where money may come in for it; null when it is none of these. */
-  findCollection?(em: EntityManager, reference: string): Promise<Collection | null>;
+  hint(workflows: WorkflowPort): Promise<void>;
 }
 
 /** Something of ours that money is collected for. */
@@ -24,58 +36,40 @@ export interface Collection {
 }
 
 /** An instrument: a row of `table`, with the states of a payment order, that is paid by exactly `total`. */
-function instrumentIn(table: 'payment_orders' | 'partner_payments', total: string) {
-  const findCollection = async (em: EntityManager, reference: string): Promise<Collection | null> => {
-    const [row] = await em.execute<Collection[]>(
+function instrumentIn(table: 'payment_orders' | 'partner_payments', total: string): Kind['find'] {
+  return async (em, id) => {
+    const [collection] = await em.execute<Collection[]>(
       `select status, ${total} as total, provider_payment_method_id as "providerPaymentMethodId" from ${table}
        where id = ?`,
-      [reference],
+      [id],
     );
-    return row ?? null;
+    return collection === undefined ? null : { isOpen: !isFinalOrder(collection.status), collection };
   };
-  const find: ReferenceOwner['find'] = async (em, reference) => {
-    const found = await findCollection(em, reference);
-    if (found === null) return null;
-    return isFinalOrder(found.status) ? 'final' : 'open';
-  };
-  return { find, findCollection };
 }
 
 /** A payout, which is never done with what the provider says: success may be taken back, and anything contradicted. */
-const payout: ReferenceOwner['find'] = async (em, reference) => {
-  const rows = await em.execute<unknown[]>('select 1 from payouts where id = ?', [reference]);
-  return rows.length > 0 ? 'open' : null;
+const findPayout: Kind['find'] = async (em, id) => {
+  const rows = await em.execute<unknown[]>('select 1 from payouts where id = ?', [id]);
+  return rows.length > 0 ? { isOpen: true, collection: null } : null;
 };
 
-/** Who may be meant by a callback's reference, asked in this order. */
-export const referenceOwners: readonly ReferenceOwner[] = [
+/** Who may be meant by a reference, asked in this order. */
+const kinds: readonly Kind[] = [
   {
-    ...instrumentIn('payment_orders', 'nominal + admin_fee'),
+    find: instrumentIn('payment_orders', 'nominal + admin_fee'),
     hint: (workflows, id) => workflows.hintGatewayPayment(id),
   },
-  { ...instrumentIn('partner_payments', 'amount'), hint: (workflows, id) => workflows.hintPartnerPayment(id) },
-  { find: payout, hint: (workflows, id) => workflows.hintPartnerPayout(id) },
+  { find: instrumentIn('partner_payments', 'amount'), hint: (workflows, id) => workflows.hintPartnerPayment(id) },
+  { find: findPayout, hint: (workflows, id) => workflows.hintPartnerPayout(id) },
 ];
 
-/** Who of ours waits for news under this reference; null when nobody does. */
-export async function findWaiting(em: EntityManager, reference: string): Promise<ReferenceOwner | null> {
+/** Who of ours is meant by a reference, open or final, however it is written; null when nobody is. */
+export async function findOwner(em: EntityManager, reference: string): Promise<ReferenceOwner | null> {
   if (!isUuid(reference)) return null;
-  for (const owner of referenceOwners) {
-    const state = await owner.find(em, reference);
-    if (state !== null) return state === 'open' ? owner : null;
-  }
-  return null;
-}
-
-/** What of ours collects money under this reference, open or final, and who to wake for it; null when nothing does. */
-export async function findCollector(
-  em: EntityManager,
-  reference: string,
-): Promise<{ owner: ReferenceOwner; collection: Collection } | null> {
-  if (!isUuid(reference)) return null;
-  for (const owner of referenceOwners) {
-    const collection = (await owner.findCollection?.(em, reference)) ?? null;
-    if (collection !== null) return { owner, collection };
+  const id = canonicalId(reference);
+  for (const kind of kinds) {
+    const found = await kind.find(em, id);
+    if (found !== null) return { ...found, id, hint: (workflows) => kind.hint(workflows, id) };
   }
   return null;
 }

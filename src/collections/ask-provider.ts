@@ -21,8 +21,9 @@ export function confirmPartnerPayment(
     reference: paymentId,
     signal,
     expect: async () => {
-      const { amount, status } = await em.findOneOrFail(PartnerPayment, { id: paymentId });
-      return { total: amount, status };
+      const payment = await em.findOneOrFail(PartnerPayment, { id: paymentId });
+      const { amount: total, status, provider_payment_request_id: requestId } = payment;
+      return { total, status, requestId: requestId ?? null };
     },
   });
 }

@@ -1,8 +1,10 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { WorkflowPort } from '../callbacks/deliver-callback.ts';
 import type { Sealer } from '../encryption/sealer.ts';
 import { systemAccounts } from '../ledger/account.ts';
 import { postJournal } from '../ledger/post-journal.ts';
 import { Partner } from '../partners/partner.entity.ts';
+import { strayOf } from '../payments/confirm-payment.ts';
 import { hasReceipt } from '../payments/find-receipts.ts';
 import type { ConfirmedPayment } from '../payments/payment-contract.ts';
 import { Receipt } from '../payments/receipt.entity.ts';
@@ -18,17 +20,21 @@ import { isFinalPayment, type PartnerPaymentStep } from './partner-payment.ts';
  * Settles a paid payment, once: the net is owed to the partner in `pending`, the fee is revenue, and of the gross the
  * provider owes us what it does not keep; receipt, event and webhook in the same transaction. Without a settlement
  * delay the net is available at once. `received.amount` (IDR, scale 4) must be the gross, as the provider confirmed it.
- * Money that has a receipt already is not this payment's to take: nothing is done, and the caller asks again.
+ * Money that has a receipt already is not this payment's to take: nothing is done, and the caller asks again. Money that
+ * comes to a payment that is final gets a case of its own before this step ends.
  */
 export async function settlePartnerPayment(
   em: EntityManager,
-  sealer: Sealer,
+  { sealer, workflows }: { sealer: Sealer; workflows: Pick<WorkflowPort, 'openUnmatchedReceipt'> },
   { paymentId, payment: received }: { paymentId: string; payment: ConfirmedPayment },
 ): Promise<PartnerPaymentStep> {
+  let isStray = false;
   const step = await em.transactional(async (tx): Promise<PartnerPaymentStep> => {
     const payment = await lockPayment(tx, paymentId);
-    const isTaken = isFinalPayment(payment.status) || (await hasReceipt(tx, received.providerPaymentId));
-    if (isTaken) return standingOf(tx, payment);
+    const isKnown = await hasReceipt(tx, received.providerPaymentId);
+    const isFinal = isFinalPayment(payment.status);
+    isStray = isFinal && !isKnown;
+    if (isFinal || isKnown) return standingOf(tx, payment);
     assert(compareMoney(received.amount, payment.amount) === 0, 'a payment is settled with exactly its gross');
     const partner = await tx.findOneOrFail(Partner, { id: payment.partner_id });
     const now = new Date();
@@ -70,6 +76,7 @@ export async function settlePartnerPayment(
     return finishPayment(tx, sealer, payment, end);
   });
   await failpoint('settle-partner-payment.after');
+  if (isStray) await workflows.openUnmatchedReceipt(strayOf(received));
   return step;
 }
 

@@ -41,13 +41,14 @@ export interface ProviderPayment {
   providerPaymentMethodId: string;
   reference: string;
   amount: Money;
-  status: 'succeeded' | 'failed' | 'pending';
+  /** `voided`: it succeeded, and was taken back. */
+  status: 'succeeded' | 'failed' | 'voided' | 'pending';
   failureCode: string | null;
   paidAt: Date | null;
 }
 
 export interface InstrumentState {
-  /** What the provider says of the request as a whole. */
+  /** What the provider says of the request as a whole; `paid` also when only its payment method says so, by being used up. */
   status: 'waiting' | 'paid' | 'failed' | 'expired';
   failureCode: string | null;
   instrument: Instrument;

@@ -2,11 +2,12 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Gateway, InstrumentState, ProviderPayment } from '../gateway/gateway.ts';
 import { receiptIdFor } from '../shared/ids.ts';
 import { addMoney, compareMoney, type Money } from '../shared/money.ts';
-import { findReceipted } from './find-receipts.ts';
+import { findReceiptStates } from './find-receipts.ts';
 import type { InstrumentTable } from './obtain-instrument.ts';
 import type { Confirmation, StrayPayment } from './payment-contract.ts';
 import { PaymentOrder } from './payment-order.entity.ts';
 import { isFinalOrder, type PaymentOrderStatus } from './payment-order.ts';
+import type { ReceiptState } from './receipt.ts';
 
 /**
  * Asks the provider what became of an order and compares reference and amount with ours. The first payment of exactly
@@ -24,7 +25,8 @@ export async function confirmPayment(
     signal,
     expect: async () => {
       const order = await em.findOneOrFail(PaymentOrder, { id: orderId });
-      return { total: addMoney(order.nominal, order.admin_fee), status: order.status };
+      const total = addMoney(order.nominal, order.admin_fee);
+      return { total, status: order.status, requestId: order.provider_payment_request_id ?? null };
     },
   });
 }
@@ -34,6 +36,8 @@ export interface ExpectedPayment {
   /** IDR, scale 4. */
   total: Money;
   status: PaymentOrderStatus;
+  /** The provider's id of the payment request; null while it has not told of one. */
+  requestId: string | null;
 }
 
 export interface InstrumentQuestion {
@@ -50,18 +54,25 @@ export async function confirmInstrument(
   { table, reference, signal, expect }: InstrumentQuestion,
 ): Promise<Confirmation> {
   const state = await gateway.findInstrument(reference, { signal });
-  const { total, status: ours } = await expect();
-  if (state === null) return { outcome: 'waiting', strays: [] };
-  const received = await withoutReceipt(
+  const { total, status: ours, requestId } = await expect();
+  const isOpen = !isFinalOrder(ours);
+  if (state === null) {
+    // What the provider has made it does not unmake: that its list is without it says nothing of what was paid.
+    const isForgotten = isOpen && requestId !== null;
+    await noteSettling(em, table, reference, isForgotten);
+    return { outcome: isForgotten ? 'settling' : 'waiting', strays: [] };
+  }
+  const succeeded = state.payments.filter(({ status }) => status === 'succeeded');
+  const receipts = await findReceiptStates(
     em,
-    state.payments.filter(({ status }) => status === 'succeeded'),
+    succeeded.map(({ providerPaymentId }) => providerPaymentId),
   );
+  const received = succeeded.filter(({ providerPaymentId }) => !receipts.has(providerPaymentId));
   const pays = (payment: ProviderPayment) =>
     payment.reference === reference && compareMoney(payment.amount, total) === 0;
-  const isOpen = !isFinalOrder(ours);
   const paying = isOpen ? received.find(pays) : undefined;
   const strays = received.filter((payment) => payment !== paying).map(strayOf);
-  const isUnsettled = isOpen && paying === undefined && isSettling(state, pays);
+  const isUnsettled = isOpen && paying === undefined && isSettling(state, pays, receipts);
   await noteSettling(em, table, reference, isUnsettled);
   if (paying !== undefined) {
     const { providerPaymentId, providerPaymentMethodId, amount } = paying;
@@ -71,13 +82,20 @@ export async function confirmInstrument(
 }
 
 /**
- * Whether the provider says paid and does not list the payment yet, or has a pending one that would pay. A listed
- * payment that has a receipt is in the books, and nothing is awaited for it.
+ * Whether the provider has a pending payment that would pay, or says paid and lists nothing that explains it yet: one
+ * that would pay and is in the books, one that was voided, or one of another amount whose receipt is out of suspense.
  */
-function isSettling({ status, payments }: InstrumentState, pays: (payment: ProviderPayment) => boolean): boolean {
-  const ours = payments.filter(pays);
-  if (ours.some((payment) => payment.status === 'pending')) return true;
-  return status === 'paid' && !ours.some((payment) => payment.status === 'succeeded');
+function isSettling(
+  { status, payments }: InstrumentState,
+  pays: (payment: ProviderPayment) => boolean,
+  receipts: ReadonlyMap<string, ReceiptState>,
+): boolean {
+  if (payments.some((payment) => payment.status === 'pending' && pays(payment))) return true;
+  const explains = (payment: ProviderPayment) => {
+    const receipt = receipts.get(payment.providerPaymentId);
+    return payment.status === 'voided' || (receipt !== undefined && (receipt !== 'suspended' || pays(payment)));
+  };
+  return status === 'paid' && !payments.some(explains);
 }
 
 /** Since when an open row is settling, for operators: written when it begins, and taken away when it is over. */
@@ -89,19 +107,15 @@ async function noteSettling(em: EntityManager, table: InstrumentTable, id: strin
   );
 }
 
-const strayOf = ({ providerPaymentId, providerPaymentMethodId }: ProviderPayment): StrayPayment => ({
+/** Money that nobody has taken, as the case that is opened for it. */
+export const strayOf = ({
+  providerPaymentId,
+  providerPaymentMethodId,
+}: Omit<StrayPayment, 'receiptId'>): StrayPayment => ({
   receiptId: receiptIdFor(providerPaymentId),
   providerPaymentId,
   providerPaymentMethodId,
 });
-
-async function withoutReceipt(em: EntityManager, payments: ProviderPayment[]): Promise<ProviderPayment[]> {
-  const known = await findReceipted(
-    em,
-    payments.map(({ providerPaymentId }) => providerPaymentId),
-  );
-  return payments.filter(({ providerPaymentId }) => !known.has(providerPaymentId));
-}
 
 function outcomeOf(
   state: InstrumentState,

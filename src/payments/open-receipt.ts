@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { WorkflowPort } from '../callbacks/deliver-callback.ts';
-import { type Collection, findCollector } from '../callbacks/reference-owners.ts';
+import { type Collection, findOwner } from '../callbacks/reference-owners.ts';
 import { recordEvent } from '../events/record-event.ts';
 import type { Gateway, ProviderPayment } from '../gateway/gateway.ts';
 import { systemAccounts } from '../ledger/account.ts';
@@ -28,13 +28,13 @@ export async function openReceipt(
   const known = await em.findOne(Receipt, { provider_payment_id: stray.providerPaymentId });
   if (known !== null) return tell(known);
   const payment = await gateway.findPayment(stray.providerPaymentMethodId, stray.providerPaymentId, { signal });
-  if (payment?.status === 'failed') return { outcome: 'failed' };
+  if (payment?.status === 'failed' || payment?.status === 'voided') return { outcome: 'failed' };
   if (payment?.status !== 'succeeded') return { outcome: 'unconfirmed' };
-  const collector = await findCollector(em, payment.reference);
+  const owner = await findOwner(em, payment.reference);
   // One that is final stays so, and an amount does not change: what is decided here holds when it is posted.
-  const reason = reasonFor(collector?.collection ?? null, payment);
+  const reason = reasonFor(owner?.collection ?? null, payment);
   if (reason === null) {
-    await collector?.owner.hint(workflows, payment.reference);
+    await owner?.hint(workflows);
     return { outcome: 'owned' };
   }
   return em.transactional(async (tx) => {
@@ -56,7 +56,7 @@ export async function openReceipt(
       id: stray.receiptId,
       provider_payment_id: payment.providerPaymentId,
       provider_payment_method_id: payment.providerPaymentMethodId,
-      reference: payment.reference,
+      reference: owner?.id ?? payment.reference,
       amount: payment.amount,
       state: 'suspended',
       reason,

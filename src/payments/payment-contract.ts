@@ -52,7 +52,7 @@ interface Strays {
 export type Confirmation =
   | ({ outcome: 'paid'; payment: ConfirmedPayment } & Strays)
   | ({ outcome: 'refused'; failureCode: string } & Strays)
-  /** `settling`: paid or pending at the provider, which shows no payment that can be settled yet. */
+  /** `settling`: paid, pending or not listed any more at the provider, which shows no payment that can be settled yet. */
   | ({ outcome: 'expired' | 'waiting' | 'settling' } & Strays);
 
 /**

@@ -1,4 +1,5 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
+import type { WorkflowPort } from '../callbacks/deliver-callback.ts';
 import { recordEvent } from '../events/record-event.ts';
 import { systemAccounts } from '../ledger/account.ts';
 import { postJournal, recordTransactions, type TransactionRow } from '../ledger/post-journal.ts';
@@ -6,6 +7,7 @@ import { assert, must } from '../shared/assert.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { journalKeys, receiptIdFor } from '../shared/ids.ts';
 import { addMoney, compareMoney, negateMoney, subtractMoney } from '../shared/money.ts';
+import { strayOf } from './confirm-payment.ts';
 import { hasReceipt } from './find-receipts.ts';
 import { handledPayment, handlerOfOrder } from './handled-payment.ts';
 import type { WakingPort } from './handler.ts';
@@ -15,18 +17,23 @@ import { isFinalOrder, type PaymentOrderStatus } from './payment-order.ts';
 import { costOfPayment } from './provider-cost.ts';
 import { Receipt } from './receipt.entity.ts';
 
+/** Who is told: of what the payment was for, and of money that nobody takes. */
+type SettlingPort = WakingPort & Pick<WorkflowPort, 'openUnmatchedReceipt'>;
+
 /**
  * Settles a paid order, once: journal (clearing and provider cost -> target and fee revenue), transaction rows, the handler's effect,
  * receipt and event in one transaction. `payment.amount` (IDR, scale 4) must be nominal plus fee, as the provider
- * confirmed it. A final order stays what it is; what came for it besides is somebody else's step. Money that has a receipt
- * already is not this order's to take: nothing is done, the status is answered as it stands, and the caller asks again.
+ * confirmed it. A final order stays what it is, and what came for it besides gets a case of its own before this step ends.
+ * Money that has a receipt already is not this order's to take: nothing is done, the status is answered as it stands, and
+ * the caller asks again.
  */
 export async function settlePayment(
   em: EntityManager,
   { orderId, payment }: { orderId: string; payment: ConfirmedPayment },
-  workflows: WakingPort,
+  workflows: SettlingPort,
 ): Promise<PaymentOrderStatus> {
   let wake = async () => {};
+  let isStray = false;
   const status = await em.transactional(async (tx) => {
     const order = await tx.findOneOrFail(
       PaymentOrder,
@@ -36,7 +43,10 @@ export async function settlePayment(
     const handler = handlerOfOrder(order);
     // Also when this step is repeated because its worker died after the commit: being woken twice is harmless.
     wake = async () => handler.afterSettled?.(workflows, { referenceId: order.reference_id });
-    if (isFinalOrder(order.status) || (await hasReceipt(tx, payment.providerPaymentId))) return order.status;
+    const isKnown = await hasReceipt(tx, payment.providerPaymentId);
+    const isFinal = isFinalOrder(order.status);
+    isStray = isFinal && !isKnown;
+    if (isFinal || isKnown) return order.status;
     const total = addMoney(order.nominal, order.admin_fee);
     assert(compareMoney(payment.amount, total) === 0, 'an order is settled with exactly its total');
     order.provider_fee = await costOfPayment(tx, { reference: order.id, amount: total });
@@ -82,6 +92,7 @@ export async function settlePayment(
     return order.status;
   });
   await failpoint('settle-payment.after');
+  if (isStray) await workflows.openUnmatchedReceipt(strayOf(payment));
   if (status === 'PAID') await wake();
   return status;
 }

@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Gateway, ProviderRecord } from '../gateway/gateway.ts';
 import { compareMoney, type Money } from '../shared/money.ts';
 import { textArray } from '../shared/postgres.ts';
-import { isUuid } from '../shared/uuid.ts';
+import { canonicalId, isUuid } from '../shared/uuid.ts';
 import { cursorAfter, type FoundMissing, type MissingPage, missingPerPage, readCursor } from './missing-page.ts';
 import type { Difference } from './reconciliation.ts';
 
@@ -28,7 +28,7 @@ export async function comparePayments(em: EntityManager, records: readonly Provi
   return paid.flatMap(({ providerId, reference, status, amount }): Difference[] => {
     const receipt = byId.get(providerId);
     if (receipt && compareMoney(receipt.amount, amount) === 0) return [];
-    const order = orders.get(reference);
+    const order = orders.get(canonicalId(reference));
     const ours = receipt
       ? { status: receipt.state, amount: receipt.amount }
       : order && { status: order.status, amount: order.amount };

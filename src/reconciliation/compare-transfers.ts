@@ -3,7 +3,7 @@ import type { Gateway, ProviderRecord } from '../gateway/gateway.ts';
 import type { PayoutStatus } from '../payouts/payout.ts';
 import { compareMoney, type Money } from '../shared/money.ts';
 import { textArray } from '../shared/postgres.ts';
-import { isUuid } from '../shared/uuid.ts';
+import { canonicalId, isUuid } from '../shared/uuid.ts';
 import { cursorAfter, type FoundMissing, type MissingPage, missingPerPage, readCursor } from './missing-page.ts';
 import type { Difference } from './reconciliation.ts';
 
@@ -22,7 +22,7 @@ export async function compareTransfers(em: EntityManager, records: readonly Prov
   const payouts = new Map(rows.map((row) => [row.id, row]));
   return records.flatMap((record): Difference[] => {
     const { providerId, reference, status, amount } = record;
-    const payout = payouts.get(reference);
+    const payout = payouts.get(canonicalId(reference));
     if (payout && payout.status === status && compareMoney(payout.net_amount, amount) === 0) return [];
     const ours = payout === undefined ? null : { status: payout.status, amount: payout.net_amount };
     return [

@@ -1,10 +1,11 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { WorkflowPort } from '../callbacks/deliver-callback.ts';
-import { findWaiting } from '../callbacks/reference-owners.ts';
+import { findOwner } from '../callbacks/reference-owners.ts';
 import type { Gateway, ProviderRecord } from '../gateway/gateway.ts';
 import { startOfWesternIndonesiaDay } from '../shared/clock.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { receiptIdFor } from '../shared/ids.ts';
+import { canonicalId } from '../shared/uuid.ts';
 import type { SweepFailure } from '../sweep-rows.ts';
 import { comparePayments, findMissingPayments } from './compare-payments.ts';
 import { compareTransfers, findMissingTransfers } from './compare-transfers.ts';
@@ -76,7 +77,7 @@ async function compareRecords(
       compared: records.length,
       unsettled: records.filter(({ status }) => status === 'pending').length,
       listed: {
-        transfers: transfers.map(({ reference }) => reference),
+        transfers: transfers.map(({ reference }) => canonicalId(reference)),
         payments: payments.map(({ providerId }) => providerId),
       },
     });
@@ -139,12 +140,12 @@ async function wakeOwner(
   { resourceType, subject, reference, theirs }: Difference,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  const waiting = await findWaiting(em, reference);
-  if (waiting !== null) return waiting.hint(workflows, reference);
+  const owner = await findOwner(em, reference);
+  if (owner?.isOpen) return owner.hint(workflows);
   if (resourceType !== 'payment' || theirs?.status !== 'succeeded') return;
   const known = await em.execute<unknown[]>('select 1 from receipts where provider_payment_id = ?', [subject]);
   if (known.length > 0) return;
-  const instrument = await gateway.findInstrument(reference, { ...(signal && { signal }) });
+  const instrument = await gateway.findInstrument(owner?.id ?? reference, { ...(signal && { signal }) });
   const payment = instrument?.payments.find(({ providerPaymentId }) => providerPaymentId === subject);
   if (payment === undefined) return;
   await workflows.openUnmatchedReceipt({

@@ -1,11 +1,16 @@
-/** Workflow ids (decisions 9). Apart from `ids.ts` only so that workflow code can use them without a hash library. */
+import { canonicalId } from './uuid.ts';
+
+/**
+ * Workflow ids: one for each id, however that is written. Apart from `ids.ts` only so that workflow code can use them
+ * without a hash library.
+ */
 export const workflowIds = {
-  gatewayPayment: (orderId: string): string => `gateway-payment/${orderId}`,
-  partnerPayment: (paymentId: string): string => `partner-payment/${paymentId}`,
-  partnerPayout: (payoutId: string): string => `partner-payout/${payoutId}`,
-  webhookDelivery: (deliveryId: string): string => `webhook-delivery/${deliveryId}`,
-  savingCircle: (circleId: string): string => `saving-circle/${circleId}`,
-  donationAllocation: (batchId: string): string => `donation-allocation/${batchId}`,
-  donationSubscription: (subscriptionId: string): string => `donation-subscription/${subscriptionId}`,
-  unmatchedReceipt: (receiptId: string): string => `unmatched-receipt/${receiptId}`,
+  gatewayPayment: (orderId: string): string => `gateway-payment/${canonicalId(orderId)}`,
+  partnerPayment: (paymentId: string): string => `partner-payment/${canonicalId(paymentId)}`,
+  partnerPayout: (payoutId: string): string => `partner-payout/${canonicalId(payoutId)}`,
+  webhookDelivery: (deliveryId: string): string => `webhook-delivery/${canonicalId(deliveryId)}`,
+  savingCircle: (circleId: string): string => `saving-circle/${canonicalId(circleId)}`,
+  donationAllocation: (batchId: string): string => `donation-allocation/${canonicalId(batchId)}`,
+  donationSubscription: (subscriptionId: string): string => `donation-subscription/${canonicalId(subscriptionId)}`,
+  unmatchedReceipt: (receiptId: string): string => `unmatched-receipt/${canonicalId(receiptId)}`,
 } as const;

@@ -12,6 +12,7 @@ import { budgets } from '../shared/budgets.ts';
 import { refuse } from '../shared/errors.ts';
 import { workflowIds } from '../shared/ids.ts';
 import { wholeRupiah } from '../shared/money.ts';
+import { canonicalId } from '../shared/uuid.ts';
 import { createHints } from './hints.ts';
 import { createPartnerCalls, type PartnerCalls } from './partner-calls.ts';
 import { withPatience } from './patience.ts';
@@ -96,7 +97,7 @@ export function createTemporalDoor(client: Client, taskQueue: string): TemporalD
         client.workflow.signalWithStart<typeof gatewayPayment>('gatewayPayment', {
           workflowId: workflowIds.gatewayPayment(orderId),
           taskQueue,
-          args: [{ orderId }],
+          args: [{ orderId: canonicalId(orderId) }],
           signal: 'callbackArrived',
           staticSummary: 'A payment order, looked after again',
         }),
@@ -122,7 +123,7 @@ export function createTemporalDoor(client: Client, taskQueue: string): TemporalD
           client.workflow.signalWithStart<typeof savingCircle>('savingCircle', {
             workflowId: workflowIds.savingCircle(circleId),
             taskQueue,
-            args: [{ circleId }],
+            args: [{ circleId: canonicalId(circleId) }],
             signal: hint,
             staticSummary: 'A saving circle, looked after again',
           }),

@@ -8,6 +8,7 @@ import type { SubscriptionStanding } from '../donations/subscription.ts';
 import type { SubscriptionPort } from '../donations/sweep-subscriptions.ts';
 import { budgets } from '../shared/budgets.ts';
 import { workflowIds } from '../shared/ids.ts';
+import { canonicalId } from '../shared/uuid.ts';
 import { reachTemporal, type TemporalDoor, withinWait } from './door.ts';
 import { callTimeoutMs } from './within-wait.ts';
 
@@ -91,7 +92,7 @@ export const createSubscriptionPort = ({
       client.workflow.signalWithStart<typeof donationSubscription>('donationSubscription', {
         workflowId: workflowIds.donationSubscription(subscriptionId),
         taskQueue,
-        args: [{ subscriptionId }],
+        args: [{ subscriptionId: canonicalId(subscriptionId) }],
         signal: 'subscriptionStopped',
         staticSummary: 'A repeated donation, looked after again',
       }),

@@ -7,6 +7,7 @@ import type { PartnerPaymentOpening } from '../collections/partner-payment.ts';
 import type { PaymentOrderStatus } from '../payments/payment-order.ts';
 import { workflowIds } from '../shared/ids.ts';
 import { wholeRupiah } from '../shared/money.ts';
+import { canonicalId } from '../shared/uuid.ts';
 import type { DeliveryPort } from '../webhooks/redeliver-webhook.ts';
 import { searchAttributeKeys } from './search-attributes.ts';
 import { updateIdOf } from './update-id.ts';
@@ -46,7 +47,7 @@ export function createPartnerCalls(client: Client, taskQueue: string, reach: () 
         client.workflow.signalWithStart<typeof partnerPayment>('partnerPayment', {
           workflowId: workflowIds.partnerPayment(paymentId),
           taskQueue,
-          args: [{ paymentId }],
+          args: [{ paymentId: canonicalId(paymentId) }],
           signal: 'callbackArrived',
           staticSummary: 'A partner payment, looked after again',
         }),

@@ -6,6 +6,7 @@ import type { PayoutStatus } from '../payouts/payout.ts';
 import type { PayoutPort } from '../payouts/sweep-payouts.ts';
 import { workflowIds } from '../shared/ids.ts';
 import { wholeRupiah } from '../shared/money.ts';
+import { canonicalId } from '../shared/uuid.ts';
 import { searchAttributeKeys } from './search-attributes.ts';
 import { updateIdOf } from './update-id.ts';
 import { callTimeoutMs, withinWait } from './within-wait.ts';
@@ -41,7 +42,7 @@ export function createPayoutCalls(client: Client, taskQueue: string, reach: () =
         client.workflow.signalWithStart<typeof partnerPayout>('partnerPayout', {
           workflowId: workflowIds.partnerPayout(payoutId),
           taskQueue,
-          args: [{ payoutId }],
+          args: [{ payoutId: canonicalId(payoutId) }],
           signal: 'callbackArrived',
           staticSummary: 'A partner payout, looked after again',
         }),

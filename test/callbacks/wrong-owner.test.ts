@@ -217,6 +217,60 @@ describe('A hint to a payment that is final finds the money that came afterwards
   });
 });
 
+describe('Money of a payment that is final is never lost because its callback', () => {
+  it.each<[string, string, (payment: Payment) => object]>([
+    ['names no method', 'payment.succeeded', ({ id }) => ({ id })],
+    ['names the request only', 'payment_request.succeeded', ({ payment_method }) => ({ id: 'pr-1', payment_method })],
+  ])('%s', async (_, event, named) => {
+    const order = await finalOrder();
+    const payment = await pay(order);
+    await stack.post(
+      '/v1/gateway/callbacks/xendit',
+      { event, data: { reference_id: order.id, ...named(payment) } },
+      { headers: { 'x-callback-token': stack.callbackToken, 'webhook-id': randomUUID() } },
+    );
+    const rows = await eventually(
+      () => receiptsOf(payment),
+      (found) => found.length === 1,
+    );
+    expect(rows).toEqual([{ state: 'suspended', reason: 'late' }]);
+  });
+});
+
+const confirmed = ({ id, payment_method }: Payment) => ({
+  providerPaymentId: id,
+  providerPaymentMethodId: payment_method.id,
+  amount: '54000.0000',
+});
+const settling = () => ({ sealer: stack.deps.sealer, workflows: stack.deps.temporal });
+
+describe('Settlement of a payment that is final already never drops the money', () => {
+  const expectSuspended = async (payment: Payment) => {
+    await eventually(
+      () => receiptsOf(payment),
+      (rows) => rows.length === 1,
+    );
+    expect(await receiptsOf(payment)).toEqual([{ state: 'suspended', reason: 'late' }]);
+  };
+
+  it('of an order: it stays what it is, and the money is in suspense', async () => {
+    const order = await finalOrder();
+    const payment = await pay(order);
+    const input = { orderId: order.id, payment: confirmed(payment) };
+    expect(await settlePayment(stack.em(), input, stack.deps.temporal)).toBe('EXPIRED');
+    await expectSuspended(payment);
+  });
+
+  it('of a partner’s payment: the same', async () => {
+    const mine = await openPartnerPayment();
+    await end('partner_payments', mine, 'EXPIRED');
+    const payment = await pay(mine);
+    const input = { paymentId: mine.id, payment: confirmed(payment) };
+    expect(await settlePartnerPayment(stack.em(), settling(), input)).toMatchObject({ status: 'EXPIRED' });
+    await expectSuspended(payment);
+  });
+});
+
 describe('Settlement of a payment whose money has a receipt already', () => {
   /** What earlier releases could leave: the order's own money in suspense while the order is open. */
   async function plantReceipt({ id: reference }: Instrument, payment: Payment): Promise<string> {
@@ -238,11 +292,6 @@ describe('Settlement of a payment whose money has a receipt already', () => {
     });
     return receiptId;
   }
-  const confirmed = ({ id, payment_method }: Payment) => ({
-    providerPaymentId: id,
-    providerPaymentMethodId: payment_method.id,
-    amount: '54000.0000',
-  });
   const giveBack = async (receiptId: string) =>
     settleReceipt(stack.em(), {
       receiptId,
@@ -265,7 +314,7 @@ describe('Settlement of a payment whose money has a receipt already', () => {
     const payment = await pay(mine);
     const receiptId = await plantReceipt(mine, payment);
     const input = { paymentId: mine.id, payment: confirmed(payment) };
-    expect(await settlePartnerPayment(stack.em(), stack.deps.sealer, input)).toMatchObject({
+    expect(await settlePartnerPayment(stack.em(), settling(), input)).toMatchObject({
       status: 'WAITING_PAYMENT',
     });
     await giveBack(receiptId);

@@ -196,11 +196,19 @@ describe('A contribution by the gateway', () => {
 
     // Repeated, because its worker died after the commit, the step wakes the circle again.
     const woken: string[] = [];
-    const payment = { providerPaymentId: 'py-1', providerPaymentMethodId: 'pm-1', amount: '104000.0000' };
+    const [receipt] = await stack
+      .em()
+      .execute<{ id: string }[]>('select provider_payment_id as id from receipts where order_id = ?', [
+        body.payment_order_id,
+      ]);
+    const payment = { providerPaymentId: receipt?.id ?? '', providerPaymentMethodId: 'pm-1', amount: '104000.0000' };
     const settled = await settlePayment(
       stack.em(),
       { orderId: body.payment_order_id, payment },
-      { wakeSavingCircle: async (circleId) => void woken.push(circleId) },
+      {
+        wakeSavingCircle: async (circleId) => void woken.push(circleId),
+        openUnmatchedReceipt: async () => void woken.push('a case'),
+      },
     );
     expect([settled, woken]).toEqual(['PAID', [id]]);
   });

@@ -93,28 +93,36 @@ export function isFinalMethodStatus(status: string | undefined): boolean {
 }
 
 /**
- * The state of the request as a whole. A request that still waits on a payment method that is over has expired, unless
- * money of the right amount is already there and the request has yet to say so.
+ * The state of the request as a whole. A request that still waits on a payment method that has ended has expired, unless
+ * money of the right amount is already there and the request has yet to say so. A method that is only inactive was used:
+ * the request has been paid, and neither it nor the list of payments need say so yet.
  */
 export function instrumentStateOf(answer: PaymentRequestAnswer, payments: ProviderPayment[]): InstrumentState {
   const status = requestStatuses[answer.status];
   if (!status) throw new ProviderUnknown(`the provider answered the unknown status ${answer.status}`);
   const amount = moneyFromWire(answer.amount);
-  const settles = payments.some((payment) => payment.status !== 'failed' && compareMoney(payment.amount, amount) === 0);
-  const over = status === 'waiting' && isFinalMethodStatus(answer.paymentMethod.status) && !settles;
+  const settles = payments.some(
+    (payment) =>
+      (payment.status === 'succeeded' || payment.status === 'pending') && compareMoney(payment.amount, amount) === 0,
+  );
   return {
-    status: over ? 'expired' : status,
+    status: status === 'waiting' ? waitingOn(answer.paymentMethod.status, settles) : status,
     failureCode: answer.failureCode ?? null,
     instrument: instrumentOf(answer),
     payments,
   };
 }
 
+function waitingOn(methodStatus: string, settles: boolean): InstrumentState['status'] {
+  if (methodStatus === 'INACTIVE') return 'paid';
+  return isFinalMethodStatus(methodStatus) && !settles ? 'expired' : 'waiting';
+}
+
 const paymentStatuses: Record<string, ProviderPayment['status']> = {
   SUCCEEDED: 'succeeded',
   FAILED: 'failed',
   CANCELED: 'failed',
-  VOIDED: 'failed',
+  VOIDED: 'voided',
   EXPIRED: 'failed',
 };
 

@@ -1,0 +1,102 @@
+import { randomUUID } from 'node:crypto';
+import { buildPayer, pay as payOut, payoutWhen } from '../payouts/build-payouts.ts';
+import { type BuiltUser, buildIndividual } from '../support/build.ts';
+import { type BuiltPartner, buildPartner } from '../support/partner.ts';
+import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+
+/** PostgreSQL finds a UUID however it is written; Temporal and the provider know one spelling of it. */
+let stack: Stack;
+let payer: BuiltUser;
+let partner: BuiltPartner;
+beforeAll(async () => {
+  stack = await startStack({ worker: true, sandbox: true });
+  payer = await buildIndividual(stack);
+  partner = await buildPartner(stack);
+}, 60_000);
+afterAll(() => stack.stop());
+afterEach(async () => {
+  await stack.sandbox.put('/sandbox/faults', {});
+  await expectChecksEmpty(stack);
+});
+
+interface Instrument {
+  id: string;
+  payment_code: string;
+}
+const rails: Record<'payment_orders' | 'partner_payments', () => Promise<Instrument>> = {
+  payment_orders: async () => {
+    const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 75_000 };
+    const { data } = (await stack.post('/v1/payments/gateway', body, { token: payer.token })).body;
+    return { id: data.payment_order_id, payment_code: data.payment_code };
+  },
+  partner_payments: async () =>
+    (await partner.post('/payments', { method: 'virtual_account', channel: 'BNI', amount: '75000' })).body.data,
+};
+
+const send = (event: string, data: object) =>
+  stack.post(
+    '/v1/gateway/callbacks/xendit',
+    { event, data },
+    { headers: { 'x-callback-token': stack.callbackToken, 'webhook-id': randomUUID() } },
+  );
+const delivered = (reference: string) =>
+  eventually(
+    () =>
+      stack
+        .em()
+        .execute<unknown[]>('select 1 from gateway_callbacks where reference = ? and delivered_at is not null', [
+          reference,
+        ]),
+    (rows) => rows.length > 0,
+  );
+const isStarted = (workflowId: string): Promise<boolean> =>
+  stack.deps.temporal.client.workflow
+    .getHandle(workflowId)
+    .describe()
+    .then(
+      () => true,
+      () => false,
+    );
+
+describe('A reference in capitals never begins a second workflow', () => {
+  it.each([
+    ['payment_orders', 'gateway-payment'],
+    ['partner_payments', 'partner-payment'],
+  ] as const)('of %s: it wakes the one that there is, which settles what was paid', async (table, kind) => {
+    await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
+    const mine = await rails[table]();
+    const capitals = mine.id.toUpperCase();
+    const { body: payment } = await stack.sandbox.post('/sandbox/pay', { payment_code: mine.payment_code });
+    await send('payment.succeeded', { id: payment.id, reference_id: capitals, payment_method: payment.payment_method });
+    await eventually(
+      () => stack.em().execute<{ status: string }[]>(`select status from ${table} where id = ?`, [mine.id]),
+      ([row]) => row?.status === 'PAID',
+      20_000,
+    );
+    await delivered(capitals);
+    expect(await isStarted(`${kind}/${capitals}`)).toBe(false);
+    const receipts = await stack
+      .em()
+      .execute<object[]>('select state from receipts where provider_payment_id = ?', [payment.id]);
+    expect(receipts).toEqual([{ state: 'applied' }]);
+  });
+
+  it('of a payout, which is not unknown or contradicted by it', async () => {
+    const from = await buildPayer(stack);
+    const { id } = await payOut(from);
+    await payoutWhen(from, id, 'succeeded');
+    const capitals = id.toUpperCase();
+    await send('payout.succeeded', { id: 'disb-1', reference_id: capitals });
+    await delivered(capitals);
+    expect(await isStarted(`partner-payout/${capitals}`)).toBe(false);
+  });
+
+  it.each(['hintGatewayPayment', 'hintPartnerPayment', 'hintPartnerPayout'] as const)('by %s', async (hint) => {
+    const id = randomUUID().toUpperCase();
+    const kinds = { hintGatewayPayment: 'gateway-payment', hintPartnerPayment: 'partner-payment' };
+    const kind = hint === 'hintPartnerPayout' ? 'partner-payout' : kinds[hint];
+    await stack.deps.temporal[hint](id);
+    expect(await isStarted(`${kind}/${id.toLowerCase()}`)).toBe(true);
+    expect(await isStarted(`${kind}/${id}`)).toBe(false);
+  });
+});
