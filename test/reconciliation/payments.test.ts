@@ -104,3 +104,32 @@ it('A payout of which the provider, asked by name, says that it came back is nev
     { state: 'open', ours: { status: 'succeeded' }, theirs: { status: 'reversed' } },
   ]);
 }, 60_000);
+
+it('A record that cannot be read never hides the money that is listed behind it, and is a difference of its own', async () => {
+  await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
+  const [late, odd] = [await open(), await open()];
+  await stack.sandbox.post('/sandbox/expire', { payment_code: late.payment_code });
+  await stack.deps.temporal.hintGatewayPayment(late.payment_order_id);
+  await eventually(
+    () =>
+      stack
+        .em()
+        .execute<unknown[]>("select 1 from payment_orders where id = ? and status = 'EXPIRED'", [
+          late.payment_order_id,
+        ]),
+    (rows) => rows.length === 1,
+  );
+  const lateId = await payAtProvider(late);
+  const oddId = await payAtProvider(odd);
+  edit('payments', oddId, { amount: 0.12345 });
+  await reconcile();
+  expect(await differencesOf(oddId)).toMatchObject([
+    { state: 'open', ours: null, theirs: { status: 'unreadable', amount: null } },
+  ]);
+  await eventually(
+    () => stack.em().execute<unknown[]>('select 1 from receipts where provider_payment_id = ?', [lateId]),
+    (rows) => rows.length === 1,
+  );
+  edit('payments', oddId, { amount: 79_000 });
+  await stack.sandbox.put('/sandbox/faults', {});
+}, 60_000);
