@@ -39,6 +39,7 @@ await runCommand(usage, async () => {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(day) || Number.isNaN(Date.parse(day))) {
     throw new CommandError('--day is a date, YYYY-MM-DD');
   }
+  if (day > westernIndonesiaDay(new Date())) throw new CommandError('--day is a day that has begun (UTC+7)');
   if (explain !== undefined && !isUuid(explain)) throw new CommandError('--explain is the id of a difference');
   await using deps = await openDependencies({ ...readCommandConfig(), DATABASE_POOL_SIZE: 2 }, { process: 'command' });
   const em = () => deps.orm.em.fork();

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Gateway } from '../../src/gateway/gateway.ts';
 import { reconcileDay } from '../../src/reconciliation/reconcile-day.ts';
+import { findDaysToReconcile } from '../../src/reconciliation/reconciled-days.ts';
 import { westernIndonesiaDay } from '../../src/shared/clock.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { buildPayer, pay, payoutWhen, transfersOf } from '../payouts/build-payouts.ts';
@@ -133,3 +134,27 @@ it('A record that cannot be read never hides the money that is listed behind it,
   edit('payments', oddId, { amount: 79_000 });
   await stack.sandbox.put('/sandbox/faults', {});
 }, 60_000);
+
+describe('A day', () => {
+  const dayBefore = (days: number) => westernIndonesiaDay(new Date(Date.now() - days * 86_400_000));
+  const listNothing: Gateway['listRecords'] = async function* () {
+    yield [];
+  };
+
+  it('that was compared is never left alone before it has been compared a day later', async () => {
+    const lagging = { ...stack.deps.gateway, listRecords: listNothing };
+    const find = () => findDaysToReconcile(stack.em(), { at: new Date().toISOString() });
+    await reconcile(dayBefore(1), lagging);
+    expect(await find()).toContain(dayBefore(1));
+    await reconcile(dayBefore(2), lagging);
+    expect(await find()).not.toContain(dayBefore(2));
+  });
+
+  it('whose last run failed never keeps a newer one from being compared first', async () => {
+    await stack
+      .em()
+      .execute("insert into reconciled_days (day, state, started_at) values (?, 'running', now())", [dayBefore(4)]);
+    const found = await findDaysToReconcile(stack.em(), { at: new Date().toISOString() });
+    expect(found.slice(-2)).toEqual([dayBefore(1), dayBefore(4)]);
+  });
+});
