@@ -13,7 +13,9 @@ import { reportSweepFailure, step } from './step.ts';
 export function createCallbackActivities(deps: Dependencies) {
   const failed = reportSweepFailure(deps);
   return {
-    redeliverCallbacks: step(deps, 'redeliverCallbacks', (em, _: object) => redeliverCallbacks(em, deps.temporal)),
+    redeliverCallbacks: step(deps, 'redeliverCallbacks', (em, _: object) =>
+      redeliverCallbacks(em, deps.temporal, failed),
+    ),
     sweepOverduePayments: step(deps, 'sweepOverduePayments', (em, _: object) =>
       sweepOverduePayments(em, deps.temporal, failed),
     ),

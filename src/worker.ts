@@ -8,7 +8,7 @@ import { serveProbes } from './probe-server.ts';
 import { announceReady, endReadiness, runMain, stopSignal, waitForParts } from './process.ts';
 import { measureClearingDifference } from './reconciliation/measure-clearing.ts';
 import { lookAtEverythingAgain } from './sweep-rows.ts';
-import { ensureSchedules, registerSearchAttributes } from './temporal/prepare.ts';
+import { keepPrepared } from './temporal/prepare.ts';
 
 await runMain(async () => {
   const config = readConfig();
@@ -20,9 +20,13 @@ await runMain(async () => {
   measureClearingDifference(deps.metrics, deps.orm);
   await using _probes = config.WORKER_PORT === undefined ? null : await serveProbes(deps, config.WORKER_PORT);
   const { client, taskQueue } = deps.temporal;
-  await registerSearchAttributes(client, config.TEMPORAL_NAMESPACE, deps.log);
-  // Schedules that had to be made: a Temporal without a memory. Whatever was woken there lately is woken again here.
-  if ((await ensureSchedules(client, taskQueue, deps.log)) > 0) await lookAtEverythingAgain(deps.orm.em.fork());
+  await using _prepared = await keepPrepared({
+    client,
+    namespace: config.TEMPORAL_NAMESPACE,
+    taskQueue,
+    log: deps.log,
+    forgetLooks: () => lookAtEverythingAgain(deps.orm.em.fork()),
+  });
   installRuntime(deps);
   const connection = await NativeConnection.connect({ address: config.TEMPORAL_ADDRESS });
   try {

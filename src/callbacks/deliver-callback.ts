@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { hasReceipt } from '../payments/find-receipts.ts';
 import type { StrayPayment } from '../payments/payment-contract.ts';
 import { receiptIdFor } from '../shared/ids.ts';
+import { type SweepFailure, sweepRows } from '../sweep-rows.ts';
 import { CallbackRow } from './callback.entity.ts';
 import { findOwner } from './reference-owners.ts';
 
@@ -17,8 +18,6 @@ export interface WorkflowPort {
   openUnmatchedReceipt(stray: StrayPayment): Promise<void>;
 }
 
-/** How many undelivered callbacks one redelivery takes on; the next goes on. */
-const redeliveryLimit = 500;
 /** Younger ones are still being delivered by the request that stored them. */
 const redeliveryAgeSeconds = 5;
 
@@ -56,19 +55,12 @@ async function route(em: EntityManager, workflows: WorkflowPort, callback: Callb
 }
 
 /**
- * Delivers what was stored and not delivered, oldest first; returns how many are delivered now. One that cannot be
- * delivered does not hold up those behind it; throws only when none could.
+ * Delivers what was stored and not delivered, each callback at growing intervals: those that cannot be delivered do not
+ * hold up the ones behind them. Returns how many were delivered now.
  */
-export async function redeliverCallbacks(em: EntityManager, workflows: WorkflowPort): Promise<number> {
-  const rows = await em.execute<{ id: string }[]>(
-    `select id from gateway_callbacks where delivered_at is null and unread is null
-       and received_at < now() - make_interval(secs => ?) order by received_at limit ?`,
-    [redeliveryAgeSeconds, redeliveryLimit],
-  );
-  const failures: unknown[] = [];
-  for (const { id } of rows) {
-    await deliverCallback(em, workflows, id).catch((error: unknown) => failures.push(error));
-  }
-  if (rows.length > 0 && failures.length === rows.length) throw failures[0];
-  return rows.length - failures.length;
+export function redeliverCallbacks(em: EntityManager, workflows: WorkflowPort, failed: SweepFailure): Promise<number> {
+  const due = `select id, received_at as since from gateway_callbacks where delivered_at is null and unread is null
+    and received_at < now() - interval '${redeliveryAgeSeconds} seconds'`;
+  const wake = (id: string) => deliverCallback(em.fork(), workflows, id);
+  return sweepRows(em, [{ kind: 'callback', due, wake }], failed);
 }

@@ -34,6 +34,8 @@ export type CircleHint = 'contributionCompleted' | 'circleChanged' | 'circleCanc
 export interface CircleWorkflows {
   /** Wakes the circle's workflow, or starts it again from its row. Never fails: what is lost, a sweep finds. */
   wakeSavingCircle(circleId: string, hint: CircleHint): Promise<void>;
+  /** The same for that sweep, which has to know: throws when Temporal does not take it. */
+  lookAfterSavingCircle(circleId: string): Promise<void>;
 }
 
 interface Standing {

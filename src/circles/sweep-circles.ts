@@ -35,7 +35,11 @@ export const overdueCircles = `
  * Wakes the workflow of every circle that should have moved on by itself: past its start, past the hour of a round, past
  * its interval, or with everybody paid. One that Temporal lost is started again from its row. Returns how many.
  */
-export function sweepCircles(em: EntityManager, workflows: CircleWorkflows, failed: SweepFailure): Promise<number> {
-  const wake = (id: string) => workflows.wakeSavingCircle(id, 'circleChanged');
+export function sweepCircles(
+  em: EntityManager,
+  workflows: Pick<CircleWorkflows, 'lookAfterSavingCircle'>,
+  failed: SweepFailure,
+): Promise<number> {
+  const wake = (id: string) => workflows.lookAfterSavingCircle(id);
   return sweepRows(em, [{ kind: 'saving_circle', due: overdueCircles, wake }], failed);
 }

@@ -39,6 +39,7 @@ await runCommand(usage, async () => {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(day) || Number.isNaN(Date.parse(day))) {
     throw new CommandError('--day is a date, YYYY-MM-DD');
   }
+  if (day > westernIndonesiaDay(new Date())) throw new CommandError('--day is a day that has begun (UTC+7)');
   if (explain !== undefined && !isUuid(explain)) throw new CommandError('--explain is the id of a difference');
   await using deps = await openDependencies({ ...readCommandConfig(), DATABASE_POOL_SIZE: 2 }, { process: 'command' });
   const em = () => deps.orm.em.fork();
@@ -69,7 +70,7 @@ async function everyDifference(em: EntityManager, day: string): Promise<Reconcil
 }
 
 function describe({ id, resource_type, reference, ours, theirs, state, note }: Reconciliation): string {
-  const say = (side: Side | null | undefined) => (side ? `${side.status} ${side.amount}` : 'nothing');
+  const say = (side: Side | null | undefined) => (side ? `${side.status} ${side.amount ?? ''}`.trim() : 'nothing');
   const why = note ? `  (${note})` : '';
   return `  ${state.padEnd(9)} ${resource_type.padEnd(8)} ${reference}  we: ${say(ours)}, they: ${say(theirs)}  ${id}${why}`;
 }

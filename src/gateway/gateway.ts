@@ -90,6 +90,13 @@ export interface ProviderRecord {
   status: 'pending' | 'succeeded' | 'failed' | 'reversed';
 }
 
+/** An entry of the provider's books of which something is not understood: nothing is concluded from it. */
+export interface UnreadableRecord extends Pick<ProviderRecord, 'entryId' | 'kind' | 'providerId' | 'reference'> {
+  /** Null where the amount is what cannot be read. */
+  amount: Money | null;
+  status: 'unreadable';
+}
+
 /** What a callback claims. A hint, never a fact: it names what to ask the provider about. */
 export interface CallbackHint {
   kind: 'payment' | 'payment_method' | 'transfer';
@@ -130,9 +137,12 @@ export interface Gateway {
   findTransfer(reference: string, options?: CallOptions): Promise<TransferState | null>;
   /**
    * The provider's records of a period, page by page, after the entry `after` where one is given; `to` no longer belongs
-   * to the period. Throws ProviderUnknown.
+   * to the period. An entry that cannot be read is told as such. Throws ProviderUnknown.
    */
-  listRecords(period: { from: Date; to: Date; after?: string }, options?: CallOptions): AsyncIterable<ProviderRecord[]>;
+  listRecords(
+    period: { from: Date; to: Date; after?: string },
+    options?: CallOptions,
+  ): AsyncIterable<(ProviderRecord | UnreadableRecord)[]>;
   /** The balance held at the provider, IDR. */
   readBalance(options?: CallOptions): Promise<Money>;
   /** Reads the bytes of a callback; never throws. The reason of what is unread names fields, not their values. */

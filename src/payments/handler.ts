@@ -38,7 +38,7 @@ export interface HandledPayment {
 }
 
 /** The workflows that a settled payment may wake; made by `temporal/`, passed in. */
-export type WakingPort = CircleWorkflows;
+export type WakingPort = Pick<CircleWorkflows, 'wakeSavingCircle'>;
 
 /** What an effect in SQL knows of a payment: on the balance rail the account is found by the same statement. */
 export type EffectPayment = Omit<HandledPayment, 'accountId'>;

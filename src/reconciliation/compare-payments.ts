@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Gateway, ProviderRecord } from '../gateway/gateway.ts';
+import type { Gateway, ProviderPayment, ProviderRecord } from '../gateway/gateway.ts';
+import type { ReceiptState } from '../payments/receipt.ts';
 import { compareMoney, type Money } from '../shared/money.ts';
 import { textArray } from '../shared/postgres.ts';
 import { canonicalId, isUuid } from '../shared/uuid.ts';
@@ -12,37 +13,58 @@ interface OrderRow {
   amount: Money;
 }
 
-/** What is wrong with these payments of the provider: each that succeeded is a receipt of ours of the same amount. */
+interface ReceiptRow {
+  id: string;
+  provider_payment_id: string;
+  amount: Money;
+  state: ReceiptState;
+}
+
+/**
+ * What is wrong with these payments of the provider: each that succeeded is a receipt of ours of the same amount, and no
+ * other has one, unless we have given the money back.
+ */
 export async function comparePayments(em: EntityManager, records: readonly ProviderRecord[]): Promise<Difference[]> {
-  const paid = records.filter(({ status }) => status === 'succeeded');
-  if (paid.length === 0) return [];
-  const receipts = await em.execute<{ provider_payment_id: string; amount: Money; state: string; id: string }[]>(
+  if (records.length === 0) return [];
+  const receipts = await em.execute<ReceiptRow[]>(
     'select id, provider_payment_id, amount, state from receipts where provider_payment_id = any(?::text[])',
-    [textArray(paid.map(({ providerId }) => providerId))],
+    [textArray(records.map(({ providerId }) => providerId))],
   );
   const byId = new Map(receipts.map((receipt) => [receipt.provider_payment_id, receipt]));
+  const different = records.filter((record) => {
+    const receipt = byId.get(record.providerId);
+    return receipt ? !agrees(receipt, record) : record.status === 'succeeded';
+  });
   const orders = await findOrders(
     em,
-    paid.map(({ reference }) => reference),
+    different.map(({ reference }) => reference),
   );
-  return paid.flatMap(({ providerId, reference, status, amount }): Difference[] => {
+  return different.map(({ providerId, reference, status, amount }): Difference => {
     const receipt = byId.get(providerId);
-    if (receipt && compareMoney(receipt.amount, amount) === 0) return [];
     const order = orders.get(canonicalId(reference));
     const ours = receipt
       ? { status: receipt.state, amount: receipt.amount }
       : order && { status: order.status, amount: order.amount };
-    return [
-      {
-        resourceType: 'payment',
-        subject: providerId,
-        resourceId: order?.id ?? null,
-        reference,
-        ours: ours ?? null,
-        theirs: { status, amount },
-      },
-    ];
+    return {
+      resourceType: 'payment',
+      subject: providerId,
+      resourceId: order?.id ?? null,
+      reference,
+      ours: ours ?? null,
+      theirs: { status, amount },
+    };
   });
+}
+
+/** Money that was taken back is not ours any more, except where we have given it back ourselves. */
+function agrees(
+  { state, amount }: Pick<ReceiptRow, 'state' | 'amount'>,
+  theirs: { status: ProviderRecord['status'] | ProviderPayment['status']; amount: Money },
+): boolean {
+  const isBack = theirs.status === 'failed' || theirs.status === 'reversed' || theirs.status === 'voided';
+  return (
+    (theirs.status === 'succeeded' || (isBack && state === 'refunded')) && compareMoney(amount, theirs.amount) === 0
+  );
 }
 
 async function findOrders(em: EntityManager, references: readonly string[]): Promise<Map<string, OrderRow>> {
@@ -56,8 +78,8 @@ async function findOrders(em: EntityManager, references: readonly string[]): Pro
 }
 
 /**
- * A page of the receipts of the period that are not among the provider's records: those that it does not know when asked
- * by name. Throws ProviderUnknown.
+ * A page of the receipts of the period that are not among the provider's records, each asked for by name: those that it
+ * does not know, or says something else of. Throws ProviderUnknown.
  */
 export async function findMissingPayments(
   em: EntityManager,
@@ -65,16 +87,12 @@ export async function findMissingPayments(
   { day, from, to, after, signal }: MissingPage,
 ): Promise<FoundMissing> {
   const rows = await em.execute<
-    {
-      id: string;
-      provider_payment_id: string;
+    (ReceiptRow & {
       provider_payment_method_id: string;
       reference: string;
-      amount: Money;
-      state: string;
       resource_id: string | null;
       at: string;
-    }[]
+    })[]
   >(
     `select id, provider_payment_id, provider_payment_method_id, reference, amount, state, received_at::text as at,
        coalesce(order_id, partner_payment_id) as resource_id
@@ -87,9 +105,11 @@ export async function findMissingPayments(
   const differences: Difference[] = [];
   for (const row of rows) {
     const { provider_payment_method_id: methodId, provider_payment_id: subject, reference, resource_id } = row;
-    if ((await gateway.findPayment(methodId, subject, { ...(signal && { signal }) })) !== null) continue;
+    const payment = await gateway.findPayment(methodId, subject, { ...(signal && { signal }) });
+    if (payment !== null && agrees(row, payment)) continue;
     const ours = { status: row.state, amount: row.amount };
-    differences.push({ resourceType: 'payment', subject, resourceId: resource_id, reference, ours, theirs: null });
+    const theirs = payment && { status: payment.status, amount: payment.amount };
+    differences.push({ resourceType: 'payment', subject, resourceId: resource_id, reference, ours, theirs });
   }
   return { differences, next: cursorAfter(rows) };
 }

@@ -23,7 +23,7 @@ export async function compareTransfers(em: EntityManager, records: readonly Prov
   return records.flatMap((record): Difference[] => {
     const { providerId, reference, status, amount } = record;
     const payout = payouts.get(canonicalId(reference));
-    if (payout && payout.status === status && compareMoney(payout.net_amount, amount) === 0) return [];
+    if (payout && agrees(payout, { status, amount })) return [];
     const ours = payout === undefined ? null : { status: payout.status, amount: payout.net_amount };
     return [
       {
@@ -38,10 +38,15 @@ export async function compareTransfers(em: EntityManager, records: readonly Prov
   });
 }
 
+const agrees = (
+  { status, net_amount }: Pick<PayoutRow, 'status' | 'net_amount'>,
+  theirs: Pick<ProviderRecord, 'status' | 'amount'>,
+): boolean => status === theirs.status && compareMoney(net_amount, theirs.amount) === 0;
+
 /**
  * A page of the payouts of the period that we have sent and that are not among the provider's records, each asked for by
- * name: those the provider does not know although we say that they are on their way or arrived. What was refused or
- * failed and is not there is as it should be. Throws ProviderUnknown.
+ * name: those the provider does not know although we say that they are on their way or arrived, and those of which it
+ * says something else. What was refused or failed and is not there is as it should be. Throws ProviderUnknown.
  */
 export async function findMissingTransfers(
   em: EntityManager,
@@ -59,10 +64,20 @@ export async function findMissingTransfers(
   const differences: Difference[] = [];
   for (const { id, status, net_amount: amount } of rows) {
     const transfer = await gateway.findTransfer(id, { ...(signal && { signal }) });
-    // One that began on one day here and on the next there is compared with that day's records.
-    if (transfer !== null) continue;
-    const ours = { status, amount };
-    differences.push({ resourceType: 'payout', subject: id, resourceId: id, reference: id, ours, theirs: null });
+    const theirs = transfer && {
+      status: transfer.status === 'accepted' ? ('pending' as const) : transfer.status,
+      amount: transfer.amount,
+    };
+    if (theirs !== null && agrees({ status, net_amount: amount }, theirs)) continue;
+    const subject = transfer?.providerTransferId ?? id;
+    differences.push({
+      resourceType: 'payout',
+      subject,
+      resourceId: id,
+      reference: id,
+      ours: { status, amount },
+      theirs,
+    });
   }
   return { differences, next: cursorAfter(rows) };
 }

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { WorkflowPort } from '../callbacks/deliver-callback.ts';
 import { findOwner } from '../callbacks/reference-owners.ts';
-import type { Gateway, ProviderRecord } from '../gateway/gateway.ts';
+import type { Gateway, ProviderRecord, UnreadableRecord } from '../gateway/gateway.ts';
 import { startOfWesternIndonesiaDay } from '../shared/clock.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { receiptIdFor } from '../shared/ids.ts';
@@ -68,9 +68,15 @@ async function compareRecords(
 ): Promise<void> {
   const after = run.cursor === null ? {} : { after: run.cursor };
   for await (const records of parts.gateway.listRecords({ ...period, ...after }, { ...(signal && { signal }) })) {
-    const ofKind = (wanted: ProviderRecord['kind']) => records.filter(({ kind }) => kind === wanted);
+    const unreadable = records.filter((record) => record.status === 'unreadable');
+    const readable = records.filter((record) => record.status !== 'unreadable');
+    const ofKind = (wanted: ProviderRecord['kind']) => readable.filter(({ kind }) => kind === wanted);
     const [transfers, payments] = [ofKind('transfer'), ofKind('payment')];
-    const differences = [...(await compareTransfers(em, transfers)), ...(await comparePayments(em, payments))];
+    const differences = [
+      ...(await compareTransfers(em, transfers)),
+      ...(await comparePayments(em, payments)),
+      ...unreadable.map(differenceOf),
+    ];
     await keepPage(em, run, differences, {
       phase: 'records',
       cursor: records.at(-1)?.entryId ?? run.cursor,
@@ -85,6 +91,16 @@ async function compareRecords(
     await wakeOwners(em, parts, differences, signal);
   }
 }
+
+/** Nothing is held against it: what the books have of the same money is asked for by name. */
+const differenceOf = ({ kind, providerId, reference, status, amount }: UnreadableRecord): Difference => ({
+  resourceType: kind === 'transfer' ? 'payout' : 'payment',
+  subject: providerId,
+  resourceId: null,
+  reference,
+  ours: null,
+  theirs: { status, amount },
+});
 
 async function compareMissing(
   em: EntityManager,

@@ -36,8 +36,9 @@ export const unreconciledDays = `
     and not exists (select from reconciled_days r where r.day = days.day and r.finished_at is not null)`;
 
 /**
- * The days to compare at `at` (ISO 8601): those of the last 31 that were not compared to their end, and those with open
- * differences or with records that the provider had not ended; the oldest first. Yesterday (UTC+7) is the last. A new platform begins with the day before its first event.
+ * The days to compare at `at` (ISO 8601): those of the last 31 that were not compared to their end a day after it, and
+ * those with open differences or with records that the provider had not ended; the oldest first, but after all others
+ * those whose last run did not come to its end. Yesterday (UTC+7) is the last. A new platform begins with the day before its first event.
  */
 export async function findDaysToReconcile(em: EntityManager, { at }: { at: string }): Promise<string[]> {
   const now = Date.parse(at);
@@ -53,7 +54,8 @@ export async function findDaysToReconcile(em: EntityManager, { at }: { at: strin
     `select to_char(day, 'YYYY-MM-DD') as day from (
        select day from reconciled_days where state <> 'done'
        union select day from reconciliations where state = 'open') days
-     where day between ? and ? order by 1`,
+     left join reconciled_days r using (day)
+     where day between ? and ? order by coalesce(r.state = 'running', false), day`,
     [earliest, yesterday],
   );
   return rows.map(({ day }) => day);
@@ -130,15 +132,17 @@ export async function advanceDay(
 
 /**
  * Ends a run, within the transaction that writes what is gone. A day that was not over when the run began is not compared
- * yet; one with records that the provider has not ended is, and yet it is compared again. Tells what was compared, over all who had a part in it. Throws when another run has taken the day over.
+ * yet. One that is compared is so again while the provider has not ended all of its records, and in any case once more a
+ * day later, as the provider may list money late. Tells what was compared, over all who had a part in it. Throws when another run has taken the day over.
  */
 export async function finishDay(tx: EntityManager, run: DayRun): Promise<{ compared: number; differences: number }> {
   const isOver = run.startedAt >= endOfDay(run.day);
+  const isSettled = run.startedAt.getTime() >= endOfDay(run.day).getTime() + dayMs;
   const [row] = await tx.execute<{ compared: number; differences: number }[]>(
     `update reconciled_days set state = case when ? and unsettled = 0 then 'done' else 'pending' end, cursor = null,
        taken_by = null, beat_at = now(), finished_at = case when ? then now() end
      where day = ? and takes = ? and state = 'running' returning compared, differences`,
-    [isOver, isOver, run.day, run.take],
+    [isSettled, isOver, run.day, run.take],
   );
   if (row === undefined) throw new Error(`another run has taken over ${run.day}`);
   await tx.execute('delete from reconciled_records where day = ?', [run.day]);

@@ -15,8 +15,8 @@ export type ReconciledResource = (typeof reconciledResources)[number];
 /** One side's word on money that moved. */
 export interface Side {
   status: string;
-  /** IDR, scale 4. */
-  amount: Money;
+  /** IDR, scale 4; null where the provider's cannot be read (status `unreadable`). */
+  amount: Money | null;
 }
 
 /** What we and the provider say differently. */

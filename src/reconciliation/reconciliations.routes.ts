@@ -8,7 +8,7 @@ import { reconciledResources, reconciliationStates } from './reconciliation.ts';
 
 const room = createRoom({ prefix: '/v1/reconciliations', tag: 'Operations' });
 
-const side = z.object({ status: z.string(), amount: amount() }).nullable();
+const side = z.object({ status: z.string(), amount: amount().nullable() }).nullable();
 
 room.get(
   '/',
@@ -16,7 +16,7 @@ room.get(
     summary: "List differences between our books and the provider's, newest first",
     description:
       'Found by the daily comparison, or by `npm run reconcile`. `ours` or `theirs` is null where that side knows ' +
-      'nothing. `resolved`: a later comparison of the same day found it gone. `explained`: an operator said why.',
+      'nothing; a record of theirs that cannot be read is `unreadable`. `resolved`: a later comparison of the same day found it gone. `explained`: an operator said why.',
     access: allow('read-event', { userTypes: ['platform'], scope: 'all' }),
     query: listQuery().extend({
       day: isoDate().optional(),

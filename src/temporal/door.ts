@@ -4,7 +4,7 @@ import type { gatewayPayment } from '../../workflows/gateway-payment.ts';
 import type { savingCircle } from '../../workflows/saving-circle.ts';
 import type { unmatchedReceipt } from '../../workflows/unmatched-receipt.ts';
 import type { WorkflowPort } from '../callbacks/deliver-callback.ts';
-import type { CircleOpening, CircleWorkflows } from '../circles/circle-contract.ts';
+import type { CircleHint, CircleOpening, CircleWorkflows } from '../circles/circle-contract.ts';
 import type { PaymentOpening, StrayPayment } from '../payments/payment-contract.ts';
 import type { PaymentOrderStatus } from '../payments/payment-order.ts';
 import { receiptReusePolicy } from '../payments/receipt.ts';
@@ -70,6 +70,17 @@ export function createTemporalDoor(client: Client, taskQueue: string): TemporalD
   };
   const reach = () => reachTemporal(ping);
   const hints = createHints();
+  const signalCircle = async (circleId: string, hint: CircleHint): Promise<void> => {
+    await client.withDeadline(Date.now() + callTimeoutMs, () =>
+      client.workflow.signalWithStart<typeof savingCircle>('savingCircle', {
+        workflowId: workflowIds.savingCircle(circleId),
+        taskQueue,
+        args: [{ circleId: canonicalId(circleId) }],
+        signal: hint,
+        staticSummary: 'A saving circle, looked after again',
+      }),
+    );
+  };
   return {
     client,
     taskQueue,
@@ -117,18 +128,8 @@ export function createTemporalDoor(client: Client, taskQueue: string): TemporalD
         client.workflow.executeUpdateWithStart<Workflow, void, []>('awaitCircle', { startWorkflowOperation }),
       );
     },
-    wakeSavingCircle: (circleId, hint) =>
-      hints.send(() =>
-        client.withDeadline(Date.now() + callTimeoutMs, () =>
-          client.workflow.signalWithStart<typeof savingCircle>('savingCircle', {
-            workflowId: workflowIds.savingCircle(circleId),
-            taskQueue,
-            args: [{ circleId: canonicalId(circleId) }],
-            signal: hint,
-            staticSummary: 'A saving circle, looked after again',
-          }),
-        ),
-      ),
+    wakeSavingCircle: (circleId, hint) => hints.send(() => signalCircle(circleId, hint)),
+    lookAfterSavingCircle: (circleId) => signalCircle(circleId, 'circleChanged'),
     async openUnmatchedReceipt(stray: StrayPayment) {
       try {
         await client.withDeadline(Date.now() + callTimeoutMs, () =>

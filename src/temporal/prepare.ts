@@ -1,4 +1,11 @@
-import { type Client, ScheduleAlreadyRunning, type ScheduleHandle, ScheduleOverlapPolicy } from '@temporalio/client';
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  type Client,
+  ScheduleAlreadyRunning,
+  type ScheduleHandle,
+  ScheduleNotFoundError,
+  ScheduleOverlapPolicy,
+} from '@temporalio/client';
 import { msToNumber } from '@temporalio/common/lib/time.js';
 import proto from '@temporalio/proto';
 import type { Logger } from 'pino';
@@ -9,6 +16,9 @@ import { searchAttributeKeys } from './search-attributes.ts';
 /** gRPC status codes. */
 const alreadyExists = 6;
 const unimplemented = 12;
+
+/** Search attributes whose failure this process has logged: one that an operator has to register is told once. */
+const toldOf = new Set<string>();
 
 /**
  * Registers the search attributes where the server allows it, one by one: some servers refuse a list in which one is
@@ -25,7 +35,8 @@ export async function registerSearchAttributes(client: Client, namespace: string
         connection.operatorService.addSearchAttributes({ namespace, searchAttributes: { [name]: valueType } }),
       );
     } catch (error) {
-      if (errorCodeOf(error) !== alreadyExists) {
+      if (errorCodeOf(error) !== alreadyExists && !toldOf.has(name)) {
+        toldOf.add(name);
         log.warn(
           { err: error, searchAttribute: name },
           'the server did not take a search attribute; register it by hand',
@@ -145,24 +156,84 @@ export const schedules: readonly ScheduleEntry[] = [
 const grpcCodeOf = (error: unknown): unknown =>
   errorCodeOf(error) ?? (Error.isError(error) ? errorCodeOf(error.cause) : undefined);
 
+interface Preparation {
+  client: Client;
+  namespace: string;
+  taskQueue: string;
+  log: Logger;
+  /** Temporal does not know us: whatever was woken there lately is to be woken again. */
+  forgetLooks(): Promise<void>;
+}
+
+/** How often a worker looks whether Temporal still knows what it was told: it may be lost while workers live. */
+const preparesEveryMs = 60_000;
+/** A worker polls without having prepared everything when Temporal is slower than this. */
+const firstWaitMs = 15_000;
+
+/**
+ * Sees to it, now and every minute (`everyMs`) until it is disposed of, that Temporal has our search attributes and schedules. A
+ * failure is logged, and tried again then; it never ends the process. Resolves after the first time, at most
+ * 15 seconds later.
+ */
+export async function keepPrepared(preparation: Preparation, everyMs = preparesEveryMs): Promise<AsyncDisposable> {
+  const { client, log } = preparation;
+  const ending = new AbortController();
+  const { signal } = ending;
+  const prepare = () =>
+    client
+      .withAbortSignal(signal, () => prepareTemporal(preparation))
+      .catch((error: unknown) => {
+        if (!signal.aborted) log.warn({ err: error }, 'Temporal was not prepared; it is tried again soon');
+      });
+  const first = prepare();
+  const keeping = (async () => {
+    await first;
+    while (await delay(everyMs, true, { signal }).catch(() => false)) await prepare();
+  })();
+  await Promise.race([first, delay(firstWaitMs, undefined, { signal, ref: false }).catch(() => undefined)]);
+  return {
+    async [Symbol.asyncDispose]() {
+      ending.abort();
+      await keeping;
+    },
+  };
+}
+
+async function prepareTemporal(preparation: Preparation): Promise<void> {
+  const { client, namespace, log } = preparation;
+  await registerSearchAttributes(client, namespace, log);
+  await ensureSchedules(preparation);
+}
+
 /**
  * Makes the schedules that are not there yet, and gives those that are their catch-up window; safe to repeat from several
- * workers at once. Returns how many it made: any means that Temporal did not know us, or not all of us.
+ * workers at once. One that cannot be made is logged and does not hold up the others. The last one is made only after
+ * the looks at what waits are forgotten: that it is there says that this has been done. Returns how many it made.
  */
-export async function ensureSchedules(client: Client, taskQueue: string, log: Logger): Promise<number> {
+export async function ensureSchedules({
+  client,
+  taskQueue,
+  log,
+  forgetLooks,
+}: Pick<Preparation, 'client' | 'taskQueue' | 'log' | 'forgetLooks'>): Promise<number> {
   let made = 0;
   for (const entry of schedules) {
-    try {
+    const handle = client.schedule.getHandle(`${taskQueue}/${entry.scheduleId}`);
+    const ensure = async () => {
+      if (await keepCatchUp(handle, entry)) return;
+      if (entry === schedules.at(-1)) await forgetLooks();
       await createSchedule(client, taskQueue, entry);
       made += 1;
+    };
+    try {
+      await client.withDeadline(Date.now() + budgets.reach.temporalPreparation, ensure);
     } catch (error) {
-      if (error instanceof ScheduleAlreadyRunning) {
-        await keepCatchUp(client.schedule.getHandle(`${taskQueue}/${entry.scheduleId}`), entry);
-        continue;
+      if (error instanceof ScheduleAlreadyRunning) continue;
+      if (grpcCodeOf(error) === unimplemented) {
+        log.warn({ schedule: entry.scheduleId }, 'this server knows no schedules: nothing is swept');
+        break;
       }
-      if (grpcCodeOf(error) !== unimplemented) throw error;
-      log.warn({ schedule: entry.scheduleId }, 'this server knows no schedules: nothing is swept');
-      break;
+      log.warn({ err: error, schedule: entry.scheduleId }, 'a schedule could not be made; it is tried again soon');
     }
   }
   return made;
@@ -188,14 +259,19 @@ async function createSchedule(
   });
 }
 
-/** One that an earlier release made keeps everything but its catch-up window. */
-async function keepCatchUp(handle: ScheduleHandle, { catchUp }: ScheduleEntry): Promise<void> {
-  const { policies } = await handle.describe();
-  if (policies.catchupWindow === msToNumber(catchUp)) return;
+/** One that an earlier release made keeps everything but its catch-up window. False when there is none. */
+async function keepCatchUp(handle: ScheduleHandle, { catchUp }: ScheduleEntry): Promise<boolean> {
+  const found = await handle.describe().catch((error: unknown) => {
+    if (error instanceof ScheduleNotFoundError) return null;
+    throw error;
+  });
+  if (found === null) return false;
+  if (found.policies.catchupWindow === msToNumber(catchUp)) return true;
   await handle.update(({ spec, action, policies: { overlap }, state }) => ({
     spec,
     action,
     state,
     policies: { overlap, catchupWindow: catchUp },
   }));
+  return true;
 }

@@ -1,3 +1,4 @@
+import { Client } from '@temporalio/client';
 import { findProgress } from '../../src/circles/find-progress.ts';
 import { openCircle, placeOfName } from '../../src/circles/open-circle.ts';
 import { openRound } from '../../src/circles/open-round.ts';
@@ -6,6 +7,7 @@ import { reportOverdue } from '../../src/circles/report-overdue.ts';
 import { startCircle } from '../../src/circles/start-circle.ts';
 import { sweepCircles } from '../../src/circles/sweep-circles.ts';
 import { newId } from '../../src/shared/ids.ts';
+import { createTemporalDoor } from '../../src/temporal/door.ts';
 import { type BuiltUser, balanceOf, buildIndividual } from '../support/build.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { addMembers, contribute, dayFromToday, eventsOf } from './build-circle.ts';
@@ -133,9 +135,20 @@ describe('The start of a circle', () => {
     expect(await statusOf(circleId)).toEqual({ status: 'cancelled', hidden: true });
   });
 
+  it('is never counted as woken by the sweep when Temporal does not take the signal', async () => {
+    const { circleId } = await circleOf(1);
+    await stack.em().execute('delete from sweep_looks');
+    const client = new Client({ connection: stack.deps.temporal.client.connection, namespace: 'nowhere' });
+    const failed: string[] = [];
+    const door = createTemporalDoor(client, stack.deps.temporal.taskQueue);
+    await sweepCircles(stack.em(), door, (_, id) => failed.push(id));
+    expect(failed).toContain(circleId);
+    await stack.em().execute('delete from sweep_looks');
+  });
+
   it('is swept for when its workflow is lost, but not while it waits for a second member', async () => {
     const woken: string[] = [];
-    const workflows = { wakeSavingCircle: async (id: string) => void woken.push(id) };
+    const workflows = { lookAfterSavingCircle: async (id: string) => void woken.push(id) };
     const lost = await circleOf(1);
     const today = new Date(Math.max(Date.now() - 90_000, Date.parse(`${dayFromToday(0)}T00:00:00.001+07:00`)));
     const waits = await circleOf(1, { startDate: dayFromToday(0), startsAt: today.toISOString() });

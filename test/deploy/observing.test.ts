@@ -114,6 +114,15 @@ describe('Dashboard and alarms', () => {
     await failing.terminate('enough');
   }, 60_000);
 
+  it('are never silent about something that has not happened even once', () => {
+    const rules = Rules.parse(parse(read('deploy/prometheus/alerts.yml'))).groups.flatMap((group) => group.rules);
+    const ages = rules.flatMap(({ expr }) =>
+      [...expr.matchAll(/time\(\) - max\((\w+)\)/g)].map(([, metric]) => [metric, expr]),
+    );
+    expect(ages.length).toBeGreaterThan(1);
+    for (const [metric, expr] of ages) expect(expr).toContain(`or absent(${metric})`);
+  });
+
   it('find the Temporal SDK’s own metrics on their port', () => {
     expect(scraped).toMatch(/temporal_worker_task_slots_available\{[^}]*\} \d+/);
   });

@@ -160,4 +160,28 @@ describe('When Temporal loses everything it knew and begins anew', () => {
     // 100,000 less two periods of 1,000, with the order and the money out of suspense.
     expect(await balanceOf(stack, payer.accountId)).toBe('149000.0000');
   }, 180_000);
+
+  // It waits for the worker's next look at Temporal, a minute later.
+  const whenFull = process.env.AMANAH_FULL === '1' ? it : it.skip;
+  whenFull(
+    'workers that outlive the loss never leave anything unswept',
+    async () => {
+      await setFaults(stack, { callbacks: { drop: true } });
+      const order = await topUp();
+      await stack.loseTemporal(
+        async () => {
+          await payAtProvider(order);
+          await letTimePass();
+        },
+        { workerLives: true },
+      );
+      await eventually(
+        () =>
+          stack.em().execute<unknown[]>("select 1 from payment_orders where id = ? and status = 'PAID'", [order.id]),
+        (rows) => rows.length === 1,
+        240_000,
+      );
+    },
+    300_000,
+  );
 });

@@ -1,5 +1,5 @@
 import { newId } from '../../src/shared/ids.ts';
-import { ensureSchedules, schedules } from '../../src/temporal/prepare.ts';
+import { ensureSchedules, keepPrepared, schedules } from '../../src/temporal/prepare.ts';
 import { type BuiltUser, balanceOf, buildIndividual } from '../support/build.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
@@ -20,6 +20,10 @@ const statusOf = async (id: string) =>
   (await stack.get(`/v1/payments/orders/${id}`, { token: payer.token })).body.data.status;
 const trigger = (id: string) =>
   stack.deps.temporal.client.schedule.getHandle(`${stack.deps.temporal.taskQueue}/${id}`).trigger();
+
+const noLooks = async () => {
+  throw new Error('the looks are forgotten when the last schedule is made, and only then');
+};
 
 describe('The schedules', () => {
   it.each(schedules.map(({ scheduleId }) => scheduleId))('%s is there and its workflow completes', async (id) => {
@@ -44,10 +48,46 @@ describe('The schedules', () => {
       policies: { overlap, catchupWindow: '1 minute' },
     }));
     expect(await windowMs()).toBe(60_000);
-    expect(await ensureSchedules(client, taskQueue, stack.deps.log)).toBe(0);
+    expect(await ensureSchedules({ client, taskQueue, log: stack.deps.log, forgetLooks: noLooks })).toBe(0);
     expect(await windowMs()).toBe(86_400_000);
     expect((await handle.describe()).spec.intervals).toMatchObject([{ every: 86_400_000, offset: 68_400_000 }]);
   });
+
+  it('that Temporal has lost while workers live never stay away, and the last is never there before the looks are forgotten', async () => {
+    const { client } = stack.deps.temporal;
+    const taskQueue = `kept/${newId()}`;
+    const last = schedules.at(-1)?.scheduleId;
+    const isThere = (id = '') =>
+      client.schedule
+        .getHandle(`${taskQueue}/${id}`)
+        .describe()
+        .then(
+          () => true,
+          () => false,
+        );
+    const lastWasThere: boolean[] = [];
+    const forgetLooks = async () => {
+      lastWasThere.push(await isThere(last));
+      if (lastWasThere.length % 2 === 1) throw new Error('the database is away for a moment');
+    };
+    const { TEMPORAL_NAMESPACE: namespace = 'default' } = stack.env;
+    await using _kept = await keepPrepared({ client, namespace, taskQueue, log: stack.deps.log, forgetLooks }, 200);
+    for (const times of [2, 4]) {
+      await eventually(
+        () => isThere(last),
+        (there) => there,
+      );
+      expect(lastWasThere).toEqual(Array(times).fill(false));
+      for (const { scheduleId } of schedules) {
+        expect([scheduleId, await isThere(scheduleId)]).toEqual([scheduleId, true]);
+      }
+      if (times === 2) {
+        for (const { scheduleId } of schedules) await client.schedule.getHandle(`${taskQueue}/${scheduleId}`).delete();
+      }
+    }
+    await _kept[Symbol.asyncDispose]();
+    for (const { scheduleId } of schedules) await client.schedule.getHandle(`${taskQueue}/${scheduleId}`).delete();
+  }, 60_000);
 
   it('callback-redelivery hands over a callback that was stored and not delivered', async () => {
     await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });

@@ -1,3 +1,4 @@
+import { redeliverCallbacks } from '../../src/callbacks/deliver-callback.ts';
 import { sweepOverduePayments } from '../../src/payments/sweep-overdue-payments.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { lookAtEverythingAgain, sweepRows } from '../../src/sweep-rows.ts';
@@ -50,6 +51,33 @@ describe('A sweep', () => {
     await sweepOverduePayments(stack.em(), stack.deps.temporal, failsNever);
     await orderWhen(bad, 'EXPIRED');
   });
+
+  it('never lets 500 callbacks that cannot be delivered hold up the one behind them', async () => {
+    const [stuck, good] = [await loseOverdueOrder(), await loseOverdueOrder()];
+    const plant = (reference: string, count: number, ago: string) =>
+      stack.em().execute(
+        `insert into gateway_callbacks (id, webhook_id, event, kind, reference, body_sealed, received_at)
+         select gen_random_uuid(), gen_random_uuid()::text, 'payment_method.activated', 'payment_method', ?, '',
+           now() - ?::interval from generate_series(1, ?)`,
+        [reference, ago, count],
+      );
+    await plant(stuck, 500, '2 hours');
+    await plant(good, 1, '1 hour');
+    const hinted: string[] = [];
+    const failed: string[] = [];
+    // As Temporal answers for an execution that has taken its 10,000 signals.
+    const hintGatewayPayment = async (id: string) => {
+      if (id === stuck) throw new Error('exceeded workflow execution limit for signal events');
+      hinted.push(id);
+    };
+    const redeliver = () =>
+      redeliverCallbacks(stack.em(), { ...stack.deps.temporal, hintGatewayPayment }, (kind) => failed.push(kind));
+    for (let round = 0; round < 3; round += 1) await redeliver();
+    expect(hinted).toEqual([good]);
+    // And those behind which it stood are not asked about again and again.
+    expect(failed).toEqual(Array(500).fill('callback'));
+    await stack.em().execute('update gateway_callbacks set delivered_at = now() where reference = ?', [stuck]);
+  }, 30_000);
 
   it('never lets a kind that cannot be read hold up the next, and tells it', async () => {
     const { woken, wake } = recorder();

@@ -47,7 +47,7 @@ export interface ProcessStack extends Http, AsyncDisposable {
   killTemporal(): Promise<void>;
   startTemporalAgain(): Promise<void>;
   /** Ends Temporal and the worker, throws away all that Temporal knew, and starts both; does `meanwhile` in between. */
-  loseTemporal(meanwhile: () => Promise<void>): Promise<void>;
+  loseTemporal(meanwhile: () => Promise<void>, options?: { workerLives?: boolean }): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -167,13 +167,13 @@ export async function startProcessStack(options: ProcessStackOptions = {}): Prom
     startPostgresAgain: beginPostgres,
     killTemporal,
     startTemporalAgain: beginTemporal,
-    async loseTemporal(meanwhile) {
+    async loseTemporal(meanwhile, { workerLives = false } = {}) {
       await killTemporal();
-      await kill('worker');
+      if (!workerLives) await kill('worker');
       for (const suffix of ['', '-wal', '-shm']) rmSync(`${temporal.databaseFile}${suffix}`, { force: true });
       await meanwhile();
       await beginTemporal();
-      await begin('worker');
+      if (!workerLives) await begin('worker');
     },
     stop,
     [Symbol.asyncDispose]: stop,

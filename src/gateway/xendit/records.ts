@@ -1,17 +1,19 @@
 import { z } from 'zod';
-import { type CallOptions, type ProviderRecord, ProviderUnknown } from '../gateway.ts';
+import type { Money } from '../../shared/money.ts';
+import { type CallOptions, type ProviderRecord, ProviderUnknown, type UnreadableRecord } from '../gateway.ts';
 import { type ClientSettings, lookUp } from './client.ts';
 import { moneyFromWire } from './wire-amount.ts';
 
 const perPage = 50;
 
+/** Without the entry's id the list cannot go on; whatever else is amiss makes this one entry unreadable. */
 const transactionAnswer = z.object({
   id: z.string().min(1),
-  productId: z.string().min(1),
-  type: z.string(),
-  status: z.string(),
-  referenceId: z.string(),
-  amount: z.number(),
+  productId: z.string().min(1).nullish().catch(null),
+  type: z.string().nullish().catch(null),
+  status: z.string().nullish().catch(null),
+  referenceId: z.string().nullish().catch(null),
+  amount: z.number().nullish().catch(null),
 });
 
 const kinds: Record<string, ProviderRecord['kind']> = {
@@ -27,12 +29,24 @@ const statuses: Record<string, ProviderRecord['status']> = {
   REVERSED: 'reversed',
 };
 
-function recordOf(answer: z.infer<typeof transactionAnswer>): ProviderRecord {
-  const { id: entryId, type, status, productId, referenceId, amount } = answer;
-  const kind = kinds[type];
-  const known = statuses[status];
-  if (!kind || !known) throw new ProviderUnknown(`list records: the provider answered ${type} ${status}`);
-  return { entryId, kind, providerId: productId, reference: referenceId, amount: moneyFromWire(amount), status: known };
+function recordOf(answer: z.infer<typeof transactionAnswer>): ProviderRecord | UnreadableRecord {
+  const { id: entryId, productId: providerId, referenceId: reference } = answer;
+  const kind = kinds[answer.type ?? ''];
+  const status = statuses[answer.status ?? ''];
+  const amount = amountOf(answer.amount);
+  if (kind && status && amount !== null && providerId && typeof reference === 'string') {
+    return { entryId, kind, providerId, reference, amount, status };
+  }
+  const known = { providerId: providerId ?? entryId, reference: reference ?? '' };
+  return { entryId, kind: kind ?? 'payment', ...known, amount, status: 'unreadable' };
+}
+
+function amountOf(amount: number | null | undefined): Money | null {
+  try {
+    return typeof amount === 'number' ? moneyFromWire(amount) : null;
+  } catch {
+    return null;
+  }
 }
 
 /** The provider's payments and transfers of a period (`to` is the first instant after it), newest first, after an entry. */
@@ -40,7 +54,7 @@ export async function* listRecords(
   settings: ClientSettings,
   { from, to, after: begun }: { from: Date; to: Date; after?: string },
   options: CallOptions = {},
-): AsyncGenerator<ProviderRecord[]> {
+): AsyncGenerator<(ProviderRecord | UnreadableRecord)[]> {
   for (let after = begun; ; ) {
     const afterId = after;
     const page = await lookUp(settings, 'list records', options, async (client) => {
