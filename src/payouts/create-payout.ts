@@ -12,9 +12,10 @@ import { type PayoutRequest, preparePayout } from './prepare-payout.ts';
 
 /**
  * So many payouts are being reserved at once by one process. Whoever waits looks at limits and balance when its turn
- * comes: of a flood, those that have become hopeless are refused without a workflow.
+ * comes: of a flood, those that have become hopeless are refused without a workflow. A partner whose row is held, and
+ * whose reservations wait for it, leaves places to the others.
  */
-const places = createPlaces(24, 1000);
+const places = createPlaces(24, { perKey: 8, mostWaiting: 500 });
 
 const notInTime = 'The payout could not be reserved in time; try again under the same key';
 
@@ -52,7 +53,7 @@ export async function createPayout(
   const deadline = Date.now() + budgets.requests.payoutReservation;
   // Its age counts from its arrival, wherever it waits.
   const stamp = await stampOpening(em);
-  const leave = await places.enter(deadline - Date.now() - budgets.requests.away);
+  const leave = await places.enter({ key: partnerId, waitMs: deadline - Date.now() - budgets.requests.away });
   try {
     return await createOnce(
       em,

@@ -44,46 +44,75 @@ export function createTurns(): Turns {
 
 export interface Places {
   /** Waits for a place, at most `waitMs` (milliseconds), and answers what leaves it. Refuses with SERVICE_UNAVAILABLE. */
-  enter(waitMs?: number): Promise<() => void>;
+  enter(options?: { key?: string; waitMs?: number }): Promise<() => void>;
+}
+
+export interface PlaceBounds {
+  /** So many of one key have a place at a time; the rest is left to others. */
+  perKey?: number;
+  /** So many of one key wait at most; whoever comes then is refused. */
+  mostWaiting?: number;
+}
+
+interface Waiter {
+  key: string;
+  call(): void;
 }
 
 /**
- * A bound of so many at a time: `enter` waits for a place. At most `mostWaiting` wait; whoever comes then is refused, as
- * is whoever has waited for too long.
+ * A bound of so many at a time: `enter` waits for a place. The first in the line whose key may have another place gets
+ * the next; whoever has waited for too long is refused.
  */
-export function createPlaces(count: number, mostWaiting = Number.POSITIVE_INFINITY): Places {
+export function createPlaces(
+  count: number,
+  { perKey = count, mostWaiting = Number.POSITIVE_INFINITY }: PlaceBounds = {},
+): Places {
   let free = count;
-  const waiting: (() => void)[] = [];
-  const leave = () => {
-    const next = waiting.shift();
-    if (next) next();
-    else free += 1;
+  const taken = new Map<string, number>();
+  const line: Waiter[] = [];
+  const mayEnter = (key: string) => free > 0 && (taken.get(key) ?? 0) < perKey;
+  const move = (key: string, by: 1 | -1) => {
+    const now = (taken.get(key) ?? 0) + by;
+    if (now === 0) taken.delete(key);
+    else taken.set(key, now);
+    free -= by;
+  };
+  const leave = (key: string) => {
+    move(key, -1);
+    const next = line.findIndex((waiter) => mayEnter(waiter.key));
+    const [waiter] = next < 0 ? [] : line.splice(next, 1);
+    if (waiter === undefined) return;
+    move(waiter.key, 1);
+    waiter.call();
   };
   return {
-    async enter(waitMs) {
-      if (free === 0 && waiting.length >= mostWaiting) throw busy('Too many are waiting for this; try again');
-      if (free > 0) free -= 1;
-      else await waitIn(waiting, waitMs);
+    async enter({ key = '', waitMs } = {}) {
+      if (mayEnter(key)) move(key, 1);
+      else if (line.filter((waiter) => waiter.key === key).length < mostWaiting) await waitIn(line, key, waitMs);
+      else throw busy('Too many are waiting for this; try again');
       let isIn = true;
       return () => {
-        if (isIn) leave();
+        if (isIn) leave(key);
         isIn = false;
       };
     },
   };
 }
 
-/** Waits in the line until it is called, or leaves it and refuses when it has waited for so long. */
-function waitIn(line: (() => void)[], waitMs: number | undefined): Promise<void> {
+/** Waits in the line until it is called, its place taken, or leaves it and refuses when it has waited for so long. */
+function waitIn(line: Waiter[], key: string, waitMs: number | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const over = waitMs === undefined ? undefined : setTimeout(giveUp, waitMs);
-    line.push(call);
-    function call(): void {
-      clearTimeout(over);
-      resolve();
-    }
+    const waiter = {
+      key,
+      call: () => {
+        clearTimeout(over);
+        resolve();
+      },
+    };
+    line.push(waiter);
     function giveUp(): void {
-      line.splice(line.indexOf(call), 1);
+      line.splice(line.indexOf(waiter), 1);
       reject(tooLate());
     }
   });

@@ -67,15 +67,56 @@ describe('A payout that waits for a place', () => {
 
 describe('Places', () => {
   it('never let in whoever has given up, nor lose its place', async () => {
-    const places = createPlaces(1, 1);
+    const places = createPlaces(1, { mostWaiting: 1 });
     const leave = await places.enter();
-    const late = places.enter(50);
-    await expect(places.enter(50)).rejects.toMatchObject(unavailable);
+    const late = places.enter({ waitMs: 50 });
+    await expect(places.enter({ waitMs: 50 })).rejects.toMatchObject(unavailable);
     await expect(late).rejects.toMatchObject(unavailable);
-    const next = places.enter(10_000);
+    const next = places.enter({ waitMs: 10_000 });
     leave();
     (await next)();
-    (await places.enter(50))();
+    (await places.enter({ waitMs: 50 }))();
+  });
+});
+
+describe('A partner whose row is held', () => {
+  it("never keeps another's payout waiting", async () => {
+    const [stuck, free] = [await buildPayer(stack), await buildPayer(stack)];
+    const { until, release } = held();
+    const workflows = {
+      // Its reservations wait for the row; what the other asks for is answered.
+      startPartnerPayout: async (_: string, { partnerId }: PayoutOpening) => {
+        if (partnerId === stuck.id) await until;
+        else throw new Error('answered');
+        return null;
+      },
+    };
+    const ask = (partner: BuiltPartner) =>
+      createPayout(stack.em(), { sealer: stack.deps.sealer, workflows }, creation(partner)).catch(
+        ({ message }: Error) => message,
+      );
+    const others = Array.from({ length: 60 }, () => ask(stuck));
+    const settled = Promise.race([ask(free), Promise.all(others).then(() => 'came last')]);
+    expect(await settled).toBe('answered');
+    release();
+    await Promise.all(others);
+  }, 60_000);
+
+  it('never takes a place beyond its share, and what waits behind it passes it', async () => {
+    const places = createPlaces(3, { perKey: 2, mostWaiting: 2 });
+    const enter = (key: string) => places.enter({ key, waitMs: 10_000 });
+    const [first, second] = [await enter('a'), await enter('a')];
+    const third = enter('a');
+    const fourth = enter('a');
+    await expect(enter('a')).rejects.toMatchObject(unavailable);
+    const other = await enter('b');
+    const waiting = enter('b');
+    other();
+    (await waiting)();
+    first();
+    second();
+    for (const leave of await Promise.all([third, fourth])) leave();
+    for (const leave of [await enter('a'), await enter('a'), await enter('b')]) leave();
   });
 });
 
