@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../encryption/sealer.ts';
 import { openOnce } from '../openings/open-once.ts';
 import { claimPartnerKey } from '../partners/idempotency.ts';
+import { refuseInactivePartner } from '../partners/inactive.ts';
 import { must } from '../shared/assert.ts';
 import { budgets } from '../shared/budgets.ts';
 import { refuse } from '../shared/errors.ts';
@@ -19,7 +20,7 @@ import {
 /**
  * The first step of a partner's payment: its row `PENDING` and the idempotency key, in one transaction; its lifetime
  * begins at `at` (ISO 8601), the workflow's clock. A payment that is there already is told as it stands. Refuses a key
- * that is attached to another request, and as `openOnce`; then no attempt at this opening leaves anything behind.
+ * that is attached to another request, a partner that is not active, and as `openOnce`; then no attempt at this opening leaves anything behind.
  */
 export async function openPartnerPayment(
   em: EntityManager,
@@ -49,6 +50,7 @@ async function open(
   if (await openAtOnce(em, { paymentId, opening, payment })) return find(em);
   const { partnerId, idempotency } = opening;
   const make = async (tx: EntityManager) => {
+    await refuseInactivePartner(tx, partnerId);
     await claimPartnerKey(tx, { ...idempotency, partnerId, resourceType: 'payment', resourceId: paymentId });
     await tx.execute(`with claim as (select ?::uuid as resource_id), ${payment.sql}`, [paymentId, ...payment.params]);
     return must(await find(tx), 'a payment that was written is there');
@@ -64,7 +66,8 @@ interface Insert {
 
 /**
  * Verdict, key, row and event in one statement, and so in one round trip: all of them, or none when a verdict is there
- * already or another transaction writes one, when the key is taken, or the request has become too old. Its parts are
+ * already or another transaction writes one, when the key is taken, the partner is not active, or the request has become
+ * too old. Its parts are
  * plain inserts, judged by unique indexes and not by what a statement saw when it began. Answers whether it made them;
  * otherwise the way through `openOnce` says why not.
  */
@@ -76,7 +79,9 @@ async function openAtOnce(
   if (stamp === undefined) return false;
   const sql = `with opening as (
        insert into openings (resource_id, kind, made)
-       select ?::uuid, 'partner_payment', ?::bigint where clock_timestamp() - ?::timestamptz <= make_interval(secs => ?)
+       select ?::uuid, 'partner_payment', ?::bigint from partners p join organizations o on o.id = p.organization_id
+       where clock_timestamp() - ?::timestamptz <= make_interval(secs => ?)
+         and p.id = ? and p.status = 'active' and o.status not in ('inactive', 'suspended')
        on conflict do nothing returning resource_id
      ), claim as (
        insert into partner_idempotency_keys (partner_id, key_hash, fingerprint, resource_type, resource_id)
@@ -88,6 +93,7 @@ async function openAtOnce(
     stamp.number,
     stamp.askedAt,
     budgets.opening.lives / 1000,
+    partnerId,
     partnerId,
     keyHash,
     fingerprint,

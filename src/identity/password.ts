@@ -5,7 +5,7 @@ import { createPlaces } from '../shared/turns.ts';
 const parameters = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
 /** Hashes at a time in this process: each takes a core for some 30 ms, and other requests need one, too. */
-const places = createPlaces(1, 500);
+const places = createPlaces(1, { mostWaiting: 500 });
 
 async function inPlace<T>(work: () => Promise<T>): Promise<T> {
   const leave = await places.enter();

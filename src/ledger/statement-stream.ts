@@ -11,7 +11,7 @@ const stalledAfterMs = budgets.download.stalledReader;
 /** So many more wait for their turn, and then it is better to say so. */
 const mostWaiting = 16;
 
-const places = createPlaces(concurrentStatements, mostWaiting);
+const places = createPlaces(concurrentStatements, { mostWaiting });
 
 /** The columns of a line, in the order of the CSV. */
 export const statementColumns = ['created_at', 'amount', 'running_balance', 'journal_id', 'kind'] as const;

@@ -22,6 +22,8 @@ interface OpeningRow {
 type Find<T> = (tx: EntityManager) => Promise<T | null>;
 
 const hasLapsed = 'coalesce(clock_timestamp() - ?::timestamptz > make_interval(secs => ?), false)';
+/** All unstamped requests have one number: of those that are made later a refusal says nothing. */
+const isStale = '(?::timestamptz is null and clock_timestamp() - decided_at > make_interval(secs => ?))';
 const bound = budgets.opening.lives / 1000;
 
 /** Holds up every other attempt at this resource, and every refusal of it, until the transaction ends. */
@@ -33,9 +35,9 @@ async function lockOpening(
   const [row] = await tx.execute<OpeningRow[]>(
     `insert into openings (resource_id, kind) values (?, ?)
      on conflict (resource_id) do update set kind = excluded.kind
-     returning made is not null as is_made, case when refused_upto >= ?::bigint then refusal end as refusal,
+     returning made is not null as is_made, case when refused_upto >= ?::bigint and not ${isStale} then refusal end as refusal,
        ${hasLapsed} as has_lapsed`,
-    [resourceId, kind, number, askedAt, bound],
+    [resourceId, kind, number, askedAt, bound, askedAt, bound],
   );
   return must(row, 'an upsert answers its row');
 }
@@ -82,9 +84,10 @@ export async function openOnce<T>(
       const made = await make(tx);
       await tx.flush();
       const decided = await tx.execute<unknown[]>(
-        `update openings set made = ?::bigint, decided_at = clock_timestamp()
+        `update openings set decided_at = clock_timestamp(),
+           made = case when refused_upto >= ?::bigint then nextval('opening_numbers') else ?::bigint end
          where resource_id = ? and not ${hasLapsed} returning 1`,
-        [stamp.number, opening.resourceId, stamp.askedAt, bound],
+        [stamp.number, stamp.number, opening.resourceId, stamp.askedAt, bound],
       );
       // It waited for locks until nobody expected it any more.
       if (decided.length === 0) refuseLapsed();

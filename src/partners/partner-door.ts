@@ -5,9 +5,10 @@ import { presentError } from '../http/errors.ts';
 import type { PartnerCaller } from '../http/room.ts';
 import type { Doors, PartnerKnock } from '../http/serve-route.ts';
 import { DomainError, errorStatuses, isDomainError, refuse } from '../shared/errors.ts';
-import { createPartnerAuthentication } from './authenticate-partner.ts';
+import { type AuthenticatedPartner, createPartnerAuthentication } from './authenticate-partner.ts';
 import { findUnderKey, fingerprintOfRequest, hashPartnerKey, type KeptAnswer, keepAnswer } from './idempotency.ts';
 import type { PartnerPermission } from './partner.ts';
+import { keepRefusalAtDoor } from './refuse-at-door.ts';
 import { refuseField } from './refuse-field.ts';
 
 /** Requests that run under one key of one partner in this process. */
@@ -30,12 +31,8 @@ export function createPartnerDoor(sealer: Sealer): NonNullable<Doors['partner']>
     const body = await knock.bytes();
     const apiKey = bearerOf(ctx.get('authorization'));
     const partner = await authenticate(em, { apiKey, signature: ctx.get('x-partner-signature'), body });
-    if (partner.status !== 'active') {
-      refuse('AUTH_PARTNER_INACTIVE', `The partner account is ${partner.status}`);
-    }
-    if (!partner.permissions.has(access.permission as PartnerPermission)) {
-      refuse('AUTH_PERMISSION_DENIED', `The API key lacks the permission ${access.permission}`);
-    }
+    const refusal = refusalOf(partner, access.permission as PartnerPermission);
+    if (refusal !== null) throw await keptRefusal(knock, partner.partnerId, refusal);
     const { status: _, ...known } = partner;
     if (!knock.idempotent) return envelope(await proceed({ ...known, idempotency: null }), requestId);
 
@@ -62,11 +59,28 @@ export function createPartnerDoor(sealer: Sealer): NonNullable<Doors['partner']>
   };
 }
 
+/** Why a known partner may not use the route, or null. */
+function refusalOf({ status, permissions }: AuthenticatedPartner, permission: PartnerPermission): DomainError | null {
+  if (status !== 'active') return new DomainError('AUTH_PARTNER_INACTIVE', `The partner account is ${status}`);
+  if (permissions.has(permission)) return null;
+  return new DomainError('AUTH_PERMISSION_DENIED', `The API key lacks the permission ${permission}`);
+}
+
+/** The refusal, a promise from now on where the request has a key. */
+async function keptRefusal(knock: PartnerKnock, partnerId: string, refusal: DomainError): Promise<DomainError> {
+  const key = String(knock.ctx.headers['x-idempotency-key'] ?? '');
+  const permission = knock.access.permission as PartnerPermission;
+  if (knock.idempotent && isKey(key)) await keepRefusalAtDoor(knock.em, { partnerId, permission, key }, refusal);
+  return refusal;
+}
+
+const isKey = (key: string): boolean => key.length >= 8 && key.length <= 128;
+
 function readKey({ ctx }: PartnerKnock): string {
   const header = ctx.headers['x-idempotency-key'];
   if (header === undefined) refuse('REQUEST_IDEMPOTENCY_KEY_REQUIRED', 'The header X-Idempotency-Key is required');
   const key = String(header);
-  if (key.length < 8 || key.length > 128) refuseField('X-Idempotency-Key', 'must have 8 to 128 characters');
+  if (!isKey(key)) refuseField('X-Idempotency-Key', 'must have 8 to 128 characters');
   return key;
 }
 

@@ -43,7 +43,8 @@ export function payByGateway(
   /** The answer that the key has already; refuses a key of another request. */
   const findReplay = async () =>
     idempotency === null ? null : findFirstAnswer(em.fork(), { userId: caller.userId, ...idempotency });
-  const pay = async (): Promise<GatewayPaymentOutcome> => {
+  const waitMs = budgets.requests.gatewayPayment;
+  const pay = async (leftMs: number): Promise<GatewayPaymentOutcome> => {
     const replay = await findReplay();
     if (replay !== null) return { replay };
     const found = await createOnce(
@@ -57,7 +58,7 @@ export function payByGateway(
       {
         find: (place) => findOrder(place, orderId),
         prepare: () => prepareGatewayPayment(em, sealer, { orderId, caller, body, idempotency, requestId }),
-        start: (opening) => temporal.startGatewayPayment(orderId, opening, budgets.requests.gatewayPayment),
+        start: (opening) => temporal.startGatewayPayment(orderId, opening, leftMs),
       },
     );
     if (found.order.status === 'FAILED') {
@@ -68,5 +69,5 @@ export function payByGateway(
     return { found, idempotency };
   };
   const target = `${body.reference_type}/${body.reference_id}/${caller.userId}`;
-  return handlerOf(body.reference_type).inTurn ? turns.take(target, pay) : pay();
+  return handlerOf(body.reference_type).inTurn ? turns.take(target, waitMs, pay) : pay(waitMs);
 }

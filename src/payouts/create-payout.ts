@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../encryption/sealer.ts';
 import { createOnce } from '../openings/create-once.ts';
+import { stampOpening } from '../openings/stamp-opening.ts';
 import { must } from '../shared/assert.ts';
 import { budgets } from '../shared/budgets.ts';
 import { payoutIdFor } from '../shared/ids.ts';
@@ -11,9 +12,10 @@ import { type PayoutRequest, preparePayout } from './prepare-payout.ts';
 
 /**
  * So many payouts are being reserved at once by one process. Whoever waits looks at limits and balance when its turn
- * comes: of a flood, those that have become hopeless are refused without a workflow.
+ * comes: of a flood, those that have become hopeless are refused without a workflow. A partner whose row is held, and
+ * whose reservations wait for it, leaves places to the others.
  */
-const places = createPlaces(24);
+const places = createPlaces(24, { perKey: 8, mostWaiting: 500 });
 
 const notInTime = 'The payout could not be reserved in time; try again under the same key';
 
@@ -48,15 +50,18 @@ export async function createPayout(
   const payoutId = payoutIdFor(partnerId, idempotency.key);
   const find = (place: EntityManager) => place.findOne(Payout, { id: payoutId, partner_id: partnerId });
   if (idempotency.resourceId !== null) return must(await find(em), 'a key that has made a payout names it');
-  const leave = await places.enter();
+  const deadline = Date.now() + budgets.requests.payoutReservation;
+  // Its age counts from its arrival, wherever it waits.
+  const stamp = await stampOpening(em);
+  const leave = await places.enter({ key: partnerId, waitMs: deadline - Date.now() - budgets.requests.away });
   try {
     return await createOnce(
       em,
       { resourceId: payoutId, kind: 'payout', isKeyed: true, unavailable: notInTime },
       {
         find,
-        prepare: () => preparePayout(em, sealer, { payoutId, partnerId, body, idempotency, requestId }),
-        start: (opening) => workflows.startPartnerPayout(payoutId, opening, budgets.requests.payoutReservation),
+        prepare: () => preparePayout(em, sealer, { payoutId, partnerId, body, idempotency, requestId, stamp }),
+        start: (opening) => workflows.startPartnerPayout(payoutId, opening, Math.max(1, deadline - Date.now())),
       },
     );
   } finally {

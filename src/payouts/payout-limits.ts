@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { type PartnerActivity, refuseInactive } from '../partners/inactive.ts';
 import { refuse } from '../shared/errors.ts';
 import { addMoney, compareMoney, formatMoney, type Money, subtractMoney } from '../shared/money.ts';
 
@@ -17,6 +18,8 @@ export interface PayoutLimitsUse {
 
 /** What a partner may pay out at one instant. */
 export interface PayoutRoom {
+  /** Of the partner and of its organization. */
+  activity: PartnerActivity;
   payoutsEnabled: boolean;
   limits: PayoutLimitsUse;
   available: Money;
@@ -27,6 +30,8 @@ export interface PayoutRoom {
 }
 
 interface RoomRow {
+  status: PartnerActivity['status'];
+  organization_status: PartnerActivity['organizationStatus'];
   payouts_enabled: boolean;
   max_payout_amount: Money | null;
   max_daily_amount: Money | null;
@@ -49,10 +54,10 @@ const leftOf = (maximum: Money, used: Money): Money =>
  */
 export async function readPayoutRoom(em: EntityManager, partnerId: string): Promise<PayoutRoom> {
   const [row] = await em.execute<RoomRow[]>(
-    `select p.payouts_enabled, p.max_payout_amount, p.max_daily_amount, p.max_hourly_count, p.available_account_id,
+    `select p.status, g.status as organization_status, p.payouts_enabled, p.max_payout_amount, p.max_daily_amount, p.max_hourly_count, p.available_account_id,
        p.reserved_account_id, account_balance(p.available_account_id)::numeric(20, 4)::text as available,
        used.daily_amount, used.hourly_count, used.at
-     from partners p, lateral (
+     from partners p join organizations g on g.id = p.organization_id, lateral (
        select coalesce(sum(o.amount) filter (where o.status <> 'failed'), 0)::numeric(20, 4)::text as daily_amount,
          count(*) filter (where o.created_at > clock.at - interval '1 hour')::int as hourly_count, clock.at
        from (select clock_timestamp() as at) clock
@@ -64,6 +69,7 @@ export async function readPayoutRoom(em: EntityManager, partnerId: string): Prom
   if (row === undefined) refuse('NOT_FOUND', 'no such partner');
   const { max_payout_amount, max_daily_amount, max_hourly_count, daily_amount, hourly_count } = row;
   return {
+    activity: { status: row.status, organizationStatus: row.organization_status },
     payoutsEnabled: row.payouts_enabled,
     limits: {
       max_payout_amount:
@@ -89,13 +95,14 @@ export async function readPayoutRoom(em: EntityManager, partnerId: string): Prom
 }
 
 /**
- * Refuses a payout of `amount` that would reserve `reserved` (IDR, scale 4), in the documented order: suspended or
- * without limits, beyond a limit, beyond the available balance.
+ * Refuses a payout of `amount` that would reserve `reserved` (IDR, scale 4), in the documented order: not active,
+ * suspended or without limits, beyond a limit, beyond the available balance.
  */
 export function refuseBeyondRoom(
-  { payoutsEnabled, limits, available }: PayoutRoom,
+  { activity, payoutsEnabled, limits, available }: PayoutRoom,
   { amount, reserved }: { amount: Money; reserved: Money },
 ): void {
+  refuseInactive(activity);
   if (!payoutsEnabled) refuse('FUNDS_PAYOUT_SUSPENDED', 'Payouts are off for this account');
   const { max_payout_amount: single, max_daily_amount: daily, max_hourly_count: hourly } = limits;
   if (single === null || daily === null || hourly === null) {

@@ -29,6 +29,8 @@ export async function preparePayout(
     body: PayoutRequest;
     idempotency: { keyHash: string; fingerprint: string };
     requestId: string;
+    /** The request's, where it was taken when it arrived. */
+    stamp?: OpeningStamp;
   },
 ): Promise<PayoutOpening & { stamp: OpeningStamp }> {
   const { payoutId, partnerId, body, idempotency, requestId } = input;
@@ -51,6 +53,6 @@ export async function preparePayout(
     textsSealed: await sealer.seal(payoutTextsPlace(payoutId), JSON.stringify(texts)),
     requestId,
     idempotency: { keyHash: idempotency.keyHash, fingerprint: idempotency.fingerprint },
-    stamp: await stampOpening(em),
+    stamp: input.stamp ?? (await stampOpening(em)),
   };
 }

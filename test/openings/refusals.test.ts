@@ -11,6 +11,7 @@ import { closePayment } from '../../src/payments/close-payment.ts';
 import { openPaymentOrder } from '../../src/payments/open-payment-order.ts';
 import type { PaymentOpening } from '../../src/payments/payment-contract.ts';
 import { claimOf } from '../../src/payments/prepare-gateway-payment.ts';
+import { budgets } from '../../src/shared/budgets.ts';
 import { DomainError } from '../../src/shared/errors.ts';
 import {
   allocationBatchIdFor,
@@ -84,6 +85,7 @@ async function subscriptionOf(donor: BuiltUser, causeId: string, key: string, st
   };
   return {
     subscriptionId,
+    opening,
     open: () => openSubscription(stack.em(), { subscriptionId, opening, at: at() }),
     ask: () =>
       stack.post('/v1/donations/subscriptions', body, { token: donor.token, headers: { 'idempotency-key': key } }),
@@ -159,6 +161,28 @@ describe('A verdict', () => {
     await fund(stack, donor.accountId, '1000');
     await expect(open()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
     expect(await balanceOf(stack, donor.accountId)).toBe('1000.0000');
+  });
+});
+
+describe('A request that an older release has not stamped', () => {
+  it('is never refused for ever by a verdict about another under its key, and meets its own as long as it may live', async () => {
+    const donor = await buildIndividual(stack);
+    const cause = await buildActiveCause(stack);
+    const { subscriptionId, opening } = await subscriptionOf(donor, cause.id, freshKey());
+    const { stamp: _, ...unstamped } = opening;
+    const open = () => openSubscription(stack.em(), { subscriptionId, opening: unstamped, at: at() });
+    await expect(open()).rejects.toMatchObject({ code: 'INSUFFICIENT_BALANCE' });
+    await fund(stack, donor.accountId, '1000');
+    await expect(open()).rejects.toMatchObject({ code: 'INSUFFICIENT_BALANCE' });
+    await stack
+      .em()
+      .execute('update openings set decided_at = decided_at - make_interval(secs => ?) where resource_id = ?', [
+        budgets.opening.lives / 1000 + 1,
+        subscriptionId,
+      ]);
+    await open();
+    expect(await rowOf('donation_subscriptions', subscriptionId)).toHaveLength(1);
+    expect(await balanceOf(stack, donor.accountId)).toBe('0.0000');
   });
 });
 

@@ -1,0 +1,28 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { mayChangeThings, type OrganizationStatus } from '../organizations/organization.ts';
+import { refuse } from '../shared/errors.ts';
+import type { PartnerStatus } from './partner.ts';
+
+export interface PartnerActivity {
+  status: PartnerStatus;
+  organizationStatus: OrganizationStatus;
+}
+
+/** Refuses with AUTH_PARTNER_INACTIVE a partner that is not active, or whose organization may change nothing. */
+export function refuseInactive({ status, organizationStatus }: PartnerActivity): void {
+  if (status !== 'active') refuse('AUTH_PARTNER_INACTIVE', `The partner account is ${status}`);
+  if (!mayChangeThings(organizationStatus)) {
+    refuse('AUTH_PARTNER_INACTIVE', `The organization of the partner account is ${organizationStatus}`);
+  }
+}
+
+/** Reads whether the partner is active, and refuses as `refuseInactive`; with NOT_FOUND when there is no such partner. */
+export async function refuseInactivePartner(em: EntityManager, partnerId: string): Promise<void> {
+  const [row] = await em.execute<{ status: PartnerStatus; organization_status: OrganizationStatus }[]>(
+    `select p.status, o.status as organization_status from partners p
+     join organizations o on o.id = p.organization_id where p.id = ?`,
+    [partnerId],
+  );
+  if (row === undefined) refuse('NOT_FOUND', 'no such partner');
+  refuseInactive({ status: row.status, organizationStatus: row.organization_status });
+}

@@ -1,0 +1,42 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { refuseOnce } from '../openings/open-once.ts';
+import type { OpeningPlace } from '../openings/opening.ts';
+import { type DomainError, isDomainError } from '../shared/errors.ts';
+import { partnerPaymentIdFor, payoutIdFor } from '../shared/ids.ts';
+import type { PartnerPermission } from './partner.ts';
+
+interface Made {
+  kind: OpeningPlace['kind'];
+  table: string;
+  idFor: (partnerId: string, key: string) => string;
+}
+
+/** What a route that takes an idempotency key makes, by the permission that it needs. */
+const makes: Partial<Record<PartnerPermission, Made>> = {
+  'request-payout': { kind: 'payout', table: 'payouts', idFor: payoutIdFor },
+  'collect-payment': { kind: 'partner_payment', table: 'partner_payments', idFor: partnerPaymentIdFor },
+};
+
+/**
+ * Writes down that a known partner's request was turned away under its key, before it is told: an earlier request under
+ * that key may still be under way, and never makes anything after this. What it has made already stays, and is not
+ * shown to whom may not see it.
+ */
+export async function keepRefusalAtDoor(
+  em: EntityManager,
+  { partnerId, permission, key }: { partnerId: string; permission: PartnerPermission; key: string },
+  refusal: DomainError,
+): Promise<void> {
+  const made = makes[permission];
+  if (made === undefined) return;
+  const resourceId = made.idFor(partnerId, key);
+  const find = async (tx: EntityManager): Promise<true | null> => {
+    const rows = await tx.execute<unknown[]>(`select 1 from ${made.table} where id = ?`, [resourceId]);
+    return rows.length > 0 ? true : null;
+  };
+  try {
+    await refuseOnce(em, { resourceId, kind: made.kind, number: null }, find, refusal);
+  } catch (error) {
+    if (!isDomainError(error)) throw error;
+  }
+}

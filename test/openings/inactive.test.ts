@@ -1,0 +1,138 @@
+import { startWorker } from '../../dev/service-parts.ts';
+import { openPartnerPayment } from '../../src/collections/open-partner-payment.ts';
+import { preparePartnerPayment } from '../../src/collections/prepare-partner-payment.ts';
+import { hashPartnerKey } from '../../src/partners/idempotency.ts';
+import { preparePayout } from '../../src/payouts/prepare-payout.ts';
+import { reservePayout } from '../../src/payouts/reserve-payout.ts';
+import { partnerPaymentIdFor, payoutIdFor, workflowIds } from '../../src/shared/ids.ts';
+import { buildPayer, payoutBody, readBalance, transfersOf } from '../payouts/build-payouts.ts';
+import { type BuiltPartner, freshKey, signature } from '../support/partner.ts';
+import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+
+let stack: Stack;
+beforeAll(async () => {
+  stack = await startStack({ sandbox: true });
+}, 60_000);
+afterAll(() => stack.stop());
+afterEach(() => expectChecksEmpty(stack));
+
+const paymentBody = { method: 'virtual_account' as const, channel: 'BNI', amount: '50000' };
+const payoutRequest = { amount: '100000', bank_code: 'BRI', bank_account_number: '00100012111111' };
+const requestId = 'test';
+
+interface Kind {
+  path: string;
+  table: string;
+  body: object;
+  id: (partner: BuiltPartner, key: string) => string;
+  workflowId: (id: string) => string;
+  /** The first step of a request that was admitted, to be taken later and as often as the test likes. */
+  admitted: (partner: BuiltPartner, key: string) => Promise<() => Promise<unknown>>;
+}
+const claimOf = (key: string) => ({ keyHash: hashPartnerKey(key), fingerprint: 'f' });
+const kinds: [string, Kind][] = [
+  [
+    'payout',
+    {
+      path: '/payouts',
+      table: 'payouts',
+      body: payoutBody(),
+      id: (partner, key) => payoutIdFor(partner.id, key),
+      workflowId: workflowIds.partnerPayout,
+      admitted: async (partner, key) => {
+        const payoutId = payoutIdFor(partner.id, key);
+        const input = { payoutId, partnerId: partner.id, body: payoutRequest, idempotency: claimOf(key), requestId };
+        const opening = await preparePayout(stack.em(), stack.deps.sealer, input);
+        return () => reservePayout(stack.em(), stack.deps.sealer, { payoutId, opening });
+      },
+    },
+  ],
+  [
+    'payment',
+    {
+      path: '/payments',
+      table: 'partner_payments',
+      body: paymentBody,
+      id: (partner, key) => partnerPaymentIdFor(partner.id, key),
+      workflowId: workflowIds.partnerPayment,
+      admitted: async (partner, key) => {
+        const paymentId = partnerPaymentIdFor(partner.id, key);
+        const input = { paymentId, partnerId: partner.id, body: paymentBody, idempotency: claimOf(key), requestId };
+        const opening = await preparePartnerPayment(stack.em(), stack.deps.sealer, input);
+        const at = new Date().toISOString();
+        return () => openPartnerPayment(stack.em(), stack.deps.sealer, { paymentId, opening, at });
+      },
+    },
+  ],
+];
+
+const rowsOf = (table: string, id: string) => stack.em().execute<object[]>(`select 1 from ${table} where id = ?`, [id]);
+const setStatus = async (partner: BuiltPartner, status: 'active' | 'suspended') =>
+  expect(await partner.administer('patch', '', { status })).toMatchObject({ status: 200 });
+const setOrganization = (partner: BuiltPartner, status: string) =>
+  stack.em().execute('update organizations set status = ? where id = ?', [status, partner.organizationId]);
+
+describe.each(kinds)("A partner's %s", (_, kind) => {
+  it('whose retry was answered 403 is never made by the request before it, though the partner is active again', async () => {
+    const partner = await buildPayer(stack);
+    const [suspended, denied] = [freshKey(), freshKey()];
+    const ask = (key: string) => partner.post(kind.path, kind.body, key);
+    const firsts = [ask(suspended), ask(denied)];
+    const handles = [suspended, denied].map((key) =>
+      stack.deps.temporal.client.workflow.getHandle(kind.workflowId(kind.id(partner, key))),
+    );
+    for (const handle of handles) {
+      await eventually(
+        () => handle.describe().catch(() => null),
+        (found) => found !== null,
+      );
+    }
+    await setStatus(partner, 'suspended');
+    expect(await ask(suspended)).toMatchObject({ status: 403, body: { error: { code: 'AUTH_PARTNER_INACTIVE' } } });
+    await setStatus(partner, 'active');
+    const reader = (await partner.administer('post', '/keys', { permissions: ['read-gateway'] })).body.data;
+    const raw = JSON.stringify(kind.body);
+    const headers = {
+      'content-type': 'application/json',
+      'x-partner-signature': signature(reader.signing_secret, raw),
+      'x-idempotency-key': denied,
+    };
+    const refused = await stack.post(`/v1/partners${kind.path}`, undefined, { token: reader.api_key, raw, headers });
+    expect(refused).toMatchObject({ status: 403, body: { error: { code: 'AUTH_PERMISSION_DENIED' } } });
+
+    const worker = await startWorker({ env: stack.env, logFile: 'ignore' });
+    try {
+      expect(await Promise.all(handles.map((handle) => handle.result()))).toEqual(['REFUSED', 'REFUSED']);
+      for (const [index, key] of [suspended, denied].entries()) {
+        expect(await rowsOf(kind.table, kind.id(partner, key))).toEqual([]);
+        expect(await firsts[index]).toMatchObject({ status: 403 });
+        expect((await transfersOf(stack, kind.id(partner, key))) ?? []).toEqual([]);
+      }
+      expect(await readBalance(partner)).toMatchObject({ available: '1000000.0000' });
+      // The verdict was about the requests until then: a key is free for the next.
+      expect(await ask(suspended)).toMatchObject({ status: 200 });
+    } finally {
+      await worker.stop();
+    }
+  }, 120_000);
+
+  it.each<[string, (partner: BuiltPartner) => Promise<unknown>, (partner: BuiltPartner) => Promise<unknown>]>([
+    ['partner was suspended', (partner) => setStatus(partner, 'suspended'), (partner) => setStatus(partner, 'active')],
+    ...(['suspended', 'inactive'] as const).map(
+      (status): [string, (partner: BuiltPartner) => Promise<unknown>, (partner: BuiltPartner) => Promise<unknown>] => [
+        `organization became ${status}`,
+        (partner) => setOrganization(partner, status),
+        (partner) => setOrganization(partner, 'active'),
+      ],
+    ),
+  ])('is never begun when its %s after the request, nor later', async (_what, end, restore) => {
+    const partner = await buildPayer(stack);
+    const key = freshKey();
+    const take = await kind.admitted(partner, key);
+    await end(partner);
+    await expect(take()).rejects.toMatchObject({ code: 'AUTH_PARTNER_INACTIVE' });
+    await restore(partner);
+    await expect(take()).rejects.toMatchObject({ code: 'AUTH_PARTNER_INACTIVE' });
+    expect(await rowsOf(kind.table, kind.id(partner, key))).toEqual([]);
+  });
+});

@@ -1,0 +1,144 @@
+import { hashPartnerKey } from '../../src/partners/idempotency.ts';
+import { createPayout, type PayoutCreation } from '../../src/payouts/create-payout.ts';
+import type { PayoutOpening } from '../../src/payouts/payout.ts';
+import { budgets } from '../../src/shared/budgets.ts';
+import { createPlaces, createTurns } from '../../src/shared/turns.ts';
+import { buildPayer } from '../payouts/build-payouts.ts';
+import { type BuiltPartner, freshKey } from '../support/partner.ts';
+import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+
+let stack: Stack;
+beforeAll(async () => {
+  stack = await startStack();
+}, 60_000);
+afterAll(() => stack.stop());
+afterEach(() => expectChecksEmpty(stack));
+
+const unavailable = { code: 'SERVICE_UNAVAILABLE' };
+const held = (): { until: Promise<void>; release: () => void } => {
+  let release = () => {};
+  const until = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  return { until, release };
+};
+const creation = (partner: BuiltPartner): PayoutCreation => {
+  const key = freshKey();
+  const body = { amount: '100000', bank_code: 'BRI', bank_account_number: '00100012111111' };
+  const idempotency = { key, keyHash: hashPartnerKey(key), fingerprint: 'f', resourceId: null };
+  return { partnerId: partner.id, body, idempotency, requestId: 'test' };
+};
+
+describe('A payout that waits for a place', () => {
+  it('is never begun after its request, and never keeps its request beyond what is promised', async () => {
+    const partners = await Promise.all(Array.from({ length: 4 }, () => buildPayer(stack)));
+    const started: { opening: PayoutOpening; waitMs: number; atMs: number }[] = [];
+    // Temporal, silent: every start waits as long as it was told.
+    const { until, release } = held();
+    const workflows = {
+      startPartnerPayout: async (_: string, opening: PayoutOpening, waitMs: number) => {
+        started.push({ opening, waitMs, atMs: Date.now() });
+        await Promise.race([until, new Promise((resolve) => setTimeout(resolve, waitMs).unref())]);
+        return null;
+      },
+    };
+    const began = Date.now();
+    const told = await Promise.allSettled(
+      Array.from({ length: 60 }, (_, index) =>
+        createPayout(
+          stack.em(),
+          { sealer: stack.deps.sealer, workflows },
+          creation(partners[index % 4] as BuiltPartner),
+        ),
+      ),
+    );
+    release();
+    expect(Date.now() - began).toBeLessThan(budgets.requests.payoutReservation + 8000);
+    for (const outcome of told) expect(outcome).toMatchObject({ status: 'rejected', reason: unavailable });
+    // Whoever was begun was begun within its own request, and waits only what that has left.
+    expect(started.length).toBeGreaterThan(0);
+    for (const { opening, waitMs, atMs } of started) {
+      const age = atMs - Date.parse(opening.stamp?.askedAt ?? '');
+      expect(age).toBeLessThan(budgets.requests.payoutReservation);
+      expect(age + waitMs).toBeLessThan(budgets.requests.payoutReservation + 3000);
+    }
+  }, 90_000);
+});
+
+describe('Places', () => {
+  it('never let in whoever has given up, nor lose its place', async () => {
+    const places = createPlaces(1, { mostWaiting: 1 });
+    const leave = await places.enter();
+    const late = places.enter({ waitMs: 50 });
+    await expect(places.enter({ waitMs: 50 })).rejects.toMatchObject(unavailable);
+    await expect(late).rejects.toMatchObject(unavailable);
+    const next = places.enter({ waitMs: 10_000 });
+    leave();
+    (await next)();
+    (await places.enter({ waitMs: 50 }))();
+  });
+});
+
+describe('A partner whose row is held', () => {
+  it("never keeps another's payout waiting", async () => {
+    const [stuck, free] = [await buildPayer(stack), await buildPayer(stack)];
+    const { until, release } = held();
+    const workflows = {
+      // Its reservations wait for the row; what the other asks for is answered.
+      startPartnerPayout: async (_: string, { partnerId }: PayoutOpening) => {
+        if (partnerId === stuck.id) await until;
+        else throw new Error('answered');
+        return null;
+      },
+    };
+    const ask = (partner: BuiltPartner) =>
+      createPayout(stack.em(), { sealer: stack.deps.sealer, workflows }, creation(partner)).catch(
+        ({ message }: Error) => message,
+      );
+    const others = Array.from({ length: 60 }, () => ask(stuck));
+    const settled = Promise.race([ask(free), Promise.all(others).then(() => 'came last')]);
+    expect(await settled).toBe('answered');
+    release();
+    await Promise.all(others);
+  }, 60_000);
+
+  it('never takes a place beyond its share, and what waits behind it passes it', async () => {
+    const places = createPlaces(3, { perKey: 2, mostWaiting: 2 });
+    const enter = (key: string) => places.enter({ key, waitMs: 10_000 });
+    const [first, second] = [await enter('a'), await enter('a')];
+    const third = enter('a');
+    const fourth = enter('a');
+    await expect(enter('a')).rejects.toMatchObject(unavailable);
+    const other = await enter('b');
+    const waiting = enter('b');
+    other();
+    (await waiting)();
+    first();
+    second();
+    for (const leave of await Promise.all([third, fourth])) leave();
+    for (const leave of [await enter('a'), await enter('a'), await enter('b')]) leave();
+  });
+});
+
+describe('A turn', () => {
+  it('that comes too late is never taken, and the one after it never comes too early', async () => {
+    const turns = createTurns();
+    const { until, release } = held();
+    const done: string[] = [];
+    const first = turns.take('a', 10_000, async () => {
+      await until;
+      done.push('first');
+    });
+    const late = turns.take('a', 50, async () => done.push('late'));
+    await expect(late).rejects.toMatchObject(unavailable);
+    const next = turns.take('a', 10_000, async (leftMs) => {
+      done.push('next');
+      return leftMs;
+    });
+    expect(await turns.take('b', 10_000, async () => 'other')).toBe('other');
+    release();
+    await first;
+    expect(await next).toBeLessThanOrEqual(10_000);
+    expect(done).toEqual(['first', 'next']);
+  });
+});
