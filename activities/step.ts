@@ -10,7 +10,7 @@ import { errorCodeOf, isDomainError } from '../src/shared/errors.ts';
 import type { SweepFailure } from '../src/sweep-rows.ts';
 import { type TimeLimit, withinLimit } from '../src/time-limit.ts';
 
-/** From this attempt on, a failure is one of a step that keeps failing and not of a moment. */
+/** From this attempt on, or at its last, a failure is one of a step that keeps failing and not of a moment. */
 const again = 5;
 
 /**
@@ -40,7 +40,8 @@ export function step<Input, Output>(
       return result;
     } catch (error) {
       const info = asyncLocalStorage.getStore()?.info;
-      if (!isDomainError(error) && (info?.attempt ?? 1) >= again) failures.inc({ activity: name });
+      const isLast = (info?.attempt ?? 1) >= (info?.retryPolicy?.maximumAttempts || Number.POSITIVE_INFINITY);
+      if (!isDomainError(error) && (isLast || (info?.attempt ?? 1) >= again)) failures.inc({ activity: name });
       measure(isDomainError(error) ? 'refused' : 'failed');
       if (isDomainError(error)) throw ApplicationFailure.nonRetryable(error.message, error.code, error.details ?? null);
       if (isProviderUnknown(error)) {

@@ -15,7 +15,7 @@ const { findDaysToReconcile } = proxyActivities<Activities>({
 const { reconcileDay } = proxyActivities<Activities>({
   startToCloseTimeout: budgets.steps.reconciliation,
   heartbeatTimeout: budgets.heartbeat.missing,
-  retry: { initialInterval: '1 second', maximumInterval: '1 hour', maximumAttempts: 18 },
+  retry: { initialInterval: '1 second', maximumInterval: '5 minutes', maximumAttempts: 90 },
 });
 
 /**

@@ -67,7 +67,8 @@ describe('A top-up by gateway', () => {
       ['fee', '4000.0000'],
       ['price', '50000.0000'],
     ]);
-    expect(list.data.transactions[0]).toMatchObject({
+    const price = list.data.transactions.find(({ type }: { type: string }) => type === 'price');
+    expect(price).toMatchObject({
       user_id: payer.id,
       status: 'successful',
       source_account_id: payer.accountId,
