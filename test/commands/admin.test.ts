@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { generateSync } from 'otplib';
 import { newId } from '../../src/shared/ids.ts';
 import { buildIndividual, buildOrganization } from '../support/build.ts';
+import { eventually } from '../support/eventually.ts';
 import { type Stack, startStack } from '../support/stack.ts';
 
 describe('The admin commands', () => {
@@ -114,8 +115,11 @@ describe('The admin commands', () => {
       writeFileSync(join(directory, 'environment.json'), JSON.stringify({ pid: process.pid, environment: stack.env }));
       const { code, stdout, stderr } = await run('keys-rotate-tokens', ['--json'], env);
       expect([code, stderr]).toEqual([0, '']);
-      const { body } = await stack.get('/.well-known/jwks.json');
-      expect(body.keys[0].kid).toBe(JSON.parse(stdout).key_id);
+      // A process reads its keys again within seconds of a rotation, not at once.
+      await eventually(
+        async () => (await stack.get('/.well-known/jwks.json')).body.keys[0].kid,
+        (kid) => kid === JSON.parse(stdout).key_id,
+      );
     } finally {
       rmSync(directory, { recursive: true, force: true });
     }
