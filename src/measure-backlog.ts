@@ -1,7 +1,7 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import { overdueCircles } from './circles/sweep-circles.ts';
 import { overdueSubscriptions } from './donations/sweep-subscriptions.ts';
-import { gauge, type Metrics } from './http/metrics.ts';
+import { collectTogether, gauge, type Metrics } from './http/metrics.ts';
 import { overdue, overdueReleases, withoutInstrument } from './payments/sweep-overdue-payments.ts';
 import { overduePayouts } from './payouts/sweep-payouts.ts';
 import { unreceiptedPayments } from './reconciliation/compare-payments.ts';
@@ -87,14 +87,5 @@ export function measureBacklog(metrics: Metrics, orm: MikroORM): void {
       age.set({ what }, oldest === null ? 0 : Math.max(0, (Date.now() - oldest.getTime()) / 1000));
     }
   };
-  // Prometheus collects both in one go; one question serves them.
-  let asking: Promise<void> | null = null;
-  const collect = () => {
-    asking ??= refresh().finally(() => {
-      asking = null;
-    });
-    return asking;
-  };
-  Object.assign(rows, { collect });
-  Object.assign(age, { collect });
+  collectTogether([rows, age], refresh);
 }

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { strayOf } from '../payments/confirm-payment.ts';
 import { hasReceipt } from '../payments/find-receipts.ts';
 import type { StrayPayment } from '../payments/payment-contract.ts';
-import { receiptIdFor } from '../shared/ids.ts';
 import { type SweepFailure, sweepRows } from '../sweep-rows.ts';
 import { CallbackRow } from './callback.entity.ts';
 import { findOwner } from './reference-owners.ts';
@@ -47,11 +47,7 @@ async function route(em: EntityManager, workflows: WorkflowPort, callback: Callb
   if (!paymentId || !methodId) return owner?.isOpen ? undefined : owner?.hint(workflows);
   const isMine = owner?.isOpen && owner.collection?.providerPaymentMethodId === methodId;
   if (isMine || (await hasReceipt(em, paymentId))) return;
-  await workflows.openUnmatchedReceipt({
-    receiptId: receiptIdFor(paymentId),
-    providerPaymentId: paymentId,
-    providerPaymentMethodId: methodId,
-  });
+  await workflows.openUnmatchedReceipt(strayOf({ providerPaymentId: paymentId, providerPaymentMethodId: methodId }));
 }
 
 /**

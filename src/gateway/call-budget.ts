@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { MikroORM } from '@mikro-orm/postgresql';
+import { must } from '../shared/assert.ts';
 import { ProviderUnknown } from './gateway.ts';
 
 /** What calls to the provider are taken out of. */
@@ -26,7 +27,7 @@ export function createCallBudget(orm: MikroORM, perMinute: number): CallBudget {
       const [row] = await orm.em
         .fork()
         .execute<{ seconds: number }[]>('select take_provider_call(?, ?) as seconds', [perMinute, payout]);
-      return Math.ceil((row?.seconds ?? 0) * 1000);
+      return Math.ceil(must(row, 'a function has an answer').seconds * 1000);
     },
     async pause(ms) {
       await orm.em

@@ -32,6 +32,18 @@ export function gauge<L extends string>(metrics: Metrics, name: string, help: st
   return known instanceof Gauge ? known : new Gauge({ name, help, labelNames, registers: [metrics.registry] });
 }
 
+/** Has the gauges set by `refresh` when they are asked for: Prometheus collects all in one go, and one question serves them. */
+export function collectTogether(gauges: readonly Gauge[], refresh: () => Promise<void>): void {
+  let asking: Promise<void> | null = null;
+  const collect = () => {
+    asking ??= refresh().finally(() => {
+      asking = null;
+    });
+    return asking;
+  };
+  for (const one of gauges) Object.assign(one, { collect });
+}
+
 /** Measures every request under the pattern of its route, never under its path: ids would have no end. */
 export function measureRequests(metrics: Metrics) {
   return async (ctx: Context, next: Next): Promise<void> => {

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { must } from '../shared/assert.ts';
 import { type MadeAttempt, mayBeUnderWayMs } from './repeating.ts';
 
 /** The attempts of a payout that may have reached the provider, the oldest first. */
@@ -16,7 +17,7 @@ const age = (column: string): string => `(extract(epoch from clock_timestamp() -
 /** The database's clock, as it writes it. */
 export async function readDatabaseClock(em: EntityManager): Promise<string> {
   const [row] = await em.execute<{ now: string }[]>('select clock_timestamp()::text as now');
-  return row?.now ?? '';
+  return must(row, 'a select without a table has a row').now;
 }
 
 /**
@@ -41,7 +42,7 @@ export async function openAttempt(tx: EntityManager, payoutId: string): Promise<
      select ?, count(*) + 1 from payout_attempts where payout_id = ? returning number`,
     [payoutId, payoutId],
   );
-  return row?.number ?? 0;
+  return must(row, 'an insert answers its row').number;
 }
 
 /** Whether the attempt may still be written to the wire: it is young, and its payout is pending. */

@@ -1,5 +1,5 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
-import { gauge, type Metrics } from '../http/metrics.ts';
+import { collectTogether, gauge, type Metrics } from '../http/metrics.ts';
 
 /** The last comparison of gateway clearing with the provider's balance, read when asked for; none before the first. */
 export function measureClearingDifference(metrics: Metrics, orm: MikroORM): void {
@@ -25,13 +25,5 @@ export function measureClearingDifference(metrics: Metrics, orm: MikroORM): void
     difference.set(row.difference);
     at.set(row.at);
   };
-  let asking: Promise<void> | null = null;
-  const collect = () => {
-    asking ??= refresh().finally(() => {
-      asking = null;
-    });
-    return asking;
-  };
-  Object.assign(difference, { collect });
-  Object.assign(at, { collect });
+  collectTogether([difference, at], refresh);
 }

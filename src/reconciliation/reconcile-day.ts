@@ -2,9 +2,10 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { WorkflowPort } from '../callbacks/deliver-callback.ts';
 import { findOwner } from '../callbacks/reference-owners.ts';
 import type { Gateway, ProviderRecord, UnreadableRecord } from '../gateway/gateway.ts';
+import { strayOf } from '../payments/confirm-payment.ts';
+import { hasReceipt } from '../payments/find-receipts.ts';
 import { startOfWesternIndonesiaDay } from '../shared/clock.ts';
 import { failpoint } from '../shared/failpoint.ts';
-import { receiptIdFor } from '../shared/ids.ts';
 import { canonicalId } from '../shared/uuid.ts';
 import type { SweepFailure } from '../sweep-rows.ts';
 import { comparePayments, findMissingPayments } from './compare-payments.ts';
@@ -159,14 +160,8 @@ async function wakeOwner(
   const owner = await findOwner(em, reference);
   if (owner?.isOpen) return owner.hint(workflows);
   if (resourceType !== 'payment' || theirs?.status !== 'succeeded') return;
-  const known = await em.execute<unknown[]>('select 1 from receipts where provider_payment_id = ?', [subject]);
-  if (known.length > 0) return;
+  if (await hasReceipt(em, subject)) return;
   const instrument = await gateway.findInstrument(owner?.id ?? reference, { ...(signal && { signal }) });
   const payment = instrument?.payments.find(({ providerPaymentId }) => providerPaymentId === subject);
-  if (payment === undefined) return;
-  await workflows.openUnmatchedReceipt({
-    receiptId: receiptIdFor(subject),
-    providerPaymentId: subject,
-    providerPaymentMethodId: payment.providerPaymentMethodId,
-  });
+  if (payment !== undefined) await workflows.openUnmatchedReceipt(strayOf(payment));
 }

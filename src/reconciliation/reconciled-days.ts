@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { must } from '../shared/assert.ts';
 import { startOfWesternIndonesiaDay, westernIndonesiaDay } from '../shared/clock.ts';
 import { refuse } from '../shared/errors.ts';
 import { textArray } from '../shared/postgres.ts';
@@ -92,8 +93,8 @@ export function takeDay(em: EntityManager, day: string, takenBy: string): Promis
        where day = ? returning takes, phase, cursor, started_at`,
       [takenBy, day],
     );
-    if (row === undefined) throw new Error(`the day ${day} has no row`);
-    return { day, take: row.takes, phase: row.phase, cursor: row.cursor, startedAt: new Date(row.started_at) };
+    const { takes: take, phase, cursor, started_at } = must(row, 'the day has a row');
+    return { day, take, phase, cursor, startedAt: new Date(started_at) };
   });
 }
 

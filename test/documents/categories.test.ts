@@ -6,7 +6,7 @@ import {
   buildOrganizationAdmin,
   buildPlatformAdmin,
 } from '../support/build.ts';
-import { buildTransaction, keysOf, upload } from '../support/documents.ts';
+import { buildTransaction, eventsOf, keysOf, upload } from '../support/documents.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
 let stack: Stack;
@@ -34,15 +34,6 @@ const register = (by: BuiltUser, body: object) => stack.post('/v1/documents', bo
 const change = (by: BuiltUser, id: string, body: object) =>
   stack.patch(`/v1/documents/${id}`, body, { token: by.token });
 const idsIn = ({ body }: { body: { documents: { id: string }[] } }) => body.documents.map(({ id }) => id);
-const eventsOf = async (id: string) => {
-  const rows = await stack
-    .em()
-    .execute<{ told: string }[]>(
-      "select event || ' ' || impact as told from events where resource_id = ? order by id",
-      [id],
-    );
-  return rows.map(({ told }) => told);
-};
 
 describe('Categories of documents', () => {
   const path = '/v1/documents/categories';
@@ -66,9 +57,9 @@ describe('Categories of documents', () => {
         data: { items: [renamed.body.data], page: 1, limit: 1, total: expect.any(Number) },
       },
     });
-    expect(await eventsOf(category.id)).toEqual(['RESOURCE_CREATED MEDIUM', 'RESOURCE_UPDATED MEDIUM']);
+    expect(await eventsOf(stack, category.id)).toEqual(['RESOURCE_CREATED MEDIUM', 'RESOURCE_UPDATED MEDIUM']);
     await stack.patch(`${path}/${category.id}`, {}, { token: platform.token });
-    expect(await eventsOf(category.id)).toHaveLength(2);
+    expect(await eventsOf(stack, category.id)).toHaveLength(2);
   });
 
   it('are refused to everybody else with 403, twice the same name with 400, unknown ones with 404', async () => {

@@ -7,7 +7,7 @@ import {
   buildOrganizationAdmin,
   buildPlatformAdmin,
 } from '../support/build.ts';
-import { buildTransaction, keysOf, png, upload } from '../support/documents.ts';
+import { buildTransaction, eventsOf, keysOf, png, upload } from '../support/documents.ts';
 import { isFullRun } from '../support/run.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
@@ -43,15 +43,6 @@ const remove = (by: BuiltUser, id: string) => stack.delete(`/v1/documents/${id}`
 const statusesFor = (people: BuiltUser[], ask: (by: BuiltUser) => Promise<{ status: number }>) =>
   Promise.all(people.map(async (by) => (await ask(by)).status));
 const idsIn = ({ body }: { body: { documents: { id: string }[] } }) => body.documents.map(({ id }) => id);
-const eventsOf = async (id: string) => {
-  const rows = await stack
-    .em()
-    .execute<{ told: string }[]>(
-      "select event || ' ' || impact as told from events where resource_id = ? order by id",
-      [id],
-    );
-  return rows.map(({ told }) => told);
-};
 
 describe('GET /v1/documents/:id (read-document)', () => {
   it("of a private one: its creator, users of the creator's organization and platform see it; others 404", async () => {
@@ -185,7 +176,7 @@ describe('POST /v1/documents (create-document)', () => {
     });
     expect(registered.body.document).toMatchObject({ sha256, content_type: 'image/png', created_by: fellow.id });
     expect(registered.body.document.id).not.toBe(id);
-    expect(await eventsOf(registered.body.document.id)).toEqual(['RESOURCE_CREATED MEDIUM']);
+    expect(await eventsOf(stack, registered.body.document.id)).toEqual(['RESOURCE_CREATED MEDIUM']);
   });
 
   it("another's object is a 400, for platform too; a missing one of one's own space a 404", async () => {
@@ -257,7 +248,7 @@ describe('PATCH /v1/documents/:id (update-document)', () => {
     expect(await statusesFor([admin, platform], (by) => change(by, id, { document_type: 'image' }))).toEqual([
       200, 200,
     ]);
-    expect(await eventsOf(id)).toEqual(['RESOURCE_CREATED MEDIUM', ...Array(2).fill('RESOURCE_UPDATED MEDIUM')]);
+    expect(await eventsOf(stack, id)).toEqual(['RESOURCE_CREATED MEDIUM', ...Array(2).fill('RESOURCE_UPDATED MEDIUM')]);
   });
 
   it('by those who may not change it is a 404, also where they see it', async () => {
@@ -313,7 +304,7 @@ describe('DELETE /v1/documents/:id (delete-document)', () => {
       .execute('select deleted_by, deleted_at is not null as gone from documents where id = ?', [id]);
     expect(row).toEqual({ deleted_by: creator.id, gone: true });
     expect(await keysOf(stack, creator.organizationId ?? '')).not.toContain(url);
-    expect(await eventsOf(id)).toEqual(['RESOURCE_CREATED MEDIUM', 'RESOURCE_DELETED HIGH']);
+    expect(await eventsOf(stack, id)).toEqual(['RESOURCE_CREATED MEDIUM', 'RESOURCE_DELETED HIGH']);
   });
 
   it('by those who may not change it is a 404; by an admin of the organization and by platform it works', async () => {

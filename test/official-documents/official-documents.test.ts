@@ -6,7 +6,7 @@ import {
   buildOrganizationAdmin,
   buildPlatformAdmin,
 } from '../support/build.ts';
-import { buildTransaction, upload } from '../support/documents.ts';
+import { buildTransaction, eventsOf, upload } from '../support/documents.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
 let stack: Stack;
@@ -42,15 +42,6 @@ const created = async (by = owner, body: object = required) =>
   (await create(by, body)).body.data.official_document as { id: string; [field: string]: unknown };
 const documentOf = async (by: BuiltUser) =>
   (await upload(stack, by, await buildTransaction(stack, by, owner.accountId))).body.id as string;
-const eventsOf = async (id: string) => {
-  const rows = await stack
-    .em()
-    .execute<{ told: string }[]>(
-      "select event || ' ' || impact as told from events where resource_type = 'official_document' and resource_id = ? order by id",
-      [id],
-    );
-  return rows.map(({ told }) => told);
-};
 
 describe('POST /v1/official-documents (create-official-document)', () => {
   it('answers 201 with data.official_document, its id a numeric string, pending', async () => {
@@ -76,7 +67,9 @@ describe('POST /v1/official-documents (create-official-document)', () => {
         },
       },
     });
-    expect(await eventsOf(body.data.official_document.id)).toEqual(['RESOURCE_CREATED MEDIUM']);
+    expect(await eventsOf(stack, body.data.official_document.id, 'official_document')).toEqual([
+      'RESOURCE_CREATED MEDIUM',
+    ]);
   });
 
   it.each(['passport', 'national_id', 'driving_license', 'taxpayer_id'])('takes the kind %s', async (kind) => {
@@ -176,7 +169,10 @@ describe('PATCH /v1/official-documents/:id (update-official-document)', () => {
       number: 'A1234567',
       name_on_document: 'Siti R.',
     });
-    expect(await eventsOf(id)).toEqual(['RESOURCE_CREATED MEDIUM', ...Array(2).fill('RESOURCE_UPDATED MEDIUM')]);
+    expect(await eventsOf(stack, id, 'official_document')).toEqual([
+      'RESOURCE_CREATED MEDIUM',
+      ...Array(2).fill('RESOURCE_UPDATED MEDIUM'),
+    ]);
   });
 
   it('sets verification_status for platform only: 403 for everybody else', async () => {
@@ -222,7 +218,10 @@ describe('DELETE /v1/official-documents/:id (delete-official-document)', () => {
     expect(await remove(owner, id)).toMatchObject({ status: 200, body: { message: expect.any(String) } });
     expect([(await read(owner, id)).status, (await remove(owner, id)).status]).toEqual([404, 404]);
     expect(await stack.em().execute('select 1 from official_documents where id = ?', [id])).toEqual([]);
-    expect(await eventsOf(id)).toEqual(['RESOURCE_CREATED MEDIUM', 'RESOURCE_DELETED HIGH']);
+    expect(await eventsOf(stack, id, 'official_document')).toEqual([
+      'RESOURCE_CREATED MEDIUM',
+      'RESOURCE_DELETED HIGH',
+    ]);
   });
 
   it("of another's is a 404; admins of the organization and platform may", async () => {

@@ -224,3 +224,13 @@ export async function whatIsLeft(stack: Served, user: BuiltUser) {
 }
 
 export const nothing = { objects: 0, documents: 0, uploads: 0, files: 0 };
+
+/** What was told of a resource, in order: event and impact. Of a resource whose id is no UUID its type is needed too. */
+export async function eventsOf(stack: Pick<Served, 'em'>, id: string, type: string | null = null): Promise<string[]> {
+  const rows = await stack.em().execute<{ told: string }[]>(
+    `select event || ' ' || impact as told from events
+     where resource_id = ? and resource_type = coalesce(?, resource_type) order by id`,
+    [id, type],
+  );
+  return rows.map(({ told }) => told);
+}
