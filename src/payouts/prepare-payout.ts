@@ -1,7 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../encryption/sealer.ts';
 import type { OpeningStamp } from '../openings/opening.ts';
-import { stampOpening } from '../openings/stamp-opening.ts';
 import type { Money } from '../shared/money.ts';
 import { formatMoney } from '../shared/money.ts';
 import { type PayoutOpening, type PayoutTexts, payoutTextsPlace } from './payout.ts';
@@ -29,8 +28,8 @@ export async function preparePayout(
     body: PayoutRequest;
     idempotency: { keyHash: string; fingerprint: string };
     requestId: string;
-    /** The request's, where it was taken when it arrived. */
-    stamp?: OpeningStamp;
+    /** Taken when the request arrived. */
+    stamp: OpeningStamp;
   },
 ): Promise<PayoutOpening & { stamp: OpeningStamp }> {
   const { payoutId, partnerId, body, idempotency, requestId } = input;
@@ -53,6 +52,6 @@ export async function preparePayout(
     textsSealed: await sealer.seal(payoutTextsPlace(payoutId), JSON.stringify(texts)),
     requestId,
     idempotency: { keyHash: idempotency.keyHash, fingerprint: idempotency.fingerprint },
-    stamp: input.stamp ?? (await stampOpening(em)),
+    stamp: input.stamp,
   };
 }

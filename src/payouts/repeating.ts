@@ -47,15 +47,8 @@ export function mayRepeatInMs(made: readonly MadeAttempt[], resendHours: number)
  * while the provider surely keeps its idempotency key. 0 hours is never.
  */
 export function mayRepeat(made: readonly MadeAttempt[], resendHours: number): boolean {
-  const [first] = made;
   const last = made.at(-1);
-  if (first === undefined || last === undefined) return true;
-  const waitMs = waitsMs[made.length - 1];
-  return (
-    waitMs !== undefined &&
-    last.ageMs >= waitMs &&
-    last.notKnownAgeMs !== null &&
-    last.notKnownAgeMs <= freshMs &&
-    first.ageMs < resendHours * hourMs
-  );
+  if (last === undefined) return true;
+  const isFresh = last.notKnownAgeMs !== null && last.notKnownAgeMs <= freshMs;
+  return isFresh && mayRepeatInMs(made, resendHours) === 0;
 }

@@ -23,8 +23,8 @@ import { readPayoutRoom, refuseBeyondRoom } from './payout-limits.ts';
 /**
  * The first step of a payout: limits and available balance checked and the money reserved (available -> reserved), in
  * one transaction under the partner's lock, so that no number of simultaneous payouts can pass them. A payout that is
- * there already is told as it stands. Refuses with AUTH_PARTNER_INACTIVE, FUNDS_* or REQUEST_IDEMPOTENCY_KEY_REUSED, and as `openOnce`; then no
- * attempt at this opening reserves anything.
+ * there already is told as it stands. Refuses with AUTH_PARTNER_INACTIVE, FUNDS_* or REQUEST_IDEMPOTENCY_KEY_REUSED,
+ * and as `openOnce`; then no attempt at this opening reserves anything.
  */
 export async function reservePayout(
   em: EntityManager,

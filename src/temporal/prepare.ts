@@ -50,15 +50,16 @@ interface ScheduleEntry {
   scheduleId: string;
   workflowType: string;
   every: '15 seconds' | '1 minute' | '15 minutes' | '1 day';
-  /**
-   * How late a run may still be made that fell into a time without Temporal. What runs every few seconds or minutes is
-   * followed by the next; what runs once a day is made up for.
-   */
-  catchUp: '1 minute' | '15 minutes' | '1 day';
   /** From midnight UTC. */
   offset?: '19 hours' | '20 hours';
   note: string;
 }
+
+/**
+ * How late a run may still be made that fell into a time without Temporal. What runs every few seconds or minutes is
+ * followed by the next; what runs once a day is made up for.
+ */
+const catchUpOf = ({ every }: ScheduleEntry) => (every === '15 seconds' ? '1 minute' : every);
 
 /** What is swept, and how often. */
 export const schedules: readonly ScheduleEntry[] = [
@@ -66,49 +67,42 @@ export const schedules: readonly ScheduleEntry[] = [
     scheduleId: 'callback-redelivery',
     workflowType: 'redeliverCallbacks',
     every: '15 seconds',
-    catchUp: '1 minute',
     note: 'Hands over callbacks that were stored while Temporal was away',
   },
   {
     scheduleId: 'expiry-sweep',
     workflowType: 'sweepOverduePayments',
     every: '1 minute',
-    catchUp: '1 minute',
     note: 'Wakes or restarts payments that are past their deadline and open',
   },
   {
     scheduleId: 'circle-sweep',
     workflowType: 'sweepSavingCircles',
     every: '1 minute',
-    catchUp: '1 minute',
     note: 'Wakes or restarts saving circles that should have moved on',
   },
   {
     scheduleId: 'payout-sweep',
     workflowType: 'sweepPayouts',
     every: '1 minute',
-    catchUp: '1 minute',
     note: 'Wakes payouts that may be taken back, and restarts those whose workflow was lost',
   },
   {
     scheduleId: 'receipt-sweep',
     workflowType: 'sweepReceipts',
     every: '1 minute',
-    catchUp: '1 minute',
     note: 'Restarts the cases of money in suspense whose workflow was lost',
   },
   {
     scheduleId: 'subscription-sweep',
     workflowType: 'sweepSubscriptions',
     every: '15 minutes',
-    catchUp: '15 minutes',
     note: 'Wakes or restarts subscriptions whose next payment is late',
   },
   {
     scheduleId: 'reconciliation',
     workflowType: 'reconciliation',
     every: '1 day',
-    catchUp: '1 day',
     // Two in the morning of UTC+7.
     offset: '19 hours',
     note: "Compares the books of each day that is over with the provider's",
@@ -117,28 +111,24 @@ export const schedules: readonly ScheduleEntry[] = [
     scheduleId: 'webhook-redelivery',
     workflowType: 'sweepDeliveries',
     every: '1 minute',
-    catchUp: '1 minute',
     note: 'Starts the delivery of webhooks that are overdue',
   },
   {
     scheduleId: 'partner-answers',
     workflowType: 'sweepPartnerAnswers',
     every: '15 minutes',
-    catchUp: '15 minutes',
     note: 'Forgets idempotent answers of partners after 30 days',
   },
   {
     scheduleId: 'forgetting',
     workflowType: 'forgetOldRows',
     every: '15 minutes',
-    catchUp: '15 minutes',
     note: 'Forgets events of reads after 90 days and idempotency keys of users after 30',
   },
   {
     scheduleId: 'ledger-checks',
     workflowType: 'runLedgerChecks',
     every: '15 minutes',
-    catchUp: '15 minutes',
     note: 'Reads the check_* views and raises a metric',
   },
   {
@@ -148,7 +138,6 @@ export const schedules: readonly ScheduleEntry[] = [
     // Three in the morning of UTC+7, after the reconciliation has woken what was forgotten. A day that is missed is
     // made up for by the next, which compares with the last day that agreed.
     offset: '20 hours',
-    catchUp: '1 day',
     note: "Holds gateway clearing against the provider's balance",
   },
 ];
@@ -239,15 +228,12 @@ export async function ensureSchedules({
   return made;
 }
 
-async function createSchedule(
-  client: Client,
-  taskQueue: string,
-  { scheduleId, workflowType, every, offset, catchUp, note }: ScheduleEntry,
-): Promise<void> {
+async function createSchedule(client: Client, taskQueue: string, entry: ScheduleEntry): Promise<void> {
+  const { scheduleId, workflowType, every, offset, note } = entry;
   await client.schedule.create({
     scheduleId: `${taskQueue}/${scheduleId}`,
     spec: { intervals: [{ every, ...(offset && { offset }) }] },
-    policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: catchUp },
+    policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: catchUpOf(entry) },
     action: {
       type: 'startWorkflow',
       workflowType,
@@ -260,7 +246,8 @@ async function createSchedule(
 }
 
 /** One that an earlier release made keeps everything but its catch-up window. False when there is none. */
-async function keepCatchUp(handle: ScheduleHandle, { catchUp }: ScheduleEntry): Promise<boolean> {
+async function keepCatchUp(handle: ScheduleHandle, entry: ScheduleEntry): Promise<boolean> {
+  const catchUp = catchUpOf(entry);
   const found = await handle.describe().catch((error: unknown) => {
     if (error instanceof ScheduleNotFoundError) return null;
     throw error;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { findUnnested, flattenBudgets, nestings } from '../../src/shared/budget-nesting.ts';
+import { findUnnested, flattenBudgets, nestings } from './nestings.ts';
 
 const flat = flattenBudgets();
 

@@ -1,6 +1,7 @@
 import { startWorker } from '../../dev/service-parts.ts';
 import { openPartnerPayment } from '../../src/collections/open-partner-payment.ts';
 import { preparePartnerPayment } from '../../src/collections/prepare-partner-payment.ts';
+import { stampOpening } from '../../src/openings/stamp-opening.ts';
 import { hashPartnerKey } from '../../src/partners/idempotency.ts';
 import { preparePayout } from '../../src/payouts/prepare-payout.ts';
 import { reservePayout } from '../../src/payouts/reserve-payout.ts';
@@ -41,8 +42,9 @@ const kinds: [string, Kind][] = [
       workflowId: workflowIds.partnerPayout,
       admitted: async (partner, key) => {
         const payoutId = payoutIdFor(partner.id, key);
-        const input = { payoutId, partnerId: partner.id, body: payoutRequest, idempotency: claimOf(key), requestId };
-        const opening = await preparePayout(stack.em(), stack.deps.sealer, input);
+        const stamp = await stampOpening(stack.em());
+        const request = { partnerId: partner.id, body: payoutRequest, idempotency: claimOf(key), requestId, stamp };
+        const opening = await preparePayout(stack.em(), stack.deps.sealer, { payoutId, ...request });
         return () => reservePayout(stack.em(), stack.deps.sealer, { payoutId, opening });
       },
     },

@@ -106,7 +106,8 @@ const kinds: Record<string, Kind> = {
     table: 'payouts',
     workflowId: workflowIds.partnerPayout,
     start: async (payoutId) => {
-      const input = { payoutId, partnerId: partner.id, body: payoutRequest, idempotency: claim, requestId };
+      const stamp = await stampOpening(stack.em());
+      const input = { payoutId, partnerId: partner.id, body: payoutRequest, idempotency: claim, requestId, stamp };
       const opening = await preparePayout(stack.em(), stack.deps.sealer, input);
       return stack.deps.temporal.startPartnerPayout(payoutId, { ...opening, stamp: await oldStamp() }, waitMs);
     },

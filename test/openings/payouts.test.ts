@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { startWorker } from '../../dev/service-parts.ts';
 import { createApp } from '../../src/app.ts';
+import { stampOpening } from '../../src/openings/stamp-opening.ts';
 import type { PayoutOpening } from '../../src/payouts/payout.ts';
 import { preparePayout } from '../../src/payouts/prepare-payout.ts';
 import { reservePayout } from '../../src/payouts/reserve-payout.ts';
@@ -60,12 +61,16 @@ async function beginApi(): Promise<Http> {
 }
 
 /** What the workflow of a payout of 100,000 is started with, as the API makes it. */
-function prepared(partner: BuiltPartner, key = freshKey()): Promise<{ payoutId: string; opening: PayoutOpening }> {
+async function prepared(
+  partner: BuiltPartner,
+  key = freshKey(),
+): Promise<{ payoutId: string; opening: PayoutOpening }> {
   const payoutId = payoutIdFor(partner.id, key);
   const body = { amount: '100000', bank_code: 'BRI', bank_account_number: magicAccount('111111') };
   const idempotency = { keyHash: key, fingerprint: 'f' };
-  const input = { payoutId, partnerId: partner.id, body, idempotency, requestId: 'test' };
-  return preparePayout(stack.em(), stack.deps.sealer, input).then((opening) => ({ payoutId, opening }));
+  const stamp = await stampOpening(stack.em());
+  const input = { payoutId, partnerId: partner.id, body, idempotency, requestId: 'test', stamp };
+  return { payoutId, opening: await preparePayout(stack.em(), stack.deps.sealer, input) };
 }
 const reserve = (payout: { payoutId: string; opening: PayoutOpening }) =>
   reservePayout(stack.em(), stack.deps.sealer, payout);

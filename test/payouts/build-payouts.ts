@@ -1,4 +1,5 @@
 import type { Sealer } from '../../src/encryption/sealer.ts';
+import { stampOpening } from '../../src/openings/stamp-opening.ts';
 import { preparePayout } from '../../src/payouts/prepare-payout.ts';
 import { reservePayout } from '../../src/payouts/reserve-payout.ts';
 import { newId } from '../../src/shared/ids.ts';
@@ -88,7 +89,8 @@ export async function reserve(
   const body = payoutBody({ bank_account_number: magicAccount(lastDigits) });
   const idempotency = { keyHash: newId(), fingerprint: newId() };
   const { sealer } = stack.deps;
-  const request = { payoutId, partnerId: partner.id, body, idempotency, requestId: newId() };
+  const stamp = await stampOpening(stack.em());
+  const request = { payoutId, partnerId: partner.id, body, idempotency, requestId: newId(), stamp };
   const opening = await preparePayout(stack.em(), sealer, request);
   await reservePayout(stack.em(), sealer, { payoutId, opening });
   return payoutId;

@@ -1,0 +1,105 @@
+import { budgets, providerTimeWithin } from '../../src/shared/budgets.ts';
+
+/** Budgets by name (`steps.first`), in milliseconds. */
+export type FlatBudgets = Readonly<Record<string, number>>;
+
+/** Every budget by its name. */
+export function flattenBudgets(tree: object = budgets, prefix = ''): FlatBudgets {
+  return Object.fromEntries(
+    Object.entries(tree).flatMap(([key, value]) =>
+      typeof value === 'number' ? [[prefix + key, value]] : Object.entries(flattenBudgets(value, `${prefix}${key}.`)),
+    ),
+  );
+}
+
+const transactions = Object.keys(budgets.database);
+
+/** Whose transactions run within what. */
+const runsWithin: Readonly<Record<string, readonly string[]>> = {
+  role: [
+    'steps.first',
+    'steps.instrument',
+    'steps.subscriptionPeriod',
+    'steps.ledger',
+    'steps.provider',
+    'steps.webhook',
+  ],
+  allocation: ['steps.allocation'],
+  sweep: ['steps.sweep'],
+  checks: ['steps.checks'],
+  reconciliation: ['steps.reconciliation'],
+  download: ['download.whole'],
+  command: ['command.whole'],
+};
+
+/** Pairs of budgets of which the first ends before the second. */
+export const nestings: readonly (readonly [inner: string, outer: string])[] = [
+  ['reach.database', 'requests.away'],
+  ['reach.temporal', 'requests.away'],
+  ['reach.storage', 'requests.away'],
+  ['reach.probe', 'requests.away'],
+  ['reach.temporalCall', 'steps.sweep'],
+  ['reach.temporalPreparation', 'start.whole'],
+  ['reach.issuer', 'requests.away'],
+  ['reach.webhookName', 'requests.away'],
+  ['storage.call', 'database.role.idle'],
+  ['storage.call', 'storage.silence'],
+  ['storage.silence', 'storage.put'],
+  ['storage.put', 'upload.whole'],
+  ['upload.drain', 'upload.stalled'],
+  ['upload.stalled', 'upload.whole'],
+  ['heartbeat.every', 'heartbeat.missing'],
+  ['heartbeat.missing', 'steps.subscriptionPeriod'],
+  ['heartbeat.missing', 'steps.allocation'],
+  ['provider.call', 'steps.instrument'],
+  ['provider.call', 'steps.provider'],
+  ['provider.call', 'steps.reconciliation'],
+  ['provider.call', 'provider.sendWithin'],
+  ['provider.sendWithin', 'steps.provider'],
+  ['steps.provider', 'provider.underWay'],
+  ['requests.partnerPayment', 'opening.lives'],
+  ['requests.allocation', 'opening.lives'],
+  ['steps.first', 'requests.gatewayPayment'],
+  ['steps.first', 'requests.partnerPayment'],
+  ['steps.first', 'requests.payoutReservation'],
+  ['steps.first', 'requests.circleRow'],
+  ['steps.first', 'requests.firstSubscriptionPayment'],
+  ['steps.instrument', 'requests.gatewayPayment'],
+  ['steps.instrument', 'requests.partnerPayment'],
+  ['steps.subscriptionPeriod', 'requests.firstSubscriptionPayment'],
+  ['steps.allocation', 'requests.allocation'],
+  ['reach.webhook', 'webhook.sending'],
+  ['webhook.sending', 'steps.webhook'],
+  ['download.stalledReader', 'database.download.idle'],
+  ...transactions.flatMap((name) => [
+    [`database.${name}.lock`, `database.${name}.statement`] as const,
+    [`database.${name}.statement`, `database.${name}.transaction`] as const,
+    [`database.${name}.idle`, `database.${name}.transaction`] as const,
+    ...(runsWithin[name] ?? []).map((outer) => [`database.${name}.transaction`, outer] as const),
+  ]),
+  ['steps.ledger', 'shutdown.steps'],
+  ['steps.provider', 'shutdown.steps'],
+  ['steps.webhook', 'shutdown.steps'],
+  ['requests.gatewayPayment', 'shutdown.requests'],
+  ['requests.partnerPayment', 'shutdown.requests'],
+  ['requests.payoutReservation', 'shutdown.requests'],
+  ['requests.circleRow', 'shutdown.requests'],
+  ['requests.firstSubscriptionPayment', 'shutdown.requests'],
+  ['shutdown.steps', 'shutdown.process'],
+  ['shutdown.requests', 'shutdown.process'],
+];
+
+/** Steps that talk to the provider: one call fits into the time they have for all their calls. */
+const providerSteps = ['steps.instrument', 'steps.provider', 'steps.reconciliation'];
+
+/** What does not nest, as sentences; none is as it should be. */
+export function findUnnested(flat: FlatBudgets): string[] {
+  const of = (name: string): number => flat[name] ?? Number.NaN;
+  const pairs = nestings
+    .filter(([inner, outer]) => !(of(inner) > 0 && of(inner) < of(outer)))
+    .map(([inner, outer]) => `${inner} (${of(inner)}) does not end before ${outer} (${of(outer)})`);
+  const calls = providerSteps
+    .filter((step) => !(of('provider.call') < providerTimeWithin(of(step))))
+    .map((step) => `provider.call (${of('provider.call')}) leaves ${step} (${of(step)}) no time to write`);
+  return [...pairs, ...calls];
+}
