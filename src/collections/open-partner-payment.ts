@@ -20,7 +20,8 @@ import {
 /**
  * The first step of a partner's payment: its row `PENDING` and the idempotency key, in one transaction; its lifetime
  * begins at `at` (ISO 8601), the workflow's clock. A payment that is there already is told as it stands. Refuses a key
- * that is attached to another request, a partner that is not active, and as `openOnce`; then no attempt at this opening leaves anything behind.
+ * that is attached to another request, a partner that is not active, and as `openOnce`; then no attempt at this opening
+ * leaves anything behind.
  */
 export async function openPartnerPayment(
   em: EntityManager,
@@ -67,9 +68,8 @@ interface Insert {
 /**
  * Verdict, key, row and event in one statement, and so in one round trip: all of them, or none when a verdict is there
  * already or another transaction writes one, when the key is taken, the partner is not active, or the request has become
- * too old. Its parts are
- * plain inserts, judged by unique indexes and not by what a statement saw when it began. Answers whether it made them;
- * otherwise the way through `openOnce` says why not.
+ * too old. Its parts are plain inserts, judged by unique indexes and not by what a statement saw when it began. Answers
+ * whether it made them; otherwise the way through `openOnce` says why not.
  */
 async function openAtOnce(
   em: EntityManager,

@@ -80,8 +80,9 @@ export async function findUnderKey(
 }
 
 /**
- * Keeps the first answer under this key, sealed, for it may hold a bank account number, and says what is kept, and whether it was this one. A key under which nothing
- * was made stays free. Refuses a key that is attached to another request.
+ * Keeps the first answer under this key, sealed, for it may hold a bank account number, and says what is kept, and
+ * whether it was this one. A key under which nothing was made stays free. Refuses a key that is attached to another
+ * request.
  */
 export async function keepAnswer(
   em: EntityManager,
