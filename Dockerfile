@@ -1,10 +1,9 @@
 # One image for API, worker, migrations and commands; what runs is the command (docker-compose.yml shows each).
 # The last stage is the product; `--target development` has the stand-ins as well, for the sandbox provider.
 #
-# Every stage starts from NODE_IMAGE. The tag moves; a release pins what it was tested with by its digest, which only a
-# registry can tell (`docker buildx imagetools inspect node:24-bookworm-slim`), so none is written here:
-#   docker build --build-arg NODE_IMAGE=node:24-bookworm-slim@sha256:... .
-ARG NODE_IMAGE=node:24-bookworm-slim
+# Every stage starts from NODE_IMAGE. The tag moves; `npm run images:pin` writes the digest of what a release was tested
+# with beside it, here and in docker-compose.yml, and CI refuses a release without.
+ARG NODE_IMAGE=node:24-bookworm-slim@sha256:235600a8101ab264e117b1768e925532262668dc9b581ef1dd7d96ced463b8e7
 FROM ${NODE_IMAGE} AS base
 RUN apt-get update \
   && apt-get install --yes --no-install-recommends ca-certificates \
@@ -20,8 +19,10 @@ RUN mkdir dist && PART_OPTIONS='{"file":"/app/dist/workflows.js"}' node dev/bund
   && mkdir /var/lib/sandbox && chown node:node /var/lib/sandbox
 USER node
 
+# What asks for more than a notice and is never loaded here stays out (dev/licenses.ts).
 FROM base AS dependencies
-RUN --mount=type=cache,target=/root/.npm npm ci --omit=dev --ignore-scripts --no-audit --no-fund
+RUN --mount=type=cache,target=/root/.npm npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
+  && rm -rf node_modules/caniuse-lite
 
 FROM base
 ENV NODE_ENV=production WORKFLOW_BUNDLE=/app/dist/workflows.js PORT=3000

@@ -6,6 +6,7 @@ import { createGivingActivities } from './giving.ts';
 import { createPartnerActivities } from './partner-payments.ts';
 import { createPaymentActivities } from './payments.ts';
 import { createPayoutActivities } from './payouts.ts';
+import { createSealActivities } from './seals.ts';
 
 /** The hands of the workflows, closed over what they work with. Their names live in histories for ever. */
 export function createActivities(deps: Dependencies) {
@@ -17,6 +18,7 @@ export function createActivities(deps: Dependencies) {
     ...createPartnerActivities(deps),
     ...createPayoutActivities(deps),
     ...createClearingActivities(deps),
+    ...createSealActivities(deps),
   };
 }
 

@@ -34,7 +34,7 @@ interface Cell extends Slice {
 }
 
 await using stack = await startBenchStack();
-const em = stack.deps.orm.em.fork();
+const em = stack.owner();
 await em.execute(bareSchema);
 const bareIds = (await em.execute<{ id: string }[]>('select id from bare_accounts order by n')).map(({ id }) => id);
 const payers = await seedPayers(stack, accountCount);

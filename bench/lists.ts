@@ -35,7 +35,7 @@ const userId = (number: string): string =>
 const kinds = ['investment', 'donation', 'saving_goal', 'account_top_up'];
 
 async function seed(stack: BenchStack, rows: number): Promise<Shelf> {
-  const em = stack.deps.orm.em.fork();
+  const em = stack.owner();
   const platformId = newId();
   const productId = newId();
   await em.execute(

@@ -2,12 +2,15 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { EntityManager } from '@mikro-orm/postgresql';
 import pg from 'pg';
 import { type Part, startPart } from '../dev/part.ts';
 import { findFreePort } from '../dev/ports.ts';
 import { postgresUrl, startPostgres } from '../dev/postgres.ts';
 import { startApi } from '../dev/service-parts.ts';
 import { readConfig } from '../src/config.ts';
+import { openDatabase } from '../src/database.ts';
+import { applicationRole } from '../src/database-roles.ts';
 import { type Dependencies, openDependencies } from '../src/dependencies.ts';
 import { migrate } from '../src/migrate.ts';
 
@@ -15,7 +18,10 @@ export const poolSize = 16;
 
 /** A PostgreSQL of its own with our schema, and our dependencies over it; nothing else runs but what is measured. */
 export interface BenchStack extends AsyncDisposable {
+  /** As the owner. */
   databaseUrl: string;
+  owner(): EntityManager;
+  /** With the rights of the application. */
   deps: Dependencies;
   env: Record<string, string>;
   /** Starts `src/api.ts` as in a deployment. */
@@ -44,7 +50,8 @@ export async function startBenchStack(): Promise<BenchStack> {
   };
   await keep(startPostgres(options, { logFile: logFile('postgres') }));
   const databaseUrl = postgresUrl(options);
-  await migrate(databaseUrl);
+  await migrate(databaseUrl, { [applicationRole]: options.password });
+  const owner = await openDatabase({ url: databaseUrl, poolSize: 2 });
   const port = await findFreePort();
   const env: Record<string, string> = {
     PATH: process.env.PATH ?? '',
@@ -52,8 +59,9 @@ export async function startBenchStack(): Promise<BenchStack> {
     NODE_ENV: 'production',
     PORT: String(port),
     PUBLIC_URL: `http://127.0.0.1:${port}`,
+    TRUST_PROXY: 'false',
     LOG_LEVEL: 'warn',
-    DATABASE_URL: databaseUrl,
+    DATABASE_URL: postgresUrl({ ...options, role: applicationRole }),
     DATABASE_POOL_SIZE: String(poolSize),
     // Balance payments and lists meet neither Temporal nor storage nor the provider.
     TEMPORAL_ADDRESS: '127.0.0.1:1',
@@ -64,11 +72,13 @@ export async function startBenchStack(): Promise<BenchStack> {
     XENDIT_SECRET_KEY: 'xnd_bench',
     XENDIT_CALLBACK_TOKEN: randomBytes(16).toString('hex'),
     DATA_ENCRYPTION_KEYS: `bench:${randomBytes(32).toString('base64')}`,
+    SEAL_SIGNING_KEY: `bench:${randomBytes(32).toString('base64')}`,
     AUTH_TOKEN_TTL_SECONDS: '86400',
   };
   const deps = await openDependencies(readConfig(env), { process: 'bench' });
   return {
     databaseUrl,
+    owner: () => owner.em.fork(),
     deps,
     env,
     startApi: async () => ({ port, part: await keep(startApi({ env, logFile: logFile('api') })) }),
@@ -88,6 +98,7 @@ export async function startBenchStack(): Promise<BenchStack> {
     },
     async [Symbol.asyncDispose]() {
       await deps[Symbol.asyncDispose]();
+      await owner.close(true);
       for (const part of parts.reverse()) await part.stop();
       rmSync(directory, { recursive: true, force: true });
     },

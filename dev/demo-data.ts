@@ -3,7 +3,7 @@ import { hashPassword, verifyPassword } from '../src/identity/password.ts';
 import type { UserType } from '../src/identity/user.ts';
 import { systemAccounts } from '../src/ledger/account.ts';
 import { openAccount } from '../src/ledger/open-account.ts';
-import { postJournal, recordTransactions } from '../src/ledger/post-journal.ts';
+import { recordTransactions } from '../src/ledger/post-journal.ts';
 import { newId } from '../src/shared/ids.ts';
 import { negateMoney } from '../src/shared/money.ts';
 import type { Secrets } from './secrets.ts';
@@ -76,11 +76,12 @@ async function ensureOrganization(em: EntityManager): Promise<string> {
   if (found) return found.id;
   const id = newId();
   await em.transactional(async (tx) => {
-    await tx.execute("insert into organizations (id, name, email, status) values (?, ?, ?, 'active')", [
+    await tx.execute('insert into organizations (id, name, email) values (?, ?, ?)', [
       id,
       organization.name,
       organization.email,
     ]);
+    await tx.execute("update organizations set status = 'active' where id = ?", [id]);
     await openAccount(tx, { kind: 'organization', name: organization.name, organizationId: id });
   });
   return id;
@@ -126,18 +127,22 @@ async function findAccount(em: EntityManager, userId: string, organizationId: st
   return account?.id ?? null;
 }
 
-/** Through the ledger, as money that the gateway brought; the business key lets it happen once. */
+/** Through the ledger, as money that the gateway brought, which only the owner may post without a receipt; once. */
 async function giveOpeningBalance(em: EntityManager, userId: string, accountId: string): Promise<void> {
   await em.transactional(async (tx) => {
-    const journalId = await postJournal(tx, {
-      kind: 'demo.opening-balance',
-      businessKey: `demo/${userId}/opening-balance`,
-      postings: [
-        { accountId: systemAccounts.gatewayClearing, amount: negateMoney(openingBalance) },
-        { accountId, amount: openingBalance },
+    const journalId = newId();
+    const [{ written }] = await tx.execute<[{ written: boolean }]>(
+      `select write_journal(?, ?, 'demo.opening-balance', array[?, ?]::uuid[], array[?, ?]::numeric[]) as written`,
+      [
+        journalId,
+        `demo/${userId}/opening-balance`,
+        systemAccounts.gatewayClearing,
+        accountId,
+        negateMoney(openingBalance),
+        openingBalance,
       ],
-    });
-    if (journalId === null) return;
+    );
+    if (!written) return;
     await recordTransactions(tx, journalId, [
       {
         userId,

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { applicationRole, readerRole } from '../src/database-roles.ts';
 import type { Credentials } from './credentials.ts';
 import { type PostgresOptions, postgresUrl } from './postgres.ts';
 import type { S3Options } from './s3.ts';
@@ -62,8 +63,11 @@ export function planStack(settings: Settings, ports: Ports, secrets: Secrets): P
     temporal_ui: settings.TEMPORAL_UI_URL ?? (settings.TEMPORAL_ADDRESS ? null : `http://localhost:${uiPort}`),
     temporal_address: settings.TEMPORAL_ADDRESS ?? `127.0.0.1:${ports.temporal}`,
     sandbox: settings.XENDIT_URL ? null : `http://127.0.0.1:${ports.sandbox}`,
-    database: settings.DATABASE_URL ?? postgresUrl(postgres),
+    database: settings.MIGRATION_DATABASE_URL ?? settings.DATABASE_URL ?? postgresUrl(postgres),
   };
+  const reader = settings.DATABASE_URL
+    ? settings.READER_DATABASE_URL
+    : postgresUrl({ ...postgres, role: readerRole, password: secrets.readerPassword });
   return {
     apiPort,
     postgres: settings.DATABASE_URL ? undefined : postgres,
@@ -75,7 +79,10 @@ export function planStack(settings: Settings, ports: Ports, secrets: Secrets): P
       DATA_DIR: directory,
       PORT: String(apiPort),
       PUBLIC_URL: api,
-      DATABASE_URL: urls.database,
+      DATABASE_URL:
+        settings.DATABASE_URL ??
+        postgresUrl({ ...postgres, role: applicationRole, password: secrets.applicationPassword }),
+      ...(reader && { READER_DATABASE_URL: reader }),
       TEMPORAL_ADDRESS: urls.temporal_address,
       ...(urls.temporal_ui && { TEMPORAL_UI_URL: urls.temporal_ui }),
       S3_ENDPOINT: settings.S3_ENDPOINT ?? `http://127.0.0.1:${ports.s3}`,
@@ -86,6 +93,7 @@ export function planStack(settings: Settings, ports: Ports, secrets: Secrets): P
       XENDIT_SECRET_KEY: secretKey,
       XENDIT_CALLBACK_TOKEN: callbackToken,
       DATA_ENCRYPTION_KEYS: settings.DATA_ENCRYPTION_KEYS ?? secrets.dataEncryptionKeys,
+      SEAL_SIGNING_KEY: settings.SEAL_SIGNING_KEY ?? secrets.sealSigningKey,
       WEBHOOK_ALLOW_LOOPBACK: 'true',
     },
     urls,

@@ -29,9 +29,14 @@ const readyWithinMs = 60_000;
 const stopGraceMs = 6_000;
 const pollMs = 40;
 
-/** The URL of a database of an embedded PostgreSQL. */
-export const postgresUrl = ({ port, password, database }: Pick<PostgresOptions, 'port' | 'password' | 'database'>) =>
-  `postgresql://${user}:${password}@127.0.0.1:${port}/${database}`;
+/** The URL of a database of an embedded PostgreSQL, as the cluster's owner unless another role is named. */
+export const postgresUrl = ({
+  role = user,
+  port,
+  password,
+  database,
+}: Pick<PostgresOptions, 'port' | 'password' | 'database'> & { role?: string }) =>
+  `postgresql://${role}:${password}@127.0.0.1:${port}/${database}`;
 
 /** Starts the embedded PostgreSQL as a part of its own, making cluster and database the first time. */
 export function startPostgres(options: PostgresOptions, part: PartPlace): Promise<Part> {

@@ -2,14 +2,19 @@ import { z } from 'zod';
 import { must } from '../src/shared/assert.ts';
 import { type DemoUser, type DemoUserName, ensureDemoData } from './demo-data.ts';
 import { type DemoPartner, ensureDemoPartner } from './demo-partner.ts';
+import { fail } from './keep.ts';
 import { type PartPlace, type ReadyMessage, readPartOptions, startPart } from './part.ts';
 import type { Secrets } from './secrets.ts';
 
 const readyWithinMs = 120_000;
 
 export interface PrepareOptions {
+  /** The database, as its owner. */
+  ownerUrl: string;
   /** The environment of the services: the database and its encryption keys. */
   services: Record<string, string>;
+  /** The data directory that the database is in; null for one that the environment names. */
+  dataDirectory: string | null;
   /** Where the demo partner's webhooks go. */
   webhookUrl: string | null;
   secrets: Pick<Secrets, 'passwords' | 'partner'>;
@@ -34,7 +39,7 @@ export async function prepareDatabase(
     name: 'The preparation of the database',
     script: import.meta.filename,
     env: process.env,
-    options: { services: options.services, webhookUrl: options.webhookUrl, secrets: pickSecrets(options.secrets) },
+    options: { ...options, secrets: pickSecrets(options.secrets) } satisfies PrepareOptions,
     readyWithinMs,
     onMessage: (message) => {
       if (message === 'migrated') onMigrated();
@@ -48,20 +53,36 @@ async function run(): Promise<void> {
   process.on('disconnect', () => process.exit(1));
   const options = z
     .object({
+      ownerUrl: z.string(),
       services: z.record(z.string(), z.string()),
+      dataDirectory: z.string().nullable(),
       webhookUrl: z.string().nullable(),
       secrets: z.object({ passwords: z.record(z.string(), z.string()), partner: z.record(z.string(), z.string()) }),
     })
     .parse(readPartOptions()) as PrepareOptions;
-  const { services, webhookUrl, secrets } = options;
+  const { ownerUrl, services, dataDirectory, webhookUrl, secrets } = options;
   const { readConfig } = await import('../src/config.ts');
   const { createSealer } = await import('../src/encryption/sealer.ts');
+  const { applicationRole, passwordFor, readerRole } = await import('../src/database-roles.ts');
   const { migrate } = await import('../src/migrate.ts');
   const { openDatabase } = await import('../src/database.ts');
   const config = readConfig(services);
-  await migrate(config.DATABASE_URL);
+  try {
+    await migrate(ownerUrl, {
+      ...passwordFor(applicationRole, config.DATABASE_URL),
+      ...passwordFor(readerRole, config.READER_DATABASE_URL),
+    });
+  } catch (error) {
+    if (!Error.isError(error) || error.name !== 'ConfigError') throw error;
+    const where =
+      dataDirectory === null
+        ? ''
+        : ` It is in the data directory ${dataDirectory}: move it away, or name another by DATA_DIR, and start again.`;
+    await fail(`${error.message}${where}`);
+  }
   process.send?.('migrated');
-  const orm = await openDatabase({ url: config.DATABASE_URL, poolSize: 2, log: () => undefined });
+  // The opening balances are journals of no deed of the product, which its own role may not post.
+  const orm = await openDatabase({ url: ownerUrl, poolSize: 2, log: () => undefined });
   const users = await ensureDemoData(orm.em.fork(), secrets.passwords);
   const partner = await ensureDemoPartner(orm.em.fork(), createSealer(config.DATA_ENCRYPTION_KEYS), {
     secrets: secrets.partner,

@@ -8,8 +8,12 @@ const random = (bytes: number): string => randomBytes(bytes).toString('base64url
 
 /** Each is made once per data directory and kept in it; a field that comes later is made at the next start. */
 const secretsSchema = z.object({
+  /** Of the owner. */
   databasePassword: z.string().default(() => random(18)),
+  applicationPassword: z.string().default(() => random(18)),
+  readerPassword: z.string().default(() => random(18)),
   dataEncryptionKeys: z.string().default(() => `dev-1:${randomBytes(32).toString('base64')}`),
+  sealSigningKey: z.string().default(() => `dev-1:${randomBytes(32).toString('base64')}`),
   callbackToken: z.string().default(() => random(24)),
   s3AccessKeyId: z.string().default(() => random(12)),
   s3SecretAccessKey: z.string().default(() => random(24)),

@@ -13,6 +13,8 @@ const schema = z.object({
   TEMPORAL_UI_URL: text,
   PUBLIC_URL: text,
   DATABASE_URL: text,
+  MIGRATION_DATABASE_URL: text,
+  READER_DATABASE_URL: text,
   TEMPORAL_ADDRESS: text,
   S3_ENDPOINT: text,
   S3_BUCKET: text,
@@ -22,6 +24,7 @@ const schema = z.object({
   XENDIT_SECRET_KEY: text,
   XENDIT_CALLBACK_TOKEN: text,
   DATA_ENCRYPTION_KEYS: text,
+  SEAL_SIGNING_KEY: text,
 });
 
 export type Settings = z.infer<typeof schema>;
@@ -36,6 +39,8 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
   }
   const settings = read.data;
   requireTogether(settings, 'S3_ENDPOINT', ['S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY']);
+  requireTogether(settings, 'MIGRATION_DATABASE_URL', ['DATABASE_URL']);
+  requireTogether(settings, 'READER_DATABASE_URL', ['DATABASE_URL']);
   requireTogether(settings, 'XENDIT_URL', ['XENDIT_SECRET_KEY']);
   requireTogether(settings, 'XENDIT_SECRET_KEY', ['XENDIT_URL']);
   return { ...settings, DATA_DIR: resolve(settings.DATA_DIR) };

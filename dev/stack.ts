@@ -89,7 +89,9 @@ export class Stack {
       if (!postgres) progress.say('PostgreSQL', 'replaced by DATABASE_URL');
       else await this.#run('postgres', 'PostgreSQL', `127.0.0.1:${postgres.port}`, (it) => startPostgres(postgres, it));
       const options = {
+        ownerUrl: urls.database,
         services: plan.services,
+        dataDirectory: postgres ? this.#directory : null,
         webhookUrl: sandbox ? `${urls.sandbox}/sandbox/webhooks` : null,
         secrets,
       };
@@ -103,7 +105,8 @@ export class Stack {
       if (!sandbox) return progress.say('Sandbox provider', 'replaced by XENDIT_URL');
       await this.#run('sandbox', 'Sandbox provider', urls.sandbox ?? '', (it) => startSandbox(sandbox, it));
     };
-    const env = { ...this.#input.env, ...plan.services };
+    const { MIGRATION_DATABASE_URL: _, ...given } = this.#input.env;
+    const env = { ...given, ...plan.services };
     const runApi = async () => {
       await migrated.promise;
       await this.#run('api', 'API', urls.api, (it) => startApi({ ...it, env }));

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createApp } from './app.ts';
 import { readConfig } from './config.ts';
+import { refuseMightyRole } from './database-roles.ts';
 import { refuseOtherTimeOuts } from './database-time-outs.ts';
 import { openDependencies } from './dependencies.ts';
 import { keepUploadsSwept } from './documents/sweep-uploads.ts';
@@ -16,6 +17,7 @@ await runMain(async () => {
   const { database } = deps.readiness;
   await waitForParts(database ? { database } : {}, deps.log);
   await refuseOtherTimeOuts(deps.orm.em.fork());
+  if (config.NODE_ENV === 'production') await refuseMightyRole(deps.orm.em.fork());
   await deps.tokens.jwks();
   const serve = createApp(deps).callback();
   await using _metrics = config.METRICS_PORT === undefined ? null : await serveProbes(deps, config.METRICS_PORT);

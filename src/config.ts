@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 
-/** `DATA_ENCRYPTION_KEYS`: `id:base64(32 bytes)`, comma separated, newest first. */
-const encryptionKeys = z
+/** Keys of 32 bytes with their ids: `id:base64(32 bytes)`, comma separated. */
+const namedKeys = z
   .string()
   .transform((text, ctx) =>
     text.split(',').map((entry) => {
@@ -17,6 +17,7 @@ const encryptionKeys = z
   )
   .refine((keys) => new Set(keys.map(({ id }) => id)).size === keys.length, 'key ids must differ');
 
+const databaseUrl = z.url({ protocol: /^postgres(ql)?$/ });
 const port = z.coerce.number().int().min(0).max(65_535);
 const flag = z.enum(['true', 'false']).transform((value) => value === 'true');
 const list = z.string().transform((text) =>
@@ -39,7 +40,9 @@ const schema = z
     ALLOWED_ORIGINS: list.default([]),
     TRUST_PROXY: flag.optional(),
     LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
-    DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }),
+    DATABASE_URL: databaseUrl,
+    MIGRATION_DATABASE_URL: databaseUrl.optional(),
+    READER_DATABASE_URL: databaseUrl.optional(),
     DATABASE_POOL_SIZE: z.coerce.number().int().min(1).max(200).default(16),
     TEMPORAL_ADDRESS: z.string().min(1),
     TEMPORAL_NAMESPACE: z.string().min(1).default('default'),
@@ -75,7 +78,12 @@ const schema = z
     AUTH_EXTERNAL_JWKS_URL: z.url().optional(),
     AUTH_EXTERNAL_ISSUER: z.string().min(1).optional(),
     AUTH_EXTERNAL_AUDIENCE: z.string().min(1).optional(),
-    DATA_ENCRYPTION_KEYS: encryptionKeys,
+    /** Newest first. */
+    DATA_ENCRYPTION_KEYS: namedKeys,
+    /** The private key of a worker that seals; its 32 bytes are the seed of Ed25519. */
+    SEAL_SIGNING_KEY: namedKeys.refine((keys) => keys.length === 1, 'is one key').optional(),
+    /** Public keys of seals that other keys have signed. */
+    SEAL_VERIFICATION_KEYS: namedKeys.optional(),
     WEBHOOK_ALLOW_LOOPBACK: flag.default(false),
     WEBHOOK_PORTS: list.pipe(z.array(z.coerce.number<string>().int().min(1).max(65_535))).default([]),
     RATE_LIMIT_REQUESTS_PER_10S: z.coerce.number().int().min(1).default(2000),
@@ -113,7 +121,12 @@ const schema = z
 
 type Checked = Pick<
   z.infer<typeof schema>,
-  'ALLOWED_ORIGINS' | 'AUTH_EXTERNAL_JWKS_URL' | 'AUTH_EXTERNAL_ISSUER' | 'XENDIT_URL' | 'DATA_ENCRYPTION_KEYS'
+  | 'ALLOWED_ORIGINS'
+  | 'AUTH_EXTERNAL_JWKS_URL'
+  | 'AUTH_EXTERNAL_ISSUER'
+  | 'XENDIT_URL'
+  | 'DATA_ENCRYPTION_KEYS'
+  | 'SEAL_SIGNING_KEY'
 >;
 
 /** What stands in `.env.example` in the place of a secret. */
@@ -127,11 +140,11 @@ function refuseUnsafe(
 ): void {
   const complain = (name: string, message: string) => ctx.addIssue({ code: 'custom', path: [name], message });
   for (const name of ['AUTH_EXTERNAL_JWKS_URL', 'AUTH_EXTERNAL_ISSUER', 'XENDIT_URL'] as const) {
-    if (env[name]?.startsWith('http:')) complain(name, 'must be https in production');
+    if (env[name] && /^http:/i.test(env[name])) complain(name, 'must be https in production');
   }
   if (env.ALLOWED_ORIGINS.includes('null')) complain('ALLOWED_ORIGINS', 'must not name null, which is any file');
-  if (env.DATA_ENCRYPTION_KEYS.some(({ key }) => key.every((byte) => byte === 0))) {
-    complain('DATA_ENCRYPTION_KEYS', 'a key of zeros is none');
+  for (const name of ['DATA_ENCRYPTION_KEYS', 'SEAL_SIGNING_KEY'] as const) {
+    if (env[name]?.some(({ key }) => key.every((byte) => byte === 0))) complain(name, 'a key of zeros is none');
   }
   for (const name of secretVariables) {
     if (sampleValues.test(env[name])) complain(name, 'is the sample of .env.example');
@@ -148,16 +161,48 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-/** Reads and checks the whole environment at once (decisions 10). Throws ConfigError naming everything wrong. */
-export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
+/**
+ * Reads and checks the whole environment at once. `needed` are variables that this process cannot do without, beside
+ * those that none can. Throws ConfigError naming everything wrong.
+ */
+export function readConfig(env: NodeJS.ProcessEnv = process.env, needed: readonly (keyof Config)[] = []): Config {
+  return parse(schema, env, needed);
+}
+
+function parse<S extends z.ZodType>(shape: S, env: NodeJS.ProcessEnv, needed: readonly string[] = []): z.infer<S> {
   const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
-  const result = schema.safeParse(present);
-  if (result.success) return result.data;
-  const complaints = result.error.issues.map((issue) => {
-    const name = issue.path.join('.');
-    return env[name] === undefined ? `${name} is missing` : `${name} is malformed: ${issue.message}`;
-  });
+  const result = shape.safeParse(present);
+  const complaints = needed.filter((name) => present[name] === undefined).map((name) => `${name} is missing`);
+  if (result.success && complaints.length === 0) return result.data;
+  for (const issue of result.error?.issues ?? []) {
+    const name = String(issue.path[0]);
+    complaints.push(env[name] === undefined ? `${name} is missing` : `${name} is malformed: ${issue.message}`);
+  }
   throw new ConfigError(`The configuration cannot be used: ${complaints.join('; ')}.`);
+}
+
+const migrationSchema = z.object({
+  MIGRATION_DATABASE_URL: databaseUrl.optional(),
+  DATABASE_URL: databaseUrl.optional(),
+  READER_DATABASE_URL: databaseUrl.optional(),
+});
+
+export interface MigrationConfig {
+  /** Of the schema's owner. */
+  owner: string;
+  /** Where the passwords stand of roles that are made: of the application, and of readers. */
+  application: string | undefined;
+  reader: string | undefined;
+}
+
+/** What `npm run migrate` needs, and nothing else: the owner's database is MIGRATION_DATABASE_URL, else DATABASE_URL. */
+export function readMigrationConfig(env: NodeJS.ProcessEnv = process.env): MigrationConfig {
+  const config = parse(migrationSchema, env);
+  const owner = config.MIGRATION_DATABASE_URL ?? config.DATABASE_URL;
+  if (owner === undefined) {
+    throw new ConfigError('The configuration cannot be used: MIGRATION_DATABASE_URL and DATABASE_URL are missing.');
+  }
+  return { owner, application: config.DATABASE_URL, reader: config.READER_DATABASE_URL };
 }
 
 /** Where a command finds the credentials of the stack on its data directory. */
@@ -169,6 +214,19 @@ export const dataDirectory = (): string => resolve(process.env.DATA_DIR || '.ama
  */
 export function readCommandConfig(): Config {
   if (process.env.DATABASE_URL) return readConfig();
+  return readConfig({ ...readRunning(), ...(process.env.LOG_LEVEL && { LOG_LEVEL: process.env.LOG_LEVEL }) });
+}
+
+/** The database as people read it: with the reader's rights where READER_DATABASE_URL names that role. */
+export function readReaderUrl(): string {
+  const named = process.env.READER_DATABASE_URL || process.env.DATABASE_URL;
+  const running = named ? undefined : readRunning();
+  const { reader, application, owner } = readMigrationConfig(running ?? process.env);
+  return reader ?? application ?? owner;
+}
+
+/** The environment of the stack that runs on `DATA_DIR`. */
+function readRunning(): Record<string, string> {
   const file = join(dataDirectory(), 'environment.json');
   let running: { pid: number; environment: Record<string, string> };
   try {
@@ -179,5 +237,5 @@ export function readCommandConfig(): Config {
       `No stack runs on ${dataDirectory()} and DATABASE_URL is not set: begin one with "npm start", or name a database.`,
     );
   }
-  return readConfig({ ...running.environment, ...(process.env.LOG_LEVEL && { LOG_LEVEL: process.env.LOG_LEVEL }) });
+  return running.environment;
 }

@@ -23,6 +23,13 @@ export async function allowTime(tx: EntityManager, budget: DatabaseBudget): Prom
   await tx.execute(`select set_config('${parameters.transaction}', '0', true), ${settings.join(', ')}`);
 }
 
+/** Gives the connection of a manager whose pool has one only another budget than the role's, until it is closed. */
+export async function setSessionTimeOuts(em: EntityManager, budget: DatabaseBudget): Promise<void> {
+  await em.execute(
+    `select ${names.map((name) => `set_config('${parameters[name]}', '${budget[name]}', false)`).join(', ')}`,
+  );
+}
+
 /** Runs work in a transaction with another budget than the role's. */
 export function withTime<T>(
   em: EntityManager,
@@ -42,15 +49,21 @@ const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`;
  * cluster, where other programs may use the same role; so a copy of the database is without them.
  */
 export const roleTimeOuts = (role: string, database: string): string[] =>
-  names.map(
-    (name) =>
-      `alter role ${quote(role)} in database ${quote(database)} set ${parameters[name]} = ${budgets.database.role[name]}`,
-  );
+  names.map((name) => roleTimeOut(role, database, name));
 
-/** Gives a role the usual time-outs in the manager's database; connections that are made later have them. */
-export async function setRoleTimeOuts(tx: EntityManager, role: string): Promise<void> {
-  const [{ database }] = await tx.execute<[{ database: string }]>('select current_database() as database');
-  for (const statement of roleTimeOuts(role, database)) await tx.execute(statement);
+const roleTimeOut = (role: string, database: string, name: keyof DatabaseBudget): string =>
+  `alter role ${quote(role)} in database ${quote(database)} set ${parameters[name]} = ${budgets.database.role[name]}`;
+
+/** Those of `roleTimeOuts` that are not set yet. */
+export async function missingTimeOuts(tx: EntityManager, role: string, database: string): Promise<string[]> {
+  const rows = await tx.execute<{ setting: string }[]>(
+    `select unnest(s.setconfig) as setting from pg_db_role_setting s join pg_roles r on r.oid = s.setrole
+     join pg_database d on d.oid = s.setdatabase where r.rolname = ? and d.datname = ?`,
+    [role, database],
+  );
+  const settings = new Set(rows.map(({ setting }) => setting));
+  const isMissing = (name: keyof DatabaseBudget) => !settings.has(`${parameters[name]}=${budgets.database.role[name]}`);
+  return names.filter(isMissing).map((name) => roleTimeOut(role, database, name));
 }
 
 /** Throws, naming each setting that is another than the role's budget, unless this connection has them all. */

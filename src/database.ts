@@ -2,7 +2,7 @@ import { Migrator } from '@mikro-orm/migrations';
 import { defineConfig, MikroORM } from '@mikro-orm/postgresql';
 import { entities } from './entities.ts';
 import { releaseWhenLost } from './lost-connections.ts';
-import { migrations } from './migrations/index.ts';
+import { migrations, type NamedMigration } from './migrations/index.ts';
 import { prepareMarkedStatements } from './prepared-statements.ts';
 import { budgets } from './shared/budgets.ts';
 import { keepLimits, type LimitedClient } from './time-limit.ts';
@@ -22,21 +22,24 @@ function prepareConnection(client: LimitedClient): void {
 export interface DatabaseOptions {
   url: string;
   poolSize: number;
+  /** The product's own unless given. */
+  migrations?: readonly NamedMigration[];
   /** Called with the ORM's own warnings, e.g. of a lost connection. */
   log?: (message: string) => void;
 }
 
 /** The ORM's options for one database; shared by the processes and by the command line of MikroORM. */
-export function databaseConfig({ url, poolSize, log }: DatabaseOptions) {
+export function databaseConfig({ url, poolSize, log, migrations: list = migrations }: DatabaseOptions) {
   return defineConfig({
     clientUrl: url,
     entities,
     extensions: [Migrator],
     migrations: {
-      migrationsList: migrations,
+      migrationsList: [...list],
       tableName: 'schema_migrations',
+      // Each in a transaction of its own, but for those that say that they cannot be.
       transactional: true,
-      allOrNothing: true,
+      allOrNothing: false,
       snapshot: false,
       silent: true,
     },

@@ -10,6 +10,7 @@ import { createMetrics, type Metrics } from './http/metrics.ts';
 import { createTokens, type Tokens } from './identity/tokens.ts';
 import { createLogger, type Logger } from './log.ts';
 import { measurePool, measureProvider } from './measure.ts';
+import { createSealKeys, type SealKeys } from './seals/seal-keys.ts';
 import { armFailpoints } from './shared/failpoint.ts';
 import { openStorage, type Storage } from './storage/storage.ts';
 import { startTelemetry, type Telemetry } from './telemetry.ts';
@@ -24,6 +25,7 @@ export interface Dependencies extends AsyncDisposable {
   gateway: Gateway;
   temporal: TemporalDoor;
   sealer: Sealer;
+  sealKeys: SealKeys;
   tokens: Tokens;
   storage: Storage;
   metrics: Metrics;
@@ -52,6 +54,7 @@ export async function openDependencies(config: Config, options: { process: strin
   const temporal = createTemporalDoor(client, config.TEMPORAL_TASK_QUEUE);
   const storage = openStorage(config);
   const sealer = createSealer(config.DATA_ENCRYPTION_KEYS);
+  const sealKeys = createSealKeys(config);
   const gateway = createXenditGateway({
     secretKey: config.XENDIT_SECRET_KEY,
     url: config.XENDIT_URL,
@@ -67,6 +70,7 @@ export async function openDependencies(config: Config, options: { process: strin
     gateway,
     temporal,
     sealer,
+    sealKeys,
     tokens,
     storage,
     metrics,

@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { sweepReadEvents } from './events/list-events.ts';
+import { forgetRows } from './forget-rows.ts';
 import { forgetOpenings } from './openings/forget-openings.ts';
 import { forgetRefusals } from './payments/forget-refusals.ts';
 import { forgetOldLooks } from './sweep-rows.ts';
@@ -15,14 +16,8 @@ const roundLimit = 10_000;
  * Returns how many.
  */
 export async function forgetOldRows(em: EntityManager): Promise<number> {
-  const keys = await em.execute<unknown[]>(
-    `delete from idempotency_keys k using (select user_id, key_hash from idempotency_keys
-       where created_at < now() - make_interval(days => ?) order by created_at limit ?) old
-     where k.user_id = old.user_id and k.key_hash = old.key_hash returning 1`,
-    [userKeysKeptDays, roundLimit],
-  );
   return (
-    keys.length +
+    (await forgetRows(em, 'idempotency_keys', `${userKeysKeptDays} days`, roundLimit)) +
     (await sweepReadEvents(em, roundLimit)) +
     (await forgetOldLooks(em, roundLimit)) +
     (await forgetRefusals(em, roundLimit)) +

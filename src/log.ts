@@ -1,5 +1,5 @@
 import { trace } from '@opentelemetry/api';
-import { type Logger, pino } from 'pino';
+import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino';
 
 export type { Logger } from 'pino';
 
@@ -19,12 +19,30 @@ const redacted = [
   'account_holder',
 ].flatMap((field) => [field, `*.${field}`, `*.*.${field}`]);
 
+/** Lines that could not be written yet; beyond it they are lost. */
+const mostWaitingBytes = 1024 * 1024;
+
+/**
+ * Where lines go: out at once, without waiting for whoever reads them. Those that cannot be written, as the disk is full
+ * or the reader is slow, are tried again with the next ones; nobody fails, waits or ends for them.
+ */
+function openOutput(): DestinationStream {
+  const output = pino.destination({
+    dest: 1,
+    sync: true,
+    maxLength: mostWaitingBytes,
+    retryEAGAIN: () => false,
+  });
+  output.on('error', () => undefined);
+  return output;
+}
+
 /**
  * The process's log: one JSON object a line. Errors are told by type, code and stack; a database driver's message can
  * quote values, so only its first line is kept and its parameters never are.
  */
 export function createLogger(options: { level: string; process: string }): Logger {
-  return pino({
+  const settings: LoggerOptions = {
     level: options.level,
     base: { process: options.process },
     mixin: () => {
@@ -33,7 +51,8 @@ export function createLogger(options: { level: string; process: string }): Logge
     },
     redact: { paths: redacted, censor: '[redacted]' },
     serializers: { err: presentError },
-  });
+  };
+  return pino(settings, openOutput());
 }
 
 function presentError(error: unknown): object {

@@ -1,32 +1,143 @@
-import { readConfig } from './config.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
+import { ConfigError, readMigrationConfig } from './config.ts';
 import { openDatabase } from './database.ts';
-import { allowTime, setRoleTimeOuts } from './database-time-outs.ts';
+import {
+  applicationRole,
+  createRoles,
+  missingRights,
+  passwordFor,
+  type RolePasswords,
+  readerRole,
+} from './database-roles.ts';
+import { missingTimeOuts, setSessionTimeOuts } from './database-time-outs.ts';
+import { migrations, type NamedMigration } from './migrations/index.ts';
+import { refuseOldDatabase } from './migrations/refuse-old-database.ts';
 import { runMain } from './process.ts';
 import { budgets } from './shared/budgets.ts';
+import { errorCodeOf } from './shared/errors.ts';
 
 /** Two processes that migrate at once take turns on this advisory lock. */
 const migrationLock = 7_262_624;
+const turnPollMs = 200;
+const mayNot = '42501';
+/** SQLSTATEs of a migration that was in the way of others, or others in its: it is made again. */
+const inTheWay: readonly unknown[] = ['55P03', '40P01'];
 
-/** Brings a database to the newest schema and gives the role that migrates its time-outs; safe to run from several processes at once and on a migrated database. */
-export async function migrate(url: string): Promise<string[]> {
-  const orm = await openDatabase({ url, poolSize: 4 });
+export interface MigrateOptions {
+  /** All of them; the product's own unless a test has others. */
+  list?: readonly NamedMigration[];
+  /** For how long a migration gives way before it is given up, in milliseconds. */
+  givesWayMs?: number;
+  /** Told in a sentence of each time that a migration gives way. */
+  tell?: (sentence: string) => void;
+}
+
+/**
+ * Brings a database to the newest schema, as its owner, with the roles that use it, their rights and their time-outs;
+ * safe to run from several processes at once and on a migrated database. It goes migration by migration: one that does
+ * not get a lock within two seconds gives way, so that nobody queues behind it for longer, and is made again. Needs a
+ * connection to the database itself: a pooler that lends one by the transaction loses lock and time-outs. Returns what
+ * was made.
+ */
+export async function migrate(
+  url: string,
+  passwords: RolePasswords = {},
+  { list = migrations, givesWayMs = budgets.migration.givesWay, tell = () => {} }: MigrateOptions = {},
+): Promise<string[]> {
+  // One connection, which holds the turn and the time-outs; with it ends both, however this process ends.
+  const orm = await openDatabase({ url, poolSize: 1, migrations: list });
   try {
-    return await orm.em.fork().transactional(async (tx) => {
-      await allowTime(tx, budgets.database.command);
-      await tx.execute('select pg_advisory_xact_lock(?)', [migrationLock]);
-      const done = await orm.migrator.up({ transaction: tx.getTransactionContext() });
-      const [{ role }] = await tx.execute<[{ role: string }]>('select current_user as role');
-      await setRoleTimeOuts(tx, role);
-      return done.map(({ name }) => name);
+    const em = orm.em.fork();
+    await setSessionTimeOuts(em, budgets.database.migration);
+    await takeTurn(em);
+    await em.transactional(async (tx) => {
+      await refuseUnlessOwner(tx);
+      await refuseOldDatabase(tx);
+      await createRoles(tx, passwords);
+      await settleRoles(tx);
     });
+    const done: string[] = [];
+    for (const { name } of await orm.migrator.getPending()) {
+      await makeInTime(orm, name, { givesWayMs, tell });
+      done.push(name);
+    }
+    return done;
   } finally {
     await orm.close(true);
+  }
+}
+
+/** Asks again and again: a statement that waited would be waited for by an index that is built concurrently. */
+async function takeTurn(em: EntityManager): Promise<void> {
+  for (;;) {
+    const [{ mine }] = await em.execute<[{ mine: boolean }]>('select pg_try_advisory_lock(?) as mine', [migrationLock]);
+    if (mine) return;
+    await delay(turnPollMs);
+  }
+}
+
+async function makeInTime(
+  orm: MikroORM,
+  name: string,
+  { givesWayMs, tell }: Required<Pick<MigrateOptions, 'givesWayMs' | 'tell'>>,
+): Promise<void> {
+  const startedAt = performance.now();
+  for (;;) {
+    try {
+      // One that is no transaction may have set its own.
+      await setSessionTimeOuts(orm.em.fork(), budgets.database.migration);
+      await orm.migrator.up({ migrations: [name] });
+      return;
+    } catch (error) {
+      if (!inTheWay.includes(errorCodeOf(error)) || performance.now() - startedAt > givesWayMs) throw error;
+      tell(`${name} waits for a lock that somebody holds; it is made again in ${budgets.migration.pause / 1000} s.`);
+      await delay(budgets.migration.pause);
+    }
+  }
+}
+
+/** An application's role would fail at the first table, in words that do not say what to do. */
+async function refuseUnlessOwner(tx: EntityManager): Promise<void> {
+  const [it] = await tx.execute<[{ role: string; may: boolean }]>(
+    "select current_user as role, has_schema_privilege('public', 'CREATE') as may",
+  );
+  if (it.may) return;
+  throw new ConfigError(
+    `The role ${it.role} may not make tables: name the owner of the schema in MIGRATION_DATABASE_URL.`,
+  );
+}
+
+/**
+ * What belongs to a role in this database, or to the database itself, and to no table: a copy of it is without it. Only
+ * what is missing is said, so that an administrator may have said it for an owner who may not.
+ */
+async function settleRoles(tx: EntityManager): Promise<void> {
+  const [{ owner, database }] = await tx.execute<[{ owner: string; database: string }]>(
+    'select current_user as owner, current_database() as database',
+  );
+  const statements = await missingRights(tx, database);
+  for (const role of new Set([owner, applicationRole, readerRole])) {
+    statements.push(...(await missingTimeOuts(tx, role, database)));
+  }
+  try {
+    for (const statement of statements) await tx.execute(statement);
+  } catch (error) {
+    if (errorCodeOf(error) !== mayNot) throw error;
+    throw new ConfigError(
+      `Nothing was migrated, because the role ${owner} may not say what others may in the database ${database}. Let ` +
+        `an administrator of the database run: ${statements.join('; ')}; Then run "npm run migrate" again.`,
+      { cause: error },
+    );
   }
 }
 
 if (import.meta.main) await runMain(run);
 
 async function run(): Promise<void> {
-  const done = await migrate(readConfig().DATABASE_URL);
+  const { owner, application, reader } = readMigrationConfig();
+  const passwords = { ...passwordFor(applicationRole, application), ...passwordFor(readerRole, reader) };
+  const tell = (sentence: string) => void process.stderr.write(`${sentence}\n`);
+  const done = await migrate(owner, passwords, { tell });
   process.stdout.write(done.length === 0 ? 'The schema is up to date.\n' : `Migrated: ${done.join(', ')}.\n`);
 }

@@ -87,9 +87,8 @@ export async function lookAtEverythingAgain(em: EntityManager): Promise<void> {
 /** Forgets the looks at what has not waited for long; returns how many. */
 export async function forgetOldLooks(em: EntityManager, limit: number): Promise<number> {
   const rows = await em.execute<unknown[]>(
-    `delete from sweep_looks l using (select kind, subject_id from sweep_looks
-       where look_again_at < now() - make_interval(days => ?) order by look_again_at limit ?) old
-     where l.kind = old.kind and l.subject_id = old.subject_id returning 1`,
+    `delete from sweep_looks where ctid = any (array(select ctid from sweep_looks
+       where look_again_at < now() - make_interval(days => ?) order by look_again_at limit ?)) returning 1`,
     [forgottenAfterDays, limit],
   );
   return rows.length;

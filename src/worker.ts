@@ -1,23 +1,27 @@
 import { NativeConnection } from '@temporalio/worker';
 import { readConfig } from './config.ts';
 import { createWorker, installRuntime } from './create-worker.ts';
+import { refuseMightyRole } from './database-roles.ts';
 import { refuseOtherTimeOuts } from './database-time-outs.ts';
 import { openDependencies } from './dependencies.ts';
 import { measureBacklog } from './measure-backlog.ts';
 import { serveProbes } from './probe-server.ts';
 import { announceReady, endReadiness, runMain, stopSignal, waitForParts } from './process.ts';
 import { measureClearingDifference } from './reconciliation/measure-clearing.ts';
+import { measureSeals } from './seals/measure-seals.ts';
 import { lookAtEverythingAgain } from './sweep-rows.ts';
 import { keepPrepared } from './temporal/prepare.ts';
 
 await runMain(async () => {
-  const config = readConfig();
+  const config = readConfig(process.env, ['SEAL_SIGNING_KEY']);
   await using deps = await openDependencies(config, { process: 'worker' });
   const { database, temporal } = deps.readiness;
   await waitForParts({ ...(database && { database }), ...(temporal && { temporal }) }, deps.log);
   await refuseOtherTimeOuts(deps.orm.em.fork());
+  if (config.NODE_ENV === 'production') await refuseMightyRole(deps.orm.em.fork());
   measureBacklog(deps.metrics, deps.orm);
   measureClearingDifference(deps.metrics, deps.orm);
+  measureSeals(deps.metrics, deps.orm);
   await using _probes = config.WORKER_PORT === undefined ? null : await serveProbes(deps, config.WORKER_PORT);
   const { client, taskQueue } = deps.temporal;
   await using _prepared = await keepPrepared({

@@ -18,5 +18,6 @@ export {
   sweepSavingCircles,
   sweepSubscriptions,
 } from './schedules.ts';
+export { sealJournals } from './seal-journals.ts';
 export { unmatchedReceipt } from './unmatched-receipt.ts';
 export { webhookDelivery } from './webhook-delivery.ts';

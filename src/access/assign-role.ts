@@ -33,7 +33,8 @@ export async function assignRole(em: EntityManager, input: AssignRoleInput): Pro
     requireFittingRole(caller, role, user);
     requireGrantable(caller, await findPermissionNames(tx, roleId));
     await requireRightOverHolder(tx, caller, user);
-    if (user.role_id !== roleId) await takeRole(tx, caller, user);
+    if (user.role_id === roleId) return role;
+    await takeRole(tx, caller, user);
     await setRole(tx, { user, roleId, caller, requestId });
     return role;
   });

@@ -50,7 +50,8 @@ export async function listRoles(em: EntityManager, input: ListRolesInput): Promi
   const where: { sql: string; params?: unknown[] }[] = [{ sql: 'row.deleted_at is null' }];
   if (!isPlatform(caller)) {
     where.push({
-      sql: `row.organization_id = ? or (row.is_default and row.user_type <> 'platform')`,
+      // Default roles are of no organization: one index finds both.
+      sql: `row.organization_id = ? or (row.organization_id is null and row.user_type <> 'platform')`,
       params: [caller.organizationId],
     });
   } else if (organizationId !== undefined) {

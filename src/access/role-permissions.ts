@@ -1,16 +1,16 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { refuse } from '../shared/errors.ts';
+import { mostComplaints, refuse } from '../shared/errors.ts';
 import { textArray } from '../shared/postgres.ts';
 import { type PermissionRow, permissionColumns } from './permission.ts';
 
-/** The names without repetition; refuses with 400, naming every one that is no permission. */
+/** The names without repetition; refuses with 400, naming the first twenty that are no permission. */
 export async function requireKnownPermissions(em: EntityManager, names: readonly string[]): Promise<string[]> {
   const asked = [...new Set(names)];
   const known = await em.execute<{ name: string }[]>('select name from permissions where name = any(?::text[])', [
     textArray(asked),
   ]);
   const found = new Set(known.map(({ name }) => name));
-  const unknown = asked.filter((name) => !found.has(name));
+  const unknown = asked.filter((name) => !found.has(name)).slice(0, mostComplaints);
   if (unknown.length > 0) {
     refuse('REQUEST_INVALID', `permissions: unknown permission ${unknown.join(', ')}`, {
       messages: unknown.map((name) => `permissions: unknown permission ${name}`),

@@ -1,13 +1,19 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
+import { changesTo } from '../shared/changes.ts';
 import { refuse } from '../shared/errors.ts';
 import { isUniqueViolation } from '../shared/postgres.ts';
 import { lockRole } from './find-role.ts';
 import type { Role } from './role.entity.ts';
 import { displayNameOf, requireChangeableRole, requireGrantable } from './role.ts';
 import { keepAssigner } from './role-holders.ts';
-import { removePermissions, replacePermissions, requireKnownPermissions } from './role-permissions.ts';
+import {
+  findPermissionNames,
+  removePermissions,
+  replacePermissions,
+  requireKnownPermissions,
+} from './role-permissions.ts';
 
 export interface UpdateRoleInput {
   caller: Caller;
@@ -26,26 +32,40 @@ export async function updateRole(em: EntityManager, input: UpdateRoleInput): Pro
     return await em.transactional(async (tx) => {
       const role = await lockRole(tx, roleId, 'change');
       requireChangeableRole(caller, role);
-      if (name !== undefined) tx.assign(role, { name, display_name: displayNameOf(name) });
-      if (description !== undefined) role.description = description;
-      if (input.permissions !== undefined) {
-        const permissions = await requireKnownPermissions(tx, input.permissions);
-        requireGrantable(caller, permissions);
+      const texts = changesTo<{ name: string; description: string }>(role, { name, description });
+      const permissions = await changedPermissions(tx, caller, { roleId, asked: input.permissions });
+      const changes = { ...texts, ...(permissions && { permissions }) };
+      if (Object.keys(changes).length === 0) return role;
+      if (permissions) {
         await keepAssigner(tx, { organizationId: role.organization_id ?? null, field: 'permissions' }, () =>
           replacePermissions(tx, roleId, permissions),
         );
       }
-      tx.assign(role, { updated_by: caller.userId, updated_at: new Date() });
+      if (texts.name !== undefined) role.display_name = displayNameOf(texts.name);
+      tx.assign(role, { ...texts, updated_by: caller.userId, updated_at: new Date() });
       await tx.flush();
-      const changed = (['name', 'description', 'permissions'] as const).filter((field) => input[field] !== undefined);
-      const granted = input.permissions ? { permissions: input.permissions } : {};
-      await recordRoleUpdate(tx, { roleId, actorId: caller.userId, requestId, data: { changed, ...granted } });
+      const data = { changed: Object.keys(changes), ...(permissions && { permissions }) };
+      await recordRoleUpdate(tx, { roleId, actorId: caller.userId, requestId, data });
       return role;
     });
   } catch (error) {
     if (isUniqueViolation(error)) refuse('DUPLICATE', `name: there is a role named ${name} already`, { cause: error });
     throw error;
   }
+}
+
+/** The set that the role is to hold, or null when none is asked for, or the one that it holds. Refuses as granting does. */
+async function changedPermissions(
+  tx: EntityManager,
+  caller: Caller,
+  { roleId, asked }: { roleId: string; asked: readonly string[] | undefined },
+): Promise<string[] | null> {
+  if (asked === undefined) return null;
+  const permissions = await requireKnownPermissions(tx, asked);
+  requireGrantable(caller, permissions);
+  const held = new Set(await findPermissionNames(tx, roleId));
+  const isSame = held.size === permissions.length && permissions.every((permission) => held.has(permission));
+  return isSame ? null : permissions;
 }
 
 export interface DetachPermissionsInput {
@@ -55,13 +75,16 @@ export interface DetachPermissionsInput {
   permissions: readonly string[];
 }
 
-/** Takes permissions from a custom role. */
+/** Takes permissions from a custom role; what it does not hold is no change and leaves no event. */
 export async function detachPermissions(em: EntityManager, input: DetachPermissionsInput): Promise<void> {
   const { caller, requestId, roleId } = input;
   await em.transactional(async (tx) => {
     const role = await lockRole(tx, roleId, 'change');
     requireChangeableRole(caller, role);
-    const permissions = await requireKnownPermissions(tx, input.permissions);
+    const asked = await requireKnownPermissions(tx, input.permissions);
+    const held = new Set(await findPermissionNames(tx, roleId));
+    const permissions = asked.filter((permission) => held.has(permission));
+    if (permissions.length === 0) return;
     await keepAssigner(tx, { organizationId: role.organization_id ?? null, field: 'permissions' }, () =>
       removePermissions(tx, roleId, permissions),
     );

@@ -3,7 +3,7 @@ import type { Sealer } from '../encryption/sealer.ts';
 import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
 import { refuse } from '../shared/errors.ts';
-import { newId } from '../shared/ids.ts';
+import { newAddressId } from '../shared/ids.ts';
 import { Address } from './address.entity.ts';
 import { type AddressDetails, type AddressType, placeOfDetails } from './address.ts';
 
@@ -20,7 +20,7 @@ export async function createAddress(
   input: { caller: Caller; requestId: string; addressType: AddressType; details: AddressDetails },
 ): Promise<{ address: Address; details: AddressDetails }> {
   const { caller, requestId, addressType, details } = input;
-  const id = newId();
+  const id = newAddressId();
   const sealed = await sealer.seal(placeOfDetails(id), JSON.stringify(details));
   const address = await em.transactional(async (tx) => {
     const created = tx.create(Address, {

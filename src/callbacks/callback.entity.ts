@@ -12,9 +12,9 @@ const CallbackSchema = defineEntity({
     reference: p.text().nullable(),
     /** Why nothing could be read in it; then it is delivered to nobody. */
     unread: p.text().nullable(),
-    /** SHA-256 of all bytes that came, in hex; rows from before it was kept have none. */
-    body_digest: p.text().nullable(),
-    body_bytes: p.bigint().nullable(),
+    /** SHA-256 of all bytes that came, in hex. */
+    body_digest: p.text(),
+    body_bytes: p.bigint(),
     /** How the sealed text stands for bytes: as they are, or as base64 where they are no UTF-8. */
     body_encoding: p.text().$type<'utf8' | 'base64'>().default('utf8'),
     provider_payment_id: p.text().nullable(),

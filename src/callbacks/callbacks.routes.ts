@@ -23,6 +23,7 @@ room.post(
     upload: {
       contentType: 'application/json',
       schema: z.unknown().meta({ description: 'An event of the provider: `event`, and `data` with its ids.' }),
+      optional: true,
     },
     answers: { 200: z.object({ message: z.string() }) },
     refusals: [401],

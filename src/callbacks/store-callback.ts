@@ -39,15 +39,18 @@ export async function storeCallback(
   const place = { table: 'gateway_callbacks', column: 'body_sealed', row: id };
   const sealed = await sealer.seal(place, body.bytes.toString(encoding));
   const [stored] = await em.execute<{ contradicted: boolean }[]>(
-    `insert into gateway_callbacks (id, webhook_id, event, kind, reference, provider_payment_id,
+    `with key as (insert into callback_keys (webhook_id, body_digest, callback_id) values (?, ?, ?)
+       on conflict (webhook_id, body_digest) do nothing returning webhook_id, body_digest, callback_id)
+     insert into gateway_callbacks (id, webhook_id, event, kind, reference, provider_payment_id,
        provider_payment_request_id, provider_payment_method_id, provider_transfer_id, unread, body_digest, body_bytes,
        body_encoding, body_sealed)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (webhook_id, body_digest) do nothing
-     returning exists (select from gateway_callbacks other where other.webhook_id = gateway_callbacks.webhook_id)
+     select callback_id, webhook_id, ?, ?, ?, ?, ?, ?, ?, ?, body_digest, ?, ?, ? from key
+     returning exists (select from callback_keys other where other.webhook_id = gateway_callbacks.webhook_id)
        as contradicted`,
     [
-      id,
       knownAs,
+      body.digest,
+      id,
       hint?.event ?? null,
       hint?.kind ?? null,
       hint?.reference ?? null,
@@ -56,7 +59,6 @@ export async function storeCallback(
       hint?.providerPaymentMethodId ?? null,
       hint?.providerTransferId ?? null,
       reading.hint === null ? reading.unread : null,
-      body.digest,
       body.size,
       encoding,
       sealed,

@@ -1,4 +1,4 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
+import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
 import { User } from '../identity/user.entity.ts';
@@ -18,7 +18,8 @@ export function assignManager(
   return em.transactional(async (tx) => {
     const cause = await lockCause(tx, causeId);
     if (cause.created_by !== caller.userId) refuse('FORBIDDEN', 'id: only the creator assigns managers');
-    const user = await tx.findOne(User, { id: userId });
+    // Until the end nobody suspends the user, or takes the invitation back with the user.
+    const user = await tx.findOne(User, { id: userId }, { lockMode: LockMode.PESSIMISTIC_READ, refresh: true });
     if (user === null) refuse('NOT_FOUND', 'user_id: no such user');
     if (user.status === 'suspended') refuse('REQUEST_INVALID', 'user_id: the user is suspended');
     const assigned =

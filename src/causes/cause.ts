@@ -1,5 +1,7 @@
+import { anyToAny, type StatusOf, statusLaw } from '../shared/status-law.ts';
+
 /** Pure facts about charitable causes (giving-circles-payments.md sections 2 and 3, decisions 5). */
-export const causeStatuses = [
+const causeStatuses = [
   'pending',
   'new',
   'active',
@@ -10,7 +12,10 @@ export const causeStatuses = [
   'rejected',
   'deactivated',
 ] as const;
-export type CauseStatus = (typeof causeStatuses)[number];
+
+/** Its creator and managers set it, to `active` and `approved` only once it has been approved: no status is final. */
+export const causeLaw = statusLaw({ initial: ['pending'], transitions: anyToAny(causeStatuses) });
+export type CauseStatus = StatusOf<typeof causeLaw>;
 
 export const causeOwnerTypes = ['organization', 'individual', 'platform'] as const;
 export type CauseOwnerType = (typeof causeOwnerTypes)[number];

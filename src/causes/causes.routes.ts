@@ -9,7 +9,7 @@ import { listQuery, pageFields, presentPage } from '../http/paging.ts';
 import { createRoom } from '../http/room.ts';
 import { approveCause } from './approve-cause.ts';
 import { assignManager } from './assign-manager.ts';
-import { causeStatuses, causeTextLimits } from './cause.ts';
+import { causeLaw, causeTextLimits } from './cause.ts';
 import { createCause } from './create-cause.ts';
 import { deactivateCause } from './deactivate-cause.ts';
 import { getVisibleCause } from './find-cause.ts';
@@ -57,7 +57,7 @@ room.get(
       scope: "tied to own accounts; the organization's for its admins; all for platform",
     }),
     query: listQuery().extend({
-      status: z.enum([...causeStatuses, 'all']).optional(),
+      status: z.enum([...causeLaw.statuses, 'all']).optional(),
       organization_id: uuid().optional(),
       user_id: uuid().optional(),
       account_id: uuid().optional(),
@@ -142,7 +142,7 @@ room.patch(
       target_amount: moneyNumber().optional(),
       regulations: texts.regulations.optional(),
       benefit: texts.benefit.optional(),
-      status: z.enum(causeStatuses).optional(),
+      status: z.enum(causeLaw.statuses).optional(),
     }),
     answers: { 200: z.object({ message, data: CauseAnswer }) },
     refusals: [404],

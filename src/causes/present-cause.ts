@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { timestamp, uuid } from '../http/fields.ts';
 import { presentMoneyAsNumber } from '../shared/money.ts';
-import { causeOwnerTypes, causeStatuses } from './cause.ts';
+import { causeLaw, causeOwnerTypes } from './cause.ts';
 import type { CauseRow } from './find-cause.ts';
 import type { ListedCause } from './list-causes.ts';
 import type { CauseAggregation } from './measure-cause.ts';
@@ -15,7 +15,7 @@ const listed = {
   owner_type: z.enum(causeOwnerTypes),
   organization_id: uuid().nullable(),
   account_id: uuid(),
-  status: z.enum(causeStatuses),
+  status: z.enum(causeLaw.statuses),
   created_at: timestamp(),
   updated_at: timestamp(),
 };

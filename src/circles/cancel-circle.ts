@@ -1,4 +1,5 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
+import { readDatabaseClock } from '../database-clock.ts';
 import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
 import { refuse } from '../shared/errors.ts';
@@ -28,13 +29,14 @@ export function cancelCircle(
     );
     circle.status = 'cancelled';
     circle.next_opens_at = null;
-    circle.ended_at = circle.updated_at = new Date();
+    const now = await readDatabaseClock(tx);
+    circle.ended_at = circle.updated_at = now;
     for (const contribution of contributions) {
       if (contribution.status === 'completed') {
         await refundContribution(tx, circle, contribution);
       } else {
         contribution.status = 'cancelled';
-        contribution.updated_at = new Date();
+        contribution.updated_at = now;
       }
     }
     await tx.flush();

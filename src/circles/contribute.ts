@@ -1,17 +1,22 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../encryption/sealer.ts';
 import type { Caller } from '../identity/caller.ts';
-import type { OrderWithChannel } from '../payments/find-orders.ts';
+import { answerOnce, withTexts } from '../payments/answer-once.ts';
 import { savingCircleContribution } from '../payments/handlers/saving-circle-contribution.ts';
+import { findFirstAnswer, fingerprintOf, hashKey, type StoredAnswer } from '../payments/idempotency.ts';
 import { payByGateway } from '../payments/pay-by-gateway.ts';
 import { payFromBalance } from '../payments/pay-from-balance.ts';
-import { assert } from '../shared/assert.ts';
+import { payUnderKey } from '../payments/pay-under-key.ts';
+import { openTexts } from '../payments/prepare-gateway-payment.ts';
+import { presentOrder } from '../payments/present-order.ts';
+import { must } from '../shared/assert.ts';
 import { refuse, withFieldNames } from '../shared/errors.ts';
 import { balancePaymentIdFor } from '../shared/ids.ts';
 import { formatMoney, type Money } from '../shared/money.ts';
 import type { TemporalDoor } from '../temporal/door.ts';
 import { CircleContribution } from './circle-contribution.entity.ts';
 import { getPayableCircle } from './find-payable-circle.ts';
+import { presentContribution } from './present-circle.ts';
 
 export interface ContributionRequest {
   saving_circle_id: string;
@@ -23,74 +28,88 @@ export interface ContributionRequest {
   source_account_id?: string | undefined;
 }
 
-export interface MadeContribution {
-  contribution: CircleContribution;
-  /** The order, on the gateway rail. */
-  payment: OrderWithChannel | null;
-}
-
 type Ports = { sealer: Sealer; temporal: Pick<TemporalDoor, 'startGatewayPayment'> };
-type Asking = { caller: Caller; request: ContributionRequest; requestId: string };
+type Contributing = { caller: Caller; key: string | undefined; request: ContributionRequest; requestId: string };
+type SentAnswer = StoredAnswer & { replayed: boolean };
 
 /** What this request calls the fields of a payment. */
 const fieldNames = { id: 'saving_circle_id', reference_id: 'saving_circle_id', amount: 'contribution_amount' };
 
 /**
  * Contributes to the open round of a circle on the rail that the request chooses, through the same dispatcher as every
- * payment. Refuses as `getPayableCircle` and as the rail does.
+ * payment. Answers the body that is sent: under an idempotency key what its first request was answered, byte for byte.
+ * Refuses as `getPayableCircle` and as the rail does, and a key of another request (IDEMPOTENCY_KEY_REUSED).
  */
-export async function contribute(em: EntityManager, ports: Ports, asking: Asking): Promise<MadeContribution> {
-  const { saving_circle_id: circleId, contribution_amount, payment_id, source_account_id } = asking.request;
-  if (payment_id !== undefined && source_account_id !== undefined) {
+export async function contribute(em: EntityManager, ports: Ports, asking: Contributing): Promise<SentAnswer> {
+  const { payment_id: paymentId, source_account_id } = asking.request;
+  if (paymentId !== undefined && source_account_id !== undefined) {
     refuse('REQUEST_INVALID', 'source_account_id: give either this or payment_id');
   }
-  const amount = formatMoney(contribution_amount);
-  return withFieldNames(fieldNames, async () => {
-    const { memberAccountId } = await getPayableCircle(em, { circleId, userId: asking.caller.userId, amount });
-    return payment_id === undefined
-      ? contributeFromBalance(em, asking, source_account_id ?? memberAccountId)
-      : contributeByGateway(em, ports, asking, payment_id);
-  });
+  return withFieldNames(fieldNames, () =>
+    paymentId === undefined ? contributeFromBalance(em, asking) : contributeByGateway(em, ports, asking, paymentId),
+  );
 }
+
+const present = (contribution: CircleContribution) => ({
+  message: 'Contribution made',
+  ...presentContribution(contribution),
+});
+
+/** What the request says, whatever its idempotency key. */
+const fingerprintOfRequest = (request: ContributionRequest): string =>
+  fingerprintOf('POST', '/v1/saving-circles/contribute', {
+    ...request,
+    contribution_amount: formatMoney(request.contribution_amount),
+  });
 
 async function contributeByGateway(
   em: EntityManager,
   ports: Ports,
-  { caller, request, requestId }: Asking,
+  { caller, key, request, requestId }: Contributing,
   paymentId: number,
-): Promise<MadeContribution> {
+): Promise<SentAnswer> {
   const body = {
     reference_type: savingCircleContribution.referenceType,
     reference_id: request.saving_circle_id,
     payment_id: paymentId,
     amount: request.contribution_amount,
   };
-  const outcome = await payByGateway(em, ports, { caller, body, key: undefined, requestId });
-  assert('found' in outcome, 'a contribution without a key is not a replay');
-  const contribution = await em.fork().findOneOrFail(CircleContribution, { payment_order_id: outcome.found.order.id });
-  return { contribution, payment: outcome.found };
+  const idempotency = key === undefined ? null : { keyHash: hashKey(key), fingerprint: fingerprintOfRequest(request) };
+  const outcome = await payByGateway(em, ports, { caller, body, key, idempotency, requestId });
+  if ('replay' in outcome) return { ...(await withTexts(em, ports.sealer, outcome.replay)), replayed: true };
+  const { id, texts_sealed } = outcome.found.order;
+  const made = await em.fork().findOne(CircleContribution, { payment_order_id: id });
+  // Without a contribution the order is another request's, which took the key at the same time: that refuses here.
+  if (made === null && idempotency) await findFirstAnswer(em.fork(), { userId: caller.userId, ...idempotency });
+  const contribution = must(made, 'the order of a contribution has one');
+  const payment = presentOrder(outcome.found, await openTexts(ports.sealer, id, texts_sealed));
+  const answer = { ...present(contribution), payment };
+  return answerOnce(em.fork(), ports.sealer, { userId: caller.userId, idempotency }, answer);
 }
 
-async function contributeFromBalance(
+function contributeFromBalance(
   em: EntityManager,
-  { caller, request, requestId }: Asking,
-  sourceAccountId: string,
-): Promise<MadeContribution> {
-  const { saving_circle_id: circleId, contribution_amount } = request;
+  { caller, key, request, requestId }: Contributing,
+): Promise<SentAnswer> {
+  const { saving_circle_id: circleId, contribution_amount, source_account_id } = request;
   const { userId } = caller;
-  const transactionId = balancePaymentIdFor(userId, undefined);
-  await payFromBalance(em, savingCircleContribution, {
-    payer: caller,
-    transactionId,
-    referenceId: circleId,
-    sourceAccountId,
-    amount: formatMoney(contribution_amount),
-    requestId,
+  const amount = formatMoney(contribution_amount);
+  const transactionId = balancePaymentIdFor(userId, key);
+  const asking = { caller, key, requestId };
+  return payUnderKey(em, asking, fingerprintOfRequest(request), async (idempotency) => {
+    const { memberAccountId } = await getPayableCircle(em, { circleId, userId, amount });
+    return payFromBalance(em, savingCircleContribution, {
+      payer: caller,
+      transactionId,
+      referenceId: circleId,
+      sourceAccountId: source_account_id ?? memberAccountId,
+      amount,
+      requestId,
+      idempotency,
+      answer: async (tx) => {
+        const made = { saving_circle_id: circleId, user_id: userId, transaction_id: transactionId };
+        return JSON.stringify(present(await tx.findOneOrFail(CircleContribution, made)));
+      },
+    });
   });
-  const contribution = await em.fork().findOneOrFail(CircleContribution, {
-    saving_circle_id: circleId,
-    user_id: userId,
-    transaction_id: transactionId,
-  });
-  return { contribution, payment: null };
 }

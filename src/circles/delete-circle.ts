@@ -1,10 +1,13 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { readDatabaseClock } from '../database-clock.ts';
 import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
 import { refuse } from '../shared/errors.ts';
+import { canMove } from '../shared/status-law.ts';
 import { requireManager } from './circle-access.ts';
 import { CircleContribution } from './circle-contribution.entity.ts';
 import { lockLiveCircle } from './lock-circle.ts';
+import { circleLaw } from './saving-circle.ts';
 
 /**
  * Deletes a `new` circle, or an `active` one without any contribution row: it becomes `cancelled` and is gone. Creator
@@ -17,7 +20,7 @@ export function deleteCircle(
   return em.transactional(async (tx) => {
     const circle = await lockLiveCircle(tx, circleId);
     requireManager(caller, circle);
-    if (circle.status === 'completed' || circle.status === 'cancelled') {
+    if (!canMove(circleLaw, circle.status, 'cancelled')) {
       refuse('REQUEST_INVALID', `id: a ${circle.status} saving circle cannot be deleted`);
     }
     if ((await tx.count(CircleContribution, { saving_circle_id: circle.id })) > 0) {
@@ -25,7 +28,7 @@ export function deleteCircle(
     }
     circle.status = 'cancelled';
     circle.next_opens_at = null;
-    circle.ended_at = circle.deleted_at = circle.updated_at = new Date();
+    circle.ended_at = circle.deleted_at = circle.updated_at = await readDatabaseClock(tx);
     await tx.flush();
     await recordEvent(tx, {
       event: 'RESOURCE_DELETED',

@@ -9,11 +9,16 @@ export interface Draw {
   commitment: string;
   /** Null until the draw. */
   seed: string | null;
-  order: { account_id: string; turn_number: number }[] | null;
+  /** Strangers, to whom the circle shows itself, see no accounts. */
+  order: { account_id: string | null; turn_number: number }[] | null;
 }
 
-/** The draw of a lottery, for anyone to check. Refuses with NOT_FOUND a circle without one. */
-export async function findDraw(em: EntityManager, circle: SavingCircle): Promise<Draw> {
+/** The draw of a lottery, for everybody in the circle to check. Refuses with NOT_FOUND a circle without one. */
+export async function findDraw(
+  em: EntityManager,
+  circle: SavingCircle,
+  { isStranger }: { isStranger: boolean },
+): Promise<Draw> {
   if (!circle.draw_commitment) refuse('NOT_FOUND', 'id: this saving circle has no lottery');
   const seed = circle.draw_seed ?? null;
   if (seed === null) return { commitment: circle.draw_commitment, seed, order: null };
@@ -23,7 +28,7 @@ export async function findDraw(em: EntityManager, circle: SavingCircle): Promise
     { orderBy: { turn_number: 'asc' }, refresh: true },
   );
   const order = members.map(({ account_id, turn_number }) => ({
-    account_id,
+    account_id: isStranger ? null : account_id,
     turn_number: must(turn_number, 'a draw gave every member a turn'),
   }));
   return { commitment: circle.draw_commitment, seed, order };

@@ -1,11 +1,12 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { must } from '../shared/assert.ts';
 import { refuse } from '../shared/errors.ts';
+import { isFinal } from '../shared/status-law.ts';
 import type { CircleProgress, OpenRound } from './circle-contract.ts';
 import { CircleMember } from './circle-member.entity.ts';
 import { CircleRound } from './circle-round.entity.ts';
 import { SavingCircle } from './saving-circle.entity.ts';
-import { minimumMembers } from './saving-circle.ts';
+import { circleLaw, minimumMembers } from './saving-circle.ts';
 import { lastHourForMembers } from './start-date.ts';
 
 /** How many of those who have not paid the workflow is told by name; the rest it is told the number of. */
@@ -15,7 +16,7 @@ const missingTold = 20;
 export async function findProgress(em: EntityManager, circleId: string): Promise<CircleProgress> {
   const circle = await em.findOne(SavingCircle, { id: circleId }, { refresh: true });
   if (circle === null) refuse('NOT_FOUND', `no saving circle ${circleId}`);
-  if (circle.status === 'cancelled' || circle.status === 'completed') return { phase: 'ended', status: circle.status };
+  if (isFinal(circleLaw, circle.status)) return { phase: 'ended', status: circle.status };
   const members = await em.count(CircleMember, { saving_circle_id: circleId });
   const standing = { members, amount: circle.amount, turn: circle.current_turn, lastTurn: members };
   if (circle.status === 'new') {

@@ -29,13 +29,15 @@ const allOf = (...conditions: Condition[]): Condition => ({
   params: conditions.flatMap(({ params }) => params),
 });
 
-/** Circles that a user created or is a member of. */
+/** Circles that a user created or is a member of: found first, as they are few of many. */
 const ofUser = (userId: string): Condition => ({
-  sql: 'row.created_by = ? or row.id in (select saving_circle_id from saving_circle_members where user_id = ?)',
+  sql: `row.id in (select id from saving_circles where created_by = ?
+    union select saving_circle_id from saving_circle_members where user_id = ?)`,
   params: [userId, userId],
 });
 const ofAccount = (accountId: string): Condition => ({
-  sql: 'row.account_id = ? or row.id in (select saving_circle_id from saving_circle_members where account_id = ?)',
+  sql: `row.id in (select id from saving_circles where account_id = ?
+    union select saving_circle_id from saving_circle_members where account_id = ?)`,
   params: [accountId, accountId],
 });
 /** Circles of an organization and of its people. */

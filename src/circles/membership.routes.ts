@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { allow } from '../http/access.ts';
 import { created } from '../http/answer.ts';
 import { moneyString, uuid } from '../http/fields.ts';
+import { readIdempotencyKey } from '../http/idempotency-key.ts';
 import { listQuery, pageFields, presentPage } from '../http/paging.ts';
 import { createRoom } from '../http/room.ts';
 import { OrderShape } from '../payments/order-shape.ts';
-import { openTexts } from '../payments/prepare-gateway-payment.ts';
-import { presentOrder } from '../payments/present-order.ts';
+import { sendStored } from '../payments/replay.ts';
 import { addMembers } from './add-members.ts';
 import { contribute } from './contribute.ts';
 import { listContributions } from './list-contributions.ts';
@@ -69,7 +69,8 @@ room.post(
     description:
       '`contribution_amount` equals the amount of the circle. With `payment_id` by the gateway: the contribution is ' +
       '`pending` and the answer carries `payment`. Otherwise from a balance, at once: `source_account_id`, or the ' +
-      'account that the member joined with. One pending or completed contribution for each member and turn.',
+      'account that the member joined with. One pending or completed contribution for each member and turn. The same ' +
+      '`Idempotency-Key` and body replay the first answer.',
     access: allow('update-saving-circle', { scope: 'circles that the caller is a member of' }),
     body: z.strictObject({
       saving_circle_id: uuid(),
@@ -77,18 +78,16 @@ room.post(
       payment_id: z.int().optional(),
       source_account_id: uuid().optional(),
     }),
+    idempotent: true,
     answers: { 201: z.object({ message, ...contributionFields, payment: OrderShape.optional() }) },
     refusals: [404, 502, 503],
   },
-  async ({ em, deps, caller, body, requestId }) => {
-    const { contribution, payment } = await contribute(em, deps, { caller, request: body, requestId });
-    const fields = { message: 'Contribution made', ...presentContribution(contribution) };
-    if (payment !== null) {
-      const texts = await openTexts(deps.sealer, payment.order.id, payment.order.texts_sealed);
-      return created({ ...fields, payment: presentOrder(payment, texts) });
-    }
-    void deps.temporal.wakeSavingCircle(body.saving_circle_id, 'contributionCompleted');
-    return created(fields);
+  async ({ em, deps, caller, body, ctx, requestId }) => {
+    const key = readIdempotencyKey(ctx);
+    const sent = await contribute(em, deps, { caller, key, request: body, requestId });
+    if (!sent.replayed && body.payment_id === undefined)
+      void deps.temporal.wakeSavingCircle(body.saving_circle_id, 'contributionCompleted');
+    return sendStored(sent);
   },
 );
 

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { readDatabaseClock } from '../database-clock.ts';
 import { recordEvent } from '../events/record-event.ts';
 import { must } from '../shared/assert.ts';
 import { addIntervals } from '../shared/calendar.ts';
@@ -45,7 +46,7 @@ export async function openRound(em: EntityManager, { circleId, at }: CircleStep)
       circle.schedule_anchor = openedAt;
       circle.schedule_step = 0;
     }
-    circle.updated_at = new Date();
+    circle.updated_at = await readDatabaseClock(tx);
     await openRoundOf(tx, circle, openedAt);
     await recordEvent(tx, {
       event: 'RESOURCE_UPDATED',

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { readDatabaseClock } from '../database-clock.ts';
 import { recordEvent } from '../events/record-event.ts';
 import { postJournal, recordTransactions } from '../ledger/post-journal.ts';
 import { must } from '../shared/assert.ts';
@@ -102,7 +103,7 @@ async function postPot(tx: EntityManager, circle: SavingCircle, receiver: Circle
 
 /** After a payout at `now`: the end, or the next turn, one interval after the last round opened or now if that is later. */
 async function moveOn(tx: EntityManager, circle: SavingCircle, now: Date): Promise<void> {
-  circle.updated_at = new Date();
+  circle.updated_at = await readDatabaseClock(tx);
   const members = await tx.count(CircleMember, { saving_circle_id: circle.id });
   if (circle.current_turn >= members) {
     circle.status = 'completed';

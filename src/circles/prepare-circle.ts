@@ -56,7 +56,8 @@ export async function prepareCircle(
   const owner = await ownerOf(em, caller, circle.account_id);
   const capacity = circle.capacity ?? defaultCapacity;
   refuseTooMuch(circle.amount, capacity);
-  const { startDate, startsAt } = readStartDate(circle.start_date, new Date());
+  const stamp = await stampOpening(em);
+  const { startDate, startsAt } = readStartDate(circle.start_date, new Date(stamp.askedAt));
   return {
     ...owner,
     nameSealed: await sealer.seal(placeOfName(circleId), circle.name),
@@ -70,7 +71,7 @@ export async function prepareCircle(
     startDate,
     startsAt: startsAt.toISOString(),
     requestId,
-    stamp: await stampOpening(em),
+    stamp,
   };
 }
 

@@ -4,13 +4,7 @@ import type { CircleContribution } from './circle-contribution.entity.ts';
 import type { CircleMember } from './circle-member.entity.ts';
 import type { CircleDescription } from './describe-circle.ts';
 import type { SavingCircle } from './saving-circle.entity.ts';
-import {
-  circleStatuses,
-  circleVisibilities,
-  contributionStatuses,
-  roundIntervals,
-  turnOrders,
-} from './saving-circle.ts';
+import { circleLaw, circleVisibilities, contributionLaw, roundIntervals, turnOrders } from './saving-circle.ts';
 
 export const circleFields = {
   id: uuid(),
@@ -26,7 +20,7 @@ export const circleFields = {
   round_interval: z.enum(roundIntervals),
   turn_order: z.enum(turnOrders),
   current_turn: z.int().min(1),
-  status: z.enum(circleStatuses),
+  status: z.enum(circleLaw.statuses),
   next_round_opens_at: timestamp().nullable().meta({ description: 'Set between two rounds.' }),
   created_by: uuid(),
   created_at: timestamp(),
@@ -57,7 +51,8 @@ export const MemberAnswer = z
   })
   .meta({ id: 'SavingCircleMember' });
 
-const forWhoBelongs = { description: 'Null for callers who are neither creator, admin nor member.' };
+/** What callers are told of a field that strangers do not see. */
+export const forWhoBelongs = { description: 'Null for callers who are neither creator, admin nor member.' };
 
 export const CircleDetailAnswer = z
   .object({
@@ -94,7 +89,7 @@ export const contributionFields = {
   turn_number: z.int(),
   amount: amount(),
   rail: z.enum(['gateway', 'balance']),
-  status: z.enum(contributionStatuses),
+  status: z.enum(contributionLaw.statuses),
   payment_order_id: uuid().nullable(),
   transaction_id: uuid().nullable(),
   created_at: timestamp(),

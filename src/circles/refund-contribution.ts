@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { readDatabaseClock } from '../database-clock.ts';
 import { recordEvent } from '../events/record-event.ts';
 import { postJournal, recordTransactions } from '../ledger/post-journal.ts';
 import { must } from '../shared/assert.ts';
@@ -50,7 +51,7 @@ export async function refundContribution(
   ]);
   contribution.status = 'refunded';
   contribution.refund_journal_id = journalId;
-  contribution.updated_at = new Date();
+  contribution.updated_at = await readDatabaseClock(tx);
   await tx.flush();
   await recordEvent(tx, {
     event: 'RESOURCE_UPDATED',

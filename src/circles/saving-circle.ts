@@ -1,12 +1,16 @@
+import { type StatusOf, statusLaw } from '../shared/status-law.ts';
+
 /** Facts of saving circles (giving-circles-payments.md sections 2 and 3, decisions 6). */
-export const circleTransitions = {
-  new: ['active', 'cancelled'],
-  active: ['completed', 'cancelled'],
-  cancelled: [],
-  completed: [],
-} as const satisfies Record<string, readonly string[]>;
-export type CircleStatus = keyof typeof circleTransitions;
-export const circleStatuses = Object.keys(circleTransitions) as CircleStatus[];
+export const circleLaw = statusLaw({
+  initial: ['new'],
+  transitions: {
+    new: ['active', 'cancelled'],
+    active: ['completed', 'cancelled'],
+    cancelled: [],
+    completed: [],
+  },
+});
+export type CircleStatus = StatusOf<typeof circleLaw>;
 
 export const circleVisibilities = ['private', 'public', 'organization'] as const;
 export type CircleVisibility = (typeof circleVisibilities)[number];
@@ -29,13 +33,15 @@ export const addedAtOnce = 1000;
 /** A circle needs this many members at its start date, otherwise it is cancelled. */
 export const minimumMembers = 2;
 
-/** Contribution states and where each may go. Money that comes after the end of its circle or turn is refunded. */
-export const contributionTransitions = {
-  pending: ['completed', 'failed', 'cancelled', 'refunded'],
-  completed: ['refunded'],
-  failed: [],
-  cancelled: ['refunded'],
-  refunded: [],
-} as const satisfies Record<string, readonly string[]>;
-export type ContributionStatus = keyof typeof contributionTransitions;
-export const contributionStatuses = Object.keys(contributionTransitions) as ContributionStatus[];
+/** A balance contribution begins `completed`. Money that comes after the end of its circle or turn is refunded. */
+export const contributionLaw = statusLaw({
+  initial: ['pending', 'completed'],
+  transitions: {
+    pending: ['completed', 'failed', 'cancelled', 'refunded'],
+    completed: ['refunded'],
+    failed: [],
+    cancelled: ['refunded'],
+    refunded: [],
+  },
+});
+export type ContributionStatus = StatusOf<typeof contributionLaw>;

@@ -17,12 +17,13 @@ import {
   CircleAnswer,
   CircleDetailAnswer,
   circleFields,
+  forWhoBelongs,
   ListedCircleAnswer,
   presentCircle,
   presentDetail,
   withoutAccount,
 } from './present-circle.ts';
-import { circleStatuses, circleVisibilities, largestPlace, roundIntervals, turnOrders } from './saving-circle.ts';
+import { circleLaw, circleVisibilities, largestPlace, roundIntervals, turnOrders } from './saving-circle.ts';
 import { updateCircle } from './update-circle.ts';
 
 const message = z.string();
@@ -84,7 +85,7 @@ room.get(
       'another organization shows to the public, an individual what their own organization shows (403 for another).',
     access: allow('read-saving-circle', { scope: "own; the organization's for its admins; all for platform" }),
     query: listQuery().extend({
-      status: z.enum(circleStatuses).optional(),
+      status: z.enum(circleLaw.statuses).optional(),
       organization_id: uuid().optional(),
       user_id: uuid().optional(),
       account_id: uuid().optional(),
@@ -192,7 +193,8 @@ room.get(
     summary: 'Check the draw of a lottery',
     description:
       '`commitment` is the SHA-256, in hex, of `seed` (a text); members take their turns by ascending SHA-256 of the ' +
-      'text `seed:account_id`. `seed` and `order` are null until the circle starts.',
+      'text `seed:account_id`. `seed` and `order` are null until the circle starts. Who neither belongs to the circle ' +
+      'nor manages it sees no accounts.',
     access: allow('read-saving-circle', { scope: 'as for the circle' }),
     params,
     answers: {
@@ -201,7 +203,9 @@ room.get(
         data: z.object({
           commitment: z.string(),
           seed: z.string().nullable(),
-          order: z.array(z.object({ account_id: uuid(), turn_number: z.int() })).nullable(),
+          order: z
+            .array(z.object({ account_id: uuid().nullable().meta(forWhoBelongs), turn_number: z.int() }))
+            .nullable(),
         }),
       }),
     },
@@ -209,7 +213,8 @@ room.get(
   },
   async ({ em, caller, params: { id } }) => {
     const circle = await getVisibleCircle(em, caller, id);
-    return { message: 'Draw found', data: await findDraw(em, circle) };
+    const isStranger = !(await belongsTo(em, caller, circle));
+    return { message: 'Draw found', data: await findDraw(em, circle, { isStranger }) };
   },
 );
 

@@ -1,10 +1,12 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
+import { readDatabaseClock } from '../database-clock.ts';
 import { recordEvent } from '../events/record-event.ts';
+import { canMove } from '../shared/status-law.ts';
 import { CircleContribution } from './circle-contribution.entity.ts';
 import { CircleRound } from './circle-round.entity.ts';
 import { shareCircle } from './lock-circle.ts';
 import { refundContribution } from './refund-contribution.ts';
-import type { ContributionStatus } from './saving-circle.ts';
+import { type ContributionStatus, contributionLaw } from './saving-circle.ts';
 
 interface Settled {
   circleId: string;
@@ -25,7 +27,7 @@ export async function settleContribution(tx: EntityManager, { circleId, orderId,
     { refresh: true },
   );
   contribution.transaction_id = transactionId;
-  contribution.updated_at = new Date();
+  contribution.updated_at = await readDatabaseClock(tx);
   if (contribution.status !== 'pending' || circle.status !== 'active' || round.paid_at) {
     await refundContribution(tx, circle, contribution);
     return;
@@ -38,10 +40,10 @@ export async function settleContribution(tx: EntityManager, { circleId, orderId,
 /** The gateway payment of a contribution ended unpaid: declined is `failed`, expired is `cancelled` (decisions 6). */
 export async function closeContribution(tx: EntityManager, orderId: string, outcome: 'FAILED' | 'EXPIRED') {
   const contribution = await lockContributionOf(tx, orderId);
-  if (contribution.status !== 'pending') return;
   const status: ContributionStatus = outcome === 'FAILED' ? 'failed' : 'cancelled';
+  if (!canMove(contributionLaw, contribution.status, status)) return;
   contribution.status = status;
-  contribution.updated_at = new Date();
+  contribution.updated_at = await readDatabaseClock(tx);
   await tx.flush();
   await recordChange(tx, contribution);
 }

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { readDatabaseClock } from '../database-clock.ts';
 import type { Sealer } from '../encryption/sealer.ts';
 import { recordEvent } from '../events/record-event.ts';
 import { failpoint } from '../shared/failpoint.ts';
@@ -34,7 +35,7 @@ export async function startCircle(
       { orderBy: { joining_order: 'asc' }, refresh: true },
     );
     if (members.length < minimumMembers && lastHourForMembers(circle) > now) return;
-    circle.updated_at = new Date();
+    circle.updated_at = await readDatabaseClock(tx);
     if (members.length < minimumMembers || circle.current_turn > members.length) {
       circle.status = 'cancelled';
       circle.ended_at = now;

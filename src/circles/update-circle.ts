@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { readDatabaseClock } from '../database-clock.ts';
 import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
 import { changesTo } from '../shared/changes.ts';
@@ -48,7 +49,7 @@ export function updateCircle(
     if (changes.name !== undefined) circle.name = changes.name;
     if (changes.visibility !== undefined) circle.visibility = changes.visibility;
     if (circle.status === 'new') await changeTerms(tx, circle, changes);
-    circle.updated_at = new Date();
+    circle.updated_at = await readDatabaseClock(tx);
     await tx.flush();
     await recordEvent(tx, {
       event: 'RESOURCE_UPDATED',
@@ -65,7 +66,7 @@ export function updateCircle(
 async function changeTerms(tx: EntityManager, circle: SavingCircle, change: CircleChange): Promise<void> {
   const { capacity, start_date, amount, current_turn } = change;
   if (start_date !== undefined) {
-    const { startDate, startsAt } = readStartDate(start_date, new Date());
+    const { startDate, startsAt } = readStartDate(start_date, await readDatabaseClock(tx));
     circle.start_date = startDate;
     circle.starts_at = startsAt;
   }

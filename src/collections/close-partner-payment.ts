@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { readDatabaseClock } from '../database-clock.ts';
 import type { Sealer } from '../encryption/sealer.ts';
 import { finishPayment, lockPayment, standingOf } from './finish-partner-payment.ts';
 import { isFinalPayment, type PartnerPaymentStep } from './partner-payment.ts';
@@ -15,6 +16,6 @@ export function closePartnerPayment(
     if (isFinalPayment(payment.status)) return standingOf(tx, payment);
     const type = status === 'FAILED' ? 'payment.failed' : 'payment.expired';
     const data = { failure_code: failureCode };
-    return finishPayment(tx, sealer, payment, { status, type, failureCode, data });
+    return finishPayment(tx, sealer, payment, { status, type, failureCode, data, at: await readDatabaseClock(tx) });
   });
 }

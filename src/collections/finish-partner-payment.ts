@@ -14,6 +14,15 @@ export function lockPayment(tx: EntityManager, id: string): Promise<Payment> {
   return tx.findOneOrFail(PartnerPayment, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
 }
 
+/** How a payment ends, and when (by the database's clock). */
+interface End {
+  status: 'PAID' | 'FAILED' | 'EXPIRED';
+  type: WebhookEvent;
+  failureCode: string | null;
+  data: object;
+  at: Date;
+}
+
 /**
  * Ends a payment in the caller's transaction: its state as given, the event of the change, and the webhook that tells
  * it, frozen as it is now. Answers the step, with the webhook's delivery when the partner has asked for it.
@@ -22,12 +31,11 @@ export async function finishPayment(
   tx: EntityManager,
   sealer: Sealer,
   payment: Payment,
-  end: { status: 'PAID' | 'FAILED' | 'EXPIRED'; type: WebhookEvent; failureCode: string | null; data: object },
+  end: End,
 ): Promise<PartnerPaymentStep> {
-  const now = new Date();
   payment.status = end.status;
   payment.failure_code = end.failureCode;
-  payment.finalized_at = payment.updated_at = now;
+  payment.finalized_at = payment.updated_at = end.at;
   payment.version += 1;
   await tx.flush();
   await recordEvent(tx, {
@@ -45,7 +53,7 @@ export async function finishPayment(
     resourceId: payment.id,
     version: payment.version,
     type: end.type,
-    at: now,
+    at: end.at,
     data: presentPartnerPayment({ payment, channel }),
   });
   return stepOf(payment, deliveryId);

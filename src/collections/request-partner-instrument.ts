@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { readDatabaseClock } from '../database-clock.ts';
 import type { Sealer } from '../encryption/sealer.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import { obtainInstrument } from '../payments/obtain-instrument.ts';
@@ -37,7 +38,7 @@ export async function requestPartnerInstrument(
   if (answer.outcome === 'refused') {
     return closePartnerPayment(em, sealer, { paymentId, status: 'FAILED', failureCode: answer.code });
   }
-  const now = new Date();
+  const now = await readDatabaseClock(em);
   const written = await em.nativeUpdate(
     PartnerPayment,
     { id: paymentId, status: 'PENDING' },

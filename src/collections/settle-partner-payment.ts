@@ -1,16 +1,17 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { WorkflowPort } from '../callbacks/deliver-callback.ts';
+import { readDatabaseClock } from '../database-clock.ts';
 import type { Sealer } from '../encryption/sealer.ts';
 import { systemAccounts } from '../ledger/account.ts';
 import { postJournal } from '../ledger/post-journal.ts';
 import { Partner } from '../partners/partner.entity.ts';
+import { applyReceipt } from '../payments/apply-receipt.ts';
 import { strayOf } from '../payments/confirm-payment.ts';
 import { hasReceipt } from '../payments/find-receipts.ts';
 import type { ConfirmedPayment } from '../payments/payment-contract.ts';
-import { Receipt } from '../payments/receipt.entity.ts';
 import { assert, must } from '../shared/assert.ts';
 import { failpoint } from '../shared/failpoint.ts';
-import { journalKeys, receiptIdFor } from '../shared/ids.ts';
+import { journalKeys } from '../shared/ids.ts';
 import { compareMoney, negateMoney, subtractMoney } from '../shared/money.ts';
 import { finishPayment, lockPayment, standingOf } from './finish-partner-payment.ts';
 import type { PartnerPayment } from './partner-payment.entity.ts';
@@ -37,18 +38,8 @@ export async function settlePartnerPayment(
     if (isFinal || isKnown) return standingOf(tx, payment);
     assert(compareMoney(received.amount, payment.amount) === 0, 'a payment is settled with exactly its gross');
     const partner = await tx.findOneOrFail(Partner, { id: payment.partner_id });
-    const now = new Date();
-    tx.create(Receipt, {
-      id: receiptIdFor(received.providerPaymentId),
-      provider_payment_id: received.providerPaymentId,
-      provider_payment_method_id: received.providerPaymentMethodId,
-      reference: payment.id,
-      amount: received.amount,
-      state: 'applied',
-      partner_payment_id: payment.id,
-      received_at: now,
-    });
-    await tx.flush();
+    const now = await readDatabaseClock(tx);
+    await applyReceipt(tx, { payment: received, partnerPaymentId: payment.id, at: now });
     const journalId = must(
       await postJournal(tx, {
         kind: 'partner-payment.settled',
@@ -66,12 +57,13 @@ export async function settlePartnerPayment(
       'an open payment has no settlement journal',
     );
     payment.available_at = new Date(now.getTime() + partner.settlement_delay_hours * 3_600_000);
-    if (partner.settlement_delay_hours === 0) await release(tx, payment, partner);
+    if (partner.settlement_delay_hours === 0) await release(tx, payment, partner, now);
     const end = {
       status: 'PAID',
       type: 'payment.succeeded',
       failureCode: null,
       data: { journal_id: journalId },
+      at: now,
     } as const;
     return finishPayment(tx, sealer, payment, end);
   });
@@ -85,12 +77,13 @@ export function releasePartnerPayment(em: EntityManager, { paymentId }: { paymen
   return em.transactional(async (tx) => {
     const payment = await lockPayment(tx, paymentId);
     if (payment.status !== 'PAID' || payment.released_at) return;
-    await release(tx, payment, await tx.findOneOrFail(Partner, { id: payment.partner_id }));
+    const partner = await tx.findOneOrFail(Partner, { id: payment.partner_id });
+    await release(tx, payment, partner, await readDatabaseClock(tx));
     await tx.flush();
   });
 }
 
-async function release(tx: EntityManager, payment: PartnerPayment, partner: Partner): Promise<void> {
+async function release(tx: EntityManager, payment: PartnerPayment, partner: Partner, at: Date): Promise<void> {
   const posted = await postJournal(tx, {
     kind: 'partner-payment.released',
     businessKey: journalKeys.partnerPaymentReleased(payment.id),
@@ -100,5 +93,5 @@ async function release(tx: EntityManager, payment: PartnerPayment, partner: Part
     ],
   });
   assert(posted !== null, 'a net that is not released has no journal of it');
-  payment.released_at = payment.updated_at = new Date();
+  payment.released_at = payment.updated_at = at;
 }

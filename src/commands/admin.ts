@@ -3,7 +3,7 @@ import { operator } from '../identity/caller.ts';
 import { createPlatformUser, getUserByEmail, removeSecondFactor, setPassword } from '../identity/operate-users.ts';
 import { setUserStatus } from '../identity/set-user-status.ts';
 import type { User } from '../identity/user.entity.ts';
-import { organizationStatuses } from '../organizations/organization.ts';
+import { organizationLaw } from '../organizations/organization.ts';
 import { updateOrganization } from '../organizations/update-organization.ts';
 import { refuse } from '../shared/errors.ts';
 import { type CommandResult, runSubcommands, type Subcommand } from './run-subcommands.ts';
@@ -75,11 +75,11 @@ const commands: Record<string, Subcommand> = {
   'activate-user': changeStatus('active', 'Activated', 'Let a suspended user back in'),
   'set-organization-status': {
     summary: 'Set the status of an organization',
-    options: { organization: 'Id of the organization', status: organizationStatuses.join(', ') },
+    options: { organization: 'Id of the organization', status: organizationLaw.statuses.join(', ') },
     required: ['organization', 'status'],
     async run({ orm }, { organization: organizationId = '', status: asked }) {
-      const status = organizationStatuses.find((each) => each === asked);
-      if (!status) refuse('REQUEST_INVALID', `status: must be one of ${organizationStatuses.join(', ')}`);
+      const status = organizationLaw.statuses.find((each) => each === asked);
+      if (!status) refuse('REQUEST_INVALID', `status: must be one of ${organizationLaw.statuses.join(', ')}`);
       if (!/^[0-9a-f-]{36}$/i.test(organizationId)) refuse('REQUEST_INVALID', 'organization: must be a UUID');
       const changes = { status };
       const input = { caller: operator, requestId: null, organizationId, changes };

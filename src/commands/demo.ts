@@ -130,8 +130,8 @@ async function journalOf(databaseUrl: string, orderId: string): Promise<string> 
   const orm = await openDatabase({ url: databaseUrl, poolSize: 1 });
   try {
     const rows = await orm.em.fork().execute<{ kind: string; name: string; amount: string }[]>(
-      `select j.kind, a.name, p.amount::text from journals j join postings p on p.journal_id = j.id
-       join accounts a on a.id = p.account_id where j.business_key = ? order by p.id`,
+      `select j.kind, a.name, p.amount::text from journal_keys k join journals j on j.id = k.journal_id
+       join postings p on p.journal_id = j.id join accounts a on a.id = p.account_id where k.business_key = ? order by p.id`,
       [`payment-order/${orderId}/settled`],
     );
     const lines = rows.map(({ name, amount }) => `  ${name.padEnd(24)}${amount.padStart(20)}`);

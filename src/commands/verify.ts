@@ -1,29 +1,41 @@
 import { parseArgs } from 'node:util';
-import { readCommandConfig } from '../config.ts';
+import { readCommandConfig, readReaderUrl } from '../config.ts';
 import { openDatabase } from '../database.ts';
 import { type CheckResult, runChecks } from '../ledger/run-checks.ts';
 import { type Backlog, readBacklog } from '../measure-backlog.ts';
+import { createSealKeys } from '../seals/seal-keys.ts';
+import { type SealDifference, type SealVerdict, verifySeals } from '../seals/verify-seals.ts';
+import { openStorage } from '../storage/storage.ts';
 import { runCommand } from './run-command.ts';
 
 const usage = `Usage: npm run verify [-- --json]
 
 Reads every check_* view of the database and prints what each says. Each is empty when the books are in order.
-Ends with 1 when one is not. Then it prints what waits for people or for another try, by kind: money of the provider
-that has no receipt here, payouts that nobody can tell, rows whose workflow is late. Without DATABASE_URL it reads the stack that runs on DATA_DIR.`;
+Then it reads every seal with its journals and its object in the file store, and names what is not as it was sealed.
+Ends with 1 when something is wrong, with 2 when the objects of the seals could not be compared. Then it prints what
+waits for people or for another try, by kind: money of the provider that has no receipt here, payouts that nobody can
+tell, rows whose workflow is late. It reads the database that READER_DATABASE_URL names, or DATABASE_URL, or without
+both the stack that runs on DATA_DIR.`;
 
 await runCommand(usage, async () => {
   const { values } = parseArgs({ options: { json: { type: 'boolean', default: false }, help: { type: 'boolean' } } });
   if (values.help) return usage;
-  const orm = await openDatabase({ url: readCommandConfig().DATABASE_URL, poolSize: 1 });
+  const config = readCommandConfig();
+  const keys = createSealKeys(config);
+  const storage = openStorage(config);
+  const orm = await openDatabase({ url: readReaderUrl(), poolSize: 1 });
   try {
     const results = await runChecks(orm.em.fork());
+    const seals = await verifySeals(orm.em, { storage, keys });
     const waiting = (await readBacklog(orm.em.fork())).filter(({ rows }) => rows > 0);
-    if (results.some(({ violations }) => violations > 0)) process.exitCode = 1;
+    if (results.some(({ violations }) => violations > 0) || seals.differences > 0) process.exitCode = 1;
+    else if (seals.objectsNotCompared !== null) process.exitCode = 2;
     return values.json
-      ? JSON.stringify({ checks: results, waiting }, null, 2)
-      : `${table(results)}\n\n${list(waiting)}`;
+      ? JSON.stringify({ checks: results, seals, waiting }, null, 2)
+      : `${table(results)}\n\n${describe(seals)}\n\n${list(waiting)}`;
   } finally {
     await orm.close(true);
+    storage.close();
   }
 });
 
@@ -33,6 +45,25 @@ function list(waiting: Backlog[]): string {
     ({ what, rows, oldest }) => `  ${what}: ${rows}, since ${oldest?.toISOString() ?? 'unknown'}`,
   );
   return ['Waits for people or for another try (docs/operations.md, What to watch):', ...lines].join('\n');
+}
+
+function describe(verdict: SealVerdict): string {
+  const { seals, journals, unsealed, last, differences, sample, objectsNotCompared, beingStored, publicKeys } = verdict;
+  const more = differences - sample.length;
+  return [
+    `${seals} seals over ${journals} journals; ${unsealed} wait for the next one.`,
+    ...(last ? [`The last: seal ${last.number} of ${last.sealed_at}, ${last.hash}`] : []),
+    ...publicKeys.map(({ id, publicKey }) => `Public key ${id}:${publicKey}`),
+    ...(beingStored === null ? [] : [`The object of seal ${beingStored} is on its way to the file store.`]),
+    ...(objectsNotCompared === null ? [] : [`The objects of the seals were NOT compared: ${objectsNotCompared}.`]),
+    ...sample.map((difference) => `  ${sentence(difference)}`),
+    ...(more > 0 ? [`  and ${more} more`] : []),
+    differences === 0 ? 'Nothing differs from what was sealed.' : `${differences} differences from what was sealed.`,
+  ].join('\n');
+}
+
+function sentence({ seal, journal, what }: SealDifference): string {
+  return [seal === null ? '' : `seal ${seal}: `, journal === null ? '' : `the journal ${journal} `, what].join('');
 }
 
 function table(results: CheckResult[]): string {

@@ -95,7 +95,7 @@ export function createDocumentsRoom({ stallTimeoutMs = budgets.upload.stalled } 
     {
       summary: 'Register an object that is in storage',
       description:
-        'The object was uploaded by the caller or by a user of its organization (others 400, a missing one 404); one object may carry several documents. The new one is private. A file that a document carries which the caller does not see is another’s.',
+        'The object was uploaded by the caller or by a user of its organization (others 400, a missing one 404); one object may carry several documents. The new one is private. A file that a document carries which the caller does not see is another’s. Beyond the bytes that are kept for a user: 400.',
       access: allow('create-document', { scope: "objects of the caller or of the caller's organization" }),
       body: z.strictObject({
         url: text(255),
@@ -110,7 +110,8 @@ export function createDocumentsRoom({ stallTimeoutMs = budgets.upload.stalled } 
     async ({ em, deps, caller, body, requestId }) => {
       const { url, document_type: documentType, product_type: productType = null, product_id: productId = null } = body;
       const { category_id: categoryId = null } = body;
-      const input = { caller, requestId, url, documentType, productType, productId, categoryId };
+      const { STORED_BYTES_PER_USER: maximumStoredBytes } = deps.config;
+      const input = { caller, requestId, url, documentType, productType, productId, categoryId, maximumStoredBytes };
       const document = await registerDocument(em, deps, input);
       return created({ message: 'Document created', document: await presentDocument(document, deps) });
     },
@@ -215,7 +216,9 @@ export function createDocumentsRoom({ stallTimeoutMs = budgets.upload.stalled } 
       answers: { 200: One },
     },
     async ({ em, deps, caller, params: { id }, body, requestId }) => {
-      const document = await updateDocument(em, deps, { caller, requestId, documentId: id, changes: body });
+      const { STORED_BYTES_PER_USER: maximumStoredBytes } = deps.config;
+      const input = { caller, requestId, documentId: id, changes: body, maximumStoredBytes };
+      const document = await updateDocument(em, deps, input);
       return { message: 'Document updated', document: await presentDocument(document, deps) };
     },
   );

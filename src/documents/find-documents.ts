@@ -6,10 +6,19 @@ import { refuse } from '../shared/errors.ts';
 import { Document } from './document.entity.ts';
 import { type DocumentType, mayChangeDocument, type ProductType } from './document.ts';
 
-/** No scan of an identity document: none that an official document refers to. */
-const isNoScan = (): FilterQuery<Document> => {
+/**
+ * No scan of another's identity document: none that an official document refers to, and none that carries the same file.
+ * For somebody who is not known, `userId` is null, every scan is another's.
+ */
+const isNoScan = (userId: string | null): FilterQuery<Document> => {
   const condition = raw(
-    (alias) => `not exists (select from official_documents official where official.document_id = ${alias}.id)`,
+    // With an offset the database looks for each document by the index, and does not read all official documents first.
+    (alias) => `not exists (select from official_documents official
+        where official.document_id = ${alias}.id and official.user_id is distinct from ?::uuid offset 0)
+      and not exists (select from documents scan join official_documents official on official.document_id = scan.id
+        where scan.url_hash = ${alias}.url_hash and scan.deleted_at is null
+          and official.user_id is distinct from ?::uuid offset 0)`,
+    [userId, userId],
   );
   return { [condition]: [] } as FilterQuery<Document>;
 };
@@ -24,7 +33,7 @@ export function visibleTo({ userType, userId, organizationId }: Caller): FilterQ
   const ofOrganization: FilterQuery<Document>[] = organizationId === null ? [] : [{ organization_id: organizationId }];
   const always: FilterQuery<Document>[] = [{ created_by: userId }];
   if (userType === 'organization') always.push(...ofOrganization);
-  const unlessScan = { $and: [{ $or: [{ visibility: 'public' }, ...ofOrganization] }, isNoScan()] };
+  const unlessScan = { $and: [{ $or: [{ visibility: 'public' }, ...ofOrganization] }, isNoScan(userId)] };
   return { deleted_at: null, $or: [...always, unlessScan] } as FilterQuery<Document>;
 }
 
@@ -65,6 +74,6 @@ export async function getOwnDocument(tx: EntityManager, caller: Caller, id: stri
 
 /** A public document that is not deleted and no scan of an identity document, or NOT_FOUND. */
 export async function getPublicDocument(em: EntityManager, id: string): Promise<Document> {
-  const where = { $and: [{ id, deleted_at: null, visibility: 'public' }, isNoScan()] } as FilterQuery<Document>;
+  const where = { $and: [{ id, deleted_at: null, visibility: 'public' }, isNoScan(null)] } as FilterQuery<Document>;
   return (await em.findOne(Document, where)) ?? missing();
 }

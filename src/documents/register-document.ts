@@ -9,6 +9,7 @@ import { type DocumentType, type ProductType, placeOfUrl } from './document.ts';
 import { sealFileName } from './file-name.ts';
 import { requireCategory } from './keep-category.ts';
 import { requireProduct } from './product-owners.ts';
+import { guardStoredBytes } from './stored-bytes.ts';
 import { getOwnObject, hashOfUrl, lockOwnObject } from './stored-url.ts';
 
 export interface RegisterDocumentInput {
@@ -20,13 +21,18 @@ export interface RegisterDocumentInput {
   productType: ProductType | null;
   productId: string | null;
   categoryId: string | null;
+  /** What the documents of a user may carry together. */
+  maximumStoredBytes: number;
 }
 
-/** Makes a private document of an object that is in storage already; one object may carry several. */
+/**
+ * Makes a private document of an object that is in storage already; one object may carry several. Refuses as
+ * `getOwnObject` and `lockOwnObject` do, a product that is not the caller's, and more bytes than are kept for a user (400).
+ */
 export async function registerDocument(
   em: EntityManager,
   { storage, sealer }: { storage: Storage; sealer: Sealer },
-  { caller, requestId, url, documentType, productType, productId, categoryId }: RegisterDocumentInput,
+  { caller, requestId, url, documentType, productType, productId, categoryId, ...input }: RegisterDocumentInput,
 ): Promise<Document> {
   await requireProduct(em, caller, { productType, productId });
   await requireCategory(em, categoryId);
@@ -35,10 +41,18 @@ export async function registerDocument(
   const urlSealed = await sealer.seal(placeOfUrl(id), url);
   return em.transactional(async (tx) => {
     const object = await lockOwnObject(tx, { storage, sealer }, caller, url);
+    const urlHash = hashOfUrl(url);
+    await guardStoredBytes(tx, {
+      userId: caller.userId,
+      sizeBytes: object.sizeBytes,
+      maximumBytes: input.maximumStoredBytes,
+      field: 'url',
+      urlHash,
+    });
     const document = tx.create(Document, {
       id,
       url_sealed: urlSealed,
-      url_hash: hashOfUrl(url),
+      url_hash: urlHash,
       document_type: documentType,
       product_type: productType,
       product_id: productId,

@@ -84,6 +84,7 @@ const additionOf = ({
   userId: caller.userId,
   sizeBytes: object.sizeBytes,
   maximumBytes: maximumStoredBytes,
+  field: 'file' as const,
 });
 
 /** Makes a document of the upload, or null when the upload is no more. */

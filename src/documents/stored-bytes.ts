@@ -2,33 +2,42 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { must } from '../shared/assert.ts';
 import { refuse } from '../shared/errors.ts';
 
-/** What a file may add to what its user has stored, both in bytes. */
+/** What an object may add to what its user has stored, both in bytes. */
 interface Addition {
   userId: string;
   sizeBytes: number;
   maximumBytes: number;
+  /** What the request calls the object. */
+  field: 'file' | 'url';
+  /** By what documents are found that carry the object; absent for one that is new. */
+  urlHash?: string;
+  /** The document that is to carry it, in place of what it carries. */
+  documentId?: string;
 }
 
-/** Refuses (400) a file that makes what the documents of its user carry more than the limit; an object counts once. */
+/**
+ * Refuses (400) an object that makes what the documents of its user carry more than the limit. An object counts once,
+ * for each user with a document of it, whoever uploaded it.
+ */
 export async function refuseBeyondStoredBytes(
   em: EntityManager,
-  { userId, sizeBytes, maximumBytes }: Addition,
+  { userId, sizeBytes, maximumBytes, field, urlHash = '', documentId }: Addition,
 ): Promise<void> {
-  const [row] = await em.execute<{ stored: string }[]>(
-    `select coalesce(sum(size_bytes), 0) as stored from (
-       select distinct on (coalesce(url_hash, id::text)) size_bytes from documents
-       where created_by = ? and deleted_at is null) objects`,
-    [userId],
+  const [row] = await em.execute<{ stored: string; is_carried: boolean }[]>(
+    `select coalesce(sum(size_bytes), 0) as stored, coalesce(bool_or(url_hash = ?), false) as is_carried from (
+       select distinct on (coalesce(url_hash, id::text)) url_hash, size_bytes from documents
+       where created_by = ? and deleted_at is null and id is distinct from ?::uuid) objects`,
+    [urlHash, userId, documentId ?? null],
   );
-  const stored = Number(must(row, 'a sum has a row').stored);
-  if (stored + sizeBytes <= maximumBytes) return;
+  const { stored, is_carried } = must(row, 'a sum has a row');
+  if (is_carried || Number(stored) + sizeBytes <= maximumBytes) return;
   refuse(
     'REQUEST_INVALID',
-    `file: your files have ${stored} bytes already; at most ${maximumBytes} are kept for a user`,
+    `${field}: your files have ${stored} bytes already; at most ${maximumBytes} are kept for a user`,
   );
 }
 
-/** As `refuseBeyondStoredBytes`, with every other upload of the user waiting until the transaction ends. */
+/** As `refuseBeyondStoredBytes`, with every other addition of the user waiting until the transaction ends. */
 export async function guardStoredBytes(tx: EntityManager, addition: Addition): Promise<void> {
   await tx.execute("select pg_advisory_xact_lock(hashtextextended('stored-bytes/' || ?, 0))", [addition.userId]);
   await refuseBeyondStoredBytes(tx, addition);

@@ -11,6 +11,7 @@ import { sealFileName } from './file-name.ts';
 import { getOwnDocument } from './find-documents.ts';
 import { requireCategory } from './keep-category.ts';
 import { requireProduct } from './product-owners.ts';
+import { guardStoredBytes } from './stored-bytes.ts';
 import { getOwnObject, hashOfUrl, lockOwnObject, openUrl } from './stored-url.ts';
 
 export interface UpdateDocumentInput {
@@ -25,6 +26,8 @@ export interface UpdateDocumentInput {
     /** Null clears it. */
     category_id?: string | null | undefined;
   };
+  /** What the documents of a user may carry together. */
+  maximumStoredBytes: number;
 }
 
 /**
@@ -34,7 +37,7 @@ export interface UpdateDocumentInput {
 export async function updateDocument(
   em: EntityManager,
   { storage, sealer }: { storage: Storage; sealer: Sealer },
-  { caller, requestId, documentId, changes: { url, ...rest } }: UpdateDocumentInput,
+  { caller, requestId, documentId, changes: { url, ...rest }, maximumStoredBytes }: UpdateDocumentInput,
 ): Promise<Document> {
   if (url !== undefined) await getOwnObject(storage, caller, url);
   let givenUp: GivenUp | undefined;
@@ -52,6 +55,14 @@ export async function updateDocument(
     if (url !== undefined && url !== carried) {
       const { fileName, contentType, sizeBytes, sha256 } = await lockOwnObject(tx, { storage, sealer }, caller, url);
       const sealed = { url_sealed: await sealer.seal(placeOfUrl(documentId), url), url_hash: hashOfUrl(url) };
+      await guardStoredBytes(tx, {
+        userId: document.created_by,
+        sizeBytes,
+        maximumBytes: maximumStoredBytes,
+        field: 'url',
+        urlHash: sealed.url_hash,
+        documentId,
+      });
       const file_name_sealed = await sealFileName(sealer, documentId, fileName);
       tx.assign(document, { ...sealed, file_name_sealed, content_type: contentType, size_bytes: sizeBytes, sha256 });
       givenUp = await giveUpObject(tx, sealer, carried);

@@ -67,6 +67,11 @@ async function moveToCause(
   { batchId, attemptId, causeId, requestedBy, requestId }: AllocationRequest,
   { ids, cause, total }: { ids: string[]; cause: ReceivingCause; total: Money },
 ): Promise<Allocated> {
+  // Before their journal, which they prove.
+  await tx.execute(
+    `update donations set cause_id = ?, allocation_batch_id = ?, updated_at = now() where id = any(?::uuid[])`,
+    [causeId, batchId, `{${ids.join(',')}}`],
+  );
   const journalId = must(
     await postJournal(tx, {
       kind: 'donation-allocation',
@@ -98,10 +103,6 @@ async function moveToCause(
     `insert into donation_allocations (id, attempt_id, cause_id, donation_count, total_amount, journal_id, created_by)
      values (?, ?, ?, ?, ?, ?, ?)`,
     [batchId, attemptId, causeId, ids.length, total, journalId, requestedBy],
-  );
-  await tx.execute(
-    `update donations set cause_id = ?, allocation_batch_id = ?, updated_at = now() where id = any(?::uuid[])`,
-    [causeId, batchId, `{${ids.join(',')}}`],
   );
   await recordEvent(tx, {
     event: 'RESOURCE_UPDATED',

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { readDatabaseClock } from '../database-clock.ts';
 import { recordEvent } from '../events/record-event.ts';
 import { type DomainError, isDomainError } from '../shared/errors.ts';
 import { failpoint } from '../shared/failpoint.ts';
@@ -16,7 +17,8 @@ export interface PeriodAttempt {
 }
 
 /** An attempt is made when it is made, which may be days after it was asked for; a test's clock runs ahead of ours. */
-const madeAt = (at: string | undefined): Date => new Date(Math.max(Date.now(), at === undefined ? 0 : Date.parse(at)));
+const madeAt = (now: Date, at: string | undefined): Date =>
+  new Date(Math.max(now.getTime(), at === undefined ? 0 : Date.parse(at)));
 
 /**
  * One attempt at one period, once: the payment with its record, or the record of its refusal; the third refusal of a
@@ -35,7 +37,8 @@ export async function paySubscriptionPeriod(
     const refusal = await attemptPayment(tx, subscription, period);
     const due = dueAt(subscription.started_at, subscription.interval, period);
     await keepAttempt(tx, subscription, { period, attempt, refusal: refusal?.code ?? null, due });
-    subscription.attempted_at = madeAt(at);
+    const now = await readDatabaseClock(tx);
+    subscription.attempted_at = madeAt(now, at);
     await failpoint('pay-subscription-period.paid');
     if (refusal === null) {
       subscription.periods_paid += 1;
@@ -44,11 +47,11 @@ export async function paySubscriptionPeriod(
       subscription.refusals += 1;
       if (subscription.refusals >= attemptsPerPeriod) {
         subscription.status = 'failed';
-        subscription.ended_at = new Date();
+        subscription.ended_at = now;
       }
       await recordRefusal(tx, subscription, { period, attempt, refusal });
     }
-    subscription.updated_at = new Date();
+    subscription.updated_at = now;
     await tx.flush();
     return standingOf(subscription);
   });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { amount, timestamp, uuid } from '../http/fields.ts';
 import { formatMoney } from '../shared/money.ts';
 import type { Donation } from './donation.entity.ts';
-import { donationStatuses, donationTypes } from './donation.ts';
+import { donationLaw, donationTypes } from './donation.ts';
 
 /** A donation as every answer shows one. */
 export const DonationAnswer = z
@@ -11,7 +11,7 @@ export const DonationAnswer = z
     user_id: uuid(),
     type: z.enum(donationTypes),
     amount: amount(),
-    status: z.enum(donationStatuses),
+    status: z.enum(donationLaw.statuses),
     cause_id: uuid().nullable().meta({ description: 'Null while open and unallocated.' }),
     allocation_batch_id: uuid().nullable(),
     transaction_id: uuid().nullable().meta({ description: 'The ledger transaction that paid it; null until then.' }),

@@ -1,9 +1,12 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { readDatabaseClock } from '../database-clock.ts';
 import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
 import { refuse } from '../shared/errors.ts';
+import { canMove } from '../shared/status-law.ts';
 import { lockSubscription } from './open-subscription.ts';
 import type { Subscription } from './subscription.entity.ts';
+import { subscriptionLaw } from './subscription.ts';
 
 /**
  * Stops a subscription, for its donor: no further period is paid. One that has ended stays as it is. Refuses with
@@ -16,9 +19,9 @@ export function stopSubscription(
   return em.transactional(async (tx) => {
     const subscription = await lockSubscription(tx, subscriptionId);
     if (subscription.user_id !== caller.userId) refuse('FORBIDDEN', 'id: the subscription is not yours');
-    if (subscription.status !== 'active') return subscription;
+    if (!canMove(subscriptionLaw, subscription.status, 'stopped')) return subscription;
     subscription.status = 'stopped';
-    subscription.ended_at = subscription.updated_at = new Date();
+    subscription.ended_at = subscription.updated_at = await readDatabaseClock(tx);
     await recordEvent(tx, {
       event: 'RESOURCE_DELETED',
       impact: 'HIGH',

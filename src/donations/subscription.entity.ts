@@ -18,8 +18,8 @@ const SubscriptionSchema = defineEntity({
     /** When the last attempt was made, paid or refused. */
     attempted_at: p.datetime().nullable(),
     ended_at: p.datetime().nullable(),
-    created_at: p.datetime().onCreate(() => new Date()),
-    updated_at: p.datetime().onCreate(() => new Date()),
+    created_at: p.datetime().defaultRaw('now()'),
+    updated_at: p.datetime().defaultRaw('now()'),
   },
 });
 

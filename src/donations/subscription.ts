@@ -1,22 +1,31 @@
 import type { OpeningStamp } from '../openings/opening.ts';
 import { westernIndonesiaOffsetMs } from '../shared/clock.ts';
 import type { Money } from '../shared/money.ts';
+import { type StatusOf, statusLaw } from '../shared/status-law.ts';
 
 /** Facts about subscriptions (decisions 5). Pure: workflows use them too. */
 export const subscriptionIntervals = ['weekly', 'monthly'] as const;
 export type SubscriptionInterval = (typeof subscriptionIntervals)[number];
 
 /** Where a subscription may go: it ends stopped by its donor, or failed. */
-export const subscriptionTransitions = {
-  active: ['stopped', 'failed'],
-  stopped: [],
-  failed: [],
-} as const satisfies Record<string, readonly string[]>;
-export type SubscriptionStatus = keyof typeof subscriptionTransitions;
-export const subscriptionStatuses = Object.keys(subscriptionTransitions) as [
-  SubscriptionStatus,
-  ...SubscriptionStatus[],
-];
+export const subscriptionLaw = statusLaw({
+  initial: ['active'],
+  transitions: {
+    active: ['stopped', 'failed'],
+    stopped: [],
+    failed: [],
+  },
+});
+export type SubscriptionStatus = StatusOf<typeof subscriptionLaw>;
+
+/** What came of an attempt at a period; it is written with the attempt. */
+export const subscriptionAttemptLaw = statusLaw({
+  initial: ['paid', 'refused'],
+  transitions: {
+    paid: [],
+    refused: [],
+  },
+});
 
 /** A period is tried when it is due and a day after each refusal; the third refusal ends the subscription. */
 export const attemptsPerPeriod = 3;

@@ -12,7 +12,7 @@ import { createSubscription } from './create-subscription.ts';
 import { findSubscriptions, getSubscription } from './find-subscriptions.ts';
 import { stopSubscription } from './stop-subscription.ts';
 import type { Subscription } from './subscription.entity.ts';
-import { attemptAt, dueAt, subscriptionIntervals, subscriptionStatuses } from './subscription.ts';
+import { attemptAt, dueAt, subscriptionIntervals, subscriptionLaw } from './subscription.ts';
 
 /** How long a request waits for the first payment. */
 const firstPaymentWaitMs = budgets.requests.firstSubscriptionPayment;
@@ -25,7 +25,7 @@ const SubscriptionAnswer = z
     amount: amount(),
     source_account_id: uuid(),
     interval: z.enum(subscriptionIntervals),
-    status: z.enum(subscriptionStatuses),
+    status: z.enum(subscriptionLaw.statuses),
     started_at: timestamp().meta({ description: 'Of the first payment; every period counts from it.' }),
     periods_paid: z.int(),
     next_payment_at: timestamp().nullable(),

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { forgetRows } from '../forget-rows.ts';
 import type { PageRequest } from '../list-page.ts';
 import { type EventImpact, readEventsKeptDays } from './event.ts';
 
@@ -60,11 +61,6 @@ export async function listEvents(
 }
 
 /** Forgets events of reads that are older than they are kept, up to `limit` of them; returns how many. */
-export async function sweepReadEvents(em: EntityManager, limit = 10_000): Promise<number> {
-  const rows = await em.execute<unknown[]>(
-    `delete from events where id in (select id from events
-       where created_at < now() - interval '${readEventsKeptDays} days' and impact = 'LOW'
-         and event not in ('USER_LOGGED_IN', 'USER_LOGGED_OUT') limit ${limit}) returning id`,
-  );
-  return rows.length;
+export function sweepReadEvents(em: EntityManager, limit = 10_000): Promise<number> {
+  return forgetRows(em, 'read_events', `${readEventsKeptDays} days`, limit);
 }

@@ -5,7 +5,8 @@ import { DomainError, errorCodeOf, refuse } from '../shared/errors.ts';
 
 /** A JSON body may have this many bytes. */
 export const jsonBodyLimitBytes = 1024 * 1024;
-const bodyTimeoutMs = 30_000;
+/** A body has so long to arrive. */
+export const bodyTimeoutMs = 30_000;
 
 /** Bytes as text, without the byte order mark that some editors and clients begin with. */
 const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -43,10 +44,16 @@ async function receive(request: IncomingMessage, limitBytes: number): Promise<Bu
   if (Number(request.headers['content-length'] ?? 0) > limitBytes) tooLarge();
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > limitBytes) tooLarge();
-    chunks.push(chunk);
+  try {
+    for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      if (size > limitBytes) tooLarge();
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    // Who went away hears nothing of it; without this it would pass for a service of ours that is away.
+    if (request.errored) refuse('REQUEST_INVALID', 'The body ended early', { cause: error });
+    throw error;
   }
   return Buffer.concat(chunks);
 }

@@ -12,13 +12,16 @@ export const uuid = () => z.guid('must be a UUID').toLowerCase().meta({ format: 
 /** A UUID of version 4. */
 export const uuidV4 = () => z.uuid({ version: 'v4', error: 'must be a UUID v4' }).toLowerCase();
 
-/** A text of `minimum` (1) to `maximum` characters without control characters, white space at its ends removed. */
+/**
+ * A text of `minimum` (1) to `maximum` characters without control characters, white space at its ends removed. The
+ * maximum is of what was sent, as the document can say no other.
+ */
 export const text = (maximum: number, minimum = 1) =>
   z
     .string()
+    .max(maximum, `must have at most ${maximum} characters`)
     .trim()
     .min(minimum, minimum === 1 ? 'must not be empty' : `must have at least ${minimum} characters`)
-    .max(maximum, `must have at most ${maximum} characters`)
     .refine(isPlainText, 'must not contain control characters');
 
 /** A text that is kept as sent, white space and all. */
@@ -35,9 +38,9 @@ export const optionalText = (maximum: number) => text(maximum, 0).optional();
 export const email = () =>
   z
     .string()
+    .max(254, 'must have at most 254 characters')
     .trim()
     .check(z.email('must be an e-mail address'))
-    .max(254, 'must have at most 254 characters')
     .refine((value) => value.lastIndexOf('@') <= 64, 'must have at most 64 characters before the @');
 
 /** A new password: at least 12 characters. */

@@ -148,11 +148,14 @@ function operationOf(route: Route): ZodOpenApiOperationObject {
       ...(route.query instanceof z.ZodObject ? { query: route.query } : {}),
       ...(header ? { header } : {}),
     },
-    ...(content ? { requestBody: { content, required: !route.body?.safeParse({}).success } } : {}),
+    ...(content ? { requestBody: { content, required: needsBody(route) } } : {}),
     responses,
     'x-access': route.access,
   };
 }
+
+const needsBody = ({ body, upload }: Route): boolean =>
+  upload ? upload.optional !== true : !body?.safeParse({}).success;
 
 function describeRefusal({ path, idempotent }: Route, status: number): string {
   const said = reasons[status] ?? 'Refused.';

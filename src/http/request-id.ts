@@ -3,10 +3,13 @@ import { newId } from '../shared/ids.ts';
 
 const printable = /^[\x20-\x7e]{1,64}$/;
 
-/** Takes over `x-request-id` (up to 64 printable characters) or makes one; it stands in every answer's header. */
+/** The id of a request that sent this `x-request-id`: it (up to 64 printable characters), or a new one. */
+export const requestIdFrom = (sent: string | string[] | undefined): string =>
+  typeof sent === 'string' && printable.test(sent) ? sent : newId();
+
+/** Takes over `x-request-id` or makes one; it stands in every answer's header. */
 export async function requestIds(ctx: Context, next: Next): Promise<void> {
-  const sent = ctx.get('x-request-id');
-  const requestId = printable.test(sent) ? sent : newId();
+  const requestId = requestIdFrom(ctx.get('x-request-id'));
   ctx.state.requestId = requestId;
   ctx.set('x-request-id', requestId);
   await next();

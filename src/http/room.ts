@@ -52,8 +52,8 @@ export interface RouteDeclaration<A extends Access, B extends z.ZodType, Q exten
   refusals?: readonly number[];
   /** Takes the header `Idempotency-Key`. */
   idempotent?: boolean;
-  /** A body that the handler reads by itself, for the document only. */
-  upload?: { contentType: string; schema: z.ZodType };
+  /** A body that the handler reads by itself, for the document only; an optional one may be missing. */
+  upload?: { contentType: string; schema: z.ZodType; optional?: boolean };
 }
 
 export type Handler = (visit: Visit) => Promise<object | Answer>;

@@ -7,8 +7,16 @@ export function allowedOrigins(config: {
   PUBLIC_URL: string;
   ALLOWED_ORIGINS: readonly string[];
 }): ReadonlySet<string> {
-  const named = config.ALLOWED_ORIGINS.map((origin) => (URL.canParse(origin) ? new URL(origin).origin : origin));
-  return new Set([new URL(config.PUBLIC_URL).origin, ...named]);
+  return new Set([config.PUBLIC_URL, ...config.ALLOWED_ORIGINS].map(originOf));
+}
+
+/**
+ * The origin as browsers send it. Of a scheme that only apps use, URL says `null`, which any sandboxed page sends: it
+ * stays as it is written.
+ */
+function originOf(text: string): string {
+  const origin = URL.canParse(text) ? new URL(text).origin : text;
+  return origin === 'null' ? text : origin;
 }
 
 /** Security headers and CORS for the allowed origins; the policy lets /docs run from our own files only. */

@@ -1,14 +1,11 @@
 import type { z } from 'zod';
-import { refuse } from '../shared/errors.ts';
+import { mostComplaints, refuse } from '../shared/errors.ts';
 
 /** One complaint about one field, in the words of the error envelopes. */
 export interface FieldComplaint {
   field: string;
   message: string;
 }
-
-/** Nobody reads more; a body of nothing but unknown fields would make as many. */
-const mostComplaints = 20;
 
 function complaintsOf(issue: z.core.$ZodIssue, value: unknown): FieldComplaint[] {
   const path = issue.path.map(String);

@@ -1,3 +1,4 @@
+import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordEvent } from '../events/record-event.ts';
 import { sha256 } from '../shared/digest.ts';
@@ -16,17 +17,15 @@ export interface AcceptInvitationInput {
 /** Accepts an invitation once: the user becomes active with this password; an individual gets one IDR account. */
 export async function acceptInvitation(em: EntityManager, input: AcceptInvitationInput): Promise<User> {
   const tokenHash = sha256(input.token);
-  const findWaiting = `select i.id, i.user_id, u.email from invitations i join users u on u.id = i.user_id
-    where i.token_hash = ? and i.accepted_at is null and i.expires_at > now() and u.status = 'invited'`;
-  const [known] = await em.execute<{ email: string }[]>(findWaiting, [tokenHash]);
-  if (!known) refuseInvitation();
+  const known = (await findWaiting(em, tokenHash)) ?? refuseInvitation();
   refuseGuessable(input.password, known.email);
   const passwordHash = await hashPassword(input.password);
   return em.transactional(async (tx) => {
-    const [invitation] = await tx.execute<{ id: string; user_id: string }[]>(`${findWaiting} for update`, [tokenHash]);
-    if (!invitation) refuseInvitation();
+    // The user before the invitation, as who takes it back or invites anew: then what they left is read.
+    const user = await tx.findOne(User, known.user_id, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
+    const invitation = await findWaiting(tx, tokenHash);
+    if (!user || !invitation) refuseInvitation();
     await tx.execute('update invitations set accepted_at = now() where id = ?', [invitation.id]);
-    const user = await tx.findOneOrFail(User, invitation.user_id);
     tx.assign(user, { password_hash: passwordHash, status: 'active', updated_at: new Date() });
     await tx.flush();
     const { requestId } = input;
@@ -43,6 +42,16 @@ export async function acceptInvitation(em: EntityManager, input: AcceptInvitatio
     }
     return user;
   });
+}
+
+/** The invitation behind a token that can be accepted now, or null. */
+async function findWaiting(em: EntityManager, tokenHash: string) {
+  const [found] = await em.execute<{ id: string; user_id: string; email: string }[]>(
+    `select i.id, i.user_id, u.email from invitations i join users u on u.id = i.user_id
+     where i.token_hash = ? and i.accepted_at is null and i.expires_at > now() and u.status = 'invited'`,
+    [tokenHash],
+  );
+  return found ?? null;
 }
 
 function refuseInvitation(): never {

@@ -51,7 +51,6 @@ export async function confirmTotp(
   { caller, code, address, requestId }: { caller: Caller; code: string; address: string; requestId: string },
 ): Promise<string[]> {
   return guardGuesses(em, { userId: caller.userId, address }, async (tx) => {
-    await lockUserRow(tx, caller.userId);
     const factor = await findSecondFactor(tx, caller.userId);
     if (factor === null) refuse('REQUEST_INVALID', 'No second factor has been begun');
     if (factor.confirmed_at) refuseConfirmed();

@@ -41,7 +41,7 @@ export async function changePassword(em: EntityManager, input: ChangePasswordInp
     if (user.password_hash !== passwordHash) refuse('REQUEST_INVALID', 'current_password: is wrong');
     if (user.status !== 'active') refuse('UNAUTHENTICATED', 'The token is not valid');
     tx.assign(user, { password_hash: newHash, updated_at: new Date() });
-    endTokens(user);
+    await endTokens(tx, user);
     await tx.flush();
     await recordEvent(tx, {
       event: 'RESOURCE_UPDATED',

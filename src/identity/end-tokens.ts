@@ -1,11 +1,13 @@
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { readDatabaseClock } from '../database-clock.ts';
 import { User } from './user.entity.ts';
 
 /** Ends every token of the user for good, in the caller's transaction, which holds the user's row. */
-export function endTokens(user: User): void {
+export async function endTokens(tx: EntityManager, user: User): Promise<void> {
   user.token_generation += 1;
-  user.tokens_ended_at = new Date();
+  // Those of another issuer end by when they were issued, which the clock of no process of ours may decide.
+  user.tokens_ended_at = await readDatabaseClock(tx);
 }
 
 /** The user under a lock of this transaction, read as it is now. */

@@ -4,6 +4,7 @@ import { getDefaultRole, lockRole } from '../access/find-role.ts';
 import { defaultRoleNames, requireFittingRole, requireGrantable, requireVisibleRole } from '../access/role.ts';
 import { requireTakeable } from '../access/role-holders.ts';
 import { findPermissionNames } from '../access/role-permissions.ts';
+import { readDatabaseClock } from '../database-clock.ts';
 import { recordEvent } from '../events/record-event.ts';
 import { Organization } from '../organizations/organization.entity.ts';
 import { changesTo } from '../shared/changes.ts';
@@ -97,7 +98,7 @@ export async function inviteUser(em: EntityManager, input: InviteUserInput): Pro
     if (waiting) await changeInvited(tx, waiting, { name, role_id: roleId }, { actorId: caller.userId, requestId });
     await tx.execute('delete from invitations where user_id = ? and accepted_at is null', [user.id]);
     const id = newId();
-    const expiresAt = new Date(Date.now() + invitationDays * 24 * 60 * 60 * 1000);
+    const expiresAt = new Date((await readDatabaseClock(tx)).getTime() + invitationDays * 24 * 60 * 60 * 1000);
     await tx.execute(
       `insert into invitations (id, user_id, token_hash, expires_at, created_by, by_super_admin)
        values (?, ?, ?, ?, ?, ?)`,

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { forgetRows } from '../forget-rows.ts';
 import { refuse } from '../shared/errors.ts';
 import { countedAddress } from './login-failures.ts';
 
@@ -32,8 +33,5 @@ export async function countSignUp(tx: EntityManager, origin: SignUpOrigin): Prom
   await tx.execute("select pg_advisory_xact_lock(hashtextextended('sign-ups/' || ?, 0))", [address]);
   await refuseManySignUps(tx, origin);
   await tx.execute('insert into sign_ups (address) values (?)', [address]);
-  await tx.execute(
-    `delete from sign_ups where id in (select id from sign_ups
-     where made_at < clock_timestamp() - interval '1 hour' order by made_at limit 100 for update skip locked)`,
-  );
+  await forgetRows(tx, 'sign_ups', '1 hour', 100);
 }

@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../encryption/sealer.ts';
 import { recordEvent } from '../events/record-event.ts';
 import { refuse } from '../shared/errors.ts';
+import { lockUserRow } from './end-tokens.ts';
 import {
   type LoginAttempt,
   loginAttempt,
@@ -62,13 +63,19 @@ export async function logIn(em: EntityManager, sealer: Sealer, input: LogInInput
   const factor = begun?.confirmed_at ? begun : null;
   if (factor && totpCode === undefined) refuse('UNAUTHENTICATED', 'totp_code: is required');
   const user = await em.transactional(async (tx) => {
-    if (factor && !(await spendCode(tx, sealer, factor, totpCode ?? ''))) return null;
+    if (factor) {
+      // One code after another: each of many guesses at once knows of the failures before it.
+      await lockUserRow(tx, found.id);
+      await refuseThrottled(tx, attempt);
+      const current = await findSecondFactor(tx, found.id);
+      if (!current || !(await spendCode(tx, sealer, current, totpCode ?? ''))) {
+        await recordFailure(tx, { attempt, userId: found.id, reason: 'totp_code', requestId });
+        return null;
+      }
+    }
     return enter(tx, { attempt, userId: found.id, factor, requestId });
   });
-  if (user === null) {
-    await recordFailure(em, { attempt, userId: found.id, reason: 'totp_code', requestId });
-    refuse('UNAUTHENTICATED', 'totp_code: is wrong or was used already');
-  }
+  if (user === null) refuse('UNAUTHENTICATED', 'totp_code: is wrong or was used already');
   return { user, generation: found.token_generation, secondFactor: factor !== null };
 }
 

@@ -22,7 +22,7 @@ export async function logOut(
 /** Ends every token of the user. */
 export async function logOutEverywhere(em: EntityManager, input: LogOutInput): Promise<void> {
   await em.transactional(async (tx) => {
-    endTokens(await lockUserRow(tx, input.userId));
+    await endTokens(tx, await lockUserRow(tx, input.userId));
     await tx.flush();
     await recordLogOut(tx, input, true);
   });

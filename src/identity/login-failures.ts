@@ -1,8 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import ipaddr from 'ipaddr.js';
+import { forgetRows } from '../forget-rows.ts';
 import { sha256 } from '../shared/digest.ts';
 import { refuse } from '../shared/errors.ts';
-import { User } from './user.entity.ts';
+import { lockUserRow } from './end-tokens.ts';
 
 /** Failed logins that are tolerated within the window (decisions 1). */
 const failuresPerAccountAndAddress = 10;
@@ -52,10 +53,7 @@ export async function refuseThrottled(em: EntityManager, { account, address }: L
 /** Counts a failed login, and forgets what no window reaches any more. */
 export async function recordLoginFailure(em: EntityManager, { account, address }: LoginAttempt): Promise<void> {
   await em.execute('insert into login_failures (address, account_hash) values (?, ?)', [address, account]);
-  await em.execute(
-    `delete from login_failures where id in (select id from login_failures
-     where failed_at < clock_timestamp() - interval '${windowMinutes} minutes' order by failed_at limit 100 for update skip locked)`,
-  );
+  await forgetRows(em, 'login_failures', `${windowMinutes} minutes`, 100);
 }
 
 /** Remembers that the account logged in well from this address, and forgets what is older than that counts. */
@@ -65,25 +63,25 @@ export async function rememberLogin(tx: EntityManager, { account, address }: Log
      on conflict (account_hash, address) do update set logged_in_at = excluded.logged_in_at`,
     [account, address],
   );
-  await tx.execute(
-    `delete from known_logins where (account_hash, address) in (select account_hash, address from known_logins
-     where logged_in_at < clock_timestamp() - interval '${knownDays} days' limit 100 for update skip locked)`,
-  );
+  await forgetRows(tx, 'known_logins', `${knownDays} days`, 100);
 }
 
 /**
  * Runs `guess` in a transaction for somebody who is logged in and proves it again by a code: null means that the code is
- * wrong, which counts as a failed login of this account and address. Refuses it with REQUEST_INVALID naming `code`.
+ * wrong, which counts as a failed login of this account and address. The user's row is locked, so that each of many
+ * guesses at once knows of the failures before it. Refuses a wrong code with REQUEST_INVALID naming `code`.
  */
 export async function guardGuesses<T>(
   em: EntityManager,
   { userId, address }: { userId: string; address: string },
   guess: (tx: EntityManager) => Promise<T | null>,
 ): Promise<T> {
-  const attempt = loginAttempt((await em.findOneOrFail(User, userId)).email, address);
-  await refuseThrottled(em, attempt);
-  const result = await em.fork().transactional(guess);
-  if (result !== null) return result;
-  await recordLoginFailure(em, attempt);
-  return refuse('REQUEST_INVALID', 'code: is wrong or was used already');
+  const result = await em.fork().transactional(async (tx) => {
+    const attempt = loginAttempt((await lockUserRow(tx, userId)).email, address);
+    await refuseThrottled(tx, attempt);
+    const right = await guess(tx);
+    if (right === null) await recordLoginFailure(tx, attempt);
+    return right;
+  });
+  return result ?? refuse('REQUEST_INVALID', 'code: is wrong or was used already');
 }

@@ -45,7 +45,7 @@ export async function setPassword(em: EntityManager, email: string, password: st
   return em.transactional(async (tx) => {
     const user = await lockUserRow(tx, (await getUserByEmail(tx, email)).id);
     tx.assign(user, { password_hash: passwordHash, updated_at: new Date() });
-    endTokens(user);
+    await endTokens(tx, user);
     await tx.flush();
     await recordEvent(tx, {
       event: 'RESOURCE_UPDATED',

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { timestamp } from '../http/fields.ts';
 import type { User } from './user.entity.ts';
-import { userStatuses, userTypes } from './user.ts';
+import { userLaw, userTypes } from './user.ts';
 
 /** A user as every answer shows one: never the password's hash. */
 export const UserAnswer = z
@@ -13,7 +13,7 @@ export const UserAnswer = z
     organization_id: z.guid().nullable(),
     role_id: z.guid().nullable(),
     profile_picture: z.string().nullable(),
-    status: z.enum(userStatuses),
+    status: z.enum(userLaw.statuses),
     created_at: timestamp(),
     updated_at: timestamp(),
   })

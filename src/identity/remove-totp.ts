@@ -3,7 +3,6 @@ import type { Sealer } from '../encryption/sealer.ts';
 import { recordEvent } from '../events/record-event.ts';
 import { refuse } from '../shared/errors.ts';
 import type { Caller } from './caller.ts';
-import { lockUserRow } from './end-tokens.ts';
 import { guardGuesses } from './login-failures.ts';
 import { findSecondFactor, spendCode } from './second-factor.ts';
 
@@ -18,7 +17,6 @@ export async function removeTotp(
 ): Promise<void> {
   const { userId } = caller;
   await guardGuesses(em, { userId, address }, async (tx) => {
-    await lockUserRow(tx, userId);
     const factor = await findSecondFactor(tx, userId);
     if (!factor?.confirmed_at) refuse('REQUEST_INVALID', 'There is no second factor');
     if (!(await spendCode(tx, sealer, factor, code))) return null;

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { forgetRows } from '../forget-rows.ts';
 
 /** Revokes a token by its id until it would have expired anyway; forgets those that have. */
 export async function revokeToken(em: EntityManager, tokenId: string, expiresAt: Date): Promise<void> {
@@ -6,8 +7,5 @@ export async function revokeToken(em: EntityManager, tokenId: string, expiresAt:
     tokenId,
     expiresAt,
   ]);
-  await em.execute(
-    `delete from revoked_tokens where id in
-     (select id from revoked_tokens where expires_at < now() - interval '1 day' limit 100 for update skip locked)`,
-  );
+  await forgetRows(em, 'revoked_tokens', '1 day', 100);
 }

@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { exportJWK, generateKeyPair } from 'jose';
 import type { Sealer } from '../encryption/sealer.ts';
 import { recordEvent } from '../events/record-event.ts';
+import { forgetRows } from '../forget-rows.ts';
 import { newId } from '../shared/ids.ts';
 import { retirementGraceSeconds } from './signing-key.ts';
 
@@ -35,7 +36,7 @@ export async function rotateSigningKey(em: EntityManager, input: RotateInput): P
        where published_until is null`,
       [tokenTtlSeconds + retirementGraceSeconds],
     );
-    await tx.execute(`delete from token_signing_keys where published_until < clock_timestamp() - interval '30 days'`);
+    await forgetRows(tx, 'token_signing_keys', '30 days', 100);
     await tx.execute('insert into token_signing_keys (id, public_jwk, private_key_sealed) values (?, ?::jsonb, ?)', [
       id,
       JSON.stringify(publicJwk),

@@ -15,8 +15,8 @@ export interface SetUserStatusInput {
 }
 
 /**
- * Suspends a user, whose tokens end at once and for good, or lets a suspended one back in: one who has not accepted the
- * invitation yet is `invited` again. The last super admin is not suspended (400).
+ * Suspends a user, whose tokens end at once and for good, or lets a suspended one back in. Refuses with REQUEST_INVALID
+ * one who was only invited, whose invitation is taken back instead, and to suspend the last super admin.
  */
 export async function setUserStatus(em: EntityManager, input: SetUserStatusInput): Promise<User> {
   const { caller, requestId, userId, status } = input;
@@ -28,13 +28,13 @@ export async function setUserStatus(em: EntityManager, input: SetUserStatusInput
     }
     await requireRightOverHolder(tx, caller, user);
     const previous = user.status;
-    if (status === 'active' && previous === 'invited' && !user.password_hash) {
-      refuse('REQUEST_INVALID', 'status: the user has not accepted the invitation; invite again');
+    if (previous === 'invited') {
+      refuse('REQUEST_INVALID', 'status: the user has not accepted the invitation; send another or take it back');
     }
+    if (status === previous) return user;
     if (status === 'suspended') await keepSuperAdmin(tx, caller, user);
-    const next = status === 'active' && !user.password_hash ? 'invited' : status;
-    tx.assign(user, { status: next, updated_at: new Date() });
-    if (next === 'suspended') endTokens(user);
+    tx.assign(user, { status, updated_at: new Date() });
+    if (status === 'suspended') await endTokens(tx, user);
     await tx.flush();
     await recordEvent(tx, {
       event: 'RESOURCE_UPDATED',
@@ -42,7 +42,7 @@ export async function setUserStatus(em: EntityManager, input: SetUserStatusInput
       resourceId: userId,
       actorId: caller.userId,
       requestId,
-      data: { status: next, previous_status: previous },
+      data: { status, previous_status: previous },
     });
     return user;
   });

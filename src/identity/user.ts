@@ -1,15 +1,19 @@
+import { type StatusOf, statusLaw } from '../shared/status-law.ts';
+
 /** Pure facts about users (decisions 1). */
 export const userTypes = ['platform', 'organization', 'individual'] as const;
 export type UserType = (typeof userTypes)[number];
 
 /** Invited until the invitation is accepted; a suspended user has no valid token. */
-export const userTransitions = {
-  invited: ['active', 'suspended'],
-  active: ['suspended'],
-  suspended: ['active', 'invited'],
-} as const satisfies Record<string, readonly string[]>;
-export type UserStatus = keyof typeof userTransitions;
-export const userStatuses = Object.keys(userTransitions) as [UserStatus, ...UserStatus[]];
+export const userLaw = statusLaw({
+  initial: ['invited', 'active'],
+  transitions: {
+    invited: ['active', 'suspended'],
+    active: ['suspended'],
+    suspended: ['active', 'invited'],
+  },
+});
+export type UserStatus = StatusOf<typeof userLaw>;
 
 /** A password has at least this many characters. */
 export const passwordMinimumCharacters = 12;

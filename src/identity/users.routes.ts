@@ -10,7 +10,7 @@ import { inviteUser } from './invite-user.ts';
 import { presentUser, UserAnswer } from './present-user.ts';
 import { setUserStatus } from './set-user-status.ts';
 import { takeBackInvitation } from './take-back-invitation.ts';
-import { userStatuses, userTypes } from './user.ts';
+import { userLaw, userTypes } from './user.ts';
 
 const room = createRoom({ prefix: '/v1/users', tag: 'Users', description: 'Users, invitations, suspension.' });
 
@@ -86,7 +86,7 @@ room.get(
     query: listQuery().extend({
       organization_id: uuid().optional().meta({ description: 'Honoured for platform callers only.' }),
       user_type: z.enum(userTypes).optional(),
-      status: z.enum(userStatuses).optional(),
+      status: z.enum(userLaw.statuses).optional(),
     }),
     answers: { 200: z.object({ message, data: z.object({ items: z.array(UserAnswer), ...pageFields }) }) },
   },
@@ -115,7 +115,7 @@ room.patch(
   {
     summary: 'Suspend a user or let one back in',
     description:
-      'A suspended user gets 401 at the next request. One who was suspended before accepting is `invited` again. Oneself and the last super admin cannot be suspended (400).',
+      'A suspended user gets 401 at the next request. 400 for one who was only invited, and for suspending oneself or the last super admin.',
     access: allow('update-user', { userTypes: ['platform'], scope: 'all; super admins by super admins only' }),
     params: userId,
     body: z.strictObject({ status: z.enum(['active', 'suspended']) }),

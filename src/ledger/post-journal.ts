@@ -36,11 +36,11 @@ export interface TransactionRow {
 }
 
 /** SQLSTATE that the ledger raises when an account that may not go negative would. */
-const insufficientBalance = 'AM001';
+export const insufficientBalance = 'AM001';
 
 /**
- * Posts one journal inside the caller's transaction, in one round trip. Postings must sum to zero (the database
- * refuses them otherwise). Returns the journal's id, or null when a journal of this business key exists already and
+ * Posts one journal inside the caller's transaction, in one round trip. Postings must sum to zero and be what the rows
+ * prove that the journal is of, as they are written by then (the database refuses them otherwise). Returns the journal's id, or null when a journal of this business key exists already and
  * nothing was done. Refuses with INSUFFICIENT_BALANCE; the caller's transaction must then be rolled back.
  */
 export async function postJournal(tx: EntityManager, journal: Journal): Promise<string | null> {
@@ -75,27 +75,21 @@ export async function recordTransactions(
 ): Promise<string[]> {
   const ids = rows.map(() => newId());
   if (rows.length === 0) return ids;
-  await tx.execute(
-    `insert into transactions (id, user_id, organization_id, amount, status, source_account_id, destination_account_id,
-       type, reference_type, reference_id, batch_id, purpose, payment_order_id, created_by) values ${rows
-         .map(() => '(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
-         .join(', ')}`,
-    rows.flatMap((row, index) => [
-      ids[index],
-      row.userId,
-      row.organizationId,
-      row.amount,
-      row.status ?? 'successful',
-      row.sourceAccountId,
-      row.destinationAccountId,
-      row.type,
-      row.referenceType,
-      row.referenceId,
-      journalId,
-      row.purpose,
-      row.paymentOrderId,
-      row.createdBy,
-    ]),
-  );
+  const written = rows.map((row, index) => ({
+    id: ids[index],
+    user_id: row.userId,
+    organization_id: row.organizationId,
+    amount: row.amount,
+    status: row.status ?? 'successful',
+    source_account_id: row.sourceAccountId,
+    destination_account_id: row.destinationAccountId,
+    type: row.type,
+    reference_type: row.referenceType,
+    reference_id: row.referenceId,
+    purpose: row.purpose,
+    payment_order_id: row.paymentOrderId,
+    created_by: row.createdBy,
+  }));
+  await tx.execute('select record_transactions(?, ?::jsonb)', [journalId, JSON.stringify(written)]);
   return ids;
 }

@@ -1,3 +1,5 @@
+import { type StatusOf, statusLaw } from '../shared/status-law.ts';
+
 /** Facts of ledger transactions (giving-circles-payments.md section 2). The ledger enum is not the payments enum. */
 export const ledgerReferenceTypes = [
   'donation',
@@ -9,8 +11,17 @@ export const ledgerReferenceTypes = [
 ] as const;
 export type LedgerReferenceType = (typeof ledgerReferenceTypes)[number];
 
-export const transactionStatuses = ['pending', 'successful', 'failed', 'reversed'] as const;
-export type TransactionStatus = (typeof transactionStatuses)[number];
+/** A transaction appears with its journal and stays as it is; what takes it back is a row of its own. */
+export const transactionLaw = statusLaw({
+  initial: ['successful', 'reversed'],
+  transitions: {
+    pending: [],
+    successful: [],
+    failed: [],
+    reversed: [],
+  },
+});
+export type TransactionStatus = StatusOf<typeof transactionLaw>;
 
 export const transactionTypes = ['price', 'fee', 'tax'] as const;
 export type TransactionType = (typeof transactionTypes)[number];

@@ -8,14 +8,14 @@ import { countedFields, listQuery, presentCounted } from '../http/paging.ts';
 import { createRoom } from '../http/room.ts';
 import { findTransactions, getTransaction } from './find-transactions.ts';
 import { presentTransaction } from './present-transaction.ts';
-import { ledgerReferenceTypes, transactionPurposes, transactionStatuses, transactionTypes } from './transaction.ts';
+import { ledgerReferenceTypes, transactionLaw, transactionPurposes, transactionTypes } from './transaction.ts';
 
 const TransactionShape = z
   .object({
     id: uuid(),
     user_id: uuid().nullable().meta({ description: 'The payer; null for who only receives.' }),
     amount: amount(),
-    status: z.enum(transactionStatuses),
+    status: z.enum(transactionLaw.statuses),
     date: timestamp(),
     source_account_id: uuid(),
     destination_account_id: uuid().nullable(),

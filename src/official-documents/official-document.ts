@@ -1,11 +1,16 @@
 import type { Caller } from '../identity/caller.ts';
+import { anyToAny, type StatusOf, statusLaw } from '../shared/status-law.ts';
 
 /** Pure facts about official documents (administration.md section 2, decisions 7). */
 export const officialDocumentKinds = ['passport', 'national_id', 'driving_license', 'taxpayer_id'] as const;
 export type OfficialDocumentKind = (typeof officialDocumentKinds)[number];
 
-export const verificationStatuses = ['pending', 'verified', 'rejected'] as const;
-export type VerificationStatus = (typeof verificationStatuses)[number];
+/** Platform users set it; what its owner changes is `pending` again. */
+export const verificationLaw = statusLaw({
+  initial: ['pending'],
+  transitions: anyToAny(['pending', 'verified', 'rejected']),
+});
+export type VerificationStatus = StatusOf<typeof verificationLaw>;
 
 /** What tells who somebody is; it rests sealed. */
 export interface OfficialDetails {

@@ -7,7 +7,7 @@ import { createRoom } from '../http/room.ts';
 import { createOfficialDocument } from './create-official-document.ts';
 import { deleteOfficialDocument } from './delete-official-document.ts';
 import { getOfficialDocument, listOfficialDocuments } from './find-official-documents.ts';
-import { officialDocumentKinds, verificationStatuses } from './official-document.ts';
+import { officialDocumentKinds, verificationLaw } from './official-document.ts';
 import { OfficialDocumentAnswer, presentOfficialDocument } from './present-official-document.ts';
 import { requirePeriod, updateOfficialDocument } from './update-official-document.ts';
 
@@ -120,7 +120,9 @@ room.patch(
       '`verification_status` is set by platform users only (403 otherwise). What anybody else changes is to be verified again: it becomes `pending`.',
     access: allow('update-official-document', { scope }),
     params,
-    body: z.strictObject({ ...fields, ...optionalFields, verification_status: z.enum(verificationStatuses) }).partial(),
+    body: z
+      .strictObject({ ...fields, ...optionalFields, verification_status: z.enum(verificationLaw.statuses) })
+      .partial(),
     answers: { 200: One },
   },
   async ({ em, deps, caller, params: { id }, body: { number, name_on_document, ...changes }, requestId }) => {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isoDate, timestamp } from '../http/fields.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { OpenedOfficialDocument } from './find-official-documents.ts';
-import { maskNumber, officialDocumentKinds, verificationStatuses } from './official-document.ts';
+import { maskNumber, officialDocumentKinds, verificationLaw } from './official-document.ts';
 
 /** An official document as every answer shows one (decisions 7). */
 export const OfficialDocumentAnswer = z
@@ -16,7 +16,7 @@ export const OfficialDocumentAnswer = z
     issued_on: isoDate().nullable(),
     expires_on: isoDate().nullable(),
     document_id: z.guid().nullable(),
-    verification_status: z.enum(verificationStatuses),
+    verification_status: z.enum(verificationLaw.statuses),
     created_at: timestamp(),
     updated_at: timestamp(),
   })

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { forgetRows } from '../forget-rows.ts';
 
 /**
  * How long a verdict is kept. Nothing asks for one that is older than an opening lives (minutes); it is kept this long
@@ -7,11 +8,6 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 const keptDays = 30;
 
 /** Forgets old verdicts, up to `limit` of them; returns how many. What was made stays. */
-export async function forgetOpenings(em: EntityManager, limit: number): Promise<number> {
-  const rows = await em.execute<unknown[]>(
-    `delete from openings where resource_id in (select resource_id from openings
-       where decided_at < now() - make_interval(days => ?) order by decided_at limit ?) returning 1`,
-    [keptDays, limit],
-  );
-  return rows.length;
+export function forgetOpenings(em: EntityManager, limit: number): Promise<number> {
+  return forgetRows(em, 'openings', `${keptDays} days`, limit);
 }

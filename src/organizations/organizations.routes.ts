@@ -5,7 +5,7 @@ import { email, password, text, uuid, verbatimText } from '../http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../http/paging.ts';
 import { createRoom } from '../http/room.ts';
 import { getVisibleOrganization, listIndustries, listOrganizations, listSizes } from './find-organization.ts';
-import { industryValues, organizationSizeLabels, organizationStatuses } from './organization.ts';
+import { industryValues, organizationLaw, organizationSizeLabels } from './organization.ts';
 import { OrganizationAnswer, presentOrganization } from './present-organization.ts';
 import { signUpOrganization } from './sign-up-organization.ts';
 import { updateOrganization } from './update-organization.ts';
@@ -135,7 +135,7 @@ room.patch(
       email: email().optional(),
       phone_number: phoneNumber().optional(),
       official_registration_number: text(64).optional(),
-      status: z.enum(organizationStatuses).optional(),
+      status: z.enum(organizationLaw.statuses).optional(),
     }),
     answers: { 200: OrganizationAnswer.extend({ message }) },
   },

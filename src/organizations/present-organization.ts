@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { timestamp } from '../http/fields.ts';
 import type { Organization } from './organization.entity.ts';
-import { organizationStatuses } from './organization.ts';
+import { organizationLaw } from './organization.ts';
 
 /** An organization as every answer shows one. */
 export const OrganizationAnswer = z
@@ -14,7 +14,7 @@ export const OrganizationAnswer = z
     official_registration_number: z.string().nullable(),
     industry: z.string().nullable(),
     size: z.string().nullable(),
-    status: z.enum(organizationStatuses),
+    status: z.enum(organizationLaw.statuses),
     created_at: timestamp(),
     updated_at: timestamp(),
   })

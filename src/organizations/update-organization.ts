@@ -2,6 +2,7 @@ import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordEvent } from '../events/record-event.ts';
 import { type Actor, isOrganizationAdmin } from '../identity/caller.ts';
+import { type Changes, changesTo } from '../shared/changes.ts';
 import { refuse } from '../shared/errors.ts';
 import { Organization } from './organization.entity.ts';
 import type { OrganizationStatus } from './organization.ts';
@@ -10,14 +11,16 @@ export interface UpdateOrganizationInput {
   caller: Actor;
   requestId: string | null;
   organizationId: string;
-  changes: {
-    name?: string | undefined;
-    logo_id?: string | undefined;
-    email?: string | undefined;
-    phone_number?: string | undefined;
-    official_registration_number?: string | undefined;
-    status?: OrganizationStatus | undefined;
-  };
+  changes: Changes<OrganizationChange>;
+}
+
+interface OrganizationChange {
+  name: string;
+  logo_id: string;
+  email: string;
+  phone_number: string;
+  official_registration_number: string;
+  status: OrganizationStatus;
 }
 
 /**
@@ -38,11 +41,12 @@ export async function updateOrganization(em: EntityManager, input: UpdateOrganiz
       );
     }
   }
-  const changes = Object.fromEntries(Object.entries(input.changes).filter(([, value]) => value !== undefined));
   return em.transactional(async (tx) => {
     const lockMode = LockMode.PESSIMISTIC_WRITE;
     const organization = await tx.findOne(Organization, organizationId, { lockMode });
     if (!organization) refuse('NOT_FOUND', 'The organization does not exist');
+    const changes = changesTo<OrganizationChange>(organization, input.changes);
+    if (Object.keys(changes).length === 0) return organization;
     const previousStatus = organization.status;
     tx.assign(organization, { ...changes, updated_at: new Date() });
     await tx.flush();

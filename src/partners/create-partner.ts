@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { readDatabaseClock } from '../database-clock.ts';
 import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
 import { openAccount } from '../ledger/open-account.ts';
@@ -26,7 +27,7 @@ export function createPartner(em: EntityManager, input: NewPartner): Promise<Par
     const id = newId();
     const open = (kind: 'partner_available' | 'partner_pending' | 'partner_reserved', state: string) =>
       openAccount(tx, { kind, name: `${name.slice(0, 80)} ${state}`, organizationId, ownerId: id });
-    const now = new Date();
+    const now = await readDatabaseClock(tx);
     const partner = tx.create(Partner, {
       id,
       name,

@@ -42,7 +42,8 @@ export async function claimPartnerKey(
 ): Promise<void> {
   const rows = await tx.execute<{ fingerprint: string; resource_id: string }[]>(
     `insert into partner_idempotency_keys (partner_id, key_hash, fingerprint, resource_type, resource_id)
-     values (?, ?, ?, ?, ?) on conflict (partner_id, key_hash) do update set key_hash = excluded.key_hash
+     values (?, ?, ?, ?, ?) on conflict (partner_id, key_hash)
+       do update set answered_at = partner_idempotency_keys.answered_at
      returning fingerprint, resource_id`,
     [claim.partnerId, claim.keyHash, claim.fingerprint, claim.resourceType, claim.resourceId],
   );
@@ -116,8 +117,9 @@ export async function keepAnswer(
 export async function sweepPartnerAnswers(em: EntityManager, sealer: Sealer, limit = 10_000): Promise<number> {
   const rows = await em.execute<unknown[]>(
     `update partner_idempotency_keys set answer_status = null, answer_body = null, answer_sealed = null
-     where id in (select id from partner_idempotency_keys
-       where answer_status is not null and answered_at < now() - make_interval(days => ?) limit ?) returning 1`,
+     where ctid = any (array(select ctid from partner_idempotency_keys
+       where answer_status is not null and answered_at < now() - make_interval(days => ?)
+       order by answered_at limit ?)) returning 1`,
     [answersKeptDays, limit],
   );
   await sealClearAnswers(em, sealer);

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { readDatabaseClock } from '../database-clock.ts';
 import type { Sealer } from '../encryption/sealer.ts';
 import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
@@ -40,7 +41,7 @@ export function issueKey(em: EntityManager, sealer: Sealer, input: NewKey): Prom
 export function rotateKey(em: EntityManager, sealer: Sealer, input: KeyDeed & { keyId: string }): Promise<IssuedKey> {
   return em.transactional(async (tx) => {
     const old = await lockKey(tx, input);
-    const now = new Date();
+    const now = await readDatabaseClock(tx);
     if (old.revoked_at || old.valid_until) refuse('REQUEST_INVALID', 'key_id: this key was revoked or rotated already');
     old.valid_until = new Date(now.getTime() + rotationOverlapHours * 3_600_000);
     await tx.flush();
@@ -53,7 +54,7 @@ export function revokeKey(em: EntityManager, input: KeyDeed & { keyId: string })
   return em.transactional(async (tx) => {
     const key = await lockKey(tx, input);
     if (!key.revoked_at) {
-      key.revoked_at = new Date();
+      key.revoked_at = await readDatabaseClock(tx);
       await tx.flush();
       await recordEvent(tx, {
         event: 'RESOURCE_DELETED',
@@ -92,7 +93,7 @@ async function makeKey(
     permissions: [...new Set(permissions)],
     rotated_from: rotatedFrom,
     created_by: caller?.userId ?? null,
-    created_at: new Date(),
+    created_at: await readDatabaseClock(tx),
   });
   await tx.flush();
   await recordEvent(tx, {

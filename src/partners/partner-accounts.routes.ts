@@ -9,7 +9,7 @@ import { createPartner } from './create-partner.ts';
 import { describePartner, findPartners, getPartner } from './find-partner.ts';
 import { type IssuedKey, issueKey, revokeKey, rotateKey } from './issue-key.ts';
 import { linkOrganization, unlinkOrganization } from './link-organization.ts';
-import { feeMethods, feeModes, longestSettlementDelayHours, partnerPermissions, partnerStatuses } from './partner.ts';
+import { feeMethods, feeModes, longestSettlementDelayHours, partnerLaw, partnerPermissions } from './partner.ts';
 import {
   FeeShape,
   KeyShape,
@@ -100,7 +100,7 @@ room.patch(
     params: partnerId,
     body: z.strictObject({
       name: text(200).optional(),
-      status: z.enum(partnerStatuses).optional(),
+      status: z.enum(partnerLaw.statuses).optional(),
       payouts_enabled: z.boolean().optional(),
       fee_mode: z.enum(feeModes).optional(),
       settlement_delay_hours: z.int().min(0).max(longestSettlementDelayHours).optional(),

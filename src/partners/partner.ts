@@ -1,6 +1,11 @@
-/** Pure facts about partners (partners.md, decisions 8). */
-export const partnerStatuses = ['pending', 'active', 'suspended'] as const;
-export type PartnerStatus = (typeof partnerStatuses)[number];
+import { anyToAny, type StatusOf, statusLaw } from '../shared/status-law.ts';
+
+/** Pure facts about partners (partners.md, decisions 8). Operators set the status. */
+export const partnerLaw = statusLaw({
+  initial: ['pending'],
+  transitions: anyToAny(['pending', 'active', 'suspended']),
+});
+export type PartnerStatus = StatusOf<typeof partnerLaw>;
 
 /** Whether the fee is taken out of what the customer pays, or put on top of what the partner asks for. */
 export const feeModes = ['DEDUCTED', 'ADDED'] as const;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { amount, timestamp, uuid } from '../http/fields.ts';
 import type { describePartner } from './find-partner.ts';
 import type { Partner } from './partner.entity.ts';
-import { feeMethods, feeModes, partnerPermissions, partnerStatuses, webhookEvents } from './partner.ts';
+import { feeMethods, feeModes, partnerLaw, partnerPermissions, webhookEvents } from './partner.ts';
 import type { PartnerKey } from './partner-key.entity.ts';
 
 export const presentLimits = (partner: Partner) =>
@@ -65,7 +65,7 @@ export const PartnerShape = z
     id: uuid(),
     name: z.string(),
     organization_id: uuid(),
-    status: z.enum(partnerStatuses),
+    status: z.enum(partnerLaw.statuses),
     fee_mode: z.enum(feeModes),
     settlement_delay_hours: z.int(),
     payouts_enabled: z.boolean(),

@@ -59,8 +59,9 @@ export async function findWebhookItems(
   const rows = await em.execute<
     { type: string; status: string; attempts: number; created_at: Date | string; delivered_at: Date | string | null }[]
   >(
-    `select type, status, attempts, created_at, delivered_at from webhook_deliveries
-     where resource_type = ? and resource_id = ? order by version`,
+    `select d.type, d.status, d.attempts, d.created_at, d.delivered_at
+     from webhook_version_keys k join webhook_deliveries d on d.id = k.delivery_id
+     where k.resource_type = ? and k.resource_id = ? order by k.version`,
     [resourceType, resourceId],
   );
   return rows.map(({ type, status, attempts, created_at, delivered_at }) => ({

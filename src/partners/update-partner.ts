@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { readDatabaseClock } from '../database-clock.ts';
 import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
 import { Organization } from '../organizations/organization.entity.ts';
@@ -37,7 +38,7 @@ export function updatePartner(em: EntityManager, input: Change & { changes: Part
     const previousStatus = partner.status;
     const changes = changesTo<PartnerChanges>(partner, input.changes);
     if (Object.keys(changes).length === 0) return partner;
-    tx.assign(partner, { ...changes, updated_at: new Date() });
+    tx.assign(partner, { ...changes, updated_at: await readDatabaseClock(tx) });
     await tx.flush();
     await recordEvent(tx, {
       event: 'RESOURCE_UPDATED',
@@ -62,7 +63,7 @@ export interface PayoutLimits {
 export function setPartnerLimits(em: EntityManager, input: Change & { limits: PayoutLimits }): Promise<Partner> {
   return em.transactional(async (tx) => {
     const partner = await lockPartner(tx, input.partnerId);
-    tx.assign(partner, { ...input.limits, updated_at: new Date() });
+    tx.assign(partner, { ...input.limits, updated_at: await readDatabaseClock(tx) });
     await tx.flush();
     await recordEvent(tx, {
       event: 'RESOURCE_UPDATED',

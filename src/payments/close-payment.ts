@@ -1,4 +1,5 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
+import { readDatabaseClock } from '../database-clock.ts';
 import { recordEvent } from '../events/record-event.ts';
 import { handledPayment, handlerOfOrder } from './handled-payment.ts';
 import { PaymentOrder } from './payment-order.entity.ts';
@@ -18,7 +19,7 @@ export function closePayment(
     if (isFinalOrder(order.status)) return order.status;
     order.status = close.status;
     order.failure_code = close.failureCode;
-    order.finalized_at = order.updated_at = new Date();
+    order.finalized_at = order.updated_at = await readDatabaseClock(tx);
     await handlerOfOrder(order).onClosed?.(tx, handledPayment(order), close.status);
     await recordEvent(tx, {
       event: 'RESOURCE_UPDATED',

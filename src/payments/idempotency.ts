@@ -38,7 +38,7 @@ const reused = (): never =>
 export async function claimIdempotencyKey(tx: EntityManager, claim: KeyClaim): Promise<void> {
   const rows = await tx.execute<{ fingerprint: string; resource_id: string }[]>(
     `insert into idempotency_keys (user_id, key_hash, fingerprint, resource_id) values (?, ?, ?, ?)
-     on conflict (user_id, key_hash) do update set key_hash = excluded.key_hash
+     on conflict (user_id, key_hash) do update set answer_status = idempotency_keys.answer_status
      returning fingerprint, resource_id`,
     [claim.userId, claim.keyHash, claim.fingerprint, claim.resourceId],
   );

@@ -3,11 +3,9 @@ import type { WorkflowPort } from '../callbacks/deliver-callback.ts';
 import { type Collection, findOwner } from '../callbacks/reference-owners.ts';
 import { recordEvent } from '../events/record-event.ts';
 import type { Gateway, ProviderPayment } from '../gateway/gateway.ts';
-import { systemAccounts } from '../ledger/account.ts';
-import { postJournal } from '../ledger/post-journal.ts';
 import { must } from '../shared/assert.ts';
-import { journalKeys } from '../shared/ids.ts';
-import { compareMoney, negateMoney, subtractMoney, wholeRupiah } from '../shared/money.ts';
+import { newId } from '../shared/ids.ts';
+import { compareMoney, wholeRupiah } from '../shared/money.ts';
 import type { ReceiptOpening, StrayPayment } from './payment-contract.ts';
 import { isFinalOrder } from './payment-order.ts';
 import { costOfPayment } from './provider-cost.ts';
@@ -37,40 +35,38 @@ export async function openReceipt(
     await owner?.hint(workflows);
     return { outcome: 'owned' };
   }
+  const reference = owner?.id ?? payment.reference;
+  const journalId = newId();
   return em.transactional(async (tx) => {
     const cost = await costOfPayment(tx, payment);
-    const posted = await postJournal(tx, {
-      kind: 'receipt.suspended',
-      businessKey: journalKeys.receiptSuspended(stray.receiptId),
-      postings: [
-        { accountId: systemAccounts.gatewayClearing, amount: subtractMoney(cost, payment.amount) },
-        { accountId: systemAccounts.providerCost, amount: negateMoney(cost) },
-        { accountId: systemAccounts.suspense, amount: payment.amount },
+    const [{ suspended }] = await tx.execute<[{ suspended: boolean }]>(
+      'select suspend_receipt(?, ?, ?, ?, ?, ?, ?, ?) as suspended',
+      [
+        journalId,
+        stray.receiptId,
+        payment.providerPaymentId,
+        payment.providerPaymentMethodId,
+        reference,
+        payment.amount,
+        cost,
+        reason,
       ],
-    });
-    // A twin was first: its journal and its receipt were committed together.
-    if (posted === null) {
-      return tell(must(await tx.findOne(Receipt, { id: stray.receiptId }), 'a suspense journal has its receipt'));
+    );
+    const receipt = must(
+      await tx.findOne(Receipt, { provider_payment_id: payment.providerPaymentId }),
+      'money that is not suspended now has its receipt',
+    );
+    // Otherwise a twin was first.
+    if (suspended) {
+      await recordEvent(tx, {
+        event: 'RESOURCE_CREATED',
+        resourceType: 'receipt',
+        resourceId: receipt.id,
+        actorId: null,
+        requestId: null,
+        data: { reason, amount: payment.amount, reference: payment.reference, journal_id: journalId },
+      });
     }
-    const receipt = tx.create(Receipt, {
-      id: stray.receiptId,
-      provider_payment_id: payment.providerPaymentId,
-      provider_payment_method_id: payment.providerPaymentMethodId,
-      reference: owner?.id ?? payment.reference,
-      amount: payment.amount,
-      state: 'suspended',
-      reason,
-      received_at: new Date(),
-    });
-    await recordEvent(tx, {
-      event: 'RESOURCE_CREATED',
-      resourceType: 'receipt',
-      resourceId: receipt.id,
-      actorId: null,
-      requestId: null,
-      data: { reason, amount: payment.amount, reference: payment.reference, journal_id: posted },
-    });
-    await tx.flush();
     return tell(receipt);
   });
 }

@@ -11,7 +11,7 @@ import { findOrder, type OrderWithChannel } from './find-orders.ts';
 import { handlerOf } from './handlers/index.ts';
 import { findFirstAnswer, type StoredAnswer } from './idempotency.ts';
 import type { PaymentOpening } from './payment-contract.ts';
-import { claimOf, type GatewayPaymentRequest, prepareGatewayPayment } from './prepare-gateway-payment.ts';
+import { type GatewayPaymentRequest, prepareGatewayPayment } from './prepare-gateway-payment.ts';
 
 const turns = createTurns();
 
@@ -19,13 +19,13 @@ export interface GatewayAsking {
   caller: Caller;
   body: GatewayPaymentRequest;
   key: string | undefined;
+  /** What is kept of the key: `claimOf`, or of the request that asks for this payment; null without one. */
+  idempotency: PaymentOpening['idempotency'];
   requestId: string;
 }
 
 /** The order that a request made or joined, or what was answered under its idempotency key before. */
-export type GatewayPaymentOutcome =
-  | { replay: StoredAnswer }
-  | { found: OrderWithChannel; idempotency: PaymentOpening['idempotency'] };
+export type GatewayPaymentOutcome = { replay: StoredAnswer } | { found: OrderWithChannel };
 
 /**
  * Pays by the gateway as a request asks: starts the order's workflow and waits for its instrument, at most ten seconds.
@@ -37,9 +37,8 @@ export function payByGateway(
   { sealer, temporal }: { sealer: Sealer; temporal: Pick<TemporalDoor, 'startGatewayPayment'> },
   asking: GatewayAsking,
 ): Promise<GatewayPaymentOutcome> {
-  const { body, caller, key, requestId } = asking;
+  const { body, caller, key, idempotency, requestId } = asking;
   const orderId = paymentOrderIdFor(caller.userId, key);
-  const idempotency = claimOf(key, body);
   /** The answer that the key has already; refuses a key of another request. */
   const findReplay = async () =>
     idempotency === null ? null : findFirstAnswer(em.fork(), { userId: caller.userId, ...idempotency });
@@ -66,7 +65,7 @@ export function payByGateway(
       await findReplay();
       refuse('PROVIDER_REFUSED', `The provider refused the payment: ${found.order.failure_code ?? 'no reason given'}`);
     }
-    return { found, idempotency };
+    return { found };
   };
   const target = `${body.reference_type}/${body.reference_id}/${caller.userId}`;
   return handlerOf(body.reference_type).inTurn ? turns.take(target, waitMs, pay) : pay(waitMs);

@@ -22,8 +22,11 @@ export interface BalancePayment {
   /** IDR, more than zero. */
   amount: Money;
   requestId: string | null;
-  /** The body of the answer, kept under the key; `<new_balance>` in it is filled in. */
-  answer?: string;
+  /**
+   * The body of the answer, kept under the key; `<new_balance>` in it is filled in. A function makes it in the payment's
+   * transaction, after all that follows from the payment (for a handler with `onSettled`).
+   */
+  answer?: string | ((tx: EntityManager) => Promise<string>);
   /** Only for requests that carry an `Idempotency-Key`. */
   idempotency?: NumberedKey | null;
 }
@@ -49,7 +52,7 @@ interface Movement {
   sourceField: 'source_account_id' | 'account_id';
 }
 
-/** SQLSTATEs of refusals (m0002, m0005, m0023). */
+/** SQLSTATEs of refusals. */
 const insufficientBalance = 'AM001';
 const targetRefuses = 'AM004';
 const refusedBefore = 'AM007';
@@ -125,12 +128,30 @@ export async function moveFromBalance(
     const effect = handler && handled ? effectOf(handler, handled) : () => undefined;
     const moved = await moveOnce(tx, payment, movement, target, effect);
     if (moved.outcome === 'unclear') throw new Error('an account that was named is clear');
-    if (moved.outcome === 'paid' && handler?.onSettled && handled) {
-      await handler.onSettled(tx, { ...handled, accountId }, moved.journalId, moved.transactionId);
-    }
-    return moved;
+    if (moved.outcome !== 'paid' || !handler?.onSettled || !handled) return moved;
+    await handler.onSettled(tx, { ...handled, accountId }, moved.journalId, moved.transactionId);
+    return typeof payment.answer === 'function'
+      ? { ...moved, body: await keepAnswer(tx, payment, payment.answer) }
+      : moved;
   };
   return announce(handler?.onSettled === undefined ? await move(em) : await em.transactional(move));
+}
+
+/** Makes the body of the answer and keeps it under the key, whose row this transaction holds. */
+async function keepAnswer(
+  tx: EntityManager,
+  { payer, idempotency }: BalancePayment,
+  present: (tx: EntityManager) => Promise<string>,
+): Promise<string> {
+  const body = await present(tx);
+  if (idempotency) {
+    await tx.execute('update idempotency_keys set answer_body = ? where user_id = ? and key_hash = ?', [
+      body,
+      payer.userId,
+      idempotency.keyHash,
+    ]);
+  }
+  return body;
 }
 
 const columns = 'paid.outcome, paid.new_balance::text, paid.answer_status, paid.answer_body';
@@ -147,7 +168,7 @@ interface MoveRow {
 /** The one round trip; the handler's effect as an SQL call travels with it and is made only when money moved. */
 async function moveOnce(
   em: EntityManager,
-  { payer, transactionId, referenceId, sourceAccountId, amount, requestId, answer = '', idempotency }: BalancePayment,
+  { payer, transactionId, referenceId, sourceAccountId, amount, requestId, answer, idempotency }: BalancePayment,
   { kind, referenceType, purpose, sourceField }: Movement,
   target: SqlCall,
   effectOn: Effect,
@@ -176,7 +197,7 @@ async function moveOnce(
     requestId,
     idempotency?.keyHash ?? null,
     idempotency?.fingerprint ?? null,
-    answer,
+    typeof answer === 'string' ? answer : '',
     idempotency?.number ?? null,
   ];
   const rows = await refusing(() => executePrepared<MoveRow>(em, sql, [...paidParams, ...(effect?.params ?? [])]));

@@ -1,5 +1,6 @@
 import type { AccountKind } from '../ledger/account.ts';
 import type { LedgerReferenceType, TransactionPurpose } from '../ledger/transaction.ts';
+import { isFinal, type StatusOf, statusLaw } from '../shared/status-law.ts';
 
 /** What may be paid for (payments enum, giving-circles-payments.md section 4); not the ledger enum. */
 export const referenceTypes = [
@@ -16,15 +17,18 @@ export const referenceTypes = [
 ] as const;
 export type ReferenceType = (typeof referenceTypes)[number];
 
-/** Payment order states and where each may go (decisions 3). A declined payment ends FAILED, an expired one EXPIRED. */
-export const paymentOrderTransitions = {
-  PENDING: ['WAITING_PAYMENT', 'PAID', 'FAILED', 'EXPIRED'],
-  WAITING_PAYMENT: ['PAID', 'FAILED', 'EXPIRED'],
-  PAID: [],
-  FAILED: [],
-  EXPIRED: [],
-} as const satisfies Record<string, readonly string[]>;
-export type PaymentOrderStatus = keyof typeof paymentOrderTransitions;
+/** How payment orders live, and partners' payments (decisions 3). A declined one ends FAILED, an expired one EXPIRED. */
+export const paymentOrderLaw = statusLaw({
+  initial: ['PENDING'],
+  transitions: {
+    PENDING: ['WAITING_PAYMENT', 'PAID', 'FAILED', 'EXPIRED'],
+    WAITING_PAYMENT: ['PAID', 'FAILED', 'EXPIRED'],
+    PAID: [],
+    FAILED: [],
+    EXPIRED: [],
+  },
+});
+export type PaymentOrderStatus = StatusOf<typeof paymentOrderLaw>;
 
 /** `status_id` is this number (decisions 3). */
 export const paymentOrderStatusIds: Record<PaymentOrderStatus, number> = {
@@ -36,7 +40,7 @@ export const paymentOrderStatusIds: Record<PaymentOrderStatus, number> = {
 };
 
 /** Whether nothing follows this status. */
-export const isFinalOrder = (status: PaymentOrderStatus): boolean => paymentOrderTransitions[status].length === 0;
+export const isFinalOrder = (status: PaymentOrderStatus): boolean => isFinal(paymentOrderLaw, status);
 
 /** Default lifetime of an order's instrument (decisions 3). */
 export const paymentOrderLifetimeHours = 24;

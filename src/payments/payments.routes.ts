@@ -1,23 +1,20 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
 import { z } from 'zod';
 import type { Dependencies } from '../dependencies.ts';
 import { signedIn } from '../http/access.ts';
-import { answer, created } from '../http/answer.ts';
 import { amount, moneyNumber, optionalText, uuid } from '../http/fields.ts';
 import { readIdempotencyKey } from '../http/idempotency-key.ts';
 import { listQuery, pageFields, presentPage } from '../http/paging.ts';
 import { createRoom } from '../http/room.ts';
-import { withoutTexts, withTexts } from './answer-texts.ts';
+import { answerOnce, withTexts } from './answer-once.ts';
 import { findChannels } from './find-channels.ts';
 import { findOrders, getOrder, type OrderWithChannel } from './find-orders.ts';
 import { handlerOf } from './handlers/index.ts';
-import { keepFirstAnswer } from './idempotency.ts';
 import { OrderShape } from './order-shape.ts';
 import { PaidShape } from './paid-shape.ts';
 import { payByGateway } from './pay-by-gateway.ts';
 import { referenceTypes } from './payment-order.ts';
 import { payAsAsked } from './prepare-balance-payment.ts';
-import { openTexts } from './prepare-gateway-payment.ts';
+import { claimOf, openTexts } from './prepare-gateway-payment.ts';
 import { presentOrder } from './present-order.ts';
 import { replay, sendStored } from './replay.ts';
 
@@ -111,13 +108,13 @@ room.post(
     refusals: [404, 502, 503],
   },
   async ({ em, deps, caller, body, ctx, requestId }) => {
-    const asking = { caller, body, key: readIdempotencyKey(ctx), requestId };
-    const outcome = await payByGateway(em, deps, asking);
+    const key = readIdempotencyKey(ctx);
+    const idempotency = claimOf(key, body);
+    const outcome = await payByGateway(em, deps, { caller, body, key, idempotency, requestId });
     if ('replay' in outcome) return replay(await withTexts(em, deps.sealer, outcome.replay));
-    const { found, idempotency } = outcome;
-    const data = { status: 'success', statusCode: 201, message: 'Payment created', data: await present(deps, found) };
-    if (idempotency === null) return created(data);
-    return answerOnce(em.fork(), deps, { userId: caller.userId, ...idempotency }, data);
+    const data = await present(deps, outcome.found);
+    const answer = { status: 'success', statusCode: 201, message: 'Payment created', data };
+    return sendStored(await answerOnce(em.fork(), deps.sealer, { userId: caller.userId, idempotency }, answer));
   },
 );
 
@@ -141,18 +138,6 @@ room.post(
     return sendStored(paid);
   },
 );
-
-/** The first answer under a key is kept and is what every later one says; a key of another request is refused. */
-async function answerOnce(
-  em: EntityManager,
-  { sealer }: Dependencies,
-  claim: { userId: string; keyHash: string; fingerprint: string },
-  data: Parameters<typeof withoutTexts>[0],
-) {
-  const first = { status: 201, body: JSON.stringify(withoutTexts(data)) };
-  const kept = await withTexts(em, sealer, await keepFirstAnswer(em, claim, first));
-  return kept.first ? answer(kept.status, Buffer.from(kept.body)) : replay(kept);
-}
 
 room.get(
   '/orders',

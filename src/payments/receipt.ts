@@ -1,11 +1,16 @@
+import { type StatusOf, statusLaw } from '../shared/status-law.ts';
+
 /** Where confirmed money may be: applied to its order, or suspended and then credited or refunded by an operator. */
-export const receiptTransitions = {
-  applied: [],
-  suspended: ['credited', 'refunded'],
-  credited: [],
-  refunded: [],
-} as const satisfies Record<string, readonly string[]>;
-export type ReceiptState = keyof typeof receiptTransitions;
+export const receiptLaw = statusLaw({
+  initial: ['applied', 'suspended'],
+  transitions: {
+    applied: [],
+    suspended: ['credited', 'refunded'],
+    credited: [],
+    refunded: [],
+  },
+});
+export type ReceiptState = StatusOf<typeof receiptLaw>;
 
 /** Why money could not be applied to an order. */
 export type ReceiptReason = 'late' | 'double' | 'wrong_amount' | 'unknown';

@@ -1,12 +1,14 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import type { WorkflowPort } from '../callbacks/deliver-callback.ts';
+import { readDatabaseClock } from '../database-clock.ts';
 import { recordEvent } from '../events/record-event.ts';
 import { systemAccounts } from '../ledger/account.ts';
 import { postJournal, recordTransactions, type TransactionRow } from '../ledger/post-journal.ts';
 import { assert, must } from '../shared/assert.ts';
 import { failpoint } from '../shared/failpoint.ts';
-import { journalKeys, receiptIdFor } from '../shared/ids.ts';
+import { journalKeys } from '../shared/ids.ts';
 import { addMoney, compareMoney, negateMoney, subtractMoney } from '../shared/money.ts';
+import { applyReceipt } from './apply-receipt.ts';
 import { strayOf } from './confirm-payment.ts';
 import { hasReceipt } from './find-receipts.ts';
 import { handledPayment, handlerOfOrder } from './handled-payment.ts';
@@ -15,7 +17,6 @@ import type { ConfirmedPayment } from './payment-contract.ts';
 import { PaymentOrder } from './payment-order.entity.ts';
 import { isFinalOrder, type PaymentOrderStatus } from './payment-order.ts';
 import { costOfPayment } from './provider-cost.ts';
-import { Receipt } from './receipt.entity.ts';
 
 /** Who is told: of what the payment was for, and of money that nobody takes. */
 type SettlingPort = WakingPort & Pick<WorkflowPort, 'openUnmatchedReceipt'>;
@@ -49,19 +50,11 @@ export async function settlePayment(
     if (isFinal || isKnown) return order.status;
     const total = addMoney(order.nominal, order.admin_fee);
     assert(compareMoney(payment.amount, total) === 0, 'an order is settled with exactly its total');
+    const now = await readDatabaseClock(tx);
+    await applyReceipt(tx, { payment, orderId: order.id, at: now });
     order.provider_fee = await costOfPayment(tx, { reference: order.id, amount: total });
     order.status = 'PAID';
-    order.finalized_at = order.updated_at = new Date();
-    tx.create(Receipt, {
-      id: receiptIdFor(payment.providerPaymentId),
-      provider_payment_id: payment.providerPaymentId,
-      provider_payment_method_id: payment.providerPaymentMethodId,
-      reference: order.id,
-      amount: payment.amount,
-      state: 'applied',
-      order_id: order.id,
-      received_at: order.finalized_at,
-    });
+    order.finalized_at = order.updated_at = now;
     await tx.flush();
     const journalId = must(
       await postJournal(tx, {

@@ -1,16 +1,15 @@
-import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordEvent } from '../events/record-event.ts';
 import { refuseUnlessPlatformUser } from '../identity/find-user.ts';
 import { Account } from '../ledger/account.entity.ts';
-import { type AccountKind, systemAccounts } from '../ledger/account.ts';
-import { postJournal } from '../ledger/post-journal.ts';
+import type { AccountKind } from '../ledger/account.ts';
 import { refuse } from '../shared/errors.ts';
-import { journalKeys } from '../shared/ids.ts';
-import { negateMoney } from '../shared/money.ts';
+import { newId } from '../shared/ids.ts';
 import { isNote, notANote } from '../shared/note.ts';
+import { isFinal } from '../shared/status-law.ts';
 import { isUuid } from '../shared/uuid.ts';
 import { Receipt } from './receipt.entity.ts';
-import type { ReceiptSettlement, ReceiptState } from './receipt.ts';
+import { type ReceiptSettlement, type ReceiptState, receiptLaw } from './receipt.ts';
 
 /**
  * Accounts that an operator may credit from suspense: those whose owner can move the money again, by paying, by a
@@ -31,28 +30,22 @@ export function settleReceipt(
 ): Promise<ReceiptState> {
   const { action, account_id, note, who } = settlement;
   return em.transactional(async (tx) => {
-    const receipt = await tx.findOneOrFail(
-      Receipt,
-      { id: receiptId },
-      { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true },
-    );
-    if (receipt.state !== 'suspended') return receipt.state;
+    const receipt = await tx.findOneOrFail(Receipt, { id: receiptId }, { refresh: true });
+    if (isFinal(receiptLaw, receipt.state)) return receipt.state;
     if (!isNote(note)) refuse('REQUEST_INVALID', notANote);
     await refuseUnlessPlatformUser(tx, who);
-    const accountId = action === 'refund' ? systemAccounts.gatewayClearing : await creditable(tx, account_id);
-    const journalId = await postJournal(tx, {
-      kind: action === 'refund' ? 'receipt.refunded' : 'receipt.credited',
-      businessKey: journalKeys.receiptSettled(receipt.id),
-      postings: [
-        { accountId: systemAccounts.suspense, amount: negateMoney(receipt.amount) },
-        { accountId, amount: receipt.amount },
-      ],
-    });
-    receipt.state = action === 'refund' ? 'refunded' : 'credited';
-    receipt.account_id = action === 'refund' ? null : accountId;
-    receipt.settled_by = who;
-    receipt.note = note;
-    receipt.settled_at = new Date();
+    const accountId = action === 'refund' ? null : await creditable(tx, account_id);
+    const journalId = newId();
+    const [{ settled }] = await tx.execute<[{ settled: boolean }]>('select settle_receipt(?, ?, ?, ?, ?) as settled', [
+      journalId,
+      receiptId,
+      accountId,
+      who,
+      note,
+    ]);
+    await tx.refresh(receipt);
+    // A twin was first.
+    if (!settled) return receipt.state;
     await recordEvent(tx, {
       event: 'RESOURCE_UPDATED',
       impact: 'HIGH',
@@ -60,7 +53,7 @@ export function settleReceipt(
       resourceId: receipt.id,
       actorId: who,
       requestId: null,
-      data: { action, account_id: receipt.account_id, note, amount: receipt.amount, journal_id: journalId },
+      data: { action, account_id: accountId, note, amount: receipt.amount, journal_id: journalId },
     });
     return receipt.state;
   });

@@ -41,9 +41,15 @@ export async function transferBetweenPockets(
     reference_id: destinationAccountId,
   });
   return payUnderKey(em, asking, fingerprint, async (idempotency) => {
-    const destination = await em.findOne(Account, { id: destinationAccountId });
-    if (destination === null) refuse('NOT_FOUND', 'destination_account_id: no such account');
-    if (!mayUseAccount(caller, destination)) refuse('FORBIDDEN', 'destination_account_id: the account is not yours');
+    const accounts = await em.find(Account, { id: { $in: [sourceAccountId, destinationAccountId] } });
+    for (const [field, accountId] of [
+      ['account_id', sourceAccountId],
+      ['destination_account_id', destinationAccountId],
+    ]) {
+      const account = accounts.find(({ id }) => id === accountId);
+      if (account === undefined) refuse('NOT_FOUND', `${field}: no such account`);
+      if (!mayUseAccount(caller, account)) refuse('FORBIDDEN', `${field}: the account is not yours`);
+    }
     return moveFromBalance(
       em,
       {

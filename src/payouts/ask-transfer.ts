@@ -1,8 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { readDatabaseClock } from '../database-clock.ts';
 import { type Gateway, isProviderUnknown, restAfter } from '../gateway/gateway.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { compareMoney, type Money } from '../shared/money.ts';
-import { closeAttempt, findMadeAttempts, readDatabaseClock } from './attempts.ts';
+import { closeAttempt, findMadeAttempts } from './attempts.ts';
 import { buildRequest, isFrozen, type Sending } from './frozen-request.ts';
 import { lockPayout, noteWord } from './note-word.ts';
 import { Payout } from './payout.entity.ts';
@@ -55,7 +56,7 @@ async function concludeFromIgnorance(
   tx: EntityManager,
   sending: Sending,
   payout: Payout,
-  askedAt: string,
+  askedAt: Date,
 ): Promise<TransferWord> {
   const nothing = { said: 'not known' } as const;
   // What the provider has known once is not unmade by its forgetting it.

@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { must } from '../shared/assert.ts';
-import { type MadeAttempt, mayBeUnderWayMs } from './repeating.ts';
+import type { PayoutAttemptOutcome } from './payout.ts';
+import type { MadeAttempt } from './repeating.ts';
 
 /** The attempts of a payout that may have reached the provider, the oldest first. */
 export function findMadeAttempts(em: EntityManager, payoutId: string): Promise<MadeAttempt[]> {
@@ -14,35 +15,21 @@ export function findMadeAttempts(em: EntityManager, payoutId: string): Promise<M
 
 const age = (column: string): string => `(extract(epoch from clock_timestamp() - ${column}) * 1000)::float8`;
 
-/** The database's clock, as it writes it. */
-export async function readDatabaseClock(em: EntityManager): Promise<string> {
-  const [row] = await em.execute<{ now: string }[]>('select clock_timestamp()::text as now');
-  return must(row, 'a select without a table has a row').now;
-}
-
 /**
  * Writes down that the provider, asked at `askedAt` (the database's clock), did not know the transfer: that closes the
  * attempt when it had been made long enough before.
  */
 export async function closeAttempt(
   tx: EntityManager,
-  { payoutId, number, askedAt }: { payoutId: string; number: number; askedAt: string },
+  { payoutId, number, askedAt }: { payoutId: string; number: number; askedAt: Date },
 ): Promise<void> {
-  await tx.execute(
-    `update payout_attempts set not_known_at = ?::timestamptz
-     where payout_id = ? and number = ? and sent_at <= ?::timestamptz - make_interval(secs => ?)`,
-    [askedAt, payoutId, number, askedAt, mayBeUnderWayMs / 1000],
-  );
+  await tx.execute('select close_payout_attempt(?, ?, ?::timestamptz)', [payoutId, number, askedAt]);
 }
 
 /** Begins an attempt and answers its number. The database refuses one beside another that is open. */
 export async function openAttempt(tx: EntityManager, payoutId: string): Promise<number> {
-  const [row] = await tx.execute<{ number: number }[]>(
-    `insert into payout_attempts (payout_id, number)
-     select ?, count(*) + 1 from payout_attempts where payout_id = ? returning number`,
-    [payoutId, payoutId],
-  );
-  return must(row, 'an insert answers its row').number;
+  const [row] = await tx.execute<{ number: number }[]>('select open_payout_attempt(?) as number', [payoutId]);
+  return must(row, 'a function answers').number;
 }
 
 /** Whether the attempt may still be written to the wire: it is young, and its payout is pending. */
@@ -62,14 +49,10 @@ export async function maySend(
 /** Writes down how an attempt was answered; tells whether another one, or a later one, may have reached the provider. */
 export async function answerAttempt(
   tx: EntityManager,
-  answer: { payoutId: string; number: number; outcome: string; failureCode: string | null },
+  answer: { payoutId: string; number: number; outcome: PayoutAttemptOutcome; failureCode: string | null },
 ): Promise<{ others: boolean; later: boolean }> {
   const { payoutId, number, outcome, failureCode } = answer;
-  await tx.execute(
-    `update payout_attempts set outcome = ?, failure_code = ?, answered_at = clock_timestamp()
-     where payout_id = ? and number = ?`,
-    [outcome, failureCode, payoutId, number],
-  );
+  await tx.execute('select answer_payout_attempt(?, ?, ?, ?)', [payoutId, number, outcome, failureCode]);
   const others = (await findMadeAttempts(tx, payoutId)).filter((attempt) => attempt.number !== number);
   return { others: others.length > 0, later: others.some((attempt) => attempt.number > number) };
 }

@@ -50,10 +50,10 @@ export async function createPayout(
   const payoutId = payoutIdFor(partnerId, idempotency.key);
   const find = (place: EntityManager) => place.findOne(Payout, { id: payoutId, partner_id: partnerId });
   if (idempotency.resourceId !== null) return must(await find(em), 'a key that has made a payout names it');
-  const deadline = Date.now() + budgets.requests.payoutReservation;
+  const endsAt = performance.now() + budgets.requests.payoutReservation;
   // Its age counts from its arrival, wherever it waits.
   const stamp = await stampOpening(em);
-  const leave = await places.enter({ key: partnerId, waitMs: deadline - Date.now() - budgets.requests.away });
+  const leave = await places.enter({ key: partnerId, waitMs: endsAt - performance.now() - budgets.requests.away });
   try {
     return await createOnce(
       em,
@@ -61,7 +61,7 @@ export async function createPayout(
       {
         find,
         prepare: () => preparePayout(em, sealer, { payoutId, partnerId, body, idempotency, requestId, stamp }),
-        start: (opening) => workflows.startPartnerPayout(payoutId, opening, Math.max(1, deadline - Date.now())),
+        start: (opening) => workflows.startPartnerPayout(payoutId, opening, Math.max(1, endsAt - performance.now())),
       },
     );
   } finally {

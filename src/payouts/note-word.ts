@@ -1,4 +1,5 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
+import { readDatabaseClock } from '../database-clock.ts';
 import { nextLookAt, nextWaitMs, overdueGraceMs } from './asking.ts';
 import { Payout } from './payout.entity.ts';
 import { contradicts, isFinalPayout, isUnknown, restOf, type TransferWord } from './payout.ts';
@@ -11,11 +12,13 @@ export function lockPayout(tx: EntityManager, id: string): Promise<Payout> {
 /**
  * Writes down what the provider said, in the caller's transaction: one row for each change of its word, since when
  * nobody can tell, and when the sweep looks after the payout if its workflow does not. `asked` is the workflow's clock
- * when it asked; the word came later, by the clock that is ahead. That calls to the provider are limited is no word of
- * it on the payout, and no reason to tell operators. Of a final payout only words that prove something are written down.
+ * when it asked; the word came later, by that clock or the database's, whichever is ahead. That calls to the provider are
+ * limited is no word of it on the payout, and no reason to tell operators. Of a final payout only words that prove
+ * something are written down.
  */
 export async function noteWord(tx: EntityManager, payout: Payout, word: TransferWord, asked: Date): Promise<void> {
-  const at = new Date(Math.max(asked.getTime(), Date.now()));
+  const now = await readDatabaseClock(tx);
+  const at = new Date(Math.max(asked.getTime(), now.getTime()));
   const failureCode = 'failureCode' in word ? word.failureCode : null;
   const restMs = restOf(word);
   const provesNothing = isUnknown(word.said) && !contradicts(payout.status, word.said);
@@ -34,13 +37,13 @@ export async function noteWord(tx: EntityManager, payout: Payout, word: Transfer
   payout.asks += 1;
   if ('providerTransferId' in word) payout.provider_transfer_id ??= word.providerTransferId;
   if (isFinalPayout(payout.status)) {
-    payout.look_again_at = payout.finalized_at ? nextLookAt(payout.finalized_at, new Date()) : null;
+    payout.look_again_at = payout.finalized_at ? nextLookAt(payout.finalized_at, now) : null;
   } else {
     if (!isUnknown(word.said)) payout.unknown_since = null;
     else if (restMs === 0) payout.unknown_since ??= at;
     const wait = nextWaitMs(at.getTime() - payout.created_at.getTime(), restMs);
     payout.look_again_at = new Date(at.getTime() + wait + overdueGraceMs);
   }
-  payout.updated_at = new Date();
+  payout.updated_at = now;
   await tx.flush();
 }

@@ -109,8 +109,8 @@ async function findWords(em: EntityManager, { id, finalized_at }: Payout): Promi
 /** Each end of a payout is a journal: what it did to the money, and what that means. */
 async function findLedgerItems(em: EntityManager, payout: Payout): Promise<TimelineItem[]> {
   const rows = await em.execute<{ step: string; created_at: Date | string }[]>(
-    `select split_part(business_key, '/', 3) as step, created_at from journals
-     where business_key = any(?::text[])`,
+    `select split_part(k.business_key, '/', 3) as step, j.created_at
+     from journal_keys k join journals j on j.id = k.journal_id where k.business_key = any(?::text[])`,
     [`{${['spent', 'returned', 'reversed'].map((step) => `partner-payout/${payout.id}/${step}`).join(',')}}`],
   );
   return rows.flatMap(({ step, created_at }): TimelineItem[] => {

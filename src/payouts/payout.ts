@@ -1,17 +1,33 @@
 import type { OpeningStamp } from '../openings/opening.ts';
 import type { FeeMode } from '../partners/partner.ts';
 import type { Money } from '../shared/money.ts';
+import { type StatusOf, statusLaw } from '../shared/status-law.ts';
 
 /** Pure facts about payouts (partners.md sections 2 and 3, decisions 8). */
-export const payoutTransitions = {
-  pending: ['succeeded', 'failed'],
-  succeeded: ['reversed'],
-  failed: [],
-  reversed: [],
-} as const satisfies Record<string, readonly string[]>;
-export type PayoutStatus = keyof typeof payoutTransitions;
-export const payoutStatuses = Object.keys(payoutTransitions) as PayoutStatus[];
+export const payoutLaw = statusLaw({
+  initial: ['pending'],
+  transitions: {
+    pending: ['succeeded', 'failed'],
+    succeeded: ['reversed'],
+    failed: [],
+    reversed: [],
+  },
+});
+export type PayoutStatus = StatusOf<typeof payoutLaw>;
 
+/** How an attempt was answered, once; it has no outcome before. */
+export const payoutAttemptLaw = statusLaw({
+  initial: ['accepted', 'refused', 'unknown', 'unsent'],
+  transitions: {
+    accepted: [],
+    refused: [],
+    unknown: [],
+    unsent: [],
+  },
+});
+export type PayoutAttemptOutcome = StatusOf<typeof payoutAttemptLaw>;
+
+/** What partners are told is final: only the bank moves it after that, by giving back what had succeeded. */
 export const isFinalPayout = (status: PayoutStatus): boolean => status !== 'pending';
 
 /** The failure code of a payout that an operator ended. */

@@ -8,7 +8,7 @@ import { TimelineShape } from '../partners/timeline.ts';
 import { must } from '../shared/assert.ts';
 import { createPayout } from './create-payout.ts';
 import { findPayouts, getPayout } from './find-payouts.ts';
-import { payoutPath, payoutStatuses } from './payout.ts';
+import { payoutLaw, payoutPath } from './payout.ts';
 import { tellPayoutTimeline } from './payout-timeline.ts';
 import {
   ListedPayoutShape,
@@ -66,7 +66,7 @@ room.get(
     query: listQuery({ limit: 50 })
       .omit({ order: true })
       .extend({
-        status: z.enum(payoutStatuses).optional(),
+        status: z.enum(payoutLaw.statuses).optional(),
         external_ref: text(128).optional(),
         from: periodStart().optional(),
         to: periodEnd().optional(),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Sealer } from '../encryption/sealer.ts';
 import { amount, timestamp, uuid } from '../http/fields.ts';
 import type { Payout } from './payout.entity.ts';
-import { isFinalPayout, type PayoutTexts, payoutStatuses, payoutTextsPlace } from './payout.ts';
+import { isFinalPayout, type PayoutTexts, payoutLaw, payoutTextsPlace } from './payout.ts';
 
 /** A payout as partners read it in lists (partners.md section 2). */
 export function presentPayout(payout: Payout) {
@@ -39,7 +39,7 @@ const listed = {
   id: uuid(),
   reference: z.string().meta({ description: "The platform's own reference." }),
   external_ref: z.string().nullable().meta({ description: "The partner's own reference, when sent." }),
-  status: z.enum(payoutStatuses),
+  status: z.enum(payoutLaw.statuses),
   is_final: z.boolean(),
   amount: amount(),
   fee: amount(),

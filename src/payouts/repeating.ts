@@ -1,4 +1,5 @@
 import { budgets } from '../shared/budgets.ts';
+import type { PayoutAttemptOutcome } from './payout.ts';
 
 const minuteMs = 60 * 1000;
 const hourMs = 60 * minuteMs;
@@ -19,7 +20,7 @@ const freshMs = minuteMs;
 /** An attempt that may have reached the provider; ages in milliseconds by the database's clock. */
 export interface MadeAttempt {
   number: number;
-  outcome: 'accepted' | 'refused' | 'unknown' | null;
+  outcome: Exclude<PayoutAttemptOutcome, 'unsent'> | null;
   failureCode: string | null;
   ageMs: number;
   /** Since it was answered; null without an answer. */

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { readDatabaseClock } from '../database-clock.ts';
 import type { Sealer } from '../encryption/sealer.ts';
 import { recordEvent } from '../events/record-event.ts';
 import { systemAccounts } from '../ledger/account.ts';
@@ -9,6 +10,7 @@ import { assert, must } from '../shared/assert.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { journalKeys } from '../shared/ids.ts';
 import { addMoney, negateMoney } from '../shared/money.ts';
+import { canMove } from '../shared/status-law.ts';
 import { findPendingWebhooks, recordWebhook } from '../webhooks/record-webhook.ts';
 import { nextLookAt } from './asking.ts';
 import { lockPayout } from './note-word.ts';
@@ -18,7 +20,7 @@ import {
   isFinalPayout,
   type PayoutStanding,
   type PayoutStatus,
-  payoutTransitions,
+  payoutLaw,
   type TransferWord,
 } from './payout.ts';
 import { presentWholePayout } from './present-payout.ts';
@@ -114,9 +116,8 @@ async function move(
   status: PayoutStatus,
   journal: { businessKey: string; postings: Posting[] },
 ): Promise<string | null> {
-  const allowed: readonly PayoutStatus[] = payoutTransitions[payout.status];
-  assert(allowed.includes(status), `a payout goes from ${payout.status} to ${status}`);
-  const now = new Date();
+  assert(canMove(payoutLaw, payout.status, status), `a payout goes from ${payout.status} to ${status}`);
+  const now = await readDatabaseClock(tx);
   payout.status = status;
   payout.finalized_at = payout.updated_at = now;
   payout.unknown_since = null;
@@ -151,7 +152,7 @@ async function noteContradiction(tx: EntityManager, payout: Payout, { said }: Tr
   const contradicted = contradicts(payout.status, said);
   if (contradicted === (payout.contradicted_at !== null && payout.contradicted_at !== undefined)) return;
   if (!contradicted && (said === 'silent' || said === 'not known')) return;
-  payout.contradicted_at = contradicted ? new Date() : null;
+  payout.contradicted_at = contradicted ? await readDatabaseClock(tx) : null;
   await tx.flush();
   if (!contradicted) return;
   await recordEvent(tx, {

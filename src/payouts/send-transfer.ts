@@ -8,7 +8,7 @@ import { answerAttempt, findMadeAttempts, maySend, openAttempt } from './attempt
 import { buildRequest, isFrozen, type Sending } from './frozen-request.ts';
 import { lockPayout, noteWord } from './note-word.ts';
 import { Payout } from './payout.entity.ts';
-import { isFinalPayout, isUnknown, restOf, type TransferWord } from './payout.ts';
+import { isFinalPayout, isUnknown, type PayoutAttemptOutcome, restOf, type TransferWord } from './payout.ts';
 import { mayRepeat } from './repeating.ts';
 
 /**
@@ -142,7 +142,7 @@ async function keepAnswer(
   return word;
 }
 
-function outcomeOf({ said }: TransferWord): 'accepted' | 'refused' | 'unknown' | 'unsent' {
+function outcomeOf({ said }: TransferWord): PayoutAttemptOutcome {
   if (said === 'refused' || said === 'unsent') return said;
   return said === 'silent' || said === 'another amount' ? 'unknown' : 'accepted';
 }

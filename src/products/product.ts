@@ -1,3 +1,5 @@
+import { type StatusOf, statusLaw } from '../shared/status-law.ts';
+
 /** Pure facts about products (decisions 3). */
 export const productKinds = [
   'investment',
@@ -8,11 +10,16 @@ export const productKinds = [
 ] as const;
 export type ProductKind = (typeof productKinds)[number];
 
-/** Product states and where each may go; `completed` follows from the target being reached, and only from that. */
-export const productTransitions = {
-  open: ['closed', 'completed'],
-  closed: ['open', 'completed'],
-  completed: ['open', 'closed'],
-} as const satisfies Record<string, readonly string[]>;
-export type ProductStatus = keyof typeof productTransitions;
-export const productStatuses = Object.keys(productTransitions) as ProductStatus[];
+/**
+ * `completed` follows from the target of an open product being reached, and only from that; one that was closed stays so
+ * whatever comes in.
+ */
+export const productLaw = statusLaw({
+  initial: ['open'],
+  transitions: {
+    open: ['closed', 'completed'],
+    closed: ['open'],
+    completed: ['open', 'closed'],
+  },
+});
+export type ProductStatus = StatusOf<typeof productLaw>;

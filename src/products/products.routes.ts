@@ -10,7 +10,7 @@ import { createRoom } from '../http/room.ts';
 import { createProduct } from './create-product.ts';
 import { findProducts, getProduct } from './find-products.ts';
 import { presentProduct } from './present-product.ts';
-import { productKinds, productStatuses } from './product.ts';
+import { productKinds, productLaw } from './product.ts';
 import { updateProduct } from './update-product.ts';
 
 const ProductShape = z
@@ -22,7 +22,7 @@ const ProductShape = z
     target_amount: amount().nullable(),
     minimum_amount: amount().nullable(),
     current_amount: amount().meta({ description: "What it holds: its account's balance." }),
-    status: z.enum(productStatuses),
+    status: z.enum(productLaw.statuses),
     created_at: timestamp(),
     updated_at: timestamp(),
   })
@@ -52,7 +52,7 @@ room.get(
     access: readers,
     query: listQuery().extend({
       kind: z.enum(productKinds).optional(),
-      status: z.enum(productStatuses).optional(),
+      status: z.enum(productLaw.statuses).optional(),
     }),
     answers: {
       200: z.object({ message: z.string(), data: z.object({ items: z.array(ProductShape), ...pageFields }) }),

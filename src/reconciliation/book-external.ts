@@ -1,10 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { recordEvent } from '../events/record-event.ts';
 import { systemAccounts } from '../ledger/account.ts';
-import { postJournal } from '../ledger/post-journal.ts';
-import { refuse } from '../shared/errors.ts';
-import { journalKeys } from '../shared/ids.ts';
-import { compareMoney, formatMoney, isMoney, type Money, negateMoney } from '../shared/money.ts';
+import { insufficientBalance } from '../ledger/post-journal.ts';
+import { errorCodeOf, refuse } from '../shared/errors.ts';
+import { journalKeys, newId } from '../shared/ids.ts';
+import { compareMoney, formatMoney, isMoney, type Money } from '../shared/money.ts';
 import { isPlainText } from '../shared/plain-text.ts';
 
 /** The longest reference of a movement at the provider, in characters. */
@@ -36,46 +35,27 @@ export async function bookExternal(
   if (reference.trim() === '' || reference.length > longestReference || !isPlainText(reference)) {
     refuse('REQUEST_INVALID', `reference: is a text of 1 to ${longestReference} characters, none a control character`);
   }
-  const businessKey = journalKeys.platformExternal(reference);
-  const journalId = await postJournal(tx, {
-    kind: 'platform.external',
-    businessKey,
-    postings: [
-      { accountId: systemAccounts.gatewayClearing, amount: negateMoney(amount) },
-      { accountId: systemAccounts.feeRevenue, amount: formatMoney(amount) },
-    ],
-  });
-  if (journalId === null) {
-    await refuseOtherAmount(tx, businessKey, amount);
-    return false;
-  }
-  if (compareMoney(amount, '0') < 0) await refuseOthersMoney(tx);
-  await recordEvent(tx, {
-    event: 'EXTERNAL_BOOKED',
-    impact: 'HIGH',
-    resourceType: 'journal',
-    resourceId: journalId,
-    actorId,
-    requestId,
-    data: { amount: formatMoney(amount), reference },
-  });
-  return true;
+  const [{ booked }] = await tx
+    .execute<[{ booked: boolean }]>('select book_external(?, ?, ?, ?, ?) as booked', [
+      newId(),
+      reference,
+      formatMoney(amount),
+      actorId,
+      requestId,
+    ])
+    .catch((error: unknown) => {
+      if (errorCodeOf(error) !== insufficientBalance) throw error;
+      return refuse('INSUFFICIENT_BALANCE', "amount: it is more than the platform's own money", { cause: error });
+    });
+  if (!booked) await refuseOtherAmount(tx, journalKeys.platformExternal(reference), amount);
+  return booked;
 }
 
 async function refuseOtherAmount(tx: EntityManager, businessKey: string, amount: Money): Promise<void> {
   const same = await tx.execute<unknown[]>(
-    `select 1 from postings p join journals j on j.id = p.journal_id
-     where j.business_key = ? and p.account_id = ? and p.amount = ?`,
+    `select 1 from postings p join journal_keys k on k.journal_id = p.journal_id
+     where k.business_key = ? and p.account_id = ? and p.amount = ?`,
     [businessKey, systemAccounts.feeRevenue, amount],
   );
   if (same.length === 0) refuse('REQUEST_INVALID', 'reference: it was booked with another amount');
-}
-
-/** Revenue is the platform's own only as far as it covers what the provider has cost. */
-async function refuseOthersMoney(tx: EntityManager): Promise<void> {
-  const short = await tx.execute<unknown[]>('select 1 where account_balance(?) + account_balance(?) < 0', [
-    systemAccounts.feeRevenue,
-    systemAccounts.providerCost,
-  ]);
-  if (short.length > 0) refuse('INSUFFICIENT_BALANCE', "amount: it is more than the platform's own money");
 }

@@ -3,15 +3,13 @@ import { must } from '../shared/assert.ts';
 import { startOfWesternIndonesiaDay, westernIndonesiaDay } from '../shared/clock.ts';
 import { refuse } from '../shared/errors.ts';
 import { textArray } from '../shared/postgres.ts';
+import type { DayPhase } from './reconciliation.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 /** Days that are missing, or have open differences, are compared for so long; older ones by hand. */
 const lookBackDays = 31;
 /** A run that has not written a page for so long is over, and another may go on with its day. */
 const takenForMinutes = 2;
-
-/** What is compared, one after the other: the provider's records, and then ours that are not among them. */
-export type DayPhase = 'records' | 'transfers' | 'payments';
 
 /** A run's hold on a day: where it goes on, and which taking-over of the day it is. */
 export interface DayRun {

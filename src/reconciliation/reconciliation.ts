@@ -1,13 +1,40 @@
 import type { Money } from '../shared/money.ts';
+import { type StatusOf, statusLaw } from '../shared/status-law.ts';
 
-/** Pure facts about reconciliation (decisions 8). */
-export const reconciliationTransitions = {
-  open: ['explained', 'resolved'],
-  explained: ['open'],
-  resolved: ['open'],
-} as const satisfies Record<string, readonly string[]>;
-export type ReconciliationState = keyof typeof reconciliationTransitions;
-export const reconciliationStates = Object.keys(reconciliationTransitions) as ReconciliationState[];
+/**
+ * Pure facts about reconciliation (decisions 8). A difference that has changed, or is back, is open anew; one that is
+ * gone may be explained all the same, for the contradiction of its payout that is left.
+ */
+export const reconciliationLaw = statusLaw({
+  initial: ['open'],
+  transitions: {
+    open: ['explained', 'resolved'],
+    explained: ['open'],
+    resolved: ['open', 'explained'],
+  },
+});
+export type ReconciliationState = StatusOf<typeof reconciliationLaw>;
+
+/** A day is compared again by hand, after records that were not ended, and for differences that are open. */
+export const reconciledDayLaw = statusLaw({
+  initial: ['pending'],
+  transitions: {
+    pending: ['running'],
+    running: ['pending', 'done'],
+    done: ['running'],
+  },
+});
+
+/** What a run compares, one after the other: the provider's records, and then ours that are not among them. */
+export const dayPhaseLaw = statusLaw({
+  initial: ['records'],
+  transitions: {
+    records: ['transfers', 'payments'],
+    transfers: ['payments', 'records'],
+    payments: ['records'],
+  },
+});
+export type DayPhase = StatusOf<typeof dayPhaseLaw>;
 
 export const reconciledResources = ['payout', 'payment'] as const;
 export type ReconciledResource = (typeof reconciledResources)[number];

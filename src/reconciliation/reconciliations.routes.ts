@@ -4,7 +4,7 @@ import { amount, isoDate, timestamp, uuid } from '../http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../http/paging.ts';
 import { createRoom } from '../http/room.ts';
 import { findReconciliations } from './find-reconciliations.ts';
-import { reconciledResources, reconciliationStates } from './reconciliation.ts';
+import { reconciledResources, reconciliationLaw } from './reconciliation.ts';
 
 const room = createRoom({ prefix: '/v1/reconciliations', tag: 'Operations' });
 
@@ -20,7 +20,7 @@ room.get(
     access: allow('read-event', { userTypes: ['platform'], scope: 'all' }),
     query: listQuery().extend({
       day: isoDate().optional(),
-      state: z.enum(reconciliationStates).optional(),
+      state: z.enum(reconciliationLaw.statuses).optional(),
       resource_type: z.enum(reconciledResources).optional(),
     }),
     answers: {
@@ -37,7 +37,7 @@ room.get(
                 reference: z.string(),
                 ours: side,
                 theirs: side,
-                state: z.enum(reconciliationStates),
+                state: z.enum(reconciliationLaw.statuses),
                 note: z.string().nullable(),
                 created_at: timestamp(),
                 updated_at: timestamp(),

@@ -1,7 +1,22 @@
-/** Saving goal states and where each may go (decisions 3); a raised target makes a reached goal active again. */
-export const savingGoalTransitions = {
-  active: ['completed'],
-  completed: ['active'],
-} as const satisfies Record<string, readonly string[]>;
-export type SavingGoalStatus = keyof typeof savingGoalTransitions;
-export const savingGoalStatuses = Object.keys(savingGoalTransitions) as SavingGoalStatus[];
+import { type StatusOf, statusLaw } from '../shared/status-law.ts';
+
+/** Whether a goal is reached (decisions 3); a raised target makes a reached one active again. */
+export const savingGoalLaw = statusLaw({
+  initial: ['active'],
+  transitions: {
+    active: ['completed'],
+    completed: ['active'],
+  },
+});
+export type SavingGoalStatus = StatusOf<typeof savingGoalLaw>;
+
+/** The pending row of a gateway contribution ends with its order. */
+export const savingGoalOrderLaw = statusLaw({
+  initial: ['pending'],
+  transitions: {
+    pending: ['completed', 'failed', 'cancelled'],
+    completed: [],
+    failed: [],
+    cancelled: [],
+  },
+});

@@ -7,7 +7,7 @@ import { createRoom } from '../http/room.ts';
 import { createSavingGoal } from './create-saving-goal.ts';
 import { findSavingGoals, getSavingGoal } from './find-saving-goals.ts';
 import { presentSavingGoal } from './present-saving-goal.ts';
-import { savingGoalStatuses } from './saving-goal.ts';
+import { savingGoalLaw } from './saving-goal.ts';
 import { updateSavingGoal } from './update-saving-goal.ts';
 
 const SavingGoalShape = z
@@ -19,7 +19,7 @@ const SavingGoalShape = z
     target_amount: amount(),
     current_amount: amount().meta({ description: "What it holds: its account's balance." }),
     target_date: isoDate().nullable(),
-    status: z.enum(savingGoalStatuses),
+    status: z.enum(savingGoalLaw.statuses),
     created_at: timestamp(),
     updated_at: timestamp(),
   })
@@ -40,7 +40,7 @@ room.get(
   {
     summary: 'List saving goals',
     access: readers,
-    query: listQuery().extend({ status: z.enum(savingGoalStatuses).optional() }),
+    query: listQuery().extend({ status: z.enum(savingGoalLaw.statuses).optional() }),
     answers: {
       200: z.object({ message: z.string(), data: z.object({ items: z.array(SavingGoalShape), ...pageFields }) }),
     },

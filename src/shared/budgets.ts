@@ -36,6 +36,8 @@ const steps = {
   sweep: minute,
   checks: 10 * minute,
   reconciliation: 30 * minute,
+  /** Makes one seal: reads its journals, writes them down, stores the object. */
+  seal: 10 * minute,
 };
 
 /** What a step keeps for its transactions after its last call to the provider. */
@@ -98,9 +100,20 @@ const database = {
   sweep: databaseWithin(steps.sweep),
   checks: databaseWithin(steps.checks),
   reconciliation: databaseWithin(steps.reconciliation),
+  seal: databaseWithin(steps.seal),
   download: databaseWithin(download),
-  /** Commands of an operator: migrations, re-encryption, filling a database for a measurement. */
+  /** Commands of an operator: re-encryption, filling a database for a measurement. */
   command: databaseWithin(command),
+  /** Who queues behind a migration that waits for a lock is still in time when it gives way. */
+  migration: { ...databaseWithin(command), lock: 2 * second },
+};
+
+/** A migration that does not get a lock. */
+const migration = {
+  /** Others go first for so long; then it is made again. */
+  pause: 5 * second,
+  /** Then it is given up. */
+  givesWay: 10 * minute,
 };
 
 const graceAfterSteps = 2 * second;
@@ -174,6 +187,7 @@ export const budgets = {
   shutdown,
   download: { whole: download, stalledReader },
   command: { whole: command },
+  migration,
   storage,
   upload,
   heartbeat,

@@ -37,6 +37,9 @@ export const errorStatuses = {
 
 export type ErrorCode = keyof typeof errorStatuses;
 
+/** So many complaints about one request are told: nobody reads more, and a body could make as many as it has bytes. */
+export const mostComplaints = 20;
+
 export interface DomainErrorOptions {
   /** All messages when there are several, one per field. */
   messages?: string[];

@@ -1,4 +1,4 @@
-import { v4, v5 } from 'uuid';
+import { v4, v5, v7 } from 'uuid';
 
 /**
  * Every id that is derived from another is derived here: owner and idempotency key -> resource id -> workflow id ->
@@ -6,16 +6,19 @@ import { v4, v5 } from 'uuid';
  */
 const namespace = 'b3a9c8a4-6a0d-4a51-9d1a-0c5d8f3f5a10';
 
-/** A fresh random id (UUID v4). */
-export const newId = (): string => v4();
+/** A fresh id, greater than those before it (UUID v7), so that its row stands at the end of its indexes. */
+export const newId = (): string => v7();
 
-/** The id of a payment order: from its owner and idempotency key, or random without a key. */
+/** A fresh id that tells no time (UUID v4): an address's, by its contract. */
+export const newAddressId = (): string => v4();
+
+/** The id of a payment order: from its owner and idempotency key, or a fresh one without a key. */
 export const paymentOrderIdFor = (userId: string, idempotencyKey: string | undefined): string =>
-  idempotencyKey === undefined ? v4() : v5(`payment-order/${userId}/${idempotencyKey}`, namespace);
+  idempotencyKey === undefined ? newId() : v5(`payment-order/${userId}/${idempotencyKey}`, namespace);
 
-/** The id of a balance payment, which is its transaction's: from its payer and idempotency key, or random without one. */
+/** The id of a balance payment, which is its transaction's: from its payer and idempotency key, or a fresh one without. */
 export const balancePaymentIdFor = (userId: string, idempotencyKey: string | undefined): string =>
-  idempotencyKey === undefined ? v4() : v5(`balance-payment/${userId}/${idempotencyKey}`, namespace);
+  idempotencyKey === undefined ? newId() : v5(`balance-payment/${userId}/${idempotencyKey}`, namespace);
 
 /** The id of a partner's payment, from the partner and its idempotency key. */
 export const partnerPaymentIdFor = (partnerId: string, idempotencyKey: string): string =>
@@ -29,9 +32,9 @@ export const payoutIdFor = (partnerId: string, idempotencyKey: string): string =
 export const allocationBatchIdFor = (causeId: string, donationIds: readonly string[]): string =>
   v5(`donation-allocation/${causeId}/${donationIds.toSorted().join(',')}`, namespace);
 
-/** The id of a subscription: from its donor and idempotency key, or random without a key. */
+/** The id of a subscription: from its donor and idempotency key, or a fresh one without a key. */
 export const subscriptionIdFor = (userId: string, idempotencyKey: string | undefined): string =>
-  idempotencyKey === undefined ? v4() : v5(`donation-subscription/${userId}/${idempotencyKey}`, namespace);
+  idempotencyKey === undefined ? newId() : v5(`donation-subscription/${userId}/${idempotencyKey}`, namespace);
 
 /** The id of the transaction that pays a period of a subscription: a period is paid once. */
 export const subscriptionPaymentIdFor = (subscriptionId: string, period: number): string =>

@@ -18,7 +18,7 @@ export function createTurns(): Turns {
   const last = new Map<string, Promise<unknown>>();
   return {
     take(key, waitMs, work) {
-      const deadline = Date.now() + waitMs;
+      const endsAt = performance.now() + waitMs;
       const before = last.get(key) ?? Promise.resolve();
       return new Promise((resolve, reject) => {
         let isOver = false;
@@ -30,7 +30,7 @@ export function createTurns(): Turns {
           clearTimeout(over);
           // Whoever has been refused holds its turn until then, so that nobody behind it comes too early.
           try {
-            if (!isOver) resolve(await work(Math.max(1, deadline - Date.now())));
+            if (!isOver) resolve(await work(Math.max(1, endsAt - performance.now())));
           } catch (error) {
             reject(error);
           }

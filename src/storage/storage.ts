@@ -4,6 +4,8 @@ import {
   GetObjectCommand,
   HeadBucketCommand,
   HeadObjectCommand,
+  ListObjectsCommand,
+  type ListObjectsCommandOutput,
   PutObjectCommand,
   S3Client,
   type S3ClientConfig,
@@ -28,6 +30,10 @@ export interface Storage {
   put(key: string, object: StoredObject, body: Readable): Promise<void>;
   /** What is stored under the key, or null. */
   find(key: string): Promise<StoredObject | null>;
+  /** The bytes under the key, of a longer object only so many, or null. */
+  read(key: string, maximumBytes: number): Promise<Buffer | null>;
+  /** Every key that begins so, in the order of their bytes. */
+  list(prefix: string): AsyncIterable<string>;
   /** Removes the object; nothing happens when there is none. */
   remove(key: string): Promise<void>;
   /** An address under which anybody may download the object, as an attachment of this name, for so long. */
@@ -93,6 +99,26 @@ export function openStorage(config: Config): Storage {
         throw away(error);
       }
     },
+    async read(key, maximumBytes) {
+      try {
+        const { Body } = await client.send(new GetObjectCommand({ Bucket, Key: key }), short());
+        return await readUpTo(Body as Readable, maximumBytes);
+      } catch (error) {
+        if (isMissing(error)) return null;
+        throw away(error);
+      }
+    },
+    async *list(prefix) {
+      for (let after: string | undefined; ; ) {
+        // The older of the two listings, which goes on by a key: the embedded server cannot make the newer one's token.
+        const page: ListObjectsCommandOutput = await orAway(
+          client.send(new ListObjectsCommand({ Bucket, Prefix: prefix, Marker: after }), short()),
+        );
+        for (const { Key } of page.Contents ?? []) if (Key !== undefined) yield Key;
+        after = page.Contents?.at(-1)?.Key;
+        if (!page.IsTruncated || after === undefined) return;
+      }
+    },
     async remove(key) {
       await orAway(client.send(new DeleteObjectCommand({ Bucket, Key: key }), short()));
     },
@@ -120,9 +146,21 @@ const away = (cause: unknown) =>
     cause,
   });
 
-async function orAway(sending: Promise<unknown>): Promise<void> {
+async function readUpTo(body: Readable, maximumBytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    size += chunk.length;
+    // Leaving the loop ends the stream.
+    if (size >= maximumBytes) break;
+  }
+  return Buffer.concat(chunks).subarray(0, maximumBytes);
+}
+
+async function orAway<T>(sending: Promise<T>): Promise<T> {
   try {
-    await sending;
+    return await sending;
   } catch (error) {
     throw away(error);
   }

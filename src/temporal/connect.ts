@@ -41,20 +41,20 @@ export function openTemporal({ address, namespace, traced = false }: TemporalOpt
 function createRetries() {
   const standard = defaultGrpcRetryOptions({ maxIntervalMs: () => longestRetryMs });
   let isClosing = false;
-  let lastRetryAt = 0;
+  let lastRetryAt = Number.NEGATIVE_INFINITY;
   return {
     retries: makeGrpcRetryInterceptor({
       retryableDecider: (attempt, status) => !isClosing && standard.retryableDecider(attempt, status),
       delayFunction(attempt, status) {
         const pause = standard.delayFunction(attempt, status);
-        lastRetryAt = Math.max(lastRetryAt, Date.now() + pause);
+        lastRetryAt = Math.max(lastRetryAt, performance.now() + pause);
         return pause;
       },
     }),
     /** No call is tried again from now on; resolves when the last timer has run. */
     async settled() {
       isClosing = true;
-      const left = lastRetryAt - Date.now();
+      const left = lastRetryAt - performance.now();
       if (left > -marginMs) await delay(left + marginMs);
     },
   };

@@ -51,7 +51,7 @@ interface ScheduleEntry {
   workflowType: string;
   every: '15 seconds' | '1 minute' | '15 minutes' | '1 day';
   /** From midnight UTC. */
-  offset?: '19 hours' | '20 hours';
+  offset?: '18 hours' | '19 hours' | '20 hours';
   note: string;
 }
 
@@ -130,6 +130,14 @@ export const schedules: readonly ScheduleEntry[] = [
     workflowType: 'runLedgerChecks',
     every: '15 minutes',
     note: 'Reads the check_* views and raises a metric',
+  },
+  {
+    scheduleId: 'journal-seals',
+    workflowType: 'sealJournals',
+    every: '1 day',
+    // One in the morning of UTC+7, when the day of the books is over.
+    offset: '18 hours',
+    note: 'Seals every journal that is in no seal yet',
   },
   {
     scheduleId: 'clearing-comparison',

@@ -10,14 +10,15 @@ const retryAfterSeconds = 2;
 
 /** Waits for an update or a result; null when the wait ended first, a refusal when the workflow refused. */
 export async function withinWait<T>(client: Client, waitMs: number, call: () => Promise<T>): Promise<T | null> {
-  const deadline = Date.now() + waitMs;
+  const endsAt = performance.now() + waitMs;
   try {
-    return await client.withDeadline(deadline, call);
+    return await client.withDeadline(Date.now() + waitMs, call);
   } catch (error) {
     const refusal = error instanceof WorkflowUpdateFailedError ? refusalBehind(error.cause) : undefined;
     if (refusal !== undefined) throw refusal;
     // Whatever else went wrong, the workflow may run, or has ended before it could answer: the caller looks for the row.
-    if (Date.now() >= deadline - 50 || error instanceof WorkflowUpdateFailedError || mayHaveStarted(error)) return null;
+    if (performance.now() >= endsAt - 50 || error instanceof WorkflowUpdateFailedError || mayHaveStarted(error))
+      return null;
     throw error;
   }
 }

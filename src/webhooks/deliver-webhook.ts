@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { readDatabaseClock } from '../database-clock.ts';
 import type { Sealer } from '../encryption/sealer.ts';
 import { recordEvent } from '../events/record-event.ts';
 import { failpoint } from '../shared/failpoint.ts';
@@ -39,7 +40,7 @@ export async function deliverWebhook(
   const sent = await attemptOnce(em, sealer, send, delivery);
   await failpoint('deliver-webhook.after');
   const answer = sent.error ?? `status ${sent.status}`;
-  const now = new Date();
+  const now = await readDatabaseClock(em);
   const tried = { attempts: delivery.attempts + 1, last_status: sent.status, last_error: sent.error };
   if (sent.status !== null && sent.status >= 200 && sent.status < 300) {
     const done = { ...tried, status: 'delivered', next_attempt_at: null, delivered_at: now } as const;

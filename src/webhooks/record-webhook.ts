@@ -29,7 +29,7 @@ export const webhookBodyPlace = (deliveryId: string): Place => ({
  * null when the partner has not asked for this event.
  */
 export async function recordWebhook(tx: EntityManager, sealer: Sealer, webhook: NewWebhook): Promise<string | null> {
-  const { partnerId, type, version, at } = webhook;
+  const { partnerId, resourceType, resourceId, type, version, at } = webhook;
   const wanted = await tx.execute<unknown[]>(
     'select 1 from webhook_endpoints where partner_id = ? and ? = any(events)',
     [partnerId, type],
@@ -37,11 +37,15 @@ export async function recordWebhook(tx: EntityManager, sealer: Sealer, webhook: 
   if (wanted.length === 0) return null;
   const id = newId();
   const body = JSON.stringify({ type, timestamp: at.toISOString(), data: { ...webhook.data, version } });
+  await tx.execute(
+    'insert into webhook_version_keys (resource_type, resource_id, version, delivery_id) values (?, ?, ?, ?)',
+    [resourceType, resourceId, version, id],
+  );
   tx.create(WebhookDelivery, {
     id,
     partner_id: partnerId,
-    resource_type: webhook.resourceType,
-    resource_id: webhook.resourceId,
+    resource_type: resourceType,
+    resource_id: resourceId,
     version,
     type,
     body_sealed: await sealer.seal(webhookBodyPlace(id), body),
@@ -61,7 +65,8 @@ export async function findPendingWebhooks(
   resource: { resourceType: WebhookResource; resourceId: string },
 ): Promise<string[]> {
   const rows = await tx.execute<{ id: string }[]>(
-    `select id from webhook_deliveries where resource_type = ? and resource_id = ? and status = 'pending' order by version`,
+    `select d.id from webhook_version_keys k join webhook_deliveries d on d.id = k.delivery_id
+     where k.resource_type = ? and k.resource_id = ? and d.status = 'pending' order by k.version`,
     [resource.resourceType, resource.resourceId],
   );
   return rows.map(({ id }) => id);

@@ -1,4 +1,5 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
+import { readDatabaseClock } from '../database-clock.ts';
 import { recordEvent } from '../events/record-event.ts';
 import { findPage, type ListWindow } from '../find-page.ts';
 import type { Caller } from '../identity/caller.ts';
@@ -38,7 +39,7 @@ export function reopenDelivery(
     if (delivery === null) refuse('NOT_FOUND', 'delivery_id: the partner has no such delivery');
     delivery.status = 'pending';
     delivery.delivered_at = null;
-    delivery.next_attempt_at = new Date();
+    delivery.next_attempt_at = await readDatabaseClock(tx);
     await tx.flush();
     await recordEvent(tx, {
       event: 'RESOURCE_UPDATED',

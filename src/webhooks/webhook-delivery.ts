@@ -1,11 +1,15 @@
+import { type StatusOf, statusLaw } from '../shared/status-law.ts';
+
 /** Where a webhook may be: parked ones, and delivered ones too, may be sent again by hand. */
-export const webhookDeliveryTransitions = {
-  pending: ['delivered', 'parked'],
-  delivered: ['pending'],
-  parked: ['pending'],
-} as const satisfies Record<string, readonly string[]>;
-export type WebhookDeliveryStatus = keyof typeof webhookDeliveryTransitions;
-export const webhookDeliveryStatuses = Object.keys(webhookDeliveryTransitions) as WebhookDeliveryStatus[];
+export const webhookDeliveryLaw = statusLaw({
+  initial: ['pending'],
+  transitions: {
+    pending: ['delivered', 'parked'],
+    delivered: ['pending'],
+    parked: ['pending'],
+  },
+});
+export type WebhookDeliveryStatus = StatusOf<typeof webhookDeliveryLaw>;
 
 /** What a webhook is about. */
 export type WebhookResource = 'payment' | 'payout';

@@ -8,7 +8,7 @@ import { managesPartners } from '../partners/partner-accounts.routes.ts';
 import { findDeliveries, reopenDelivery } from './redeliver-webhook.ts';
 import { rotateWebhookSecret, setWebhook } from './set-webhook.ts';
 import type { WebhookDelivery } from './webhook-delivery.entity.ts';
-import { webhookDeliveryStatuses, webhookIdOf } from './webhook-delivery.ts';
+import { webhookDeliveryLaw, webhookIdOf } from './webhook-delivery.ts';
 import { targetRules } from './webhook-target.ts';
 
 const room = createRoom({ prefix: '/v1/partner-accounts', tag: 'Partner accounts' });
@@ -65,7 +65,7 @@ const DeliveryShape = z
     type: z.enum(webhookEvents),
     resource_id: uuid(),
     version: z.int(),
-    status: z.enum(webhookDeliveryStatuses),
+    status: z.enum(webhookDeliveryLaw.statuses),
     attempts: z.int(),
     last_status: z.int().nullable(),
     last_error: z.string().nullable(),
@@ -96,7 +96,7 @@ room.get(
     summary: 'List webhook deliveries, newest first',
     access: managesPartners,
     params: partnerId,
-    query: listQuery().extend({ status: z.enum(webhookDeliveryStatuses).optional() }),
+    query: listQuery().extend({ status: z.enum(webhookDeliveryLaw.statuses).optional() }),
     answers: { 200: answerOf(z.object({ items: z.array(DeliveryShape), ...pageFields })) },
   },
   async ({ params, query, em }) => {

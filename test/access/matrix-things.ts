@@ -1,6 +1,6 @@
 import type { Route } from '../../src/http/room.ts';
 import { openAccount } from '../../src/ledger/open-account.ts';
-import { newId } from '../../src/shared/ids.ts';
+import { newAddressId, newId } from '../../src/shared/ids.ts';
 import { type BuiltUser, buildRole } from '../support/build.ts';
 import { buildActiveCause, buildGoal, buildProduct } from '../support/build-targets.ts';
 import { buildTransaction } from '../support/documents.ts';
@@ -43,7 +43,7 @@ const read = (value: unknown, ...path: string[]): string =>
 async function cause(stack: Stack, { user }: Owner): Promise<Ids> {
   const { id } = await buildActiveCause(stack, user);
   await stack
-    .em()
+    .owner()
     .execute(
       "update charitable_causes set status = 'new', approved_at = null, approved_by = null, organization_id = ?, owner_type = ? where id = ?",
       [user.organizationId, user.organizationId ? 'organization' : 'individual', id],
@@ -107,10 +107,16 @@ async function partnerAccount(stack: Stack): Promise<Ids> {
   await insert(
     stack,
     delivery,
-    `insert into webhook_deliveries (id, partner_id, resource_type, resource_id, version, type, body_sealed, status)
-     values (?, ?, 'payment', ?, 1, 'payment.failed', 'x', 'parked')`,
-    [partner.id, resource],
+    `with key as (insert into webhook_version_keys (delivery_id, resource_type, resource_id, version)
+       values (?, 'payment', ?, 1) returning *)
+     insert into webhook_deliveries (id, partner_id, resource_type, resource_id, version, type, body_sealed,
+       next_attempt_at)
+     select delivery_id, ?, resource_type, resource_id, version, 'payment.failed', 'x', now() from key`,
+    [resource, partner.id],
   );
+  await stack
+    .owner()
+    .execute("update webhook_deliveries set status = 'parked', next_attempt_at = null where id = ?", [delivery]);
   return { id: partner.id, key_id: partner.keyId, organization_id: linked.organizationId, delivery_id: delivery };
 }
 
@@ -194,6 +200,7 @@ const things: Record<string, Things> = {
     make: async (stack, owner) => ({
       address_id: read(await post(stack, owner, '/v1/addresses', address), 'data', 'address', 'id'),
     }),
+    absent: newAddressId,
   },
   '/v1/charitable-causes/': { foreign: 403, make: cause },
   '/v1/documents/': {

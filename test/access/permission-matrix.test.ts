@@ -84,7 +84,7 @@ describe('The permission matrix', () => {
     async function give(held: string[]): Promise<void> {
       const ids = Object.values(callers).map(({ id }) => id);
       await stack
-        .em()
+        .owner()
         .execute('update users set role_id = ? where id = any(?::uuid[])', [
           await roleWith(held),
           `{${ids.join(',')}}`,
@@ -187,7 +187,7 @@ describe('The permission matrix', () => {
       await give(permissions);
       const setStatus = (status: string) =>
         stack
-          .em()
+          .owner()
           .execute('update organizations set status = ? where id = ?', [status, callers.organization.organizationId]);
       await setStatus('suspended');
       try {

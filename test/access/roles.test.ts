@@ -131,6 +131,12 @@ describe('Roles', () => {
       expect(body.message).toEqual(['permissions: unknown permission fly', 'permissions: unknown permission swim']);
     });
 
+    it('names no more than twenty unknown permissions', async () => {
+      const permissions = Array.from({ length: 500 }, (_, index) => `fly-${index}`);
+      const { status, body } = await createOwn({ permissions });
+      expect([status, body.message.length]).toEqual([400, 20]);
+    });
+
     it('refuses permissions that the caller does not hold with 403', async () => {
       const { status, body } = await createOwn({ permissions: ['read-role', 'manage-product'] });
       expect(status).toBe(403);
@@ -429,6 +435,17 @@ describe('Roles', () => {
       expect([answer.status, Object.keys(answer.body)]).toEqual([200, ['message']]);
       expect(await namesOf(body.id)).toEqual(['read-role']);
       expect((await eventsOf(body.id))[0]).toMatchObject({ event: 'RESOURCE_UPDATED', resource_type: 'role' });
+    });
+
+    it('DELETE /v1/acl/roles/:role_id/permissions of permissions that the role does not hold leaves no event', async () => {
+      const { body } = await createOwn({ permissions: ['read-role'] });
+      const before = await eventsOf(body.id);
+      const path = `/v1/acl/roles/${body.id}/permissions`;
+      const answer = await stack.delete(path, { permissions: ['read-user'] }, { token: admin.token });
+      expect(answer.status).toBe(200);
+      expect(await eventsOf(body.id)).toEqual(before);
+      await stack.delete(path, { permissions: ['read-user', 'read-role'] }, { token: admin.token });
+      expect((await eventsOf(body.id))[0]).toMatchObject({ data: { detached: ['read-role'] } });
     });
 
     it('DELETE /v1/acl/roles/:role_id/permissions refuses an empty list, unknown names, default and foreign roles', async () => {

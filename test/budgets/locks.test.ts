@@ -22,7 +22,7 @@ const { lock } = budgets.database.role;
 
 /** Holds what a statement locks, in a session that may stay idle, until released. */
 async function hold(statement: string, parameters: unknown[]): Promise<() => Promise<void>> {
-  const em: EntityManager = stack.em();
+  const em: EntityManager = stack.owner();
   await em.begin();
   await em.execute('set local idle_in_transaction_session_timeout = 0');
   await em.execute('set local transaction_timeout = 0');

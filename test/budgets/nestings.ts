@@ -28,8 +28,10 @@ const runsWithin: Readonly<Record<string, readonly string[]>> = {
   sweep: ['steps.sweep'],
   checks: ['steps.checks'],
   reconciliation: ['steps.reconciliation'],
+  seal: ['steps.seal'],
   download: ['download.whole'],
   command: ['command.whole'],
+  migration: ['command.whole'],
 };
 
 /** Pairs of budgets of which the first ends before the second. */
@@ -46,11 +48,13 @@ export const nestings: readonly (readonly [inner: string, outer: string])[] = [
   ['storage.call', 'storage.silence'],
   ['storage.silence', 'storage.put'],
   ['storage.put', 'upload.whole'],
+  ['storage.put', 'steps.seal'],
   ['upload.drain', 'upload.stalled'],
   ['upload.stalled', 'upload.whole'],
   ['heartbeat.every', 'heartbeat.missing'],
   ['heartbeat.missing', 'steps.subscriptionPeriod'],
   ['heartbeat.missing', 'steps.allocation'],
+  ['heartbeat.missing', 'steps.seal'],
   ['provider.call', 'steps.instrument'],
   ['provider.call', 'steps.provider'],
   ['provider.call', 'steps.reconciliation'],
@@ -70,6 +74,10 @@ export const nestings: readonly (readonly [inner: string, outer: string])[] = [
   ['steps.allocation', 'requests.allocation'],
   ['reach.webhook', 'webhook.sending'],
   ['webhook.sending', 'steps.webhook'],
+  ['database.migration.lock', 'database.role.lock'],
+  ['database.migration.lock', 'migration.pause'],
+  ['migration.pause', 'migration.givesWay'],
+  ['migration.givesWay', 'command.whole'],
   ['download.stalledReader', 'database.download.idle'],
   ...transactions.flatMap((name) => [
     [`database.${name}.lock`, `database.${name}.statement`] as const,

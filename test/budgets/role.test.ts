@@ -30,7 +30,11 @@ type Setting = { name: string; ms: number; source: string };
 
 /** On a connection of its own, made now. */
 async function ask(...statements: string[]): Promise<Setting[]> {
-  const client = new pg.Client({ connectionString: database.url });
+  return askAs(database.url, ...statements);
+}
+
+async function askAs(connectionString: string, ...statements: string[]): Promise<Setting[]> {
+  const client = new pg.Client({ connectionString });
   await client.connect();
   try {
     for (const one of statements.slice(0, -1)) await client.query(one);
@@ -42,7 +46,7 @@ async function ask(...statements: string[]): Promise<Setting[]> {
 const user = () => new URL(database.url).username;
 const forget = () => {
   const name = new URL(database.url).pathname.slice(1);
-  return ask(`alter role ${user()} in database ${name} reset all`, 'select 1');
+  return askAs(database.ownerUrl, `alter role ${user()} in database ${name} reset all`, 'select 1');
 };
 
 const expected = Object.entries(asNamed).map(([name, ms]) => ({ name, ms, source: 'database user' }));
@@ -51,7 +55,7 @@ describe('The time-outs of the database', () => {
   it('are defaults of the role, read back on a fresh connection of any client', async () => {
     await forget();
     expect((await ask(settings)).map(({ ms }) => ms)).toEqual([0, 0, 0, 0]);
-    await migrate(database.url);
+    await migrate(database.ownerUrl);
     expect(await ask(settings)).toEqual(expected);
   });
 
@@ -66,8 +70,8 @@ describe('The time-outs of the database', () => {
 
   it('are set by migrations that run at once, in one database and in several', async () => {
     const others = await Promise.all([cloneDatabase(), cloneDatabase()]);
-    const urls = [database.url, database.url, ...others.map(({ url }) => url)];
-    expect(await Promise.all(urls.map(migrate))).toEqual(urls.map(() => []));
+    const urls = [database, database, ...others].map(({ ownerUrl }) => ownerUrl);
+    expect(await Promise.all(urls.map((url) => migrate(url)))).toEqual(urls.map(() => []));
     expect(await ask(settings)).toEqual(expected);
     for (const { drop } of others) await drop();
   });

@@ -88,7 +88,7 @@ describe('A callback with the right token is never answered so that the provider
 
   it('what is unread is counted for operators, and not among what waits for its delivery', async () => {
     expect((await send('unread')).status).toBe(200);
-    await stack.em().execute("update gateway_callbacks set received_at = now() - interval '1 minute'");
+    await stack.owner().execute("update gateway_callbacks set received_at = now() - interval '1 minute'");
     expect(await redeliverCallbacks(stack.em(), stack.deps.temporal, () => undefined)).toBe(0);
     const metrics = createMetrics({ defaults: false });
     measureBacklog(metrics, stack.deps.orm);
@@ -176,7 +176,7 @@ describe('With a database that cannot store it', () => {
     ['the disk fails', '58030'],
     ['it only reads', '25006'],
   ])('because %s, a callback is never lost behind a 500: 503 with Retry-After', async (_, state) => {
-    await stack.em().execute(
+    await stack.owner().execute(
       `create function fail_callbacks() returns trigger language plpgsql as
          $$ begin raise exception 'could not extend file' using errcode = '${state}'; end $$;
        create trigger fail_callbacks before insert on gateway_callbacks for each row execute function fail_callbacks()`,
@@ -186,7 +186,7 @@ describe('With a database that cannot store it', () => {
       const { status, headers } = await send(body);
       expect([status, headers.get('retry-after')]).toEqual([503, '2']);
     } finally {
-      await stack.em().execute('drop function fail_callbacks cascade');
+      await stack.owner().execute('drop function fail_callbacks cascade');
     }
     expect((await send(body)).status).toBe(200);
     expect(await rowsOf(body)).toHaveLength(1);

@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { settlePartnerPayment } from '../../src/collections/settle-partner-payment.ts';
-import { systemAccounts } from '../../src/ledger/account.ts';
-import { postJournal } from '../../src/ledger/post-journal.ts';
 import { settlePayment } from '../../src/payments/settle-payment.ts';
 import { settleReceipt } from '../../src/payments/settle-receipt.ts';
-import { journalKeys, receiptIdFor } from '../../src/shared/ids.ts';
+import { newId, receiptIdFor } from '../../src/shared/ids.ts';
 import { type BuiltUser, balanceOf, buildIndividual, buildPlatformAdmin } from '../support/build.ts';
 import { type BuiltPartner, buildPartner } from '../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
@@ -275,21 +273,15 @@ describe('Settlement of a payment whose money has a receipt already', () => {
   /** What earlier releases could leave: the order's own money in suspense while the order is open. */
   async function plantReceipt({ id: reference }: Instrument, payment: Payment): Promise<string> {
     const receiptId = receiptIdFor(payment.id);
-    await stack.em().transactional(async (tx) => {
-      await postJournal(tx, {
-        kind: 'receipt.suspended',
-        businessKey: journalKeys.receiptSuspended(receiptId),
-        postings: [
-          { accountId: systemAccounts.gatewayClearing, amount: '-54000' },
-          { accountId: systemAccounts.suspense, amount: '54000' },
-        ],
-      });
-      await tx.execute(
-        `insert into receipts (id, provider_payment_id, provider_payment_method_id, reference, amount, state, reason)
-         values (?, ?, ?, ?, 54000, 'suspended', 'late')`,
-        [receiptId, payment.id, payment.payment_method.id, reference],
-      );
-    });
+    await stack
+      .em()
+      .execute("select suspend_receipt(?, ?, ?, ?, ?, 54000, 0, 'late')", [
+        newId(),
+        receiptId,
+        payment.id,
+        payment.payment_method.id,
+        reference,
+      ]);
     return receiptId;
   }
   const giveBack = async (receiptId: string) =>

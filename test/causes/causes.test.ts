@@ -6,7 +6,7 @@ import {
   buildPlatformAdmin,
   buildSuperAdmin,
 } from '../support/build.ts';
-import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { buildCause, causeBody } from './build-cause.ts';
 
 let stack: Stack;
@@ -234,10 +234,36 @@ describe('POST /v1/charitable-causes/:id/assign-manager', () => {
   it('never makes a suspended user one: 400', async () => {
     const id = await buildCause(stack, creator);
     const suspended = await buildIndividual(stack);
-    await stack.em().execute("update users set status = 'suspended' where id = ?", [suspended.id]);
+    await stack.owner().execute("update users set status = 'suspended' where id = ?", [suspended.id]);
     const { status, body } = await assign(creator, id, suspended.id);
     expect([status, body.message]).toEqual([400, 'user_id: the user is suspended']);
     expect((await read(creator, id)).body.charitable_cause.managers).toEqual([]);
+  });
+
+  it('of one whose invitation is taken back at the same time: 404, nobody being left', async () => {
+    const id = await buildCause(stack, creator);
+    const invitation = { email: `${newId()}@example.org`, name: 'Invited', user_type: 'individual' };
+    const { body } = await stack.post('/v1/users/invitations', invitation, { token: superAdmin.token });
+    const invited: string = body.data.user.id;
+    const untilWaiting = (count: number) =>
+      eventually(
+        () =>
+          stack
+            .em()
+            .execute<unknown[]>(
+              "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+            ),
+        (rows) => rows.length === count,
+      );
+    const holder = stack.em();
+    await holder.begin();
+    await holder.execute('select from invitations where user_id = ? for update', [invited]);
+    const takingBack = stack.delete(`/v1/users/invitations/${invited}`, undefined, { token: superAdmin.token });
+    await untilWaiting(1);
+    const assigning = assign(creator, id, invited);
+    await untilWaiting(2);
+    await holder.rollback();
+    expect([(await takingBack).status, (await assigning).status]).toEqual([200, 404]);
   });
 
   it('of one who is already: 400, also when both come at once; of nobody: 404; by a manager: 403', async () => {
@@ -257,7 +283,7 @@ describe('Every cause route', () => {
   it('needs a token (401) and its permission (403)', async () => {
     const id = newId();
     const nobody = await buildIndividual(stack, { role: 'organization_admin' });
-    await stack.em().execute('update users set role_id = null where id = ?', [nobody.id]);
+    await stack.owner().execute('update users set role_id = null where id = ?', [nobody.id]);
     const visits: [expected: number, headers: Record<string, string>][] = [
       [401, {}],
       [403, { authorization: `Bearer ${nobody.token}` }],

@@ -228,6 +228,24 @@ describe('GET /v1/summary/charitable-causes', () => {
     });
   });
 
+  it('agrees with the list of the same organization, and of everything', async () => {
+    const sum = (
+      rows: { target_amount: number; current_amount: number }[],
+      field: 'target_amount' | 'current_amount',
+    ) => rows.reduce((total, row) => total + row[field], 0);
+    for (const [as, query] of [
+      [admin, ''],
+      [platform, `organization_id=${otherAdmin.organizationId}`],
+      [platform, ''],
+    ] as const) {
+      const { body: list } = await stack.get(`/v1/charitable-causes?limit=100&${query}`, { token: as.token });
+      expect(list.charitable_causes).toHaveLength(list.total);
+      const { body } = await summary(as, `?${query}`);
+      expect(Number(body.total_target_amount)).toBe(sum(list.charitable_causes, 'target_amount'));
+      expect(Number(body.total_collected_amount)).toBe(sum(list.charitable_causes, 'current_amount'));
+    }
+  });
+
   it('is closed to individuals (403)', async () => {
     expect((await summary(person)).status).toBe(403);
   });

@@ -139,7 +139,7 @@ describe('The workflow of a circle', () => {
     const [first] = members as [BuiltUser];
     expect(await sweep()).toBe(0);
     await stack
-      .em()
+      .owner()
       .execute(
         "update saving_circle_contributions set updated_at = now() - interval '2 minutes' where saving_circle_id = ?",
         [id],

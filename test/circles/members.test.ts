@@ -100,7 +100,7 @@ describe('POST /v1/saving-circles/members', () => {
   it('are never suspended users', async () => {
     const { id } = await createCircle(stack, owner);
     const suspended = await buildIndividual(stack);
-    await stack.em().execute("update users set status = 'suspended' where id = ?", [suspended.id]);
+    await stack.owner().execute("update users set status = 'suspended' where id = ?", [suspended.id]);
     const { status, body } = await join(owner, id, [stranger.accountId, suspended.accountId]);
     expect([status, body.message]).toEqual([
       400,

@@ -103,6 +103,9 @@ describe('GET /v1/saving-circles', () => {
       expect((await stack.get(`${path}?${query.slice(1)}`, { token: owner.token })).status).toBe(403);
       expect((await stack.get(`${path}?${query.slice(1)}`, { token: otherAdmin.token })).status).toBe(403);
     }
+    for (const as of [someone, admin, platform]) {
+      expect((await stack.get(`${path}?account_id=${unknown}`, { token: as.token })).status).toBe(404);
+    }
     for (const query of ['page=0', 'limit=0', 'limit=101', 'status=paused', 'organization_id=x', 'order=up']) {
       expect((await stack.get(`${path}?${query}`, { token: owner.token })).status).toBe(400);
     }
@@ -231,6 +234,20 @@ describe('GET /v1/saving-circles/:id/draw', () => {
     );
   });
 
+  it('of a public circle shows strangers the seed and the turns, and nobody’s account', async () => {
+    const { id } = await createCircle(stack, owner, { turn_order: 'lottery', visibility: 'public' });
+    const people = await Promise.all([1, 2].map(() => buildIndividual(stack)));
+    await addMembers(stack, owner, id, people);
+    await startNow(stack, owner, id);
+    const { data } = (await draw(people[0] as BuiltUser, id)).body;
+    expect(data.order.map(({ account_id }: { account_id: string }) => account_id).sort()).toEqual(
+      people.map(({ accountId }) => accountId).sort(),
+    );
+    expect((await draw(owner, id)).body.data).toEqual(data);
+    const order = [1, 2].map((turn_number) => ({ account_id: null, turn_number }));
+    expect((await draw(stranger, id)).body.data).toEqual({ ...data, order });
+  });
+
   it('is 404 without a lottery and for an unknown circle, 403 where the circle is not to be seen', async () => {
     const plain = await createCircle(stack, owner);
     expect((await draw(owner, plain.id)).status).toBe(404);
@@ -274,6 +291,19 @@ describe('GET /v1/summary/saving-circles', () => {
     };
     expect((await summary(boss)).body).toMatchObject(expected);
     expect((await summary(platform, `?organization_id=${boss.organizationId}`)).body).toMatchObject(expected);
+    const employee = await buildIndividual(stack, { organizationId: String(boss.organizationId) });
+    await createCircle(stack, employee, { capacity: 2, visibility: 'private' });
+    const { body: list } = await stack.get(`${path}?organization_id=${boss.organizationId}&limit=100`, {
+      token: platform.token,
+    });
+    const capacities: number[] = list.saving_circles.map(({ capacity }: { capacity: number }) => capacity);
+    const average = capacities.reduce((sum, capacity) => sum + capacity, 0) / list.total;
+    for (const [as, query] of [
+      [boss, ''],
+      [platform, `?organization_id=${boss.organizationId}`],
+    ] as const) {
+      expect((await summary(as, query)).body.average_capacity).toBe(average.toFixed(2));
+    }
     expect(await eventsOf(stack, 'RESOURCE_FETCHED', boss.organizationId ?? '')).toMatchObject(
       expect.arrayContaining([expect.objectContaining({ impact: 'LOW', actor_id: boss.id })]),
     );

@@ -130,20 +130,20 @@ describe('The start of a circle', () => {
 
   it('without a round to run never counts as completed: it is cancelled, its lottery not drawn', async () => {
     const { circleId } = await circleOf(2, { turnOrder: 'lottery' });
-    await stack.em().execute('update saving_circles set current_turn = 3 where id = ?', [circleId]);
+    await stack.owner().execute('update saving_circles set current_turn = 3 where id = ?', [circleId]);
     expect(await start(circleId, january31)).toEqual({ phase: 'ended', status: 'cancelled' });
     expect(await statusOf(circleId)).toEqual({ status: 'cancelled', hidden: true });
   });
 
   it('is never counted as woken by the sweep when Temporal does not take the signal', async () => {
     const { circleId } = await circleOf(1);
-    await stack.em().execute('delete from sweep_looks');
+    await stack.owner().execute('delete from sweep_looks');
     const client = new Client({ connection: stack.deps.temporal.client.connection, namespace: 'nowhere' });
     const failed: string[] = [];
     const door = createTemporalDoor(client, stack.deps.temporal.taskQueue);
     await sweepCircles(stack.em(), door, (_, id) => failed.push(id));
     expect(failed).toContain(circleId);
-    await stack.em().execute('delete from sweep_looks');
+    await stack.owner().execute('delete from sweep_looks');
   });
 
   it('is swept for when its workflow is lost, but not while it waits for a second member', async () => {

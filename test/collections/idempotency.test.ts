@@ -145,7 +145,7 @@ describe('An idempotency key', () => {
         );
     expect(await kept()).toEqual([{ answer_body: null, answer_sealed: expect.stringMatching(/^ey[\w-]+\./) }]);
     await stack
-      .em()
+      .owner()
       .execute('update partner_idempotency_keys set answer_sealed = null, answer_body = ? where resource_id = ?', [
         Buffer.from(first.text),
         id,
@@ -183,7 +183,7 @@ describe('An idempotency key', () => {
     const first = JSON.parse((await create(raw, key)).text).data;
     // The payment may have been claimed long before the provider's outcome was known.
     const age = (days: number) =>
-      stack.em().execute(
+      stack.owner().execute(
         `update partner_idempotency_keys set created_at = now() - interval '40 days',
              answered_at = now() - make_interval(days => ?) where resource_id = ?`,
         [days, first.id],

@@ -181,7 +181,7 @@ describe('A payment', () => {
   it('refused by the provider is PROVIDER_REFUSED, and so under its key for ever', async () => {
     const body = { ...va, channel: 'BCA', amount: '50000' };
     await stack
-      .em()
+      .owner()
       .execute("update payment_channels set channel_code = 'NOT_AT_THE_PROVIDER' where channel_code = 'BCA'");
     try {
       const first = await partner.post('/payments', { ...body, channel: 'NOT_AT_THE_PROVIDER' }, 'refused-key-1');
@@ -193,7 +193,7 @@ describe('A payment', () => {
       expect(list).toMatchObject({ total: 1, items: [{ failure_code: expect.any(String) }] });
     } finally {
       await stack
-        .em()
+        .owner()
         .execute("update payment_channels set channel_code = 'BCA' where channel_code = 'NOT_AT_THE_PROVIDER'");
     }
   });
@@ -236,7 +236,7 @@ describe('Payments are read', () => {
   it('for whole days in UTC+7, both ends included', async () => {
     const { id } = await create();
     const at = (instant: string) =>
-      stack.em().execute('update partner_payments set created_at = ? where id = ?', [instant, id]);
+      stack.owner().execute('update partner_payments set created_at = ? where id = ?', [instant, id]);
     const total = async (query: string) => (await partner.get(`/payments?${query}`)).body.data.total;
     await at('2026-03-09T17:00:00.000Z');
     expect([await total('from=2026-03-10&to=2026-03-10'), await total('to=2026-03-09')]).toEqual([1, 0]);

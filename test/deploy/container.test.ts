@@ -1,8 +1,10 @@
 import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { leftOut } from '../../dev/licenses.ts';
 import { findFreePort } from '../../dev/ports.ts';
 import { readConfig } from '../../src/config.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
@@ -40,8 +42,24 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-function run(script: string, env: Record<string, string>) {
-  const child = spawn(process.execPath, [script], { cwd: directory, env, stdio: ['ignore', 'pipe', 'pipe'] });
+/** Fails whatever loads one of these packages. */
+const without = (packages: readonly string[]) =>
+  `data:text/javascript,${encodeURIComponent(`
+  import { registerHooks } from 'node:module';
+  const packages = ${JSON.stringify(packages)};
+  registerHooks({
+    resolve(specifier, context, next) {
+      if (packages.some((name) => specifier === name || specifier.startsWith(name + '/'))) throw new Error(specifier + ' is left out');
+      return next(specifier, context);
+    },
+  });`)}`;
+
+function run(script: string, env: Record<string, string>, options: string[] = []) {
+  const child = spawn(process.execPath, [...options, script], {
+    cwd: directory,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   const output = { out: '', error: '' };
   child.stdout.on('data', (chunk: Buffer) => {
     output.out += chunk.toString();
@@ -55,7 +73,7 @@ function run(script: string, env: Record<string, string>) {
 const bare = { PATH: process.env.PATH ?? '' };
 
 describe('The container’s start command, in a bare directory', () => {
-  it.each(['src/api.ts', 'src/worker.ts', 'src/migrate.ts'])(
+  it.each(['src/api.ts', 'src/worker.ts'])(
     '%s ends without configuration, in one sentence that names every variable',
     async (script) => {
       const { code, error } = await run(script, bare).ended;
@@ -68,6 +86,33 @@ describe('The container’s start command, in a bare directory', () => {
     },
     60_000,
   );
+
+  it.each(['src/api.ts', 'src/worker.ts', 'src/migrate.ts'])(
+    '%s never loads what the image leaves out',
+    async (script) => {
+      const { error } = await run(script, bare, ['--import', without(Object.keys(leftOut))]).ended;
+      expect(error).toMatch(/DATABASE_URL (is|are) missing/);
+      const loaded = await run(script, bare, ['--import', without(['zod'])]).ended;
+      expect(loaded.error).toContain('zod is left out');
+    },
+    60_000,
+  );
+  it('src/migrate.ts asks for the database only, as its owner', async () => {
+    const without = await run('src/migrate.ts', bare).ended;
+    expect(without.code).toBe(1);
+    expect(without.error.trim()).toBe(
+      'The configuration cannot be used: MIGRATION_DATABASE_URL and DATABASE_URL are missing.',
+    );
+    const asApplication = await run('src/migrate.ts', { ...bare, DATABASE_URL: database.url }).ended;
+    expect(asApplication.error.trim()).toMatch(
+      /^The role amanah_app may not make tables: .* MIGRATION_DATABASE_URL\.$/,
+    );
+    const urls = { DATABASE_URL: database.url, MIGRATION_DATABASE_URL: database.ownerUrl };
+    expect(await run('src/migrate.ts', { ...bare, ...urls }).ended).toMatchObject({
+      code: 0,
+      out: 'The schema is up to date.\n',
+    });
+  }, 60_000);
 
   it('refuses in production what would open it to this machine or kill it', async () => {
     const { code, error } = await run('src/api.ts', {
@@ -97,9 +142,12 @@ describe('The container’s start command, in a bare directory', () => {
       AUTH_EXTERNAL_ISSUER: 'http://issuer.example',
     };
     expect(complaintsOf(external)).toMatch(/AUTH_EXTERNAL_JWKS_URL is malformed.*AUTH_EXTERNAL_ISSUER is malformed/);
+    expect(complaintsOf({ XENDIT_URL: 'HTTP://provider.example' })).toContain('XENDIT_URL is malformed: must be https');
     expect(complaintsOf({ ALLOWED_ORIGINS: 'https://a.example,null' })).toContain('ALLOWED_ORIGINS is malformed');
+    expect(complaintsOf({ WEBHOOK_PORTS: '443,many' })).toContain('WEBHOOK_PORTS is malformed');
     const zeros = `old:${Buffer.alloc(32).toString('base64')}`;
     expect(complaintsOf({ DATA_ENCRYPTION_KEYS: zeros })).toContain('DATA_ENCRYPTION_KEYS is malformed');
+    expect(complaintsOf({ SEAL_SIGNING_KEY: zeros })).toContain('SEAL_SIGNING_KEY is malformed');
     expect(complaintsOf({ S3_SECRET_ACCESS_KEY: 'change-me-too' })).toContain('is the sample of .env.example');
     expect(complaintsOf({ NODE_ENV: 'development', S3_SECRET_ACCESS_KEY: 'change-me-too' })).toBe('');
   });
@@ -112,6 +160,21 @@ describe('The container’s start command, in a bare directory', () => {
     expect(readConfig({ ...silent, TRUST_PROXY: 'true' }).TRUST_PROXY).toBe(true);
     expect(readConfig({ ...silent, NODE_ENV: 'development' }).TRUST_PROXY).toBeUndefined();
   });
+
+  it('asks a worker alone for the key that seals, which is one key of 32 bytes', async () => {
+    const { SEAL_SIGNING_KEY: _, ...keyless } = settings;
+    const { code, error } = await run('src/worker.ts', keyless).ended;
+    expect({ code, error: error.trim() }).toEqual({
+      code: 1,
+      error: 'The configuration cannot be used: SEAL_SIGNING_KEY is missing.',
+    });
+    const key = (id: string) => `${id}:${randomBytes(32).toString('base64')}`;
+    for (const wrong of ['key', 'key:short', `${key('a')},${key('b')}`]) {
+      expect(() => readConfig({ ...settings, SEAL_SIGNING_KEY: wrong })).toThrow('SEAL_SIGNING_KEY is malformed');
+    }
+    expect(() => readConfig({ ...settings, SEAL_VERIFICATION_KEYS: 'a:b' })).toThrow('SEAL_VERIFICATION_KEYS is malf');
+    expect(readConfig({ ...settings, SEAL_SIGNING_KEY: key('a') }).SEAL_SIGNING_KEY).toHaveLength(1);
+  }, 60_000);
 
   it('takes a worker’s deployment name and its build id together only', () => {
     expect(() => readConfig({ ...settings, WORKER_DEPLOYMENT_NAME: 'amanah' })).toThrow('WORKER_BUILD_ID is missing');

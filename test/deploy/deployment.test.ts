@@ -91,16 +91,32 @@ const forOperators = () => configVariables.filter((name) => !notForOperators.inc
 /** What one kind of process alone reads. */
 const ofOneProcess: Record<string, string[]> = {
   api: ['METRICS_PORT'],
-  worker: ['WORKER_PORT', 'TEMPORAL_METRICS_PORT', 'WORKER_DEPLOYMENT_NAME', 'WORKER_BUILD_ID'],
+  migrate: ['MIGRATION_DATABASE_URL', 'READER_DATABASE_URL'],
+  worker: [
+    'WORKER_PORT',
+    'TEMPORAL_METRICS_PORT',
+    'WORKER_DEPLOYMENT_NAME',
+    'WORKER_BUILD_ID',
+    'SEAL_SIGNING_KEY',
+    'SEAL_VERIFICATION_KEYS',
+  ],
 };
+const ofMigrations = ['DATABASE_URL', 'MIGRATION_DATABASE_URL', 'READER_DATABASE_URL'];
 const variablesOf = (process: string): string[] => {
+  if (process === 'migrate') return ofMigrations;
   const ofOthers = Object.entries(ofOneProcess).flatMap(([name, variables]) => (name === process ? [] : variables));
   return forOperators().filter((variable) => !ofOthers.includes(variable));
 };
 
 describe('Every environment variable', () => {
   it('of .env.example is one that the configuration knows, and the other way round', () => {
-    const ofComposeOnly = ['POSTGRES_PASSWORD'];
+    const ofComposeOnly = [
+      'POSTGRES_PASSWORD',
+      'DATABASE_OWNER_PASSWORD',
+      'DATABASE_APP_PASSWORD',
+      'DATABASE_READER_PASSWORD',
+      'TEMPORAL_DATABASE_PASSWORD',
+    ];
     expect(exampleVariables().toSorted()).toEqual([...forOperators(), ...ofComposeOnly].toSorted());
   });
 
@@ -207,15 +223,20 @@ describe('The Kubernetes example', () => {
     expect([...resources, 'kustomization.yaml'].toSorted()).toEqual(files.toSorted());
   });
 
-  it('runs API, worker and migrations without root, on a read-only file system, with secrets by reference', () => {
+  it('runs API, worker and migrations without root, on a read-only file system, with their own secrets by reference', () => {
     expect(workloads().map(({ metadata }) => metadata.name)).toEqual(
       expect.arrayContaining(['amanah-api', 'amanah-worker', 'amanah-migrate']),
     );
-    for (const { spec } of workloads()) {
+    for (const { metadata, spec } of workloads()) {
       const [{ env, command }] = spec.template.spec.containers;
       expect(globSync(command[1], { cwd: root })).toEqual([command[1]]);
-      const secret = env.filter(({ name }) => /SECRET|DATABASE_URL|TOKEN|KEYS|ACCESS_KEY/.test(name));
-      expect(secret.length).toBe(6);
+      const secret = env.filter(({ name }) =>
+        /SECRET|DATABASE_URL|TOKEN|ENCRYPTION_KEYS|ACCESS_KEY|SIGNING_KEY/.test(name),
+      );
+      if (metadata.name === 'amanah-migrate') expect(secret.map(({ name }) => name).toSorted()).toEqual(ofMigrations);
+      // What seals is the worker's alone.
+      else expect(secret.length).toBe(command[1] === 'src/worker.ts' ? 7 : 6);
+      expect(metadata.name !== 'amanah-migrate' && secret.some(({ name }) => name.startsWith('MIGRATION'))).toBe(false);
       for (const { name, valueFrom } of secret) expect(valueFrom?.secretKeyRef.key).toBe(name);
     }
   });

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { billOfMaterials, licensesOf, refusedOf } from '../../dev/licenses.ts';
+import { billOfMaterials, leftOut, licensesOf, refusedOf } from '../../dev/licenses.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const planted = (licenses: object[] | undefined) =>
@@ -24,6 +24,15 @@ describe('The licences of what is installed', () => {
     ['none at all', undefined],
   ])('are refused: %s', (_, licenses) => {
     expect(refusedOf(planted(licenses))).toHaveLength(1);
+  });
+
+  it('that ask for credit are let in for what the image leaves out, and for nothing else', () => {
+    const credit = [{ license: { id: 'CC-BY-4.0' } }];
+    const [name = ''] = Object.keys(leftOut);
+    expect(refusedOf(licensesOf({ components: [{ name, version: '1.0.0', licenses: credit }] }))).toEqual([]);
+    expect(refusedOf(planted(credit))).toHaveLength(1);
+    const stage = /^FROM base AS dependencies\n(?:.+\n)+/m.exec(readFileSync(join(root, 'Dockerfile'), 'utf8'))?.[0];
+    for (const each of Object.keys(leftOut)) expect(stage).toContain(`rm -rf node_modules/${each}`);
   });
 
   it.each(['MIT', 'MIT OR GPL-2.0-only', '(MIT OR CC0-1.0)', 'Apache-2.0 AND MIT'])('are let in: %s', (expression) => {

@@ -3,8 +3,12 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import pg from 'pg';
 import type { Credentials } from '../../dev/credentials.ts';
+import { findFreePort } from '../../dev/ports.ts';
+import { postgresUrl, startPostgres } from '../../dev/postgres.ts';
 import { isRunning, type ProcessRecord } from '../../dev/process-records.ts';
+import { keepSecrets } from '../../dev/secrets.ts';
 import { cloneDatabase } from '../support/database.ts';
 import { createHttp } from '../support/http.ts';
 import { type Product, startProduct } from '../support/product.ts';
@@ -26,6 +30,21 @@ async function stop(product: Product): Promise<void> {
   expect(await product.stop()).toBe(0);
   expect(product.output()).toContain('Everything has stopped; the data stays.');
   expect(records.filter(isRunning)).toEqual([]);
+}
+
+/** What stands in for every part but PostgreSQL. */
+function replacements(): Record<string, string> {
+  const { temporal, s3 } = testRun();
+  return {
+    TEMPORAL_ADDRESS: temporal.address,
+    TEMPORAL_TASK_QUEUE: 'replaced-parts',
+    S3_ENDPOINT: `http://127.0.0.1:${s3.port}`,
+    S3_BUCKET: s3.bucket,
+    S3_ACCESS_KEY_ID: s3.accessKeyId,
+    S3_SECRET_ACCESS_KEY: s3.secretAccessKey,
+    XENDIT_URL: 'http://127.0.0.1:9',
+    XENDIT_SECRET_KEY: 'xnd_test_replaced',
+  };
 }
 
 async function logIn({ urls, individual }: Credentials) {
@@ -50,7 +69,7 @@ describe('npm start', () => {
         temporal_ui: expect.stringMatching(/^http/),
         temporal_address: expect.stringMatching(/^127/),
         sandbox: expect.stringMatching(/^http/),
-        database: expect.stringMatching(/^postgresql/),
+        database: expect.stringMatching(/^postgresql:\/\/amanah:/),
       },
       platform_super_admin: expect.objectContaining({ account_id: null, organization_id: null }),
       platform_admin: expect.objectContaining({ email: expect.any(String), user_id: expect.any(String) }),
@@ -66,6 +85,10 @@ describe('npm start', () => {
     for (const file of ['credentials.json', 'secrets.json', 'environment.json']) {
       expect(statSync(join(directory, file)).mode & 0o077).toBe(0);
     }
+    const { environment } = JSON.parse(readFileSync(join(directory, 'environment.json'), 'utf8'));
+    expect(environment.DATABASE_URL).toMatch(/^postgresql:\/\/amanah_app:/);
+    expect(environment.READER_DATABASE_URL).toMatch(/^postgresql:\/\/amanah_reader:/);
+    expect(JSON.stringify(environment)).not.toContain(new URL(before.urls.database).password);
     expect(await logIn(before)).toMatchObject({ balance: '10000000.0000' });
     for (const url of [before.urls.docs, before.urls.temporal_ui ?? '', before.urls.sandbox ?? '']) {
       expect((await fetch(url)).status).toBe(200);
@@ -94,17 +117,10 @@ describe('npm start', () => {
 
   it('leaves out the parts that the environment replaces', async () => {
     const database = await cloneDatabase();
-    const { temporal, s3 } = testRun();
     const started = start({
       DATABASE_URL: database.url,
-      TEMPORAL_ADDRESS: temporal.address,
-      TEMPORAL_TASK_QUEUE: 'replaced-parts',
-      S3_ENDPOINT: `http://127.0.0.1:${s3.port}`,
-      S3_BUCKET: s3.bucket,
-      S3_ACCESS_KEY_ID: s3.accessKeyId,
-      S3_SECRET_ACCESS_KEY: s3.secretAccessKey,
-      XENDIT_URL: 'http://127.0.0.1:9',
-      XENDIT_SECRET_KEY: 'xnd_test_replaced',
+      MIGRATION_DATABASE_URL: database.ownerUrl,
+      ...replacements(),
     });
     await started.untilReady();
     expect(
@@ -112,10 +128,34 @@ describe('npm start', () => {
         .map(({ name }) => name)
         .sort(),
     ).toEqual(['api', 'worker']);
-    expect(started.credentials().urls).toMatchObject({ sandbox: null, temporal_ui: null, database: database.url });
+    expect(started.credentials().urls).toMatchObject({ sandbox: null, temporal_ui: null, database: database.ownerUrl });
     expect((await fetch(`${started.credentials().urls.api}/readyz`)).status).toBe(200);
     await stop(started);
     await database.drop();
+  }, 60_000);
+
+  it('refuses a data directory from before the baseline, and says what to do', async () => {
+    const postgres = {
+      directory: join(directory, 'postgres'),
+      port: await findFreePort(),
+      password: keepSecrets(directory).databasePassword,
+      database: 'amanah',
+    };
+    const part = await startPostgres(postgres, { logFile: 'ignore' });
+    const client = new pg.Client({ connectionString: postgresUrl(postgres) });
+    await client.connect();
+    await client.query('create table schema_migrations (id serial primary key, name text, executed_at timestamptz)');
+    await client.query("insert into schema_migrations (name) values ('m0001-identity'), ('m0024-budget-clock')");
+    await client.end();
+    await part.stop();
+
+    const started = start(replacements());
+    expect(await started.ended).toBe(1);
+    expect(started.output()).toContain('The database amanah is from before m0001-baseline');
+    expect(started.output()).toMatch(
+      new RegExp(`It is in the data directory ${directory}: move it away, .* and start again\\.\n$`),
+    );
+    expect(started.output()).not.toContain('    at ');
   }, 60_000);
 
   it('says in one sentence which variable names a port that is taken', async () => {

@@ -326,7 +326,7 @@ describe('Every route of documents', () => {
   ];
   it.each(routes)('%s is a 403 without its permission and a 401 without a token', async (_, ask) => {
     const powerless = await buildIndividual(stack);
-    await stack.em().execute('update users set role_id = null where id = ?', [powerless.id]);
+    await stack.owner().execute('update users set role_id = null where id = ?', [powerless.id]);
     expect([(await ask(powerless)).status, (await ask({ token: 'x' })).status]).toEqual([403, 401]);
   });
 });

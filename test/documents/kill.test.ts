@@ -59,7 +59,7 @@ describe('kill -9 of the API', () => {
     await eventually(left, ({ documents }) => documents === 0);
     expect(await left()).toEqual({ ...nothing, objects, uploads: 1 });
     // Uploads of this age are not under way any more: four minutes pass in one statement.
-    await stack.em().execute("update document_uploads set created_at = created_at - interval '4 minutes'");
+    await stack.owner().execute("update document_uploads set created_at = created_at - interval '4 minutes'");
     await stack.restart();
     await eventually(left, ({ uploads }) => uploads === 0);
     expect(await left()).toEqual(nothing);

@@ -76,14 +76,14 @@ describe('The sweep', () => {
   it('never lets one upload that cannot be taken away hold up the next', async () => {
     const [broken, sound] = [newId(), newId()];
     const url = await stack.deps.sealer.seal(placeOfUpload(sound), 'documents/nothing-here');
-    await stack.em().execute(
+    await stack.owner().execute(
       `insert into document_uploads (id, url_sealed, created_at)
        values (?, 'not sealed', now() - interval '2 minutes'), (?, ?, now() - interval '1 minute')`,
       [broken, sound, url],
     );
     await expect(sweepNow()).rejects.toThrow();
     expect(await stack.em().execute('select id from document_uploads')).toEqual([{ id: broken }]);
-    await stack.em().execute('delete from document_uploads where id = ?', [broken]);
+    await stack.owner().execute('delete from document_uploads where id = ?', [broken]);
   });
 
   it('that meets an upload within its transaction waits, and loses: object and row stay', async () => {
@@ -128,7 +128,7 @@ describe('An object that its document gave up', () => {
   it('is never removed while a document of the release before, whose object nobody has read yet, may carry it', async () => {
     const { id, url } = await uploaded();
     const other = (await register(url)).body.document.id;
-    await stack.em().execute('update documents set url_hash = null where id = ?', [other]);
+    await stack.owner().execute('update documents set url_hash = null where id = ?', [other]);
     expect((await remove(id)).status).toBe(200);
     expect(await stored()).toEqual({ objects: 1, waiting: 1 });
     await sweepNow();

@@ -1,4 +1,4 @@
-import { type BuiltUser, buildIndividual } from '../support/build.ts';
+import { type BuiltUser, buildIndividual, buildOrganizationAdmin } from '../support/build.ts';
 import { buildTransaction, nothing, png, upload, uploadOverWire, whatIsLeft } from '../support/documents.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
@@ -72,5 +72,33 @@ describe('Bytes of files of a user', () => {
     const id = two.find(({ status }) => status === 201)?.body.id;
     expect((await stack.delete(`/v1/documents/${id}`, undefined, { token: user.token })).status).toBe(200);
     expect((await upload(stack, user, product)).status).toBe(201);
+  });
+
+  it('count what a colleague uploaded, and who made a document of it: neither goes beyond the limit', async () => {
+    const admin = await buildOrganizationAdmin(stack);
+    const organizationId = String(admin.organizationId);
+    const uploader = await buildIndividual(stack, { organizationId });
+    const keeper = await buildIndividual(stack, { organizationId });
+    const product = await buildTransaction(stack, uploader);
+    const keep = async () => {
+      const { body } = await upload(stack, uploader, product);
+      const document = { url: body.url, document_type: 'image' };
+      const registered = await stack.post('/v1/documents', document, { token: keeper.token });
+      await stack.delete(`/v1/documents/${body.id}`, undefined, { token: uploader.token });
+      return { ...registered, url: body.url as string };
+    };
+    const kept = [await keep(), await keep()];
+    expect(kept.map(({ status }) => status)).toEqual([201, 201]);
+    const message = `url: your files have ${2 * png.length} bytes already; at most ${2 * png.length + 1} are kept for a user`;
+    const refused = await keep();
+    expect([refused.status, refused.body.message]).toEqual([400, message]);
+    const again = { url: kept[0]?.url, document_type: 'receipt' };
+    const twice = await stack.post('/v1/documents', again, { token: keeper.token });
+    expect(twice.status).toBe(201);
+    const path = `/v1/documents/${twice.body.document.id}`;
+    const { body } = await upload(stack, uploader, product);
+    const moved = await stack.patch(path, { url: body.url }, { token: keeper.token });
+    expect([moved.status, moved.body.message]).toEqual([400, message]);
+    expect((await stack.get(path, { token: keeper.token })).body.document.url).toBe(kept[0]?.url);
   });
 });

@@ -228,7 +228,7 @@ describe('An upload is refused, and nothing is left of it,', () => {
     });
     expect([json.status, noBoundary.status]).toEqual([400, 400]);
     expect((await send(stack, { token: 'x' }, [...fieldsOf(product), file()])).status).toBe(401);
-    await stack.em().execute('update users set role_id = null where id = ?', [user.id]);
+    await stack.owner().execute('update users set role_id = null where id = ?', [user.id]);
     expect((await upload(stack, user, product)).status).toBe(403);
   });
 

@@ -231,7 +231,7 @@ describe('A subscription', () => {
 
   /** As if it had begun earlier; a hint makes its workflow look. */
   const ageBy = async (id: string, interval: string) => {
-    await stack.em().execute(
+    await stack.owner().execute(
       `update donation_subscriptions set started_at = started_at - age, attempted_at = attempted_at - age
          from (select ?::interval as age) as aged where id = ?`,
       [interval, id],

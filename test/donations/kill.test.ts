@@ -48,7 +48,7 @@ async function dieAndRestart(): Promise<void> {
 /** As if it had begun a week earlier; a hint makes its workflow look, and the next period is due. */
 async function letPeriodFallDue(id: string): Promise<void> {
   await stack
-    .em()
+    .owner()
     .execute("update donation_subscriptions set started_at = started_at - interval '7 days' where id = ?", [id]);
   await client.workflow.getHandle(`donation-subscription/${id}`).signal('subscriptionStopped');
 }

@@ -49,7 +49,7 @@ describe('GET /v1/donations', () => {
 
   it('needs a token (401) and the permission (403), page and limit from 1 (400)', async () => {
     expect((await stack.get('/v1/donations')).status).toBe(401);
-    await stack.em().execute('update users set role_id = null where id = ?', [donor.id]);
+    await stack.owner().execute('update users set role_id = null where id = ?', [donor.id]);
     expect((await stack.get('/v1/donations', { token: donor.token })).status).toBe(403);
     expect((await stack.get('/v1/donations?limit=0', { token: creator.token })).status).toBe(400);
   });

@@ -130,7 +130,7 @@ describe('POST /v1/donations/subscriptions', () => {
 
   it('needs a token (401) and the permission (403)', async () => {
     expect((await stack.post(path, {})).status).toBe(401);
-    await stack.em().execute('update users set role_id = null where id = ?', [donor.id]);
+    await stack.owner().execute('update users set role_id = null where id = ?', [donor.id]);
     expect((await subscribe()).status).toBe(403);
     expect((await stack.get(path, { token: donor.token })).status).toBe(403);
     expect((await stop(newId())).status).toBe(403);
@@ -253,7 +253,7 @@ describe('Under time skipping', () => {
     const workflowId = `donation-subscription/${id}`;
     await stack.time.client.workflow.getHandle(workflowId).terminate('lost');
     await stack
-      .em()
+      .owner()
       .execute('update donation_subscriptions set started_at = ? where id = ?', [new Date(startedAt), id]);
     await stack.time.client.workflow.start('donationSubscription', {
       workflowId,

@@ -99,7 +99,7 @@ async function letTimePass(): Promise<void> {
        union all select 'receipt', id from receipts union all select 'webhook_delivery', id from webhook_deliveries) all_rows
      on conflict do nothing`,
   ]) {
-    await stack.em().execute(sql);
+    await stack.owner().execute(sql);
   }
 }
 

@@ -31,12 +31,12 @@ async function plant(): Promise<void> {
       return { id: index + 1, sealed: await sealer.seal({ ...kept, row: String(index + 1) }, details) };
     }),
   );
-  await stack.em().execute(
+  await stack.owner().execute(
     `insert into official_documents (id, user_id, kind, details_sealed, verification_status)
      select id, ?, 'passport', sealed, 'pending' from json_to_recordset(?::json) as planted(id bigint, sealed text)`,
     [user.id, JSON.stringify(rows)],
   );
-  await stack.em().execute("select setval('official_document_ids', ?)", [count]);
+  await stack.owner().execute("select setval('official_document_ids', ?)", [count]);
 }
 
 /** The command as a person runs it. */
@@ -103,9 +103,9 @@ describe('npm run keys:reencrypt', () => {
   it('names what no configured key opens, moves the rest and ends with an error', async () => {
     const lost = createSealer([{ id: 'lost', key: new Uint8Array(randomBytes(32)) }]);
     const sealed = await lost.seal({ ...kept, row: '7' }, 'gone');
-    await stack.em().execute('update official_documents set details_sealed = ? where id = 7', [sealed]);
+    await stack.owner().execute('update official_documents set details_sealed = ? where id = 7', [sealed]);
     const { code, said } = await reencrypt();
     expect([code, said]).toEqual([2, expect.stringContaining('official_documents.details_sealed 7')]);
-    await stack.em().execute('delete from official_documents where id = 7');
+    await stack.owner().execute('delete from official_documents where id = 7');
   });
 });

@@ -85,7 +85,7 @@ describe('GET /v1/events', () => {
     ]) {
       await record({ resourceId });
       await stack
-        .em()
+        .owner()
         .execute('update events set created_at = ? where resource_id = ? and created_at > ?', [
           at,
           resourceId,
@@ -142,7 +142,7 @@ describe('GET /v1/events', () => {
     await record({ resourceId });
     const age = (days: number, where: string) =>
       stack
-        .em()
+        .owner()
         .execute(
           `update events set created_at = now() - ${days} * interval '1 day' where resource_id = ? and ${where}`,
           [resourceId],

@@ -1,5 +1,14 @@
+import { rooms } from '../../src/app.ts';
+import { newId } from '../../src/shared/ids.ts';
 import { buildCause } from '../causes/build-cause.ts';
-import { type BuiltUser, buildIndividual, buildPlatformAdmin } from '../support/build.ts';
+import { createCircle } from '../circles/build-circle.ts';
+import {
+  type BuiltUser,
+  buildIndividual,
+  buildOrganizationAdmin,
+  buildPlatformAdmin,
+  buildRole,
+} from '../support/build.ts';
 import { buildGoal, buildProduct } from '../support/build-targets.ts';
 import { buildTransaction, upload } from '../support/documents.ts';
 import { buildPartner } from '../support/partner.ts';
@@ -9,7 +18,7 @@ let stack: Stack;
 let person: BuiltUser;
 let platform: BuiltUser;
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await startStack({ worker: true });
   person = await buildIndividual(stack);
   platform = await buildPlatformAdmin(stack);
 }, 60_000);
@@ -99,9 +108,61 @@ const patched: [name: string, build: () => Promise<Patched>][] = [
       return { path: '/v1/documents', id: body.id, token, same, other: { document_type: 'signature' } };
     },
   ],
+  [
+    'a category of documents',
+    async () => {
+      const { token } = platform;
+      const { body } = await stack.post('/v1/documents/categories', { name: `Reports ${newId()}` }, { token });
+      const { id, name } = body.data;
+      return { path: '/v1/documents/categories', id, token, same: { name }, other: { name: `Letters ${newId()}` } };
+    },
+  ],
+  [
+    'a saving circle',
+    async () => {
+      const { id, name, capacity, visibility } = await createCircle(stack, person, { capacity: 5 });
+      const same = { name, capacity, visibility, amount: '100000.00' };
+      return { path: '/v1/saving-circles', id, token: person.token, same, other: { capacity: 6 } };
+    },
+  ],
+  [
+    'an organization',
+    async () => {
+      const { organizationId, token } = await buildOrganizationAdmin(stack);
+      const { body } = await stack.get(`/v1/organizations/${organizationId}`, { token });
+      const same = { name: body.name, email: body.email };
+      return { path: '/v1/organizations', id: String(organizationId), token, same, other: { name: 'Renamed' } };
+    },
+  ],
+  [
+    'a role',
+    async () => {
+      const { id, name } = await buildRole(stack, { permissions: ['read-role'] });
+      const same = { name, permissions: ['read-role'] };
+      return { path: '/v1/acl/roles', id, token: platform.token, same, other: { permissions: [] } };
+    },
+  ],
+  [
+    'a user',
+    async () => {
+      const { id } = await buildIndividual(stack);
+      const same = { status: 'active' };
+      return { path: '/v1/users', id, token: platform.token, same, other: { status: 'suspended' } };
+    },
+  ],
 ];
 
+/** Routes of the same method that are no change of fields, or stand in a test of their own. */
+const elsewhere = ['/v1/acl/assign-role', '/v1/auth/me', '/v1/charitable-causes/:id/approve'];
+
 describe('A PATCH', () => {
+  it('of every resource that has one stands here', async () => {
+    const paths = await Promise.all(patched.map(async ([, build]) => (await build()).path));
+    const routes = rooms.flatMap((room) => room.routes).filter(({ method }) => method === 'patch');
+    const wanted = routes.map(({ path }) => path).filter((path) => !elsewhere.includes(path));
+    expect(paths.toSorted()).toEqual(wanted.map((path) => path.slice(0, path.lastIndexOf('/:'))).toSorted());
+  });
+
   it.each(patched)(
     'of %s that changes nothing leaves no event, and one that changes something leaves one',
     async (_, build) => {
@@ -113,4 +174,12 @@ describe('A PATCH', () => {
       expect(await countEvents(id)).toBe(before + 1);
     },
   );
+
+  it('of a user’s role to the one that is held leaves no event', async () => {
+    const { id, organizationId, name } = await buildRole(stack);
+    const user = await buildIndividual(stack, { organizationId, role: name });
+    const body = { user_id: user.id, role_id: id };
+    const { status, body: answer } = await stack.patch('/v1/acl/assign-role', body, { token: platform.token });
+    expect([status, answer.role.id, await countEvents(user.id)]).toEqual([200, id, 0]);
+  });
 });

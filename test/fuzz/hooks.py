@@ -84,6 +84,12 @@ def before_call(context, case, kwargs):
     if isinstance(case.body, dict) and not case.path.startswith("/v1/partners/"):
         for field in known.keys() & case.body.keys():
             case.body[field] = known[field]
+        if "account_ids" in case.body:
+            case.body["account_ids"] = [known["account_id"]]
+        if "saving_circle_id" in case.body and "/v1/saving-circles" in made:
+            case.body["saving_circle_id"] = made["/v1/saving-circles"]
+        if case.body.get("reference_type") == "account_top_up" and "reference_id" in case.body:
+            case.body["reference_id"] = known["account_id"]
 
 
 @schemathesis.hook

@@ -16,8 +16,11 @@ const root = join(import.meta.dirname, '..', '..');
 const version = '4.32.5';
 const environment = join(userCacheDirectory(), 'fuzz');
 const tool = join(environment, 'bin', 'schemathesis');
-/** Of hooks.py; the partner signs everything that it sends. */
-const everybody = ['platform_super_admin', 'platform_admin', 'organization_admin', 'individual', 'partner', 'nobody'];
+/**
+ * Of hooks.py; the partner signs everything that it sends. The weakest come first: whoever may change roles takes the
+ * rights of those below, who would then only be refused.
+ */
+const everybody = ['nobody', 'individual', 'partner', 'organization_admin', 'platform_admin', 'platform_super_admin'];
 const own = ['--examples', '--callers'];
 const given = process.argv.slice(2);
 const isOwn = (_: string, index: number) =>

@@ -22,7 +22,7 @@ const perMinute = 600;
 const perSecond = 500 / 60;
 const fill = (tokens: number) =>
   stack
-    .em()
+    .owner()
     .execute('update provider_budget set tokens = ?, filled_at = clock_timestamp(), paused_until = null', [tokens]);
 const takeMany = async (count: number, payout: boolean) => {
   const began = performance.now();
@@ -53,7 +53,7 @@ describe('The budget of calls to the provider', () => {
   });
 
   it('never holds everybody up because the clock was set back', async () => {
-    await stack.em().execute(
+    await stack.owner().execute(
       `update provider_budget set tokens = 0, filled_at = clock_timestamp() + interval '1 hour',
          paused_until = clock_timestamp() + interval '1 hour'`,
     );

@@ -1,10 +1,11 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
 import { readBody } from '../../src/http/body.ts';
 import { createHttpServer } from '../../src/http/create-http-server.ts';
 import { errorCodeOf } from '../../src/shared/errors.ts';
-import { type Stack, startStack } from '../support/stack.ts';
+import { eventually, type Stack, startStack } from '../support/stack.ts';
 
 let stack: Stack;
 beforeAll(async () => {
@@ -58,6 +59,45 @@ describe('What the HTTP parser refuses', () => {
   });
 });
 
+describe('What Node would refuse by itself', () => {
+  it.each([
+    ['a request without Host', 'GET /v1/users HTTP/1.1\r\n\r\n', 400, 'Bad Request'],
+    ['an expectation nobody can meet', 'GET /v1/users HTTP/1.1\r\nhost: x\r\nexpect: tea\r\n\r\n', 400, 'Bad Request'],
+    ['CONNECT', 'CONNECT x:443 HTTP/1.1\r\nhost: x\r\n\r\n', 400, 'Bad Request'],
+  ])('%s is answered in the envelope, with a request id', async (_, text, statusCode, error) => {
+    const { status, headers, body } = read(await say(portOf(), text));
+    expect([status, body]).toEqual([statusCode, { message: expect.any(String), statusCode, error }]);
+    expect(headers).toMatch(/\r\nx-request-id: [0-9a-f-]{36}/);
+    expect(headers).toContain('cache-control: no-store');
+  });
+
+  it('is in the partners’ envelope under their prefix, and HTTP/1.0 needs no Host', async () => {
+    const { status, body } = read(await say(portOf(), 'GET /v1/partners/balance HTTP/1.1\r\n\r\n'));
+    expect([status, body]).toEqual([
+      400,
+      {
+        error: { code: 'REQUEST_INVALID_PAYLOAD', message: expect.any(String) },
+        request_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      },
+    ]);
+    expect(read(await say(portOf(), 'GET /healthz HTTP/1.0\r\n\r\n')).status).toBe(200);
+  });
+});
+
+describe('A connection whose client closes its side early', () => {
+  const head = (path: string) => `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n`;
+
+  it.each([
+    ['in the headers', () => head('/v1/auth/login')],
+    ['in a body of a length', () => `${head('/v1/auth/login')}content-length: 1000\r\n\r\n{"email":`],
+    ['in a body in chunks', () => `${head('/v1/auth/login')}transfer-encoding: chunked\r\n\r\n9\r\n{"email":`],
+  ])('%s is answered in the envelope, with a request id', async (_, text) => {
+    const { status, headers, body } = read(await say(portOf(), text()));
+    expect([status, body]).toEqual([400, { message: expect.any(String), statusCode: 400, error: 'Bad Request' }]);
+    expect(headers).toMatch(/\r\nx-request-id: [0-9a-f-]{36}/);
+  });
+});
+
 describe('A body', () => {
   it('that trickles is ended with 408 after its time, however steadily bytes arrive', async () => {
     const refused = Promise.withResolvers<unknown>();
@@ -79,6 +119,86 @@ describe('A body', () => {
       clearInterval(trickle);
       socket.destroy();
     }
+  });
+
+  it.each([
+    ['by GET', 'GET / HTTP/1.1\r\n'],
+    ['by POST', 'POST / HTTP/1.1\r\n'],
+  ])('that trickles on after the answer, which nobody reads, ends with its connection too (%s)', async (_, line) => {
+    await using server = createHttpServer((_request, response) => response.end('{}'), {
+      maxConnections: 10,
+      restOfBodyMs: 300,
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    socket.on('error', () => {});
+    socket.resume();
+    // once() would fail with the error of a connection that is reset, which is an end like another.
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    socket.write(`${line}host: x\r\ncontent-length: 100000\r\n\r\na`);
+    const trickle = setInterval(() => socket.write('a'), 20);
+    try {
+      await closed;
+    } finally {
+      clearInterval(trickle);
+      socket.destroy();
+    }
+  });
+
+  it('that arrives after the answer leaves its connection open for the next request', async () => {
+    await using server = createHttpServer((_request, response) => response.end('{}'), {
+      maxConnections: 10,
+      restOfBodyMs: 200,
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    const answers = () => once(socket, 'data').then(([bytes]) => String(bytes).split(' ')[1]);
+    socket.write('POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 4\r\n\r\na');
+    expect(await answers()).toBe('200');
+    // Longer than an unread body may take: the rest came in time.
+    socket.write('aaa');
+    await setTimeout(400);
+    socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+    expect(await answers()).toBe('200');
+    socket.destroy();
+  });
+
+  it('that could follow CONNECT is not waited for: a client that keeps its side open loses the connection', async () => {
+    await using server = createHttpServer((_request, response) => response.end('{}'), {
+      maxConnections: 10,
+      restOfBodyMs: 300,
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+    socket.on('error', () => {});
+    socket.resume();
+    socket.write('CONNECT example.org:443 HTTP/1.1\r\nhost: x\r\n\r\n');
+    await once(socket, 'end');
+    try {
+      await eventually(
+        () => new Promise<number>((resolve) => server.getConnections((_, count) => resolve(count))),
+        (count) => count === 0,
+      );
+    } finally {
+      socket.destroy();
+    }
+  });
+
+  it('whose client goes away is the client’s fault, never told as something that is away', async () => {
+    const refused = Promise.withResolvers<unknown>();
+    await using server = createServer((request) => {
+      readBody(request).then(refused.reject, (error: unknown) => refused.resolve(errorCodeOf(error)));
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    socket.write('POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\na', () => socket.resetAndDestroy());
+    socket.on('error', () => {});
+    expect(await refused.promise).toBe('REQUEST_INVALID');
   });
 
   it('of nothing but unknown fields gets twenty complaints and no more', async () => {

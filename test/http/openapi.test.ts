@@ -16,7 +16,7 @@ interface Operation {
   tags: string[];
   security: object[];
   parameters?: { name: string; schema: { type?: string; enum?: unknown[] } }[];
-  requestBody?: { content: Record<string, Media> };
+  requestBody?: { required?: boolean; content: Record<string, Media> };
   responses: Record<string, { description: string; content?: Record<string, Media> }>;
 }
 interface Document {
@@ -45,6 +45,13 @@ describe('The OpenAPI document', () => {
         .map((parameter) => `${name}: ${parameter.name}`),
     );
     expect(wrong).toEqual([]);
+  });
+
+  it('demands a body where one without is refused: of uploads, and never of a callback, which is stored whatever it is', () => {
+    const required = (path: string) => document.paths[path]?.post?.requestBody?.required;
+    expect(required('/v1/documents/upload')).toBe(true);
+    expect(required('/v1/auth/login')).toBe(true);
+    expect(required('/v1/gateway/callbacks/xendit')).toBe(false);
   });
 
   it('documents the 404 of a list that is filtered by an account that is not there', () => {

@@ -7,7 +7,7 @@ import {
   buildRole,
   buildSuperAdmin,
 } from '../support/build.ts';
-import { type Stack, startStack } from '../support/stack.ts';
+import { eventually, type Stack, startStack } from '../support/stack.ts';
 
 const password = 'correct horse battery';
 const address = (): string => `${newId()}@example.org`;
@@ -38,7 +38,9 @@ describe('Users who were only invited', () => {
     return answer.body.data as { token: string; user: { id: string; email: string } };
   };
   const expire = (userId: string) =>
-    stack.em().execute("update invitations set expires_at = now() - interval '1 second' where user_id = ?", [userId]);
+    stack
+      .owner()
+      .execute("update invitations set expires_at = now() - interval '1 second' where user_id = ?", [userId]);
 
   it('are taken back: the token is void, the user gone, the address free', async () => {
     const { token, user } = await invited(admin, { user_type: 'individual' });
@@ -54,6 +56,59 @@ describe('Users who were only invited', () => {
         user.id,
       ]);
     expect(events).toEqual([{ impact: 'HIGH', actor_id: admin.id, data: { invitation: 'taken back' } }]);
+  });
+
+  describe.each([
+    ['taken back', (user: { id: string }) => takeBack(admin, user.id)],
+    ['invited anew', (user: { email: string }) => invite(admin, { email: user.email, user_type: 'individual' })],
+  ])('when they are %s and accept at the same time', (_, undo) => {
+    /** Does both, each as far as it gets while the invitation is locked, then lets them go. */
+    async function race(
+      first: () => ReturnType<typeof accept>,
+      second: () => ReturnType<typeof accept>,
+      userId: string,
+    ) {
+      const untilWaiting = (count: number) =>
+        eventually(
+          () =>
+            stack
+              .em()
+              .execute<unknown[]>(
+                "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+              ),
+          (rows) => rows.length === count,
+        );
+      const holder = stack.em();
+      await holder.begin();
+      await holder.execute('select from invitations where user_id = ? for update', [userId]);
+      const begun = [first()];
+      await untilWaiting(1);
+      begun.push(second());
+      await untilWaiting(2);
+      await holder.rollback();
+      return (await Promise.all(begun)).map(({ status }) => status);
+    }
+
+    it('are users when they were first, and that is told to the other', async () => {
+      const { token, user } = await invited(admin, { user_type: 'individual' });
+      expect(
+        await race(
+          () => accept(token),
+          () => undo(user),
+          user.id,
+        ),
+      ).toEqual([200, 400]);
+    });
+
+    it('are refused when the other was first: the token is void', async () => {
+      const { token, user } = await invited(admin, { user_type: 'individual' });
+      const [undone, accepted] = await race(
+        () => undo(user),
+        () => accept(token),
+        user.id,
+      );
+      expect([Number(undone) < 300, accepted]).toEqual([true, 400]);
+    });
   });
 
   it('are taken back by who may invite that type there, and not once they are accepted', async () => {

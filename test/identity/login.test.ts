@@ -8,7 +8,7 @@ const password = 'correct horse battery';
 describe('Logging in and out', () => {
   let stack: Stack;
   beforeAll(async () => {
-    stack = await startStack({ env: { TRUST_PROXY: 'true', ALLOWED_ORIGINS: 'https://app.example' } });
+    stack = await startStack({ env: { TRUST_PROXY: 'true', ALLOWED_ORIGINS: 'https://app.example,app://localhost' } });
   });
   afterAll(() => stack?.stop());
 
@@ -43,6 +43,16 @@ describe('Logging in and out', () => {
     const me = await stack.get('/v1/auth/me', { token: body.data.access_token });
     expect(me.body.data).toMatchObject({ id, role: { name: 'individual_user' } });
     expect(me.body.data.permissions).toContain('top-up-account');
+  });
+
+  it('takes an address with white space around it as signing up does', async () => {
+    const email = `${newId()}@example.org`;
+    const padded = `  \u00a0${email}\u2003 `;
+    const signedUp = await stack.post('/v1/auth/signup', { name: 'Somebody', email: padded, password });
+    expect([signedUp.status, signedUp.body.data.email]).toEqual([201, email]);
+    for (const written of [email, padded]) expect([written, (await logIn(written)).status]).toEqual([written, 200]);
+    const again = await stack.post('/v1/auth/signup', { name: 'Somebody', email: `\u3000${email}`, password });
+    expect(again.status).toBe(400);
   });
 
   it('gives a wrong password, an unknown address, an invited and a suspended user the same 401', async () => {
@@ -93,7 +103,7 @@ describe('Logging in and out', () => {
     expect(wait).toBeLessThanOrEqual(900);
     expect((await logIn(email, password, '203.0.113.31')).status).toBe(200);
     expect((await logIn(other.email, password, '203.0.113.30')).status).toBe(200);
-    await stack.em().execute("update login_failures set failed_at = failed_at - interval '15 minutes'");
+    await stack.owner().execute("update login_failures set failed_at = failed_at - interval '15 minutes'");
     expect((await logIn(email, password, '203.0.113.30')).status).toBe(200);
   });
 
@@ -106,7 +116,7 @@ describe('Logging in and out', () => {
 
   it('is throttled after 100 failures from one address over many accounts', async () => {
     const { email } = await signUp();
-    await stack.em().execute(
+    await stack.owner().execute(
       `insert into login_failures (address, account_hash)
        select '203.0.113.40', md5(n::text) from generate_series(1, 99) n`,
     );
@@ -120,7 +130,7 @@ describe('Logging in and out', () => {
     const shared = '203.0.113.45';
     expect((await logIn(regular.email, password, shared)).status).toBe(200);
     await stack
-      .em()
+      .owner()
       .execute(
         `insert into login_failures (address, account_hash) select ?, md5(n::text) from generate_series(1, 100) n`,
         [shared],
@@ -133,9 +143,9 @@ describe('Logging in and out', () => {
     }
     expect((await logIn(regular.email, password, shared)).status).toBe(429);
     const { account } = loginAttempt(regular.email, shared);
-    await stack.em().execute('delete from login_failures where account_hash = ?', [account]);
+    await stack.owner().execute('delete from login_failures where account_hash = ?', [account]);
     expect((await logIn(regular.email, password, shared)).status).toBe(200);
-    await stack.em().execute("update known_logins set logged_in_at = now() - interval '31 days'");
+    await stack.owner().execute("update known_logins set logged_in_at = now() - interval '31 days'");
     expect((await logIn(regular.email, password, shared)).status).toBe(429);
   });
 
@@ -172,6 +182,7 @@ describe('Logging in and out', () => {
     it.each([
       ['the origin of PUBLIC_URL', () => new URL(stack.url).origin, 200],
       ['an origin of ALLOWED_ORIGINS', () => 'https://app.example', 200],
+      ['an app’s origin of ALLOWED_ORIGINS', () => 'app://localhost', 200],
       ['a foreign origin', () => 'https://evil.example', 403],
       ['an origin that only begins like ours', () => 'https://app.example.evil.example', 403],
       ['no origin', () => undefined, 403],

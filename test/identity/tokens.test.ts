@@ -163,7 +163,7 @@ describe('Access tokens', () => {
     });
 
     it('makes one first key however many processes start at once', async () => {
-      await stack.em().execute('delete from token_signing_keys');
+      await stack.owner().execute('delete from token_signing_keys');
       const processes = Array.from({ length: 8 }, () =>
         createSigningKeys({ orm: stack.deps.orm, sealer: stack.deps.sealer, tokenTtlSeconds: 3600 }),
       );
@@ -176,7 +176,7 @@ describe('Access tokens', () => {
       const { id } = await keys.signer();
       await rotateSigningKey(stack.em(), { sealer: stack.deps.sealer, tokenTtlSeconds: 3600 });
       await stack
-        .em()
+        .owner()
         .execute("update token_signing_keys set published_until = now() - interval '1 second' where id = ?", [id]);
       const later = createSigningKeys({ orm: stack.deps.orm, sealer: stack.deps.sealer, tokenTtlSeconds: 3600 });
       expect(await later.find(id)).toBeUndefined();

@@ -1,8 +1,8 @@
 import { systemAccounts } from '../../src/ledger/account.ts';
 import { openAccount } from '../../src/ledger/open-account.ts';
-import { postJournal } from '../../src/ledger/post-journal.ts';
 import { runChecks } from '../../src/ledger/run-checks.ts';
 import { newId } from '../../src/shared/ids.ts';
+import { plantJournal } from '../support/plant-journal.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
 let stack: Stack;
@@ -91,6 +91,11 @@ const together = (...statements: string[]) => `do $$ begin ${statements.join('; 
 const refusedAndMade = `with o as (${orderOf('PENDING')} returning id)
    insert into openings (resource_id, kind, refused_upto, refusal) select id, 'payment_order', 1, '{}' from o`;
 
+const callback = `insert into gateway_callbacks (id, webhook_id, unread, body_sealed, body_digest, body_bytes)
+   values ('${newId()}', 'planted', 'unknown event', 'x', 'x', 1)`;
+const delivery = `insert into webhook_deliveries (id, partner_id, resource_type, resource_id, version, type, body_sealed,
+     next_attempt_at) values ('${newId()}', '${newId()}', 'payout', '${newId()}', 1, 'payout.failed', 'x', now())`;
+
 /** One corruption for each view, planted past the triggers as only a superuser can. */
 const corruptions: [view: string, sql: string][] = [
   [
@@ -108,6 +113,28 @@ const corruptions: [view: string, sql: string][] = [
   ['check_roles_know_their_permissions', "update roles set permission_names = 'fly' where name = 'individual_user'"],
   ['check_users_hold_roles_of_their_organization', userWithRole(newId(), false)],
   ['check_journals_balance', `insert into journals (id, business_key, kind) values ('${newId()}', 'planted', 'test')`],
+  [
+    'check_journals_are_sealed',
+    `insert into journals (id, business_key, kind, created_at)
+     values ('${newId()}', 'planted', 'test', now() - interval '49 hours')`,
+  ],
+  // A journal without its key, a key without its journal, and a second journal of one key.
+  [
+    'check_journals_have_their_keys',
+    `insert into journals (id, business_key, kind) values ('${newId()}', 'planted', 'test')`,
+  ],
+  ['check_journals_have_their_keys', `insert into journal_keys values ('planted', '${newId()}')`],
+  [
+    'check_journals_have_their_keys',
+    `insert into journals (id, business_key, kind) select '${newId()}', business_key, kind from journals limit 1`,
+  ],
+  ['check_callbacks_have_their_keys', callback],
+  ['check_callbacks_have_their_keys', `insert into callback_keys values ('planted', 'x', '${newId()}')`],
+  ['check_webhooks_have_their_keys', delivery],
+  [
+    'check_webhooks_have_their_keys',
+    `insert into webhook_version_keys values ('payout', '${newId()}', 1, '${newId()}')`,
+  ],
   ['check_balances_match_postings', 'update account_balances set balance = balance + 1'],
   ['check_no_forbidden_negative', 'update account_balances set balance = -1 where shard = 0'],
   ['check_postings_have_accounts', "delete from accounts where kind = 'user'"],
@@ -187,9 +214,9 @@ const corruptions: [view: string, sql: string][] = [
 
 describe('The checks', () => {
   beforeAll(async () => {
-    await stack.em().transactional(async (tx) => {
+    await stack.owner().transactional(async (tx) => {
       const to = await openAccount(tx, { kind: 'user', name: 'Pocket' });
-      await postJournal(tx, {
+      await plantJournal(tx, {
         kind: 'test',
         businessKey: 'test/checks',
         postings: [
@@ -210,7 +237,7 @@ describe('The checks', () => {
   });
 
   it.each(corruptions)('%s catches a planted corruption', async (view, sql) => {
-    const em = stack.em();
+    const em = stack.owner();
     await em.begin();
     try {
       await em.execute("set local session_replication_role = 'replica'");

@@ -12,7 +12,7 @@ beforeAll(async () => {
   // What the provider keeps of a payment and of a transfer, and what is priced here for it.
   expect((await stack.sandbox.put('/sandbox/costs', { payment: 3_054, transfer: 2_500 })).status).toBe(200);
   await stack
-    .em()
+    .owner()
     .execute('update payment_channels set provider_fee_fixed = 3000, provider_fee_basis_points = 10 where id = 1');
 }, 60_000);
 afterAll(() => stack.stop());
@@ -135,7 +135,7 @@ describe('A cost that is not what was posted is never passed over by the checks'
       `delete from postings where account_id = '${systemAccounts.providerCost}'`,
     ]),
   ])('%s sees: %s', async (view = '', sql = '') => {
-    const em = stack.em();
+    const em = stack.owner();
     await em.begin();
     try {
       await em.execute("set local session_replication_role = 'replica'");

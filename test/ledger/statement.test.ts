@@ -43,7 +43,7 @@ const linesOf = (body: { data: { postings: Line[] } }) =>
 
 /** Moves what was posted so far to another instant, past the triggers, as only a superuser can. */
 async function backdate(account: string, instant: string): Promise<void> {
-  await stack.em().transactional(async (tx) => {
+  await stack.owner().transactional(async (tx) => {
     await tx.execute("set local session_replication_role = 'replica'");
     await tx.execute('update postings set created_at = ? where account_id = ?', [instant, account]);
   });
@@ -129,6 +129,22 @@ describe('A statement', () => {
     expect((await statement()).status).toBe(200);
   });
 
+  it('never makes more than twenty wait: those that come then are told to try again', async () => {
+    const { promise: until, resolve: release } = Promise.withResolvers<void>();
+    const held = () =>
+      streamStatement('csv', {}, async function* () {
+        await until;
+        yield { lines: [] };
+      });
+    const sent = Array.from({ length: 20 }, held);
+    const refused = await statement();
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, expect.stringMatching(/^\d+$/)]);
+    release();
+    // Each takes its place when one before it has been read or has left.
+    for (const one of sent) (await one).resume();
+    expect((await statement()).status).toBe(200);
+  });
+
   it.each([
     ['?from=yesterday', 'from'],
     ['?to=2026-02-30', 'to'],
@@ -158,8 +174,8 @@ describe('A statement', () => {
 
   it('of thousands of postings is read in batches, without a gap or a repeat', async () => {
     const lines = 2500;
-    await stack.em().execute(
-      `select post_journal(gen_random_uuid(), 'statement/' || n || ?::text, 'test', array[?::uuid, ?::uuid],
+    await stack.owner().execute(
+      `select write_journal(gen_random_uuid(), 'statement/' || n || ?::text, 'test', array[?::uuid, ?::uuid],
          array[-0.0001, 0.0001]) from generate_series(1, ${lines}) n`,
       [owner.id, owner.accountId, pocket],
     );
@@ -186,8 +202,8 @@ describe('A statement', () => {
   });
 
   it('that nobody reads to its end gives its connection back', async () => {
-    await stack.em().execute(
-      `select post_journal(gen_random_uuid(), 'left/' || n || ?::text, 'test', array[?::uuid, ?::uuid],
+    await stack.owner().execute(
+      `select write_journal(gen_random_uuid(), 'left/' || n || ?::text, 'test', array[?::uuid, ?::uuid],
          array[-0.0001, 0.0001]) from generate_series(1, 3000) n`,
       [owner.id, owner.accountId, pocket],
     );

@@ -6,7 +6,7 @@ let database: TestDatabase;
 let orm: MikroORM;
 beforeAll(async () => {
   database = await cloneDatabase();
-  orm = await openDatabase({ url: database.url, poolSize: 2 });
+  orm = await openDatabase({ url: database.ownerUrl, poolSize: 2 });
 });
 afterAll(async () => {
   await orm.close(true);

@@ -241,7 +241,7 @@ describe('Every route of official documents', () => {
   ];
   it.each(routes)('%s is a 403 without its permission and a 401 without a token', async (_, ask) => {
     const powerless = await buildIndividual(stack);
-    await stack.em().execute('update users set role_id = null where id = ?', [powerless.id]);
+    await stack.owner().execute('update users set role_id = null where id = ?', [powerless.id]);
     expect([(await ask(powerless)).status, (await ask({ ...powerless, token: 'x' })).status]).toEqual([403, 401]);
   });
 });
@@ -280,5 +280,25 @@ describe('A document behind an official document', () => {
       const answers = await Promise.all([fellow, stranger, owner, admin].map(register));
       expect(answers.map(({ status }) => status)).toEqual([400, 400, 201, 201]);
     }
+  });
+
+  it('is not shown by another document of the same file either, made before or after', async () => {
+    const product = await buildTransaction(stack, owner);
+    const { body: first } = await upload(stack, owner, product, { visibility: 'public' });
+    const register = async (by: BuiltUser) => {
+      const body = { url: first.url, document_type: 'image' };
+      const answer = await stack.post('/v1/documents', body, { token: by.token });
+      return String(answer.body.document.id);
+    };
+    const scan = await register(owner);
+    const seen = async (by: BuiltUser, id: string) =>
+      (await stack.get(`/v1/documents/${id}/view-url`, { token: by.token })).status;
+    expect(await seen(fellow, first.id)).toBe(200);
+    await created(owner, { ...required, document_id: scan });
+    for (const id of [first.id, scan, await register(admin)]) {
+      expect(await Promise.all([owner, admin, platform].map((by) => seen(by, id)))).toEqual([200, 200, 200]);
+      expect(await Promise.all([fellow, stranger].map((by) => seen(by, id)))).toEqual([404, 404]);
+    }
+    expect((await stack.get(`/v1/documents/${first.id}/public`)).status).toBe(404);
   });
 });

@@ -4,7 +4,7 @@ import { prepareCircle } from '../../src/circles/prepare-circle.ts';
 import { preparePartnerPayment } from '../../src/collections/prepare-partner-payment.ts';
 import { packIds } from '../../src/donations/allocation.ts';
 import type { Caller } from '../../src/identity/caller.ts';
-import { permissionCategories } from '../../src/migrations/m0001-permissions.ts';
+import { permissionCategories } from '../../src/migrations/baseline/permissions.ts';
 import { stampOpening } from '../../src/openings/stamp-opening.ts';
 import { hashPartnerKey } from '../../src/partners/idempotency.ts';
 import { claimOf, prepareGatewayPayment } from '../../src/payments/prepare-gateway-payment.ts';

@@ -37,7 +37,7 @@ afterEach(() => expectChecksEmpty(stack));
 const at = () => new Date().toISOString();
 const rowOf = (table: string, id: string) => stack.em().execute<object[]>(`select 1 from ${table} where id = ?`, [id]);
 const setCause = (id: string, status: string) =>
-  stack.em().execute('update charitable_causes set status = ? where id = ?', [status, id]);
+  stack.owner().execute('update charitable_causes set status = ? where id = ?', [status, id]);
 
 /** The opening of a contribution of IDR 10,000 to a goal, under a key or without one. */
 async function contributionTo(goal: { id: string; accountId: string }, saver: BuiltUser, key?: string) {
@@ -154,7 +154,7 @@ describe('A verdict', () => {
     await forgetOldRows(stack.em());
     expect(await verdicts()).toHaveLength(1);
     await stack
-      .em()
+      .owner()
       .execute("update openings set decided_at = now() - interval '31 days' where resource_id = ?", [subscriptionId]);
     await forgetOldRows(stack.em());
     expect(await verdicts()).toEqual([]);
@@ -175,7 +175,7 @@ describe('A request that an older release has not stamped', () => {
     await fund(stack, donor.accountId, '1000');
     await expect(open()).rejects.toMatchObject({ code: 'INSUFFICIENT_BALANCE' });
     await stack
-      .em()
+      .owner()
       .execute('update openings set decided_at = decided_at - make_interval(secs => ?) where resource_id = ?', [
         budgets.opening.lives / 1000 + 1,
         subscriptionId,
@@ -193,7 +193,7 @@ describe('A request whose retry was refused before its workflow could begin', ()
     const key = freshKey();
     const first = await contributionTo(goal, saver, key);
     const setTarget = (target: number) =>
-      stack.em().execute('update saving_goals set target_amount = ? where id = ?', [target, goal.id]);
+      stack.owner().execute('update saving_goals set target_amount = ? where id = ?', [target, goal.id]);
     await setTarget(5000);
     expect(await first.ask()).toMatchObject({
       status: 400,
@@ -229,7 +229,7 @@ describe('A request whose retry was refused before its workflow could begin', ()
       return () => openPartnerPayment(stack.em(), stack.deps.sealer, { paymentId, opening, at: at() });
     };
     const setChannel = (active: boolean) =>
-      stack.em().execute("update payment_channels set active = ? where channel_code = 'BNI'", [active]);
+      stack.owner().execute("update payment_channels set active = ? where channel_code = 'BNI'", [active]);
     const first = await open();
     await setChannel(false);
     expect(await partner.post('/payments', body, key)).toMatchObject({ status: 400 });

@@ -57,7 +57,7 @@ describe('Partner accounts', () => {
     const { body } = await stack.post(accounts, { name: 'New', organization_id }, { token });
     const activate = () => stack.patch(`${accounts}/${body.data.id}`, { status: 'active' }, { token });
     expect((await activate()).status).toBe(400);
-    await stack.em().execute("update organizations set status = 'active' where id = ?", [organization_id]);
+    await stack.owner().execute("update organizations set status = 'active' where id = ?", [organization_id]);
     expect((await activate()).body.data.status).toBe('active');
   });
 

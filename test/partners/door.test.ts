@@ -223,7 +223,7 @@ describe('A key', () => {
     expect((await successor()).status).toBe(200);
     expect((await other.get('/balance')).status).toBe(200);
     await stack
-      .em()
+      .owner()
       .execute("update partner_keys set valid_until = now() - interval '1 second' where id = ?", [other.keyId]);
     expect(errorOf(await other.get('/balance'))).toEqual([401, 'AUTH_INVALID_CREDENTIALS']);
     expect((await successor()).status).toBe(200);

@@ -194,8 +194,8 @@ describe.each(Object.keys(rails) as (keyof typeof rails)[])(
 
 /** What `/metrics` says of payments that are settling for longer than the bound. */
 async function settlingPayments(): Promise<number> {
-  await stack.em().execute("update payment_orders set settling_since = settling_since - interval '10 minutes'");
-  await stack.em().execute("update partner_payments set settling_since = settling_since - interval '10 minutes'");
+  await stack.owner().execute("update payment_orders set settling_since = settling_since - interval '10 minutes'");
+  await stack.owner().execute("update partner_payments set settling_since = settling_since - interval '10 minutes'");
   const metrics = createMetrics();
   measureBacklog(metrics, stack.deps.orm);
   const [, value] = /^amanah_waiting\{what="settling_payments"\} (\d+)$/m.exec(await metrics.registry.metrics()) ?? [];

@@ -29,7 +29,7 @@ let channel = 'BNI';
 /** From now on the provider refuses every request for this channel, and answers questions. */
 async function refuse(refused: boolean): Promise<void> {
   channel = refused ? 'NOT_AT_THE_PROVIDER' : 'BNI';
-  await stack.em().execute('update payment_channels set channel_code = ? where id = 2', [channel]);
+  await stack.owner().execute('update payment_channels set channel_code = ? where id = 2', [channel]);
 }
 
 interface Rail {
@@ -147,7 +147,7 @@ describe.each<[string, Rail]>([
     await attempted(rail, id, 2);
     expect(await rowOf(rail, id)).toMatchObject({ status: 'PENDING' });
     await stack
-      .em()
+      .owner()
       .execute(
         `update ${rail.table} set instrument_asked_at = instrument_asked_at - interval '2 minutes' where id = ?`,
         [id],

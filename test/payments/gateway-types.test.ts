@@ -109,6 +109,15 @@ describe('A payment by gateway', () => {
       ]);
       const { body: fees } = await stack.get('/v1/transactions?type=fee', { token: payer.token });
       expect(fees.data.transactions).toMatchObject([{ amount: '4000.0000', reference_type: ledger, purpose }]);
+      const [fee] = fees.data.transactions;
+      const credited = await stack
+        .em()
+        .execute<{ account_id: string }[]>('select account_id from postings where journal_id = ? and amount = ?', [
+          fee.batch_id,
+          fee.amount,
+        ]);
+      expect(credited).toEqual([{ account_id: fee.source_account_id }]);
+      expect(fee.source_account_id).not.toBe(target.accountId);
     },
   );
 

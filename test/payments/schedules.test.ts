@@ -93,9 +93,12 @@ describe('The schedules', () => {
     await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
     const order = await topUp();
     await stack.sandbox.post('/sandbox/pay', { payment_code: order.payment_code });
-    await stack.em().execute(
-      `insert into gateway_callbacks (id, webhook_id, event, kind, reference, body_sealed, received_at)
-       values (?, ?, 'payment.succeeded', 'payment', ?, '', now() - interval '1 minute')`,
+    await stack.owner().execute(
+      `with key as (insert into callback_keys (webhook_id, body_digest, callback_id) values (?, '', ?) returning *)
+       insert into gateway_callbacks (id, webhook_id, event, kind, reference, body_sealed, body_digest, body_bytes,
+         received_at)
+       select callback_id, webhook_id, 'payment.succeeded', 'payment', ?, '', body_digest, 0,
+         now() - interval '1 minute' from key`,
       [newId(), newId(), order.payment_order_id],
     );
     await trigger('callback-redelivery');
@@ -112,7 +115,7 @@ describe('The schedules', () => {
     const workflow = stack.deps.temporal.client.workflow.getHandle(`gateway-payment/${order.payment_order_id}`);
     await workflow.terminate('lost');
     await stack
-      .em()
+      .owner()
       .execute("update payment_orders set expires_at = now() - interval '1 hour' where id = ?", [
         order.payment_order_id,
       ]);

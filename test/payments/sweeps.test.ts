@@ -20,7 +20,7 @@ async function loseOverdueOrder(): Promise<string> {
   const answer = await stack.post('/v1/payments/gateway', body, { token: payer.token });
   const id = answer.body.data.payment_order_id;
   await stack.deps.temporal.client.workflow.getHandle(`gateway-payment/${id}`).terminate('lost');
-  await stack.em().execute("update payment_orders set expires_at = now() - interval '1 hour' where id = ?", [id]);
+  await stack.owner().execute("update payment_orders set expires_at = now() - interval '1 hour' where id = ?", [id]);
   return id;
 }
 const orderWhen = (id: string, status: string) =>
@@ -55,11 +55,14 @@ describe('A sweep', () => {
   it('never lets 500 callbacks that cannot be delivered hold up the one behind them', async () => {
     const [stuck, good] = [await loseOverdueOrder(), await loseOverdueOrder()];
     const plant = (reference: string, count: number, ago: string) =>
-      stack.em().execute(
-        `insert into gateway_callbacks (id, webhook_id, event, kind, reference, body_sealed, received_at)
-         select gen_random_uuid(), gen_random_uuid()::text, 'payment_method.activated', 'payment_method', ?, '',
-           now() - ?::interval from generate_series(1, ?)`,
-        [reference, ago, count],
+      stack.owner().execute(
+        `with key as (insert into callback_keys (webhook_id, body_digest, callback_id)
+           select uuidv7(), '', uuidv7() from generate_series(1, ?) returning *)
+         insert into gateway_callbacks (id, webhook_id, event, kind, reference, body_sealed, body_digest, body_bytes,
+           received_at)
+         select callback_id, webhook_id, 'payment_method.activated', 'payment_method', ?, '', body_digest, 0,
+           now() - ?::interval from key`,
+        [count, reference, ago],
       );
     await plant(stuck, 500, '2 hours');
     await plant(good, 1, '1 hour');
@@ -76,7 +79,7 @@ describe('A sweep', () => {
     expect(hinted).toEqual([good]);
     // And those behind which it stood are not asked about again and again.
     expect(failed).toEqual(Array(500).fill('callback'));
-    await stack.em().execute('update gateway_callbacks set delivered_at = now() where reference = ?', [stuck]);
+    await stack.owner().execute('update gateway_callbacks set delivered_at = now() where reference = ?', [stuck]);
   }, 30_000);
 
   it('never lets a kind that cannot be read hold up the next, and tells it', async () => {
@@ -106,7 +109,7 @@ describe('A sweep', () => {
     for (let look = 0; look < 14; look += 1) {
       await sweepRows(stack.em(), [{ kind: 'for ever', due: oneRow(id), wake }], failsNever);
       await sweepRows(stack.em(), [{ kind: 'for ever', due: oneRow(id), wake }], failsNever);
-      const [row] = await stack.em().execute<{ minutes: number }[]>(
+      const [row] = await stack.owner().execute<{ minutes: number }[]>(
         `with due as (update sweep_looks set look_again_at = now() where subject_id = ? returning subject_id)
          select round(extract(epoch from look_again_at - now()) / 60)::int as minutes
          from sweep_looks join due using (subject_id)`,
@@ -126,7 +129,7 @@ describe('A sweep', () => {
     const sweep = () => sweepRows(stack.em(), [{ kind: 'again', due: oneRow(id), wake }], failsNever);
     const moveTo = (ago: string) =>
       stack
-        .em()
+        .owner()
         .execute(`update sweep_looks set looks = 9, look_again_at = now() - interval '${ago}' where subject_id = ?`, [
           id,
         ]);

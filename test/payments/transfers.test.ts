@@ -92,6 +92,8 @@ describe("A transfer between one's own pockets", () => {
     const missing = '00000000-0000-4000-8000-00000000dead';
     expect((await transfer({ destination_account_id: missing })).status).toBe(404);
     expect((await transfer({}, missing)).status).toBe(404);
+    const fromNone = await transfer({ destination_account_id: stranger.accountId }, missing);
+    expect([fromNone.status, fromNone.body.message]).toEqual([404, 'account_id: no such account']);
     expect((await transfer({}, 'none')).status).toBe(400);
     expect((await stack.post(`/v1/accounts/${owner.accountId}/transfers`, {})).status).toBe(401);
   });

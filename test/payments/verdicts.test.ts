@@ -122,7 +122,7 @@ const permit = (role: string, permitted: boolean) =>
 
 /** Runs `during` while a transaction of its own holds a lock, until it answers. */
 function whileHeld<T>(lock: string, params: unknown[], during: () => Promise<T>): Promise<T> {
-  return stack.em().transactional(async (tx) => {
+  return stack.owner().transactional(async (tx) => {
     await tx.execute(lock, params);
     return during();
   });
@@ -173,7 +173,7 @@ describe('A payment that is held up', () => {
     const request = payment(payer, 'saving_goal_contribution', goal.id);
     const key = freshKey();
     const setTarget = (amount: string) =>
-      stack.em().execute('update saving_goals set target_amount = ? where id = ?', [amount, goal.id]);
+      stack.owner().execute('update saving_goals set target_amount = ? where id = ?', [amount, goal.id]);
     const sent = await whileHeld(
       'select 1 from account_balances where account_id = ? for update',
       [payer.accountId],
@@ -219,7 +219,7 @@ describe('A refusal', () => {
     await forgetOldRows(stack.em());
     expect(await kept()).toHaveLength(1);
     await stack
-      .em()
+      .owner()
       .execute("update refused_balance_payments set refused_at = now() - interval '31 days' where user_id = ?", [
         payer.id,
       ]);

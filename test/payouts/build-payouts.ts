@@ -71,8 +71,8 @@ export const settleAtProvider = (stack: PayoutPlace, payoutId: string, status: '
 export const setFaults = (stack: PayoutPlace, faults: object) => stack.sandbox.put('/sandbox/faults', faults);
 
 /** Makes a payout's attempts so many minutes older, and what the provider said of them: the database's clock is real. */
-export const ageAttempts = (stack: Pick<PayoutPlace, 'em'>, payoutId: string, minutes: number) =>
-  stack.em().execute(
+export const ageAttempts = (stack: Pick<PayoutPlace, 'owner'>, payoutId: string, minutes: number) =>
+  stack.owner().execute(
     `update payout_attempts set sent_at = sent_at - make_interval(mins => ?),
        answered_at = answered_at - make_interval(mins => ?),
        not_known_at = not_known_at - make_interval(mins => ?) where payout_id = ?`,

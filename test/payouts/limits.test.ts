@@ -109,7 +109,7 @@ describe('FUNDS_*', () => {
     const old = await pay(payer, { amount: '50000' });
     await payoutWhen(payer, old.id, 'succeeded');
     const age = (interval: string) =>
-      stack.em().transactional(async (tx) => {
+      stack.owner().transactional(async (tx) => {
         await tx.execute("set local session_replication_role = 'replica'");
         await tx.execute('update payouts set created_at = now() - ?::interval where id = ?', [interval, old.id]);
       });

@@ -131,7 +131,7 @@ describe('The very same request', () => {
     expect([gateway.requests, await steps.madeOf(id)]).toEqual([1, 2]);
     expect(await transfersOf(stack, id)).toHaveLength(1);
     await expect(
-      stack.em().execute('insert into payout_attempts (payout_id, number) values (?, 9)', [id]),
+      stack.owner().execute('insert into payout_attempts (payout_id, number) values (?, 9)', [id]),
     ).rejects.toThrow('payout_attempts_one_open');
   });
 
@@ -143,7 +143,7 @@ describe('The very same request', () => {
     const texts = { bank_account_number: '00100012222222', beneficiary_name: 'Somebody else', external_ref: null };
     const sealed = await sealer.seal(payoutTextsPlace(id), JSON.stringify(texts));
     expect(await steps.ask(id)).toEqual(repeat);
-    await stack.em().execute('update payouts set texts_sealed = ? where id = ?', [sealed, id]);
+    await stack.owner().execute('update payouts set texts_sealed = ? where id = ?', [sealed, id]);
     const gateway = steps.openGateway();
     expect(await steps.send(id, { gateway })).toEqual({ said: 'request differs' });
     expect(await steps.ask(id, { gateway })).toEqual({ said: 'request differs' });
@@ -151,13 +151,13 @@ describe('The very same request', () => {
     expect([gateway.requests, await steps.madeOf(id)]).toEqual([0, 1]);
     expect(await stuckReasonOf(id)).toContain('not what was sent first; nothing is sent');
     await expect(
-      stack.em().execute('update payouts set request_digest = ? where id = ?', ['0'.repeat(64), id]),
+      stack.owner().execute('update payouts set request_digest = ? where id = ?', ['0'.repeat(64), id]),
     ).rejects.toThrow('never changed');
   });
 
   it('is never made again for an attempt of before requests were frozen', async () => {
     const id = await to('900005');
-    await stack.em().execute('insert into payout_attempts (payout_id, number) values (?, 1)', [id]);
+    await stack.owner().execute('insert into payout_attempts (payout_id, number) values (?, 1)', [id]);
     await ageAttempts(stack, id, 5);
     expect(await steps.ask(id)).toEqual(mayNot);
     expect(await steps.send(id)).toEqual(mayNot);

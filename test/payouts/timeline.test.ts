@@ -40,7 +40,7 @@ const limit = (seconds: number) => setFaults(stack, { requests: { limit_rate: 1,
 const unsentPayouts = async () => (await readBacklog(stack.em())).find(({ what }) => what === 'unsent_payouts')?.rows;
 /** Makes a reservation 61 minutes older, which nothing may do otherwise. */
 const ageReservation = (id: string) =>
-  stack.em().transactional(async (tx) => {
+  stack.owner().transactional(async (tx) => {
     await tx.execute("set local session_replication_role = 'replica'");
     await tx.execute("update payouts set created_at = created_at - interval '61 minutes' where id = ?", [id]);
   });

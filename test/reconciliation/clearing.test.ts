@@ -168,8 +168,8 @@ describe('What the platform itself moves at the provider', () => {
     const own = Number(await balanceOf(stack, systemAccounts.feeRevenue));
     await expect(book(`-${own + 1}`, newId())).rejects.toMatchObject({ code: 'INSUFFICIENT_BALANCE' });
     await expect(
-      stack.em().transactional(async (tx) => {
-        await tx.execute('select post_journal(?, ?, ?, array[?, ?]::uuid[], array[-10, 10]::numeric[])', [
+      stack.owner().transactional(async (tx) => {
+        await tx.execute('select write_journal(?, ?, ?, array[?, ?]::uuid[], array[-10, 10]::numeric[])', [
           newId(),
           newId(),
           'test',

@@ -81,7 +81,7 @@ describe('A day', () => {
     const { client, taskQueue } = stack.deps.temporal;
     const run = (name: string) =>
       client.workflow.execute('reconciliation', { workflowId: `${taskQueue}/${name}`, taskQueue });
-    await stack.em().execute("update reconciled_days set state = 'pending' where day = ?", [yesterday]);
+    await stack.owner().execute("update reconciled_days set state = 'pending' where day = ?", [yesterday]);
     expect(await run('first')).toMatchObject([{ day: yesterday, differences: 0 }]);
     expect(await readDay()).toMatchObject({ state: 'pending', unsettled: 1, finished_at: expect.anything() });
     await settleAtProvider(stack, id, 'SUCCEEDED');

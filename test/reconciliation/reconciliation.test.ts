@@ -110,7 +110,7 @@ describe('Reconciliation', () => {
       () => transfersOf(stack, waitingPayout.id),
       (transfers) => transfers.length === 1,
     );
-    await backUp(stack.em());
+    await backUp(stack.owner());
 
     // An hour of life that the backup does not know.
     await settleAtProvider(stack, waitingPayout.id, 'SUCCEEDED');
@@ -127,7 +127,7 @@ describe('Reconciliation', () => {
     const lostPayment = await collect();
     await payAtProvider(lostPayment);
     await collectedWhen(lostPayment.id, 'succeeded');
-    await restore(stack.em());
+    await restore(stack.owner());
     await expectChecksEmpty(stack);
 
     expect(await reconcile()).toMatchObject({ compared: 8, differences: 6, open: 6, resolved: 0 });
@@ -230,7 +230,7 @@ describe('Reconciliation', () => {
     });
 
   it('runs as a workflow: yesterday, and earlier days with open differences', async () => {
-    await stack.em().execute(
+    await stack.owner().execute(
       `insert into reconciliations (id, day, resource_type, subject, reference, state)
        values ('00000000-0000-4000-8000-0000000000aa', ?, 'payment', 'py-1', 'gone', 'open')`,
       [dayBefore(5)],
@@ -242,12 +242,12 @@ describe('Reconciliation', () => {
   });
 
   it('no day since the platform began is ever skipped, whatever kept the schedule from running', async () => {
-    await stack.em().execute(
+    await stack.owner().execute(
       `insert into events (id, event, impact, resource_type, created_at)
        values ('00000000-0000-7000-8000-000000000000', 'RESOURCE_CREATED', 'LOW', 'user', now() - interval '40 days')`,
     );
     await stack
-      .em()
+      .owner()
       .execute("update reconciled_days set state = 'running', finished_at = null where day = ?", [dayBefore(1)]);
     const since = (await waiting('unreconciled_days'))?.oldest?.getTime() ?? Date.now();
     expect((Date.now() - since) / 86_400_000).toBeGreaterThan(30);
@@ -262,7 +262,7 @@ describe('Reconciliation', () => {
   it('shows money of the provider that has no receipt among what waits for people, and the books as in order', async () => {
     expect(await waiting('unreceipted_payments')).toMatchObject({ rows: 0 });
     expect((await runNpm('verify')).stdout).not.toContain('unreceipted_payments');
-    await stack.em().execute(
+    await stack.owner().execute(
       `insert into reconciliations (id, day, resource_type, subject, reference, theirs, state)
        values ('00000000-0000-4000-8000-0000000000bb', ?, 'payment', 'py-2', 'stray', ?::jsonb, 'open')`,
       [dayBefore(2), JSON.stringify({ status: 'succeeded', amount: '5000.0000' })],
@@ -274,7 +274,7 @@ describe('Reconciliation', () => {
   });
 
   it('refuses a second run on a day that another is at work on', async () => {
-    await stack.em().execute(
+    await stack.owner().execute(
       `update reconciled_days set state = 'running', taken_by = 'another', beat_at = now(), finished_at = null
          where day = ?`,
       [today],
@@ -282,7 +282,7 @@ describe('Reconciliation', () => {
     const { status, stderr } = await runReconcile('--day', today);
     expect({ status, stderr }).toMatchObject({ status: 2, stderr: expect.stringContaining('another run is at work') });
     await stack
-      .em()
+      .owner()
       .execute("update reconciled_days set beat_at = now() - interval '3 minutes' where day = ?", [today]);
     expect((await runReconcile('--day', today)).status).toBeLessThan(2);
   });

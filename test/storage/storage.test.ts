@@ -32,6 +32,28 @@ describe('Storage', () => {
     expect(await storage.find(newKey())).toBeNull();
   });
 
+  it('reads an object, of a longer one only so much, and null when there is none', async () => {
+    const key = newKey();
+    await storage.put(key, object, body());
+    expect((await storage.read(key, content.length))?.equals(content)).toBe(true);
+    expect((await storage.read(key, content.length + 1))?.length).toBe(content.length);
+    expect((await storage.read(key, 70_000))?.equals(content.subarray(0, 70_000))).toBe(true);
+    expect(await storage.read(newKey(), 10)).toBeNull();
+  });
+
+  it('lists every key that begins so, in order, page after page', async () => {
+    const prefix = `documents/${newId()}/`;
+    const keys = Array.from({ length: 1003 }, (_, index) => `${prefix}${String(index).padStart(5, '0')}`);
+    const small = { ...object, sizeBytes: 1 };
+    for (let start = 0; start < keys.length; start += 50) {
+      const some = keys.slice(start, start + 50);
+      await Promise.all(some.map((key) => storage.put(key, small, Readable.from([Buffer.from('x')]))));
+    }
+    const listed = [];
+    for await (const key of storage.list(prefix)) listed.push(key);
+    expect(listed).toEqual(keys);
+  }, 60_000);
+
   it('removes an object, and nothing when there is none', async () => {
     const key = newKey();
     await storage.put(key, object, body());

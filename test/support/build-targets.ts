@@ -26,7 +26,7 @@ export function buildProduct(stack: BuildPlace, creator: BuiltUser, options: Pro
     const accountId = await openAccount(tx, { kind: 'product', name: options.kind, organizationId, ownerId: id });
     await tx.execute(
       `insert into products (id, kind, name, account_id, target_amount, minimum_amount, status, created_by)
-       values (?, ?, ?, ?, ?, ?, ?, ?)`,
+       values (?, ?, ?, ?, ?, ?, 'open', ?)`,
       [
         id,
         options.kind,
@@ -34,10 +34,10 @@ export function buildProduct(stack: BuildPlace, creator: BuiltUser, options: Pro
         accountId,
         options.target ?? null,
         options.minimum ?? null,
-        options.status ?? 'open',
         creator.id,
       ],
     );
+    if (options.status) await tx.execute('update products set status = ? where id = ?', [options.status, id]);
     return { id, accountId };
   });
 }
@@ -62,11 +62,16 @@ export const openPoolAccount: string = systemAccounts.openDonationPool;
 export async function buildActiveCause(stack: BuildPlace, owner?: BuiltUser): Promise<BuiltTarget> {
   const { id: ownerId, accountId } = owner ?? (await buildIndividual(stack));
   const id = newId();
-  await stack.em().execute(
+  const em = stack.owner();
+  await em.execute(
     `insert into charitable_causes (id, name, description, target_amount, regulations, benefit, owner_type, account_id,
-       status, created_by, approved_at, approved_by)
-     values (?, 'Well', 'A well', 1000000, 'none', 'water', 'individual', ?, 'active', ?, now(), ?)`,
-    [id, accountId, ownerId, ownerId],
+       status, created_by)
+     values (?, 'Well', 'A well', 1000000, 'none', 'water', 'individual', ?, 'pending', ?)`,
+    [id, accountId, ownerId],
+  );
+  await em.execute(
+    "update charitable_causes set status = 'active', approved_at = now(), approved_by = ? where id = ?",
+    [ownerId, id],
   );
   return { id, accountId };
 }

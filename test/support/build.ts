@@ -3,13 +3,14 @@ import type { Tokens } from '../../src/identity/tokens.ts';
 import type { UserType } from '../../src/identity/user.ts';
 import { systemAccounts } from '../../src/ledger/account.ts';
 import { openAccount } from '../../src/ledger/open-account.ts';
-import { postJournal } from '../../src/ledger/post-journal.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { negateMoney } from '../../src/shared/money.ts';
+import { plantJournal } from './plant-journal.ts';
 
 /** Where people are built: any stack with a database and tokens. */
 export interface BuildPlace {
   em(): EntityManager;
+  owner(): EntityManager;
   deps: { tokens: Tokens };
 }
 
@@ -58,16 +59,14 @@ async function buildUser(stack: BuildPlace, userType: UserType, options: UserOpt
 
 /** Money from nowhere, as a real journal (gateway clearing -> account). IDR. */
 export async function fund(stack: BuildPlace, accountId: string, amount: string): Promise<void> {
-  await stack.em().transactional((tx) =>
-    postJournal(tx, {
-      kind: 'test.funded',
-      businessKey: `test/funded/${newId()}`,
-      postings: [
-        { accountId: systemAccounts.gatewayClearing, amount: negateMoney(amount) },
-        { accountId, amount },
-      ],
-    }),
-  );
+  await plantJournal(stack.owner(), {
+    kind: 'test.funded',
+    businessKey: `test/funded/${newId()}`,
+    postings: [
+      { accountId: systemAccounts.gatewayClearing, amount: negateMoney(amount) },
+      { accountId, amount },
+    ],
+  });
 }
 
 /** What an account holds, IDR with four decimals. */
@@ -91,12 +90,12 @@ export const buildSuperAdmin = (stack: BuildPlace, options: UserOptions = {}): P
 export async function buildOrganization(stack: BuildPlace, options: { status?: string } = {}): Promise<string> {
   const id = newId();
   const em = stack.em();
-  await em.execute('insert into organizations (id, name, email, status) values (?, ?, ?, ?)', [
+  await em.execute('insert into organizations (id, name, email) values (?, ?, ?)', [
     id,
     `Organization ${id.slice(0, 8)}`,
     `${id}@organization.example`,
-    options.status ?? 'active',
   ]);
+  await em.execute('update organizations set status = ? where id = ?', [options.status ?? 'active', id]);
   await em.transactional((tx) => openAccount(tx, { kind: 'organization', name: 'Main', organizationId: id }));
   return id;
 }

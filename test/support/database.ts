@@ -1,24 +1,40 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { postgresUrl } from '../../dev/postgres.ts';
+import { applicationRole, databaseRights, readerRole } from '../../src/database-roles.ts';
 import { roleTimeOuts } from '../../src/database-time-outs.ts';
 import { testRun } from './run.ts';
 
 export interface TestDatabase {
+  /** As the role of API and worker: what the product runs with. */
   url: string;
+  /** As the owner, for what only the database's owner may do: planting a corruption, altering a table. */
+  ownerUrl: string;
+  readerUrl: string;
   drop(): Promise<void>;
 }
 
-/** A database of its own, cloned from the migrated template of the run. */
-export async function cloneDatabase(): Promise<TestDatabase> {
-  const { postgres } = testRun();
+/** A database of its own, cloned from another (nobody is connected to it): the migrated template of the run, unless named. */
+export async function cloneDatabase(template = testRun().postgres.template): Promise<TestDatabase> {
+  const database = await createDatabase(template);
+  const name = new URL(database.ownerUrl).pathname.slice(1);
+  const roles = [database.ownerUrl, database.url, database.readerUrl].map((url) => new URL(url).username);
+  // What migrating says of a database and of the roles in it is not in its template.
+  await administer(...databaseRights(name), ...roles.flatMap((role) => roleTimeOuts(role, name)));
+  return database;
+}
+
+/** A database of its own that nothing has migrated. */
+export const createEmptyDatabase = (): Promise<TestDatabase> => createDatabase('template0');
+
+async function createDatabase(template: string): Promise<TestDatabase> {
   const name = `test_${randomBytes(6).toString('hex')}`;
-  await administer(`create database ${name} template ${postgres.template}`);
-  const url = postgresUrl({ ...postgres, database: name });
-  // What migrating sets of a role in a database is not in its template.
-  await administer(...roleTimeOuts(new URL(url).username, name));
+  await administer(`create database ${name} template ${template}`);
+  const place = { ...testRun().postgres, database: name };
   return {
-    url,
+    url: postgresUrl({ ...place, role: applicationRole }),
+    ownerUrl: postgresUrl(place),
+    readerUrl: postgresUrl({ ...place, role: readerRole }),
     drop: () => administer(`drop database if exists ${name} with (force)`),
   };
 }

@@ -7,23 +7,25 @@ import { join } from 'node:path';
 import { ListMultipartUploadsCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { systemAccounts } from '../../src/ledger/account.ts';
-import { postJournal, recordTransactions } from '../../src/ledger/post-journal.ts';
+import { recordTransactions } from '../../src/ledger/post-journal.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { negateMoney } from '../../src/shared/money.ts';
 import type { BuiltUser } from './build.ts';
 import type { HttpAnswer } from './http.ts';
+import { plantJournal } from './plant-journal.ts';
 
 interface Served {
   url: string;
   env: Record<string, string>;
   em(): EntityManager;
+  owner(): EntityManager;
 }
 
 /** A ledger row of the user, to attach documents to. */
 export async function buildTransaction(stack: Served, user: BuiltUser, accountId = user.accountId): Promise<string> {
-  return stack.em().transactional(async (tx) => {
+  return stack.owner().transactional(async (tx) => {
     const amount = '1.0000';
-    const journalId = await postJournal(tx, {
+    const journalId = await plantJournal(tx, {
       kind: 'test.documented',
       businessKey: `test/documented/${newId()}`,
       postings: [

@@ -43,6 +43,7 @@ export function testEnvironment(addresses: Addresses, secrets: Secrets): Record<
     XENDIT_SECRET_KEY: secrets.sandboxKey,
     XENDIT_CALLBACK_TOKEN: secrets.callbackToken,
     DATA_ENCRYPTION_KEYS: `test:${randomBytes(32).toString('base64')}`,
+    SEAL_SIGNING_KEY: `test:${randomBytes(32).toString('base64')}`,
     WEBHOOK_ALLOW_LOOPBACK: 'true',
     WORKFLOW_BUNDLE: workflowBundle,
   };

@@ -10,6 +10,7 @@ import { writePrivateJson } from '../../dev/private-file.ts';
 import { startTemporal } from '../../dev/temporal.ts';
 import { findTemporalBinary } from '../../dev/temporal-binary.ts';
 import { findTimeSkippingServer } from '../../dev/time-skipping.ts';
+import { applicationRole, readerRole } from '../../src/database-roles.ts';
 import { migrate } from '../../src/migrate.ts';
 import { announceTestRun, type TestRun } from './run.ts';
 import { startTestS3 } from './s3.ts';
@@ -44,7 +45,8 @@ export default async function globalSetup(): Promise<void> {
   async function preparePostgres(): Promise<void> {
     const options = { ...postgres, directory: join(directory, 'postgres'), database: template, settings: fastAndLoose };
     await keepPart(startPostgres(options, { logFile: logFile('postgres') }));
-    await migrate(postgresUrl(options));
+    const { password } = postgres;
+    await migrate(postgresUrl(options), { [applicationRole]: password, [readerRole]: password });
   }
   async function prepareTemporal(): Promise<string> {
     const binary = await findTemporalBinary(say('Temporal'));

@@ -10,6 +10,7 @@ import { startApi, startWorker } from '../../dev/service-parts.ts';
 import { startTemporal } from '../../dev/temporal.ts';
 import { readConfig } from '../../src/config.ts';
 import { openDatabase } from '../../src/database.ts';
+import { applicationRole } from '../../src/database-roles.ts';
 import { type Dependencies, openDependencies } from '../../src/dependencies.ts';
 import { migrate } from '../../src/migrate.ts';
 import { cloneDatabase } from './database.ts';
@@ -32,6 +33,8 @@ export interface ProcessStack extends Http, AsyncDisposable {
   deps: Dependencies;
   orm: MikroORM;
   em(): EntityManager;
+  /** With the rights of the database's owner, which the product has not. */
+  owner(): EntityManager;
   sandbox: Http & { url: string };
   env: Record<string, string>;
   api: Part;
@@ -80,10 +83,11 @@ export async function startProcessStack(options: ProcessStackOptions = {}): Prom
     void parts.set('temporal', await startTemporal(temporal, { logFile: logFile('temporal') }));
 
   const clone = options.ownPostgres ? undefined : await cloneDatabase();
-  const databaseUrl = clone?.url ?? postgresUrl(postgres);
+  const ownerUrl = clone?.ownerUrl ?? postgresUrl(postgres);
+  const databaseUrl = clone?.url ?? postgresUrl({ ...postgres, role: applicationRole });
   if (options.ownPostgres) {
     await beginPostgres();
-    await migrate(databaseUrl);
+    await migrate(ownerUrl, { [applicationRole]: postgres.password });
   }
   if (options.ownTemporal) await beginTemporal();
   const temporalAddress = options.ownTemporal ? `127.0.0.1:${temporal.port}` : run.temporal.address;
@@ -115,6 +119,7 @@ export async function startProcessStack(options: ProcessStackOptions = {}): Prom
     ).then((part) => parts.set('sandbox', part)),
   ]);
   const orm = await openDatabase({ url: databaseUrl, poolSize: 8 });
+  const owner = await openDatabase({ url: ownerUrl, poolSize: 4 });
   const deps = await openDependencies(readConfig(env), { process: 'test' });
 
   const get = (name: string): Part => {
@@ -130,6 +135,7 @@ export async function startProcessStack(options: ProcessStackOptions = {}): Prom
   const stop = async () => {
     await deps[Symbol.asyncDispose]();
     await orm.close(true);
+    await owner.close(true);
     for (const name of ['api', 'worker', 'sandbox', 'temporal', 'postgres']) await parts.get(name)?.stop();
     await clone?.drop();
   };
@@ -145,6 +151,7 @@ export async function startProcessStack(options: ProcessStackOptions = {}): Prom
     orm,
     env,
     em: () => orm.em.fork(),
+    owner: () => owner.em.fork(),
     sandbox: { ...createHttp(sandboxUrl), url: sandboxUrl },
     get api() {
       return get('api');

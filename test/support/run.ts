@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 export interface TestRun {
   /** Scratch of this run, removed at its end. */
   directory: string;
+  /** One password for the owner and for the roles. */
   postgres: { port: number; password: string; template: string };
   s3: { port: number; bucket: string; accessKeyId: string; secretAccessKey: string };
   temporal: { address: string; binary: string };

@@ -8,6 +8,7 @@ import { callbackPath, startSandbox } from '../../dev/sandbox-part.ts';
 import { startWorker } from '../../dev/service-parts.ts';
 import { createApp } from '../../src/app.ts';
 import { readConfig } from '../../src/config.ts';
+import { openDatabase } from '../../src/database.ts';
 import { type Dependencies, openDependencies } from '../../src/dependencies.ts';
 import { createHttpServer } from '../../src/http/create-http-server.ts';
 import { runChecks } from '../../src/ledger/run-checks.ts';
@@ -37,14 +38,18 @@ export interface Stack extends Http, AsyncDisposable {
   url: string;
   http: Http;
   deps: Dependencies;
+  /** Its database, as the owner, as the application and as a reader. */
+  databaseUrls: { owner: string; app: string; reader: string };
   /** The environment of its processes. */
   env: Record<string, string>;
   callbackToken: string;
   /** The sandbox provider's own HTTP, when it was asked for. */
   sandbox: Http & { url: string };
   worker: Part | undefined;
-  /** A fork of the entity manager. */
+  /** A fork of the entity manager, with the rights of the product. */
   em(): EntityManager;
+  /** One with the rights of the owner: to plant what the product may not write, and to alter what it runs on. */
+  owner(): EntityManager;
   stop(): Promise<void>;
 }
 
@@ -87,6 +92,8 @@ async function buildStack(
     ...testEnvironment({ databaseUrl: database.url, temporalAddress: run.temporal.address, url, sandboxUrl }, secrets),
     ...options.env,
   };
+  const owner = await openDatabase({ url: database.ownerUrl, poolSize: 12 });
+  cleanups.push(() => owner.close(true));
   const deps = await openDependencies(readConfig(env), { process: 'test' });
   cleanups.push(() => Promise.resolve(deps[Symbol.asyncDispose]()));
   cleanups.push(() => recordHistories(deps.orm.em.fork(), deps.config.TEMPORAL_ADDRESS, deps.temporal.taskQueue));
@@ -126,11 +133,13 @@ async function buildStack(
     http,
     url,
     deps,
+    databaseUrls: { owner: database.ownerUrl, app: database.url, reader: database.readerUrl },
     env,
     callbackToken: secrets.callbackToken,
     sandbox: { ...createHttp(sandboxUrl), url: sandboxUrl },
     worker,
     em: () => deps.orm.em.fork(),
+    owner: () => owner.em.fork(),
     stop,
     [Symbol.asyncDispose]: stop,
   };

@@ -26,7 +26,7 @@ const fees = [
 /** Builds everybody, over the first API and directly in the database where there is no route to it. */
 export async function buildCast(topology: Topology, minutes: number): Promise<Cast> {
   const forAll = (amount: number) => String(amount * Math.max(1, Math.round(minutes)));
-  const place = { ...topology.api, em: topology.em, deps: topology.deps };
+  const place = { ...topology.api, em: topology.em, owner: topology.owner, deps: topology.deps };
   const admin = await buildSuperAdmin(place);
   const users: Cast['users'] = [];
   for (let number = 0; number < castSize.users; number += 1) {

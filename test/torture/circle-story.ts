@@ -90,7 +90,7 @@ async function untilOpen({ topology, over }: Workplace, circleId: string, turn: 
     if (circle?.status === 'active' && circle.current_turn === turn) {
       if (circle.next_opens_at === null) return true;
       await topology
-        .em()
+        .owner()
         .execute('update saving_circles set next_opens_at = now() where id = ? and next_opens_at > now()', [circleId])
         .catch(() => undefined);
       await topology.deps.temporal.wakeSavingCircle(circleId, 'circleChanged');

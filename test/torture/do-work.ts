@@ -4,6 +4,7 @@ import { runCircle } from './circle-story.ts';
 import type { Answer, Operation } from './client.ts';
 import type { OperationKind } from './facts.ts';
 import type { Work } from './plan.ts';
+import { settleReceipt } from './settle-receipt.ts';
 import type { Topology } from './topology.ts';
 import { type Asked, atProvider, codeOf, personal, type Workplace } from './workplace.ts';
 
@@ -127,7 +128,10 @@ export async function doWork(place: Workplace, work: Work): Promise<void> {
       const resourceOf = (answer: Answer) => answer.data?.allocation_batch_id;
       const asked = { path: '/v1/donations/allocate', body, resourceOf };
       await client.operate(personal(place, { ...work, keyed: false }, 'allocation', cast.admin.token, asked), work);
+      return;
     }
+    case 'operator':
+      return settleReceipt(place, work, { who: cast.admin.id, accountId: person(work.user).user.accountId });
   }
 }
 

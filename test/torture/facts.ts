@@ -1,4 +1,5 @@
 import type { CheckResult } from '../../src/ledger/run-checks.ts';
+import type { InstantSpan } from '../support/read-instants.ts';
 
 /** What clients do that moves money, or makes something that will. */
 export const operationKinds = [
@@ -92,9 +93,11 @@ export interface DeliveryFact {
 }
 
 export interface TransitionFact {
-  table: string;
+  /** `table.column` of the status. */
+  place: string;
   id: string;
-  from: string;
+  /** Null when the row began with it. */
+  from: string | null;
   to: string;
   at: number;
 }
@@ -135,6 +138,20 @@ export interface ReceivedWebhook {
   body: string;
 }
 
+/** What operators are shown, each list by its own way. */
+export interface OperatorsLists {
+  /** Payouts of `GET /v1/payouts/stuck`, with the reason that it tells. */
+  stuck: { id: string; reason: string }[];
+  /** Receipts whose workflow waits for `settleReceipt`. */
+  suspense: string[];
+  /** Workflows in the state `OPERATOR`. */
+  searched: string[];
+  /** Webhooks that nobody tries any more. */
+  parked: string[];
+  /** What `npm run verify` says that waits, by kind. */
+  waiting: { what: string; rows: number }[];
+}
+
 /** Everything that is known once all has come to rest: what was told, what the provider did, what the books say. */
 export interface Facts {
   attempts: Attempt[];
@@ -154,6 +171,10 @@ export interface Facts {
   webhooks: ReceivedWebhook[];
   /** Money on all accounts but the provider's side, IDR, scale 4. */
   money: { before: string; after: string };
+  lists: OperatorsLists;
+  /** When things happened, by the rows; and between which instants they did. Milliseconds of the epoch. */
+  instants: InstantSpan[];
+  window: { from: number; to: number };
   /** What had not come to rest within the bound. */
   restless: { what: string; id: string; status: string }[];
   /** Processes that ended without having been told to. */

@@ -18,7 +18,7 @@ export const attempt = (changes: Partial<Attempt>): Attempt => ({
 
 /**
  * A small world in which everything is as it should be: a payout that succeeded after a lost answer, an order that was
- * paid twice, a refused payout, a subscription that waits.
+ * paid twice, a refused payout, one that nobody can tell, a subscription that waits.
  */
 export function healthyFacts(): Facts {
   return {
@@ -60,6 +60,14 @@ export function healthyFacts(): Facts {
         contradicted: false,
         lastWord: 'succeeded',
       },
+      {
+        id: 'payout-8',
+        status: 'pending',
+        net: '10000.0000',
+        version: 0,
+        contradicted: false,
+        lastWord: 'silent',
+      },
     ],
     receipts: [
       {
@@ -93,9 +101,13 @@ export function healthyFacts(): Facts {
         status: 'delivered',
       },
     ],
-    transitions: [{ table: 'payouts', id: 'payout-1', from: 'pending', to: 'succeeded', at: 5_000 }],
-    waiting: [{ workflowId: 'donation-subscription/s-1', status: 'active', sweptLater: false }],
+    transitions: [{ place: 'payouts.status', id: 'payout-1', from: 'pending', to: 'succeeded', at: 5_000 }],
+    waiting: [
+      { workflowId: 'partner-payout/payout-8', status: 'pending', sweptLater: true },
+      { workflowId: 'donation-subscription/s-1', status: 'active', sweptLater: false },
+    ],
     workflows: [
+      { id: 'partner-payout/payout-8', type: 'partnerPayout', status: 'RUNNING' },
       { id: 'donation-subscription/s-1', type: 'donationSubscription', status: 'RUNNING' },
       { id: 'unmatched-receipt/of-a-forged-callback', type: 'unmatchedReceipt', status: 'RUNNING' },
     ],
@@ -120,6 +132,19 @@ export function healthyFacts(): Facts {
       { id: 'msg_0198c0de000070008000000000000001', body: '{"type":"payout.succeeded"}' },
     ],
     money: { before: '100000.0000', after: '138000.0000' },
+    lists: {
+      stuck: [{ id: 'payout-8', reason: 'unknown' }],
+      suspense: ['receipt-2'],
+      searched: [],
+      parked: [],
+      waiting: [
+        { what: 'unknown_payouts', rows: 1 },
+        { what: 'suspended_receipts', rows: 1 },
+        { what: 'overdue_payouts', rows: 0 },
+      ],
+    },
+    instants: [{ place: 'receipts.received_at', earliest: 2_000, latest: 3_000 }],
+    window: { from: 0, to: 10_000 },
     restless: [],
     died: [],
     workflowsWereLost: false,

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { transitionTables } from './oracles/books.ts';
+import { statusLaws } from '../support/status-laws.ts';
 
 /**
  * Writes down every change of a status, whoever makes it, by triggers of the torture's own in a schema of its own: a row
@@ -10,22 +10,32 @@ export async function keepTransitions(em: EntityManager): Promise<void> {
     create schema torture;
     create table torture.transitions (
       number bigint generated always as identity primary key,
-      place text not null, row_id text not null, was text not null, became text not null,
+      place text not null, row_id text not null, was text, became text not null,
       at timestamptz not null default clock_timestamp());
-    create function torture.note() returns trigger language plpgsql security definer set search_path = torture as $$
+    create function torture.note() returns trigger language plpgsql security definer set search_path = pg_catalog, torture, pg_temp as $$
     declare
       was text := to_jsonb(old) ->> tg_argv[0];
       became text := to_jsonb(new) ->> tg_argv[0];
     begin
       if was is distinct from became then
-        insert into torture.transitions (place, row_id, was, became) values (tg_table_name, new.id::text, was, became);
+        insert into torture.transitions (place, row_id, was, became)
+          values (tg_table_name || '.' || tg_argv[0], to_jsonb(new) ->> tg_argv[1], was, coalesce(became, 'nothing'));
       end if;
       return null;
-    end $$;`);
-  for (const table of Object.keys(transitionTables)) {
-    const column = table === 'receipts' ? 'state' : 'status';
+    end $$;
+    grant usage on schema torture to amanah_app;
+    grant select on all tables in schema torture to amanah_app;`);
+  const keys = await em.execute<{ table: string; key: string }[]>(
+    `select k.conrelid::regclass::text as "table", a.attname as key
+     from pg_constraint k join pg_attribute a on a.attrelid = k.conrelid and a.attnum = k.conkey[1]
+     where k.contype = 'p' and k.connamespace = 'public'::regnamespace`,
+  );
+  const keyOf = new Map(keys.map(({ table, key }) => [table, key]));
+  for (const place of Object.keys(statusLaws)) {
+    const [table = '', column] = place.split('.');
     await em.execute(
-      `create trigger torture_notes_${table} after update on ${table} for each row execute function torture.note('${column}')`,
+      `create trigger torture_notes_${column} after insert or update on ${table}
+       for each row execute function torture.note('${column}', '${keyOf.get(table)}')`,
     );
   }
 }

@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { forgeCallback } from './forge.ts';
 import { harmWorkflow, startSweepsTwice } from './harm-workflows.ts';
-import { linkNames, type PartName, partNames, serviceNames } from './parts.ts';
+import { type DiskName, diskNames, linkNames, type PartName, partNames, serviceNames, workerNames } from './parts.ts';
 import type { CallbackTrouble, Fault, ProviderTrouble } from './plan-faults.ts';
 import { createRandom, type Random } from './random.ts';
+import { createReleases } from './releases.ts';
 import type { Topology } from './topology.ts';
+import { uploadSomething } from './upload-something.ts';
 
 export interface Nemesis {
   /** Does one fault and, after its time, undoes it. */
@@ -18,12 +20,16 @@ export interface Nemesis {
 interface NemesisOptions {
   topology: Topology;
   seed: number;
+  /** Of somebody who may upload. */
+  token: string;
   note(text: string): void;
   /** Tells whoever runs the torture. */
   aloud(text: string): void;
   /** Cuts short what lasts, when the faults are over. */
   over: AbortSignal;
 }
+
+const hourMs = 3_600_000;
 
 const providerFaults: Record<ProviderTrouble, object> = {
   slow: { requests: { hang_rate: 0.3, hang_after_effect: true } },
@@ -40,12 +46,14 @@ const callbackFaults: Record<CallbackTrouble, object> = {
   late: { callbacks: { delay_ms: 8_000 } },
 };
 
-export function createNemesis({ topology, seed, note, aloud, over }: NemesisOptions): Nemesis {
+export function createNemesis({ topology, seed, token, note, aloud, over }: NemesisOptions): Nemesis {
   const { signal, link } = topology;
   /** Troubles of the provider that last now; they are told to it together. */
   const troubles = new Map<string, object>();
   const stopped = new Set<number>();
   const restarting = new Set<Promise<unknown>>();
+  /** Which fault has moved a clock last. */
+  const clocks = new Map<string, string>();
   let tookWorkflows = false;
 
   const last = (forMs: number) => sleep(forMs, undefined, { signal: over }).catch(() => undefined);
@@ -77,6 +85,8 @@ export function createNemesis({ topology, seed, note, aloud, over }: NemesisOpti
     await Promise.all(names.filter((name) => !isService(name)).map(bringBack));
     await Promise.all(names.filter(isService).map(bringBack));
   };
+
+  const releases = createReleases({ topology, note, last, bringBack });
 
   async function during(id: string, trouble: object, forMs: number): Promise<void> {
     troubles.set(id, trouble);
@@ -111,19 +121,29 @@ export function createNemesis({ topology, seed, note, aloud, over }: NemesisOpti
     }
   };
 
-  async function fillDisk(forMs: number): Promise<void> {
-    const { disk } = topology;
+  async function fillDisk(of: DiskName, forMs: number): Promise<void> {
+    const disk = topology.disk(of);
     if (disk === null) {
-      aloud('a full disk is left out: a small disk could not be mounted here');
+      aloud(`a full disk of ${of} is left out: a small disk could not be mounted here`);
       return;
     }
-    topology.mayEnd('postgres');
+    if (of === 'postgres') topology.mayEnd('postgres');
     disk.fill();
+    if (of === 'api') await uploadSomething(topology, token, note);
     await last(forMs);
     disk.free();
+    if (of === 'api') return;
     // It may have given up, and its keeper with it.
     await sleep(1_000);
     await bringBack('postgres');
+  }
+
+  async function moveClocks({ id, parts, hours, forMs }: Extract<Fault, { do: 'clock' }>): Promise<void> {
+    for (const name of parts) clocks.set(name, id);
+    for (const name of parts) topology.moveClock(name, hours * hourMs);
+    await last(forMs);
+    // Another fault may have moved it since.
+    for (const name of parts) if (clocks.get(name) === id) topology.moveClock(name, 0);
   }
 
   async function deed(fault: Fault, random: Random): Promise<void> {
@@ -161,10 +181,15 @@ export function createNemesis({ topology, seed, note, aloud, over }: NemesisOpti
         await last(fault.forMs);
         await bringBack('temporal');
         // As the runbook says: workers register search attributes and schedules when they start.
-        await Promise.all((['worker1', 'worker2'] as const).map((name) => topology.kill(name)));
-        return bringAllBack(['worker1', 'worker2']);
+        await Promise.all(workerNames.map((name) => topology.kill(name)));
+        await bringAllBack(workerNames);
+        return releases.promote();
       case 'disk-full':
-        return fillDisk(fault.forMs);
+        return fillDisk(fault.of, fault.forMs);
+      case 'clock':
+        return moveClocks(fault);
+      case 'new-build':
+        return releases.next();
       case 'rolling-restart':
         for (const name of serviceNames) {
           await topology.stop(name);
@@ -189,10 +214,12 @@ export function createNemesis({ topology, seed, note, aloud, over }: NemesisOpti
     async heal() {
       for (const name of linkNames) link(name).set({ kind: 'pass' });
       for (const pid of [...stopped]) resume(pid);
-      topology.disk?.free();
+      for (const name of diskNames) topology.disk(name)?.free();
+      for (const name of serviceNames) topology.moveClock(name, 0);
       for (const name of partNames) signal(name, 'SIGCONT');
       await Promise.allSettled([...restarting]);
       await bringAllBack(partNames.filter((name) => !topology.part(name)?.isRunning()));
+      await releases.finish();
       troubles.clear();
       await tellProvider();
       note('all faults are over, and all parts run');

@@ -154,6 +154,13 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
     },
   ],
   [
+    'money-is-conserved',
+    'a refund is noted that left no account',
+    ({ receipts }) => {
+      only(receipts.slice(1)).state = 'refunded';
+    },
+  ],
+  [
     'checks-are-empty',
     'a check has a row',
     ({ checks }) => {
@@ -164,6 +171,11 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
     'statuses-move-by-their-tables',
     'a payout that failed succeeds',
     ({ transitions }) => transitions.push({ ...only(transitions), from: 'failed', to: 'succeeded' }),
+  ],
+  [
+    'statuses-move-by-their-tables',
+    'a payout begins as succeeded',
+    ({ transitions }) => transitions.push({ ...only(transitions), from: null, to: 'succeeded' }),
   ],
   ['webhooks-arrive', 'a webhook never arrives', ({ webhooks }) => webhooks.splice(0)],
   [
@@ -195,6 +207,57 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
     'a workflow fails',
     ({ workflows }) => workflows.push({ id: 'partner-payout/p', type: 'partnerPayout', status: 'FAILED' }),
   ],
+  ['operators-are-told-exactly', "money that is nobody's is in no list", ({ lists }) => lists.suspense.pop()],
+  [
+    'operators-are-told-exactly',
+    'money that an order has taken is listed for operators',
+    ({ lists }) => lists.suspense.push('receipt-1'),
+  ],
+  [
+    'operators-are-told-exactly',
+    'a case is listed of money that there is not',
+    ({ lists }) => lists.suspense.push('receipt-9'),
+  ],
+  ['operators-are-told-exactly', 'a payout that nobody can tell is in no list', ({ lists }) => lists.stuck.pop()],
+  [
+    'operators-are-told-exactly',
+    'a payout that has ended is listed as stuck',
+    ({ lists }) => lists.stuck.push({ id: 'payout-1', reason: 'contradicted' }),
+  ],
+  [
+    'operators-are-told-exactly',
+    'a payment waits for operators although nothing made that necessary',
+    ({ lists }) => lists.searched.push('gateway-payment/order-1'),
+  ],
+  ['operators-are-told-exactly', 'a webhook is given up', ({ lists }) => lists.parked.push('delivery-1')],
+  [
+    'operators-are-told-exactly',
+    'a list of what is late has a row',
+    ({ lists }) => {
+      lists.waiting = lists.waiting.map((kind) => (kind.what === 'overdue_payouts' ? { ...kind, rows: 1 } : kind));
+    },
+  ],
+  [
+    'operators-are-told-exactly',
+    'fewer cases are counted than there are',
+    ({ lists }) => {
+      only(lists.waiting.slice(1)).rows = 0;
+    },
+  ],
+  [
+    'times-are-true',
+    'a row tells of an instant that has not come yet',
+    ({ instants }) => {
+      only(instants).latest = 10_001;
+    },
+  ],
+  [
+    'times-are-true',
+    'a row tells of an instant before everything began',
+    ({ instants }) => {
+      only(instants).earliest = -1;
+    },
+  ],
   ['parts-live', 'a process ends by itself', ({ died }) => died.push('api1 ended by itself (code 1)')],
   [
     'comes-to-rest',
@@ -205,6 +268,15 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
 
 it('No oracle finds anything in a world in which everything is as it should be', () => {
   expect(judge(healthyFacts())).toEqual([]);
+});
+
+it('Money that an operator has given back is missed by nobody', () => {
+  const facts = healthyFacts();
+  only(facts.receipts.slice(1)).state = 'refunded';
+  facts.money.after = '114000.0000';
+  facts.lists.suspense = [];
+  facts.lists.waiting = facts.lists.waiting.filter(({ what }) => what !== 'suspended_receipts');
+  expect(judge(facts)).toEqual([]);
 });
 
 it.each(planted)('The oracle %s reports that %s', (oracle, _, plant) => {

@@ -2,6 +2,14 @@
 export const serviceNames = ['api1', 'api2', 'worker1', 'worker2'] as const;
 export type ServiceName = (typeof serviceNames)[number];
 
+export const apiNames = ['api1', 'api2'] as const satisfies readonly ServiceName[];
+export const workerNames = ['worker1', 'worker2'] as const satisfies readonly ServiceName[];
+export type WorkerName = (typeof workerNames)[number];
+
+/** Parts that have a disk of their own: one holds the database, the other what APIs write. */
+export const diskNames = ['postgres', 'api'] as const;
+export type DiskName = (typeof diskNames)[number];
+
 export const partNames = ['postgres', 'temporal', 'sandbox', ...serviceNames] as const;
 export type PartName = (typeof partNames)[number];
 

@@ -1,4 +1,14 @@
-import { type LinkName, linkNames, type PartName, serviceNames } from './parts.ts';
+import {
+  apiNames,
+  type DiskName,
+  diskNames,
+  type LinkName,
+  linkNames,
+  type PartName,
+  type ServiceName,
+  serviceNames,
+  workerNames,
+} from './parts.ts';
 import type { Random } from './random.ts';
 
 /** What goes wrong at the provider, as its control route takes it. */
@@ -29,18 +39,22 @@ export type FaultDeed =
   | { do: 'two-sweeps' }
   /** Temporal is killed and comes back with an empty database; the workers are started again after that. */
   | { do: 'lose-temporal'; forMs: number }
-  /** No room on PostgreSQL's disk for a while. */
-  | { do: 'disk-full'; forMs: number }
+  /** No room for a while on the disk of the database, or on the one that APIs write logs and uploads to. */
+  | { do: 'disk-full'; of: DiskName; forMs: number }
   /** Every API and worker stopped politely and started again, one after the other. */
-  | { do: 'rolling-restart' };
+  | { do: 'rolling-restart' }
+  /** Workers replaced by those of another release, which becomes current as the runbook says. */
+  | { do: 'new-build' }
+  /** The wall clocks of processes of ours run so many hours from the true time. */
+  | { do: 'clock'; parts: ServiceName[]; hours: number; forMs: number };
 
 export type Fault = { id: string; at: number } & FaultDeed;
 
 /** What `--list` prints. */
 export const faultStories: Readonly<Record<FaultDeed['do'], string>> = {
   kill: 'kill -9 of one part, or of several at once, started again after a while (PostgreSQL by immediate shutdown)',
-  pause: 'SIGSTOP of processes for 1 to 20 seconds, then SIGCONT',
-  'pause-backend': 'SIGSTOP of a PostgreSQL backend in a transaction for 1 to 20 seconds: a lock held too long',
+  pause: 'SIGSTOP of processes for 1 to 30 seconds, then SIGCONT',
+  'pause-backend': 'SIGSTOP of a PostgreSQL backend in a transaction for 1 to 30 seconds: a lock held too long',
   network:
     'one connection between two parts delayed, black-holed, refused, its answers truncated, or cut right after a commit went out',
   provider: 'the provider slow, failing, hanging before or after the effect, answering 429, or listing payments late',
@@ -49,8 +63,12 @@ export const faultStories: Readonly<Record<FaultDeed['do'], string>> = {
   workflow: 'a running workflow terminated, cancelled, or reset to its beginning',
   'two-sweeps': 'every sweep started twice at once, beside its schedule',
   'lose-temporal': 'Temporal killed and begun anew with an empty database, both workers started again after it',
-  'disk-full': "no room on PostgreSQL's disk for a while (left out aloud where a small disk cannot be mounted)",
+  'disk-full':
+    'no room for a while on the disk of PostgreSQL, or of what APIs write (left out aloud where a small disk cannot be mounted)',
   'rolling-restart': 'APIs and workers stopped politely and started again, one after the other',
+  'new-build':
+    'a worker of another build id beside the old one, made current, and the old one stopped when it is drained',
+  clock: 'the clocks of APIs and workers moved by 1 to 20 hours in either direction, and back',
 };
 
 const weights: Record<FaultDeed['do'], number> = {
@@ -64,8 +82,10 @@ const weights: Record<FaultDeed['do'], number> = {
   workflow: 3,
   'two-sweeps': 2,
   'lose-temporal': 0.5,
-  'disk-full': 0.7,
+  'disk-full': 1.2,
   'rolling-restart': 1,
+  'new-build': 1.5,
+  clock: 4,
 };
 
 /** One fault begins in so many milliseconds on average. */
@@ -85,6 +105,9 @@ export function planFaults(random: Random, durationMs: number): Fault[] {
     .map((fault, index) => ({ ...fault, id: `f${index + 1}` }) as Fault);
 }
 
+/** A token of the torture lives for a day: most requests are more than an expired token. */
+const mostHours = 20;
+
 function drawFault(random: Random, leftMs: number): FaultDeed {
   const forMs = Math.min(random.chance(0.7) ? random.int(500, 5_000) : random.int(5_000, 20_000), leftMs);
   const kind = random.weighted(weights);
@@ -92,9 +115,9 @@ function drawFault(random: Random, leftMs: number): FaultDeed {
     case 'kill':
       return { do: kind, parts: drawParts(random), forMs: Math.min(forMs, 6_000) };
     case 'pause':
-      return { do: kind, parts: drawParts(random), forMs };
+      return { do: kind, parts: drawParts(random), forMs: Math.min(drawPause(random), leftMs) };
     case 'pause-backend':
-      return { do: kind, forMs };
+      return { do: kind, forMs: Math.min(drawPause(random), leftMs) };
     case 'network':
       return { do: kind, ...drawNetwork(random), forMs };
     case 'provider': {
@@ -116,13 +139,26 @@ function drawFault(random: Random, leftMs: number): FaultDeed {
     case 'workflow':
       return { do: kind, harm: random.pick(['terminate', 'cancel', 'reset'] as const) };
     case 'disk-full':
-      return { do: kind, forMs: Math.min(forMs, 6_000) };
+      return { do: kind, of: random.pick(diskNames), forMs: Math.min(forMs, 6_000) };
+    case 'clock': {
+      const sets: readonly ServiceName[][] = [
+        [random.pick(serviceNames)],
+        [...workerNames],
+        [...apiNames],
+        [...serviceNames],
+      ];
+      const hours = random.int(1, mostHours) * (random.chance(0.5) ? 1 : -1);
+      return { do: kind, parts: random.pick(sets), hours, forMs };
+    }
     case 'lose-temporal':
       return { do: kind, forMs: Math.min(forMs, 4_000) };
     default:
       return { do: kind };
   }
 }
+
+const drawPause = (random: Random): number =>
+  random.chance(0.7) ? random.int(1_000, 6_000) : random.int(6_000, 30_000);
 
 function drawParts(random: Random): PartName[] {
   const one = random.weighted({ api1: 4, api2: 4, worker1: 5, worker2: 5, temporal: 2, postgres: 3, sandbox: 2 });

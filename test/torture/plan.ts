@@ -41,7 +41,9 @@ export type Deed =
   | { do: 'payout'; partner: number; amount: number; account: string }
   | { do: 'circle'; members: number[]; amount: number; channel: number; rounds: number; end: 'run' | 'cancel' }
   | { do: 'subscription'; user: number; amount: number; stop: boolean }
-  | { do: 'allocation'; cause: number };
+  | { do: 'allocation'; cause: number }
+  /** An operator ends a case of suspense: for the account of a user, or as given back at the provider. */
+  | { do: 'operator'; action: 'credit' | 'refund'; user: number };
 
 /** One piece of work: at so many milliseconds from the start, a client does this. */
 export type Work = { id: string } & Drawn;
@@ -86,6 +88,7 @@ const deeds = {
   circle: 2,
   subscription: 3,
   allocation: 3,
+  operator: 3,
 } as const;
 const patience = { '1500': 2, '6000': 3, '26000': 6 } as const;
 /** How many operations begin in a second. */
@@ -174,5 +177,7 @@ function drawDeeds(random: Random, at: number): Drawn[] {
       return [one({ do: kind, user, amount: random.int(1, 20) * 1_000, stop: random.chance(0.3) })];
     case 'allocation':
       return [one({ do: kind, cause: random.int(0, 1) })];
+    case 'operator':
+      return [one({ do: kind, action: random.pick(['credit', 'refund'] as const), user })];
   }
 }

@@ -1,7 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { runChecks } from '../../src/ledger/run-checks.ts';
+import { readBacklog } from '../../src/measure-backlog.ts';
 import { workflowIds } from '../../src/shared/workflow-ids.ts';
-import type { Facts, ProviderRequest, ProviderTransfer, ReceivedWebhook } from './facts.ts';
+import { readInstants } from '../support/read-instants.ts';
+import type { Facts, OperatorsLists, ProviderRequest, ProviderTransfer, ReceivedWebhook } from './facts.ts';
 import { listWorkflows } from './harm-workflows.ts';
 import type { Topology } from './topology.ts';
 
@@ -74,7 +76,7 @@ const queries = {
     where j.business_key ~ '^(payment-order|partner-payment|receipt)/' group by j.id`,
   deliveries: `select id, resource_type as "resourceType", resource_id as "resourceId", version, type, status
     from webhook_deliveries`,
-  transitions: `select place as "table", row_id as id, was as "from", became as "to",
+  transitions: `select place, row_id as id, was as "from", became as "to",
       extract(epoch from at) * 1000 as at from torture.transitions order by number`,
   waiting: `select 'gateway' as family, id::text, status, true as "sweptLater" from payment_orders
       where status in ('PENDING', 'WAITING_PAYMENT')
@@ -97,10 +99,47 @@ const workflowOf: Record<string, (id: string) => string> = {
   delivery: workflowIds.webhookDelivery,
 };
 
+/** Clocks of one machine are read one after another. */
+const marginMs = 5_000;
+const listPage = 100;
+
+/** What operators are shown now. */
+async function readLists({ api, em, deps }: Topology, token: string): Promise<OperatorsLists> {
+  const stuck: OperatorsLists['stuck'] = [];
+  for (let page = 1; ; page += 1) {
+    const { status, body } = await api.get(`/v1/payouts/stuck?minutes=0&limit=${listPage}&page=${page}`, { token });
+    if (status !== 200) throw new Error(`the list of stuck payouts was answered ${status}`);
+    const { items, total } = body.data as { items: { payout_id: string; reason: string }[]; total: number };
+    stuck.push(...items.map(({ payout_id: id, reason }) => ({ id, reason })));
+    if (items.length === 0 || stuck.length >= total) break;
+  }
+  const search = async (query: string): Promise<string[]> => {
+    const found: string[] = [];
+    for await (const { workflowId } of deps.temporal.client.workflow.list({ query })) found.push(workflowId);
+    return found;
+  };
+  const running = "ExecutionStatus = 'Running'";
+  return {
+    stuck,
+    suspense: (await search(`PaymentState = 'SUSPENSE' and ${running}`)).map((id) => id.split('/').at(-1) ?? id),
+    searched: await search(`(PaymentState = 'OPERATOR' or PayoutState = 'OPERATOR') and ${running}`),
+    parked: (await em().execute<{ id: string }[]>("select id from webhook_deliveries where status = 'parked'")).map(
+      ({ id }) => id,
+    ),
+    waiting: (await readBacklog(em())).map(({ what, rows }) => ({ what, rows })),
+  };
+}
+
 /** Reads everything that oracles judge by, once all has come to rest. */
 export async function readFacts(
   topology: Topology,
-  known: Pick<Facts, 'attempts' | 'restless' | 'died' | 'workflowsWereLost'> & { run: string; before: string },
+  known: Pick<Facts, 'attempts' | 'restless' | 'died' | 'workflowsWereLost'> & {
+    run: string;
+    before: string;
+    /** Of a platform user. */
+    token: string;
+    from: number;
+  },
 ): Promise<Facts> {
   const em = topology.em();
   const rows = <T>(query: string, params: unknown[] = []) => em.execute<T[]>(query, params);
@@ -130,6 +169,9 @@ export async function readFacts(
     ...(await readProvider(topology)),
     webhooks: await readWebhooks(topology),
     money: { before: known.before, after: await readMoney(topology.em()) },
+    lists: await readLists(topology, known.token),
+    instants: await readInstants(topology.em()),
+    window: { from: known.from, to: Date.now() + marginMs },
     restless: known.restless,
     died: known.died,
     workflowsWereLost: known.workflowsWereLost,

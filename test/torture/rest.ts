@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { readBacklog } from '../../src/measure-backlog.ts';
+import { workflowIds } from '../../src/shared/workflow-ids.ts';
 import type { Facts } from './facts.ts';
 import { readCallbacks } from './forge.ts';
 import { listWorkflows } from './harm-workflows.ts';
@@ -22,20 +24,28 @@ const pollMs = 2_000;
 const patienceMs = 12_000;
 
 /**
- * Ends at the provider what is open there, and waits until nothing of ours is under way. What is still restless at the
- * bound is told. Two things that would take hours by the product's own clock are made due early: rows whose workflow the
- * plan took are aged, so that the sweeps take them, and payments whose callback was lost for ever are looked after now.
+ * Ends at the provider what is open there, and waits until nothing of ours is under way. What is still restless when for
+ * the bound's length nothing has come to rest is told: a busy machine is slow, and gets there. Two things that would take
+ * hours by the product's own clock are made due early: rows whose workflow the plan took are aged, so that the sweeps take
+ * them, and payments whose callback was lost for ever are looked after now.
  */
 export async function comeToRest(options: RestOptions): Promise<Restless> {
   const { topology, boundMs, progress, tookWorkflows } = options;
   const begun = Date.now();
   let restless: Restless = [];
-  for (let round = 0; Date.now() - begun < boundMs; round += 1) {
+  const aged = new Set<string>();
+  let fewest = Number.POSITIVE_INFINITY;
+  let movedAt = Date.now();
+  for (let round = 0; Date.now() - movedAt < boundMs; round += 1) {
     await closeAtProvider(topology).catch(() => undefined);
     restless = await findRestless(options).catch((error: unknown) => [
       { what: 'reading', id: '', status: String(error).slice(0, 200) },
     ]);
     if (restless.length === 0) return [];
+    if (restless.length < fewest) {
+      fewest = restless.length;
+      movedAt = Date.now();
+    }
     const [first] = restless;
     const example = first === undefined ? '' : `, e.g. ${first.what} ${first.id} ${first.status}`;
     const seconds = Math.round((Date.now() - begun) / 1000);
@@ -43,7 +53,7 @@ export async function comeToRest(options: RestOptions): Promise<Restless> {
     if (Date.now() - begun > patienceMs && round % 5 === 0) {
       await wakeForLostCallbacks(topology).catch(() => undefined);
       await hastenWebhooks(topology).catch(() => undefined);
-      if (tookWorkflows) await ageForSweeps(topology).catch(() => undefined);
+      if (tookWorkflows) await ageForSweeps(topology, aged).catch(() => undefined);
     }
     await sleep(pollMs);
   }
@@ -63,16 +73,17 @@ async function closeAtProvider({ sandbox }: Topology): Promise<void> {
 
 async function findRestless({ topology, endless }: RestOptions): Promise<Restless> {
   const em = topology.em();
-  const rows = await em.execute<(Restless[number] & { external_ref: string | null })[]>(`
-    select 'payment order' as what, id::text, status, null as external_ref from payment_orders
+  // A payout that the provider never ends is at rest when operators are told of it.
+  const rows = await em.execute<(Restless[number] & { external_ref: string | null; told: boolean })[]>(`
+    select 'payment order' as what, id::text, status, null as external_ref, false as told from payment_orders
       where status in ('PENDING', 'WAITING_PAYMENT')
-    union all select 'partner payment', id::text, status, null from partner_payments
+    union all select 'partner payment', id::text, status, null, false from partner_payments
       where status in ('PENDING', 'WAITING_PAYMENT') or (status = 'PAID' and released_at is null and available_at < now())
-    union all select 'payout', id::text, status, external_ref from payouts where status = 'pending'
-    union all select 'webhook', id::text, status, null from webhook_deliveries where status = 'pending'
-    union all select 'callback', id::text, 'stored', null from gateway_callbacks where delivered_at is null`);
+    union all select 'payout', id::text, status, external_ref, unknown_since is not null from payouts where status = 'pending'
+    union all select 'webhook', id::text, status, null, false from webhook_deliveries where status = 'pending'
+    union all select 'callback', id::text, 'stored', null, false from gateway_callbacks where delivered_at is null`);
   const restless: Restless = rows
-    .filter(({ external_ref }) => external_ref === null || !endless.has(external_ref))
+    .filter(({ external_ref, told }) => external_ref === null || !endless.has(external_ref) || !told)
     .map(({ what, id, status }) => ({ what, id, status }));
   const { requests, transfers } = await readProvider(topology);
   const receipts = await em.execute<{ id: string }[]>('select provider_payment_id as id from receipts');
@@ -88,6 +99,16 @@ async function findRestless({ topology, endless }: RestOptions): Promise<Restles
     [`{${reversed.join(',')}}`],
   );
   restless.push(...taken.map(({ id, status }) => ({ what: 'reversed payout', id, status })));
+  for (const { what, rows: late } of await readBacklog(em)) {
+    if (late > 0 && what.startsWith('overdue_')) restless.push({ what, id: '', status: `${late} rows` });
+  }
+  const suspended = await em.execute<{ id: string }[]>("select id from receipts where state = 'suspended'");
+  const running = new Set((await listWorkflows(topology, ['Running'])).map(({ id }) => id));
+  restless.push(
+    ...suspended
+      .filter(({ id }) => !running.has(workflowIds.unmatchedReceipt(id)))
+      .map(({ id }) => ({ what: 'money in suspense', id, status: 'without a workflow' })),
+  );
   return restless;
 }
 
@@ -119,13 +140,15 @@ async function hastenWebhooks({ em, deps: { temporal } }: Topology): Promise<voi
 }
 
 /** Sweeps find rows that are late; these become late now, and the sweeps of the product do the rest. */
-async function ageForSweeps(topology: Topology): Promise<void> {
+async function ageForSweeps(topology: Topology, aged: Set<string>): Promise<void> {
   const running = new Set((await listWorkflows(topology, ['Running'])).map(({ id }) => id.split('/').at(-1)));
   const age = async (table: string, column: string, where: string) => {
     const rows = await topology.em().execute<{ id: string }[]>(`select id::text from ${table} where ${where}`);
-    const alone = rows.map(({ id }) => id).filter((id) => !running.has(id));
+    // Once: what was looked after may rightly wait for its next time.
+    const alone = rows.map(({ id }) => id).filter((id) => !running.has(id) && !aged.has(id));
+    for (const id of alone) aged.add(id);
     await topology
-      .em()
+      .owner()
       .execute(`update ${table} set ${column} = now() - interval '10 minutes' where id::text = any(?::text[])`, [
         `{${alone.join(',')}}`,
       ]);
@@ -136,9 +159,10 @@ async function ageForSweeps(topology: Topology): Promise<void> {
     age('partner_payments', 'expires_at', open),
     age('partner_payments', 'available_at', "status = 'PAID' and released_at is null"),
     age('payouts', 'look_again_at', "status in ('pending', 'succeeded')"),
+    age('receipts', 'received_at', "state = 'suspended'"),
     age('webhook_deliveries', 'next_attempt_at', "status = 'pending'"),
   ];
   await Promise.allSettled(ages);
   // What was looked at in vain a moment ago would be looked at again in minutes.
-  await topology.em().execute('delete from sweep_looks');
+  await topology.owner().execute('delete from sweep_looks');
 }

@@ -33,11 +33,13 @@ export interface RunOptions {
   tellStory?:
     | ((topology: Topology, finding: Finding, report: { facts: Facts; notes: string[] }) => Promise<string>)
     | undefined;
-  /** After the faults, everything has to be at rest within this. */
+  /** After the faults, something has to come to rest within this, until everything has. */
   restBoundMs: number;
 }
 
 /** Lists of workflows lag behind a little: what is found is looked at again before it is believed. */
+/** Rows that wait for what the plan took are made older than they are, by so much at most. */
+const agedMs = 15 * 60_000;
 const looks = 6;
 const betweenLooksMs = 3_000;
 const toldStories = 3;
@@ -55,11 +57,12 @@ export async function runPlan(plan: Plan, { progress, aloud, tellStory, restBoun
   };
   writeFileSync(join(topology.directory, 'plan.json'), JSON.stringify(plan, null, 1));
   const run = `t${plan.seed}`;
+  const from = Date.now() - agedMs;
   const cast = await buildCast(topology, plan.durationMs / 60_000);
   const client = createClient(run, topology.apiUrls);
   const before = await readMoney(topology.em());
   const over = new AbortController();
-  const nemesis = createNemesis({ topology, seed: plan.seed, note, aloud, over: over.signal });
+  const nemesis = createNemesis({ topology, seed: plan.seed, token: cast.admin.token, note, aloud, over: over.signal });
   const place = { topology, cast, client, run, note, over: over.signal };
 
   const begun = Date.now();
@@ -98,7 +101,16 @@ export async function runPlan(plan: Plan, { progress, aloud, tellStory, restBoun
   const restless = await comeToRest({ topology, endless, tookWorkflows, boundMs: restBoundMs, progress });
 
   const { died } = topology;
-  const known = { run, attempts: client.attempts, before, restless, died, workflowsWereLost: tookWorkflows };
+  const known = {
+    run,
+    attempts: client.attempts,
+    before,
+    restless,
+    died,
+    workflowsWereLost: tookWorkflows,
+    token: cast.admin.token,
+    from,
+  };
   let facts = await readFacts(topology, known);
   let findings = judge(facts);
   for (let look = 1; look < looks && findings.length > 0 && restless.length === 0; look += 1) {

@@ -11,13 +11,12 @@ export interface SmallDisk {
   unmount(): void;
 }
 
-const size = '512m';
 const pieceBytes = 1024 * 1024;
 
-/** Mounts a small tmpfs, or answers null where that is not allowed (not Linux, not root, no right to mount). */
-export function mountSmallDisk(directory: string): SmallDisk | null {
+/** Mounts a tmpfs of so many MB, or answers null where that is not allowed (not Linux, not root, no right to mount). */
+export function mountSmallDisk(directory: string, megabytes: number): SmallDisk | null {
   mkdirSync(directory, { recursive: true });
-  const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${size},mode=0711`, 'tmpfs', directory]);
+  const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m,mode=0711`, 'tmpfs', directory]);
   if (mounted.status !== 0) return null;
   const ballast = join(directory, 'ballast');
   const free = () => rmSync(ballast, { force: true });

@@ -1,8 +1,10 @@
+import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { EntityManager } from '@mikro-orm/postgresql';
+import { promisify } from 'node:util';
+import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import { ensureWorkflowBundle } from '../../dev/bundle.ts';
 import type { Part } from '../../dev/part.ts';
 import { findFreePort } from '../../dev/ports.ts';
@@ -14,11 +16,23 @@ import { startTcpProxy, type TcpProxy } from '../../dev/tcp-proxy.ts';
 import { startTemporal } from '../../dev/temporal.ts';
 import { findTemporalBinary } from '../../dev/temporal-binary.ts';
 import { readConfig } from '../../src/config.ts';
+import { openDatabase } from '../../src/database.ts';
+import { applicationRole } from '../../src/database-roles.ts';
 import { type Dependencies, openDependencies } from '../../src/dependencies.ts';
 import { migrate } from '../../src/migrate.ts';
 import { createHttp, type Http } from '../support/http.ts';
+import { followClock, moveClock } from '../support/moved-clock.ts';
 import { keepTransitions } from './keep-transitions.ts';
-import { type LinkName, linkNames, type PartName, type ServiceName, serviceNames } from './parts.ts';
+import {
+  type DiskName,
+  diskNames,
+  type LinkName,
+  linkNames,
+  type PartName,
+  type ServiceName,
+  serviceNames,
+  type WorkerName,
+} from './parts.ts';
 import { mountSmallDisk, type SmallDisk, unmountSmallDisk } from './small-disk.ts';
 
 /** The whole product as processes, each pair of parts connected through a proxy. */
@@ -28,6 +42,8 @@ export interface Topology extends AsyncDisposable {
   /** The runner's own way in, past all proxies. */
   deps: Dependencies;
   em(): EntityManager;
+  /** As the owner of the database: for what the torture itself changes, and the product may not. */
+  owner(): EntityManager;
   /** Where clients find the two APIs: through proxies. */
   apiUrls: readonly [string, string];
   /** The first API past its proxy, for building the cast. */
@@ -46,8 +62,15 @@ export interface Topology extends AsyncDisposable {
   kill(name: PartName): Promise<void>;
   stop(name: PartName): Promise<void>;
   signal(name: PartName, signal: 'SIGSTOP' | 'SIGCONT'): void;
-  /** PostgreSQL's disk, where it could be given one of its own. */
-  disk: SmallDisk | null;
+  /** The disk of the database, or the one that APIs write to; null where it could not be given one of its own. */
+  disk(name: DiskName): SmallDisk | null;
+  /** Lets the wall clock of a process of ours run so many milliseconds from the true time. */
+  moveClock(name: ServiceName, offsetMs: number): void;
+  /** Which release a worker is of, when it is started the next time; null is none, as in development. */
+  setBuild(name: WorkerName, buildId: string): void;
+  buildOf(name: WorkerName): string | null;
+  /** Runs Temporal's command line against the server, past all proxies. */
+  temporalCommand(args: readonly string[]): Promise<string>;
   /** From now on it may end by itself: what it needs is taken from it. */
   mayEnd(name: PartName): void;
   /** Kills Temporal and takes its data, also when another fault is just starting it. */
@@ -58,7 +81,12 @@ export interface Topology extends AsyncDisposable {
   keep(): void;
 }
 
+const runFile = promisify(execFile);
 const prefix = 'amanah-torture-';
+/** As the runbook names it. */
+export const deploymentName = 'amanah';
+const diskMegabytes: Record<DiskName, number> = { postgres: 512, api: 64 };
+const commandMs = 10_000;
 const taskQueue = 'payments';
 /** Only a power cut would be noticed, and there is none here. When a transaction was committed is asked by oracles. */
 const settings = {
@@ -74,8 +102,16 @@ const settings = {
 export async function startTopology(say: (sentence: string) => void): Promise<Topology> {
   removeAbandonedDirectories();
   const directory = mkdtempSync(join(tmpdir(), `${prefix}${process.pid}-`));
-  const disk = mountSmallDisk(join(directory, 'disk'));
-  const logFile = (name: string) => join(directory, 'logs', `${name}.log`);
+  const disks = new Map(
+    diskNames.map((name) => [name, mountSmallDisk(join(directory, 'disks', name), diskMegabytes[name])]),
+  );
+  const apiDirectory = disks.get('api')?.directory ?? directory;
+  const logFile = (name: string) => join(name.startsWith('api') ? apiDirectory : directory, 'logs', `${name}.log`);
+  const uploads = join(apiDirectory, 'uploads');
+  mkdirSync(uploads, { recursive: true });
+  const clocks = join(directory, 'clocks');
+  mkdirSync(clocks);
+  const builds = new Map<string, string>();
   const parts = new Map<PartName, Part>();
   const told = new Set<Part>();
   const died: string[] = [];
@@ -102,7 +138,7 @@ export async function startTopology(say: (sentence: string) => void): Promise<To
     port: ports.postgres,
     password: secret(),
     database: 'amanah',
-    directory: join(disk?.directory ?? directory, 'postgres'),
+    directory: join(disks.get('postgres')?.directory ?? directory, 'postgres'),
     settings,
   };
   const temporalFile = join(directory, 'temporal.db');
@@ -129,8 +165,11 @@ export async function startTopology(say: (sentence: string) => void): Promise<To
     XENDIT_SECRET_KEY: sandboxOptions.secretKey,
     XENDIT_CALLBACK_TOKEN: sandboxOptions.callbackToken,
     DATA_ENCRYPTION_KEYS: `torture:${randomBytes(32).toString('base64')}`,
+    SEAL_SIGNING_KEY: `torture:${randomBytes(32).toString('base64')}`,
     WEBHOOK_ALLOW_LOOPBACK: 'true',
     RATE_LIMIT_REQUESTS_PER_10S: '100000',
+    // A moved clock is to meet requests, and not only tokens that have expired.
+    AUTH_TOKEN_TTL_SECONDS: '86400',
   };
   const environment = (owner: ServiceName | 'runner'): Record<string, string> => {
     const port = (to: 'postgres' | 'temporal' | 'sandbox') =>
@@ -140,7 +179,7 @@ export async function startTopology(say: (sentence: string) => void): Promise<To
       ...shared,
       PORT: String(apiPort),
       PUBLIC_URL: `http://127.0.0.1:${apiPort}`,
-      DATABASE_URL: postgresUrl({ ...postgres, port: port('postgres') }),
+      DATABASE_URL: postgresUrl({ ...postgres, port: port('postgres'), role: applicationRole }),
       TEMPORAL_ADDRESS: `127.0.0.1:${port('temporal')}`,
       XENDIT_URL: `http://127.0.0.1:${port('sandbox')}`,
     };
@@ -151,8 +190,11 @@ export async function startTopology(say: (sentence: string) => void): Promise<To
     if (name === 'postgres') return startPostgres(postgres, place);
     if (name === 'temporal') return startTemporal({ binary, port: ports.temporal, databaseFile: temporalFile }, place);
     if (name === 'sandbox') return startSandbox(sandboxOptions, place);
-    const env = { ...environment(name), WORKFLOW_BUNDLE };
-    return name.startsWith('api') ? startApi({ ...place, env }) : startWorker({ ...place, env });
+    const env = { ...environment(name), ...followClock(join(clocks, name)), WORKFLOW_BUNDLE };
+    if (name.startsWith('api')) return startApi({ ...place, env: { ...env, TMPDIR: uploads } });
+    const build = builds.get(name);
+    const version = build === undefined ? {} : { WORKER_DEPLOYMENT_NAME: deploymentName, WORKER_BUILD_ID: build };
+    return startWorker({ ...place, env: { ...env, ...version } });
   };
   const starting = new Map<PartName, Promise<void>>();
   /** Two faults may want the same part back: it is started once. */
@@ -187,32 +229,38 @@ export async function startTopology(say: (sentence: string) => void): Promise<To
       await Promise.all(group.map((name) => end(name, (part) => part.stop())));
     }
     for (const proxy of links.values()) await proxy.close();
-    disk?.unmount();
+    if (kept && disks.get('api')) cpSync(join(apiDirectory, 'logs'), join(directory, 'logs'), { recursive: true });
+    for (const disk of disks.values()) disk?.unmount();
     if (!kept) rmSync(directory, { recursive: true, force: true });
   };
 
   let deps: Dependencies | undefined;
+  let owner: MikroORM | undefined;
   try {
     [WORKFLOW_BUNDLE] = await Promise.all([
       ensureWorkflowBundle({ logFile: logFile('bundle') }),
-      start('postgres').then(() => migrateWhenReached(postgresUrl(postgres))),
+      start('postgres').then(() => migrateWhenReached(postgresUrl(postgres), postgres.password)),
       start('temporal'),
       start('sandbox'),
     ]);
     deps = await openDependencies(readConfig(environment('runner')), { process: 'torture' });
-    await keepTransitions(deps.orm.em.fork());
+    owner = await openDatabase({ url: postgresUrl(postgres), poolSize: 2 });
+    await keepTransitions(owner.em.fork());
     await Promise.all(serviceNames.map((name) => start(name)));
   } catch (error) {
     await deps?.[Symbol.asyncDispose]();
+    await owner?.close(true);
     await stopAll();
     throw error;
   }
   const own = deps;
+  const owning = owner;
   const sandboxUrl = `http://127.0.0.1:${ports.sandbox}`;
   return {
     directory,
     deps: own,
     em: () => own.orm.em.fork(),
+    owner: () => owning.em.fork(),
     apiUrls: [`http://127.0.0.1:${link('client>api1').port}`, `http://127.0.0.1:${link('client>api2').port}`],
     api: createHttp(`http://127.0.0.1:${ports.api1}`),
     sandbox: { ...createHttp(sandboxUrl), url: sandboxUrl },
@@ -229,7 +277,15 @@ export async function startTopology(say: (sentence: string) => void): Promise<To
       const part = parts.get(name);
       if (part?.isRunning()) process.kill(part.inner ?? part.pid, signal);
     },
-    disk,
+    disk: (name) => disks.get(name) ?? null,
+    moveClock: (name, offsetMs) => moveClock(join(clocks, name), offsetMs),
+    setBuild: (name, buildId) => void builds.set(name, buildId),
+    buildOf: (name) => builds.get(name) ?? null,
+    temporalCommand: async (args) => {
+      const address = ['--address', `127.0.0.1:${ports.temporal}`, '--namespace', own.config.TEMPORAL_NAMESPACE];
+      const { stdout } = await runFile(binary, [...args, ...address], { timeout: commandMs });
+      return stdout;
+    },
     mayEnd: (name) => {
       const part = parts.get(name);
       if (part !== undefined) told.add(part);
@@ -245,6 +301,7 @@ export async function startTopology(say: (sentence: string) => void): Promise<To
     },
     async [Symbol.asyncDispose]() {
       await own[Symbol.asyncDispose]();
+      await owning.close(true);
       await stopAll();
     },
   };
@@ -256,7 +313,7 @@ function removeAbandonedDirectories(): void {
     const directory = join(tmpdir(), name);
     const pid = Number(name.slice(prefix.length).split('-')[0]);
     if (startMarkOf(pid) !== undefined || existsSync(join(directory, 'facts.json'))) continue;
-    unmountSmallDisk(join(directory, 'disk'));
+    for (const disk of diskNames) unmountSmallDisk(join(directory, 'disks', disk));
     rmSync(directory, { recursive: true, force: true });
   }
 }
@@ -264,10 +321,10 @@ function removeAbandonedDirectories(): void {
 const migrationTries = 5;
 
 /** A machine that is busy starting everything may keep a connection waiting for longer than the product would. */
-async function migrateWhenReached(url: string): Promise<void> {
+async function migrateWhenReached(url: string, password: string): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      await migrate(url);
+      await migrate(url, { [applicationRole]: password });
       return;
     } catch (error) {
       if (attempt >= migrationTries || !/timeout/i.test(String(error))) throw error;

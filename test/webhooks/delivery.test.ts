@@ -1,3 +1,6 @@
+import { UniqueConstraintViolationException } from '@mikro-orm/core';
+import { newId } from '../../src/shared/ids.ts';
+import { findPendingWebhooks, recordWebhook } from '../../src/webhooks/record-webhook.ts';
 import { type BuiltPartner, buildPartner } from '../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { type Receiver, startReceiver, verified } from './receiver.ts';
@@ -116,7 +119,7 @@ describe('A webhook', () => {
     if (first === undefined) throw new Error('nothing arrived');
     expect(verified(partner.webhookSecret, first)).toEqual(verified(rotated, first));
     await stack
-      .em()
+      .owner()
       .execute(
         "update webhook_endpoints set previous_secret_until = now() - interval '1 second' where partner_id = ?",
         [partner.id],
@@ -126,6 +129,26 @@ describe('A webhook', () => {
     if (second === undefined) throw new Error('nothing arrived');
     verified(rotated, second);
     expect(() => verified(partner.webhookSecret, second)).toThrow();
+  });
+
+  it('is made once for a version, whoever writes it', async () => {
+    const [resourceId, em] = [newId(), stack.em()];
+    const tell = (version: number) =>
+      em.transactional((tx) =>
+        recordWebhook(tx, stack.deps.sealer, {
+          partnerId: partner.id,
+          resourceType: 'payout',
+          resourceId,
+          version,
+          type: 'payout.failed',
+          at: new Date(Date.now() + 86_400_000),
+          data: {},
+        }),
+      );
+    const first = await tell(1);
+    await expect(tell(1)).rejects.toThrow(UniqueConstraintViolationException);
+    const second = await tell(2);
+    expect(await findPendingWebhooks(stack.em(), { resourceType: 'payout', resourceId })).toEqual([first, second]);
   });
 
   it('that nobody asked for is not made', async () => {
@@ -157,7 +180,7 @@ describe('A webhook', () => {
     const { client, taskQueue } = stack.deps.temporal;
     await client.workflow.getHandle(`webhook-delivery/${row.id}`).terminate();
     await stack
-      .em()
+      .owner()
       .execute("update webhook_deliveries set next_attempt_at = now() - interval '2 minutes' where id = ?", [row.id]);
     receiver.behave((response) => void response.writeHead(200).end());
     await client.workflow.execute('sweepDeliveries', { taskQueue, workflowId: `sweep-${row.id}`, args: [] });

@@ -1,24 +1,9 @@
-import { circleTransitions, contributionTransitions } from '../../../src/circles/saving-circle.ts';
-import { donationTransitions } from '../../../src/donations/donation.ts';
-import { subscriptionTransitions } from '../../../src/donations/subscription.ts';
-import { paymentOrderTransitions } from '../../../src/payments/payment-order.ts';
-import { receiptTransitions } from '../../../src/payments/receipt.ts';
-import { payoutTransitions } from '../../../src/payouts/payout.ts';
-import { webhookDeliveryTransitions, webhookIdOf } from '../../../src/webhooks/webhook-delivery.ts';
-import type { Facts, Finding } from '../facts.ts';
-
-/** Which status each table may go to from which. */
-export const transitionTables: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
-  payment_orders: paymentOrderTransitions,
-  partner_payments: paymentOrderTransitions,
-  payouts: payoutTransitions,
-  receipts: receiptTransitions,
-  saving_circles: circleTransitions,
-  saving_circle_contributions: contributionTransitions,
-  donations: donationTransitions,
-  donation_subscriptions: subscriptionTransitions,
-  webhook_deliveries: webhookDeliveryTransitions,
-};
+import { must } from '../../../src/shared/assert.ts';
+import { canMove } from '../../../src/shared/status-law.ts';
+import { webhookIdOf } from '../../../src/webhooks/webhook-delivery.ts';
+import { outside } from '../../support/read-instants.ts';
+import { statusLaws } from '../../support/status-laws.ts';
+import type { Facts, Finding, TransitionFact } from '../facts.ts';
 
 /** Every `check_*` view is empty. */
 export function checksAreEmpty({ checks }: Facts): Finding[] {
@@ -31,14 +16,18 @@ export function checksAreEmpty({ checks }: Facts): Finding[] {
     }));
 }
 
-/** A status moved only where its table of transitions lets it. */
+/** A row began with an initial status, and its status moved only where its law lets it. */
 export function statusesMoveByTheirTables({ transitions }: Facts): Finding[] {
+  const isLawful = ({ place, from, to }: TransitionFact): boolean => {
+    const law = must(statusLaws[place], `${place} has a law`);
+    return from === null ? law.initial.includes(to) : canMove(law, from, to);
+  };
   return transitions
-    .filter(({ table, from, to }) => !(transitionTables[table]?.[from] ?? []).includes(to))
-    .map(({ table, id, from, to, at }) => ({
+    .filter((transition) => !isLawful(transition))
+    .map(({ place, id, from, to, at }) => ({
       oracle: 'statuses-move-by-their-tables',
       resourceId: id,
-      says: `${table} ${id} went from ${from} to ${to} at ${new Date(at).toISOString()}`,
+      says: `${place} of ${id} went from ${from ?? 'nothing'} to ${to} at ${new Date(at).toISOString()}`,
     }));
 }
 
@@ -101,6 +90,16 @@ export function workflowsDoNotFail({ workflows }: Facts): Finding[] {
       resourceId: id.split('/').at(-1) ?? null,
       says: `the workflow ${id} is ${status}`,
     }));
+}
+
+/** When something happened is told by the clock that all share, whatever the clock of a process says. */
+export function timesAreTrue({ instants, window }: Facts): Finding[] {
+  const tell = (ms: number) => new Date(ms).toISOString();
+  return outside(instants, window).map(({ place, earliest, latest }) => ({
+    oracle: 'times-are-true',
+    resourceId: null,
+    says: `${place} tells instants from ${tell(earliest)} to ${tell(latest)}; all of it happened from ${tell(window.from)} to ${tell(window.to)}`,
+  }));
 }
 
 /** No process of ours ends because something that it needs is away. */

@@ -13,9 +13,11 @@ import {
   partsLive,
   rowsAndWorkflowsMatch,
   statusesMoveByTheirTables,
+  timesAreTrue,
   webhooksArrive,
   workflowsDoNotFail,
 } from './books.ts';
+import { operatorsAreToldExactly } from './lists.ts';
 import { moneyIsConserved, ordersMatchInstruments, paymentsMatchReceipts, payoutsMatchTransfers } from './provider.ts';
 
 /** All that is asked of a run, by the name that findings carry. */
@@ -36,6 +38,8 @@ export const oracles: Readonly<Record<string, Oracle>> = {
   'rows-and-workflows-match': rowsAndWorkflowsMatch,
   'workflows-do-not-fail': workflowsDoNotFail,
   'comes-to-rest': comesToRest,
+  'operators-are-told-exactly': operatorsAreToldExactly,
+  'times-are-true': timesAreTrue,
   'parts-live': partsLive,
 };
 

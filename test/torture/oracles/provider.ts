@@ -125,15 +125,19 @@ export function payoutsMatchTransfers(facts: Facts): Finding[] {
   ];
 }
 
-/** The money on all accounts has changed by what came in less what went out, by the provider's own count. */
-export function moneyIsConserved({ money: { before, after }, requests, transfers }: Facts): Finding[] {
+/**
+ * The money on all accounts has changed by what came in less what went out, by the provider's own count, and less what
+ * operators noted as given back outside.
+ */
+export function moneyIsConserved({ money: { before, after }, requests, transfers, receipts }: Facts): Finding[] {
   const came = requests.flatMap(({ payments }) => payments.filter(({ status }) => status === 'SUCCEEDED'));
   const went = transfers.filter(({ status }) => status === 'SUCCEEDED');
   const total = (entries: readonly { amount: number }[]) =>
     addMoney('0', ...entries.map(({ amount }) => money(amount)));
   const changed = addMoney(after, negateMoney(before));
-  const moved = addMoney(total(came), negateMoney(total(went)));
+  const back = addMoney('0', ...receipts.filter(({ state }) => state === 'refunded').map(({ amount }) => amount));
+  const moved = addMoney(total(came), negateMoney(total(went)), negateMoney(back));
   if (compareMoney(changed, moved) === 0) return [];
-  const says = `all accounts together changed by ${changed}; at the provider ${total(came)} came in and ${total(went)} went out`;
+  const says = `all accounts together changed by ${changed}; at the provider ${total(came)} came in and ${total(went)} went out, and ${back} was given back`;
   return [{ oracle: 'money-is-conserved', resourceId: null, says }];
 }

@@ -1,0 +1,64 @@
+/**
+ * `npm run images:pin`: writes the digest that each tag has now behind it, in the Dockerfile and in docker-compose.yml,
+ * so that a release is built from, and runs, what it was tested with. Needs docker with buildx, and the registry.
+ * `npm run images:check` names the images without a digest, which a release (a commit that carries a tag `v*`) must not
+ * have: there it ends with 1.
+ */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const files = ['Dockerfile', 'docker-compose.yml'];
+
+/** The default of a variable `*_IMAGE`, of docker-compose.yml or of the Dockerfile. */
+const defaults = /(?<=\$\{\w+_IMAGE:-)[^}]+(?=\})|(?<=^ARG \w+_IMAGE=)\S+/gm;
+const isPinned = (image: string): boolean => /.@sha256:[0-9a-f]{64}$/.test(image);
+
+/** The images that a file names, each as often as it does. */
+export const imagesIn = (text: string): string[] => text.match(defaults) ?? [];
+
+export const unpinnedIn = (text: string): string[] => imagesIn(text).filter((image) => !isPinned(image));
+
+/** The text with every image at the digest of its tag, in the place of an older one. */
+export const pinImages = (text: string, digestOf: (tagged: string) => string): string =>
+  text.replace(defaults, (image) => {
+    const [tagged = image] = image.split('@');
+    const pinned = `${tagged}@${digestOf(tagged)}`;
+    if (!isPinned(pinned)) throw new Error(`${tagged}: the registry told no digest, but ${digestOf(tagged)}`);
+    return pinned;
+  });
+
+/** Asks the registry once for each image. */
+export function createDigests(): (tagged: string) => string {
+  const known = new Map<string, string>();
+  return (tagged) => {
+    const digest =
+      known.get(tagged) ??
+      execFileSync('docker', ['buildx', 'imagetools', 'inspect', '--format', '{{.Manifest.Digest}}', tagged], {
+        encoding: 'utf8',
+      }).trim();
+    known.set(tagged, digest);
+    return digest;
+  };
+}
+
+function check(root: string): void {
+  const complaints = files.flatMap((file) =>
+    unpinnedIn(readFileSync(join(root, file), 'utf8')).map((image) => `${file}: ${image} has no digest`),
+  );
+  if (complaints.length === 0) return;
+  // Where there is no repository nothing is released.
+  const told = spawnSync('git', ['tag', '--points-at', 'HEAD', 'v*'], { cwd: root, encoding: 'utf8' });
+  const tags = told.status === 0 ? told.stdout.trim() : '';
+  const verdict = tags === '' ? 'a release would be refused' : `the release ${tags} is refused`;
+  process.stderr.write(`${complaints.join('\n')}\nSo ${verdict}: npm run images:pin\n`);
+  process.exitCode = tags === '' ? 0 : 1;
+}
+
+function pin(root: string): void {
+  const digestOf = createDigests();
+  const texts = files.map((file) => [file, pinImages(readFileSync(join(root, file), 'utf8'), digestOf)] as const);
+  for (const [file, text] of texts) writeFileSync(join(root, file), text);
+}
+
+if (import.meta.main) (process.argv.includes('--check') ? check : pin)(process.cwd());

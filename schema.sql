@@ -1,0 +1,3775 @@
+-- The schema that the migrations make, written by `npm run schema:write` from a freshly migrated database: what a
+-- change of it comes to in review. Nobody edits or loads it; the reasons stand in src/migrations.
+
+set check_function_bodies = off;
+
+-- Sequences
+
+create sequence official_document_ids as bigint increment by 1 minvalue 1 maxvalue 9223372036854775807 start with 1 cache 1;
+
+create sequence opening_numbers as bigint increment by 1 minvalue 1 maxvalue 9223372036854775807 start with 1 cache 1;
+
+create sequence schema_migrations_id_seq as integer increment by 1 minvalue 1 maxvalue 2147483647 start with 1 cache 1;
+
+-- Tables
+
+create table account_balances (
+  account_id uuid not null,
+  shard smallint not null,
+  balance numeric(20,4) not null,
+  constraint account_balances_pkey PRIMARY KEY (account_id, shard),
+  constraint account_balances_shard_check CHECK (shard >= 0 AND shard <= 16)
+) with (fillfactor=60);
+
+create table accounts (
+  id uuid not null,
+  name character varying(100) not null,
+  kind text not null,
+  user_id uuid,
+  organization_id uuid,
+  owner_id uuid,
+  currency character(3) not null default 'IDR'::bpchar,
+  may_go_negative boolean not null generated always as (kind = ANY (ARRAY['gateway_clearing'::text, 'provider_cost'::text])) stored,
+  created_at timestamp with time zone not null default now(),
+  constraint accounts_pkey PRIMARY KEY (id),
+  constraint accounts_currency_check CHECK (currency = 'IDR'::bpchar),
+  constraint accounts_kind_check CHECK (kind = ANY (ARRAY['user'::text, 'organization'::text, 'circle_holding'::text, 'saving_goal'::text, 'product'::text, 'open_donation_pool'::text, 'partner_available'::text, 'partner_pending'::text, 'partner_reserved'::text, 'gateway_clearing'::text, 'fee_revenue'::text, 'provider_cost'::text, 'suspense'::text]))
+);
+CREATE INDEX accounts_by_creation ON accounts USING btree (created_at, id);
+CREATE INDEX accounts_of_organization ON accounts USING btree (organization_id, created_at, id) WHERE organization_id IS NOT NULL;
+CREATE UNIQUE INDEX accounts_of_system ON accounts USING btree (kind) WHERE kind = ANY (ARRAY['open_donation_pool'::text, 'gateway_clearing'::text, 'fee_revenue'::text, 'provider_cost'::text, 'suspense'::text]);
+CREATE INDEX accounts_of_user ON accounts USING btree (user_id, created_at, id) WHERE user_id IS NOT NULL;
+
+create table addresses (
+  id uuid not null,
+  user_id uuid not null,
+  organization_id uuid,
+  address_type text not null,
+  details_sealed text not null,
+  created_by uuid not null,
+  updated_by uuid,
+  deleted_by uuid,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint addresses_pkey PRIMARY KEY (id),
+  constraint addresses_address_type_check CHECK (address_type = ANY (ARRAY['individual'::text, 'organization'::text])),
+  constraint addresses_check CHECK ((address_type = 'organization'::text) = (organization_id IS NOT NULL))
+);
+CREATE INDEX addresses_by_creation ON addresses USING btree (created_at, id);
+CREATE INDEX addresses_of_user ON addresses USING btree (user_id);
+
+create table callback_keys (
+  webhook_id text not null,
+  body_digest text not null,
+  callback_id uuid not null,
+  constraint callback_keys_pkey PRIMARY KEY (webhook_id, body_digest)
+);
+
+create table cause_managers (
+  cause_id uuid not null,
+  user_id uuid not null,
+  created_by uuid not null,
+  created_at timestamp with time zone not null default now(),
+  constraint cause_managers_pkey PRIMARY KEY (cause_id, user_id)
+);
+CREATE INDEX cause_managers_of_creator ON cause_managers USING btree (created_by);
+CREATE INDEX cause_managers_of_user ON cause_managers USING btree (user_id);
+
+create table cause_totals (
+  cause_id uuid not null,
+  shard smallint not null,
+  donated numeric(20,4) not null,
+  donations bigint not null,
+  constraint cause_totals_pkey PRIMARY KEY (cause_id, shard),
+  constraint cause_totals_donated_check CHECK (donated >= 0::numeric),
+  constraint cause_totals_donations_check CHECK (donations >= 0),
+  constraint cause_totals_shard_check CHECK (shard >= 1 AND shard <= 16)
+) with (fillfactor=60);
+
+create table charitable_causes (
+  id uuid not null,
+  name character varying(200) not null,
+  description text not null,
+  target_amount numeric(20,4) not null,
+  currency character(3) not null default 'IDR'::bpchar,
+  location character varying(255),
+  regulations text not null,
+  benefit text not null,
+  owner_type text not null,
+  organization_id uuid,
+  account_id uuid not null,
+  status text not null,
+  created_by uuid not null,
+  approved_by uuid,
+  approved_at timestamp with time zone,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint charitable_causes_pkey PRIMARY KEY (id),
+  constraint charitable_causes_check CHECK ((status <> ALL (ARRAY['active'::text, 'approved'::text])) OR approved_at IS NOT NULL),
+  constraint charitable_causes_check1 CHECK ((approved_at IS NULL) = (approved_by IS NULL)),
+  constraint charitable_causes_currency_check CHECK (currency = 'IDR'::bpchar),
+  constraint charitable_causes_owner_type_check CHECK (owner_type = ANY (ARRAY['organization'::text, 'individual'::text, 'platform'::text])),
+  constraint charitable_causes_status_check CHECK (status = ANY (ARRAY['pending'::text, 'new'::text, 'active'::text, 'approved'::text, 'in_progress'::text, 'completed'::text, 'cancelled'::text, 'rejected'::text, 'deactivated'::text])),
+  constraint charitable_causes_target_amount_check CHECK (target_amount > 0::numeric)
+);
+CREATE INDEX charitable_causes_by_creation ON charitable_causes USING btree (created_at, id);
+CREATE INDEX charitable_causes_of_account ON charitable_causes USING btree (account_id, created_at, id);
+CREATE INDEX charitable_causes_of_approver ON charitable_causes USING btree (approved_by) WHERE approved_by IS NOT NULL;
+CREATE INDEX charitable_causes_of_creator ON charitable_causes USING btree (created_by, created_at, id);
+CREATE INDEX charitable_causes_of_organization ON charitable_causes USING btree (organization_id, created_at, id) WHERE organization_id IS NOT NULL;
+
+create table clearing_comparisons (
+  day date not null,
+  measured_at timestamp with time zone not null,
+  provider_balance numeric(20,4) not null,
+  clearing_balance numeric(20,4) not null,
+  agreed_day date,
+  provider_change numeric(20,4),
+  clearing_change numeric(20,4),
+  received_under_way numeric(20,4) not null,
+  spent_under_way numeric(20,4) not null,
+  offset_low numeric(20,4) not null,
+  offset_high numeric(20,4) not null,
+  difference numeric(20,4) not null,
+  agreed boolean not null,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint clearing_comparisons_pkey PRIMARY KEY (day),
+  constraint clearing_comparisons_check CHECK (agreed = (difference = 0::numeric)),
+  constraint clearing_comparisons_check1 CHECK (offset_low <= offset_high),
+  constraint clearing_comparisons_check2 CHECK (num_nonnulls(agreed_day, provider_change, clearing_change) = ANY (ARRAY[0, 3])),
+  constraint clearing_comparisons_received_under_way_check CHECK (received_under_way >= 0::numeric),
+  constraint clearing_comparisons_spent_under_way_check CHECK (spent_under_way >= 0::numeric)
+);
+
+create table document_categories (
+  id uuid not null,
+  name character varying(100) not null,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint document_categories_pkey PRIMARY KEY (id)
+);
+CREATE UNIQUE INDEX document_categories_have_names_of_their_own ON document_categories USING btree (lower(name::text));
+
+create table document_uploads (
+  id uuid not null,
+  url_sealed text not null,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  constraint document_uploads_pkey PRIMARY KEY (id)
+);
+CREATE INDEX document_uploads_by_creation ON document_uploads USING btree (created_at);
+
+create table documents (
+  id uuid not null,
+  url_sealed text not null,
+  url_hash text,
+  file_name_sealed text,
+  document_type text not null,
+  product_type text,
+  product_id uuid,
+  visibility text not null,
+  category_id uuid,
+  organization_id uuid,
+  content_type text not null,
+  size_bytes bigint not null,
+  sha256 text,
+  created_by uuid not null,
+  updated_by uuid,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  deleted_at timestamp with time zone,
+  deleted_by uuid,
+  constraint documents_pkey PRIMARY KEY (id),
+  constraint documents_check CHECK (product_id IS NULL OR product_type IS NOT NULL),
+  constraint documents_check1 CHECK ((deleted_at IS NULL) = (deleted_by IS NULL)),
+  constraint documents_document_type_check CHECK (document_type = ANY (ARRAY['legal_agreement'::text, 'signature'::text, 'cause_report'::text, 'donation_certificate'::text, 'receipt'::text, 'image'::text, 'video'::text])),
+  constraint documents_product_type_check CHECK (product_type = ANY (ARRAY['charitable_cause'::text, 'commodity_financing'::text, 'investment'::text, 'transaction'::text])),
+  constraint documents_sha256_check CHECK (sha256 ~ '^[0-9a-f]{64}$'::text),
+  constraint documents_size_bytes_check CHECK (size_bytes >= 0),
+  constraint documents_visibility_check CHECK (visibility = ANY (ARRAY['public'::text, 'private'::text]))
+);
+CREATE INDEX documents_by_creation ON documents USING btree (created_at, id) WHERE deleted_at IS NULL;
+CREATE INDEX documents_measured ON documents USING btree (created_by) INCLUDE (id, url_hash, size_bytes, deleted_at);
+CREATE INDEX documents_of_category ON documents USING btree (category_id, created_at, id) WHERE deleted_at IS NULL AND category_id IS NOT NULL;
+CREATE INDEX documents_of_creator ON documents USING btree (created_by, created_at, id) WHERE deleted_at IS NULL;
+CREATE INDEX documents_of_object ON documents USING btree (url_hash) WHERE deleted_at IS NULL;
+CREATE INDEX documents_of_organization ON documents USING btree (organization_id, created_at, id) WHERE deleted_at IS NULL AND organization_id IS NOT NULL;
+CREATE INDEX documents_of_product ON documents USING btree (product_id, created_at, id) WHERE deleted_at IS NULL AND product_id IS NOT NULL;
+CREATE INDEX documents_of_unread_object ON documents USING btree (id) WHERE deleted_at IS NULL AND url_hash IS NULL;
+CREATE INDEX documents_that_are_public ON documents USING btree (created_at, id) WHERE deleted_at IS NULL AND visibility = 'public'::text;
+
+create table donation_allocations (
+  id uuid not null,
+  attempt_id uuid not null,
+  cause_id uuid not null,
+  donation_count integer not null,
+  total_amount numeric(20,4) not null,
+  journal_id uuid not null,
+  created_by uuid not null,
+  created_at timestamp with time zone not null default now(),
+  constraint donation_allocations_pkey PRIMARY KEY (id),
+  constraint donation_allocations_donation_count_check CHECK (donation_count > 0),
+  constraint donation_allocations_total_amount_check CHECK (total_amount > 0::numeric)
+);
+CREATE INDEX donation_allocations_of_creator ON donation_allocations USING btree (created_by);
+
+create table donation_subscription_attempts (
+  subscription_id uuid not null,
+  period integer not null,
+  attempt smallint not null,
+  outcome text not null,
+  reason text,
+  due_at timestamp with time zone not null,
+  created_at timestamp with time zone not null default now(),
+  constraint donation_subscription_attempts_pkey PRIMARY KEY (subscription_id, period, attempt),
+  constraint donation_subscription_attempts_attempt_check CHECK (attempt >= 1 AND attempt <= 3),
+  constraint donation_subscription_attempts_check CHECK ((outcome = 'refused'::text) = (reason IS NOT NULL)),
+  constraint donation_subscription_attempts_outcome_check CHECK (outcome = ANY (ARRAY['paid'::text, 'refused'::text])),
+  constraint donation_subscription_attempts_period_check CHECK (period >= 0)
+);
+CREATE UNIQUE INDEX donation_subscription_periods_paid ON donation_subscription_attempts USING btree (subscription_id, period) WHERE outcome = 'paid'::text;
+
+create table donation_subscriptions (
+  id uuid not null,
+  user_id uuid not null,
+  cause_id uuid not null,
+  amount numeric(20,4) not null,
+  source_account_id uuid not null,
+  "interval" text not null,
+  status text not null,
+  started_at timestamp with time zone not null,
+  periods_paid integer not null default 0,
+  refusals smallint not null default 0,
+  attempted_at timestamp with time zone,
+  ended_at timestamp with time zone,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint donation_subscriptions_pkey PRIMARY KEY (id),
+  constraint donation_subscriptions_amount_check CHECK (amount > 0::numeric),
+  constraint donation_subscriptions_check CHECK ((status = 'active'::text) = (ended_at IS NULL)),
+  constraint donation_subscriptions_interval_check CHECK ("interval" = ANY (ARRAY['weekly'::text, 'monthly'::text])),
+  constraint donation_subscriptions_refusals_check CHECK (refusals >= 0 AND refusals <= 3),
+  constraint donation_subscriptions_status_check CHECK (status = ANY (ARRAY['active'::text, 'stopped'::text, 'failed'::text]))
+);
+CREATE INDEX donation_subscriptions_active ON donation_subscriptions USING btree (started_at) WHERE status = 'active'::text;
+CREATE INDEX donation_subscriptions_of_user ON donation_subscriptions USING btree (user_id, created_at DESC, id DESC);
+
+create table donations (
+  id uuid not null,
+  user_id uuid not null,
+  type text not null,
+  amount numeric(20,4) not null,
+  status text not null,
+  cause_id uuid,
+  allocation_batch_id uuid,
+  transaction_id uuid,
+  payment_order_id uuid,
+  subscription_id uuid,
+  period integer,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint donations_pkey PRIMARY KEY (id),
+  constraint donations_amount_check CHECK (amount > 0::numeric),
+  constraint donations_check CHECK (type = 'open'::text OR cause_id IS NOT NULL AND allocation_batch_id IS NULL),
+  constraint donations_check1 CHECK (type <> 'open'::text OR (cause_id IS NULL) = (allocation_batch_id IS NULL)),
+  constraint donations_check2 CHECK ((status = ANY (ARRAY['completed'::text, 'refunded'::text])) = (transaction_id IS NOT NULL)),
+  constraint donations_check3 CHECK (allocation_batch_id IS NULL OR (status = ANY (ARRAY['completed'::text, 'refunded'::text]))),
+  constraint donations_check4 CHECK ((type = 'subscription'::text) = (subscription_id IS NOT NULL)),
+  constraint donations_check5 CHECK ((subscription_id IS NULL) = (period IS NULL)),
+  constraint donations_status_check CHECK (status = ANY (ARRAY['pending'::text, 'completed'::text, 'failed'::text, 'refunded'::text])),
+  constraint donations_type_check CHECK (type = ANY (ARRAY['specific'::text, 'open'::text, 'subscription'::text]))
+);
+CREATE INDEX donations_of_batch ON donations USING btree (allocation_batch_id) WHERE allocation_batch_id IS NOT NULL;
+CREATE INDEX donations_of_cause ON donations USING btree (cause_id, user_id) WHERE status = 'completed'::text AND cause_id IS NOT NULL;
+CREATE UNIQUE INDEX donations_of_order ON donations USING btree (payment_order_id) WHERE payment_order_id IS NOT NULL;
+CREATE UNIQUE INDEX donations_of_subscription ON donations USING btree (subscription_id, period) WHERE subscription_id IS NOT NULL;
+CREATE INDEX donations_of_user ON donations USING btree (user_id, created_at DESC, id DESC);
+CREATE INDEX donations_unallocated ON donations USING btree (created_at, id) WHERE type = 'open'::text AND status = 'completed'::text AND cause_id IS NULL;
+
+create table events (
+  id uuid not null default uuidv7(),
+  event text not null,
+  impact text not null,
+  resource_type text not null,
+  resource_id text,
+  actor_id uuid,
+  request_id character varying(64),
+  data jsonb,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  constraint events_pkey PRIMARY KEY (id),
+  constraint events_impact_check CHECK (impact = ANY (ARRAY['LOW'::text, 'MEDIUM'::text, 'HIGH'::text]))
+);
+CREATE INDEX events_by_time ON events USING brin (created_at) WITH (pages_per_range='32');
+CREATE INDEX events_of_actor ON events USING btree (actor_id, id) WHERE actor_id IS NOT NULL;
+CREATE INDEX events_of_reads ON events USING btree (created_at) WHERE impact = 'LOW'::text AND (event <> ALL (ARRAY['USER_LOGGED_IN'::text, 'USER_LOGGED_OUT'::text]));
+CREATE INDEX events_of_resource ON events USING btree (resource_id, id) WHERE resource_id IS NOT NULL;
+
+create table gateway_callbacks (
+  id uuid not null,
+  webhook_id text not null,
+  event text,
+  kind text,
+  reference text,
+  provider_payment_id text,
+  provider_payment_request_id text,
+  provider_payment_method_id text,
+  provider_transfer_id text,
+  body_sealed text not null,
+  body_digest text not null,
+  body_bytes bigint not null,
+  body_encoding text not null default 'utf8'::text,
+  unread text,
+  received_at timestamp with time zone not null default now(),
+  delivered_at timestamp with time zone,
+  attempts integer not null default 0,
+  constraint gateway_callbacks_pkey PRIMARY KEY (id),
+  constraint gateway_callbacks_body_encoding_check CHECK (body_encoding = ANY (ARRAY['utf8'::text, 'base64'::text])),
+  constraint gateway_callbacks_read_or_not CHECK (num_nonnulls(event, kind, reference) =
+CASE
+    WHEN unread IS NULL THEN 3
+    ELSE 0
+END),
+  constraint gateway_callbacks_unread_stay CHECK (unread IS NULL OR delivered_at IS NULL)
+);
+CREATE INDEX gateway_callbacks_of_reference ON gateway_callbacks USING btree (reference, received_at) WHERE reference IS NOT NULL;
+CREATE INDEX gateway_callbacks_undelivered ON gateway_callbacks USING btree (received_at) WHERE delivered_at IS NULL AND unread IS NULL;
+CREATE INDEX gateway_callbacks_unread ON gateway_callbacks USING btree (received_at) WHERE unread IS NOT NULL;
+
+create table idempotency_keys (
+  user_id uuid not null,
+  key_hash text not null,
+  fingerprint text not null,
+  resource_id uuid not null,
+  number bigint,
+  answer_status smallint,
+  answer_body text,
+  created_at timestamp with time zone not null default now(),
+  constraint idempotency_keys_pkey PRIMARY KEY (user_id, key_hash),
+  constraint idempotency_keys_check CHECK ((answer_status IS NULL) = (answer_body IS NULL))
+);
+CREATE INDEX idempotency_keys_by_age ON idempotency_keys USING btree (created_at);
+
+create table invitations (
+  id uuid not null,
+  user_id uuid not null,
+  token_hash text not null,
+  expires_at timestamp with time zone not null,
+  accepted_at timestamp with time zone,
+  created_by uuid not null,
+  by_super_admin boolean not null default false,
+  created_at timestamp with time zone not null default now(),
+  constraint invitations_pkey PRIMARY KEY (id),
+  constraint invitations_token_hash_key UNIQUE (token_hash)
+);
+CREATE INDEX invitations_of_creator ON invitations USING btree (created_by);
+CREATE INDEX invitations_of_user ON invitations USING btree (user_id);
+
+create table journal_keys (
+  business_key text not null,
+  journal_id uuid not null,
+  constraint journal_keys_pkey PRIMARY KEY (business_key)
+);
+
+create table journals (
+  id uuid not null,
+  business_key text not null,
+  kind text not null,
+  created_at timestamp with time zone not null default now(),
+  constraint journals_pkey PRIMARY KEY (id)
+);
+
+create table known_logins (
+  account_hash text not null,
+  address text not null,
+  logged_in_at timestamp with time zone not null default clock_timestamp(),
+  constraint known_logins_pkey PRIMARY KEY (account_hash, address)
+);
+CREATE INDEX known_logins_by_time ON known_logins USING btree (logged_in_at);
+
+create table login_failures (
+  id bigint not null generated always as identity,
+  address text not null,
+  account_hash text not null,
+  failed_at timestamp with time zone not null default now(),
+  constraint login_failures_pkey PRIMARY KEY (id)
+);
+CREATE INDEX login_failures_by_time ON login_failures USING btree (failed_at);
+CREATE INDEX login_failures_of_address ON login_failures USING btree (address, failed_at);
+
+create table official_documents (
+  id bigint not null,
+  user_id uuid not null,
+  organization_id uuid,
+  kind text not null,
+  details_sealed text not null,
+  issued_on date,
+  expires_on date,
+  document_id uuid,
+  verification_status text not null,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint official_documents_pkey PRIMARY KEY (id),
+  constraint official_documents_kind_check CHECK (kind = ANY (ARRAY['passport'::text, 'national_id'::text, 'driving_license'::text, 'taxpayer_id'::text])),
+  constraint official_documents_verification_status_check CHECK (verification_status = ANY (ARRAY['pending'::text, 'verified'::text, 'rejected'::text]))
+);
+CREATE INDEX official_documents_by_creation ON official_documents USING btree (created_at, id);
+CREATE INDEX official_documents_of_document ON official_documents USING btree (document_id) WHERE document_id IS NOT NULL;
+CREATE INDEX official_documents_of_organization ON official_documents USING btree (organization_id, created_at, id) WHERE organization_id IS NOT NULL;
+CREATE INDEX official_documents_of_user ON official_documents USING btree (user_id, created_at, id);
+
+create table openings (
+  resource_id uuid not null,
+  kind text not null,
+  made bigint,
+  refused_upto bigint,
+  refusal jsonb,
+  decided_at timestamp with time zone not null default clock_timestamp(),
+  constraint openings_pkey PRIMARY KEY (resource_id),
+  constraint openings_check CHECK ((refused_upto IS NULL) = (refusal IS NULL)),
+  constraint openings_check1 CHECK (refused_upto < made),
+  constraint openings_kind_check CHECK (kind = ANY (ARRAY['payout'::text, 'payment_order'::text, 'partner_payment'::text, 'saving_circle'::text, 'donation_subscription'::text, 'donation_allocation'::text]))
+);
+CREATE INDEX openings_by_decision ON openings USING btree (decided_at);
+
+create table organization_industries (
+  id uuid not null,
+  value text not null,
+  label text not null,
+  created_at timestamp with time zone not null default now(),
+  constraint organization_industries_pkey PRIMARY KEY (id),
+  constraint organization_industries_value_key UNIQUE (value)
+);
+
+create table organization_sizes (
+  id uuid not null,
+  label text not null,
+  range text not null,
+  created_at timestamp with time zone not null default now(),
+  constraint organization_sizes_pkey PRIMARY KEY (id),
+  constraint organization_sizes_label_key UNIQUE (label)
+);
+
+create table organizations (
+  id uuid not null,
+  name character varying(200) not null,
+  logo_id character varying(255),
+  email character varying(254) not null,
+  phone_number character varying(32),
+  official_registration_number character varying(64),
+  industry text,
+  size text,
+  status text not null default 'pending'::text,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint organizations_pkey PRIMARY KEY (id),
+  constraint organizations_status_check CHECK (status = ANY (ARRAY['pending'::text, 'active'::text, 'inactive'::text, 'suspended'::text]))
+);
+CREATE INDEX organizations_by_creation ON organizations USING btree (created_at, id);
+
+create table partner_fees (
+  id uuid not null,
+  partner_id uuid not null,
+  method text not null,
+  channel text,
+  organization_id uuid,
+  fixed numeric(20,4) not null,
+  basis_points integer not null,
+  provider_fixed numeric(20,4) not null default 0,
+  provider_basis_points integer not null default 0,
+  constraint partner_fees_pkey PRIMARY KEY (id),
+  constraint partner_fees_basis_points_check CHECK (basis_points >= 0 AND basis_points <= 10000),
+  constraint partner_fees_fixed_check CHECK (fixed >= 0::numeric),
+  constraint partner_fees_method_check CHECK (method = ANY (ARRAY['virtual_account'::text, 'qris'::text, 'ewallet'::text, 'payout'::text])),
+  constraint partner_fees_partner_id_method_channel_organization_id_key UNIQUE NULLS NOT DISTINCT (partner_id, method, channel, organization_id),
+  constraint partner_fees_provider_basis_points_check CHECK (provider_basis_points >= 0 AND provider_basis_points <= 10000),
+  constraint partner_fees_provider_fixed_check CHECK (provider_fixed >= 0::numeric)
+);
+
+create table partner_idempotency_keys (
+  id uuid not null default uuidv7(),
+  partner_id uuid not null,
+  key_hash text not null,
+  fingerprint text not null,
+  resource_type text not null,
+  resource_id uuid not null,
+  answer_status smallint,
+  answer_body bytea,
+  answer_sealed text,
+  answered_at timestamp with time zone,
+  created_at timestamp with time zone not null default now(),
+  constraint partner_idempotency_keys_pkey PRIMARY KEY (partner_id, key_hash),
+  constraint partner_idempotency_keys_keep_one_answer CHECK (num_nonnulls(answer_body, answer_sealed) = num_nonnulls(answer_status)),
+  constraint partner_idempotency_keys_resource_type_check CHECK (resource_type = ANY (ARRAY['payment'::text, 'payout'::text]))
+);
+CREATE INDEX partner_idempotency_keys_by_answer ON partner_idempotency_keys USING btree (answered_at) WHERE answer_status IS NOT NULL;
+CREATE UNIQUE INDEX partner_idempotency_keys_by_id ON partner_idempotency_keys USING btree (id);
+CREATE INDEX partner_idempotency_keys_in_the_clear ON partner_idempotency_keys USING btree (id) WHERE answer_body IS NOT NULL;
+
+create table partner_keys (
+  id uuid not null,
+  partner_id uuid not null,
+  prefix character varying(16) not null,
+  key_hash text not null,
+  signing_secret_sealed text not null,
+  permissions text[] not null,
+  rotated_from uuid,
+  created_by uuid,
+  created_at timestamp with time zone not null default now(),
+  valid_until timestamp with time zone,
+  revoked_at timestamp with time zone,
+  constraint partner_keys_pkey PRIMARY KEY (id),
+  constraint partner_keys_key_hash_key UNIQUE (key_hash),
+  constraint partner_keys_permissions_check CHECK (permissions <@ '{collect-payment,read-gateway,request-payout}'::text[])
+);
+CREATE INDEX partner_keys_of_partner ON partner_keys USING btree (partner_id, created_at, id);
+
+create table partner_organizations (
+  partner_id uuid not null,
+  organization_id uuid not null,
+  created_at timestamp with time zone not null default now(),
+  revoked_at timestamp with time zone,
+  constraint partner_organizations_pkey PRIMARY KEY (partner_id, organization_id)
+);
+
+create table partner_payments (
+  id uuid not null,
+  partner_id uuid not null,
+  organization_id uuid,
+  external_ref character varying(128),
+  channel_id integer not null,
+  fee_mode text not null,
+  amount numeric(20,4) not null,
+  fee numeric(20,4) not null,
+  net_amount numeric(20,4) not null,
+  provider_fee numeric(20,4) not null default 0,
+  status text not null,
+  provider_payment_request_id text,
+  provider_payment_method_id text,
+  payment_code text,
+  failure_code text,
+  customer_sealed text,
+  version integer not null default 0,
+  request_id text,
+  expires_at timestamp with time zone not null,
+  instrument_asked_at timestamp with time zone,
+  instrument_at timestamp with time zone,
+  settling_since timestamp with time zone,
+  finalized_at timestamp with time zone,
+  available_at timestamp with time zone,
+  released_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint partner_payments_pkey PRIMARY KEY (id),
+  constraint partner_payments_amount_check CHECK (amount > 0::numeric AND amount = trunc(amount)),
+  constraint partner_payments_check CHECK (amount = (fee + net_amount)),
+  constraint partner_payments_check1 CHECK ((status = ANY (ARRAY['PENDING'::text, 'WAITING_PAYMENT'::text])) = (finalized_at IS NULL)),
+  constraint partner_payments_check2 CHECK ((status = 'PAID'::text) = (available_at IS NOT NULL)),
+  constraint partner_payments_check3 CHECK (released_at IS NULL OR available_at IS NOT NULL),
+  constraint partner_payments_fee_check CHECK (fee >= 0::numeric),
+  constraint partner_payments_fee_mode_check CHECK (fee_mode = ANY (ARRAY['DEDUCTED'::text, 'ADDED'::text])),
+  constraint partner_payments_net_amount_check CHECK (net_amount > 0::numeric),
+  constraint partner_payments_provider_fee_check CHECK (provider_fee >= 0::numeric),
+  constraint partner_payments_status_check CHECK (status = ANY (ARRAY['PENDING'::text, 'WAITING_PAYMENT'::text, 'PAID'::text, 'FAILED'::text, 'EXPIRED'::text]))
+);
+CREATE INDEX partner_payments_by_reference ON partner_payments USING btree (partner_id, external_ref) WHERE external_ref IS NOT NULL;
+CREATE INDEX partner_payments_of_partner ON partner_payments USING btree (partner_id, created_at DESC, id DESC) INCLUDE (status);
+CREATE INDEX partner_payments_open ON partner_payments USING btree (expires_at) WHERE status = ANY (ARRAY['PENDING'::text, 'WAITING_PAYMENT'::text]);
+CREATE INDEX partner_payments_pending ON partner_payments USING btree (created_at) WHERE status = 'PENDING'::text;
+CREATE INDEX partner_payments_settling ON partner_payments USING btree (settling_since) WHERE settling_since IS NOT NULL AND (status = ANY (ARRAY['PENDING'::text, 'WAITING_PAYMENT'::text]));
+CREATE INDEX partner_payments_unreleased ON partner_payments USING btree (available_at) WHERE status = 'PAID'::text AND released_at IS NULL;
+
+create table partners (
+  id uuid not null,
+  name character varying(200) not null,
+  organization_id uuid not null,
+  status text not null default 'pending'::text,
+  fee_mode text not null,
+  settlement_delay_hours integer not null default 0,
+  payouts_enabled boolean not null default true,
+  max_payout_amount numeric(20,4),
+  max_daily_amount numeric(20,4),
+  max_hourly_count integer,
+  available_account_id uuid not null,
+  pending_account_id uuid not null,
+  reserved_account_id uuid not null,
+  created_by uuid,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint partners_pkey PRIMARY KEY (id),
+  constraint partners_available_account_id_key UNIQUE (available_account_id),
+  constraint partners_check CHECK (num_nulls(max_payout_amount, max_daily_amount, max_hourly_count) = ANY (ARRAY[0, 3])),
+  constraint partners_fee_mode_check CHECK (fee_mode = ANY (ARRAY['DEDUCTED'::text, 'ADDED'::text])),
+  constraint partners_max_daily_amount_check CHECK (max_daily_amount > 0::numeric),
+  constraint partners_max_hourly_count_check CHECK (max_hourly_count > 0),
+  constraint partners_max_payout_amount_check CHECK (max_payout_amount > 0::numeric),
+  constraint partners_pending_account_id_key UNIQUE (pending_account_id),
+  constraint partners_reserved_account_id_key UNIQUE (reserved_account_id),
+  constraint partners_settlement_delay_hours_check CHECK (settlement_delay_hours >= 0 AND settlement_delay_hours <= 8760),
+  constraint partners_status_check CHECK (status = ANY (ARRAY['pending'::text, 'active'::text, 'suspended'::text]))
+);
+CREATE INDEX partners_by_creation ON partners USING btree (created_at, id);
+
+create table payment_channels (
+  id integer not null,
+  name character varying(100) not null,
+  method text not null,
+  channel_code text not null,
+  fee_fixed numeric(20,4) not null,
+  fee_basis_points integer not null default 0,
+  provider_fee_fixed numeric(20,4) not null default 0,
+  provider_fee_basis_points integer not null default 0,
+  minimum_amount numeric(20,4) not null,
+  maximum_amount numeric(20,4) not null,
+  needs_phone boolean not null default false,
+  active boolean not null default true,
+  constraint payment_channels_pkey PRIMARY KEY (id),
+  constraint payment_channels_check CHECK (maximum_amount >= minimum_amount),
+  constraint payment_channels_fee_basis_points_check CHECK (fee_basis_points >= 0 AND fee_basis_points <= 10000),
+  constraint payment_channels_fee_fixed_check CHECK (fee_fixed >= 0::numeric),
+  constraint payment_channels_method_channel_code_key UNIQUE (method, channel_code),
+  constraint payment_channels_method_check CHECK (method = ANY (ARRAY['virtual_account'::text, 'qris'::text, 'ewallet'::text])),
+  constraint payment_channels_minimum_amount_check CHECK (minimum_amount >= 1::numeric),
+  constraint payment_channels_provider_fee_basis_points_check CHECK (provider_fee_basis_points >= 0 AND provider_fee_basis_points <= 10000),
+  constraint payment_channels_provider_fee_fixed_check CHECK (provider_fee_fixed >= 0::numeric)
+);
+
+create table payment_orders (
+  id uuid not null,
+  user_id uuid not null,
+  organization_id uuid,
+  reference_type text not null,
+  reference_id uuid not null,
+  target_account_id uuid not null,
+  payment_id integer not null,
+  nominal numeric(20,4) not null,
+  admin_fee numeric(20,4) not null,
+  provider_fee numeric(20,4) not null default 0,
+  status text not null,
+  provider_payment_request_id text,
+  provider_payment_method_id text,
+  payment_code text,
+  failure_code text,
+  texts_sealed text,
+  expires_at timestamp with time zone not null,
+  request_id text,
+  instrument_asked_at timestamp with time zone,
+  settling_since timestamp with time zone,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  finalized_at timestamp with time zone,
+  constraint payment_orders_pkey PRIMARY KEY (id),
+  constraint payment_orders_admin_fee_check CHECK (admin_fee >= 0::numeric),
+  constraint payment_orders_nominal_check CHECK (nominal > 0::numeric),
+  constraint payment_orders_provider_fee_check CHECK (provider_fee >= 0::numeric),
+  constraint payment_orders_status_check CHECK (status = ANY (ARRAY['PENDING'::text, 'WAITING_PAYMENT'::text, 'PAID'::text, 'FAILED'::text, 'EXPIRED'::text]))
+);
+CREATE INDEX payment_orders_of_user ON payment_orders USING btree (user_id, created_at DESC, id DESC);
+CREATE INDEX payment_orders_open ON payment_orders USING btree (expires_at) WHERE status = ANY (ARRAY['PENDING'::text, 'WAITING_PAYMENT'::text]);
+CREATE INDEX payment_orders_pending ON payment_orders USING btree (created_at) WHERE status = 'PENDING'::text;
+CREATE INDEX payment_orders_settling ON payment_orders USING btree (settling_since) WHERE settling_since IS NOT NULL AND (status = ANY (ARRAY['PENDING'::text, 'WAITING_PAYMENT'::text]));
+
+create table payout_attempts (
+  payout_id uuid not null,
+  number smallint not null,
+  sent_at timestamp with time zone not null default clock_timestamp(),
+  outcome text,
+  failure_code text,
+  answered_at timestamp with time zone,
+  not_known_at timestamp with time zone,
+  constraint payout_attempts_pkey PRIMARY KEY (payout_id, number),
+  constraint payout_attempts_check CHECK ((outcome IS NULL) = (answered_at IS NULL)),
+  constraint payout_attempts_check1 CHECK (not_known_at >= (sent_at + '00:02:00'::interval)),
+  constraint payout_attempts_number_check CHECK (number > 0),
+  constraint payout_attempts_outcome_check CHECK (outcome = ANY (ARRAY['accepted'::text, 'refused'::text, 'unknown'::text, 'unsent'::text]))
+);
+CREATE UNIQUE INDEX payout_attempts_one_open ON payout_attempts USING btree (payout_id) WHERE outcome IS DISTINCT FROM 'unsent'::text AND not_known_at IS NULL;
+
+create table payout_banks (
+  bank_code text not null,
+  name character varying(100) not null,
+  minimum_amount numeric(20,4) not null,
+  maximum_amount numeric(20,4) not null,
+  account_number_min_length smallint not null,
+  account_number_max_length smallint not null,
+  active boolean not null default true,
+  constraint payout_banks_pkey PRIMARY KEY (bank_code),
+  constraint payout_banks_account_number_min_length_check CHECK (account_number_min_length > 0),
+  constraint payout_banks_check CHECK (maximum_amount >= minimum_amount),
+  constraint payout_banks_check1 CHECK (account_number_max_length >= account_number_min_length),
+  constraint payout_banks_minimum_amount_check CHECK (minimum_amount >= 1::numeric)
+);
+
+create table payout_words (
+  id bigint not null generated always as identity,
+  payout_id uuid not null,
+  said text not null,
+  failure_code text,
+  at timestamp with time zone not null,
+  constraint payout_words_pkey PRIMARY KEY (id)
+);
+CREATE INDEX payout_words_of_payout ON payout_words USING btree (payout_id, id);
+
+create table payouts (
+  id uuid not null,
+  partner_id uuid not null,
+  reference character varying(40) not null,
+  external_ref character varying(128),
+  fee_mode text not null,
+  amount numeric(20,4) not null,
+  fee numeric(20,4) not null,
+  net_amount numeric(20,4) not null,
+  provider_fee numeric(20,4) not null default 0,
+  provider_cost numeric(20,4) not null default 0,
+  bank_code text not null,
+  texts_sealed text not null,
+  request_digest text,
+  status text not null,
+  failure_code text,
+  provider_transfer_id text,
+  last_word text,
+  last_word_at timestamp with time zone,
+  asked_at timestamp with time zone,
+  asks integer not null default 0,
+  unknown_since timestamp with time zone,
+  contradicted_at timestamp with time zone,
+  look_again_at timestamp with time zone,
+  version integer not null default 0,
+  request_id text,
+  finalized_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint payouts_pkey PRIMARY KEY (id),
+  constraint payouts_amount_check CHECK (amount > 0::numeric),
+  constraint payouts_check CHECK (amount =
+CASE fee_mode
+    WHEN 'DEDUCTED'::text THEN net_amount + fee
+    ELSE net_amount
+END),
+  constraint payouts_check1 CHECK ((status = 'pending'::text) = (finalized_at IS NULL)),
+  constraint payouts_check2 CHECK ((status = 'failed'::text) = (failure_code IS NOT NULL)),
+  constraint payouts_check3 CHECK (unknown_since IS NULL OR status = 'pending'::text),
+  constraint payouts_check4 CHECK (contradicted_at IS NULL OR status <> 'pending'::text),
+  constraint payouts_fee_check CHECK (fee >= 0::numeric),
+  constraint payouts_fee_mode_check CHECK (fee_mode = ANY (ARRAY['DEDUCTED'::text, 'ADDED'::text])),
+  constraint payouts_last_word_check CHECK (last_word = ANY (ARRAY['accepted'::text, 'succeeded'::text, 'failed'::text, 'reversed'::text, 'refused'::text, 'repeat refused'::text, 'unsent'::text, 'not known'::text, 'silent'::text, 'another amount'::text, 'request differs'::text])),
+  constraint payouts_net_amount_check CHECK (net_amount > 0::numeric AND net_amount = trunc(net_amount)),
+  constraint payouts_provider_cost_check CHECK (provider_cost >= 0::numeric),
+  constraint payouts_provider_fee_check CHECK (provider_fee >= 0::numeric),
+  constraint payouts_provider_transfer_id_key UNIQUE (provider_transfer_id),
+  constraint payouts_reference_key UNIQUE (reference),
+  constraint payouts_request_digest_check CHECK (request_digest ~ '^[0-9a-f]{64}$'::text),
+  constraint payouts_status_check CHECK (status = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text, 'reversed'::text]))
+);
+CREATE INDEX payouts_by_creation ON payouts USING btree (created_at, id);
+CREATE INDEX payouts_by_external_ref ON payouts USING btree (partner_id, external_ref) WHERE external_ref IS NOT NULL;
+CREATE INDEX payouts_contradicted ON payouts USING btree (contradicted_at) WHERE contradicted_at IS NOT NULL;
+CREATE INDEX payouts_failed ON payouts USING btree (finalized_at) WHERE status = 'failed'::text;
+CREATE INDEX payouts_of_partner ON payouts USING btree (partner_id, created_at DESC, id DESC) INCLUDE (status, amount);
+CREATE INDEX payouts_pending ON payouts USING btree (created_at) WHERE status = 'pending'::text;
+CREATE INDEX payouts_to_look_at ON payouts USING btree (look_again_at) WHERE look_again_at IS NOT NULL;
+CREATE INDEX payouts_unknown ON payouts USING btree (unknown_since) WHERE unknown_since IS NOT NULL;
+
+create table permission_categories (
+  id uuid not null,
+  name text not null,
+  display_name text not null,
+  constraint permission_categories_pkey PRIMARY KEY (id),
+  constraint permission_categories_name_key UNIQUE (name)
+);
+
+create table permissions (
+  id uuid not null,
+  name text not null,
+  display_name text not null,
+  description text not null,
+  category_id uuid not null,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint permissions_pkey PRIMARY KEY (id),
+  constraint permissions_name_key UNIQUE (name)
+);
+
+create table postings (
+  id bigint not null generated always as identity,
+  journal_id uuid not null,
+  account_id uuid not null,
+  amount numeric(20,4) not null,
+  created_at timestamp with time zone not null default now(),
+  constraint postings_pkey PRIMARY KEY (id),
+  constraint postings_amount_check CHECK (amount <> 0::numeric)
+);
+CREATE INDEX postings_of_account ON postings USING btree (account_id, created_at, id) INCLUDE (amount);
+CREATE INDEX postings_of_journal ON postings USING btree (journal_id);
+
+create table products (
+  id uuid not null,
+  kind text not null,
+  name character varying(200) not null,
+  account_id uuid not null,
+  target_amount numeric(20,4),
+  minimum_amount numeric(20,4),
+  status text not null,
+  created_by uuid not null,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint products_pkey PRIMARY KEY (id),
+  constraint products_account_id_key UNIQUE (account_id),
+  constraint products_check CHECK (minimum_amount <= target_amount),
+  constraint products_kind_check CHECK (kind = ANY (ARRAY['investment'::text, 'commodity_financing'::text, 'trusted_partner_investment'::text, 'takaful_insurance'::text, 'takaful_tabaru'::text])),
+  constraint products_minimum_amount_check CHECK (minimum_amount > 0::numeric),
+  constraint products_status_check CHECK (status = ANY (ARRAY['open'::text, 'closed'::text, 'completed'::text])),
+  constraint products_target_amount_check CHECK (target_amount > 0::numeric)
+);
+CREATE INDEX products_by_creation ON products USING btree (created_at DESC, id DESC);
+CREATE INDEX products_of_creator ON products USING btree (created_by);
+
+create table provider_budget (
+  id boolean not null default true,
+  tokens double precision not null default 0,
+  filled_at timestamp with time zone not null default clock_timestamp(),
+  paused_until timestamp with time zone,
+  constraint provider_budget_pkey PRIMARY KEY (id),
+  constraint provider_budget_id_check CHECK (id)
+);
+
+create table receipts (
+  id uuid not null,
+  provider_payment_id text not null,
+  provider_payment_method_id text not null,
+  reference text not null,
+  amount numeric(20,4) not null,
+  state text not null,
+  reason text,
+  order_id uuid,
+  partner_payment_id uuid,
+  account_id uuid,
+  settled_by uuid,
+  note character varying(300),
+  received_at timestamp with time zone not null default now(),
+  settled_at timestamp with time zone,
+  constraint receipts_pkey PRIMARY KEY (id),
+  constraint receipts_amount_check CHECK (amount > 0::numeric),
+  constraint receipts_applied_to_one CHECK (num_nonnulls(order_id, partner_payment_id) =
+CASE
+    WHEN state = 'applied'::text THEN 1
+    ELSE 0
+END),
+  constraint receipts_check CHECK ((state = 'applied'::text) = (reason IS NULL)),
+  constraint receipts_provider_payment_id_key UNIQUE (provider_payment_id),
+  constraint receipts_reason_check CHECK (reason = ANY (ARRAY['late'::text, 'double'::text, 'wrong_amount'::text, 'unknown'::text])),
+  constraint receipts_state_check CHECK (state = ANY (ARRAY['applied'::text, 'suspended'::text, 'credited'::text, 'refunded'::text]))
+);
+CREATE INDEX receipts_besides ON receipts USING btree (reference, received_at) WHERE state <> 'applied'::text;
+CREATE INDEX receipts_by_time ON receipts USING btree (received_at, id);
+CREATE INDEX receipts_in_suspense ON receipts USING btree (received_at) WHERE state = 'suspended'::text;
+CREATE UNIQUE INDEX receipts_of_order ON receipts USING btree (order_id) WHERE order_id IS NOT NULL;
+CREATE UNIQUE INDEX receipts_of_partner_payment ON receipts USING btree (partner_payment_id) WHERE partner_payment_id IS NOT NULL;
+CREATE INDEX receipts_of_settler ON receipts USING btree (settled_by) WHERE settled_by IS NOT NULL;
+
+create table reconciled_days (
+  day date not null,
+  state text not null default 'pending'::text,
+  phase text not null default 'records'::text,
+  cursor text,
+  compared integer not null default 0,
+  differences integer not null default 0,
+  unsettled integer not null default 0,
+  taken_by text,
+  takes integer not null default 0,
+  beat_at timestamp with time zone,
+  started_at timestamp with time zone,
+  finished_at timestamp with time zone,
+  constraint reconciled_days_pkey PRIMARY KEY (day),
+  constraint reconciled_days_check CHECK ((state = 'done'::text) <= (finished_at IS NOT NULL)),
+  constraint reconciled_days_phase_check CHECK (phase = ANY (ARRAY['records'::text, 'transfers'::text, 'payments'::text])),
+  constraint reconciled_days_state_check CHECK (state = ANY (ARRAY['pending'::text, 'running'::text, 'done'::text]))
+);
+
+create table reconciled_records (
+  day date not null,
+  kind text not null,
+  key text not null,
+  constraint reconciled_records_pkey PRIMARY KEY (day, kind, key),
+  constraint reconciled_records_kind_check CHECK (kind = ANY (ARRAY['transfer'::text, 'payment'::text]))
+);
+
+create table reconciliations (
+  id uuid not null,
+  day date not null,
+  resource_type text not null,
+  subject text not null,
+  resource_id uuid,
+  reference text not null,
+  ours jsonb,
+  theirs jsonb,
+  state text not null default 'open'::text,
+  note character varying(300),
+  met_at timestamp with time zone not null default now(),
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint reconciliations_pkey PRIMARY KEY (id),
+  constraint reconciliations_check CHECK ((state = 'explained'::text) <= (note IS NOT NULL)),
+  constraint reconciliations_day_resource_type_subject_key UNIQUE (day, resource_type, subject),
+  constraint reconciliations_resource_type_check CHECK (resource_type = ANY (ARRAY['payout'::text, 'payment'::text])),
+  constraint reconciliations_state_check CHECK (state = ANY (ARRAY['open'::text, 'explained'::text, 'resolved'::text]))
+);
+CREATE INDEX reconciliations_by_creation ON reconciliations USING btree (created_at DESC, id DESC);
+CREATE INDEX reconciliations_open ON reconciliations USING btree (day) WHERE state = 'open'::text;
+
+create table recovery_codes (
+  user_id uuid not null,
+  code_hash text not null,
+  constraint recovery_codes_pkey PRIMARY KEY (user_id, code_hash)
+);
+
+create table refused_balance_payments (
+  user_id uuid not null,
+  key_hash text not null,
+  fingerprint text not null,
+  refused_upto bigint not null,
+  refusal jsonb not null,
+  refused_at timestamp with time zone not null default clock_timestamp(),
+  constraint refused_balance_payments_pkey PRIMARY KEY (user_id, key_hash, fingerprint)
+);
+CREATE INDEX refused_balance_payments_by_age ON refused_balance_payments USING btree (refused_at);
+
+create table revoked_tokens (
+  id text not null,
+  expires_at timestamp with time zone not null,
+  constraint revoked_tokens_pkey PRIMARY KEY (id)
+);
+CREATE INDEX revoked_tokens_by_expiry ON revoked_tokens USING btree (expires_at);
+
+create table role_permissions (
+  role_id uuid not null,
+  permission_id uuid not null,
+  constraint role_permissions_pkey PRIMARY KEY (role_id, permission_id)
+);
+
+create table roles (
+  id uuid not null,
+  name character varying(100) not null,
+  display_name character varying(120) not null,
+  organization_id uuid,
+  user_type text not null,
+  description character varying(500) not null,
+  is_default boolean not null default false,
+  permission_names text not null default ''::text,
+  created_by uuid,
+  updated_by uuid,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  deleted_at timestamp with time zone,
+  constraint roles_pkey PRIMARY KEY (id),
+  constraint roles_check CHECK (is_default = (organization_id IS NULL)),
+  constraint roles_check1 CHECK (NOT is_default OR deleted_at IS NULL),
+  constraint roles_user_type_check CHECK (user_type = ANY (ARRAY['platform'::text, 'organization'::text, 'individual'::text]))
+);
+CREATE INDEX roles_by_creation ON roles USING btree (created_at, id) WHERE deleted_at IS NULL;
+CREATE UNIQUE INDEX roles_have_names_of_their_own ON roles USING btree (lower(name::text)) WHERE deleted_at IS NULL;
+CREATE INDEX roles_of_organization ON roles USING btree (organization_id, created_at, id) WHERE deleted_at IS NULL;
+
+create table saving_circle_contributions (
+  id uuid not null,
+  saving_circle_id uuid not null,
+  member_id uuid not null,
+  user_id uuid not null,
+  turn_number integer not null,
+  amount numeric(20,4) not null,
+  rail text not null,
+  status text not null,
+  refund_account_id uuid not null,
+  payment_order_id uuid,
+  transaction_id uuid,
+  refund_journal_id uuid,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint saving_circle_contributions_pkey PRIMARY KEY (id),
+  constraint saving_circle_contributions_amount_check CHECK (amount > 0::numeric),
+  constraint saving_circle_contributions_check CHECK ((rail = 'gateway'::text) = (payment_order_id IS NOT NULL)),
+  constraint saving_circle_contributions_check1 CHECK ((status = ANY (ARRAY['completed'::text, 'refunded'::text])) = (transaction_id IS NOT NULL)),
+  constraint saving_circle_contributions_check2 CHECK ((status = 'refunded'::text) = (refund_journal_id IS NOT NULL)),
+  constraint saving_circle_contributions_payment_order_id_key UNIQUE (payment_order_id),
+  constraint saving_circle_contributions_rail_check CHECK (rail = ANY (ARRAY['gateway'::text, 'balance'::text])),
+  constraint saving_circle_contributions_refund_journal_id_key UNIQUE (refund_journal_id),
+  constraint saving_circle_contributions_status_check CHECK (status = ANY (ARRAY['pending'::text, 'completed'::text, 'failed'::text, 'cancelled'::text, 'refunded'::text]))
+);
+CREATE UNIQUE INDEX one_contribution_of_a_turn ON saving_circle_contributions USING btree (saving_circle_id, user_id, turn_number) WHERE status = ANY (ARRAY['pending'::text, 'completed'::text]);
+CREATE INDEX saving_circle_contributions_of_member ON saving_circle_contributions USING btree (member_id);
+CREATE INDEX saving_circle_contributions_of_turn ON saving_circle_contributions USING btree (saving_circle_id, turn_number, status);
+CREATE INDEX saving_circle_contributions_of_user ON saving_circle_contributions USING btree (user_id);
+
+create table saving_circle_members (
+  id uuid not null,
+  saving_circle_id uuid not null,
+  account_id uuid not null,
+  user_id uuid not null,
+  turn_number integer,
+  joining_order bigint not null generated always as identity,
+  created_at timestamp with time zone not null default now(),
+  constraint saving_circle_members_pkey PRIMARY KEY (id),
+  constraint saving_circle_members_saving_circle_id_account_id_key UNIQUE (saving_circle_id, account_id),
+  constraint saving_circle_members_saving_circle_id_user_id_key UNIQUE (saving_circle_id, user_id),
+  constraint saving_circle_members_turn_number_check CHECK (turn_number >= 1)
+);
+CREATE INDEX saving_circle_members_of_account ON saving_circle_members USING btree (account_id);
+CREATE INDEX saving_circle_members_of_user ON saving_circle_members USING btree (user_id);
+CREATE UNIQUE INDEX saving_circle_turns ON saving_circle_members USING btree (saving_circle_id, turn_number) WHERE turn_number IS NOT NULL;
+
+create table saving_circle_rounds (
+  saving_circle_id uuid not null,
+  turn_number integer not null,
+  receiver_member_id uuid not null,
+  opened_at timestamp with time zone not null,
+  due_at timestamp with time zone not null,
+  overdue_reported_at timestamp with time zone,
+  paid_at timestamp with time zone,
+  amount numeric(20,4),
+  journal_id uuid,
+  constraint saving_circle_rounds_pkey PRIMARY KEY (saving_circle_id, turn_number),
+  constraint saving_circle_rounds_amount_check CHECK (amount > 0::numeric),
+  constraint saving_circle_rounds_check CHECK (num_nonnulls(paid_at, amount, journal_id) = ANY (ARRAY[0, 3])),
+  constraint saving_circle_rounds_journal_id_key UNIQUE (journal_id),
+  constraint saving_circle_rounds_turn_number_check CHECK (turn_number >= 1)
+);
+CREATE UNIQUE INDEX one_open_round_of_a_circle ON saving_circle_rounds USING btree (saving_circle_id) WHERE paid_at IS NULL;
+CREATE INDEX saving_circle_rounds_of_receiver ON saving_circle_rounds USING btree (receiver_member_id);
+
+create table saving_circles (
+  id uuid not null,
+  name character varying(255) not null,
+  account_id uuid not null,
+  holding_account_id uuid not null,
+  owner_type text not null,
+  owner_id uuid not null,
+  organization_id uuid,
+  created_by uuid not null,
+  capacity integer not null,
+  amount numeric(20,4) not null,
+  visibility text not null,
+  round_interval text not null,
+  turn_order text not null,
+  start_date text not null,
+  starts_at timestamp with time zone not null,
+  current_turn integer not null default 1,
+  first_turn integer,
+  status text not null default 'new'::text,
+  schedule_anchor timestamp with time zone,
+  schedule_step integer not null default 0,
+  next_opens_at timestamp with time zone,
+  draw_commitment text,
+  draw_seed_sealed text,
+  draw_seed text,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  started_at timestamp with time zone,
+  ended_at timestamp with time zone,
+  deleted_at timestamp with time zone,
+  constraint saving_circles_pkey PRIMARY KEY (id),
+  constraint saving_circles_amount_check CHECK (amount > 0::numeric),
+  constraint saving_circles_capacity_check CHECK (capacity >= 1),
+  constraint saving_circles_check CHECK (current_turn >= 1 AND current_turn <= capacity),
+  constraint saving_circles_check1 CHECK ((status = ANY (ARRAY['cancelled'::text, 'completed'::text])) = (ended_at IS NOT NULL)),
+  constraint saving_circles_check2 CHECK (deleted_at IS NULL OR status = 'cancelled'::text),
+  constraint saving_circles_check3 CHECK (next_opens_at IS NULL OR status = 'active'::text),
+  constraint saving_circles_check4 CHECK ((turn_order = 'lottery'::text) = (draw_commitment IS NOT NULL)),
+  constraint saving_circles_check5 CHECK ((turn_order = 'lottery'::text) = (num_nonnulls(draw_seed_sealed, draw_seed) = 1)),
+  constraint saving_circles_holding_account_id_key UNIQUE (holding_account_id),
+  constraint saving_circles_owner_type_check CHECK (owner_type = ANY (ARRAY['individual'::text, 'organization'::text])),
+  constraint saving_circles_round_interval_check CHECK (round_interval = ANY (ARRAY['daily'::text, 'weekly'::text, 'monthly'::text])),
+  constraint saving_circles_status_check CHECK (status = ANY (ARRAY['new'::text, 'active'::text, 'cancelled'::text, 'completed'::text])),
+  constraint saving_circles_turn_order_check CHECK (turn_order = ANY (ARRAY['joining'::text, 'lottery'::text])),
+  constraint saving_circles_visibility_check CHECK (visibility = ANY (ARRAY['private'::text, 'public'::text, 'organization'::text]))
+);
+CREATE INDEX saving_circles_active ON saving_circles USING btree (id) WHERE status = 'active'::text;
+CREATE INDEX saving_circles_by_creation ON saving_circles USING btree (created_at, id) WHERE deleted_at IS NULL;
+CREATE INDEX saving_circles_new ON saving_circles USING btree (starts_at) WHERE status = 'new'::text;
+CREATE INDEX saving_circles_of_account ON saving_circles USING btree (account_id, created_at, id);
+CREATE INDEX saving_circles_of_creator ON saving_circles USING btree (created_by, created_at, id);
+CREATE INDEX saving_circles_of_organization ON saving_circles USING btree (organization_id, created_at, id) WHERE organization_id IS NOT NULL;
+CREATE INDEX saving_circles_of_owner ON saving_circles USING btree (owner_id, created_at, id);
+
+create table saving_goal_orders (
+  payment_order_id uuid not null,
+  saving_goal_id uuid not null,
+  status text not null,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint saving_goal_orders_pkey PRIMARY KEY (payment_order_id),
+  constraint saving_goal_orders_status_check CHECK (status = ANY (ARRAY['pending'::text, 'completed'::text, 'failed'::text, 'cancelled'::text]))
+);
+CREATE UNIQUE INDEX one_open_order_of_a_goal ON saving_goal_orders USING btree (saving_goal_id) WHERE status = 'pending'::text;
+
+create table saving_goals (
+  id uuid not null,
+  user_id uuid not null,
+  organization_id uuid,
+  name character varying(200) not null,
+  account_id uuid not null,
+  target_amount numeric(20,4) not null,
+  target_date date,
+  status text not null,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint saving_goals_pkey PRIMARY KEY (id),
+  constraint saving_goals_account_id_key UNIQUE (account_id),
+  constraint saving_goals_status_check CHECK (status = ANY (ARRAY['active'::text, 'completed'::text])),
+  constraint saving_goals_target_amount_check CHECK (target_amount > 0::numeric)
+);
+CREATE INDEX saving_goals_by_creation ON saving_goals USING btree (created_at DESC, id DESC);
+CREATE INDEX saving_goals_of_user ON saving_goals USING btree (user_id, created_at DESC, id DESC);
+
+create table schema_migrations (
+  id integer not null default nextval('schema_migrations_id_seq'::regclass),
+  name character varying(255) not null,
+  executed_at timestamp(6) with time zone not null default CURRENT_TIMESTAMP(6),
+  constraint schema_migrations_pkey PRIMARY KEY (id)
+);
+
+create table seal_journals (
+  journal_id uuid not null,
+  seal_number bigint not null,
+  constraint seal_journals_pkey PRIMARY KEY (journal_id)
+);
+CREATE INDEX seal_journals_of_seal ON seal_journals USING btree (seal_number);
+
+create table seals (
+  number bigint not null,
+  previous bigint generated always as (NULLIF(number - 1, 0)) stored,
+  hash text not null,
+  jws text not null,
+  pass text not null,
+  sealed_at timestamp with time zone not null,
+  covers_until timestamp with time zone,
+  constraint seals_pkey PRIMARY KEY (number),
+  constraint seals_number_check CHECK (number > 0)
+);
+CREATE INDEX seals_by_hash ON seals USING btree (hash);
+CREATE INDEX seals_that_cover ON seals USING btree (number) WHERE covers_until IS NOT NULL;
+
+create table second_factors (
+  id uuid not null,
+  secret_sealed text not null,
+  last_step bigint not null default 0,
+  confirmed_at timestamp with time zone,
+  created_at timestamp with time zone not null default now(),
+  constraint second_factors_pkey PRIMARY KEY (id)
+);
+
+create table sign_ups (
+  id bigint not null generated always as identity,
+  address text not null,
+  made_at timestamp with time zone not null default clock_timestamp(),
+  constraint sign_ups_pkey PRIMARY KEY (id)
+);
+CREATE INDEX sign_ups_by_age ON sign_ups USING btree (made_at);
+CREATE INDEX sign_ups_of_address ON sign_ups USING btree (address, made_at);
+
+create table sweep_looks (
+  kind text not null,
+  subject_id uuid not null,
+  looks integer not null,
+  look_again_at timestamp with time zone not null,
+  constraint sweep_looks_pkey PRIMARY KEY (kind, subject_id),
+  constraint sweep_looks_looks_check CHECK (looks > 0)
+);
+CREATE INDEX sweep_looks_by_time ON sweep_looks USING btree (look_again_at);
+
+create table token_signing_keys (
+  id text not null,
+  public_jwk jsonb not null,
+  private_key_sealed text not null,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  published_until timestamp with time zone,
+  constraint token_signing_keys_pkey PRIMARY KEY (id)
+);
+CREATE UNIQUE INDEX token_signing_keys_have_one_signer ON token_signing_keys USING btree ((true)) WHERE published_until IS NULL;
+
+create table transaction_counts (
+  reference_type text not null,
+  type text not null,
+  shard smallint not null,
+  count bigint not null,
+  constraint transaction_counts_pkey PRIMARY KEY (reference_type, type, shard),
+  constraint transaction_counts_count_check CHECK (count > 0),
+  constraint transaction_counts_shard_check CHECK (shard >= 0 AND shard <= 31)
+) with (fillfactor=60);
+
+create table transaction_organizations (
+  organization_id uuid not null,
+  transaction_id uuid not null,
+  created_at timestamp with time zone not null,
+  user_id uuid not null,
+  reference_type text not null,
+  type text not null,
+  reference_id uuid not null
+);
+CREATE UNIQUE INDEX transactions_of_organization ON transaction_organizations USING btree (organization_id, created_at DESC, transaction_id DESC) INCLUDE (user_id, reference_type, type, reference_id);
+
+create table transaction_receivers (
+  user_id uuid not null,
+  transaction_id uuid not null,
+  created_at timestamp with time zone not null,
+  reference_type text not null,
+  type text not null,
+  reference_id uuid not null
+);
+CREATE UNIQUE INDEX transactions_of_receiver ON transaction_receivers USING btree (user_id, created_at DESC, transaction_id DESC) INCLUDE (reference_type, type, reference_id);
+
+create table transactions (
+  id uuid not null,
+  user_id uuid not null,
+  organization_id uuid,
+  amount numeric(20,4) not null,
+  status text not null,
+  date timestamp with time zone not null default now(),
+  source_account_id uuid not null,
+  destination_account_id uuid,
+  type text not null,
+  reference_type text not null,
+  reference_id uuid not null,
+  batch_id uuid not null,
+  purpose text not null,
+  payment_order_id uuid,
+  created_by uuid,
+  updated_by uuid,
+  deleted_by uuid,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint transactions_pkey PRIMARY KEY (id),
+  constraint transactions_amount_check CHECK (amount > 0::numeric),
+  constraint transactions_purpose_check CHECK (purpose = ANY (ARRAY['topup_pocket'::text, 'topup_product'::text, 'external_withdrawal'::text, 'internal_withdrawal'::text, 'product_transfer'::text, 'pocket_transfer'::text])),
+  constraint transactions_reference_type_check CHECK (reference_type = ANY (ARRAY['donation'::text, 'saving_goal'::text, 'saving_circle'::text, 'investment'::text, 'commodity_financing'::text, 'account_top_up'::text])),
+  constraint transactions_status_check CHECK (status = ANY (ARRAY['pending'::text, 'successful'::text, 'failed'::text, 'reversed'::text])),
+  constraint transactions_type_check CHECK (type = ANY (ARRAY['price'::text, 'fee'::text, 'tax'::text]))
+);
+CREATE INDEX transactions_by_creation ON transactions USING btree (created_at DESC, id DESC);
+CREATE INDEX transactions_of_batch ON transactions USING btree (batch_id);
+CREATE INDEX transactions_of_reference ON transactions USING btree (reference_id, created_at DESC, id DESC) INCLUDE (reference_type, type, user_id);
+CREATE INDEX transactions_of_user ON transactions USING btree (user_id, created_at DESC, id DESC) INCLUDE (reference_type, type, reference_id);
+
+create table users (
+  id uuid not null,
+  email character varying(254) not null,
+  name character varying(200) not null,
+  user_type text not null,
+  organization_id uuid,
+  role_id uuid,
+  profile_picture character varying(500),
+  status text not null,
+  password_hash text,
+  token_generation integer not null default 0,
+  tokens_ended_at timestamp with time zone,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint users_pkey PRIMARY KEY (id),
+  constraint users_check CHECK (user_type <> 'platform'::text OR organization_id IS NULL),
+  constraint users_check1 CHECK (user_type <> 'organization'::text OR organization_id IS NOT NULL),
+  constraint users_check2 CHECK (status <> 'active'::text OR password_hash IS NOT NULL),
+  constraint users_status_check CHECK (status = ANY (ARRAY['invited'::text, 'active'::text, 'suspended'::text])),
+  constraint users_user_type_check CHECK (user_type = ANY (ARRAY['platform'::text, 'organization'::text, 'individual'::text]))
+);
+CREATE INDEX users_by_creation ON users USING btree (created_at, id);
+CREATE UNIQUE INDEX users_have_addresses_of_their_own ON users USING btree (lower(email::text));
+CREATE INDEX users_of_organization ON users USING btree (organization_id, created_at, id) WHERE organization_id IS NOT NULL;
+CREATE INDEX users_of_role ON users USING btree (role_id) WHERE role_id IS NOT NULL;
+
+create table webhook_deliveries (
+  id uuid not null,
+  partner_id uuid not null,
+  resource_type text not null,
+  resource_id uuid not null,
+  version integer not null,
+  type text not null,
+  body_sealed text not null,
+  status text not null default 'pending'::text,
+  attempts integer not null default 0,
+  last_status smallint,
+  last_error text,
+  next_attempt_at timestamp with time zone,
+  delivered_at timestamp with time zone,
+  created_at timestamp with time zone not null default now(),
+  constraint webhook_deliveries_pkey PRIMARY KEY (id),
+  constraint webhook_deliveries_check CHECK ((status = 'delivered'::text) = (delivered_at IS NOT NULL)),
+  constraint webhook_deliveries_check1 CHECK ((status = 'pending'::text) = (next_attempt_at IS NOT NULL)),
+  constraint webhook_deliveries_resource_type_check CHECK (resource_type = ANY (ARRAY['payment'::text, 'payout'::text])),
+  constraint webhook_deliveries_status_check CHECK (status = ANY (ARRAY['pending'::text, 'delivered'::text, 'parked'::text])),
+  constraint webhook_deliveries_version_check CHECK (version > 0)
+);
+CREATE INDEX webhook_deliveries_due ON webhook_deliveries USING btree (next_attempt_at) WHERE status = 'pending'::text;
+CREATE INDEX webhook_deliveries_of_partner ON webhook_deliveries USING btree (partner_id, created_at DESC, id DESC);
+
+create table webhook_endpoints (
+  id uuid not null,
+  partner_id uuid not null,
+  url character varying(2000) not null,
+  events text[] not null,
+  secret_sealed text not null,
+  previous_secret_sealed text,
+  previous_secret_until timestamp with time zone,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint webhook_endpoints_pkey PRIMARY KEY (id),
+  constraint webhook_endpoints_check CHECK ((previous_secret_sealed IS NULL) = (previous_secret_until IS NULL)),
+  constraint webhook_endpoints_partner_id_key UNIQUE (partner_id)
+);
+
+create table webhook_version_keys (
+  resource_type text not null,
+  resource_id uuid not null,
+  version integer not null,
+  delivery_id uuid not null,
+  constraint webhook_version_keys_pkey PRIMARY KEY (resource_type, resource_id, version)
+);
+
+-- Foreign keys
+
+alter table accounts add constraint accounts_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
+alter table accounts add constraint accounts_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+
+alter table addresses add constraint addresses_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
+alter table addresses add constraint addresses_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+
+alter table cause_managers add constraint cause_managers_cause_id_fkey FOREIGN KEY (cause_id) REFERENCES charitable_causes(id);
+alter table cause_managers add constraint cause_managers_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id);
+alter table cause_managers add constraint cause_managers_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+
+alter table charitable_causes add constraint charitable_causes_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id);
+alter table charitable_causes add constraint charitable_causes_approved_by_fkey FOREIGN KEY (approved_by) REFERENCES users(id);
+alter table charitable_causes add constraint charitable_causes_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id);
+alter table charitable_causes add constraint charitable_causes_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
+
+alter table clearing_comparisons add constraint clearing_comparisons_agreed_day_fkey FOREIGN KEY (agreed_day) REFERENCES clearing_comparisons(day);
+
+alter table documents add constraint documents_category_id_fkey FOREIGN KEY (category_id) REFERENCES document_categories(id);
+alter table documents add constraint documents_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id);
+alter table documents add constraint documents_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
+
+alter table donation_allocations add constraint donation_allocations_cause_id_fkey FOREIGN KEY (cause_id) REFERENCES charitable_causes(id);
+alter table donation_allocations add constraint donation_allocations_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id);
+alter table donation_allocations add constraint donation_allocations_journal_id_fkey FOREIGN KEY (journal_id) REFERENCES journals(id);
+
+alter table donation_subscription_attempts add constraint donation_subscription_attempts_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES donation_subscriptions(id);
+
+alter table donation_subscriptions add constraint donation_subscriptions_cause_id_fkey FOREIGN KEY (cause_id) REFERENCES charitable_causes(id);
+alter table donation_subscriptions add constraint donation_subscriptions_source_account_id_fkey FOREIGN KEY (source_account_id) REFERENCES accounts(id);
+alter table donation_subscriptions add constraint donation_subscriptions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+
+alter table donations add constraint donations_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+
+alter table idempotency_keys add constraint idempotency_keys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+
+alter table invitations add constraint invitations_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id);
+alter table invitations add constraint invitations_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+
+alter table official_documents add constraint official_documents_document_id_fkey FOREIGN KEY (document_id) REFERENCES documents(id);
+alter table official_documents add constraint official_documents_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
+alter table official_documents add constraint official_documents_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+
+alter table organizations add constraint organizations_industry_fkey FOREIGN KEY (industry) REFERENCES organization_industries(value);
+alter table organizations add constraint organizations_size_fkey FOREIGN KEY (size) REFERENCES organization_sizes(label);
+
+alter table partner_fees add constraint partner_fees_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
+alter table partner_fees add constraint partner_fees_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partners(id);
+
+alter table partner_idempotency_keys add constraint partner_idempotency_keys_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partners(id);
+
+alter table partner_keys add constraint partner_keys_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id);
+alter table partner_keys add constraint partner_keys_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partners(id);
+alter table partner_keys add constraint partner_keys_rotated_from_fkey FOREIGN KEY (rotated_from) REFERENCES partner_keys(id);
+
+alter table partner_organizations add constraint partner_organizations_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
+alter table partner_organizations add constraint partner_organizations_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partners(id);
+
+alter table partner_payments add constraint partner_payments_channel_id_fkey FOREIGN KEY (channel_id) REFERENCES payment_channels(id);
+alter table partner_payments add constraint partner_payments_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
+alter table partner_payments add constraint partner_payments_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partners(id);
+
+alter table partners add constraint partners_available_account_id_fkey FOREIGN KEY (available_account_id) REFERENCES accounts(id);
+alter table partners add constraint partners_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id);
+alter table partners add constraint partners_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
+alter table partners add constraint partners_pending_account_id_fkey FOREIGN KEY (pending_account_id) REFERENCES accounts(id);
+alter table partners add constraint partners_reserved_account_id_fkey FOREIGN KEY (reserved_account_id) REFERENCES accounts(id);
+
+alter table payment_orders add constraint payment_orders_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
+alter table payment_orders add constraint payment_orders_payment_id_fkey FOREIGN KEY (payment_id) REFERENCES payment_channels(id);
+alter table payment_orders add constraint payment_orders_target_account_id_fkey FOREIGN KEY (target_account_id) REFERENCES accounts(id);
+alter table payment_orders add constraint payment_orders_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+
+alter table payout_attempts add constraint payout_attempts_payout_id_fkey FOREIGN KEY (payout_id) REFERENCES payouts(id);
+
+alter table payout_words add constraint payout_words_payout_id_fkey FOREIGN KEY (payout_id) REFERENCES payouts(id);
+
+alter table payouts add constraint payouts_bank_code_fkey FOREIGN KEY (bank_code) REFERENCES payout_banks(bank_code);
+alter table payouts add constraint payouts_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partners(id);
+
+alter table permissions add constraint permissions_category_id_fkey FOREIGN KEY (category_id) REFERENCES permission_categories(id);
+
+alter table products add constraint products_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id);
+alter table products add constraint products_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id);
+
+alter table receipts add constraint receipts_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id);
+alter table receipts add constraint receipts_order_id_fkey FOREIGN KEY (order_id) REFERENCES payment_orders(id);
+alter table receipts add constraint receipts_partner_payment_id_fkey FOREIGN KEY (partner_payment_id) REFERENCES partner_payments(id);
+alter table receipts add constraint receipts_settled_by_fkey FOREIGN KEY (settled_by) REFERENCES users(id);
+
+alter table reconciled_records add constraint reconciled_records_day_fkey FOREIGN KEY (day) REFERENCES reconciled_days(day) ON DELETE CASCADE;
+
+alter table recovery_codes add constraint recovery_codes_user_id_fkey FOREIGN KEY (user_id) REFERENCES second_factors(id) ON DELETE CASCADE;
+
+alter table refused_balance_payments add constraint refused_balance_payments_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+
+alter table role_permissions add constraint role_permissions_permission_id_fkey FOREIGN KEY (permission_id) REFERENCES permissions(id);
+alter table role_permissions add constraint role_permissions_role_id_fkey FOREIGN KEY (role_id) REFERENCES roles(id);
+
+alter table roles add constraint roles_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
+
+alter table saving_circle_contributions add constraint saving_circle_contributions_member_id_fkey FOREIGN KEY (member_id) REFERENCES saving_circle_members(id);
+alter table saving_circle_contributions add constraint saving_circle_contributions_payment_order_id_fkey FOREIGN KEY (payment_order_id) REFERENCES payment_orders(id);
+alter table saving_circle_contributions add constraint saving_circle_contributions_refund_account_id_fkey FOREIGN KEY (refund_account_id) REFERENCES accounts(id);
+alter table saving_circle_contributions add constraint saving_circle_contributions_refund_journal_id_fkey FOREIGN KEY (refund_journal_id) REFERENCES journals(id);
+alter table saving_circle_contributions add constraint saving_circle_contributions_saving_circle_id_fkey FOREIGN KEY (saving_circle_id) REFERENCES saving_circles(id);
+alter table saving_circle_contributions add constraint saving_circle_contributions_saving_circle_id_turn_number_fkey FOREIGN KEY (saving_circle_id, turn_number) REFERENCES saving_circle_rounds(saving_circle_id, turn_number);
+alter table saving_circle_contributions add constraint saving_circle_contributions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+
+alter table saving_circle_members add constraint saving_circle_members_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id);
+alter table saving_circle_members add constraint saving_circle_members_saving_circle_id_fkey FOREIGN KEY (saving_circle_id) REFERENCES saving_circles(id);
+alter table saving_circle_members add constraint saving_circle_members_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+
+alter table saving_circle_rounds add constraint saving_circle_rounds_journal_id_fkey FOREIGN KEY (journal_id) REFERENCES journals(id);
+alter table saving_circle_rounds add constraint saving_circle_rounds_receiver_member_id_fkey FOREIGN KEY (receiver_member_id) REFERENCES saving_circle_members(id);
+alter table saving_circle_rounds add constraint saving_circle_rounds_saving_circle_id_fkey FOREIGN KEY (saving_circle_id) REFERENCES saving_circles(id);
+
+alter table saving_circles add constraint saving_circles_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id);
+alter table saving_circles add constraint saving_circles_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id);
+alter table saving_circles add constraint saving_circles_holding_account_id_fkey FOREIGN KEY (holding_account_id) REFERENCES accounts(id);
+alter table saving_circles add constraint saving_circles_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
+
+alter table saving_goal_orders add constraint saving_goal_orders_payment_order_id_fkey FOREIGN KEY (payment_order_id) REFERENCES payment_orders(id);
+alter table saving_goal_orders add constraint saving_goal_orders_saving_goal_id_fkey FOREIGN KEY (saving_goal_id) REFERENCES saving_goals(id);
+
+alter table saving_goals add constraint saving_goals_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id);
+alter table saving_goals add constraint saving_goals_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
+alter table saving_goals add constraint saving_goals_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+
+alter table seal_journals add constraint seal_journals_seal_number_fkey FOREIGN KEY (seal_number) REFERENCES seals(number);
+
+alter table seals add constraint seals_previous_fkey FOREIGN KEY (previous) REFERENCES seals(number);
+
+alter table second_factors add constraint second_factors_id_fkey FOREIGN KEY (id) REFERENCES users(id);
+
+alter table transactions add constraint transactions_batch_id_fkey FOREIGN KEY (batch_id) REFERENCES journals(id);
+alter table transactions add constraint transactions_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
+alter table transactions add constraint transactions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+
+alter table users add constraint users_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
+alter table users add constraint users_role_id_fkey FOREIGN KEY (role_id) REFERENCES roles(id);
+
+alter table webhook_deliveries add constraint webhook_deliveries_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partners(id);
+
+alter table webhook_endpoints add constraint webhook_endpoints_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partners(id);
+
+-- Functions
+
+CREATE OR REPLACE FUNCTION public.account_balance(p_account_id uuid)
+ RETURNS numeric
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  select coalesce(sum(balance), 0) from account_balances where account_id = p_account_id
+$function$;
+
+CREATE OR REPLACE FUNCTION public.answer_payout_attempt(p_payout_id uuid, p_number integer, p_outcome text, p_failure_code text)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  update payout_attempts a set outcome = p_outcome, failure_code = p_failure_code, answered_at = clock_timestamp()
+    where a.payout_id = p_payout_id and a.number = p_number and a.outcome is null and p_outcome is not null;
+  if not found then
+    raise exception 'an attempt is answered once' using errcode = 'AM003', detail = p_payout_id || '/' || p_number;
+  end if;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.apply_postings()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  entry record;
+  journal uuid;
+  total numeric := 0;
+  written bigint := 0;
+  held numeric;
+  credit_shard smallint := 1 + pg_backend_pid() % 16;
+begin
+  -- One order for all: debited accounts by id, then credited accounts by id.
+  for entry in
+    select n.journal_id, n.account_id, sum(n.amount) as delta, count(*) as written, a.may_go_negative
+    from new_postings n left join accounts a on a.id = n.account_id
+    group by n.journal_id, n.account_id, a.may_go_negative
+    order by sum(n.amount) > 0 or a.may_go_negative, n.account_id
+  loop
+    journal := coalesce(journal, entry.journal_id);
+    total := total + entry.delta;
+    written := written + entry.written;
+    if entry.may_go_negative is null then
+      raise exception 'account % does not exist', entry.account_id using errcode = 'AM002';
+    elsif entry.journal_id <> journal then
+      raise exception 'a statement writes one journal' using errcode = 'AM002';
+    elsif entry.delta < 0 and not entry.may_go_negative then
+      update account_balances set balance = balance + entry.delta where account_id = entry.account_id and shard = 0;
+      select sum(balance) into held from account_balances where account_id = entry.account_id;
+      if held < 0 then
+        raise exception 'insufficient balance' using errcode = 'AM001', detail = entry.account_id::text;
+      end if;
+    elsif entry.delta <> 0 then
+      update account_balances set balance = balance + entry.delta
+        where account_id = entry.account_id and shard = credit_shard;
+      if not found then
+        insert into account_balances (account_id, shard, balance) values (entry.account_id, credit_shard, entry.delta)
+          on conflict (account_id, shard) do update set balance = account_balances.balance + excluded.balance;
+      end if;
+    end if;
+  end loop;
+  -- Whole, balanced, and of a journal that is there: the join is what a foreign key would be, without its locks.
+  if total <> 0 or written = 1 or written <>
+    (select count(*) from journals j join postings p on p.journal_id = j.id where j.id = journal) then
+    raise exception 'a journal is written at once and sums to zero' using errcode = 'AM002';
+  end if;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.apply_receipt(p_id uuid, p_provider_payment_id text, p_provider_payment_method_id text, p_order_id uuid, p_partner_payment_id uuid, p_received_at timestamp with time zone)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  insert into receipts (id, provider_payment_id, provider_payment_method_id, reference, amount, state, order_id,
+      partner_payment_id, received_at)
+    select p_id, p_provider_payment_id, p_provider_payment_method_id, o.id::text, o.nominal + o.admin_fee, 'applied', o.id,
+      null::uuid, p_received_at
+    from payment_orders o where o.id = p_order_id and o.status in ('PENDING', 'WAITING_PAYMENT')
+    union all
+    select p_id, p_provider_payment_id, p_provider_payment_method_id, p.id::text, p.amount, 'applied', null, p.id,
+      p_received_at
+    from partner_payments p where p.id = p_partner_payment_id and p.status in ('PENDING', 'WAITING_PAYMENT');
+  if not found then
+    raise exception 'only what is open is paid' using errcode = 'AM003',
+      detail = coalesce(p_order_id, p_partner_payment_id)::text;
+  end if;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.book_external(p_journal_id uuid, p_reference text, p_amount numeric, p_actor_id uuid, p_request_id text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  clearing constant uuid := '00000000-0000-4000-8000-000000000001';
+  revenue constant uuid := '00000000-0000-4000-8000-000000000002';
+  cost constant uuid := '00000000-0000-4000-8000-000000000003';
+begin
+  if coalesce(p_amount, 0) = 0 or coalesce(btrim(p_reference), '') = '' or length(p_reference) > 64 then
+    raise exception 'a movement at the provider has an amount and a reference' using errcode = 'AM010';
+  elsif not write_journal(p_journal_id, 'platform-external/' || p_reference, 'platform.external',
+    array[clearing, revenue], array[-p_amount, p_amount]) then
+    return false;
+  elsif p_amount < 0 and account_balance(revenue) + account_balance(cost) < 0 then
+    raise exception 'more than the platform''s own money' using errcode = 'AM001', detail = revenue::text;
+  end if;
+  insert into events (event, impact, resource_type, resource_id, actor_id, request_id, data)
+    values ('EXTERNAL_BOOKED', 'HIGH', 'journal', p_journal_id::text, p_actor_id, p_request_id,
+      jsonb_build_object('amount', p_amount::numeric(20, 4)::text, 'reference', p_reference));
+  return true;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.caller_of(p_user_id uuid, p_token_id text, p_generation integer, p_issued_at timestamp with time zone)
+ RETURNS TABLE(user_type text, organization_id uuid, organization_status text, role_id uuid, role_name text, permissions text)
+ LANGUAGE plpgsql
+ STABLE ROWS 1
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  return query
+    select u.user_type, u.organization_id, o.status, r.id, r.name::text, r.permission_names
+    from users u
+    left join organizations o on o.id = u.organization_id
+    left join roles r on r.id = u.role_id and r.deleted_at is null
+    where u.id = p_user_id and u.status = 'active'
+      and case when p_generation is not null then p_generation = u.token_generation
+        else u.tokens_ended_at is null or p_issued_at > u.tokens_ended_at end
+      and not exists (select from revoked_tokens t where t.id = p_token_id);
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.cause_current_amount(p_cause_id uuid)
+ RETURNS numeric
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  select coalesce(sum(donated), 0)::numeric(20, 4) from cause_totals where cause_id = p_cause_id
+$function$;
+
+CREATE OR REPLACE FUNCTION public.close_payout_attempt(p_payout_id uuid, p_number integer, p_asked_at timestamp with time zone)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if p_asked_at is null or p_asked_at > clock_timestamp() then
+    raise exception 'nobody was asked later than now' using errcode = 'AM003', detail = p_payout_id || '/' || p_number;
+  end if;
+  update payout_attempts a set not_known_at = greatest(a.not_known_at, p_asked_at)
+    where a.payout_id = p_payout_id and a.number = p_number and a.sent_at <= p_asked_at - interval '2 minutes';
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.count_changed_donations()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  perform 1 from old_donations o join new_donations n using (id)
+    where (o.user_id, o.type, o.amount, o.payment_order_id, o.subscription_id, o.period)
+        is distinct from (n.user_id, n.type, n.amount, n.payment_order_id, n.subscription_id, n.period)
+      or (o.cause_id is not null and o.cause_id is distinct from n.cause_id)
+      or (o.allocation_batch_id is not null and o.allocation_batch_id is distinct from n.allocation_batch_id)
+      or (o.transaction_id is not null and o.transaction_id is distinct from n.transaction_id);
+  if found or (select count(*) from old_donations) <> (select count(*) from old_donations join new_donations using (id))
+  then
+    raise exception 'a donation keeps what it was given for' using errcode = 'AM003';
+  end if;
+  insert into cause_totals (cause_id, shard, donated, donations)
+    select n.cause_id, 1 + pg_backend_pid() % 16, sum(n.amount), count(*)
+    from old_donations o join new_donations n using (id)
+    where n.status = 'completed' and n.cause_id is not null and (o.status <> 'completed' or o.cause_id is null)
+    group by n.cause_id order by n.cause_id
+    on conflict (cause_id, shard) do update
+      set donated = cause_totals.donated + excluded.donated, donations = cause_totals.donations + excluded.donations;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.count_new_donations()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  insert into cause_totals (cause_id, shard, donated, donations)
+    select n.cause_id, 1 + pg_backend_pid() % 16, sum(n.amount), count(*)
+    from new_donations n where n.status = 'completed' and n.cause_id is not null
+    group by n.cause_id order by n.cause_id
+    on conflict (cause_id, shard) do update
+      set donated = cause_totals.donated + excluded.donated, donations = cause_totals.donations + excluded.donations;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.forget_rows(p_kind text, p_age interval, p_limit integer)
+ RETURNS integer
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  least_age constant interval := case p_kind
+    when 'read_events' then interval '90 days'
+    when 'idempotency_keys' then interval '30 days'
+    when 'refused_balance_payments' then interval '30 days'
+    when 'openings' then interval '30 days'
+    when 'known_logins' then interval '30 days'
+    when 'token_signing_keys' then interval '30 days'
+    when 'revoked_tokens' then interval '1 day'
+    when 'sign_ups' then interval '1 hour'
+    when 'login_failures' then interval '15 minutes' end;
+  before constant timestamptz := clock_timestamp() - p_age;
+  forgotten integer;
+begin
+  -- Against a clock and not a length: a month is not always thirty days.
+  if least_age is null or before is null or before > clock_timestamp() - least_age then
+    raise exception 'rows of kind % are not forgotten after %', p_kind, p_age using errcode = 'AM009';
+  elsif p_limit is null or p_limit not between 1 and 10000 then
+    raise exception 'at most 10000 rows are forgotten at once' using errcode = 'AM009';
+  end if;
+  case p_kind
+    when 'read_events' then
+      -- Who read what; changes, and who logged in and out, stay.
+      delete from events where ctid = any (array(select e.ctid from events e where e.created_at < before
+        and e.impact = 'LOW' and e.event not in ('USER_LOGGED_IN', 'USER_LOGGED_OUT')
+        order by e.created_at limit p_limit));
+    when 'idempotency_keys' then
+      delete from idempotency_keys where ctid = any (array(select k.ctid from idempotency_keys k
+        where k.created_at < before order by k.created_at limit p_limit));
+    when 'refused_balance_payments' then
+      -- Refused again meanwhile, it is young.
+      delete from refused_balance_payments where ctid = any (array(select r.ctid from refused_balance_payments r
+        where r.refused_at < before order by r.refused_at limit p_limit));
+    when 'openings' then
+      delete from openings where ctid = any (array(select o.ctid from openings o
+        where o.decided_at < before order by o.decided_at limit p_limit));
+    when 'known_logins' then
+      delete from known_logins where ctid = any (array(select k.ctid from known_logins k
+        where k.logged_in_at < before order by k.logged_in_at limit p_limit for update skip locked));
+    when 'token_signing_keys' then
+      delete from token_signing_keys where id in (select k.id from token_signing_keys k
+        where k.published_until < before limit p_limit);
+    when 'revoked_tokens' then
+      delete from revoked_tokens where ctid = any (array(select t.ctid from revoked_tokens t
+        where t.expires_at < before order by t.expires_at limit p_limit for update skip locked));
+    when 'sign_ups' then
+      delete from sign_ups where ctid = any (array(select s.ctid from sign_ups s
+        where s.made_at < before order by s.made_at limit p_limit for update skip locked));
+    when 'login_failures' then
+      delete from login_failures where ctid = any (array(select f.ctid from login_failures f
+        where f.failed_at < before order by f.failed_at limit p_limit for update skip locked));
+  end case;
+  get diagnostics forgotten = row_count;
+  return forgotten;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.keep_contribution()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if (old.saving_circle_id, old.member_id, old.user_id, old.turn_number, old.amount, old.rail, old.refund_account_id)
+      is distinct from
+      (new.saving_circle_id, new.member_id, new.user_id, new.turn_number, new.amount, new.rail, new.refund_account_id)
+  then
+    raise exception 'whose contribution it is, and to what, is never changed' using errcode = 'AM003';
+  end if;
+  return new;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.keep_payout()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if (new.partner_id, new.amount, new.fee, new.net_amount, new.bank_code, new.created_at)
+      is distinct from (old.partner_id, old.amount, old.fee, old.net_amount, old.bank_code, old.created_at) then
+    raise exception 'what a payout pays is never changed' using errcode = 'AM003';
+  end if;
+  return new;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.keep_permission_names()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  update roles r set permission_names = coalesce(
+    (select string_agg(p.name, ' ' order by p.name) from role_permissions rp
+     join permissions p on p.id = rp.permission_id where rp.role_id = r.id), '')
+  where r.id in (select role_id from changed);
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.keep_status()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  was text;
+  became text;
+  subject text;
+begin
+  case tg_argv[0]
+    when 'status' then was := old.status; became := new.status;
+    when 'state' then was := old.state; became := new.state;
+    when 'outcome' then was := old.outcome; became := new.outcome;
+    when 'phase' then was := old.phase; became := new.phase;
+    when 'verification_status' then was := old.verification_status; became := new.verification_status;
+  end case;
+  if was is not distinct from became or coalesce(was, '') || '>' || became = any (tg_argv)
+    or was is not null and became is not null and '*' = any (tg_argv) then
+    return new;
+  end if;
+  select string_agg(coalesce(to_jsonb(old), to_jsonb(new)) ->> a.attname, '/' order by a.attnum) into subject
+    from pg_index i join pg_attribute a on a.attrelid = i.indrelid and a.attnum = any (i.indkey)
+    where i.indrelid = tg_relid and i.indisprimary;
+  raise exception '% %: % does not %', tg_table_name, subject, tg_argv[0],
+      case when was is null then 'begin with ' || became
+        else 'go from ' || was || ' to ' || coalesce(became, 'nothing') end
+    using errcode = 'AM008', schema = tg_table_schema, table = tg_table_name, column = tg_argv[0];
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.list_transaction()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  update transaction_counts set count = count + 1
+    where reference_type = new.reference_type and type = new.type and shard = pg_backend_pid() % 32;
+  if not found then
+    insert into transaction_counts (reference_type, type, shard, count)
+      values (new.reference_type, new.type, pg_backend_pid() % 32, 1)
+      on conflict (reference_type, type, shard) do update set count = transaction_counts.count + 1;
+  end if;
+  if new.organization_id is not null or exists (select from accounts
+      where id in (new.source_account_id, new.destination_account_id) and organization_id is not null) then
+    insert into transaction_organizations
+      select o, new.id, new.created_at, new.user_id, new.reference_type, new.type, new.reference_id
+      from organizations_of_transaction(new) o;
+  end if;
+  insert into transaction_receivers
+    select a.user_id, new.id, new.created_at, new.reference_type, new.type, new.reference_id from accounts a
+    where a.id = coalesce(new.destination_account_id,
+        case when new.payment_order_id is not null then new.source_account_id end)
+      and a.user_id is not null and a.user_id <> new.user_id;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.open_balance()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  insert into account_balances (account_id, shard, balance) values (new.id, 0, 0);
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.open_payout_attempt(p_payout_id uuid)
+ RETURNS smallint
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  opened smallint;
+begin
+  perform from payouts p where p.id = p_payout_id and p.status = 'pending' for update;
+  if not found then
+    raise exception 'only a pending payout is sent' using errcode = 'AM003', detail = p_payout_id::text;
+  end if;
+  insert into payout_attempts (payout_id, number)
+    select p_payout_id, count(*) + 1 from payout_attempts a where a.payout_id = p_payout_id
+    returning number into opened;
+  return opened;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.organizations_of_transaction(p transactions)
+ RETURNS SETOF uuid
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  select p.organization_id where p.organization_id is not null
+  union
+  select organization_id from accounts
+    where id in (p.source_account_id, p.destination_account_id) and organization_id is not null
+$function$;
+
+CREATE OR REPLACE FUNCTION public.pay_from_balance(p_transaction_id uuid, p_journal_id uuid, p_business_key text, p_kind text, p_user_id uuid, p_user_type text, p_organization_id uuid, p_source uuid, p_target uuid, p_amount numeric, p_reference_type text, p_reference_id uuid, p_purpose text, p_request_id text, p_key_hash text, p_fingerprint text, p_answer text, p_number bigint DEFAULT NULL::bigint)
+ RETURNS TABLE(outcome text, new_balance numeric, answer_status smallint, answer_body text)
+ LANGUAGE plpgsql
+ SECURITY DEFINER ROWS 1
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  kept idempotency_keys;
+  target_kind text;
+begin
+  if p_target is null then
+    outcome := 'unclear'; return next; return;
+  elsif p_target = p_source then
+    outcome := 'itself'; return next; return;
+  end if;
+  select case when a.kind = 'user' and a.user_id = p_user_id or a.kind = 'organization'
+      and p_user_type = 'organization' and a.organization_id = p_organization_id then 'paid' else 'foreign' end,
+      (select t.kind from accounts t where t.id = p_target)
+    into outcome, target_kind from accounts a where a.id = p_source;
+  if outcome is distinct from 'paid' then
+    outcome := coalesce(outcome, 'missing'); return next; return;
+  end if;
+  -- Money goes from who pays to what is paid for, as this kind of journal, and never the other way round.
+  if p_amount is null or p_amount <= 0 or p_business_key is distinct from 'balance-payment/' || p_transaction_id
+    or p_kind is null or not (p_kind = 'pocket-transfer' or starts_with(p_kind, 'balance-payment.'))
+    or target_kind not in ('user', 'organization', 'open_donation_pool', 'saving_goal', 'product', 'circle_holding') then
+    raise exception 'no payment from a balance of kind %', p_kind using errcode = 'AM010', detail = p_business_key;
+  end if;
+  if p_key_hash is not null then
+    insert into idempotency_keys (user_id, key_hash, fingerprint, resource_id, number)
+      values (p_user_id, p_key_hash, p_fingerprint, p_transaction_id, p_number) on conflict do nothing;
+    if not found then
+      select * into kept from idempotency_keys k where k.user_id = p_user_id and k.key_hash = p_key_hash;
+      outcome := case when kept.fingerprint = p_fingerprint and kept.answer_body is not null
+        then 'replayed' else 'reused' end;
+      answer_status := kept.answer_status;
+      answer_body := kept.answer_body;
+      return next; return;
+    end if;
+  end if;
+  if not write_journal(p_journal_id, p_business_key, p_kind, array[p_source, p_target], array[-p_amount, p_amount]) then
+    -- The key was forgotten, the journal never is: nothing is paid twice, and no key is left without its answer.
+    delete from idempotency_keys k where k.user_id = p_user_id and k.key_hash = p_key_hash;
+    outcome := 'reused'; return next; return;
+  end if;
+  select sum(b.balance) into new_balance from account_balances b where b.account_id = p_source;
+  insert into transactions (id, user_id, organization_id, amount, status, source_account_id, destination_account_id,
+      type, reference_type, reference_id, batch_id, purpose, created_by)
+    values (p_transaction_id, p_user_id, p_organization_id, p_amount, 'successful', p_source, p_target,
+      'price', p_reference_type, p_reference_id, p_journal_id, p_purpose, p_user_id);
+  insert into events (event, impact, resource_type, resource_id, actor_id, request_id)
+    values ('RESOURCE_CREATED', 'MEDIUM', 'transaction', p_transaction_id::text, p_user_id, p_request_id);
+  answer_status := 201;
+  answer_body := replace(p_answer, '<new_balance>', new_balance::text);
+  if p_key_hash is not null then
+    -- The key is held here, so every refusal under it is committed and seen, or comes later and meets this answer.
+    update idempotency_keys k set answer_status = pay_from_balance.answer_status,
+        answer_body = pay_from_balance.answer_body
+      where k.user_id = p_user_id and k.key_hash = p_key_hash and not exists (
+        select from refused_balance_payments r where r.user_id = p_user_id and r.key_hash = p_key_hash
+          and r.fingerprint = p_fingerprint and r.refused_upto >= coalesce(p_number, 0));
+    if not found then
+      raise exception 'this payment was refused' using errcode = 'AM007', detail = (
+        select r.refusal::text from refused_balance_payments r where r.user_id = p_user_id
+          and r.key_hash = p_key_hash and r.fingerprint = p_fingerprint);
+    end if;
+  end if;
+  return next;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.post_journal(p_id uuid, p_business_key text, p_kind text, p_accounts uuid[], p_amounts numeric[])
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if not write_journal(p_id, p_business_key, p_kind, p_accounts, p_amounts) then
+    return false;
+  end if;
+  -- Judged when it is written: the same journal posted again is the same, whatever has become of its rows since.
+  if (select array_agg(row (entry.account_id, entry.amount) order by entry.account_id, entry.amount)
+      from unnest(p_accounts, p_amounts) as entry (account_id, amount) where entry.amount <> 0)
+    is distinct from coalesce(
+      (select array_agg(row (due.account_id, due.amount) order by due.account_id, due.amount)
+      from proven_postings(p_kind, p_business_key) as due (account_id, amount) where due.amount <> 0),
+      array[row (null::uuid, null::numeric)]) then
+    raise exception 'nothing proves this journal of kind %', p_kind using errcode = 'AM010', detail = p_business_key;
+  end if;
+  return true;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.proven_postings(p_kind text, p_business_key text)
+ RETURNS TABLE(to_account uuid, due numeric)
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  clearing constant uuid := '00000000-0000-4000-8000-000000000001';
+  revenue constant uuid := '00000000-0000-4000-8000-000000000002';
+  cost constant uuid := '00000000-0000-4000-8000-000000000003';
+  pool constant uuid := '00000000-0000-4000-8000-000000000005';
+  subject uuid := substring(p_business_key from '^[a-z-]+/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:/|$)');
+begin
+  case p_kind
+    when 'payment-order.settled' then
+      return query select e.account_id, e.amount
+        from payment_orders o
+        join receipts r on r.order_id = o.id and r.state = 'applied' and r.amount = o.nominal + o.admin_fee
+        cross join lateral (values (clearing, o.provider_fee - o.nominal - o.admin_fee), (cost, -o.provider_fee),
+          (o.target_account_id, o.nominal), (revenue, o.admin_fee)) e (account_id, amount)
+        where o.id = subject and o.status = 'PAID' and p_business_key = 'payment-order/' || o.id || '/settled';
+    when 'partner-payment.settled' then
+      return query select e.account_id, e.amount
+        from partner_payments p
+        join receipts r on r.partner_payment_id = p.id and r.state = 'applied' and r.amount = p.amount
+        join partners t on t.id = p.partner_id
+        cross join lateral (values (clearing, p.provider_fee - p.amount), (cost, -p.provider_fee),
+          (t.pending_account_id, p.net_amount), (revenue, p.fee)) e (account_id, amount)
+        where p.id = subject and p_business_key = 'partner-payment/' || p.id || '/settled';
+    when 'partner-payment.released' then
+      return query select e.account_id, e.amount
+        from partner_payments p
+        join partners t on t.id = p.partner_id
+        join journal_keys j on j.business_key = 'partner-payment/' || p.id || '/settled'
+        cross join lateral (values (t.pending_account_id, -p.net_amount), (t.available_account_id, p.net_amount))
+          e (account_id, amount)
+        where p.id = subject and p_business_key = 'partner-payment/' || p.id || '/released';
+    when 'partner-payout.reserved' then
+      return query select e.account_id, e.amount
+        from payouts p
+        join partners t on t.id = p.partner_id
+        cross join lateral (values (t.available_account_id, -p.net_amount - p.fee),
+          (t.reserved_account_id, p.net_amount + p.fee)) e (account_id, amount)
+        where p.id = subject and p.status = 'pending' and p_business_key = 'partner-payout/' || p.id || '/reserved';
+    when 'partner-payout.succeeded' then
+      return query select e.account_id, e.amount
+        from payouts p
+        join partners t on t.id = p.partner_id
+        join journal_keys j on j.business_key = 'partner-payout/' || p.id || '/reserved'
+        cross join lateral (values (t.reserved_account_id, -p.net_amount - p.fee),
+          (clearing, p.net_amount + p.provider_cost), (cost, -p.provider_cost), (revenue, p.fee)) e (account_id, amount)
+        where p.id = subject and p.status = 'succeeded' and p_business_key = 'partner-payout/' || p.id || '/spent';
+    when 'partner-payout.failed' then
+      return query select e.account_id, e.amount
+        from payouts p
+        join partners t on t.id = p.partner_id
+        join journal_keys j on j.business_key = 'partner-payout/' || p.id || '/reserved'
+        cross join lateral (values (t.reserved_account_id, -p.net_amount - p.fee),
+          (t.available_account_id, p.net_amount + p.fee)) e (account_id, amount)
+        where p.id = subject and p.status = 'failed' and p_business_key = 'partner-payout/' || p.id || '/returned';
+    when 'partner-payout.reversed' then
+      return query select e.account_id, e.amount
+        from payouts p
+        join partners t on t.id = p.partner_id
+        join journal_keys j on j.business_key = 'partner-payout/' || p.id || '/spent'
+        cross join lateral (values (clearing, -p.net_amount), (t.available_account_id, p.net_amount))
+          e (account_id, amount)
+        where p.id = subject and p.status = 'reversed' and p_business_key = 'partner-payout/' || p.id || '/reversed';
+    when 'saving-circle.paid-out' then
+      return query select e.account_id, e.amount
+        from saving_circles s
+        join saving_circle_rounds r on r.saving_circle_id = s.id and r.paid_at is null
+        join saving_circle_members m on m.id = r.receiver_member_id
+        cross join lateral (select sum(c.amount) as pot from saving_circle_contributions c
+          where c.saving_circle_id = s.id and c.turn_number = r.turn_number and c.status = 'completed') c
+        cross join lateral (values (s.holding_account_id, -c.pot), (m.account_id, c.pot)) e (account_id, amount)
+        where s.id = subject and p_business_key = 'saving-circle/' || s.id || '/turn/' || r.turn_number || '/pot';
+    when 'saving-circle.contribution-refunded' then
+      return query select e.account_id, e.amount
+        from saving_circle_contributions c
+        join saving_circles s on s.id = c.saving_circle_id
+        cross join lateral (values (s.holding_account_id, -c.amount), (c.refund_account_id, c.amount))
+          e (account_id, amount)
+        where c.id = subject and c.status in ('pending', 'completed', 'cancelled')
+          and p_business_key = 'saving-circle-contribution/' || c.id || '/refunded';
+    when 'donation-allocation' then
+      return query select e.account_id, e.amount
+        from (select d.cause_id, sum(d.amount) as amount from donations d where d.allocation_batch_id = subject
+          group by d.cause_id) given
+        join charitable_causes c on c.id = given.cause_id
+        cross join lateral (values (pool, -given.amount), (c.account_id, given.amount)) e (account_id, amount)
+        where p_business_key = 'donation-allocation/' || subject;
+    else
+      null;
+  end case;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.receiver_of_transaction(p transactions)
+ RETURNS SETOF uuid
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  select user_id from accounts
+    where id = coalesce(p.destination_account_id, case when p.payment_order_id is not null then p.source_account_id end)
+      and user_id is not null and user_id <> p.user_id
+$function$;
+
+CREATE OR REPLACE FUNCTION public.record_transactions(p_journal_id uuid, p_rows jsonb)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if not exists (select from journals j where j.id = p_journal_id and j.created_at = transaction_timestamp()) then
+    raise exception 'transactions are written with their journal' using errcode = 'AM010', detail = p_journal_id::text;
+  end if;
+  insert into transactions (id, user_id, organization_id, amount, status, source_account_id, destination_account_id,
+      type, reference_type, reference_id, batch_id, purpose, payment_order_id, created_by)
+    select r.id, r.user_id, r.organization_id, r.amount, r.status, r.source_account_id, r.destination_account_id,
+      r.type, r.reference_type, r.reference_id, p_journal_id, r.purpose, r.payment_order_id, r.created_by
+    from jsonb_to_recordset(p_rows) as r (id uuid, user_id uuid, organization_id uuid, amount numeric, status text,
+      source_account_id uuid, destination_account_id uuid, type text, reference_type text, reference_id uuid,
+      purpose text, payment_order_id uuid, created_by uuid);
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.refuse_balance_payment(p_user_id uuid, p_key_hash text, p_fingerprint text, p_refusal jsonb)
+ RETURNS SETOF idempotency_keys
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  loop
+    -- Waits for a payment under way, and holds up later ones: they look for a refusal once this one is committed.
+    insert into idempotency_keys (user_id, key_hash, fingerprint, resource_id)
+      values (p_user_id, p_key_hash, p_fingerprint, uuidv7()) on conflict do nothing;
+    exit when found;
+    return query select * from idempotency_keys k where k.user_id = p_user_id and k.key_hash = p_key_hash;
+    if found then return; end if;
+  end loop;
+  insert into refused_balance_payments (user_id, key_hash, fingerprint, refused_upto, refusal)
+    values (p_user_id, p_key_hash, p_fingerprint, nextval('opening_numbers'), p_refusal)
+    on conflict (user_id, key_hash, fingerprint) do update
+      set refused_upto = excluded.refused_upto, refusal = excluded.refusal, refused_at = excluded.refused_at;
+  -- The key stays free for later requests.
+  delete from idempotency_keys k where k.user_id = p_user_id and k.key_hash = p_key_hash;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.refuse_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  raise exception '% is never changed by %', tg_table_name, tg_op using errcode = 'AM003';
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.settle_donation(p_type text, p_user_id uuid, p_cause_id uuid, p_amount numeric, p_order_id uuid, p_transaction_id uuid, p_subscription_id uuid DEFAULT NULL::uuid, p_period integer DEFAULT NULL::integer, p_request_id text DEFAULT NULL::text)
+ RETURNS uuid
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  settled uuid;
+  happened text := 'RESOURCE_UPDATED';
+begin
+  if p_order_id is not null then
+    update donations set status = 'completed', transaction_id = p_transaction_id, updated_at = now()
+      where payment_order_id = p_order_id and status = 'pending' returning id into settled;
+  end if;
+  if settled is null then
+    happened := 'RESOURCE_CREATED';
+    insert into donations (id, user_id, type, amount, status, cause_id, transaction_id, payment_order_id,
+        subscription_id, period)
+      values (uuidv7(), p_user_id, p_type, p_amount, 'completed', p_cause_id, p_transaction_id, p_order_id,
+        p_subscription_id, p_period) returning id into settled;
+  end if;
+  insert into events (event, impact, resource_type, resource_id, actor_id, request_id, data)
+    values (happened, 'MEDIUM', 'donation', settled::text, p_user_id, p_request_id,
+      jsonb_build_object('status', 'completed', 'transaction_id', p_transaction_id));
+  return settled;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.settle_product(p_id uuid, p_strict boolean)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  product products;
+  held numeric;
+begin
+  select * into strict product from products where id = p_id;
+  if product.target_amount is not null then
+    select * into strict product from products where id = p_id for no key update;
+    held := account_balance(product.account_id);
+  end if;
+  if p_strict and product.status <> 'open' then
+    raise exception 'reference_id: the product is %', product.status using errcode = 'AM004';
+  elsif p_strict and held > product.target_amount then
+    raise exception 'amount: it would go past the target of the product' using errcode = 'AM004';
+  end if;
+  if held >= product.target_amount and product.status = 'open' then
+    update products set status = 'completed', updated_at = now() where id = p_id;
+    insert into events (event, impact, resource_type, resource_id, data)
+      values ('RESOURCE_UPDATED', 'MEDIUM', 'product', p_id::text, '{"status": "completed"}');
+  end if;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.settle_receipt(p_journal_id uuid, p_id uuid, p_account_id uuid, p_settled_by uuid, p_note text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  settled receipts;
+begin
+  update receipts r set state = case when p_account_id is null then 'refunded' else 'credited' end,
+      account_id = p_account_id, settled_by = p_settled_by, note = p_note, settled_at = clock_timestamp()
+    where r.id = p_id and r.state = 'suspended' returning * into settled;
+  if not found then
+    return false;
+  elsif not exists (select from users u where u.id = p_settled_by and u.user_type = 'platform' and u.status = 'active')
+    or coalesce(btrim(p_note), '') = '' or p_account_id is not null and not exists (select from accounts a
+      where a.id = p_account_id and a.kind in ('user', 'organization', 'partner_available')) then
+    raise exception 'suspense is settled by a person, with a note, to an account that its owner can use'
+      using errcode = 'AM010', detail = p_id::text;
+  end if;
+  if not write_journal(p_journal_id, 'receipt/' || p_id || '/settled', 'receipt.' || settled.state,
+    array['00000000-0000-4000-8000-000000000004',
+      coalesce(p_account_id, '00000000-0000-4000-8000-000000000001')]::uuid[],
+    array[-settled.amount, settled.amount]) then
+    raise exception 'suspense is settled once' using errcode = 'AM003', detail = p_id::text;
+  end if;
+  return true;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.settle_saving_goal(p_id uuid, p_order_id uuid, p_strict boolean)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  goal saving_goals;
+  held numeric;
+begin
+  select * into strict goal from saving_goals where id = p_id for no key update;
+  held := account_balance(goal.account_id);
+  if p_strict and goal.status <> 'active' then
+    raise exception 'reference_id: the saving goal is completed' using errcode = 'AM004';
+  elsif p_strict and held > goal.target_amount then
+    raise exception 'amount: it would go past the target of the saving goal' using errcode = 'AM004';
+  end if;
+  if held >= goal.target_amount and goal.status = 'active' then
+    update saving_goals set status = 'completed', updated_at = now() where id = p_id;
+    insert into events (event, impact, resource_type, resource_id, data)
+      values ('RESOURCE_UPDATED', 'MEDIUM', 'saving_goal', p_id::text, '{"status": "completed"}');
+  end if;
+  if p_order_id is not null then
+    update saving_goal_orders set status = 'completed', updated_at = now() where payment_order_id = p_order_id;
+  end if;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.suspend_receipt(p_journal_id uuid, p_id uuid, p_provider_payment_id text, p_provider_payment_method_id text, p_reference text, p_amount numeric, p_cost numeric, p_reason text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if p_cost is null or p_cost < 0 or p_cost > p_amount then
+    raise exception 'the provider keeps a part of what it receives' using errcode = 'AM010', detail = p_cost::text;
+  end if;
+  insert into receipts (id, provider_payment_id, provider_payment_method_id, reference, amount, state, reason)
+    values (p_id, p_provider_payment_id, p_provider_payment_method_id, p_reference, p_amount, 'suspended', p_reason)
+    on conflict do nothing;
+  if not found then
+    return false;
+  end if;
+  if not write_journal(p_journal_id, 'receipt/' || p_id || '/suspense', 'receipt.suspended',
+    array['00000000-0000-4000-8000-000000000001', '00000000-0000-4000-8000-000000000003',
+      '00000000-0000-4000-8000-000000000004']::uuid[],
+    array[p_cost - p_amount, -p_cost, p_amount]) then
+    raise exception 'money in suspense has one receipt' using errcode = 'AM003', detail = p_id::text;
+  end if;
+  return true;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.take_provider_call(p_per_minute integer, p_payout boolean)
+ RETURNS double precision
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  budget provider_budget;
+  instant timestamptz;
+  most double precision := p_per_minute / 6.0;
+  per_second double precision := (p_per_minute - p_per_minute / 6.0) / 60;
+  available double precision;
+  needed double precision := 1 + case when p_payout then 0 else p_per_minute / 12.0 end;
+begin
+  select * into strict budget from provider_budget for update;
+  instant := clock_timestamp();
+  -- Nobody is asked to wait for longer than a minute.
+  if budget.paused_until > instant and budget.paused_until <= instant + interval '1 minute' then
+    return extract(epoch from budget.paused_until - instant);
+  end if;
+  if budget.filled_at > instant then
+    update provider_budget set filled_at = instant;
+    budget.filled_at := instant;
+  end if;
+  available := least(most, budget.tokens + extract(epoch from instant - budget.filled_at) * per_second);
+  if available < needed then
+    return (needed - available) / per_second;
+  end if;
+  update provider_budget set tokens = available - 1, filled_at = instant;
+  return 0;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.write_journal(p_id uuid, p_business_key text, p_kind text, p_accounts uuid[], p_amounts numeric[])
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  with key as (
+    insert into journal_keys (business_key, journal_id) values (p_business_key, p_id)
+      on conflict (business_key) do nothing returning business_key)
+  insert into journals (id, business_key, kind) select p_id, business_key, p_kind from key;
+  if not found then
+    return false;
+  end if;
+  insert into postings (journal_id, account_id, amount)
+    select p_id, entry.account_id, entry.amount
+    from unnest(p_accounts, p_amounts) as entry (account_id, amount) where entry.amount <> 0;
+  return true;
+end $function$;
+
+-- Triggers
+
+CREATE TRIGGER balances_are_kept BEFORE TRUNCATE ON account_balances FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER balances_follow_postings BEFORE INSERT OR DELETE OR UPDATE ON account_balances FOR EACH ROW WHEN (pg_trigger_depth() = 0) EXECUTE FUNCTION refuse_change();
+
+CREATE TRIGGER account_has_balance AFTER INSERT ON accounts FOR EACH ROW EXECUTE FUNCTION open_balance();
+CREATE TRIGGER account_kind_is_final BEFORE UPDATE OF id, kind, currency ON accounts FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER account_owner_is_final BEFORE UPDATE OF user_id, organization_id ON accounts FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER accounts_are_kept BEFORE DELETE ON accounts FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER accounts_stay BEFORE TRUNCATE ON accounts FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+CREATE TRIGGER callback_keys_are_final BEFORE DELETE OR UPDATE ON callback_keys FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER callback_keys_are_kept BEFORE TRUNCATE ON callback_keys FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+CREATE TRIGGER totals_follow_donations BEFORE INSERT OR DELETE OR UPDATE ON cause_totals FOR EACH ROW WHEN (pg_trigger_depth() = 0) EXECUTE FUNCTION refuse_change();
+
+CREATE TRIGGER charitable_causes_status_law BEFORE INSERT OR UPDATE OF status ON charitable_causes FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>pending', '*');
+
+CREATE TRIGGER allocations_are_final BEFORE DELETE OR UPDATE ON donation_allocations FOR EACH ROW EXECUTE FUNCTION refuse_change();
+
+CREATE TRIGGER donation_subscription_attempts_outcome_law BEFORE INSERT OR UPDATE OF outcome ON donation_subscription_attempts FOR EACH ROW EXECUTE FUNCTION keep_status('outcome', '>paid', '>refused');
+CREATE TRIGGER subscription_attempts_are_final BEFORE DELETE OR UPDATE ON donation_subscription_attempts FOR EACH ROW EXECUTE FUNCTION refuse_change();
+
+CREATE TRIGGER donation_subscriptions_status_law BEFORE INSERT OR UPDATE OF status ON donation_subscriptions FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>active', 'active>stopped', 'active>failed');
+
+CREATE TRIGGER changed_donations_are_counted AFTER UPDATE ON donations REFERENCING OLD TABLE AS old_donations NEW TABLE AS new_donations FOR EACH STATEMENT EXECUTE FUNCTION count_changed_donations();
+CREATE TRIGGER donations_are_kept BEFORE DELETE ON donations FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER donations_status_law BEFORE INSERT OR UPDATE OF status ON donations FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>pending', '>completed', 'pending>completed', 'pending>failed', 'completed>refunded');
+CREATE TRIGGER donations_stay BEFORE TRUNCATE ON donations FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER new_donations_are_counted AFTER INSERT ON donations REFERENCING NEW TABLE AS new_donations FOR EACH STATEMENT EXECUTE FUNCTION count_new_donations();
+
+CREATE TRIGGER journal_keys_are_final BEFORE DELETE OR UPDATE ON journal_keys FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER journal_keys_are_kept BEFORE TRUNCATE ON journal_keys FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+CREATE TRIGGER journals_are_final BEFORE DELETE OR UPDATE ON journals FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER journals_are_kept BEFORE TRUNCATE ON journals FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+CREATE TRIGGER official_documents_verification_status_law BEFORE INSERT OR UPDATE OF verification_status ON official_documents FOR EACH ROW EXECUTE FUNCTION keep_status('verification_status', '>pending', '*');
+
+CREATE TRIGGER organizations_status_law BEFORE INSERT OR UPDATE OF status ON organizations FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>pending', '*');
+
+CREATE TRIGGER partner_payments_are_kept BEFORE DELETE ON partner_payments FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER partner_payments_status_law BEFORE INSERT OR UPDATE OF status ON partner_payments FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>PENDING', 'PENDING>WAITING_PAYMENT', 'PENDING>PAID', 'PENDING>FAILED', 'PENDING>EXPIRED', 'WAITING_PAYMENT>PAID', 'WAITING_PAYMENT>FAILED', 'WAITING_PAYMENT>EXPIRED');
+
+CREATE TRIGGER partners_status_law BEFORE INSERT OR UPDATE OF status ON partners FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>pending', '*');
+
+CREATE TRIGGER payment_orders_are_kept BEFORE DELETE ON payment_orders FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER payment_orders_status_law BEFORE INSERT OR UPDATE OF status ON payment_orders FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>PENDING', 'PENDING>WAITING_PAYMENT', 'PENDING>PAID', 'PENDING>FAILED', 'PENDING>EXPIRED', 'WAITING_PAYMENT>PAID', 'WAITING_PAYMENT>FAILED', 'WAITING_PAYMENT>EXPIRED');
+
+CREATE TRIGGER payout_attempts_outcome_law BEFORE INSERT OR UPDATE OF outcome ON payout_attempts FOR EACH ROW EXECUTE FUNCTION keep_status('outcome', '>accepted', '>refused', '>unknown', '>unsent');
+
+CREATE TRIGGER payouts_are_kept BEFORE DELETE ON payouts FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER payouts_keep_their_facts BEFORE UPDATE ON payouts FOR EACH ROW EXECUTE FUNCTION keep_payout();
+CREATE TRIGGER payouts_keep_their_request BEFORE UPDATE ON payouts FOR EACH ROW WHEN (old.request_digest IS NOT NULL AND new.request_digest IS DISTINCT FROM old.request_digest) EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER payouts_status_law BEFORE INSERT OR UPDATE OF status ON payouts FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>pending', 'pending>succeeded', 'pending>failed', 'succeeded>reversed');
+
+CREATE TRIGGER postings_are_applied AFTER INSERT ON postings REFERENCING NEW TABLE AS new_postings FOR EACH STATEMENT EXECUTE FUNCTION apply_postings();
+CREATE TRIGGER postings_are_final BEFORE DELETE OR UPDATE ON postings FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER postings_are_kept BEFORE TRUNCATE ON postings FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+CREATE TRIGGER products_status_law BEFORE INSERT OR UPDATE OF status ON products FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>open', 'open>closed', 'open>completed', 'closed>open', 'completed>open', 'completed>closed');
+
+CREATE TRIGGER receipts_are_kept BEFORE DELETE ON receipts FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER receipts_state_law BEFORE INSERT OR UPDATE OF state ON receipts FOR EACH ROW EXECUTE FUNCTION keep_status('state', '>applied', '>suspended', 'suspended>credited', 'suspended>refunded');
+
+CREATE TRIGGER reconciled_days_phase_law BEFORE INSERT OR UPDATE OF phase ON reconciled_days FOR EACH ROW EXECUTE FUNCTION keep_status('phase', '>records', 'records>transfers', 'records>payments', 'transfers>payments', 'transfers>records', 'payments>records');
+CREATE TRIGGER reconciled_days_state_law BEFORE INSERT OR UPDATE OF state ON reconciled_days FOR EACH ROW EXECUTE FUNCTION keep_status('state', '>pending', 'pending>running', 'running>pending', 'running>done', 'done>running');
+
+CREATE TRIGGER reconciliations_state_law BEFORE INSERT OR UPDATE OF state ON reconciliations FOR EACH ROW EXECUTE FUNCTION keep_status('state', '>open', 'open>explained', 'open>resolved', 'explained>open', 'resolved>open', 'resolved>explained');
+
+CREATE TRIGGER role_gains_permissions AFTER INSERT ON role_permissions REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION keep_permission_names();
+CREATE TRIGGER role_loses_permissions AFTER DELETE ON role_permissions REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION keep_permission_names();
+
+CREATE TRIGGER contributions_are_kept BEFORE DELETE ON saving_circle_contributions FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER contributions_keep_their_facts BEFORE UPDATE ON saving_circle_contributions FOR EACH ROW EXECUTE FUNCTION keep_contribution();
+CREATE TRIGGER saving_circle_contributions_status_law BEFORE INSERT OR UPDATE OF status ON saving_circle_contributions FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>pending', '>completed', 'pending>completed', 'pending>failed', 'pending>cancelled', 'pending>refunded', 'completed>refunded', 'cancelled>refunded');
+
+CREATE TRIGGER rounds_are_kept BEFORE DELETE ON saving_circle_rounds FOR EACH ROW EXECUTE FUNCTION refuse_change();
+
+CREATE TRIGGER circles_are_kept BEFORE DELETE ON saving_circles FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER saving_circles_status_law BEFORE INSERT OR UPDATE OF status ON saving_circles FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>new', 'new>active', 'new>cancelled', 'active>completed', 'active>cancelled');
+
+CREATE TRIGGER saving_goal_orders_status_law BEFORE INSERT OR UPDATE OF status ON saving_goal_orders FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>pending', 'pending>completed', 'pending>failed', 'pending>cancelled');
+
+CREATE TRIGGER saving_goals_status_law BEFORE INSERT OR UPDATE OF status ON saving_goals FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>active', 'active>completed', 'completed>active');
+
+CREATE TRIGGER seal_journals_are_final BEFORE DELETE OR UPDATE ON seal_journals FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER seal_journals_are_kept BEFORE TRUNCATE ON seal_journals FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+CREATE TRIGGER seals_are_final BEFORE DELETE OR UPDATE ON seals FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER seals_are_kept BEFORE TRUNCATE ON seals FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+CREATE TRIGGER counts_follow_transactions BEFORE INSERT OR DELETE OR UPDATE ON transaction_counts FOR EACH ROW WHEN (pg_trigger_depth() = 0) EXECUTE FUNCTION refuse_change();
+
+CREATE TRIGGER lists_follow_transactions BEFORE INSERT OR DELETE OR UPDATE ON transaction_organizations FOR EACH ROW WHEN (pg_trigger_depth() = 0) EXECUTE FUNCTION refuse_change();
+
+CREATE TRIGGER received_follow_transactions BEFORE INSERT OR DELETE OR UPDATE ON transaction_receivers FOR EACH ROW WHEN (pg_trigger_depth() = 0) EXECUTE FUNCTION refuse_change();
+
+CREATE TRIGGER transaction_is_listed AFTER INSERT ON transactions FOR EACH ROW EXECUTE FUNCTION list_transaction();
+CREATE TRIGGER transactions_are_final BEFORE DELETE OR UPDATE ON transactions FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER transactions_are_kept BEFORE TRUNCATE ON transactions FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER transactions_status_law BEFORE INSERT OR UPDATE OF status ON transactions FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>successful', '>reversed');
+
+CREATE TRIGGER users_are_kept BEFORE DELETE ON users FOR EACH ROW WHEN (old.status <> 'invited'::text) EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER users_status_law BEFORE INSERT OR UPDATE OF status ON users FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>invited', '>active', 'invited>active', 'invited>suspended', 'active>suspended', 'suspended>active', 'suspended>invited');
+
+CREATE TRIGGER webhook_deliveries_status_law BEFORE INSERT OR UPDATE OF status ON webhook_deliveries FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>pending', 'pending>delivered', 'pending>parked', 'delivered>pending', 'parked>pending');
+
+CREATE TRIGGER webhook_version_keys_are_final BEFORE DELETE OR UPDATE ON webhook_version_keys FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER webhook_version_keys_are_kept BEFORE TRUNCATE ON webhook_version_keys FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+-- Views
+
+create view check_allocations_match_donations as
+ SELECT a.id AS batch_id,
+    a.donation_count,
+    d.count,
+    a.total_amount,
+    d.amount,
+    p.amount AS posted
+   FROM donation_allocations a
+     JOIN charitable_causes c ON c.id = a.cause_id
+     LEFT JOIN LATERAL ( SELECT count(*) AS count,
+            sum(donations.amount) AS amount
+           FROM donations
+          WHERE donations.allocation_batch_id = a.id AND donations.cause_id = a.cause_id) d ON true
+     LEFT JOIN LATERAL ( SELECT sum(postings.amount) AS amount
+           FROM postings
+          WHERE postings.journal_id = a.journal_id AND postings.account_id = c.account_id) p ON true
+  WHERE a.donation_count <> d.count OR a.total_amount IS DISTINCT FROM d.amount OR a.total_amount IS DISTINCT FROM p.amount
+UNION ALL
+ SELECT d.allocation_batch_id AS batch_id,
+    NULL::integer AS donation_count,
+    count(*) AS count,
+    NULL::numeric AS total_amount,
+    sum(d.amount) AS amount,
+    NULL::numeric AS posted
+   FROM donations d
+  WHERE d.allocation_batch_id IS NOT NULL AND NOT (EXISTS ( SELECT
+           FROM donation_allocations a
+          WHERE a.id = d.allocation_batch_id))
+  GROUP BY d.allocation_batch_id;
+
+create view check_balances_match_postings as
+ SELECT account_id,
+    COALESCE(b.balance, 0::numeric) AS balance,
+    COALESCE(p.balance, 0::numeric) AS postings
+   FROM ( SELECT account_balances.account_id,
+            sum(account_balances.balance) AS balance
+           FROM account_balances
+          GROUP BY account_balances.account_id) b
+     FULL JOIN ( SELECT postings.account_id,
+            sum(postings.amount) AS balance
+           FROM postings
+          GROUP BY postings.account_id) p USING (account_id)
+  WHERE COALESCE(b.balance, 0::numeric) <> COALESCE(p.balance, 0::numeric);
+
+create view check_callbacks_have_their_keys as
+ SELECT c.id AS callback_id,
+    k.callback_id AS key_callback_id,
+    webhook_id,
+    body_digest
+   FROM gateway_callbacks c
+     FULL JOIN callback_keys k USING (webhook_id, body_digest)
+  WHERE c.id IS DISTINCT FROM k.callback_id;
+
+create view check_cause_totals_match_donations as
+ SELECT cause_id,
+    t.donated,
+    t.donations,
+    d.amount AS received,
+    d.count AS rows
+   FROM ( SELECT cause_totals.cause_id,
+            sum(cause_totals.donated) AS donated,
+            sum(cause_totals.donations) AS donations
+           FROM cause_totals
+          GROUP BY cause_totals.cause_id) t
+     FULL JOIN ( SELECT donations.cause_id,
+            sum(donations.amount) AS amount,
+            count(*) AS count
+           FROM donations
+          WHERE (donations.status = ANY (ARRAY['completed'::text, 'refunded'::text])) AND donations.cause_id IS NOT NULL
+          GROUP BY donations.cause_id) d USING (cause_id)
+  WHERE t.donated IS DISTINCT FROM d.amount OR t.donations IS DISTINCT FROM d.count::numeric
+UNION ALL
+ SELECT d.cause_id,
+    NULL::numeric AS donated,
+    NULL::numeric AS donations,
+    NULL::numeric AS received,
+    count(*) AS rows
+   FROM donations d
+  WHERE d.cause_id IS NOT NULL AND NOT (EXISTS ( SELECT
+           FROM charitable_causes c
+          WHERE c.id = d.cause_id))
+  GROUP BY d.cause_id;
+
+create view check_circle_contributions_once as
+ SELECT saving_circle_id,
+    user_id,
+    turn_number,
+    count(*) AS contributions
+   FROM saving_circle_contributions
+  WHERE status = ANY (ARRAY['pending'::text, 'completed'::text])
+  GROUP BY saving_circle_id, user_id, turn_number
+ HAVING count(*) > 1;
+
+create view check_circle_contributions_posted as
+ SELECT c.id AS contribution_id,
+    c.status,
+    'its price row is missing or differs'::text AS problem
+   FROM saving_circle_contributions c
+     LEFT JOIN transactions t ON t.id = c.transaction_id
+  WHERE c.transaction_id IS NOT NULL AND (t.id IS NULL OR t.amount <> c.amount OR t.type <> 'price'::text OR t.user_id <> c.user_id OR t.reference_type <> 'saving_circle'::text OR t.reference_id <> c.saving_circle_id)
+UNION ALL
+ SELECT c.id AS contribution_id,
+    c.status,
+    'its refund was posted in another amount, or nowhere'::text AS problem
+   FROM saving_circle_contributions c
+  WHERE c.status = 'refunded'::text AND NOT (EXISTS ( SELECT
+           FROM postings p
+          WHERE p.journal_id = c.refund_journal_id AND p.account_id = c.refund_account_id AND p.amount = c.amount));
+
+create view check_circle_holdings as
+ SELECT s.id AS saving_circle_id,
+    account_balance(s.holding_account_id) AS held,
+    COALESCE(c.amount, 0::numeric) AS contributed
+   FROM saving_circles s
+     LEFT JOIN LATERAL ( SELECT sum(c_1.amount) AS amount
+           FROM saving_circle_contributions c_1
+             JOIN saving_circle_rounds r USING (saving_circle_id, turn_number)
+          WHERE c_1.saving_circle_id = s.id AND c_1.status = 'completed'::text AND r.paid_at IS NULL AND s.status = 'active'::text) c ON true
+  WHERE account_balance(s.holding_account_id) <> COALESCE(c.amount, 0::numeric);
+
+create view check_circle_pots_paid_once as
+ SELECT r.saving_circle_id,
+    r.turn_number,
+    r.amount,
+    c.amount AS contributed,
+    p.amount AS posted
+   FROM saving_circle_rounds r
+     JOIN saving_circle_members m ON m.id = r.receiver_member_id
+     LEFT JOIN LATERAL ( SELECT sum(saving_circle_contributions.amount) AS amount,
+            count(*) AS count
+           FROM saving_circle_contributions
+          WHERE saving_circle_contributions.saving_circle_id = r.saving_circle_id AND saving_circle_contributions.turn_number = r.turn_number AND saving_circle_contributions.status = 'completed'::text) c ON true
+     LEFT JOIN journal_keys j ON j.business_key = (((('saving-circle/'::text || r.saving_circle_id) || '/turn/'::text) || r.turn_number) || '/pot'::text)
+     LEFT JOIN LATERAL ( SELECT sum(postings.amount) AS amount
+           FROM postings
+          WHERE postings.journal_id = j.journal_id AND postings.account_id = m.account_id) p ON true
+  WHERE r.journal_id IS DISTINCT FROM j.journal_id OR m.turn_number IS DISTINCT FROM r.turn_number OR r.paid_at IS NOT NULL AND (r.amount IS DISTINCT FROM c.amount OR r.amount IS DISTINCT FROM p.amount OR c.count <> (( SELECT count(*) AS count
+           FROM saving_circle_members
+          WHERE saving_circle_members.saving_circle_id = r.saving_circle_id)));
+
+create view check_circle_states as
+ SELECT s.id AS saving_circle_id,
+    s.status,
+    'a completed circle has paid every turn from its first to its last'::text AS problem
+   FROM saving_circles s
+  WHERE s.status = 'completed'::text AND (( SELECT count(*) AS count
+           FROM saving_circle_members m
+          WHERE m.saving_circle_id = s.id AND m.turn_number >= s.first_turn)) <> (( SELECT count(*) AS count
+           FROM saving_circle_rounds r
+          WHERE r.saving_circle_id = s.id AND r.paid_at IS NOT NULL))
+UNION ALL
+ SELECT s.id AS saving_circle_id,
+    s.status,
+    'an active circle has one open round, or knows when the next one opens'::text AS problem
+   FROM saving_circles s
+  WHERE s.status = 'active'::text AND (s.next_opens_at IS NULL) <> ((EXISTS ( SELECT
+           FROM saving_circle_rounds r
+          WHERE r.saving_circle_id = s.id AND r.paid_at IS NULL AND r.turn_number = s.current_turn)))
+UNION ALL
+ SELECT s.id AS saving_circle_id,
+    s.status,
+    'members have turns once the circle has started, and not before'::text AS problem
+   FROM saving_circles s
+  WHERE (EXISTS ( SELECT
+           FROM saving_circle_members m
+          WHERE m.saving_circle_id = s.id AND (m.turn_number IS NULL) <> (s.started_at IS NULL)))
+UNION ALL
+ SELECT s.id AS saving_circle_id,
+    s.status,
+    'nothing is pending in a circle that has ended'::text AS problem
+   FROM saving_circles s
+  WHERE s.ended_at IS NOT NULL AND (EXISTS ( SELECT
+           FROM saving_circle_contributions c
+          WHERE c.saving_circle_id = s.id AND c.status = 'pending'::text))
+UNION ALL
+ SELECT s.id AS saving_circle_id,
+    s.status,
+    'a circle has at most as many members as its capacity'::text AS problem
+   FROM saving_circles s
+  WHERE s.capacity < (( SELECT count(*) AS count
+           FROM saving_circle_members m
+          WHERE m.saving_circle_id = s.id));
+
+create view check_completed_targets_are_reached as
+ SELECT g.id,
+    'saving goal'::text AS thing,
+    account_balance(g.account_id) AS held,
+    g.target_amount
+   FROM saving_goals g
+  WHERE g.status = 'completed'::text AND account_balance(g.account_id) < g.target_amount
+UNION ALL
+ SELECT p.id,
+    'product'::text AS thing,
+    account_balance(p.account_id) AS held,
+    p.target_amount
+   FROM products p
+  WHERE p.status = 'completed'::text AND (p.target_amount IS NULL OR account_balance(p.account_id) < p.target_amount);
+
+create view check_donations_posted_once as
+ SELECT d.id AS donation_id,
+    'the price row of the donation is missing or differs'::text AS problem
+   FROM donations d
+     LEFT JOIN transactions t ON t.id = d.transaction_id
+  WHERE d.transaction_id IS NOT NULL AND (t.id IS NULL OR t.amount <> d.amount OR t.type <> 'price'::text OR t.user_id <> d.user_id OR t.reference_type <> 'donation'::text)
+UNION ALL
+ SELECT min(d.id::text)::uuid AS donation_id,
+    'several donations share transaction '::text || d.transaction_id AS problem
+   FROM donations d
+  WHERE d.transaction_id IS NOT NULL
+  GROUP BY d.transaction_id
+ HAVING count(*) > 1
+UNION ALL
+ SELECT unexplained.id AS donation_id,
+    'a transaction into a cause or the pool has no donation'::text AS problem
+   FROM ( SELECT t.id
+           FROM transactions t
+          WHERE t.reference_type = 'donation'::text AND t.type = 'price'::text AND (t.reference_id = '00000000-0000-4000-8000-000000000005'::uuid OR (t.reference_id IN ( SELECT c.id
+                   FROM charitable_causes c)))
+        EXCEPT
+         SELECT d.transaction_id
+           FROM donations d
+          WHERE d.transaction_id IS NOT NULL
+        EXCEPT
+         SELECT t.id
+           FROM donation_allocations a
+             JOIN transactions t ON t.batch_id = a.journal_id) unexplained;
+
+create view check_goal_orders_follow_orders as
+ SELECT g.payment_order_id,
+    g.status,
+    o.status AS order_status
+   FROM saving_goal_orders g
+     JOIN payment_orders o ON o.id = g.payment_order_id
+  WHERE g.status <>
+        CASE o.status
+            WHEN 'PAID'::text THEN 'completed'::text
+            WHEN 'FAILED'::text THEN 'failed'::text
+            WHEN 'EXPIRED'::text THEN 'cancelled'::text
+            ELSE 'pending'::text
+        END;
+
+create view check_idempotency_keys_complete as
+ SELECT user_id,
+    key_hash,
+    resource_id
+   FROM idempotency_keys k
+  WHERE answer_status IS NULL AND created_at < (now() - '01:00:00'::interval) AND NOT (EXISTS ( SELECT
+           FROM payment_orders o
+          WHERE o.id = k.resource_id));
+
+create view check_journals_are_sealed as
+ SELECT id AS journal_id,
+    created_at
+   FROM journals j
+  WHERE created_at < (now() - '2 days'::interval) AND NOT (EXISTS ( SELECT
+           FROM seal_journals s
+          WHERE s.journal_id = j.id));
+
+create view check_journals_balance as
+ SELECT j.id AS journal_id,
+    count(p.id) AS postings,
+    COALESCE(sum(p.amount), 0::numeric) AS sum
+   FROM journals j
+     LEFT JOIN postings p ON p.journal_id = j.id
+  GROUP BY j.id
+ HAVING count(p.id) < 2 OR sum(p.amount) <> 0::numeric;
+
+create view check_journals_have_their_keys as
+ SELECT j.id AS journal_id,
+    k.journal_id AS key_journal_id,
+    COALESCE(j.business_key, k.business_key) AS business_key
+   FROM journals j
+     FULL JOIN journal_keys k ON k.business_key = j.business_key
+  WHERE j.id IS DISTINCT FROM k.journal_id;
+
+create view check_ledger_rows_have_parents as
+ SELECT p.id::text AS id,
+    'a posting without its journal'::text AS problem
+   FROM postings p
+  WHERE NOT (EXISTS ( SELECT
+           FROM journals j
+          WHERE j.id = p.journal_id))
+UNION ALL
+ SELECT t.id::text AS id,
+    'a transaction without its journal'::text AS problem
+   FROM transactions t
+  WHERE NOT (EXISTS ( SELECT
+           FROM journals j
+          WHERE j.id = t.batch_id))
+UNION ALL
+ SELECT t.id::text AS id,
+    'a transaction without its user'::text AS problem
+   FROM transactions t
+  WHERE NOT (EXISTS ( SELECT
+           FROM users u
+          WHERE u.id = t.user_id));
+
+create view check_no_forbidden_negative as
+ SELECT a.id AS account_id,
+    a.kind,
+    sum(b.balance) AS balance
+   FROM accounts a
+     JOIN account_balances b ON b.account_id = a.id
+  WHERE NOT a.may_go_negative
+  GROUP BY a.id
+ HAVING sum(b.balance) < 0::numeric OR min(b.balance) FILTER (WHERE b.shard > 0) < 0::numeric;
+
+create view check_official_documents_name_documents_of_their_owner as
+ SELECT o.id AS official_document_id,
+    o.document_id
+   FROM official_documents o
+     JOIN documents d ON d.id = o.document_id
+  WHERE d.created_by <> o.user_id;
+
+create view check_open_pool_matches_donations as
+ SELECT pool.balance,
+    unallocated.amount AS unallocated,
+    credited.amount AS credited_from_suspense
+   FROM ( SELECT COALESCE(sum(b.balance), 0::numeric) AS balance
+           FROM account_balances b
+          WHERE b.account_id = '00000000-0000-4000-8000-000000000005'::uuid) pool,
+    ( SELECT COALESCE(sum(donations.amount), 0::numeric) AS amount
+           FROM donations
+          WHERE donations.type = 'open'::text AND donations.status = 'completed'::text AND donations.cause_id IS NULL) unallocated,
+    ( SELECT COALESCE(sum(p.amount), 0::numeric) AS amount
+           FROM postings p
+             JOIN journals j ON j.id = p.journal_id
+          WHERE p.account_id = '00000000-0000-4000-8000-000000000005'::uuid AND j.kind = 'receipt.credited'::text) credited
+  WHERE pool.balance <> (unallocated.amount + credited.amount);
+
+create view check_openings_are_kept as
+ SELECT o.resource_id,
+    o.kind,
+    o.made,
+    o.refused_upto
+   FROM openings o
+     LEFT JOIN LATERAL ( SELECT 1 AS there
+           FROM payouts r
+          WHERE o.kind = 'payout'::text AND r.id = o.resource_id
+        UNION ALL
+         SELECT 1
+           FROM payment_orders r
+          WHERE o.kind = 'payment_order'::text AND r.id = o.resource_id
+        UNION ALL
+         SELECT 1
+           FROM partner_payments r
+          WHERE o.kind = 'partner_payment'::text AND r.id = o.resource_id
+        UNION ALL
+         SELECT 1
+           FROM saving_circles r
+          WHERE o.kind = 'saving_circle'::text AND r.id = o.resource_id
+        UNION ALL
+         SELECT 1
+           FROM donation_subscriptions r
+          WHERE o.kind = 'donation_subscription'::text AND r.id = o.resource_id
+        UNION ALL
+         SELECT 1
+           FROM donation_allocations r
+          WHERE o.kind = 'donation_allocation'::text AND r.id = o.resource_id) resource ON true
+  WHERE (o.made IS NOT NULL) <> (resource.there IS NOT NULL) OR o.made <= o.refused_upto;
+
+create view check_orders_posted_once as
+ SELECT o.id AS order_id,
+    o.status,
+    count(j.journal_id) AS journals,
+    sum(p.posted) AS posted,
+    o.nominal + o.admin_fee AS total,
+    sum(p.cost) AS cost,
+    o.provider_fee
+   FROM payment_orders o
+     LEFT JOIN journal_keys j ON j.business_key = (('payment-order/'::text || o.id) || '/settled'::text)
+     LEFT JOIN LATERAL ( SELECT sum(postings.amount) FILTER (WHERE postings.amount > 0::numeric AND postings.account_id <> '00000000-0000-4000-8000-000000000001'::uuid) AS posted,
+                CASE
+                    WHEN count(*) > 0 THEN COALESCE(- sum(postings.amount) FILTER (WHERE postings.account_id = '00000000-0000-4000-8000-000000000003'::uuid), 0::numeric)
+                    ELSE NULL::numeric
+                END AS cost
+           FROM postings
+          WHERE postings.journal_id = j.journal_id) p ON true
+  GROUP BY o.id
+ HAVING (o.status = 'PAID'::text) <> (count(j.journal_id) = 1) OR count(j.journal_id) = 1 AND sum(p.posted) IS DISTINCT FROM (o.nominal + o.admin_fee) OR COALESCE(sum(p.cost), 0::numeric) <> o.provider_fee;
+
+create view check_partner_accounts_are_theirs as
+ SELECT p.id AS partner_id,
+    a.id AS account_id,
+    a.kind
+   FROM partners p
+     JOIN accounts a ON a.id = p.available_account_id OR a.id = p.pending_account_id OR a.id = p.reserved_account_id
+  WHERE a.owner_id IS DISTINCT FROM p.id OR a.kind <>
+        CASE a.id
+            WHEN p.available_account_id THEN 'partner_available'::text
+            WHEN p.pending_account_id THEN 'partner_pending'::text
+            ELSE 'partner_reserved'::text
+        END;
+
+create view check_partner_payments_posted_once as
+ SELECT p.id AS payment_id,
+    p.status,
+    p.amount,
+    s.posted AS settled,
+    s.cost,
+    r.posted AS released
+   FROM partner_payments p
+     LEFT JOIN journal_keys js ON js.business_key = (('partner-payment/'::text || p.id) || '/settled'::text)
+     LEFT JOIN journal_keys jr ON jr.business_key = (('partner-payment/'::text || p.id) || '/released'::text)
+     LEFT JOIN LATERAL ( SELECT sum(postings.amount) FILTER (WHERE postings.amount > 0::numeric AND postings.account_id <> '00000000-0000-4000-8000-000000000001'::uuid) AS posted,
+                CASE
+                    WHEN count(*) > 0 THEN COALESCE(- sum(postings.amount) FILTER (WHERE postings.account_id = '00000000-0000-4000-8000-000000000003'::uuid), 0::numeric)
+                    ELSE NULL::numeric
+                END AS cost
+           FROM postings
+          WHERE postings.journal_id = js.journal_id) s ON true
+     LEFT JOIN LATERAL ( SELECT sum(postings.amount) FILTER (WHERE postings.amount > 0::numeric AND postings.account_id <> '00000000-0000-4000-8000-000000000001'::uuid) AS posted,
+                CASE
+                    WHEN count(*) > 0 THEN COALESCE(- sum(postings.amount) FILTER (WHERE postings.account_id = '00000000-0000-4000-8000-000000000003'::uuid), 0::numeric)
+                    ELSE NULL::numeric
+                END AS cost
+           FROM postings
+          WHERE postings.journal_id = jr.journal_id) r ON true
+  WHERE s.posted IS DISTINCT FROM
+        CASE
+            WHEN p.status = 'PAID'::text THEN p.amount
+            ELSE NULL::numeric
+        END OR s.cost IS DISTINCT FROM
+        CASE
+            WHEN p.status = 'PAID'::text THEN p.provider_fee
+            ELSE NULL::numeric
+        END OR r.posted IS DISTINCT FROM
+        CASE
+            WHEN p.released_at IS NOT NULL THEN p.net_amount
+            ELSE NULL::numeric
+        END;
+
+create view check_partner_pending_matches_payments as
+ SELECT p.id AS partner_id,
+    account_balance(p.pending_account_id) AS balance,
+    COALESCE(owed.amount, 0::numeric) AS owed
+   FROM partners p
+     LEFT JOIN LATERAL ( SELECT sum(partner_payments.net_amount) AS amount
+           FROM partner_payments
+          WHERE partner_payments.partner_id = p.id AND partner_payments.status = 'PAID'::text AND partner_payments.released_at IS NULL) owed ON true
+  WHERE account_balance(p.pending_account_id) <> COALESCE(owed.amount, 0::numeric);
+
+create view check_partner_receipts_applied_once as
+ SELECT p.id AS payment_id,
+    p.status,
+    r.id AS receipt_id,
+    r.amount
+   FROM partner_payments p
+     FULL JOIN receipts r ON r.partner_payment_id = p.id
+  WHERE (p.status = 'PAID'::text OR r.partner_payment_id IS NOT NULL) AND (p.status IS DISTINCT FROM 'PAID'::text OR r.amount IS DISTINCT FROM p.amount);
+
+create view check_partner_reserved_matches_payouts as
+ SELECT p.id AS partner_id,
+    account_balance(p.reserved_account_id) AS balance,
+    COALESCE(open.amount, 0::numeric) AS open_payouts
+   FROM partners p
+     LEFT JOIN LATERAL ( SELECT sum(payouts.net_amount + payouts.fee) AS amount
+           FROM payouts
+          WHERE payouts.partner_id = p.id AND payouts.status = 'pending'::text) open ON true
+  WHERE account_balance(p.reserved_account_id) <> COALESCE(open.amount, 0::numeric);
+
+create view check_payouts_posted_once as
+ WITH posted AS (
+         SELECT split_part(j.business_key, '/'::text, 2) AS payout_id,
+            split_part(j.business_key, '/'::text, 3) AS step,
+            - sum(g.amount) FILTER (WHERE g.amount < 0::numeric AND g.account_id <> '00000000-0000-4000-8000-000000000003'::uuid) AS amount,
+            - sum(g.amount) FILTER (WHERE g.account_id = '00000000-0000-4000-8000-000000000003'::uuid) AS cost
+           FROM journals j
+             JOIN postings g ON g.journal_id = j.id
+          WHERE j.business_key ~~ 'partner-payout/%'::text
+          GROUP BY (split_part(j.business_key, '/'::text, 2)), (split_part(j.business_key, '/'::text, 3))
+        )
+ SELECT p.id AS payout_id,
+    p.status,
+    p.net_amount + p.fee AS amount,
+    reserved.amount AS reserved,
+    spent.amount AS spent,
+    returned.amount AS returned,
+    reversed.amount AS reversed,
+    p.provider_cost,
+    spent.cost
+   FROM payouts p
+     LEFT JOIN posted reserved ON reserved.payout_id = p.id::text AND reserved.step = 'reserved'::text
+     LEFT JOIN posted spent ON spent.payout_id = p.id::text AND spent.step = 'spent'::text
+     LEFT JOIN posted returned ON returned.payout_id = p.id::text AND returned.step = 'returned'::text
+     LEFT JOIN posted reversed ON reversed.payout_id = p.id::text AND reversed.step = 'reversed'::text
+  WHERE reserved.amount IS DISTINCT FROM (p.net_amount + p.fee) OR spent.amount IS DISTINCT FROM
+        CASE
+            WHEN p.status = ANY (ARRAY['succeeded'::text, 'reversed'::text]) THEN p.net_amount + p.fee
+            ELSE NULL::numeric
+        END OR returned.amount IS DISTINCT FROM
+        CASE
+            WHEN p.status = 'failed'::text THEN p.net_amount + p.fee
+            ELSE NULL::numeric
+        END OR reversed.amount IS DISTINCT FROM
+        CASE
+            WHEN p.status = 'reversed'::text THEN p.net_amount
+            ELSE NULL::numeric
+        END OR COALESCE(spent.cost, 0::numeric) <> p.provider_cost OR p.provider_cost <> 0::numeric AND p.provider_cost <> p.provider_fee OR num_nonnulls(reserved.cost, returned.cost, reversed.cost) > 0;
+
+create view check_payouts_sent_once as
+ WITH made AS (
+         SELECT payout_attempts.payout_id,
+            payout_attempts.sent_at,
+            row_number() OVER of_payout AS place,
+            lag(payout_attempts.not_known_at) OVER of_payout AS not_known_before
+           FROM payout_attempts
+          WHERE payout_attempts.outcome IS DISTINCT FROM 'unsent'::text
+          WINDOW of_payout AS (PARTITION BY payout_attempts.payout_id ORDER BY payout_attempts.number)
+        ), counted AS (
+         SELECT made.payout_id,
+            count(*) AS attempts,
+            max(made.sent_at) AS last_sent_at,
+            count(*) FILTER (WHERE made.place > 1 AND (made.not_known_before IS NULL OR made.not_known_before > made.sent_at)) AS unasked
+           FROM made
+          GROUP BY made.payout_id
+        )
+ SELECT p.id AS payout_id,
+    p.status,
+    p.provider_transfer_id,
+    COALESCE(c.attempts, 0::bigint) AS attempts,
+    COALESCE(c.unasked, 0::bigint) AS unasked
+   FROM payouts p
+     LEFT JOIN counted c ON c.payout_id = p.id
+  WHERE c.unasked > 0 OR c.attempts > 5 OR c.last_sent_at > (p.finalized_at + '00:01:00'::interval) OR p.provider_transfer_id IS NOT NULL AND c.attempts IS NULL;
+
+create view check_postings_have_accounts as
+ SELECT p.id AS posting_id,
+    p.account_id
+   FROM postings p
+  WHERE NOT (EXISTS ( SELECT
+           FROM accounts a
+          WHERE a.id = p.account_id))
+UNION ALL
+ SELECT NULL::bigint AS posting_id,
+    a.id AS account_id
+   FROM accounts a
+  WHERE NOT (EXISTS ( SELECT
+           FROM account_balances b
+          WHERE b.account_id = a.id AND b.shard = 0));
+
+create view check_receipts_posted_once as
+ SELECT r.id AS receipt_id,
+    r.state,
+    'an applied receipt belongs to a paid order'::text AS problem
+   FROM receipts r
+     JOIN payment_orders o ON o.id = r.order_id
+  WHERE o.status <> 'PAID'::text OR r.amount <> (o.nominal + o.admin_fee)
+UNION ALL
+ SELECT NULL::uuid AS receipt_id,
+    o.status AS state,
+    ('the paid order '::text || o.id) || ' has no receipt'::text AS problem
+   FROM payment_orders o
+  WHERE o.status = 'PAID'::text AND NOT (EXISTS ( SELECT
+           FROM receipts r
+          WHERE r.order_id = o.id))
+UNION ALL
+ SELECT r.id AS receipt_id,
+    r.state,
+    'money in suspense has one journal in and, once settled, one out'::text AS problem
+   FROM receipts r
+  WHERE r.state <> 'applied'::text AND (NOT (EXISTS ( SELECT
+           FROM journal_keys
+          WHERE journal_keys.business_key = (('receipt/'::text || r.id) || '/suspense'::text))) OR (r.state = 'suspended'::text) = ((EXISTS ( SELECT
+           FROM journal_keys
+          WHERE journal_keys.business_key = (('receipt/'::text || r.id) || '/settled'::text)))))
+UNION ALL
+ SELECT r.id AS receipt_id,
+    r.state,
+    'an applied receipt is not in suspense'::text AS problem
+   FROM receipts r
+  WHERE r.state = 'applied'::text AND (EXISTS ( SELECT
+           FROM journal_keys
+          WHERE journal_keys.business_key = (('receipt/'::text || r.id) || '/suspense'::text)));
+
+create view check_receipts_reach_their_owners as
+ WITH named AS (
+         SELECT receipts.id AS receipt_id,
+            receipts.state,
+            receipts.amount,
+            COALESCE(receipts.order_id, receipts.partner_payment_id) AS applied_to,
+                CASE
+                    WHEN receipts.reference ~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'::text THEN receipts.reference::uuid
+                    ELSE NULL::uuid
+                END AS owner
+           FROM receipts
+          WHERE receipts.state = ANY (ARRAY['applied'::text, 'suspended'::text])
+        )
+ SELECT n.receipt_id,
+    n.owner,
+    'the money of an open payment is in suspense'::text AS problem
+   FROM named n
+     JOIN ( SELECT payment_orders.id,
+            payment_orders.nominal + payment_orders.admin_fee AS amount
+           FROM payment_orders
+          WHERE payment_orders.status = ANY (ARRAY['PENDING'::text, 'WAITING_PAYMENT'::text])
+        UNION ALL
+         SELECT partner_payments.id,
+            partner_payments.amount
+           FROM partner_payments
+          WHERE partner_payments.status = ANY (ARRAY['PENDING'::text, 'WAITING_PAYMENT'::text])) o ON o.id = n.owner AND o.amount = n.amount
+  WHERE n.state = 'suspended'::text
+UNION ALL
+ SELECT named.receipt_id,
+    named.owner,
+    'money is applied to another than its reference names'::text AS problem
+   FROM named
+  WHERE named.state = 'applied'::text AND named.applied_to IS DISTINCT FROM named.owner;
+
+create view check_refused_balance_payments_are_not_made as
+ SELECT r.user_id,
+    r.key_hash,
+    r.refused_upto,
+    k.number,
+    k.resource_id
+   FROM refused_balance_payments r
+     JOIN idempotency_keys k USING (user_id, key_hash, fingerprint)
+  WHERE COALESCE(k.number, 0::bigint) <= r.refused_upto;
+
+create view check_roles_know_their_permissions as
+ SELECT id AS role_id,
+    permission_names
+   FROM roles r
+  WHERE permission_names <> COALESCE(( SELECT string_agg(p.name, ' '::text ORDER BY p.name) AS string_agg
+           FROM role_permissions rp
+             JOIN permissions p ON p.id = rp.permission_id
+          WHERE rp.role_id = r.id), ''::text);
+
+create view check_subscriptions_paid_once as
+ SELECT s.id AS subscription_id,
+    'periods paid, attempts and donations differ'::text AS problem
+   FROM donation_subscriptions s
+  WHERE s.periods_paid <> (( SELECT count(*) AS count
+           FROM donation_subscription_attempts a
+          WHERE a.subscription_id = s.id AND a.outcome = 'paid'::text)) OR s.periods_paid <> (( SELECT count(*) AS count
+           FROM donations d
+             JOIN donation_subscription_attempts a ON a.subscription_id = d.subscription_id AND a.period = d.period AND a.outcome = 'paid'::text
+          WHERE d.subscription_id = s.id AND d.amount = s.amount AND d.cause_id = s.cause_id AND d.user_id = s.user_id)) OR s.periods_paid <> (( SELECT count(*) AS count
+           FROM donations d
+          WHERE d.subscription_id = s.id))
+UNION ALL
+ SELECT s.id AS subscription_id,
+    'failed means three refusals of one period'::text AS problem
+   FROM donation_subscriptions s
+  WHERE (s.status = 'failed'::text) <> ((EXISTS ( SELECT
+           FROM donation_subscription_attempts a
+          WHERE a.subscription_id = s.id AND a.outcome = 'refused'::text AND a.attempt = 3)));
+
+create view check_suspense_matches_receipts as
+ SELECT COALESCE(s.balance, 0::numeric) AS suspense,
+    r.amount AS receipts
+   FROM ( SELECT COALESCE(sum(receipts.amount), 0::numeric) AS amount
+           FROM receipts
+          WHERE receipts.state = 'suspended'::text) r,
+    ( SELECT sum(b.balance) AS balance
+           FROM account_balances b
+             JOIN accounts a ON a.id = b.account_id
+          WHERE a.kind = 'suspense'::text) s
+  WHERE COALESCE(s.balance, 0::numeric) <> r.amount;
+
+create view check_transaction_counts as
+ SELECT reference_type,
+    type,
+    COALESCE(c.count, 0::numeric) AS counted,
+    COALESCE(t.count, 0::bigint) AS rows
+   FROM ( SELECT transaction_counts.reference_type,
+            transaction_counts.type,
+            sum(transaction_counts.count) AS count
+           FROM transaction_counts
+          GROUP BY transaction_counts.reference_type, transaction_counts.type) c
+     FULL JOIN ( SELECT transactions.reference_type,
+            transactions.type,
+            count(*) AS count
+           FROM transactions
+          GROUP BY transactions.reference_type, transactions.type) t USING (reference_type, type)
+  WHERE COALESCE(c.count, 0::numeric) <> COALESCE(t.count, 0::bigint)::numeric;
+
+create view check_transaction_organizations as
+ SELECT COALESCE(l.transaction_id, t.id) AS transaction_id,
+    COALESCE(l.organization_id, t.organization_id) AS organization_id
+   FROM transaction_organizations l
+     FULL JOIN ( SELECT t_1.id,
+            o.o AS organization_id
+           FROM transactions t_1,
+            LATERAL organizations_of_transaction(t_1.*) o(o)) t ON t.id = l.transaction_id AND t.organization_id = l.organization_id
+  WHERE l.transaction_id IS NULL OR t.id IS NULL;
+
+create view check_transaction_receivers as
+ SELECT COALESCE(l.transaction_id, t.id) AS transaction_id,
+    COALESCE(l.user_id, t.user_id) AS user_id
+   FROM transaction_receivers l
+     FULL JOIN ( SELECT t_1.id,
+            r.r AS user_id
+           FROM transactions t_1,
+            LATERAL receiver_of_transaction(t_1.*) r(r)) t ON t.id = l.transaction_id AND t.user_id = l.user_id
+  WHERE l.transaction_id IS NULL OR t.id IS NULL;
+
+create view check_transactions_agree_with_postings as
+ SELECT t.batch_id AS journal_id,
+    t.amount AS transactions,
+    p.amount AS postings
+   FROM ( SELECT transactions.batch_id,
+            sum(transactions.amount) AS amount
+           FROM transactions
+          WHERE transactions.type = ANY (ARRAY['price'::text, 'fee'::text])
+          GROUP BY transactions.batch_id) t
+     LEFT JOIN ( SELECT postings.journal_id,
+            sum(postings.amount) FILTER (WHERE postings.amount > 0::numeric AND postings.account_id <> '00000000-0000-4000-8000-000000000001'::uuid) AS amount
+           FROM postings
+          GROUP BY postings.journal_id) p ON p.journal_id = t.batch_id
+  WHERE t.amount IS DISTINCT FROM p.amount;
+
+create view check_uploads_end as
+ SELECT id AS upload_id,
+    created_at
+   FROM document_uploads
+  WHERE created_at < (now() - '00:30:00'::interval);
+
+create view check_users_hold_live_roles as
+ SELECT u.id AS user_id,
+    u.role_id
+   FROM users u
+     JOIN roles r ON r.id = u.role_id
+  WHERE r.deleted_at IS NOT NULL;
+
+create view check_users_hold_roles_of_their_organization as
+ SELECT u.id AS user_id,
+    u.role_id
+   FROM users u
+     JOIN roles r ON r.id = u.role_id
+  WHERE r.organization_id IS NOT NULL AND u.user_type <> 'platform'::text AND r.organization_id IS DISTINCT FROM u.organization_id;
+
+create view check_webhooks_have_their_keys as
+ SELECT d.id AS delivery_id,
+    k.delivery_id AS key_delivery_id,
+    resource_type,
+    resource_id,
+    version
+   FROM webhook_deliveries d
+     FULL JOIN webhook_version_keys k USING (resource_type, resource_id, version)
+  WHERE d.id IS DISTINCT FROM k.delivery_id;
+
+-- Grants
+
+revoke execute on function account_balance(uuid) from public;
+
+grant execute on function account_balance(uuid) to amanah_app;
+
+grant execute on function account_balance(uuid) to amanah_reader;
+
+revoke execute on function answer_payout_attempt(uuid,integer,text,text) from public;
+
+grant execute on function answer_payout_attempt(uuid,integer,text,text) to amanah_app;
+
+revoke execute on function apply_postings() from public;
+
+revoke execute on function apply_receipt(uuid,text,text,uuid,uuid,timestamp with time zone) from public;
+
+grant execute on function apply_receipt(uuid,text,text,uuid,uuid,timestamp with time zone) to amanah_app;
+
+revoke execute on function book_external(uuid,text,numeric,uuid,text) from public;
+
+grant execute on function book_external(uuid,text,numeric,uuid,text) to amanah_app;
+
+revoke execute on function caller_of(uuid,text,integer,timestamp with time zone) from public;
+
+grant execute on function caller_of(uuid,text,integer,timestamp with time zone) to amanah_app;
+
+revoke execute on function cause_current_amount(uuid) from public;
+
+grant execute on function cause_current_amount(uuid) to amanah_app;
+
+grant execute on function cause_current_amount(uuid) to amanah_reader;
+
+revoke execute on function close_payout_attempt(uuid,integer,timestamp with time zone) from public;
+
+grant execute on function close_payout_attempt(uuid,integer,timestamp with time zone) to amanah_app;
+
+revoke execute on function count_changed_donations() from public;
+
+revoke execute on function count_new_donations() from public;
+
+revoke execute on function forget_rows(text,interval,integer) from public;
+
+grant execute on function forget_rows(text,interval,integer) to amanah_app;
+
+revoke execute on function keep_contribution() from public;
+
+revoke execute on function keep_payout() from public;
+
+revoke execute on function keep_permission_names() from public;
+
+revoke execute on function keep_status() from public;
+
+revoke execute on function list_transaction() from public;
+
+revoke execute on function open_balance() from public;
+
+revoke execute on function open_payout_attempt(uuid) from public;
+
+grant execute on function open_payout_attempt(uuid) to amanah_app;
+
+revoke execute on function organizations_of_transaction(transactions) from public;
+
+grant execute on function organizations_of_transaction(transactions) to amanah_app;
+
+grant execute on function organizations_of_transaction(transactions) to amanah_reader;
+
+revoke execute on function pay_from_balance(uuid,uuid,text,text,uuid,text,uuid,uuid,uuid,numeric,text,uuid,text,text,text,text,text,bigint) from public;
+
+grant execute on function pay_from_balance(uuid,uuid,text,text,uuid,text,uuid,uuid,uuid,numeric,text,uuid,text,text,text,text,text,bigint) to amanah_app;
+
+revoke execute on function post_journal(uuid,text,text,uuid[],numeric[]) from public;
+
+grant execute on function post_journal(uuid,text,text,uuid[],numeric[]) to amanah_app;
+
+revoke execute on function proven_postings(text,text) from public;
+
+revoke execute on function receiver_of_transaction(transactions) from public;
+
+grant execute on function receiver_of_transaction(transactions) to amanah_app;
+
+grant execute on function receiver_of_transaction(transactions) to amanah_reader;
+
+revoke execute on function record_transactions(uuid,jsonb) from public;
+
+grant execute on function record_transactions(uuid,jsonb) to amanah_app;
+
+revoke execute on function refuse_balance_payment(uuid,text,text,jsonb) from public;
+
+grant execute on function refuse_balance_payment(uuid,text,text,jsonb) to amanah_app;
+
+revoke execute on function refuse_change() from public;
+
+revoke execute on function settle_donation(text,uuid,uuid,numeric,uuid,uuid,uuid,integer,text) from public;
+
+grant execute on function settle_donation(text,uuid,uuid,numeric,uuid,uuid,uuid,integer,text) to amanah_app;
+
+revoke execute on function settle_product(uuid,boolean) from public;
+
+grant execute on function settle_product(uuid,boolean) to amanah_app;
+
+revoke execute on function settle_receipt(uuid,uuid,uuid,uuid,text) from public;
+
+grant execute on function settle_receipt(uuid,uuid,uuid,uuid,text) to amanah_app;
+
+revoke execute on function settle_saving_goal(uuid,uuid,boolean) from public;
+
+grant execute on function settle_saving_goal(uuid,uuid,boolean) to amanah_app;
+
+revoke execute on function suspend_receipt(uuid,uuid,text,text,text,numeric,numeric,text) from public;
+
+grant execute on function suspend_receipt(uuid,uuid,text,text,text,numeric,numeric,text) to amanah_app;
+
+revoke execute on function take_provider_call(integer,boolean) from public;
+
+grant execute on function take_provider_call(integer,boolean) to amanah_app;
+
+revoke execute on function write_journal(uuid,text,text,uuid[],numeric[]) from public;
+
+revoke usage on schema public from public;
+
+grant usage on schema public to amanah_app;
+
+grant usage on schema public to amanah_reader;
+
+grant usage on sequence official_document_ids to amanah_app;
+
+grant usage on sequence opening_numbers to amanah_app;
+
+grant select (account_id), select (balance), select (shard) on table account_balances to amanah_reader;
+
+grant select on table account_balances to amanah_app;
+
+grant insert (id), insert (kind), insert (name), insert (organization_id), insert (owner_id), insert (user_id), select on table accounts to amanah_app;
+
+grant select (created_at), select (currency), select (id), select (kind), select (may_go_negative), select (name), select (organization_id), select (owner_id), select (user_id) on table accounts to amanah_reader;
+
+grant insert, select, update (address_type), update (details_sealed), update (organization_id), update (updated_at), update (updated_by) on table addresses to amanah_app;
+
+grant select (address_type), select (created_at), select (created_by), select (deleted_by), select (id), select (organization_id), select (updated_at), select (updated_by), select (user_id) on table addresses to amanah_reader;
+
+grant insert, select on table callback_keys to amanah_app;
+
+grant select (body_digest), select (callback_id), select (webhook_id) on table callback_keys to amanah_reader;
+
+grant delete, insert, select on table cause_managers to amanah_app;
+
+grant select (cause_id), select (created_at), select (created_by), select (user_id) on table cause_managers to amanah_reader;
+
+grant select (cause_id), select (donated), select (donations), select (shard) on table cause_totals to amanah_reader;
+
+grant select on table cause_totals to amanah_app;
+
+grant insert, select, update (approved_at), update (approved_by), update (benefit), update (description), update (location), update (name), update (regulations), update (status), update (target_amount), update (updated_at) on table charitable_causes to amanah_app;
+
+grant select (account_id), select (approved_at), select (approved_by), select (benefit), select (created_at), select (created_by), select (currency), select (description), select (id), select (location), select (name), select (organization_id), select (owner_type), select (regulations), select (status), select (target_amount), select (updated_at) on table charitable_causes to amanah_reader;
+
+grant select on table check_allocations_match_donations to amanah_app;
+
+grant select on table check_allocations_match_donations to amanah_reader;
+
+grant select on table check_balances_match_postings to amanah_app;
+
+grant select on table check_balances_match_postings to amanah_reader;
+
+grant select on table check_callbacks_have_their_keys to amanah_app;
+
+grant select on table check_callbacks_have_their_keys to amanah_reader;
+
+grant select on table check_cause_totals_match_donations to amanah_app;
+
+grant select on table check_cause_totals_match_donations to amanah_reader;
+
+grant select on table check_circle_contributions_once to amanah_app;
+
+grant select on table check_circle_contributions_once to amanah_reader;
+
+grant select on table check_circle_contributions_posted to amanah_app;
+
+grant select on table check_circle_contributions_posted to amanah_reader;
+
+grant select on table check_circle_holdings to amanah_app;
+
+grant select on table check_circle_holdings to amanah_reader;
+
+grant select on table check_circle_pots_paid_once to amanah_app;
+
+grant select on table check_circle_pots_paid_once to amanah_reader;
+
+grant select on table check_circle_states to amanah_app;
+
+grant select on table check_circle_states to amanah_reader;
+
+grant select on table check_completed_targets_are_reached to amanah_app;
+
+grant select on table check_completed_targets_are_reached to amanah_reader;
+
+grant select on table check_donations_posted_once to amanah_app;
+
+grant select on table check_donations_posted_once to amanah_reader;
+
+grant select on table check_goal_orders_follow_orders to amanah_app;
+
+grant select on table check_goal_orders_follow_orders to amanah_reader;
+
+grant select on table check_idempotency_keys_complete to amanah_app;
+
+grant select on table check_idempotency_keys_complete to amanah_reader;
+
+grant select on table check_journals_are_sealed to amanah_app;
+
+grant select on table check_journals_are_sealed to amanah_reader;
+
+grant select on table check_journals_balance to amanah_app;
+
+grant select on table check_journals_balance to amanah_reader;
+
+grant select on table check_journals_have_their_keys to amanah_app;
+
+grant select on table check_journals_have_their_keys to amanah_reader;
+
+grant select on table check_ledger_rows_have_parents to amanah_app;
+
+grant select on table check_ledger_rows_have_parents to amanah_reader;
+
+grant select on table check_no_forbidden_negative to amanah_app;
+
+grant select on table check_no_forbidden_negative to amanah_reader;
+
+grant select on table check_official_documents_name_documents_of_their_owner to amanah_app;
+
+grant select on table check_official_documents_name_documents_of_their_owner to amanah_reader;
+
+grant select on table check_open_pool_matches_donations to amanah_app;
+
+grant select on table check_open_pool_matches_donations to amanah_reader;
+
+grant select on table check_openings_are_kept to amanah_app;
+
+grant select on table check_openings_are_kept to amanah_reader;
+
+grant select on table check_orders_posted_once to amanah_app;
+
+grant select on table check_orders_posted_once to amanah_reader;
+
+grant select on table check_partner_accounts_are_theirs to amanah_app;
+
+grant select on table check_partner_accounts_are_theirs to amanah_reader;
+
+grant select on table check_partner_payments_posted_once to amanah_app;
+
+grant select on table check_partner_payments_posted_once to amanah_reader;
+
+grant select on table check_partner_pending_matches_payments to amanah_app;
+
+grant select on table check_partner_pending_matches_payments to amanah_reader;
+
+grant select on table check_partner_receipts_applied_once to amanah_app;
+
+grant select on table check_partner_receipts_applied_once to amanah_reader;
+
+grant select on table check_partner_reserved_matches_payouts to amanah_app;
+
+grant select on table check_partner_reserved_matches_payouts to amanah_reader;
+
+grant select on table check_payouts_posted_once to amanah_app;
+
+grant select on table check_payouts_posted_once to amanah_reader;
+
+grant select on table check_payouts_sent_once to amanah_app;
+
+grant select on table check_payouts_sent_once to amanah_reader;
+
+grant select on table check_postings_have_accounts to amanah_app;
+
+grant select on table check_postings_have_accounts to amanah_reader;
+
+grant select on table check_receipts_posted_once to amanah_app;
+
+grant select on table check_receipts_posted_once to amanah_reader;
+
+grant select on table check_receipts_reach_their_owners to amanah_app;
+
+grant select on table check_receipts_reach_their_owners to amanah_reader;
+
+grant select on table check_refused_balance_payments_are_not_made to amanah_app;
+
+grant select on table check_refused_balance_payments_are_not_made to amanah_reader;
+
+grant select on table check_roles_know_their_permissions to amanah_app;
+
+grant select on table check_roles_know_their_permissions to amanah_reader;
+
+grant select on table check_subscriptions_paid_once to amanah_app;
+
+grant select on table check_subscriptions_paid_once to amanah_reader;
+
+grant select on table check_suspense_matches_receipts to amanah_app;
+
+grant select on table check_suspense_matches_receipts to amanah_reader;
+
+grant select on table check_transaction_counts to amanah_app;
+
+grant select on table check_transaction_counts to amanah_reader;
+
+grant select on table check_transaction_organizations to amanah_app;
+
+grant select on table check_transaction_organizations to amanah_reader;
+
+grant select on table check_transaction_receivers to amanah_app;
+
+grant select on table check_transaction_receivers to amanah_reader;
+
+grant select on table check_transactions_agree_with_postings to amanah_app;
+
+grant select on table check_transactions_agree_with_postings to amanah_reader;
+
+grant select on table check_uploads_end to amanah_app;
+
+grant select on table check_uploads_end to amanah_reader;
+
+grant select on table check_users_hold_live_roles to amanah_app;
+
+grant select on table check_users_hold_live_roles to amanah_reader;
+
+grant select on table check_users_hold_roles_of_their_organization to amanah_app;
+
+grant select on table check_users_hold_roles_of_their_organization to amanah_reader;
+
+grant select on table check_webhooks_have_their_keys to amanah_app;
+
+grant select on table check_webhooks_have_their_keys to amanah_reader;
+
+grant insert, select, update on table clearing_comparisons to amanah_app;
+
+grant select (agreed), select (agreed_day), select (clearing_balance), select (clearing_change), select (created_at), select (day), select (difference), select (measured_at), select (offset_high), select (offset_low), select (provider_balance), select (provider_change), select (received_under_way), select (spent_under_way), select (updated_at) on table clearing_comparisons to amanah_reader;
+
+grant insert, select, update (name), update (updated_at) on table document_categories to amanah_app;
+
+grant select (created_at), select (id), select (name), select (updated_at) on table document_categories to amanah_reader;
+
+grant delete, insert, select, update (url_sealed) on table document_uploads to amanah_app;
+
+grant select (created_at), select (id) on table document_uploads to amanah_reader;
+
+grant insert, select, update (category_id), update (content_type), update (deleted_at), update (deleted_by), update (document_type), update (file_name_sealed), update (product_id), update (product_type), update (sha256), update (size_bytes), update (updated_at), update (updated_by), update (url_hash), update (url_sealed), update (visibility) on table documents to amanah_app;
+
+grant select (category_id), select (content_type), select (created_at), select (created_by), select (deleted_at), select (deleted_by), select (document_type), select (id), select (organization_id), select (product_id), select (product_type), select (sha256), select (size_bytes), select (updated_at), select (updated_by), select (visibility) on table documents to amanah_reader;
+
+grant insert, select on table donation_allocations to amanah_app;
+
+grant select (attempt_id), select (cause_id), select (created_at), select (created_by), select (donation_count), select (id), select (journal_id), select (total_amount) on table donation_allocations to amanah_reader;
+
+grant insert, select on table donation_subscription_attempts to amanah_app;
+
+grant select (attempt), select (created_at), select (due_at), select (outcome), select (period), select (reason), select (subscription_id) on table donation_subscription_attempts to amanah_reader;
+
+grant insert, select, update (attempted_at), update (ended_at), update (periods_paid), update (refusals), update (status), update (updated_at) on table donation_subscriptions to amanah_app;
+
+grant select ("interval"), select (amount), select (attempted_at), select (cause_id), select (created_at), select (ended_at), select (id), select (periods_paid), select (refusals), select (source_account_id), select (started_at), select (status), select (updated_at), select (user_id) on table donation_subscriptions to amanah_reader;
+
+grant insert, select, update (allocation_batch_id), update (cause_id), update (status), update (transaction_id), update (updated_at) on table donations to amanah_app;
+
+grant select (allocation_batch_id), select (amount), select (cause_id), select (created_at), select (id), select (payment_order_id), select (period), select (status), select (subscription_id), select (transaction_id), select (type), select (updated_at), select (user_id) on table donations to amanah_reader;
+
+grant insert, select on table events to amanah_app;
+
+grant select (actor_id), select (created_at), select (data), select (event), select (id), select (impact), select (request_id), select (resource_id), select (resource_type) on table events to amanah_reader;
+
+grant insert, select, update (attempts), update (body_sealed), update (delivered_at) on table gateway_callbacks to amanah_app;
+
+grant select (attempts), select (body_bytes), select (body_digest), select (body_encoding), select (delivered_at), select (event), select (id), select (kind), select (provider_payment_id), select (provider_payment_method_id), select (provider_payment_request_id), select (provider_transfer_id), select (received_at), select (reference), select (unread), select (webhook_id) on table gateway_callbacks to amanah_reader;
+
+grant insert, select, update (answer_body), update (answer_status) on table idempotency_keys to amanah_app;
+
+grant select (answer_status), select (created_at), select (fingerprint), select (number), select (resource_id), select (user_id) on table idempotency_keys to amanah_reader;
+
+grant delete, insert, select, update (accepted_at) on table invitations to amanah_app;
+
+grant select (accepted_at), select (by_super_admin), select (created_at), select (created_by), select (expires_at), select (id), select (user_id) on table invitations to amanah_reader;
+
+grant select (business_key), select (journal_id) on table journal_keys to amanah_reader;
+
+grant select on table journal_keys to amanah_app;
+
+grant select (business_key), select (created_at), select (id), select (kind) on table journals to amanah_reader;
+
+grant select on table journals to amanah_app;
+
+grant insert, select, update (logged_in_at) on table known_logins to amanah_app;
+
+grant select (address), select (logged_in_at) on table known_logins to amanah_reader;
+
+grant insert, select on table login_failures to amanah_app;
+
+grant select (address), select (failed_at), select (id) on table login_failures to amanah_reader;
+
+grant delete, insert, select, update (details_sealed), update (document_id), update (expires_on), update (issued_on), update (kind), update (updated_at), update (verification_status) on table official_documents to amanah_app;
+
+grant select (created_at), select (document_id), select (expires_on), select (id), select (issued_on), select (kind), select (organization_id), select (updated_at), select (user_id), select (verification_status) on table official_documents to amanah_reader;
+
+grant insert, select, update (decided_at), update (kind), update (made), update (refusal), update (refused_upto) on table openings to amanah_app;
+
+grant select (decided_at), select (kind), select (made), select (refusal), select (refused_upto), select (resource_id) on table openings to amanah_reader;
+
+grant select (created_at), select (id), select (label), select (value) on table organization_industries to amanah_reader;
+
+grant select on table organization_industries to amanah_app;
+
+grant select (created_at), select (id), select (label), select (range) on table organization_sizes to amanah_reader;
+
+grant select on table organization_sizes to amanah_app;
+
+grant insert, select, update (email), update (industry), update (logo_id), update (name), update (official_registration_number), update (phone_number), update (size), update (status), update (updated_at) on table organizations to amanah_app;
+
+grant select (created_at), select (email), select (id), select (industry), select (logo_id), select (name), select (official_registration_number), select (phone_number), select (size), select (status), select (updated_at) on table organizations to amanah_reader;
+
+grant delete, insert, select on table partner_fees to amanah_app;
+
+grant select (basis_points), select (channel), select (fixed), select (id), select (method), select (organization_id), select (partner_id), select (provider_basis_points), select (provider_fixed) on table partner_fees to amanah_reader;
+
+grant insert, select, update (answer_body), update (answer_sealed), update (answer_status), update (answered_at) on table partner_idempotency_keys to amanah_app;
+
+grant select (answer_status), select (answered_at), select (created_at), select (fingerprint), select (id), select (partner_id), select (resource_id), select (resource_type) on table partner_idempotency_keys to amanah_reader;
+
+grant insert, select, update (revoked_at), update (signing_secret_sealed), update (valid_until) on table partner_keys to amanah_app;
+
+grant select (created_at), select (created_by), select (id), select (partner_id), select (permissions), select (prefix), select (revoked_at), select (rotated_from), select (valid_until) on table partner_keys to amanah_reader;
+
+grant insert, select, update (revoked_at) on table partner_organizations to amanah_app;
+
+grant select (created_at), select (organization_id), select (partner_id), select (revoked_at) on table partner_organizations to amanah_reader;
+
+grant insert, select, update (available_at), update (customer_sealed), update (failure_code), update (finalized_at), update (instrument_asked_at), update (instrument_at), update (payment_code), update (provider_payment_method_id), update (provider_payment_request_id), update (released_at), update (settling_since), update (status), update (updated_at), update (version) on table partner_payments to amanah_app;
+
+grant select (amount), select (available_at), select (channel_id), select (created_at), select (expires_at), select (external_ref), select (failure_code), select (fee), select (fee_mode), select (finalized_at), select (id), select (instrument_asked_at), select (instrument_at), select (net_amount), select (organization_id), select (partner_id), select (payment_code), select (provider_fee), select (provider_payment_method_id), select (provider_payment_request_id), select (released_at), select (request_id), select (settling_since), select (status), select (updated_at), select (version) on table partner_payments to amanah_reader;
+
+grant insert, select, update (fee_mode), update (max_daily_amount), update (max_hourly_count), update (max_payout_amount), update (name), update (payouts_enabled), update (settlement_delay_hours), update (status), update (updated_at) on table partners to amanah_app;
+
+grant select (available_account_id), select (created_at), select (created_by), select (fee_mode), select (id), select (max_daily_amount), select (max_hourly_count), select (max_payout_amount), select (name), select (organization_id), select (payouts_enabled), select (pending_account_id), select (reserved_account_id), select (settlement_delay_hours), select (status), select (updated_at) on table partners to amanah_reader;
+
+grant select (active), select (channel_code), select (fee_basis_points), select (fee_fixed), select (id), select (maximum_amount), select (method), select (minimum_amount), select (name), select (needs_phone), select (provider_fee_basis_points), select (provider_fee_fixed) on table payment_channels to amanah_reader;
+
+grant select on table payment_channels to amanah_app;
+
+grant insert, select, update (failure_code), update (finalized_at), update (instrument_asked_at), update (payment_code), update (provider_fee), update (provider_payment_method_id), update (provider_payment_request_id), update (settling_since), update (status), update (texts_sealed), update (updated_at) on table payment_orders to amanah_app;
+
+grant select (admin_fee), select (created_at), select (expires_at), select (failure_code), select (finalized_at), select (id), select (instrument_asked_at), select (nominal), select (organization_id), select (payment_code), select (payment_id), select (provider_fee), select (provider_payment_method_id), select (provider_payment_request_id), select (reference_id), select (reference_type), select (request_id), select (settling_since), select (status), select (target_account_id), select (updated_at), select (user_id) on table payment_orders to amanah_reader;
+
+grant select (answered_at), select (failure_code), select (not_known_at), select (number), select (outcome), select (payout_id), select (sent_at) on table payout_attempts to amanah_reader;
+
+grant select on table payout_attempts to amanah_app;
+
+grant select (account_number_max_length), select (account_number_min_length), select (active), select (bank_code), select (maximum_amount), select (minimum_amount), select (name) on table payout_banks to amanah_reader;
+
+grant select on table payout_banks to amanah_app;
+
+grant insert, select on table payout_words to amanah_app;
+
+grant select (at), select (failure_code), select (id), select (payout_id), select (said) on table payout_words to amanah_reader;
+
+grant insert, select, update (asked_at), update (asks), update (contradicted_at), update (failure_code), update (finalized_at), update (last_word), update (last_word_at), update (look_again_at), update (provider_cost), update (provider_transfer_id), update (request_digest), update (status), update (texts_sealed), update (unknown_since), update (updated_at), update (version) on table payouts to amanah_app;
+
+grant select (amount), select (asked_at), select (asks), select (bank_code), select (contradicted_at), select (created_at), select (external_ref), select (failure_code), select (fee), select (fee_mode), select (finalized_at), select (id), select (last_word), select (last_word_at), select (look_again_at), select (net_amount), select (partner_id), select (provider_cost), select (provider_fee), select (provider_transfer_id), select (reference), select (request_digest), select (request_id), select (status), select (unknown_since), select (updated_at), select (version) on table payouts to amanah_reader;
+
+grant select (display_name), select (id), select (name) on table permission_categories to amanah_reader;
+
+grant select on table permission_categories to amanah_app;
+
+grant select (category_id), select (created_at), select (description), select (display_name), select (id), select (name), select (updated_at) on table permissions to amanah_reader;
+
+grant select on table permissions to amanah_app;
+
+grant select (account_id), select (amount), select (created_at), select (id), select (journal_id) on table postings to amanah_reader;
+
+grant select on table postings to amanah_app;
+
+grant insert, select, update (minimum_amount), update (name), update (status), update (target_amount), update (updated_at) on table products to amanah_app;
+
+grant select (account_id), select (created_at), select (created_by), select (id), select (kind), select (minimum_amount), select (name), select (status), select (target_amount), select (updated_at) on table products to amanah_reader;
+
+grant select (filled_at), select (id), select (paused_until), select (tokens) on table provider_budget to amanah_reader;
+
+grant select, update (filled_at), update (paused_until), update (tokens) on table provider_budget to amanah_app;
+
+grant select (account_id), select (amount), select (id), select (note), select (order_id), select (partner_payment_id), select (provider_payment_id), select (provider_payment_method_id), select (reason), select (received_at), select (reference), select (settled_at), select (settled_by), select (state) on table receipts to amanah_reader;
+
+grant select on table receipts to amanah_app;
+
+grant insert, select, update (beat_at), update (compared), update (cursor), update (differences), update (finished_at), update (phase), update (started_at), update (state), update (taken_by), update (takes), update (unsettled) on table reconciled_days to amanah_app;
+
+grant select (beat_at), select (compared), select (cursor), select (day), select (differences), select (finished_at), select (phase), select (started_at), select (state), select (taken_by), select (takes), select (unsettled) on table reconciled_days to amanah_reader;
+
+grant delete, insert, select on table reconciled_records to amanah_app;
+
+grant select (day), select (key), select (kind) on table reconciled_records to amanah_reader;
+
+grant insert, select, update (met_at), update (note), update (ours), update (reference), update (resource_id), update (state), update (theirs), update (updated_at) on table reconciliations to amanah_app;
+
+grant select (created_at), select (day), select (id), select (met_at), select (note), select (ours), select (reference), select (resource_id), select (resource_type), select (state), select (subject), select (theirs), select (updated_at) on table reconciliations to amanah_reader;
+
+grant delete, insert, select on table recovery_codes to amanah_app;
+
+grant select (user_id) on table recovery_codes to amanah_reader;
+
+grant select (fingerprint), select (refusal), select (refused_at), select (refused_upto), select (user_id) on table refused_balance_payments to amanah_reader;
+
+grant select on table refused_balance_payments to amanah_app;
+
+grant insert, select on table revoked_tokens to amanah_app;
+
+grant select (expires_at), select (id) on table revoked_tokens to amanah_reader;
+
+grant delete, insert, select on table role_permissions to amanah_app;
+
+grant select (permission_id), select (role_id) on table role_permissions to amanah_reader;
+
+grant insert, select, update (deleted_at), update (description), update (display_name), update (name), update (updated_at), update (updated_by) on table roles to amanah_app;
+
+grant select (created_at), select (created_by), select (deleted_at), select (description), select (display_name), select (id), select (is_default), select (name), select (organization_id), select (permission_names), select (updated_at), select (updated_by), select (user_type) on table roles to amanah_reader;
+
+grant insert, select, update (refund_journal_id), update (status), update (transaction_id), update (updated_at) on table saving_circle_contributions to amanah_app;
+
+grant select (amount), select (created_at), select (id), select (member_id), select (payment_order_id), select (rail), select (refund_account_id), select (refund_journal_id), select (saving_circle_id), select (status), select (transaction_id), select (turn_number), select (updated_at), select (user_id) on table saving_circle_contributions to amanah_reader;
+
+grant delete, insert, select, update (turn_number) on table saving_circle_members to amanah_app;
+
+grant select (account_id), select (created_at), select (id), select (joining_order), select (saving_circle_id), select (turn_number), select (user_id) on table saving_circle_members to amanah_reader;
+
+grant insert, select, update (amount), update (journal_id), update (overdue_reported_at), update (paid_at) on table saving_circle_rounds to amanah_app;
+
+grant select (amount), select (due_at), select (journal_id), select (opened_at), select (overdue_reported_at), select (paid_at), select (receiver_member_id), select (saving_circle_id), select (turn_number) on table saving_circle_rounds to amanah_reader;
+
+grant insert, select, update (amount), update (capacity), update (current_turn), update (deleted_at), update (draw_seed), update (draw_seed_sealed), update (ended_at), update (first_turn), update (name), update (next_opens_at), update (schedule_anchor), update (schedule_step), update (start_date), update (started_at), update (starts_at), update (status), update (updated_at), update (visibility) on table saving_circles to amanah_app;
+
+grant select (account_id), select (amount), select (capacity), select (created_at), select (created_by), select (current_turn), select (deleted_at), select (draw_commitment), select (draw_seed), select (ended_at), select (first_turn), select (holding_account_id), select (id), select (name), select (next_opens_at), select (organization_id), select (owner_id), select (owner_type), select (round_interval), select (schedule_anchor), select (schedule_step), select (start_date), select (started_at), select (starts_at), select (status), select (turn_order), select (updated_at), select (visibility) on table saving_circles to amanah_reader;
+
+grant insert, select, update (status), update (updated_at) on table saving_goal_orders to amanah_app;
+
+grant select (created_at), select (payment_order_id), select (saving_goal_id), select (status), select (updated_at) on table saving_goal_orders to amanah_reader;
+
+grant insert, select, update (name), update (status), update (target_amount), update (target_date), update (updated_at) on table saving_goals to amanah_app;
+
+grant select (account_id), select (created_at), select (id), select (name), select (organization_id), select (status), select (target_amount), select (target_date), select (updated_at), select (user_id) on table saving_goals to amanah_reader;
+
+grant select (executed_at), select (id), select (name) on table schema_migrations to amanah_reader;
+
+grant select on table schema_migrations to amanah_app;
+
+grant insert, select on table seal_journals to amanah_app;
+
+grant select (journal_id), select (seal_number) on table seal_journals to amanah_reader;
+
+grant insert, select on table seals to amanah_app;
+
+grant select (covers_until), select (hash), select (jws), select (number), select (pass), select (previous), select (sealed_at) on table seals to amanah_reader;
+
+grant delete, insert, select, update (confirmed_at), update (created_at), update (last_step), update (secret_sealed) on table second_factors to amanah_app;
+
+grant select (confirmed_at), select (created_at), select (id), select (last_step) on table second_factors to amanah_reader;
+
+grant insert, select on table sign_ups to amanah_app;
+
+grant select (address), select (id), select (made_at) on table sign_ups to amanah_reader;
+
+grant delete, insert, select, update (look_again_at), update (looks) on table sweep_looks to amanah_app;
+
+grant select (kind), select (look_again_at), select (looks), select (subject_id) on table sweep_looks to amanah_reader;
+
+grant insert, select, update (private_key_sealed), update (published_until) on table token_signing_keys to amanah_app;
+
+grant select (created_at), select (id), select (public_jwk), select (published_until) on table token_signing_keys to amanah_reader;
+
+grant select (count), select (reference_type), select (shard), select (type) on table transaction_counts to amanah_reader;
+
+grant select on table transaction_counts to amanah_app;
+
+grant select (created_at), select (organization_id), select (reference_id), select (reference_type), select (transaction_id), select (type), select (user_id) on table transaction_organizations to amanah_reader;
+
+grant select on table transaction_organizations to amanah_app;
+
+grant select (created_at), select (reference_id), select (reference_type), select (transaction_id), select (type), select (user_id) on table transaction_receivers to amanah_reader;
+
+grant select on table transaction_receivers to amanah_app;
+
+grant select (amount), select (batch_id), select (created_at), select (created_by), select (date), select (deleted_by), select (destination_account_id), select (id), select (organization_id), select (payment_order_id), select (purpose), select (reference_id), select (reference_type), select (source_account_id), select (status), select (type), select (updated_at), select (updated_by), select (user_id) on table transactions to amanah_reader;
+
+grant select on table transactions to amanah_app;
+
+grant delete, insert, select, update (email), update (name), update (password_hash), update (profile_picture), update (role_id), update (status), update (token_generation), update (tokens_ended_at), update (updated_at) on table users to amanah_app;
+
+grant select (created_at), select (email), select (id), select (name), select (organization_id), select (profile_picture), select (role_id), select (status), select (token_generation), select (tokens_ended_at), select (updated_at), select (user_type) on table users to amanah_reader;
+
+grant insert, select, update (attempts), update (body_sealed), update (delivered_at), update (last_error), update (last_status), update (next_attempt_at), update (status) on table webhook_deliveries to amanah_app;
+
+grant select (attempts), select (created_at), select (delivered_at), select (id), select (last_error), select (last_status), select (next_attempt_at), select (partner_id), select (resource_id), select (resource_type), select (status), select (type), select (version) on table webhook_deliveries to amanah_reader;
+
+grant insert, select, update (events), update (previous_secret_sealed), update (previous_secret_until), update (secret_sealed), update (updated_at), update (url) on table webhook_endpoints to amanah_app;
+
+grant select (created_at), select (events), select (id), select (partner_id), select (previous_secret_until), select (updated_at), select (url) on table webhook_endpoints to amanah_reader;
+
+grant insert, select on table webhook_version_keys to amanah_app;
+
+grant select (delivery_id), select (resource_id), select (resource_type), select (version) on table webhook_version_keys to amanah_reader;
+
+-- Default privileges
+
+alter default privileges revoke execute on functions from public;

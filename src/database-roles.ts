@@ -1,0 +1,122 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { ConfigError } from './config.ts';
+
+/** Of API and worker: reads everything, writes what `roles.sql` names, and no posting. */
+export const applicationRole = 'amanah_app';
+/** Of people, reports and `npm run verify`: reads everything but secrets, and writes nothing. */
+export const readerRole = 'amanah_reader';
+
+export type DatabaseRole = typeof applicationRole | typeof readerRole;
+
+const roles: readonly DatabaseRole[] = [applicationRole, readerRole];
+
+/** Passwords of roles that are made now; one without can log in by no password until it is given one. */
+export type RolePasswords = Partial<Record<DatabaseRole, string>>;
+
+/** The password in a database's URL when it is that of the role. */
+export function passwordFor(role: DatabaseRole, url: string | undefined): RolePasswords {
+  if (url === undefined) return {};
+  const { username, password } = new URL(url);
+  return decodeURIComponent(username) === role && password !== '' ? { [role]: decodeURIComponent(password) } : {};
+}
+
+/**
+ * Makes the roles that are missing; those that are there keep their passwords. Roles belong to the whole cluster: two
+ * databases of one may be migrated at once. Throws ConfigError when this role may make none, with what to run instead.
+ */
+export async function createRoles(tx: EntityManager, passwords: RolePasswords): Promise<void> {
+  const missing = await tx.execute<{ name: DatabaseRole }[]>(
+    'select name from unnest(?::text[]) name where not exists (select from pg_roles where rolname = name)',
+    [`{${roles.join(',')}}`],
+  );
+  if (missing.length === 0) return;
+  const [me] = await tx.execute<[{ name: string; may: boolean }]>(
+    'select rolname as name, rolsuper or rolcreaterole as may from pg_roles where rolname = current_user',
+  );
+  if (!me.may) {
+    const statements = missing.map(({ name }) => `create role ${name} login password '...';`).join(' ');
+    throw new ConfigError(
+      `The role ${me.name} may not create roles, and ${missing.map(({ name }) => name).join(' and ')} must be there. ` +
+        `Let an administrator of the database run: ${statements} Then run "npm run migrate" again.`,
+    );
+  }
+  for (const { name } of missing) {
+    // A utility statement takes no parameters; the text is made in the database, where it is quoted.
+    await tx.execute("select set_config('amanah.password', ?, true)", [passwords[name] ?? '']);
+    await tx.execute(`do $make$ begin
+        execute format('create role ${name} login password %L', nullif(current_setting('amanah.password'), ''));
+      exception when duplicate_object or unique_violation then null; end $make$`);
+    await tx.execute("select set_config('amanah.password', '', true)");
+  }
+}
+
+/** What a role may be and do, seen by itself. */
+interface Standing {
+  role: string;
+  superuser: boolean;
+  creates_roles: boolean;
+  passes_row_security: boolean;
+  owned: string | null;
+  writable: string | null;
+  creates: boolean;
+  temporary: boolean;
+}
+
+const finalTables = ['postings', 'account_balances', 'journals', 'transactions'];
+
+/** Throws ConfigError, saying all that is wrong, unless this connection's role is one that cannot rewrite the books. */
+export async function refuseMightyRole(em: EntityManager): Promise<void> {
+  const [it] = await em.execute<[Standing]>(
+    `select r.rolname as role, r.rolsuper as superuser, r.rolcreaterole as creates_roles,
+       r.rolbypassrls as passes_row_security,
+       (select string_agg(c.relname, ', ' order by c.relname) from (select c.relname from pg_class c
+          where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')
+            and pg_has_role(r.oid, c.relowner, 'MEMBER') order by 1 limit 3) c) as owned,
+       (select string_agg(t.name, ', ' order by t.name) from unnest(?::text[]) as t (name)
+          where to_regclass('public.' || t.name) is not null
+            and (has_any_column_privilege(r.oid, to_regclass('public.' || t.name), 'INSERT, UPDATE')
+              or has_table_privilege(r.oid, to_regclass('public.' || t.name), 'DELETE, TRUNCATE, TRIGGER'))) as writable,
+       has_schema_privilege(r.oid, 'public', 'CREATE') or has_database_privilege(r.oid, current_database(), 'CREATE')
+         as creates,
+       has_database_privilege(r.oid, current_database(), 'TEMPORARY') as temporary
+     from pg_roles r where r.rolname = current_user`,
+    [`{${finalTables.join(',')}}`],
+  );
+  const wrong = [
+    it.superuser && 'it is a superuser, whom no trigger stops',
+    it.creates_roles && 'it may make roles',
+    it.passes_row_security && 'it passes row security',
+    it.owned !== null &&
+      `it owns tables (${it.owned}), or belongs to their owner, and so may switch their triggers off`,
+    it.writable !== null && `it may write ${it.writable} by itself, past the functions that prove what is posted`,
+    it.creates && 'it may create tables and functions',
+    it.temporary && 'it may make temporary tables, which come before ours in its statements',
+  ].filter((sentence) => sentence !== false);
+  if (wrong.length === 0) return;
+  throw new ConfigError(
+    `DATABASE_URL names the role ${it.role}, with which the process must not run in production: ${wrong.join('; ')}. ` +
+      `Name ${applicationRole} there and the owner in MIGRATION_DATABASE_URL, and run "npm run migrate".`,
+  );
+}
+
+const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+
+/**
+ * What keeps everybody but our roles out of a database, and temporary tables, which would come before ours, out of
+ * their sessions. It belongs to the database itself: a copy made from it as a template is without it.
+ */
+export const databaseRights = (database: string): string[] => [
+  `revoke all on database ${quote(database)} from public`,
+  `grant connect on database ${quote(database)} to ${roles.join(', ')}`,
+];
+
+/** The statements that are needed in the manager's database, or none when it is as `databaseRights` makes it. */
+export async function missingRights(tx: EntityManager, database: string): Promise<string[]> {
+  const [it] = await tx.execute<[{ settled: boolean }]>(
+    `select not has_database_privilege('public', current_database(), 'CONNECT, TEMPORARY')
+       and bool_and(has_database_privilege(role, current_database(), 'CONNECT')) as settled
+     from unnest(?::text[]) role`,
+    [`{${roles.join(',')}}`],
+  );
+  return it.settled ? [] : databaseRights(database);
+}

@@ -1,0 +1,17 @@
+-- Addresses; what tells where somebody lives rests sealed.
+
+create table addresses (
+  id uuid primary key,
+  user_id uuid not null references users (id),
+  organization_id uuid references organizations (id),
+  address_type text not null check (address_type in ('individual', 'organization')),
+  details_sealed text not null,
+  created_by uuid not null,
+  updated_by uuid,
+  deleted_by uuid,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  check ((address_type = 'organization') = (organization_id is not null))
+);
+create index addresses_of_user on addresses (user_id);
+create index addresses_by_creation on addresses (created_at, id);

@@ -1,0 +1,62 @@
+-- Causes, their managers, and what they have received.
+--
+-- What a cause has received is counted in sixteen shards, chosen by the connection, so that many payers of one cause do
+-- not wait for each other; no donation writes the cause's own row, and donations do not reference it either (a foreign
+-- key would lock that row). The counters follow donations by trigger and only ever grow.
+
+create table charitable_causes (
+  id uuid primary key,
+  name varchar(200) not null,
+  description text not null,
+  target_amount numeric(20, 4) not null check (target_amount > 0),
+  currency char(3) not null default 'IDR' check (currency = 'IDR'),
+  location varchar(255),
+  regulations text not null,
+  benefit text not null,
+  owner_type text not null check (owner_type in ('organization', 'individual', 'platform')),
+  organization_id uuid references organizations (id),
+  account_id uuid not null references accounts (id),
+  status text not null check (status in ('pending', 'new', 'active', 'approved', 'in_progress', 'completed',
+    'cancelled', 'rejected', 'deactivated')),
+  created_by uuid not null references users (id),
+  approved_by uuid references users (id),
+  approved_at timestamptz,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  check (status not in ('active', 'approved') or approved_at is not null),
+  check ((approved_at is null) = (approved_by is null))
+);
+create index charitable_causes_by_creation on charitable_causes (created_at, id);
+create index charitable_causes_of_organization on charitable_causes (organization_id, created_at, id)
+  where organization_id is not null;
+create index charitable_causes_of_account on charitable_causes (account_id, created_at, id);
+create index charitable_causes_of_approver on charitable_causes (approved_by) where approved_by is not null;
+create index charitable_causes_of_creator on charitable_causes (created_by, created_at, id);
+create trigger charitable_causes_status_law before insert or update of status on charitable_causes
+  for each row execute function keep_status('status', '>pending', '*');
+
+create table cause_managers (
+  cause_id uuid not null references charitable_causes (id),
+  user_id uuid not null references users (id),
+  created_by uuid not null references users (id),
+  created_at timestamptz not null default now(),
+  primary key (cause_id, user_id)
+);
+create index cause_managers_of_user on cause_managers (user_id);
+create index cause_managers_of_creator on cause_managers (created_by);
+
+create table cause_totals (
+  cause_id uuid not null,
+  shard smallint not null check (shard between 1 and 16),
+  donated numeric(20, 4) not null check (donated >= 0),
+  donations bigint not null check (donations >= 0),
+  primary key (cause_id, shard)
+) with (fillfactor = 60);
+-- Only the triggers of donations write totals: a direct statement arrives at depth 0.
+create trigger totals_follow_donations before insert or update or delete on cause_totals
+  for each row when (pg_trigger_depth() = 0) execute function refuse_change();
+
+create function cause_current_amount(p_cause_id uuid) returns numeric language sql stable
+set search_path = pg_catalog, public, pg_temp as $$
+  select coalesce(sum(donated), 0)::numeric(20, 4) from cause_totals where cause_id = p_cause_id
+$$;

@@ -1,0 +1,77 @@
+-- The payments that partners collect.
+
+create table partner_payments (
+  id uuid primary key,
+  partner_id uuid not null references partners (id),
+  organization_id uuid references organizations (id),
+  external_ref varchar(128),
+  channel_id integer not null references payment_channels (id),
+  fee_mode text not null check (fee_mode in ('DEDUCTED', 'ADDED')),
+  amount numeric(20, 4) not null check (amount > 0 and amount = trunc(amount)),
+  fee numeric(20, 4) not null check (fee >= 0),
+  net_amount numeric(20, 4) not null check (net_amount > 0),
+  provider_fee numeric(20, 4) not null default 0 check (provider_fee >= 0),
+  status text not null check (status in ('PENDING', 'WAITING_PAYMENT', 'PAID', 'FAILED', 'EXPIRED')),
+  provider_payment_request_id text,
+  provider_payment_method_id text,
+  payment_code text,
+  failure_code text,
+  customer_sealed text,
+  version integer not null default 0,
+  request_id text,
+  expires_at timestamptz not null,
+  -- When the provider was last asked for an instrument by an attempt that it may have received.
+  instrument_asked_at timestamptz,
+  instrument_at timestamptz,
+  -- Since when the payment is paid or pending at the provider and cannot be settled yet.
+  settling_since timestamptz,
+  finalized_at timestamptz,
+  available_at timestamptz,
+  released_at timestamptz,
+  created_at timestamptz not null,
+  updated_at timestamptz not null,
+  check (amount = fee + net_amount),
+  check ((status in ('PENDING', 'WAITING_PAYMENT')) = (finalized_at is null)),
+  check ((status = 'PAID') = (available_at is not null)),
+  check (released_at is null or available_at is not null)
+);
+create index partner_payments_of_partner on partner_payments (partner_id, created_at desc, id desc) include (status);
+create index partner_payments_by_reference on partner_payments (partner_id, external_ref)
+  where external_ref is not null;
+create index partner_payments_open on partner_payments (expires_at) where status in ('PENDING', 'WAITING_PAYMENT');
+create index partner_payments_unreleased on partner_payments (available_at)
+  where status = 'PAID' and released_at is null;
+create index partner_payments_settling on partner_payments (settling_since)
+  where settling_since is not null and status in ('PENDING', 'WAITING_PAYMENT');
+create index partner_payments_pending on partner_payments (created_at) where status = 'PENDING';
+create trigger partner_payments_are_kept before delete on partner_payments
+  for each row execute function refuse_change();
+create trigger partner_payments_status_law before insert or update of status on partner_payments
+  for each row execute function keep_status('status', '>PENDING', 'PENDING>WAITING_PAYMENT', 'PENDING>PAID',
+    'PENDING>FAILED', 'PENDING>EXPIRED', 'WAITING_PAYMENT>PAID', 'WAITING_PAYMENT>FAILED', 'WAITING_PAYMENT>EXPIRED');
+
+-- What a journal posted, and the provider's cost in it; clearing gets what is left, of whichever sign.
+create view check_partner_payments_posted_once as
+  select p.id as payment_id, p.status, p.amount, s.posted as settled, s.cost, r.posted as released
+  from partner_payments p
+  left join journal_keys js on js.business_key = 'partner-payment/' || p.id || '/settled'
+  left join journal_keys jr on jr.business_key = 'partner-payment/' || p.id || '/released'
+  left join lateral (
+    select sum(amount) filter (where amount > 0 and account_id <> '00000000-0000-4000-8000-000000000001') as posted,
+      case when count(*) > 0 then coalesce(
+        -sum(amount) filter (where account_id = '00000000-0000-4000-8000-000000000003'), 0) end as cost
+    from postings where journal_id = js.journal_id) s on true
+  left join lateral (
+    select sum(amount) filter (where amount > 0 and account_id <> '00000000-0000-4000-8000-000000000001') as posted,
+      case when count(*) > 0 then coalesce(
+        -sum(amount) filter (where account_id = '00000000-0000-4000-8000-000000000003'), 0) end as cost
+    from postings where journal_id = jr.journal_id) r on true
+  where s.posted is distinct from case when p.status = 'PAID' then p.amount end
+    or s.cost is distinct from case when p.status = 'PAID' then p.provider_fee end
+    or r.posted is distinct from case when p.released_at is not null then p.net_amount end;
+create view check_partner_pending_matches_payments as
+  select p.id as partner_id, account_balance(p.pending_account_id) as balance, coalesce(owed.amount, 0) as owed
+  from partners p
+  left join lateral (select sum(net_amount) as amount from partner_payments
+    where partner_id = p.id and status = 'PAID' and released_at is null) owed on true
+  where account_balance(p.pending_account_id) <> coalesce(owed.amount, 0);

@@ -1,0 +1,62 @@
+-- Documents, their categories, and uploads under way.
+
+create table document_categories (
+  id uuid primary key,
+  name varchar(100) not null,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now()
+);
+create unique index document_categories_have_names_of_their_own on document_categories (lower(name));
+
+create table documents (
+  id uuid primary key,
+  url_sealed text not null,
+  -- The digest of the storage key: documents know which object they carry without opening its key, so that an object
+  -- that none carries any more can be removed. A document without it waits for the sweep of uploads to read its key.
+  url_hash text,
+  file_name_sealed text,
+  document_type text not null check (document_type in
+    ('legal_agreement', 'signature', 'cause_report', 'donation_certificate', 'receipt', 'image', 'video')),
+  product_type text check (product_type in ('charitable_cause', 'commodity_financing', 'investment', 'transaction')),
+  product_id uuid,
+  visibility text not null check (visibility in ('public', 'private')),
+  category_id uuid references document_categories (id),
+  organization_id uuid references organizations (id),
+  content_type text not null,
+  size_bytes bigint not null check (size_bytes >= 0),
+  sha256 text check (sha256 ~ '^[0-9a-f]{64}$'),
+  created_by uuid not null references users (id),
+  updated_by uuid,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  deleted_at timestamptz,
+  deleted_by uuid,
+  check (product_id is null or product_type is not null),
+  check ((deleted_at is null) = (deleted_by is null))
+);
+create index documents_by_creation on documents (created_at, id) where deleted_at is null;
+create index documents_of_creator on documents (created_by, created_at, id) where deleted_at is null;
+create index documents_of_organization on documents (organization_id, created_at, id)
+  where deleted_at is null and organization_id is not null;
+create index documents_that_are_public on documents (created_at, id) where deleted_at is null and visibility = 'public';
+create index documents_of_product on documents (product_id, created_at, id)
+  where deleted_at is null and product_id is not null;
+create index documents_of_category on documents (category_id, created_at, id)
+  where deleted_at is null and category_id is not null;
+create index documents_of_object on documents (url_hash) where deleted_at is null;
+create index documents_of_unread_object on documents (id) where deleted_at is null and url_hash is null;
+-- What a user's files measure is read over the index alone.
+create index documents_measured on documents (created_by) include (id, url_hash, size_bytes, deleted_at);
+
+-- An object that is being stored and has no document yet. The document's transaction takes the row away; what is left
+-- after a few minutes is the trace of a process that died, and is swept with its object.
+create table document_uploads (
+  id uuid primary key,
+  url_sealed text not null,
+  created_at timestamptz not null default clock_timestamp()
+);
+create index document_uploads_by_creation on document_uploads (created_at);
+
+-- Nobody sweeps, or storage has been away for long.
+create view check_uploads_end as
+  select id as upload_id, created_at from document_uploads where created_at < now() - interval '30 minutes';

@@ -1,0 +1,228 @@
+-- Donations, allocations of open donations, subscriptions. A donation that was allocated is never allocated again: the
+-- database refuses the change (AM003), whoever asks.
+
+create table donation_allocations (
+  id uuid primary key,
+  attempt_id uuid not null,
+  cause_id uuid not null references charitable_causes (id),
+  donation_count integer not null check (donation_count > 0),
+  total_amount numeric(20, 4) not null check (total_amount > 0),
+  journal_id uuid not null references journals (id),
+  created_by uuid not null references users (id),
+  created_at timestamptz not null default now()
+);
+
+create index donation_allocations_of_creator on donation_allocations (created_by);
+
+create table donation_subscriptions (
+  id uuid primary key,
+  user_id uuid not null references users (id),
+  cause_id uuid not null references charitable_causes (id),
+  amount numeric(20, 4) not null check (amount > 0),
+  source_account_id uuid not null references accounts (id),
+  interval text not null check (interval in ('weekly', 'monthly')),
+  status text not null check (status in ('active', 'stopped', 'failed')),
+  started_at timestamptz not null,
+  periods_paid integer not null default 0,
+  refusals smallint not null default 0 check (refusals between 0 and 3),
+  -- When the last attempt was made, from which the next one counts.
+  attempted_at timestamptz,
+  ended_at timestamptz,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  check ((status = 'active') = (ended_at is null))
+);
+create index donation_subscriptions_of_user on donation_subscriptions (user_id, created_at desc, id desc);
+create index donation_subscriptions_active on donation_subscriptions (started_at) where status = 'active';
+create trigger donation_subscriptions_status_law before insert or update of status on donation_subscriptions
+  for each row execute function keep_status('status', '>active', 'active>stopped', 'active>failed');
+
+create table donation_subscription_attempts (
+  subscription_id uuid not null references donation_subscriptions (id),
+  period integer not null check (period >= 0),
+  attempt smallint not null check (attempt between 1 and 3),
+  outcome text not null check (outcome in ('paid', 'refused')),
+  reason text,
+  due_at timestamptz not null,
+  created_at timestamptz not null default now(),
+  primary key (subscription_id, period, attempt),
+  check ((outcome = 'refused') = (reason is not null))
+);
+create unique index donation_subscription_periods_paid on donation_subscription_attempts (subscription_id, period)
+  where outcome = 'paid';
+create trigger donation_subscription_attempts_outcome_law
+  before insert or update of outcome on donation_subscription_attempts
+  for each row execute function keep_status('outcome', '>paid', '>refused');
+
+create table donations (
+  id uuid primary key,
+  user_id uuid not null references users (id),
+  type text not null check (type in ('specific', 'open', 'subscription')),
+  amount numeric(20, 4) not null check (amount > 0),
+  status text not null check (status in ('pending', 'completed', 'failed', 'refunded')),
+  cause_id uuid,
+  allocation_batch_id uuid,
+  transaction_id uuid,
+  payment_order_id uuid,
+  subscription_id uuid,
+  period integer,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  check ((type = 'open') or (cause_id is not null and allocation_batch_id is null)),
+  check ((type <> 'open') or ((cause_id is null) = (allocation_batch_id is null))),
+  check ((status in ('completed', 'refunded')) = (transaction_id is not null)),
+  check (allocation_batch_id is null or status in ('completed', 'refunded')),
+  check ((type = 'subscription') = (subscription_id is not null)),
+  check ((subscription_id is null) = (period is null))
+);
+create index donations_of_user on donations (user_id, created_at desc, id desc);
+create index donations_of_cause on donations (cause_id, user_id) where status = 'completed' and cause_id is not null;
+create index donations_unallocated on donations (created_at, id)
+  where type = 'open' and status = 'completed' and cause_id is null;
+create unique index donations_of_order on donations (payment_order_id) where payment_order_id is not null;
+create unique index donations_of_subscription on donations (subscription_id, period) where subscription_id is not null;
+create index donations_of_batch on donations (allocation_batch_id) where allocation_batch_id is not null;
+create trigger donations_status_law before insert or update of status on donations
+  for each row execute function keep_status('status', '>pending', '>completed', 'pending>completed', 'pending>failed',
+    'completed>refunded');
+
+create function count_new_donations() returns trigger language plpgsql
+security definer set search_path = pg_catalog, public, pg_temp as $$
+begin
+  insert into cause_totals (cause_id, shard, donated, donations)
+    select n.cause_id, 1 + pg_backend_pid() % 16, sum(n.amount), count(*)
+    from new_donations n where n.status = 'completed' and n.cause_id is not null
+    group by n.cause_id order by n.cause_id
+    on conflict (cause_id, shard) do update
+      set donated = cause_totals.donated + excluded.donated, donations = cause_totals.donations + excluded.donations;
+  return null;
+end $$;
+create trigger new_donations_are_counted after insert on donations
+  referencing new table as new_donations for each statement execute function count_new_donations();
+
+create function count_changed_donations() returns trigger language plpgsql
+security definer set search_path = pg_catalog, public, pg_temp as $$
+begin
+  perform 1 from old_donations o join new_donations n using (id)
+    where (o.user_id, o.type, o.amount, o.payment_order_id, o.subscription_id, o.period)
+        is distinct from (n.user_id, n.type, n.amount, n.payment_order_id, n.subscription_id, n.period)
+      or (o.cause_id is not null and o.cause_id is distinct from n.cause_id)
+      or (o.allocation_batch_id is not null and o.allocation_batch_id is distinct from n.allocation_batch_id)
+      or (o.transaction_id is not null and o.transaction_id is distinct from n.transaction_id);
+  if found or (select count(*) from old_donations) <> (select count(*) from old_donations join new_donations using (id))
+  then
+    raise exception 'a donation keeps what it was given for' using errcode = 'AM003';
+  end if;
+  insert into cause_totals (cause_id, shard, donated, donations)
+    select n.cause_id, 1 + pg_backend_pid() % 16, sum(n.amount), count(*)
+    from old_donations o join new_donations n using (id)
+    where n.status = 'completed' and n.cause_id is not null and (o.status <> 'completed' or o.cause_id is null)
+    group by n.cause_id order by n.cause_id
+    on conflict (cause_id, shard) do update
+      set donated = cause_totals.donated + excluded.donated, donations = cause_totals.donations + excluded.donations;
+  return null;
+end $$;
+create trigger changed_donations_are_counted after update on donations
+  referencing old table as old_donations new table as new_donations
+  for each statement execute function count_changed_donations();
+
+create trigger donations_are_kept before delete on donations for each row execute function refuse_change();
+create trigger donations_stay before truncate on donations for each statement execute function refuse_change();
+create trigger allocations_are_final before update or delete on donation_allocations
+  for each row execute function refuse_change();
+create trigger subscription_attempts_are_final before update or delete on donation_subscription_attempts
+  for each row execute function refuse_change();
+
+-- The effect of a paid donation, on both rails: the pending row of its order becomes completed, or a new row is there.
+create function settle_donation(p_type text, p_user_id uuid, p_cause_id uuid, p_amount numeric, p_order_id uuid,
+  p_transaction_id uuid, p_subscription_id uuid default null, p_period integer default null,
+  p_request_id text default null)
+returns uuid language plpgsql
+set search_path = pg_catalog, public, pg_temp as $$
+declare
+  settled uuid;
+  happened text := 'RESOURCE_UPDATED';
+begin
+  if p_order_id is not null then
+    update donations set status = 'completed', transaction_id = p_transaction_id, updated_at = now()
+      where payment_order_id = p_order_id and status = 'pending' returning id into settled;
+  end if;
+  if settled is null then
+    happened := 'RESOURCE_CREATED';
+    insert into donations (id, user_id, type, amount, status, cause_id, transaction_id, payment_order_id,
+        subscription_id, period)
+      values (uuidv7(), p_user_id, p_type, p_amount, 'completed', p_cause_id, p_transaction_id, p_order_id,
+        p_subscription_id, p_period) returning id into settled;
+  end if;
+  insert into events (event, impact, resource_type, resource_id, actor_id, request_id, data)
+    values (happened, 'MEDIUM', 'donation', settled::text, p_user_id, p_request_id,
+      jsonb_build_object('status', 'completed', 'transaction_id', p_transaction_id));
+  return settled;
+end $$;
+
+create view check_donations_posted_once as
+  select d.id as donation_id, 'the price row of the donation is missing or differs' as problem
+  from donations d left join transactions t on t.id = d.transaction_id
+  where d.transaction_id is not null
+    and (t.id is null or (t.amount, t.type, t.user_id, t.reference_type) <> (d.amount, 'price', d.user_id, 'donation'))
+  union all
+  select min(d.id::text)::uuid, 'several donations share transaction ' || d.transaction_id
+  from donations d where d.transaction_id is not null group by d.transaction_id having count(*) > 1
+  union all
+  -- By sets: whatever the planner takes the tables for, it does not compare every row with every other.
+  select id, 'a transaction into a cause or the pool has no donation'
+  from (
+    select t.id from transactions t
+    where t.reference_type = 'donation' and t.type = 'price'
+      and (t.reference_id = '00000000-0000-4000-8000-000000000005'
+        or t.reference_id in (select c.id from charitable_causes c))
+    except select d.transaction_id from donations d where d.transaction_id is not null
+    except select t.id from donation_allocations a join transactions t on t.batch_id = a.journal_id) unexplained;
+create view check_cause_totals_match_donations as
+  select cause_id, t.donated, t.donations, d.amount as received, d.count as rows
+  from (select cause_id, sum(donated) as donated, sum(donations) as donations from cause_totals group by cause_id) t
+  full join (select cause_id, sum(amount) as amount, count(*) as count from donations
+    where status in ('completed', 'refunded') and cause_id is not null group by cause_id) d using (cause_id)
+  where t.donated is distinct from d.amount or t.donations is distinct from d.count
+  union all
+  select d.cause_id, null, null, null, count(*) from donations d
+  where d.cause_id is not null and not exists (select from charitable_causes c where c.id = d.cause_id)
+  group by d.cause_id;
+create view check_open_pool_matches_donations as
+  select pool.balance, unallocated.amount as unallocated, credited.amount as credited_from_suspense
+  from (select coalesce(sum(b.balance), 0) as balance from account_balances b
+      where b.account_id = '00000000-0000-4000-8000-000000000005') pool,
+    (select coalesce(sum(amount), 0) as amount from donations
+      where type = 'open' and status = 'completed' and cause_id is null) unallocated,
+    (select coalesce(sum(p.amount), 0) as amount from postings p join journals j on j.id = p.journal_id
+      where p.account_id = '00000000-0000-4000-8000-000000000005' and j.kind = 'receipt.credited') credited
+  where pool.balance <> unallocated.amount + credited.amount;
+create view check_allocations_match_donations as
+  select a.id as batch_id, a.donation_count, d.count, a.total_amount, d.amount, p.amount as posted
+  from donation_allocations a
+  join charitable_causes c on c.id = a.cause_id
+  left join lateral (select count(*) as count, sum(amount) as amount from donations
+    where allocation_batch_id = a.id and cause_id = a.cause_id) d on true
+  left join lateral (select sum(amount) as amount from postings
+    where journal_id = a.journal_id and account_id = c.account_id) p on true
+  where a.donation_count <> d.count or a.total_amount is distinct from d.amount
+    or a.total_amount is distinct from p.amount
+  union all
+  select d.allocation_batch_id, null, count(*), null, sum(d.amount), null from donations d
+  where d.allocation_batch_id is not null
+    and not exists (select from donation_allocations a where a.id = d.allocation_batch_id)
+  group by d.allocation_batch_id;
+create view check_subscriptions_paid_once as
+  select s.id as subscription_id, 'periods paid, attempts and donations differ' as problem
+  from donation_subscriptions s
+  where s.periods_paid <> (select count(*) from donation_subscription_attempts a
+      where a.subscription_id = s.id and a.outcome = 'paid')
+    or s.periods_paid <> (select count(*) from donations d join donation_subscription_attempts a
+      on a.subscription_id = d.subscription_id and a.period = d.period and a.outcome = 'paid'
+      where d.subscription_id = s.id and d.amount = s.amount and d.cause_id = s.cause_id and d.user_id = s.user_id)
+    or s.periods_paid <> (select count(*) from donations d where d.subscription_id = s.id)
+  union all
+  select s.id, 'failed means three refusals of one period'
+  from donation_subscriptions s
+  where (s.status = 'failed') <> exists (select from donation_subscription_attempts a
+    where a.subscription_id = s.id and a.outcome = 'refused' and a.attempt = 3);

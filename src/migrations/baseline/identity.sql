@@ -1,0 +1,125 @@
+-- Who is there: users, their invitations, tokens and second factors, and what is counted of those who knock.
+
+create table users (
+  id uuid primary key,
+  email varchar(254) not null,
+  name varchar(200) not null,
+  user_type text not null check (user_type in ('platform', 'organization', 'individual')),
+  organization_id uuid references organizations (id),
+  role_id uuid references roles (id),
+  profile_picture varchar(500),
+  status text not null check (status in ('invited', 'active', 'suspended')),
+  password_hash text,
+  -- A token carries the generation of its user; what ends them all begins the next. Tokens of other issuers carry none:
+  -- they end by the instant of their issue.
+  token_generation integer not null default 0,
+  tokens_ended_at timestamptz,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  check (user_type <> 'platform' or organization_id is null),
+  check (user_type <> 'organization' or organization_id is not null),
+  check (status <> 'active' or password_hash is not null)
+);
+create unique index users_have_addresses_of_their_own on users (lower(email));
+create index users_by_creation on users (created_at, id);
+create index users_of_organization on users (organization_id, created_at, id) where organization_id is not null;
+create index users_of_role on users (role_id) where role_id is not null;
+create trigger users_status_law before insert or update of status on users
+  for each row execute function keep_status('status', '>invited', '>active', 'invited>active', 'invited>suspended',
+    'active>suspended', 'suspended>active', 'suspended>invited');
+
+create table invitations (
+  id uuid primary key,
+  user_id uuid not null references users (id),
+  token_hash text not null unique,
+  expires_at timestamptz not null,
+  accepted_at timestamptz,
+  created_by uuid not null references users (id),
+  -- Whom a super admin invited, nobody else invites anew or turns away.
+  by_super_admin boolean not null default false,
+  created_at timestamptz not null default now()
+);
+create index invitations_of_user on invitations (user_id);
+create index invitations_of_creator on invitations (created_by);
+
+create table login_failures (
+  id bigint generated always as identity primary key,
+  address text not null,
+  account_hash text not null,
+  failed_at timestamptz not null default now()
+);
+create index login_failures_of_address on login_failures (address, failed_at);
+create index login_failures_by_time on login_failures (failed_at);
+
+-- Where somebody logged in well; kept for thirty days.
+create table known_logins (
+  account_hash text not null,
+  address text not null,
+  logged_in_at timestamptz not null default clock_timestamp(),
+  primary key (account_hash, address)
+);
+create index known_logins_by_time on known_logins (logged_in_at);
+
+-- Counted per network address.
+create table sign_ups (
+  id bigint generated always as identity primary key,
+  address text not null,
+  made_at timestamptz not null default clock_timestamp()
+);
+create index sign_ups_of_address on sign_ups (address, made_at);
+create index sign_ups_by_age on sign_ups (made_at);
+
+create table token_signing_keys (
+  id text primary key,
+  public_jwk jsonb not null,
+  private_key_sealed text not null,
+  created_at timestamptz not null default clock_timestamp(),
+  published_until timestamptz
+);
+create unique index token_signing_keys_have_one_signer on token_signing_keys ((true)) where published_until is null;
+create table revoked_tokens (
+  id text primary key,
+  expires_at timestamptz not null
+);
+create index revoked_tokens_by_expiry on revoked_tokens (expires_at);
+
+-- The second factor of the user of this id. A code is of a time step; those up to the last one are spent.
+create table second_factors (
+  id uuid primary key references users (id),
+  secret_sealed text not null,
+  last_step bigint not null default 0,
+  confirmed_at timestamptz,
+  created_at timestamptz not null default now()
+);
+-- Those that are left; one that was used is gone.
+create table recovery_codes (
+  user_id uuid not null references second_factors (id) on delete cascade,
+  code_hash text not null,
+  primary key (user_id, code_hash)
+);
+
+-- Authentication and authorization of a request in one call: no row when the token may not be used.
+create function caller_of(p_user_id uuid, p_token_id text, p_generation integer, p_issued_at timestamptz)
+returns table (user_type text, organization_id uuid, organization_status text, role_id uuid, role_name text,
+  permissions text)
+language plpgsql stable rows 1
+set search_path = pg_catalog, public, pg_temp as $$
+begin
+  return query
+    select u.user_type, u.organization_id, o.status, r.id, r.name::text, r.permission_names
+    from users u
+    left join organizations o on o.id = u.organization_id
+    left join roles r on r.id = u.role_id and r.deleted_at is null
+    where u.id = p_user_id and u.status = 'active'
+      and case when p_generation is not null then p_generation = u.token_generation
+        else u.tokens_ended_at is null or p_issued_at > u.tokens_ended_at end
+      and not exists (select from revoked_tokens t where t.id = p_token_id);
+end $$;
+
+-- Statuses of users and organizations, roles and permissions that contradict each other.
+create view check_users_hold_live_roles as
+  select u.id as user_id, u.role_id from users u join roles r on r.id = u.role_id where r.deleted_at is not null;
+create view check_users_hold_roles_of_their_organization as
+  select u.id as user_id, u.role_id from users u join roles r on r.id = u.role_id
+  where r.organization_id is not null and u.user_type <> 'platform'
+    and r.organization_id is distinct from u.organization_id;

@@ -1,0 +1,223 @@
+-- The ledger: accounts, journals of postings that sum to zero, and balances that follow from postings. What breaks a
+-- law of the ledger is refused by a trigger here, whoever asks.
+--
+-- A balance is the sum of its shards. Debits of an account that may not go negative go to shard 0, whose row lock is
+-- the only place where payments from one account wait for each other. Credits go to one of sixteen other shards,
+-- chosen by the connection, so that many payers into one account do not wait. Those shards only grow, so what a debit
+-- reads of them without a lock can be too little but never too much.
+--
+-- SQLSTATEs of ours: AM001 insufficient balance, AM002 an unlawful journal, AM003 a change of what is never changed,
+-- AM010 a journal, or what leads to one, that no row proves.
+
+create table accounts (
+  id uuid primary key,
+  name varchar(100) not null,
+  kind text not null check (kind in ('user', 'organization', 'circle_holding', 'saving_goal', 'product',
+    'open_donation_pool', 'partner_available', 'partner_pending', 'partner_reserved', 'gateway_clearing',
+    'fee_revenue', 'provider_cost', 'suspense')),
+  user_id uuid references users (id),
+  organization_id uuid references organizations (id),
+  owner_id uuid,
+  currency char(3) not null default 'IDR' check (currency = 'IDR'),
+  may_go_negative boolean not null generated always as (kind in ('gateway_clearing', 'provider_cost')) stored,
+  created_at timestamptz not null default now()
+);
+create index accounts_of_user on accounts (user_id, created_at, id) where user_id is not null;
+create index accounts_of_organization on accounts (organization_id, created_at, id) where organization_id is not null;
+create index accounts_by_creation on accounts (created_at, id);
+create unique index accounts_of_system on accounts (kind)
+  where kind in ('open_donation_pool', 'gateway_clearing', 'fee_revenue', 'provider_cost', 'suspense');
+
+create table account_balances (
+  account_id uuid not null,
+  shard smallint not null check (shard between 0 and 16),
+  balance numeric(20, 4) not null,
+  primary key (account_id, shard)
+) with (fillfactor = 60);
+
+-- What is unique for ever stands in a small table of its own, which is never divided or archived: journals will be, by
+-- month, and an index of theirs would then be unique within a part only.
+create table journal_keys (
+  business_key text primary key,
+  journal_id uuid not null
+);
+
+create table journals (
+  id uuid primary key,
+  -- Unique by journal_keys.
+  business_key text not null,
+  kind text not null,
+  created_at timestamptz not null default now()
+);
+
+create table postings (
+  id bigint generated always as identity primary key,
+  -- apply_postings judges that the journal is there: what a foreign key would be, without its locks.
+  journal_id uuid not null,
+  account_id uuid not null,
+  amount numeric(20, 4) not null check (amount <> 0),
+  created_at timestamptz not null default now()
+);
+create index postings_of_journal on postings (journal_id);
+create index postings_of_account on postings (account_id, created_at, id) include (amount);
+
+-- For what is final, here and elsewhere.
+create function refuse_change() returns trigger language plpgsql
+set search_path = pg_catalog, public, pg_temp as $$
+begin
+  raise exception '% is never changed by %', tg_table_name, tg_op using errcode = 'AM003';
+end $$;
+create trigger journal_keys_are_final before update or delete on journal_keys
+  for each row execute function refuse_change();
+create trigger journal_keys_are_kept before truncate on journal_keys
+  for each statement execute function refuse_change();
+create trigger journals_are_final before update or delete on journals for each row execute function refuse_change();
+create trigger journals_are_kept before truncate on journals for each statement execute function refuse_change();
+create trigger postings_are_final before update or delete on postings for each row execute function refuse_change();
+create trigger postings_are_kept before truncate on postings for each statement execute function refuse_change();
+create trigger accounts_are_kept before delete on accounts for each row execute function refuse_change();
+create trigger accounts_stay before truncate on accounts for each statement execute function refuse_change();
+create trigger account_kind_is_final before update of id, kind, currency on accounts
+  for each row execute function refuse_change();
+-- An account stays whose it is, or its transactions would be listed where they do not belong.
+create trigger account_owner_is_final before update of user_id, organization_id on accounts
+  for each row execute function refuse_change();
+-- Only the triggers of postings and accounts write balances: a direct statement arrives at depth 0.
+create trigger balances_follow_postings before insert or update or delete on account_balances
+  for each row when (pg_trigger_depth() = 0) execute function refuse_change();
+create trigger balances_are_kept before truncate on account_balances
+  for each statement execute function refuse_change();
+
+create function open_balance() returns trigger language plpgsql
+security definer set search_path = pg_catalog, public, pg_temp as $$
+begin
+  insert into account_balances (account_id, shard, balance) values (new.id, 0, 0);
+  return null;
+end $$;
+create trigger account_has_balance after insert on accounts for each row execute function open_balance();
+
+-- Postings are judged in the pass that applies them, and a statement writes one whole journal.
+create function apply_postings() returns trigger language plpgsql
+set search_path = pg_catalog, public, pg_temp as $$
+declare
+  entry record;
+  journal uuid;
+  total numeric := 0;
+  written bigint := 0;
+  held numeric;
+  credit_shard smallint := 1 + pg_backend_pid() % 16;
+begin
+  -- One order for all: debited accounts by id, then credited accounts by id.
+  for entry in
+    select n.journal_id, n.account_id, sum(n.amount) as delta, count(*) as written, a.may_go_negative
+    from new_postings n left join accounts a on a.id = n.account_id
+    group by n.journal_id, n.account_id, a.may_go_negative
+    order by sum(n.amount) > 0 or a.may_go_negative, n.account_id
+  loop
+    journal := coalesce(journal, entry.journal_id);
+    total := total + entry.delta;
+    written := written + entry.written;
+    if entry.may_go_negative is null then
+      raise exception 'account % does not exist', entry.account_id using errcode = 'AM002';
+    elsif entry.journal_id <> journal then
+      raise exception 'a statement writes one journal' using errcode = 'AM002';
+    elsif entry.delta < 0 and not entry.may_go_negative then
+      update account_balances set balance = balance + entry.delta where account_id = entry.account_id and shard = 0;
+      select sum(balance) into held from account_balances where account_id = entry.account_id;
+      if held < 0 then
+        raise exception 'insufficient balance' using errcode = 'AM001', detail = entry.account_id::text;
+      end if;
+    elsif entry.delta <> 0 then
+      update account_balances set balance = balance + entry.delta
+        where account_id = entry.account_id and shard = credit_shard;
+      if not found then
+        insert into account_balances (account_id, shard, balance) values (entry.account_id, credit_shard, entry.delta)
+          on conflict (account_id, shard) do update set balance = account_balances.balance + excluded.balance;
+      end if;
+    end if;
+  end loop;
+  -- Whole, balanced, and of a journal that is there: the join is what a foreign key would be, without its locks.
+  if total <> 0 or written = 1 or written <>
+    (select count(*) from journals j join postings p on p.journal_id = j.id where j.id = journal) then
+    raise exception 'a journal is written at once and sums to zero' using errcode = 'AM002';
+  end if;
+  return null;
+end $$;
+create trigger postings_are_applied after insert on postings
+  referencing new table as new_postings for each statement execute function apply_postings();
+
+-- Writes a journal that whoever calls this has proven. False when one of this business key is already there: then nothing
+-- is done. Not for the application, which has it proven by post_journal.
+create function write_journal(p_id uuid, p_business_key text, p_kind text, p_accounts uuid[], p_amounts numeric[])
+returns boolean language plpgsql
+set search_path = pg_catalog, public, pg_temp as $$
+begin
+  with key as (
+    insert into journal_keys (business_key, journal_id) values (p_business_key, p_id)
+      on conflict (business_key) do nothing returning business_key)
+  insert into journals (id, business_key, kind) select p_id, business_key, p_kind from key;
+  if not found then
+    return false;
+  end if;
+  insert into postings (journal_id, account_id, amount)
+    select p_id, entry.account_id, entry.amount
+    from unnest(p_accounts, p_amounts) as entry (account_id, amount) where entry.amount <> 0;
+  return true;
+end $$;
+
+-- The way in which money moves that is no payment from a balance: a journal is posted when the rows that it is of prove
+-- each of its postings (proven_postings). False as write_journal.
+create function post_journal(p_id uuid, p_business_key text, p_kind text, p_accounts uuid[], p_amounts numeric[])
+returns boolean language plpgsql
+security definer set search_path = pg_catalog, public, pg_temp as $$
+begin
+  if not write_journal(p_id, p_business_key, p_kind, p_accounts, p_amounts) then
+    return false;
+  end if;
+  -- Judged when it is written: the same journal posted again is the same, whatever has become of its rows since.
+  if (select array_agg(row (entry.account_id, entry.amount) order by entry.account_id, entry.amount)
+      from unnest(p_accounts, p_amounts) as entry (account_id, amount) where entry.amount <> 0)
+    is distinct from coalesce(
+      (select array_agg(row (due.account_id, due.amount) order by due.account_id, due.amount)
+      from proven_postings(p_kind, p_business_key) as due (account_id, amount) where due.amount <> 0),
+      array[row (null::uuid, null::numeric)]) then
+    raise exception 'nothing proves this journal of kind %', p_kind using errcode = 'AM010', detail = p_business_key;
+  end if;
+  return true;
+end $$;
+
+create function account_balance(p_account_id uuid) returns numeric language sql stable
+set search_path = pg_catalog, public, pg_temp as $$
+  select coalesce(sum(balance), 0) from account_balances where account_id = p_account_id
+$$;
+
+create view check_journals_balance as
+  select j.id as journal_id, count(p.id) as postings, coalesce(sum(p.amount), 0) as sum
+  from journals j left join postings p on p.journal_id = j.id
+  group by j.id having count(p.id) < 2 or sum(p.amount) <> 0;
+create view check_journals_have_their_keys as
+  select j.id as journal_id, k.journal_id as key_journal_id, coalesce(j.business_key, k.business_key) as business_key
+  from journals j full join journal_keys k on k.business_key = j.business_key
+  where j.id is distinct from k.journal_id;
+create view check_balances_match_postings as
+  select account_id, coalesce(b.balance, 0) as balance, coalesce(p.balance, 0) as postings
+  from (select account_id, sum(balance) as balance from account_balances group by account_id) b
+  full join (select account_id, sum(amount) as balance from postings group by account_id) p using (account_id)
+  where coalesce(b.balance, 0) <> coalesce(p.balance, 0);
+create view check_no_forbidden_negative as
+  select a.id as account_id, a.kind, sum(b.balance) as balance
+  from accounts a join account_balances b on b.account_id = a.id
+  where not a.may_go_negative group by a.id having sum(b.balance) < 0 or min(b.balance) filter (where b.shard > 0) < 0;
+create view check_postings_have_accounts as
+  select p.id as posting_id, p.account_id from postings p
+  where not exists (select from accounts a where a.id = p.account_id)
+  union all
+  select null, a.id from accounts a
+  where not exists (select from account_balances b where b.account_id = a.id and b.shard = 0);
+
+insert into accounts (id, name, kind) values
+  ('00000000-0000-4000-8000-000000000001', 'Gateway clearing', 'gateway_clearing'),
+  ('00000000-0000-4000-8000-000000000002', 'Fee revenue', 'fee_revenue'),
+  ('00000000-0000-4000-8000-000000000003', 'Provider cost', 'provider_cost'),
+  ('00000000-0000-4000-8000-000000000004', 'Suspense', 'suspense'),
+  ('00000000-0000-4000-8000-000000000005', 'Open donations', 'open_donation_pool');

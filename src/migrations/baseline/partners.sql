@@ -1,0 +1,90 @@
+-- Partners: their accounts, keys, fees, limits and linked organizations, and answers kept for idempotency.
+
+create table partners (
+  id uuid primary key,
+  name varchar(200) not null,
+  organization_id uuid not null references organizations (id),
+  status text not null default 'pending' check (status in ('pending', 'active', 'suspended')),
+  fee_mode text not null check (fee_mode in ('DEDUCTED', 'ADDED')),
+  settlement_delay_hours integer not null default 0 check (settlement_delay_hours between 0 and 8760),
+  payouts_enabled boolean not null default true,
+  max_payout_amount numeric(20, 4) check (max_payout_amount > 0),
+  max_daily_amount numeric(20, 4) check (max_daily_amount > 0),
+  max_hourly_count integer check (max_hourly_count > 0),
+  available_account_id uuid not null unique references accounts (id),
+  pending_account_id uuid not null unique references accounts (id),
+  reserved_account_id uuid not null unique references accounts (id),
+  created_by uuid references users (id),
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  check (num_nulls(max_payout_amount, max_daily_amount, max_hourly_count) in (0, 3))
+);
+create index partners_by_creation on partners (created_at, id);
+create trigger partners_status_law before insert or update of status on partners
+  for each row execute function keep_status('status', '>pending', '*');
+
+create table partner_keys (
+  id uuid primary key,
+  partner_id uuid not null references partners (id),
+  prefix varchar(16) not null,
+  key_hash text not null unique,
+  signing_secret_sealed text not null,
+  permissions text[] not null check (permissions <@ '{collect-payment,read-gateway,request-payout}'),
+  rotated_from uuid references partner_keys (id),
+  created_by uuid references users (id),
+  created_at timestamptz not null default now(),
+  valid_until timestamptz,
+  revoked_at timestamptz
+);
+create index partner_keys_of_partner on partner_keys (partner_id, created_at, id);
+
+create table partner_organizations (
+  partner_id uuid not null references partners (id),
+  organization_id uuid not null references organizations (id),
+  created_at timestamptz not null default now(),
+  revoked_at timestamptz,
+  primary key (partner_id, organization_id)
+);
+
+create table partner_fees (
+  id uuid primary key,
+  partner_id uuid not null references partners (id),
+  method text not null check (method in ('virtual_account', 'qris', 'ewallet', 'payout')),
+  channel text,
+  organization_id uuid references organizations (id),
+  fixed numeric(20, 4) not null check (fixed >= 0),
+  basis_points integer not null check (basis_points between 0 and 10000),
+  provider_fixed numeric(20, 4) not null default 0 check (provider_fixed >= 0),
+  provider_basis_points integer not null default 0 check (provider_basis_points between 0 and 10000),
+  unique nulls not distinct (partner_id, method, channel, organization_id)
+);
+
+-- A key's fingerprint and resource are kept, so that however old a retry is it never makes a second resource; the
+-- answer is forgotten after 30 days. Answers are sealed, as they hold bank account numbers; one in answer_body waits
+-- for the sweep of answers to seal it.
+create table partner_idempotency_keys (
+  id uuid not null default uuidv7(),
+  partner_id uuid not null references partners (id),
+  key_hash text not null,
+  fingerprint text not null,
+  resource_type text not null check (resource_type in ('payment', 'payout')),
+  resource_id uuid not null,
+  answer_status smallint,
+  answer_body bytea,
+  answer_sealed text,
+  answered_at timestamptz,
+  created_at timestamptz not null default now(),
+  primary key (partner_id, key_hash),
+  constraint partner_idempotency_keys_keep_one_answer
+    check (num_nonnulls(answer_body, answer_sealed) = num_nonnulls(answer_status))
+);
+create unique index partner_idempotency_keys_by_id on partner_idempotency_keys (id);
+create index partner_idempotency_keys_by_answer on partner_idempotency_keys (answered_at)
+  where answer_status is not null;
+create index partner_idempotency_keys_in_the_clear on partner_idempotency_keys (id) where answer_body is not null;
+
+create view check_partner_accounts_are_theirs as
+  select p.id as partner_id, a.id as account_id, a.kind from partners p
+  join accounts a on a.id in (p.available_account_id, p.pending_account_id, p.reserved_account_id)
+  where a.owner_id is distinct from p.id or a.kind <> case a.id when p.available_account_id then 'partner_available'
+    when p.pending_account_id then 'partner_pending' else 'partner_reserved' end;

@@ -1,0 +1,231 @@
+-- Payments of users: channels, orders by gateway, and the payment from a balance with its idempotency keys.
+--
+-- SQLSTATEs of ours: AM004 the target takes no payment now (the message is for the caller), AM007 the payment was
+-- refused before (the refusal is the detail).
+
+create table payment_channels (
+  id integer primary key,
+  name varchar(100) not null,
+  method text not null check (method in ('virtual_account', 'qris', 'ewallet')),
+  channel_code text not null,
+  fee_fixed numeric(20, 4) not null check (fee_fixed >= 0),
+  fee_basis_points integer not null default 0 check (fee_basis_points between 0 and 10000),
+  -- What the provider keeps of a payment; it is posted with the settlement.
+  provider_fee_fixed numeric(20, 4) not null default 0 check (provider_fee_fixed >= 0),
+  provider_fee_basis_points integer not null default 0 check (provider_fee_basis_points between 0 and 10000),
+  minimum_amount numeric(20, 4) not null check (minimum_amount >= 1),
+  maximum_amount numeric(20, 4) not null,
+  needs_phone boolean not null default false,
+  active boolean not null default true,
+  unique (method, channel_code),
+  check (maximum_amount >= minimum_amount)
+);
+
+create table payment_orders (
+  id uuid primary key,
+  user_id uuid not null references users (id),
+  organization_id uuid references organizations (id),
+  reference_type text not null,
+  reference_id uuid not null,
+  target_account_id uuid not null references accounts (id),
+  payment_id integer not null references payment_channels (id),
+  nominal numeric(20, 4) not null check (nominal > 0),
+  admin_fee numeric(20, 4) not null check (admin_fee >= 0),
+  provider_fee numeric(20, 4) not null default 0 check (provider_fee >= 0),
+  status text not null check (status in ('PENDING', 'WAITING_PAYMENT', 'PAID', 'FAILED', 'EXPIRED')),
+  provider_payment_request_id text,
+  provider_payment_method_id text,
+  payment_code text,
+  failure_code text,
+  texts_sealed text,
+  expires_at timestamptz not null,
+  request_id text,
+  -- When the provider was last asked for an instrument by an attempt that it may have received.
+  instrument_asked_at timestamptz,
+  -- Since when the payment is paid or pending at the provider and cannot be settled yet.
+  settling_since timestamptz,
+  created_at timestamptz not null,
+  updated_at timestamptz not null,
+  finalized_at timestamptz
+);
+create index payment_orders_of_user on payment_orders (user_id, created_at desc, id desc);
+create index payment_orders_open on payment_orders (expires_at) where status in ('PENDING', 'WAITING_PAYMENT');
+create index payment_orders_settling on payment_orders (settling_since)
+  where settling_since is not null and status in ('PENDING', 'WAITING_PAYMENT');
+create index payment_orders_pending on payment_orders (created_at) where status = 'PENDING';
+create trigger payment_orders_are_kept before delete on payment_orders for each row execute function refuse_change();
+create trigger payment_orders_status_law before insert or update of status on payment_orders
+  for each row execute function keep_status('status', '>PENDING', 'PENDING>WAITING_PAYMENT', 'PENDING>PAID',
+    'PENDING>FAILED', 'PENDING>EXPIRED', 'WAITING_PAYMENT>PAID', 'WAITING_PAYMENT>FAILED', 'WAITING_PAYMENT>EXPIRED');
+
+create table idempotency_keys (
+  user_id uuid not null references users (id),
+  key_hash text not null,
+  fingerprint text not null,
+  resource_id uuid not null,
+  -- Of opening_numbers: the request that paid from a balance.
+  number bigint,
+  answer_status smallint,
+  answer_body text,
+  created_at timestamptz not null default now(),
+  primary key (user_id, key_hash),
+  check ((answer_status is null) = (answer_body is null))
+);
+create index idempotency_keys_by_age on idempotency_keys (created_at);
+
+-- What became of a payment from a balance under an idempotency key: paid, or refused. The key's row decides; a refusal
+-- takes it for a moment, so that it waits for a payment under way and no payment passes it.
+create table refused_balance_payments (
+  user_id uuid not null references users (id),
+  key_hash text not null,
+  fingerprint text not null,
+  -- Of opening_numbers: no request with this number or a smaller one ever pays; they are told the refusal.
+  refused_upto bigint not null,
+  refusal jsonb not null,
+  refused_at timestamptz not null default clock_timestamp(),
+  primary key (user_id, key_hash, fingerprint)
+);
+create index refused_balance_payments_by_age on refused_balance_payments (refused_at);
+
+/*
+ * Refuses a payment for good: no request before this moment makes it, also one that is under way. Answers the key's row
+ * instead, and writes nothing, where the key was used meanwhile.
+ */
+create function refuse_balance_payment(p_user_id uuid, p_key_hash text, p_fingerprint text, p_refusal jsonb)
+returns setof idempotency_keys language plpgsql
+security definer set search_path = pg_catalog, public, pg_temp as $$
+begin
+  loop
+    -- Waits for a payment under way, and holds up later ones: they look for a refusal once this one is committed.
+    insert into idempotency_keys (user_id, key_hash, fingerprint, resource_id)
+      values (p_user_id, p_key_hash, p_fingerprint, uuidv7()) on conflict do nothing;
+    exit when found;
+    return query select * from idempotency_keys k where k.user_id = p_user_id and k.key_hash = p_key_hash;
+    if found then return; end if;
+  end loop;
+  insert into refused_balance_payments (user_id, key_hash, fingerprint, refused_upto, refusal)
+    values (p_user_id, p_key_hash, p_fingerprint, nextval('opening_numbers'), p_refusal)
+    on conflict (user_id, key_hash, fingerprint) do update
+      set refused_upto = excluded.refused_upto, refusal = excluded.refusal, refused_at = excluded.refused_at;
+  -- The key stays free for later requests.
+  delete from idempotency_keys k where k.user_id = p_user_id and k.key_hash = p_key_hash;
+end $$;
+
+/*
+ * A payment from a balance in one round trip: whose account, idempotency key, journal (lock, check, post), transaction
+ * row, event. 'foreign' and 'missing' (the source account), 'unclear' (no target: the caller looks closer), 'itself'
+ * (an account that pays into itself), 'reused' (the key) and 'replayed' change nothing; an overdraft raises AM001.
+ * p_answer is the answer's body with a place for the new balance, kept under the key. A request whose number has been
+ * refused is AM007 with the refusal as its detail, and changes nothing; one without a number came before all refusals.
+ */
+create function pay_from_balance(
+  p_transaction_id uuid, p_journal_id uuid, p_business_key text, p_kind text,
+  p_user_id uuid, p_user_type text, p_organization_id uuid,
+  p_source uuid, p_target uuid, p_amount numeric,
+  p_reference_type text, p_reference_id uuid, p_purpose text, p_request_id text,
+  p_key_hash text, p_fingerprint text, p_answer text, p_number bigint default null)
+returns table (outcome text, new_balance numeric, answer_status smallint, answer_body text)
+language plpgsql rows 1
+security definer set search_path = pg_catalog, public, pg_temp as $$
+declare
+  kept idempotency_keys;
+  target_kind text;
+begin
+  if p_target is null then
+    outcome := 'unclear'; return next; return;
+  elsif p_target = p_source then
+    outcome := 'itself'; return next; return;
+  end if;
+  select case when a.kind = 'user' and a.user_id = p_user_id or a.kind = 'organization'
+      and p_user_type = 'organization' and a.organization_id = p_organization_id then 'paid' else 'foreign' end,
+      (select t.kind from accounts t where t.id = p_target)
+    into outcome, target_kind from accounts a where a.id = p_source;
+  if outcome is distinct from 'paid' then
+    outcome := coalesce(outcome, 'missing'); return next; return;
+  end if;
+  -- Money goes from who pays to what is paid for, as this kind of journal, and never the other way round.
+  if p_amount is null or p_amount <= 0 or p_business_key is distinct from 'balance-payment/' || p_transaction_id
+    or p_kind is null or not (p_kind = 'pocket-transfer' or starts_with(p_kind, 'balance-payment.'))
+    or target_kind not in ('user', 'organization', 'open_donation_pool', 'saving_goal', 'product', 'circle_holding') then
+    raise exception 'no payment from a balance of kind %', p_kind using errcode = 'AM010', detail = p_business_key;
+  end if;
+  if p_key_hash is not null then
+    insert into idempotency_keys (user_id, key_hash, fingerprint, resource_id, number)
+      values (p_user_id, p_key_hash, p_fingerprint, p_transaction_id, p_number) on conflict do nothing;
+    if not found then
+      select * into kept from idempotency_keys k where k.user_id = p_user_id and k.key_hash = p_key_hash;
+      outcome := case when kept.fingerprint = p_fingerprint and kept.answer_body is not null
+        then 'replayed' else 'reused' end;
+      answer_status := kept.answer_status;
+      answer_body := kept.answer_body;
+      return next; return;
+    end if;
+  end if;
+  if not write_journal(p_journal_id, p_business_key, p_kind, array[p_source, p_target], array[-p_amount, p_amount]) then
+    -- The key was forgotten, the journal never is: nothing is paid twice, and no key is left without its answer.
+    delete from idempotency_keys k where k.user_id = p_user_id and k.key_hash = p_key_hash;
+    outcome := 'reused'; return next; return;
+  end if;
+  select sum(b.balance) into new_balance from account_balances b where b.account_id = p_source;
+  insert into transactions (id, user_id, organization_id, amount, status, source_account_id, destination_account_id,
+      type, reference_type, reference_id, batch_id, purpose, created_by)
+    values (p_transaction_id, p_user_id, p_organization_id, p_amount, 'successful', p_source, p_target,
+      'price', p_reference_type, p_reference_id, p_journal_id, p_purpose, p_user_id);
+  insert into events (event, impact, resource_type, resource_id, actor_id, request_id)
+    values ('RESOURCE_CREATED', 'MEDIUM', 'transaction', p_transaction_id::text, p_user_id, p_request_id);
+  answer_status := 201;
+  answer_body := replace(p_answer, '<new_balance>', new_balance::text);
+  if p_key_hash is not null then
+    -- The key is held here, so every refusal under it is committed and seen, or comes later and meets this answer.
+    update idempotency_keys k set answer_status = pay_from_balance.answer_status,
+        answer_body = pay_from_balance.answer_body
+      where k.user_id = p_user_id and k.key_hash = p_key_hash and not exists (
+        select from refused_balance_payments r where r.user_id = p_user_id and r.key_hash = p_key_hash
+          and r.fingerprint = p_fingerprint and r.refused_upto >= coalesce(p_number, 0));
+    if not found then
+      raise exception 'this payment was refused' using errcode = 'AM007', detail = (
+        select r.refusal::text from refused_balance_payments r where r.user_id = p_user_id
+          and r.key_hash = p_key_hash and r.fingerprint = p_fingerprint);
+    end if;
+  end if;
+  return next;
+end $$;
+
+-- What the journal posted, and the provider's cost in it; clearing gets what is left, of whichever sign.
+create view check_orders_posted_once as
+  select o.id as order_id, o.status, count(j.journal_id) as journals, sum(p.posted) as posted,
+    o.nominal + o.admin_fee as total, sum(p.cost) as cost, o.provider_fee
+  from payment_orders o
+  left join journal_keys j on j.business_key = 'payment-order/' || o.id || '/settled'
+  left join lateral (
+    select sum(amount) filter (where amount > 0 and account_id <> '00000000-0000-4000-8000-000000000001') as posted,
+      case when count(*) > 0 then coalesce(
+        -sum(amount) filter (where account_id = '00000000-0000-4000-8000-000000000003'), 0) end as cost
+    from postings where journal_id = j.journal_id) p on true
+  group by o.id
+  having (o.status = 'PAID') <> (count(j.journal_id) = 1)
+    or (count(j.journal_id) = 1 and sum(p.posted) is distinct from o.nominal + o.admin_fee)
+    or coalesce(sum(p.cost), 0) <> o.provider_fee;
+create view check_idempotency_keys_complete as
+  select k.user_id, k.key_hash, k.resource_id from idempotency_keys k
+  where k.answer_status is null and k.created_at < now() - interval '1 hour'
+    and not exists (select from payment_orders o where o.id = k.resource_id);
+create view check_refused_balance_payments_are_not_made as
+  select r.user_id, r.key_hash, r.refused_upto, k.number, k.resource_id
+  from refused_balance_payments r join idempotency_keys k using (user_id, key_hash, fingerprint)
+  where coalesce(k.number, 0) <= r.refused_upto;
+
+insert into payment_channels (id, name, method, channel_code, fee_fixed, minimum_amount, maximum_amount, needs_phone)
+values
+  (1, 'BCA Virtual Account', 'virtual_account', 'BCA', 4000, 10000, 50000000, false),
+  (2, 'BNI Virtual Account', 'virtual_account', 'BNI', 4000, 1, 50000000, false),
+  (3, 'BRI Virtual Account', 'virtual_account', 'BRI', 4000, 1, 50000000000, false),
+  (4, 'Mandiri Virtual Account', 'virtual_account', 'MANDIRI', 4000, 1, 50000000000, false),
+  (5, 'Permata Virtual Account', 'virtual_account', 'PERMATA', 4000, 1, 9999999999, false),
+  (6, 'BSI Virtual Account', 'virtual_account', 'BSI', 4000, 1, 50000000000, false),
+  (7, 'CIMB Virtual Account', 'virtual_account', 'CIMB', 4000, 1, 50000000, false),
+  (20, 'QRIS', 'qris', 'QRIS', 0, 1, 10000000, false),
+  (30, 'DANA', 'ewallet', 'DANA', 1500, 100, 20000000, false),
+  (31, 'ShopeePay', 'ewallet', 'SHOPEEPAY', 1500, 1, 20000000, false),
+  (32, 'LinkAja', 'ewallet', 'LINKAJA', 1500, 1, 20000000, false),
+  (33, 'OVO', 'ewallet', 'OVO', 1500, 100, 20000000, true);

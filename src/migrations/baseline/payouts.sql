@@ -1,0 +1,218 @@
+-- Payouts: money reserved, sent once, spent or returned. An attempt is written down before it is made. The same frozen
+-- request may be made again where the provider does not know it: an attempt is open until the provider has said so, and
+-- a payout has one open attempt, never two.
+
+create table payout_banks (
+  bank_code text primary key,
+  name varchar(100) not null,
+  -- The least and the most that a bank takes are the provider's to refuse; here stands what no rail can carry.
+  minimum_amount numeric(20, 4) not null check (minimum_amount >= 1),
+  maximum_amount numeric(20, 4) not null,
+  account_number_min_length smallint not null check (account_number_min_length > 0),
+  account_number_max_length smallint not null,
+  active boolean not null default true,
+  check (maximum_amount >= minimum_amount),
+  check (account_number_max_length >= account_number_min_length)
+);
+
+create table payouts (
+  id uuid primary key,
+  partner_id uuid not null references partners (id),
+  reference varchar(40) not null unique,
+  external_ref varchar(128),
+  fee_mode text not null check (fee_mode in ('DEDUCTED', 'ADDED')),
+  amount numeric(20, 4) not null check (amount > 0),
+  fee numeric(20, 4) not null check (fee >= 0),
+  net_amount numeric(20, 4) not null check (net_amount > 0 and net_amount = trunc(net_amount)),
+  provider_fee numeric(20, 4) not null default 0 check (provider_fee >= 0),
+  -- What the provider took for the transfer, posted with the settlement.
+  provider_cost numeric(20, 4) not null default 0 check (provider_cost >= 0),
+  bank_code text not null references payout_banks (bank_code),
+  texts_sealed text not null,
+  -- What is sent is frozen by a digest.
+  request_digest text check (request_digest ~ '^[0-9a-f]{64}$'),
+  status text not null check (status in ('pending', 'succeeded', 'failed', 'reversed')),
+  failure_code text,
+  provider_transfer_id text unique,
+  last_word text check (last_word in ('accepted', 'succeeded', 'failed', 'reversed', 'refused', 'repeat refused',
+    'unsent', 'not known', 'silent', 'another amount', 'request differs')),
+  last_word_at timestamptz,
+  asked_at timestamptz,
+  asks integer not null default 0,
+  unknown_since timestamptz,
+  contradicted_at timestamptz,
+  look_again_at timestamptz,
+  version integer not null default 0,
+  request_id text,
+  finalized_at timestamptz,
+  created_at timestamptz not null,
+  updated_at timestamptz not null,
+  check (amount = case fee_mode when 'DEDUCTED' then net_amount + fee else net_amount end),
+  check ((status = 'pending') = (finalized_at is null)),
+  check ((status = 'failed') = (failure_code is not null)),
+  check (unknown_since is null or status = 'pending'),
+  check (contradicted_at is null or status <> 'pending')
+);
+create index payouts_of_partner on payouts (partner_id, created_at desc, id desc) include (status, amount);
+create index payouts_by_external_ref on payouts (partner_id, external_ref) where external_ref is not null;
+create index payouts_by_creation on payouts (created_at, id);
+create index payouts_unknown on payouts (unknown_since) where unknown_since is not null;
+create index payouts_contradicted on payouts (contradicted_at) where contradicted_at is not null;
+create index payouts_to_look_at on payouts (look_again_at) where look_again_at is not null;
+create index payouts_pending on payouts (created_at) where status = 'pending';
+create index payouts_failed on payouts (finalized_at) where status = 'failed';
+create trigger payouts_status_law before insert or update of status on payouts
+  for each row execute function keep_status('status', '>pending', 'pending>succeeded', 'pending>failed',
+    'succeeded>reversed');
+
+-- An attempt without an outcome may have reached the provider. One that may have is open until the provider, asked two
+-- minutes or more after it, does not know it: not_known_at is when it was last asked so. Only one that provably never
+-- left, or is not known, is followed by another.
+create table payout_attempts (
+  payout_id uuid not null references payouts (id),
+  number smallint not null check (number > 0),
+  sent_at timestamptz not null default clock_timestamp(),
+  outcome text check (outcome in ('accepted', 'refused', 'unknown', 'unsent')),
+  failure_code text,
+  answered_at timestamptz,
+  not_known_at timestamptz,
+  primary key (payout_id, number),
+  check ((outcome is null) = (answered_at is null)),
+  check (not_known_at >= sent_at + interval '2 minutes')
+);
+create unique index payout_attempts_one_open on payout_attempts (payout_id)
+  where outcome is distinct from 'unsent' and not_known_at is null;
+
+-- What the provider said of a transfer, one row for each change of it.
+create table payout_words (
+  id bigint generated always as identity primary key,
+  payout_id uuid not null references payouts (id),
+  said text not null,
+  failure_code text,
+  at timestamptz not null
+);
+create index payout_words_of_payout on payout_words (payout_id, id);
+
+create function keep_payout() returns trigger language plpgsql
+set search_path = pg_catalog, public, pg_temp as $$
+begin
+  if (new.partner_id, new.amount, new.fee, new.net_amount, new.bank_code, new.created_at)
+      is distinct from (old.partner_id, old.amount, old.fee, old.net_amount, old.bank_code, old.created_at) then
+    raise exception 'what a payout pays is never changed' using errcode = 'AM003';
+  end if;
+  return new;
+end $$;
+create trigger payouts_keep_their_facts before update on payouts for each row execute function keep_payout();
+create trigger payouts_are_kept before delete on payouts for each row execute function refuse_change();
+create trigger payouts_keep_their_request before update on payouts for each row
+  when (old.request_digest is not null and new.request_digest is distinct from old.request_digest)
+  execute function refuse_change();
+
+create trigger payout_attempts_outcome_law before insert or update of outcome on payout_attempts
+  for each row execute function keep_status('outcome', '>accepted', '>refused', '>unknown', '>unsent');
+
+-- Begins an attempt of a pending payout and answers its number; the index refuses one beside another that is open.
+create function open_payout_attempt(p_payout_id uuid) returns smallint language plpgsql
+security definer set search_path = pg_catalog, public, pg_temp as $$
+declare
+  opened smallint;
+begin
+  perform from payouts p where p.id = p_payout_id and p.status = 'pending' for update;
+  if not found then
+    raise exception 'only a pending payout is sent' using errcode = 'AM003', detail = p_payout_id::text;
+  end if;
+  insert into payout_attempts (payout_id, number)
+    select p_payout_id, count(*) + 1 from payout_attempts a where a.payout_id = p_payout_id
+    returning number into opened;
+  return opened;
+end $$;
+
+-- Writes down how an attempt was answered, once.
+create function answer_payout_attempt(p_payout_id uuid, p_number integer, p_outcome text, p_failure_code text)
+returns void language plpgsql
+security definer set search_path = pg_catalog, public, pg_temp as $$
+begin
+  update payout_attempts a set outcome = p_outcome, failure_code = p_failure_code, answered_at = clock_timestamp()
+    where a.payout_id = p_payout_id and a.number = p_number and a.outcome is null and p_outcome is not null;
+  if not found then
+    raise exception 'an attempt is answered once' using errcode = 'AM003', detail = p_payout_id || '/' || p_number;
+  end if;
+end $$;
+
+-- Writes down that the provider, asked at p_asked_at, did not know the transfer: that closes the last attempt when it had
+-- been made two minutes before. Nothing is done of one that was made later.
+create function close_payout_attempt(p_payout_id uuid, p_number integer, p_asked_at timestamptz)
+returns void language plpgsql
+security definer set search_path = pg_catalog, public, pg_temp as $$
+begin
+  if p_asked_at is null or p_asked_at > clock_timestamp() then
+    raise exception 'nobody was asked later than now' using errcode = 'AM003', detail = p_payout_id || '/' || p_number;
+  end if;
+  update payout_attempts a set not_known_at = greatest(a.not_known_at, p_asked_at)
+    where a.payout_id = p_payout_id and a.number = p_number and a.sent_at <= p_asked_at - interval '2 minutes';
+end $$;
+
+create view check_payouts_posted_once as
+  with posted as (
+    select split_part(j.business_key, '/', 2) as payout_id, split_part(j.business_key, '/', 3) as step,
+      -sum(g.amount) filter (where g.amount < 0 and g.account_id <> '00000000-0000-4000-8000-000000000003') as amount,
+      -sum(g.amount) filter (where g.account_id = '00000000-0000-4000-8000-000000000003') as cost
+    from journals j join postings g on g.journal_id = j.id
+    where j.business_key like 'partner-payout/%' group by 1, 2)
+  select p.id as payout_id, p.status, p.net_amount + p.fee as amount, reserved.amount as reserved,
+    spent.amount as spent, returned.amount as returned, reversed.amount as reversed, p.provider_cost, spent.cost
+  from payouts p
+  left join posted reserved on reserved.payout_id = p.id::text and reserved.step = 'reserved'
+  left join posted spent on spent.payout_id = p.id::text and spent.step = 'spent'
+  left join posted returned on returned.payout_id = p.id::text and returned.step = 'returned'
+  left join posted reversed on reversed.payout_id = p.id::text and reversed.step = 'reversed'
+  where reserved.amount is distinct from p.net_amount + p.fee
+    or spent.amount is distinct from case when p.status in ('succeeded', 'reversed') then p.net_amount + p.fee end
+    or returned.amount is distinct from case when p.status = 'failed' then p.net_amount + p.fee end
+    or reversed.amount is distinct from case when p.status = 'reversed' then p.net_amount end
+    or coalesce(spent.cost, 0) <> p.provider_cost or p.provider_cost not in (0, p.provider_fee)
+    or num_nonnulls(reserved.cost, returned.cost, reversed.cost) > 0;
+create view check_partner_reserved_matches_payouts as
+  select p.id as partner_id, account_balance(p.reserved_account_id) as balance, coalesce(open.amount, 0) as open_payouts
+  from partners p
+  left join lateral (select sum(net_amount + fee) as amount from payouts
+    where partner_id = p.id and status = 'pending') open on true
+  where account_balance(p.reserved_account_id) <> coalesce(open.amount, 0);
+-- Never two attempts that may both have been executed without an answer that does not know them in between; never more
+-- than five; none after the payout's end (a minute is left for clocks that differ).
+create view check_payouts_sent_once as
+  with made as (
+    select payout_id, sent_at, row_number() over of_payout as place,
+      lag(not_known_at) over of_payout as not_known_before
+    from payout_attempts where outcome is distinct from 'unsent'
+    window of_payout as (partition by payout_id order by number)),
+  counted as (
+    select payout_id, count(*) as attempts, max(sent_at) as last_sent_at,
+      count(*) filter (where place > 1 and (not_known_before is null or not_known_before > sent_at)) as unasked
+    from made group by payout_id)
+  select p.id as payout_id, p.status, p.provider_transfer_id, coalesce(c.attempts, 0) as attempts,
+    coalesce(c.unasked, 0) as unasked
+  from payouts p left join counted c on c.payout_id = p.id
+  where c.unasked > 0 or c.attempts > 5 or c.last_sent_at > p.finalized_at + interval '1 minute'
+    or (p.provider_transfer_id is not null and c.attempts is null);
+
+insert into payout_banks (bank_code, name, minimum_amount, maximum_amount, account_number_min_length,
+  account_number_max_length) values
+  ('BCA', 'Bank Central Asia', 1, 250000000, 10, 10),
+  ('BNI', 'Bank Negara Indonesia', 1, 250000000, 7, 11),
+  ('BRI', 'Bank Rakyat Indonesia', 1, 250000000, 13, 17),
+  ('MANDIRI', 'Bank Mandiri', 1, 250000000, 12, 17),
+  ('PERMATA', 'Bank Permata', 1, 250000000, 7, 16),
+  ('BSI', 'Bank Syariah Indonesia', 1, 250000000, 10, 16),
+  ('CIMB', 'CIMB Niaga', 1, 250000000, 10, 16),
+  ('DANAMON', 'Bank Danamon', 1, 250000000, 8, 16),
+  ('BTN', 'Bank Tabungan Negara', 1, 250000000, 10, 16),
+  ('BCA_SYARIAH', 'BCA Syariah', 1, 250000000, 10, 10),
+  ('BJB', 'Bank BJB', 1, 250000000, 10, 16),
+  ('JAGO', 'Bank Jago', 1, 250000000, 10, 16),
+  ('MAYBANK', 'Maybank Indonesia', 1, 250000000, 10, 16),
+  ('MEGA', 'Bank Mega', 1, 250000000, 10, 16),
+  ('MUAMALAT', 'Bank Muamalat', 1, 250000000, 10, 16),
+  ('OCBC', 'OCBC Indonesia', 1, 250000000, 10, 16),
+  ('PANIN', 'Bank Panin', 1, 250000000, 10, 16),
+  ('SEABANK', 'SeaBank Indonesia', 1, 250000000, 10, 16);

@@ -1,0 +1,54 @@
+-- Products. What a product holds is its account's balance; one without a target has no row that its payers share.
+
+create table products (
+  id uuid primary key,
+  kind text not null check (kind in ('investment', 'commodity_financing', 'trusted_partner_investment',
+    'takaful_insurance', 'takaful_tabaru')),
+  name varchar(200) not null,
+  account_id uuid not null unique references accounts (id),
+  target_amount numeric(20, 4) check (target_amount > 0),
+  minimum_amount numeric(20, 4) check (minimum_amount > 0),
+  status text not null check (status in ('open', 'closed', 'completed')),
+  created_by uuid not null references users (id),
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  check (minimum_amount <= target_amount)
+);
+create index products_of_creator on products (created_by);
+create index products_by_creation on products (created_at desc, id desc);
+create trigger products_status_law before insert or update of status on products
+  for each row execute function keep_status('status', '>open', 'open>closed', 'open>completed', 'closed>open',
+    'completed>open', 'completed>closed');
+
+-- Completes a product that a payment fills, as a saving goal is; a product without a target is not locked.
+create function settle_product(p_id uuid, p_strict boolean) returns void language plpgsql
+set search_path = pg_catalog, public, pg_temp as $$
+declare
+  product products;
+  held numeric;
+begin
+  select * into strict product from products where id = p_id;
+  if product.target_amount is not null then
+    select * into strict product from products where id = p_id for no key update;
+    held := account_balance(product.account_id);
+  end if;
+  if p_strict and product.status <> 'open' then
+    raise exception 'reference_id: the product is %', product.status using errcode = 'AM004';
+  elsif p_strict and held > product.target_amount then
+    raise exception 'amount: it would go past the target of the product' using errcode = 'AM004';
+  end if;
+  if held >= product.target_amount and product.status = 'open' then
+    update products set status = 'completed', updated_at = now() where id = p_id;
+    insert into events (event, impact, resource_type, resource_id, data)
+      values ('RESOURCE_UPDATED', 'MEDIUM', 'product', p_id::text, '{"status": "completed"}');
+  end if;
+end $$;
+
+-- Of saving goals and products alike.
+create view check_completed_targets_are_reached as
+  select g.id, 'saving goal' as thing, account_balance(g.account_id) as held, g.target_amount
+  from saving_goals g where g.status = 'completed' and account_balance(g.account_id) < g.target_amount
+  union all
+  select p.id, 'product', account_balance(p.account_id), p.target_amount
+  from products p
+  where p.status = 'completed' and (p.target_amount is null or account_balance(p.account_id) < p.target_amount);

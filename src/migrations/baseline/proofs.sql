@@ -1,0 +1,99 @@
+-- What proves a journal: for each kind, the rows that it is of, and the postings that follow from them. What is not here
+-- is not posted by post_journal, so nothing else takes money out of an account that may go negative, out of suspense, out
+-- of what is reserved, or out of anybody's account. (Payments from balances, receipts in suspense and the platform's own
+-- movements have functions of their own, which post what they prove.)
+--
+-- The system's accounts: ...1 gateway clearing, ...2 fee revenue, ...3 provider cost, ...5 open donations.
+create function proven_postings(p_kind text, p_business_key text)
+returns table (to_account uuid, due numeric) language plpgsql stable
+set search_path = pg_catalog, public, pg_temp as $$
+declare
+  clearing constant uuid := '00000000-0000-4000-8000-000000000001';
+  revenue constant uuid := '00000000-0000-4000-8000-000000000002';
+  cost constant uuid := '00000000-0000-4000-8000-000000000003';
+  pool constant uuid := '00000000-0000-4000-8000-000000000005';
+  subject uuid := substring(p_business_key from '^[a-z-]+/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:/|$)');
+begin
+  case p_kind
+    when 'payment-order.settled' then
+      return query select e.account_id, e.amount
+        from payment_orders o
+        join receipts r on r.order_id = o.id and r.state = 'applied' and r.amount = o.nominal + o.admin_fee
+        cross join lateral (values (clearing, o.provider_fee - o.nominal - o.admin_fee), (cost, -o.provider_fee),
+          (o.target_account_id, o.nominal), (revenue, o.admin_fee)) e (account_id, amount)
+        where o.id = subject and o.status = 'PAID' and p_business_key = 'payment-order/' || o.id || '/settled';
+    when 'partner-payment.settled' then
+      return query select e.account_id, e.amount
+        from partner_payments p
+        join receipts r on r.partner_payment_id = p.id and r.state = 'applied' and r.amount = p.amount
+        join partners t on t.id = p.partner_id
+        cross join lateral (values (clearing, p.provider_fee - p.amount), (cost, -p.provider_fee),
+          (t.pending_account_id, p.net_amount), (revenue, p.fee)) e (account_id, amount)
+        where p.id = subject and p_business_key = 'partner-payment/' || p.id || '/settled';
+    when 'partner-payment.released' then
+      return query select e.account_id, e.amount
+        from partner_payments p
+        join partners t on t.id = p.partner_id
+        join journal_keys j on j.business_key = 'partner-payment/' || p.id || '/settled'
+        cross join lateral (values (t.pending_account_id, -p.net_amount), (t.available_account_id, p.net_amount))
+          e (account_id, amount)
+        where p.id = subject and p_business_key = 'partner-payment/' || p.id || '/released';
+    when 'partner-payout.reserved' then
+      return query select e.account_id, e.amount
+        from payouts p
+        join partners t on t.id = p.partner_id
+        cross join lateral (values (t.available_account_id, -p.net_amount - p.fee),
+          (t.reserved_account_id, p.net_amount + p.fee)) e (account_id, amount)
+        where p.id = subject and p.status = 'pending' and p_business_key = 'partner-payout/' || p.id || '/reserved';
+    when 'partner-payout.succeeded' then
+      return query select e.account_id, e.amount
+        from payouts p
+        join partners t on t.id = p.partner_id
+        join journal_keys j on j.business_key = 'partner-payout/' || p.id || '/reserved'
+        cross join lateral (values (t.reserved_account_id, -p.net_amount - p.fee),
+          (clearing, p.net_amount + p.provider_cost), (cost, -p.provider_cost), (revenue, p.fee)) e (account_id, amount)
+        where p.id = subject and p.status = 'succeeded' and p_business_key = 'partner-payout/' || p.id || '/spent';
+    when 'partner-payout.failed' then
+      return query select e.account_id, e.amount
+        from payouts p
+        join partners t on t.id = p.partner_id
+        join journal_keys j on j.business_key = 'partner-payout/' || p.id || '/reserved'
+        cross join lateral (values (t.reserved_account_id, -p.net_amount - p.fee),
+          (t.available_account_id, p.net_amount + p.fee)) e (account_id, amount)
+        where p.id = subject and p.status = 'failed' and p_business_key = 'partner-payout/' || p.id || '/returned';
+    when 'partner-payout.reversed' then
+      return query select e.account_id, e.amount
+        from payouts p
+        join partners t on t.id = p.partner_id
+        join journal_keys j on j.business_key = 'partner-payout/' || p.id || '/spent'
+        cross join lateral (values (clearing, -p.net_amount), (t.available_account_id, p.net_amount))
+          e (account_id, amount)
+        where p.id = subject and p.status = 'reversed' and p_business_key = 'partner-payout/' || p.id || '/reversed';
+    when 'saving-circle.paid-out' then
+      return query select e.account_id, e.amount
+        from saving_circles s
+        join saving_circle_rounds r on r.saving_circle_id = s.id and r.paid_at is null
+        join saving_circle_members m on m.id = r.receiver_member_id
+        cross join lateral (select sum(c.amount) as pot from saving_circle_contributions c
+          where c.saving_circle_id = s.id and c.turn_number = r.turn_number and c.status = 'completed') c
+        cross join lateral (values (s.holding_account_id, -c.pot), (m.account_id, c.pot)) e (account_id, amount)
+        where s.id = subject and p_business_key = 'saving-circle/' || s.id || '/turn/' || r.turn_number || '/pot';
+    when 'saving-circle.contribution-refunded' then
+      return query select e.account_id, e.amount
+        from saving_circle_contributions c
+        join saving_circles s on s.id = c.saving_circle_id
+        cross join lateral (values (s.holding_account_id, -c.amount), (c.refund_account_id, c.amount))
+          e (account_id, amount)
+        where c.id = subject and c.status in ('pending', 'completed', 'cancelled')
+          and p_business_key = 'saving-circle-contribution/' || c.id || '/refunded';
+    when 'donation-allocation' then
+      return query select e.account_id, e.amount
+        from (select d.cause_id, sum(d.amount) as amount from donations d where d.allocation_batch_id = subject
+          group by d.cause_id) given
+        join charitable_causes c on c.id = given.cause_id
+        cross join lateral (values (pool, -given.amount), (c.account_id, given.amount)) e (account_id, amount)
+        where p_business_key = 'donation-allocation/' || subject;
+    else
+      null;
+  end case;
+end $$;

@@ -1,0 +1,150 @@
+-- Receipts: every payment that the provider confirmed, applied to an order or to a partner's payment, or in suspense.
+
+create table receipts (
+  id uuid primary key,
+  provider_payment_id text not null unique,
+  provider_payment_method_id text not null,
+  reference text not null,
+  amount numeric(20, 4) not null check (amount > 0),
+  state text not null check (state in ('applied', 'suspended', 'credited', 'refunded')),
+  reason text check (reason in ('late', 'double', 'wrong_amount', 'unknown')),
+  order_id uuid references payment_orders (id),
+  partner_payment_id uuid references partner_payments (id),
+  account_id uuid references accounts (id),
+  settled_by uuid references users (id),
+  note varchar(300),
+  received_at timestamptz not null default now(),
+  settled_at timestamptz,
+  constraint receipts_applied_to_one
+    check (num_nonnulls(order_id, partner_payment_id) = case when state = 'applied' then 1 else 0 end),
+  check ((state = 'applied') = (reason is null))
+);
+create unique index receipts_of_order on receipts (order_id) where order_id is not null;
+create unique index receipts_of_partner_payment on receipts (partner_payment_id) where partner_payment_id is not null;
+create index receipts_by_time on receipts (received_at, id);
+-- What came besides under a reference: the receipts that were applied are found by what they paid.
+create index receipts_besides on receipts (reference, received_at) where state <> 'applied';
+create index receipts_of_settler on receipts (settled_by) where settled_by is not null;
+create index receipts_in_suspense on receipts (received_at) where state = 'suspended';
+create trigger receipts_are_kept before delete on receipts for each row execute function refuse_change();
+create trigger receipts_state_law before insert or update of state on receipts
+  for each row execute function keep_status('state', '>applied', '>suspended', 'suspended>credited',
+    'suspended>refunded');
+
+-- What the provider was paid for an order, or for a partner's payment, that is open: the receipt is of its whole amount.
+create function apply_receipt(p_id uuid, p_provider_payment_id text, p_provider_payment_method_id text,
+  p_order_id uuid, p_partner_payment_id uuid, p_received_at timestamptz)
+returns void language plpgsql
+security definer set search_path = pg_catalog, public, pg_temp as $$
+begin
+  insert into receipts (id, provider_payment_id, provider_payment_method_id, reference, amount, state, order_id,
+      partner_payment_id, received_at)
+    select p_id, p_provider_payment_id, p_provider_payment_method_id, o.id::text, o.nominal + o.admin_fee, 'applied', o.id,
+      null::uuid, p_received_at
+    from payment_orders o where o.id = p_order_id and o.status in ('PENDING', 'WAITING_PAYMENT')
+    union all
+    select p_id, p_provider_payment_id, p_provider_payment_method_id, p.id::text, p.amount, 'applied', null, p.id,
+      p_received_at
+    from partner_payments p where p.id = p_partner_payment_id and p.status in ('PENDING', 'WAITING_PAYMENT');
+  if not found then
+    raise exception 'only what is open is paid' using errcode = 'AM003',
+      detail = coalesce(p_order_id, p_partner_payment_id)::text;
+  end if;
+end $$;
+
+-- Puts money that nobody takes into suspense with its receipt, in one journal. False when it has a receipt already.
+create function suspend_receipt(p_journal_id uuid, p_id uuid, p_provider_payment_id text,
+  p_provider_payment_method_id text, p_reference text, p_amount numeric, p_cost numeric, p_reason text)
+returns boolean language plpgsql
+security definer set search_path = pg_catalog, public, pg_temp as $$
+begin
+  if p_cost is null or p_cost < 0 or p_cost > p_amount then
+    raise exception 'the provider keeps a part of what it receives' using errcode = 'AM010', detail = p_cost::text;
+  end if;
+  insert into receipts (id, provider_payment_id, provider_payment_method_id, reference, amount, state, reason)
+    values (p_id, p_provider_payment_id, p_provider_payment_method_id, p_reference, p_amount, 'suspended', p_reason)
+    on conflict do nothing;
+  if not found then
+    return false;
+  end if;
+  if not write_journal(p_journal_id, 'receipt/' || p_id || '/suspense', 'receipt.suspended',
+    array['00000000-0000-4000-8000-000000000001', '00000000-0000-4000-8000-000000000003',
+      '00000000-0000-4000-8000-000000000004']::uuid[],
+    array[p_cost - p_amount, -p_cost, p_amount]) then
+    raise exception 'money in suspense has one receipt' using errcode = 'AM003', detail = p_id::text;
+  end if;
+  return true;
+end $$;
+
+-- Ends a case of suspense, once: the money goes to an account whose owner can move it again, or, without an account, was
+-- given back at the provider. By a person of the platform. False when it has ended already.
+create function settle_receipt(p_journal_id uuid, p_id uuid, p_account_id uuid, p_settled_by uuid, p_note text)
+returns boolean language plpgsql
+security definer set search_path = pg_catalog, public, pg_temp as $$
+declare
+  settled receipts;
+begin
+  update receipts r set state = case when p_account_id is null then 'refunded' else 'credited' end,
+      account_id = p_account_id, settled_by = p_settled_by, note = p_note, settled_at = clock_timestamp()
+    where r.id = p_id and r.state = 'suspended' returning * into settled;
+  if not found then
+    return false;
+  elsif not exists (select from users u where u.id = p_settled_by and u.user_type = 'platform' and u.status = 'active')
+    or coalesce(btrim(p_note), '') = '' or p_account_id is not null and not exists (select from accounts a
+      where a.id = p_account_id and a.kind in ('user', 'organization', 'partner_available')) then
+    raise exception 'suspense is settled by a person, with a note, to an account that its owner can use'
+      using errcode = 'AM010', detail = p_id::text;
+  end if;
+  if not write_journal(p_journal_id, 'receipt/' || p_id || '/settled', 'receipt.' || settled.state,
+    array['00000000-0000-4000-8000-000000000004',
+      coalesce(p_account_id, '00000000-0000-4000-8000-000000000001')]::uuid[],
+    array[-settled.amount, settled.amount]) then
+    raise exception 'suspense is settled once' using errcode = 'AM003', detail = p_id::text;
+  end if;
+  return true;
+end $$;
+
+create view check_receipts_posted_once as
+  select r.id as receipt_id, r.state, 'an applied receipt belongs to a paid order' as problem
+  from receipts r join payment_orders o on o.id = r.order_id
+  where o.status <> 'PAID' or r.amount <> o.nominal + o.admin_fee
+  union all
+  select null, o.status, 'the paid order ' || o.id || ' has no receipt'
+  from payment_orders o where o.status = 'PAID' and not exists (select from receipts r where r.order_id = o.id)
+  union all
+  select r.id, r.state, 'money in suspense has one journal in and, once settled, one out'
+  from receipts r
+  where r.state <> 'applied' and (
+    not exists (select from journal_keys where business_key = 'receipt/' || r.id || '/suspense')
+    or (r.state = 'suspended') = exists (select from journal_keys where business_key = 'receipt/' || r.id || '/settled'))
+  union all
+  select r.id, r.state, 'an applied receipt is not in suspense'
+  from receipts r
+  where r.state = 'applied' and exists (select from journal_keys where business_key = 'receipt/' || r.id || '/suspense');
+create view check_partner_receipts_applied_once as
+  select p.id as payment_id, p.status, r.id as receipt_id, r.amount
+  from partner_payments p full join receipts r on r.partner_payment_id = p.id
+  where (p.status = 'PAID' or r.partner_payment_id is not null)
+    and (p.status is distinct from 'PAID' or r.amount is distinct from p.amount);
+create view check_suspense_matches_receipts as
+  select coalesce(s.balance, 0) as suspense, r.amount as receipts
+  from (select coalesce(sum(amount), 0) as amount from receipts where state = 'suspended') r,
+    (select sum(b.balance) as balance from account_balances b join accounts a on a.id = b.account_id
+     where a.kind = 'suspense') s
+  where coalesce(s.balance, 0) <> r.amount;
+-- Whose money it is: no open payment's own money is in suspense.
+create view check_receipts_reach_their_owners as
+  with named as (
+    select id as receipt_id, state, amount, coalesce(order_id, partner_payment_id) as applied_to,
+      case when reference ~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then reference::uuid end as owner
+    from receipts where state in ('applied', 'suspended'))
+  select n.receipt_id, n.owner, 'the money of an open payment is in suspense' as problem
+  from named n
+  join (select id, nominal + admin_fee as amount from payment_orders where status in ('PENDING', 'WAITING_PAYMENT')
+    union all
+    select id, amount from partner_payments where status in ('PENDING', 'WAITING_PAYMENT')) o
+    on o.id = n.owner and o.amount = n.amount
+  where n.state = 'suspended'
+  union all
+  select receipt_id, owner, 'money is applied to another than its reference names'
+  from named where state = 'applied' and applied_to is distinct from owner;

@@ -1,0 +1,104 @@
+-- What we and the provider say differently. A day is compared with the provider once it has a row that says so, page by
+-- page; and each day the change of the provider's balance is held against the change of the books.
+
+create table reconciliations (
+  id uuid primary key,
+  day date not null,
+  resource_type text not null check (resource_type in ('payout', 'payment')),
+  -- The provider's id of the money, or our own where the provider knows none.
+  subject text not null,
+  resource_id uuid,
+  reference text not null,
+  ours jsonb,
+  theirs jsonb,
+  state text not null default 'open' check (state in ('open', 'explained', 'resolved')),
+  note varchar(300),
+  met_at timestamptz not null default now(),
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  unique (day, resource_type, subject),
+  check ((state = 'explained') <= (note is not null))
+);
+create index reconciliations_by_creation on reconciliations (created_at desc, id desc);
+create index reconciliations_open on reconciliations (day) where state = 'open';
+create trigger reconciliations_state_law before insert or update of state on reconciliations
+  for each row execute function keep_status('state', '>open', 'open>explained', 'open>resolved', 'explained>open',
+    'resolved>open', 'resolved>explained');
+
+create table reconciled_days (
+  day date primary key,
+  state text not null default 'pending' check (state in ('pending', 'running', 'done')),
+  phase text not null default 'records' check (phase in ('records', 'transfers', 'payments')),
+  -- Where the phase goes on: the provider's id of the last entry, or the last of our own rows.
+  cursor text,
+  compared integer not null default 0,
+  differences integer not null default 0,
+  -- Records that the provider had not ended yet: while there are any, the day is compared again.
+  unsettled integer not null default 0,
+  -- Who is at work, and which taking-over it is: a page that another has taken over meanwhile is not written.
+  taken_by text,
+  takes integer not null default 0,
+  beat_at timestamptz,
+  started_at timestamptz,
+  finished_at timestamptz,
+  check ((state = 'done') <= (finished_at is not null))
+);
+create trigger reconciled_days_state_law before insert or update of state on reconciled_days
+  for each row execute function keep_status('state', '>pending', 'pending>running', 'running>pending', 'running>done',
+    'done>running');
+create trigger reconciled_days_phase_law before insert or update of phase on reconciled_days
+  for each row execute function keep_status('phase', '>records', 'records>transfers', 'records>payments',
+    'transfers>payments', 'transfers>records', 'payments>records');
+-- What the provider listed of a day, while that day is compared: transfers by reference, payments by the provider's id.
+create table reconciled_records (
+  day date not null references reconciled_days (day) on delete cascade,
+  kind text not null check (kind in ('transfer', 'payment')),
+  key text not null,
+  primary key (day, kind, key)
+);
+
+create table clearing_comparisons (
+  day date primary key,
+  measured_at timestamptz not null,
+  provider_balance numeric(20, 4) not null,
+  clearing_balance numeric(20, 4) not null,
+  agreed_day date references clearing_comparisons (day),
+  provider_change numeric(20, 4),
+  clearing_change numeric(20, 4),
+  received_under_way numeric(20, 4) not null check (received_under_way >= 0),
+  spent_under_way numeric(20, 4) not null check (spent_under_way >= 0),
+  offset_low numeric(20, 4) not null,
+  offset_high numeric(20, 4) not null,
+  difference numeric(20, 4) not null,
+  agreed boolean not null,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  check (agreed = (difference = 0)),
+  check (offset_low <= offset_high),
+  check (num_nonnulls(agreed_day, provider_change, clearing_change) in (0, 3))
+);
+
+-- Books what the platform itself moved at the provider, once for a reference, with the event that tells who did. Its
+-- counterpart is the platform's own money: revenue, as far as it covers what the provider has cost. False when it is
+-- booked already.
+create function book_external(p_journal_id uuid, p_reference text, p_amount numeric, p_actor_id uuid, p_request_id text)
+returns boolean language plpgsql
+security definer set search_path = pg_catalog, public, pg_temp as $$
+declare
+  clearing constant uuid := '00000000-0000-4000-8000-000000000001';
+  revenue constant uuid := '00000000-0000-4000-8000-000000000002';
+  cost constant uuid := '00000000-0000-4000-8000-000000000003';
+begin
+  if coalesce(p_amount, 0) = 0 or coalesce(btrim(p_reference), '') = '' or length(p_reference) > 64 then
+    raise exception 'a movement at the provider has an amount and a reference' using errcode = 'AM010';
+  elsif not write_journal(p_journal_id, 'platform-external/' || p_reference, 'platform.external',
+    array[clearing, revenue], array[-p_amount, p_amount]) then
+    return false;
+  elsif p_amount < 0 and account_balance(revenue) + account_balance(cost) < 0 then
+    raise exception 'more than the platform''s own money' using errcode = 'AM001', detail = revenue::text;
+  end if;
+  insert into events (event, impact, resource_type, resource_id, actor_id, request_id, data)
+    values ('EXTERNAL_BOOKED', 'HIGH', 'journal', p_journal_id::text, p_actor_id, p_request_id,
+      jsonb_build_object('amount', p_amount::numeric(20, 4)::text, 'reference', p_reference));
+  return true;
+end $$;

@@ -1,0 +1,68 @@
+-- Forgetting. What is kept for a time only is deleted here and nowhere else, never sooner than it may be.
+--
+-- SQLSTATE of ours: AM009 it is too soon, or nothing of this kind is ever forgotten.
+
+-- Forgets rows of a kind that are older than `p_age`, up to `p_limit` of them, and answers how many. Each kind has a least
+-- age, below which nothing of it is forgotten whoever asks. Rows are named by where they stand, so that they are found
+-- once only; one that is changed meanwhile stands elsewhere then, and is kept.
+create function forget_rows(p_kind text, p_age interval, p_limit integer) returns integer language plpgsql
+security definer set search_path = pg_catalog, public, pg_temp as $$
+declare
+  least_age constant interval := case p_kind
+    when 'read_events' then interval '90 days'
+    when 'idempotency_keys' then interval '30 days'
+    when 'refused_balance_payments' then interval '30 days'
+    when 'openings' then interval '30 days'
+    when 'known_logins' then interval '30 days'
+    when 'token_signing_keys' then interval '30 days'
+    when 'revoked_tokens' then interval '1 day'
+    when 'sign_ups' then interval '1 hour'
+    when 'login_failures' then interval '15 minutes' end;
+  before constant timestamptz := clock_timestamp() - p_age;
+  forgotten integer;
+begin
+  -- Against a clock and not a length: a month is not always thirty days.
+  if least_age is null or before is null or before > clock_timestamp() - least_age then
+    raise exception 'rows of kind % are not forgotten after %', p_kind, p_age using errcode = 'AM009';
+  elsif p_limit is null or p_limit not between 1 and 10000 then
+    raise exception 'at most 10000 rows are forgotten at once' using errcode = 'AM009';
+  end if;
+  case p_kind
+    when 'read_events' then
+      -- Who read what; changes, and who logged in and out, stay.
+      delete from events where ctid = any (array(select e.ctid from events e where e.created_at < before
+        and e.impact = 'LOW' and e.event not in ('USER_LOGGED_IN', 'USER_LOGGED_OUT')
+        order by e.created_at limit p_limit));
+    when 'idempotency_keys' then
+      delete from idempotency_keys where ctid = any (array(select k.ctid from idempotency_keys k
+        where k.created_at < before order by k.created_at limit p_limit));
+    when 'refused_balance_payments' then
+      -- Refused again meanwhile, it is young.
+      delete from refused_balance_payments where ctid = any (array(select r.ctid from refused_balance_payments r
+        where r.refused_at < before order by r.refused_at limit p_limit));
+    when 'openings' then
+      delete from openings where ctid = any (array(select o.ctid from openings o
+        where o.decided_at < before order by o.decided_at limit p_limit));
+    when 'known_logins' then
+      delete from known_logins where ctid = any (array(select k.ctid from known_logins k
+        where k.logged_in_at < before order by k.logged_in_at limit p_limit for update skip locked));
+    when 'token_signing_keys' then
+      delete from token_signing_keys where id in (select k.id from token_signing_keys k
+        where k.published_until < before limit p_limit);
+    when 'revoked_tokens' then
+      delete from revoked_tokens where ctid = any (array(select t.ctid from revoked_tokens t
+        where t.expires_at < before order by t.expires_at limit p_limit for update skip locked));
+    when 'sign_ups' then
+      delete from sign_ups where ctid = any (array(select s.ctid from sign_ups s
+        where s.made_at < before order by s.made_at limit p_limit for update skip locked));
+    when 'login_failures' then
+      delete from login_failures where ctid = any (array(select f.ctid from login_failures f
+        where f.failed_at < before order by f.failed_at limit p_limit for update skip locked));
+  end case;
+  get diagnostics forgotten = row_count;
+  return forgotten;
+end $$;
+
+-- Who was invited and never came may be taken away; whoever was a user once stays.
+create trigger users_are_kept before delete on users for each row when (old.status <> 'invited')
+  execute function refuse_change();

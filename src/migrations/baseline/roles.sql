@@ -1,0 +1,129 @@
+-- Who may do what. The owner of all this is a role that only migrations use. Loaded last: what is made by a later migration
+-- is granted there.
+--
+-- amanah_app, of API and worker, reads everything and writes what is named here. It has no way to a posting, a balance,
+-- a transaction or a receipt but the functions that judge what is written: those run with the owner's rights (security
+-- definer), with a search_path that nobody's temporary table comes into, and are granted one by one. Where a row is money,
+-- only those columns may be updated that its life changes; what was agreed stays.
+--
+-- amanah_reader, of people, reports and `npm run verify`, reads everything but what is sealed, hashed or a person's answer.
+--
+-- Roles belong to the whole cluster and are made by `npm run migrate` before this is loaded.
+
+revoke all on schema public from public;
+grant usage on schema public to amanah_app, amanah_reader;
+revoke execute on all functions in schema public from public;
+-- PostgreSQL lets everybody call a new function; this is said of functions that the owner makes later.
+alter default privileges revoke execute on functions from public;
+
+grant select on all tables in schema public to amanah_app;
+
+-- Written down and never changed or taken away by the application.
+grant insert on events, donation_allocations, donation_subscription_attempts, payout_words, document_uploads, cause_managers,
+  recovery_codes, role_permissions, partner_fees, reconciled_records, revoked_tokens, sign_ups, login_failures,
+  seals, seal_journals, callback_keys, webhook_version_keys
+  to amanah_app;
+grant insert (id, name, kind, user_id, organization_id, owner_id) on accounts to amanah_app;
+
+-- Work that is done and gone: rows of the moment, not of what happened. (What is kept for a time is forgotten by
+-- forget_rows.)
+grant delete on cause_managers, document_uploads, invitations, official_documents, partner_fees, reconciled_records,
+  recovery_codes, role_permissions, saving_circle_members, second_factors, sweep_looks, users
+  to amanah_app;
+
+-- Who is there.
+grant insert, update (name, logo_id, email, phone_number, official_registration_number, industry, size, status,
+  updated_at) on organizations to amanah_app;
+grant insert, update (email, name, role_id, profile_picture, status, password_hash, token_generation, tokens_ended_at,
+  updated_at) on users to amanah_app;
+grant insert, update (name, display_name, description, updated_by, updated_at, deleted_at) on roles to amanah_app;
+grant insert, update (accepted_at) on invitations to amanah_app;
+grant insert, update (secret_sealed, last_step, confirmed_at, created_at) on second_factors to amanah_app;
+grant insert, update (logged_in_at) on known_logins to amanah_app;
+grant insert, update (private_key_sealed, published_until) on token_signing_keys to amanah_app;
+grant insert, update (address_type, organization_id, details_sealed, updated_by, updated_at) on addresses to amanah_app;
+grant insert, update (name, updated_at) on document_categories to amanah_app;
+grant insert, update (url_sealed, url_hash, document_type, product_type, product_id, visibility, category_id,
+  file_name_sealed, content_type, size_bytes, sha256, updated_by, updated_at, deleted_at, deleted_by) on documents to amanah_app;
+grant update (url_sealed) on document_uploads to amanah_app;
+grant insert, update (kind, details_sealed, issued_on, expires_on, document_id, verification_status, updated_at)
+  on official_documents to amanah_app;
+
+-- Payments.
+grant insert, update (status, provider_fee, provider_payment_request_id, provider_payment_method_id, payment_code,
+  failure_code, texts_sealed, instrument_asked_at, settling_since, updated_at, finalized_at) on payment_orders to amanah_app;
+grant insert, update (answer_status, answer_body) on idempotency_keys to amanah_app;
+grant insert, update (kind, made, refused_upto, refusal, decided_at) on openings to amanah_app;
+grant usage on sequence opening_numbers, official_document_ids to amanah_app;
+grant insert, update (name, target_amount, minimum_amount, status, updated_at) on products to amanah_app;
+grant insert, update (name, target_amount, target_date, status, updated_at) on saving_goals to amanah_app;
+grant insert, update (status, updated_at) on saving_goal_orders to amanah_app;
+grant insert, update (name, description, target_amount, location, regulations, benefit, status, approved_by, approved_at,
+  updated_at) on charitable_causes to amanah_app;
+grant insert, update (status, cause_id, allocation_batch_id, transaction_id, updated_at) on donations to amanah_app;
+grant insert, update (status, periods_paid, refusals, attempted_at, ended_at, updated_at)
+  on donation_subscriptions to amanah_app;
+grant insert, update (name, capacity, amount, visibility, start_date, starts_at, current_turn, first_turn, status,
+  schedule_anchor, schedule_step, next_opens_at, draw_seed_sealed, draw_seed, updated_at, started_at, ended_at, deleted_at)
+  on saving_circles to amanah_app;
+grant insert, update (turn_number) on saving_circle_members to amanah_app;
+grant insert, update (overdue_reported_at, paid_at, amount, journal_id) on saving_circle_rounds to amanah_app;
+grant insert, update (status, transaction_id, refund_journal_id, updated_at) on saving_circle_contributions to amanah_app;
+
+-- Partners.
+grant insert, update (name, status, fee_mode, settlement_delay_hours, payouts_enabled, max_payout_amount, max_daily_amount,
+  max_hourly_count, updated_at) on partners to amanah_app;
+grant insert, update (signing_secret_sealed, valid_until, revoked_at) on partner_keys to amanah_app;
+grant insert, update (revoked_at) on partner_organizations to amanah_app;
+grant insert, update (answer_status, answer_body, answer_sealed, answered_at) on partner_idempotency_keys to amanah_app;
+grant insert, update (status, provider_payment_request_id, provider_payment_method_id, payment_code, failure_code,
+  customer_sealed, version, instrument_at, instrument_asked_at, settling_since, finalized_at, available_at, released_at,
+  updated_at) on partner_payments to amanah_app;
+grant insert, update (status, failure_code, provider_transfer_id, provider_cost, texts_sealed, request_digest, last_word,
+  last_word_at, asked_at, asks, unknown_since, contradicted_at, look_again_at, version, finalized_at, updated_at)
+  on payouts to amanah_app;
+grant insert, update (url, events, secret_sealed, previous_secret_sealed, previous_secret_until, updated_at)
+  on webhook_endpoints to amanah_app;
+grant insert, update (status, attempts, body_sealed, last_status, last_error, next_attempt_at, delivered_at)
+  on webhook_deliveries to amanah_app;
+
+-- The provider, and what waits.
+grant insert, update (delivered_at, attempts, body_sealed) on gateway_callbacks to amanah_app;
+grant update (tokens, filled_at, paused_until) on provider_budget to amanah_app;
+grant insert, update (looks, look_again_at) on sweep_looks to amanah_app;
+grant insert, update (state, phase, cursor, compared, differences, unsettled, taken_by, takes, beat_at, started_at,
+  finished_at) on reconciled_days to amanah_app;
+grant insert, update (ours, theirs, resource_id, reference, state, note, updated_at, met_at) on reconciliations to amanah_app;
+grant insert, update on clearing_comparisons to amanah_app;
+
+-- What may be called: the ways in which money moves, what follows from a payment, and readings.
+grant execute on function
+  pay_from_balance, refuse_balance_payment, post_journal, record_transactions, book_external,
+  apply_receipt, suspend_receipt, settle_receipt,
+  open_payout_attempt, answer_payout_attempt, close_payout_attempt,
+  settle_donation, settle_product, settle_saving_goal,
+  take_provider_call, forget_rows, caller_of
+  to amanah_app;
+grant execute on function
+  account_balance, cause_current_amount, organizations_of_transaction, receiver_of_transaction
+  to amanah_app, amanah_reader;
+
+-- The reader: the views whole, and of tables every column but those that hold a secret, by their names.
+do $$
+declare
+  readable record;
+begin
+  for readable in
+    select c.relname as name, c.relkind = 'v' as is_view, string_agg(quote_ident(a.attname), ', ' order by a.attnum)
+      filter (where a.attname !~ '(_sealed|_hash)$' and a.attname <> 'answer_body') as columns
+    from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+    where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'v')
+    group by c.oid
+  loop
+    if readable.is_view then
+      execute format('grant select on %I to amanah_reader', readable.name);
+    else
+      execute format('grant select (%s) on %I to amanah_reader', readable.columns, readable.name);
+    end if;
+  end loop;
+end $$;

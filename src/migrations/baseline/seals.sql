@@ -1,0 +1,40 @@
+-- Seals over the journals: which journal is in which, and what each says, signed by a key that is not here.
+
+-- One after the other, without a gap. What a seal says is its JWS: its number, the seal before, and the digest of its
+-- journals; the other columns repeat it, or are for the run that made it.
+create table seals (
+  number bigint primary key check (number > 0),
+  previous bigint generated always as (nullif(number - 1, 0)) stored references seals (number),
+  -- SHA-256 of the JWS.
+  hash text not null,
+  jws text not null,
+  -- The run that made it: one that is repeated knows its own.
+  pass text not null,
+  sealed_at timestamptz not null,
+  -- Every journal that was committed before this instant is in this seal or in an earlier one.
+  covers_until timestamptz
+);
+create index seals_that_cover on seals (number) where covers_until is not null;
+-- Of an object, whether its seal is here.
+create index seals_by_hash on seals (hash);
+
+-- Which seal a journal is in: written down, because neither a date nor an id tells when a journal was committed. No
+-- foreign key to journals, which would write a lock into each of their rows.
+create table seal_journals (
+  journal_id uuid primary key,
+  seal_number bigint not null references seals (number)
+);
+create index seal_journals_of_seal on seal_journals (seal_number);
+
+create trigger seals_are_final before update or delete on seals for each row execute function refuse_change();
+create trigger seals_are_kept before truncate on seals for each statement execute function refuse_change();
+create trigger seal_journals_are_final before update or delete on seal_journals
+  for each row execute function refuse_change();
+create trigger seal_journals_are_kept before truncate on seal_journals
+  for each statement execute function refuse_change();
+
+-- Sealed each night: what is two days old has been passed over, or nobody seals.
+create view check_journals_are_sealed as
+  select j.id as journal_id, j.created_at from journals j
+  where j.created_at < now() - interval '2 days'
+    and not exists (select from seal_journals s where s.journal_id = j.id);

@@ -1,0 +1,182 @@
+-- Transactions, which people read, and what their lists need so that neither page nor total scans: an owner's rows are
+-- counted over a covering index, everything over counters in shards (never one row, which all payments would lock), and
+-- the rows of an organization (of its users and of its accounts) and of a receiver stand in tables of their own. Kept
+-- by trigger, proved by check_*.
+
+create table transactions (
+  id uuid primary key,
+  user_id uuid not null references users (id),
+  organization_id uuid references organizations (id),
+  amount numeric(20, 4) not null check (amount > 0),
+  status text not null check (status in ('pending', 'successful', 'failed', 'reversed')),
+  date timestamptz not null default now(),
+  source_account_id uuid not null,
+  destination_account_id uuid,
+  type text not null check (type in ('price', 'fee', 'tax')),
+  reference_type text not null check (reference_type in ('donation', 'saving_goal', 'saving_circle', 'investment',
+    'commodity_financing', 'account_top_up')),
+  reference_id uuid not null,
+  batch_id uuid not null references journals (id),
+  purpose text not null check (purpose in ('topup_pocket', 'topup_product', 'external_withdrawal',
+    'internal_withdrawal', 'product_transfer', 'pocket_transfer')),
+  payment_order_id uuid,
+  created_by uuid,
+  updated_by uuid,
+  deleted_by uuid,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now()
+);
+create index transactions_of_user on transactions (user_id, created_at desc, id desc)
+  include (reference_type, type, reference_id);
+create index transactions_by_creation on transactions (created_at desc, id desc);
+create index transactions_of_batch on transactions (batch_id);
+create index transactions_of_reference on transactions (reference_id, created_at desc, id desc)
+  include (reference_type, type, user_id);
+create trigger transactions_status_law before insert or update of status on transactions
+  for each row execute function keep_status('status', '>successful', '>reversed');
+
+create table transaction_counts (
+  reference_type text not null,
+  type text not null,
+  shard smallint not null check (shard between 0 and 31),
+  count bigint not null check (count > 0),
+  primary key (reference_type, type, shard)
+) with (fillfactor = 60);
+
+create table transaction_organizations (
+  organization_id uuid not null,
+  transaction_id uuid not null,
+  created_at timestamptz not null,
+  user_id uuid not null,
+  reference_type text not null,
+  type text not null,
+  reference_id uuid not null
+);
+create unique index transactions_of_organization
+  on transaction_organizations (organization_id, created_at desc, transaction_id desc)
+  include (user_id, reference_type, type, reference_id);
+
+-- Who receives money in an account sees it among the transactions.
+create table transaction_receivers (
+  user_id uuid not null,
+  transaction_id uuid not null,
+  created_at timestamptz not null,
+  reference_type text not null,
+  type text not null,
+  reference_id uuid not null
+);
+create unique index transactions_of_receiver on transaction_receivers (user_id, created_at desc, transaction_id desc)
+  include (reference_type, type, reference_id);
+
+create trigger transactions_are_final before update or delete on transactions
+  for each row execute function refuse_change();
+create trigger transactions_are_kept before truncate on transactions
+  for each statement execute function refuse_change();
+
+-- The organizations that a transaction belongs to: the payer's, and those of the accounts at its ends.
+create function organizations_of_transaction(p transactions) returns setof uuid language sql stable
+set search_path = pg_catalog, public, pg_temp as $$
+  select p.organization_id where p.organization_id is not null
+  union
+  select organization_id from accounts
+    where id in (p.source_account_id, p.destination_account_id) and organization_id is not null
+$$;
+
+-- The user, another than the payer, whose account a transaction credits: its destination, or where money of the gateway
+-- arrived.
+create function receiver_of_transaction(p transactions) returns setof uuid language sql stable
+set search_path = pg_catalog, public, pg_temp as $$
+  select user_id from accounts
+    where id = coalesce(p.destination_account_id, case when p.payment_order_id is not null then p.source_account_id end)
+      and user_id is not null and user_id <> p.user_id
+$$;
+
+-- A counter is first looked for and only then made. The receiver is found here as receiver_of_transaction finds it, which
+-- the planner cannot take into the statement: a check compares the two.
+create function list_transaction() returns trigger language plpgsql
+set search_path = pg_catalog, public, pg_temp as $$
+begin
+  update transaction_counts set count = count + 1
+    where reference_type = new.reference_type and type = new.type and shard = pg_backend_pid() % 32;
+  if not found then
+    insert into transaction_counts (reference_type, type, shard, count)
+      values (new.reference_type, new.type, pg_backend_pid() % 32, 1)
+      on conflict (reference_type, type, shard) do update set count = transaction_counts.count + 1;
+  end if;
+  if new.organization_id is not null or exists (select from accounts
+      where id in (new.source_account_id, new.destination_account_id) and organization_id is not null) then
+    insert into transaction_organizations
+      select o, new.id, new.created_at, new.user_id, new.reference_type, new.type, new.reference_id
+      from organizations_of_transaction(new) o;
+  end if;
+  insert into transaction_receivers
+    select a.user_id, new.id, new.created_at, new.reference_type, new.type, new.reference_id from accounts a
+    where a.id = coalesce(new.destination_account_id,
+        case when new.payment_order_id is not null then new.source_account_id end)
+      and a.user_id is not null and a.user_id <> new.user_id;
+  return null;
+end $$;
+create trigger transaction_is_listed after insert on transactions for each row execute function list_transaction();
+
+-- Writes the rows that hang on a journal, in the transaction that posted it and in no later one.
+create function record_transactions(p_journal_id uuid, p_rows jsonb) returns void language plpgsql
+security definer set search_path = pg_catalog, public, pg_temp as $$
+begin
+  if not exists (select from journals j where j.id = p_journal_id and j.created_at = transaction_timestamp()) then
+    raise exception 'transactions are written with their journal' using errcode = 'AM010', detail = p_journal_id::text;
+  end if;
+  insert into transactions (id, user_id, organization_id, amount, status, source_account_id, destination_account_id,
+      type, reference_type, reference_id, batch_id, purpose, payment_order_id, created_by)
+    select r.id, r.user_id, r.organization_id, r.amount, r.status, r.source_account_id, r.destination_account_id,
+      r.type, r.reference_type, r.reference_id, p_journal_id, r.purpose, r.payment_order_id, r.created_by
+    from jsonb_to_recordset(p_rows) as r (id uuid, user_id uuid, organization_id uuid, amount numeric, status text,
+      source_account_id uuid, destination_account_id uuid, type text, reference_type text, reference_id uuid,
+      purpose text, payment_order_id uuid, created_by uuid);
+end $$;
+
+-- Only the triggers of transactions write the lists: a direct statement arrives at depth 0.
+create trigger counts_follow_transactions before insert or update or delete on transaction_counts
+  for each row when (pg_trigger_depth() = 0) execute function refuse_change();
+create trigger lists_follow_transactions before insert or update or delete on transaction_organizations
+  for each row when (pg_trigger_depth() = 0) execute function refuse_change();
+create trigger received_follow_transactions before insert or update or delete on transaction_receivers
+  for each row when (pg_trigger_depth() = 0) execute function refuse_change();
+
+-- The price and fee rows of a journal say what was posted; clearing gets what is left, of whichever sign.
+create view check_transactions_agree_with_postings as
+  select t.batch_id as journal_id, t.amount as transactions, p.amount as postings
+  from (select batch_id, sum(amount) as amount from transactions where type in ('price', 'fee') group by batch_id) t
+  left join (
+    select journal_id,
+      sum(amount) filter (where amount > 0 and account_id <> '00000000-0000-4000-8000-000000000001') as amount
+    from postings group by journal_id) p on p.journal_id = t.batch_id
+  where t.amount is distinct from p.amount;
+-- What foreign keys would say, and for postings do not.
+create view check_ledger_rows_have_parents as
+  select p.id::text as id, 'a posting without its journal' as problem from postings p
+  where not exists (select from journals j where j.id = p.journal_id)
+  union all
+  select t.id::text, 'a transaction without its journal' from transactions t
+  where not exists (select from journals j where j.id = t.batch_id)
+  union all
+  select t.id::text, 'a transaction without its user' from transactions t
+  where not exists (select from users u where u.id = t.user_id);
+create view check_transaction_counts as
+  select reference_type, type, coalesce(c.count, 0) as counted, coalesce(t.count, 0) as rows
+  from (select reference_type, type, sum(count) as count from transaction_counts group by 1, 2) c
+  full join (select reference_type, type, count(*) as count from transactions group by 1, 2) t
+    using (reference_type, type)
+  where coalesce(c.count, 0) <> coalesce(t.count, 0);
+create view check_transaction_organizations as
+  select coalesce(l.transaction_id, t.id) as transaction_id,
+    coalesce(l.organization_id, t.organization_id) as organization_id
+  from transaction_organizations l
+  full join (select t.id, o as organization_id from transactions t, organizations_of_transaction(t) o) t
+    on t.id = l.transaction_id and t.organization_id = l.organization_id
+  where l.transaction_id is null or t.id is null;
+create view check_transaction_receivers as
+  select coalesce(l.transaction_id, t.id) as transaction_id, coalesce(l.user_id, t.user_id) as user_id
+  from transaction_receivers l
+  full join (select t.id, r as user_id from transactions t, receiver_of_transaction(t) r) t
+    on t.id = l.transaction_id and t.user_id = l.user_id
+  where l.transaction_id is null or t.id is null;

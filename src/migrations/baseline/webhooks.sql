@@ -1,0 +1,57 @@
+-- Where partners are told, and the outbox of webhooks.
+
+create table webhook_endpoints (
+  id uuid primary key,
+  partner_id uuid not null unique references partners (id),
+  url varchar(2000) not null,
+  events text[] not null,
+  secret_sealed text not null,
+  previous_secret_sealed text,
+  previous_secret_until timestamptz,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  check ((previous_secret_sealed is null) = (previous_secret_until is null))
+);
+
+-- One delivery for each version of a resource, for ever: see journal_keys.
+create table webhook_version_keys (
+  resource_type text not null,
+  resource_id uuid not null,
+  version integer not null,
+  delivery_id uuid not null,
+  primary key (resource_type, resource_id, version)
+);
+
+create table webhook_deliveries (
+  id uuid primary key,
+  partner_id uuid not null references partners (id),
+  resource_type text not null check (resource_type in ('payment', 'payout')),
+  resource_id uuid not null,
+  version integer not null check (version > 0),
+  type text not null,
+  body_sealed text not null,
+  status text not null default 'pending' check (status in ('pending', 'delivered', 'parked')),
+  attempts integer not null default 0,
+  last_status smallint,
+  last_error text,
+  next_attempt_at timestamptz,
+  delivered_at timestamptz,
+  created_at timestamptz not null default now(),
+  check ((status = 'delivered') = (delivered_at is not null)),
+  check ((status = 'pending') = (next_attempt_at is not null))
+);
+create index webhook_deliveries_of_partner on webhook_deliveries (partner_id, created_at desc, id desc);
+create index webhook_deliveries_due on webhook_deliveries (next_attempt_at) where status = 'pending';
+create trigger webhook_deliveries_status_law before insert or update of status on webhook_deliveries
+  for each row execute function keep_status('status', '>pending', 'pending>delivered', 'pending>parked',
+    'delivered>pending', 'parked>pending');
+
+create trigger webhook_version_keys_are_final before update or delete on webhook_version_keys
+  for each row execute function refuse_change();
+create trigger webhook_version_keys_are_kept before truncate on webhook_version_keys
+  for each statement execute function refuse_change();
+
+create view check_webhooks_have_their_keys as
+  select d.id as delivery_id, k.delivery_id as key_delivery_id, resource_type, resource_id, version
+  from webhook_deliveries d full join webhook_version_keys k using (resource_type, resource_id, version)
+  where d.id is distinct from k.delivery_id;

@@ -1,0 +1,52 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Migration } from '@mikro-orm/migrations';
+import { seedPermissions } from './baseline/permissions.ts';
+
+/**
+ * The files of `baseline/`, one for each domain after what guards statuses in all of them, in the order in which they
+ * load: each names only tables, and views and triggers only functions, of those before it. (What a function in PL/pgSQL
+ * calls may come later.)
+ */
+const domains = [
+  'status-laws',
+  'organizations',
+  'access',
+  'identity',
+  'events',
+  'ledger',
+  'transactions',
+  'payments',
+  'saving-goals',
+  'products',
+  'causes',
+  'donations',
+  'circles',
+  'partners',
+  'collections',
+  'receipts',
+  'gateway',
+  'payouts',
+  'callbacks',
+  'webhooks',
+  'reconciliation',
+  'seals',
+  'openings',
+  'sweeps',
+  'addresses',
+  'documents',
+  'official-documents',
+  'proofs',
+  'retention',
+  'roles',
+];
+
+/** The schema that the first release began with, from nothing. */
+export class M0001Baseline extends Migration {
+  override up(): void {
+    for (const domain of domains) {
+      this.addSql(readFileSync(join(import.meta.dirname, 'baseline', `${domain}.sql`), 'utf8'));
+    }
+    for (const statement of seedPermissions()) this.addSql(statement);
+  }
+}

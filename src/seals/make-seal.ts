@@ -1,0 +1,163 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { allowTime, withTime } from '../database-time-outs.ts';
+import { must } from '../shared/assert.ts';
+import { budgets } from '../shared/budgets.ts';
+import { sha256 } from '../shared/digest.ts';
+import { failpoint } from '../shared/failpoint.ts';
+import { newId } from '../shared/ids.ts';
+import { isUniqueViolation, textArray } from '../shared/postgres.ts';
+import type { Storage } from '../storage/storage.ts';
+import { hashJournals } from './describe-journals.ts';
+import { hashOfSeal, journalsPerSeal, manifestLine, type SealStatement, sealFormat } from './seal.ts';
+import type { SealKeys } from './seal-keys.ts';
+import { storeSeal } from './store-seal.ts';
+
+/** Where a pass over the journals has come to: they are gone through once, in the order of their ids. */
+export interface SealPass {
+  /** Names the run; a step of it that is repeated knows what it has made. */
+  pass: string;
+  /** The last journal that was looked at; null at the beginning. */
+  after: string | null;
+  /** When the pass took its first snapshot; null until then. */
+  begunAt: string | null;
+}
+
+export interface SealStep extends Omit<SealPass, 'pass'> {
+  /** The seal that was made; null when another step had made the last of this pass. */
+  number: number | null;
+  journals: number;
+  /** Every journal that was committed when the pass began is sealed. */
+  done: boolean;
+}
+
+interface SealParts {
+  storage: Storage;
+  keys: SealKeys;
+  /** Journals of one seal at most. */
+  size?: number;
+}
+
+/** What the next seal will be, as of one snapshot. */
+interface Draft {
+  last: { number: number; pass: string; covers: boolean; jws: string } | null;
+  sealedAt: string;
+  ids: string[];
+  manifest: string;
+}
+
+/** A step that races with others loses so many numbers to them before it gives up; each one lost is a seal made. */
+const longestRace = 100;
+const beforeAll = '00000000-0000-0000-0000-000000000000';
+
+/**
+ * Makes the next seal: over journals that are in no seal yet, whatever their date, at most as many as fit into one. Of a
+ * pass, the last seal says that no journal that was committed before the pass is left; a night without journals has a
+ * seal, too. Safe to repeat and to run twice at once: the row of the seal, whose number only one of them writes, decides
+ * together with its journals what the seal is, and its object follows from it. Throws when the last seal is not one of
+ * ours, or when the file store is away.
+ */
+export async function makeSeal(em: EntityManager, parts: SealParts, pass: SealPass): Promise<SealStep> {
+  const size = parts.size ?? journalsPerSeal;
+  for (let race = 0; race < longestRace; race += 1) {
+    // What was killed before its object was stored is brought to its end first: only the last seal can be without.
+    const draft = await readDraft(em.fork(), pass.after ?? beforeAll, size);
+    const { last, ids, sealedAt } = draft;
+    const before = last && (await openLast(parts.keys, last));
+    if (last && before) await storeSeal(em.fork(), parts.storage, { jws: last.jws, statement: before });
+    const begunAt = pass.begunAt ?? sealedAt;
+    const done = ids.length < size;
+    const step = { journals: ids.length, after: ids.at(-1) ?? pass.after, begunAt, done };
+    if (last?.pass === pass.pass && last.covers) return { ...step, number: null, done: true };
+    const statement: SealStatement = {
+      format: sealFormat,
+      chain: before?.chain ?? newId(),
+      number: (before?.number ?? 0) + 1,
+      previous: last && hashOfSeal(last.jws),
+      sealed_at: sealedAt,
+      covers_until: done ? begunAt : null,
+      journals: ids.length,
+      manifest: sha256(draft.manifest),
+    };
+    const jws = await parts.keys.sign(statement);
+    await failpoint('make-seal.before-row');
+    if (!(await keep(em.fork(), { statement, jws, ids, pass: pass.pass }))) continue;
+    await failpoint('make-seal.before-object');
+    await storeSeal(em.fork(), parts.storage, { jws, statement, manifest: draft.manifest });
+    await failpoint('make-seal.after-object');
+    return { ...step, number: statement.number };
+  }
+  throw new Error('others were faster with every seal');
+}
+
+/**
+ * Reads what the next seal is to be in one snapshot: the seals so far, which journals are in none, and their texts. A
+ * transaction that commits later is in a later snapshot; no date, id or order of commits is believed for that.
+ */
+async function readDraft(em: EntityManager, after: string, size: number): Promise<Draft> {
+  return em.transactional(
+    async (tx) => {
+      await allowTime(tx, budgets.database.seal);
+      // The beginning of the transaction comes before its snapshot, so what is committed by then is seen.
+      const [{ sealed_at: sealedAt }] = await tx.execute<[{ sealed_at: string }]>(
+        `select to_json(now() at time zone 'UTC') #>> '{}' || 'Z' as sealed_at`,
+      );
+      const [last] = await tx.execute<{ number: string; pass: string; covers: boolean; jws: string }[]>(
+        'select number, pass, covers_until is not null as covers, jws from seals order by number desc limit 1',
+      );
+      const ids = await findUnsealed(tx, after, size);
+      let manifest = '';
+      for await (const journal of hashJournals(tx, ids)) manifest += manifestLine(journal);
+      return { last: last ? { ...last, number: Number(last.number) } : null, sealedAt, ids, manifest };
+    },
+    { isolationLevel: 'repeatable read', readOnly: true },
+  );
+}
+
+/**
+ * Journals after an id that are in no seal. The whole pass goes through the two indexes once, side by side; a plan that
+ * hashes or sorts would begin with all journals at each step.
+ */
+async function findUnsealed(tx: EntityManager, after: string, size: number): Promise<string[]> {
+  await tx.execute('set local enable_hashjoin = off; set local enable_seqscan = off');
+  const rows = await tx.execute<{ id: string }[]>(
+    `select j.id from journals j where j.id > ?
+       and not exists (select from seal_journals s where s.journal_id = j.id and s.journal_id > ?)
+     order by j.id limit ?`,
+    [after, after, size],
+  );
+  await tx.execute('set local enable_hashjoin = on; set local enable_seqscan = on');
+  return rows.map(({ id }) => id);
+}
+
+/** Nothing is built on a seal that is not ours, or stands in another's place. */
+async function openLast(keys: SealKeys, last: { number: number; jws: string }): Promise<SealStatement> {
+  const { statement, problem } = await keys.open(last.jws);
+  if (problem !== null || statement?.number !== last.number) {
+    throw new Error(`seal ${last.number} is not to be believed: ${problem ?? 'its number is another'}`);
+  }
+  return must(statement, 'what is signed can be read');
+}
+
+/** Writes the seal down with its journals, both or neither; false when another step has written one of that number. */
+async function keep(
+  em: EntityManager,
+  { statement, jws, ids, pass }: { statement: SealStatement; jws: string; ids: string[]; pass: string },
+): Promise<boolean> {
+  const { number, sealed_at, covers_until } = statement;
+  try {
+    await withTime(em, budgets.database.seal, async (tx) => {
+      await tx.execute(
+        'insert into seals (number, hash, jws, pass, sealed_at, covers_until) values (?, ?, ?, ?, ?, ?)',
+        [number, hashOfSeal(jws), jws, pass, sealed_at, covers_until],
+      );
+      await tx.execute('insert into seal_journals (journal_id, seal_number) select unnest(?::uuid[]), ?', [
+        textArray(ids),
+        number,
+      ]);
+    });
+    return true;
+  } catch (error) {
+    if (isUniqueViolation(error)) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,315 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { withTime } from '../database-time-outs.ts';
+import { budgets } from '../shared/budgets.ts';
+import { sha256 } from '../shared/digest.ts';
+import { isDomainError } from '../shared/errors.ts';
+import { textArray } from '../shared/postgres.ts';
+import type { Storage } from '../storage/storage.ts';
+import { hashJournals } from './describe-journals.ts';
+import {
+  hashOfSeal,
+  journalsPerSeal,
+  manifestLine,
+  maximumSealBytes,
+  parseManifest,
+  parseSealKey,
+  parseSealObject,
+  type SealedJournal,
+  type SealStatement,
+  sealKey,
+  sealPrefix,
+} from './seal.ts';
+import type { SealKeys, SealPublicKey } from './seal-keys.ts';
+
+/** Something that is not as it was sealed. */
+export interface SealDifference {
+  /** The seal's number; null for what is of none. */
+  seal: number | null;
+  /** The journal, where it can be told. */
+  journal: string | null;
+  /** What differs, as a sentence. */
+  what: string;
+}
+
+export interface SealVerdict {
+  seals: number;
+  /** Journals that were read and compared. */
+  journals: number;
+  /** Journals that wait for the next seal. */
+  unsealed: number;
+  /** The end of the chain: whoever has noted it elsewhere knows that no seal before it was taken away. */
+  last: { number: number; hash: string; sealed_at: string } | null;
+  /** How many differences there are, and the first of them. */
+  differences: number;
+  sample: SealDifference[];
+  /** Why the objects were not compared; null when they were. */
+  objectsNotCompared: string | null;
+  /** The last seal, when its object is on its way to the file store. */
+  beingStored: number | null;
+  publicKeys: readonly SealPublicKey[];
+}
+
+interface VerifyParts {
+  storage: Storage;
+  keys: SealKeys;
+}
+
+interface SealRow {
+  number: number;
+  hash: string;
+  jws: string;
+  sealed_at: string;
+  covers_until: string | null;
+}
+
+const rowsPerPage = 100;
+const keysPerPage = 500;
+const sampleSize = 100;
+/** Nobody seals more journals at once; a seal that has more is not read to its end. */
+const mostMembers = 2 * journalsPerSeal;
+/** The object of the last seal may be on its way for so long. */
+const onItsWayMs = 60 * 60 * 1000;
+/** The hash of a journal of which there is nothing. */
+const hashOfNothing = sha256('');
+
+/**
+ * Reads every seal with its journals and holds against each other: the chain, the signatures, what each seal says, its
+ * journals as they are now, and its object in the file store. Holds one seal in memory at a time. Never throws for a file
+ * store that is away; the verdict then says that objects were not compared.
+ */
+export async function verifySeals(em: EntityManager, parts: VerifyParts): Promise<SealVerdict> {
+  const store = storeOf(parts.storage);
+  const verdict: Omit<SealVerdict, 'objectsNotCompared'> = {
+    seals: 0,
+    journals: 0,
+    unsealed: await countUnsealed(em.fork()),
+    last: null,
+    differences: 0,
+    sample: [],
+    beingStored: null,
+    publicKeys: parts.keys.publicKeys,
+  };
+  const differ = (difference: SealDifference) => {
+    verdict.differences += 1;
+    if (verdict.sample.length < sampleSize) verdict.sample.push(difference);
+  };
+  let before: SealRow | null = null;
+  let chain: string | null = null;
+  for await (const row of readSeals(em)) {
+    const { number } = row;
+    const expected = (before?.number ?? 0) + 1;
+    if (number > expected) {
+      const what = number === expected + 1 ? 'its row is gone' : `the rows from it to seal ${number - 1} are gone`;
+      differ({ seal: expected, journal: null, what });
+    }
+    // No seal is made before the object of the last one is stored.
+    if (verdict.beingStored !== null) differ({ seal: verdict.beingStored, journal: null, what: objectIsGone });
+    verdict.beingStored = null;
+    const { statement, problem } = await parts.keys.open(row.jws);
+    if (problem !== null) differ({ seal: number, journal: null, what: `its signature does not hold: ${problem}` });
+    for (const what of statement ? contradictions(row, statement, { before, chain }) : []) {
+      differ({ seal: number, journal: null, what });
+    }
+    chain ??= statement?.chain ?? null;
+    if (statement !== null) {
+      const { bytes } = await store.read(sealKey(statement, row.hash), maximumSealBytes);
+      if (bytes === null && isFresh(row)) verdict.beingStored = number;
+      else if (bytes === null) differ({ seal: number, journal: null, what: objectIsGone });
+      const listed = bytes ? compareObject(row, statement, bytes, differ) : null;
+      verdict.journals += await compareJournals(em.fork(), { number, statement, listed }, differ);
+    }
+    verdict.seals += 1;
+    verdict.last = { number, hash: row.hash, sealed_at: row.sealed_at };
+    before = row;
+  }
+  await compareKeys(em, { store, keys: parts.keys, chain }, differ);
+  for (const what of await findHomeless(em.fork())) differ({ seal: null, journal: null, what });
+  return { ...verdict, objectsNotCompared: store.away() };
+}
+
+/** In the order of their numbers; those that are made meanwhile too. */
+async function* readSeals(em: EntityManager): AsyncGenerator<SealRow> {
+  for (let after = 0; ; ) {
+    const rows = await em.fork().execute<(Omit<SealRow, 'number'> & { number: string })[]>(
+      `select number, hash, jws, to_json(sealed_at at time zone 'UTC') #>> '{}' || 'Z' as sealed_at,
+         to_json(covers_until at time zone 'UTC') #>> '{}' || 'Z' as covers_until
+       from seals where number > ? order by number limit ${rowsPerPage}`,
+      [after],
+    );
+    for (const row of rows) {
+      after = Number(row.number);
+      yield { ...row, number: after };
+    }
+    if (rows.length === 0) return;
+  }
+}
+
+/** What of a seal's row contradicts its statement or the seal before it. */
+function contradictions(
+  row: SealRow,
+  statement: SealStatement,
+  { before, chain }: { before: SealRow | null; chain: string | null },
+): string[] {
+  const follows = (before?.number ?? 0) === row.number - 1;
+  const previous = before && hashOfSeal(before.jws);
+  return [
+    ...(row.hash === hashOfSeal(row.jws) ? [] : ['its hash is not that of its JWS']),
+    ...(statement.number === row.number ? [] : [`it says that it is seal ${statement.number}`]),
+    ...(!follows || statement.previous === previous ? [] : ['it does not follow from the seal before it']),
+    ...(chain === null || statement.chain === chain ? [] : ['it is of another chain']),
+    ...(statement.sealed_at === row.sealed_at ? [] : ['it says that it was made at another time']),
+    ...(statement.covers_until === row.covers_until ? [] : ['it says that it covers another time']),
+  ];
+}
+
+/** The file store until it is away; from then on nothing is asked of it. */
+function storeOf(storage: Storage) {
+  let away: string | null = null;
+  const leave = (error: unknown) => {
+    if (!isDomainError(error)) throw error;
+    away = 'the file store does not answer';
+  };
+  return {
+    away: () => away,
+    /** Null when there is no such object, undefined when nobody can tell. */
+    async read(key: string, maximumBytes: number): Promise<{ bytes?: Buffer | null }> {
+      if (away !== null) return {};
+      try {
+        return { bytes: await storage.read(key, maximumBytes) };
+      } catch (error) {
+        leave(error);
+        return {};
+      }
+    },
+    async *pages(prefix: string, size: number): AsyncGenerator<string[]> {
+      if (away !== null) return;
+      let page: string[] = [];
+      try {
+        for await (const key of storage.list(prefix)) {
+          page.push(key);
+          if (page.length < size) continue;
+          yield page;
+          page = [];
+        }
+      } catch (error) {
+        leave(error);
+      }
+      yield page;
+    },
+  };
+}
+
+const objectIsGone = 'its object is gone';
+const isFresh = ({ sealed_at }: SealRow): boolean => Date.now() - Date.parse(sealed_at) < onItsWayMs;
+
+type Differ = (difference: SealDifference) => void;
+
+/** Compares both copies; answers the journals that the seal is proved to have had, or null when the object proves nothing. */
+function compareObject(row: SealRow, statement: SealStatement, bytes: Buffer, differ: Differ): SealedJournal[] | null {
+  const say = (what: string) => differ({ seal: row.number, journal: null, what });
+  const { jws, manifest } = parseSealObject(bytes.toString());
+  if (jws !== row.jws) say('its object carries another seal');
+  if (sha256(manifest) === statement.manifest) return parseManifest(manifest);
+  say('its object lists other journals than were sealed');
+  return null;
+}
+
+/** Reads the journals of a seal as they are now; names those that differ where its object tells what they were. */
+async function compareJournals(
+  em: EntityManager,
+  { number, statement, listed }: { number: number; statement: SealStatement; listed: SealedJournal[] | null },
+  differ: Differ,
+): Promise<number> {
+  return withTime(em, budgets.database.checks, async (tx) => {
+    const rows = await tx.execute<{ journal_id: string }[]>(
+      `select journal_id from seal_journals where seal_number = ? limit ${mostMembers + 1}`,
+      [number],
+    );
+    if (rows.length > mostMembers) {
+      differ({ seal: number, journal: null, what: 'it has more journals than a seal can have' });
+      return 0;
+    }
+    const now = new Map<string, string>();
+    let manifest = '';
+    const ids = rows.map(({ journal_id }) => journal_id);
+    for await (const journal of hashJournals(tx, ids)) {
+      manifest += manifestLine(journal);
+      now.set(journal.id, journal.hash);
+    }
+    if (sha256(manifest) === statement.manifest) return rows.length;
+    if (listed === null) {
+      differ({
+        seal: number,
+        journal: null,
+        what: 'its journals are not what was sealed; only its object can tell which',
+      });
+      return rows.length;
+    }
+    const say = (journal: string, what: string) => differ({ seal: number, journal, what });
+    for (const { id, hash } of listed) {
+      const found = now.get(id);
+      now.delete(id);
+      if (found === undefined) say(id, 'was sealed, and is not among the journals of the seal');
+      else if (found === hashOfNothing) say(id, 'was sealed, and is gone');
+      else if (found !== hash) say(id, 'is not what was sealed');
+    }
+    for (const id of now.keys()) say(id, 'was not sealed, and is among the journals of the seal');
+    return rows.length;
+  });
+}
+
+/**
+ * Looks for objects that no row knows: of this chain, whose rows were taken away or restored from a backup, and of other
+ * chains that a key of ours has signed, as when all seals were thrown away and begun anew. An object follows its row, so
+ * one that is stored meanwhile has its row.
+ */
+async function compareKeys(
+  em: EntityManager,
+  { store, keys, chain }: { store: ReturnType<typeof storeOf>; keys: SealKeys; chain: string | null },
+  differ: Differ,
+): Promise<void> {
+  const foreign = new Set<string>();
+  for await (const page of store.pages(sealPrefix, keysPerPage)) {
+    const found = page.map(parseSealKey).filter((key) => key !== null);
+    const ours = found.filter((key) => key.chain === chain);
+    const rows = await em
+      .fork()
+      .execute<{ hash: string }[]>('select hash from seals where hash = any(?::text[])', [
+        textArray(ours.map(({ hash }) => hash)),
+      ]);
+    const known = new Set(rows.map(({ hash }) => hash));
+    for (const { number, hash } of ours) {
+      if (!known.has(hash)) differ({ seal: number, journal: null, what: `an object ${hash} of it has no row` });
+    }
+    for (const { chain: other, number, hash } of found) {
+      if (other === chain || foreign.has(other)) continue;
+      foreign.add(other);
+      const { bytes } = await store.read(sealKey({ chain: other, number }, hash), maximumSealBytes);
+      if (!bytes) continue;
+      const { problem } = await keys.open(parseSealObject(bytes.toString()).jws);
+      if (problem === null) {
+        differ({ seal: null, journal: null, what: `a key of ours has signed seals that have no row: ${other}` });
+      }
+    }
+  }
+}
+
+/** Journals that are said to be in a seal that is not there. */
+async function findHomeless(em: EntityManager): Promise<string[]> {
+  const rows = await withTime(em, budgets.database.checks, (tx) =>
+    tx.execute<{ seal_number: string; journals: string }[]>(
+      `select seal_number, count(*) as journals from seal_journals s
+       where not exists (select from seals where number = s.seal_number) group by seal_number order by 1 limit ${sampleSize}`,
+    ),
+  );
+  return rows.map(({ seal_number, journals }) => `${journals} journals are in seal ${seal_number}, which has no row`);
+}
+
+async function countUnsealed(em: EntityManager): Promise<number> {
+  const [{ count }] = await withTime(em, budgets.database.checks, (tx) =>
+    tx.execute<[{ count: string }]>(
+      'select count(*) from journals j where not exists (select from seal_journals s where s.journal_id = j.id)',
+    ),
+  );
+  return Number(count);
+}

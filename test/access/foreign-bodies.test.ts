@@ -1,0 +1,198 @@
+import { z } from 'zod';
+import { rooms } from '../../src/app.ts';
+import type { Route } from '../../src/http/room.ts';
+import { newId } from '../../src/shared/ids.ts';
+import { type BuiltUser, buildIndividual, buildOrganizationAdmin } from '../support/build.ts';
+import { buildTransaction } from '../support/documents.ts';
+import { type BuiltPartner, buildPartner, freshKey, signature } from '../support/partner.ts';
+import { type Stack, startStack } from '../support/stack.ts';
+import { type Body, bodies, type Named } from './body-things.ts';
+import { documentedAccess } from './documented-access.ts';
+import { type Ids, type Owner, thingsOf } from './matrix-things.ts';
+
+/** The fields of a schema that are ids, as its document shows them: `name`, `list[]`, `list[].name`. */
+function idFieldsOf(schema: z.ZodType | undefined): string[] {
+  const found = new Set<string>();
+  const walk = (part: unknown, path: string): void => {
+    const { format, properties = {}, items, ...rest } = Object(part);
+    if (format === 'uuid') found.add(path);
+    for (const [name, inner] of Object.entries(properties)) walk(inner, path === '' ? name : `${path}.${name}`);
+    if (items) walk(items, `${path}[]`);
+    for (const inner of [rest.anyOf, rest.oneOf, rest.allOf].flatMap((choices: unknown[] = []) => choices))
+      walk(inner, path);
+  };
+  if (schema) walk(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }), '');
+  return [...found].filter((name) => name !== 'after');
+}
+
+const nameOf = ({ method, path }: Route): string => `${method.toUpperCase()} ${path.replace(/:\w+/g, ':')}`;
+const routes = rooms.flatMap((room) => room.routes);
+const withBodies = routes.filter(({ body }) => idFieldsOf(body).length > 0);
+const withQueries = routes.filter(({ query }) => idFieldsOf(query).length > 0);
+
+type UserType = 'organization' | 'individual';
+interface Caller {
+  kind: string;
+  owner: Owner;
+  /** A partner's key, or the user's token. */
+  isPartner: boolean;
+  userType: UserType;
+}
+
+let stack: Stack;
+let callers: Caller[];
+let stranger: Owner;
+let cases = 0;
+beforeAll(async () => {
+  stack = await startStack({ worker: true, sandbox: true, env: { LOG_LEVEL: 'error' } });
+  const [mine, third] = [await buildPartner(stack), await buildPartner(stack)];
+  const admin = await buildOrganizationAdmin(stack);
+  const { organizationId } = admin;
+  const person = (kind: string, userType: UserType, user: BuiltUser): Caller => ({
+    kind,
+    owner: { user, partner: mine },
+    isPartner: false,
+    userType,
+  });
+  callers = [
+    person('organization admin', 'organization', admin),
+    person('individual of the organization', 'individual', await buildIndividual(stack, { organizationId })),
+    person('independent individual', 'individual', await buildIndividual(stack)),
+  ];
+  callers.push({ kind: 'partner', owner: { user: admin, partner: mine }, isPartner: true, userType: 'organization' });
+  stranger = { user: await buildOrganizationAdmin(stack), partner: third };
+}, 90_000);
+afterAll(async () => {
+  process.stdout.write(`The permission matrix called ${cases} cases of ids in bodies and queries.\n`);
+  await stack?.stop();
+});
+
+/** Who gets in at the door by the documents alone; the roles are the default ones. */
+async function admitted(name: string): Promise<Caller[]> {
+  const { kind, permissions: documented, userTypes, role } = documentedAccess[name] ?? {};
+  const { permission } = bodies[name] ?? {};
+  const permissions = permission === undefined ? documented : [permission];
+  if (role) return [];
+  const held = await stack.em().execute<{ role: string; permission: string }[]>(
+    `select r.name as role, p.name as permission from roles r join role_permissions rp on rp.role_id = r.id
+       join permissions p on p.id = rp.permission_id where r.name in ('organization_admin', 'individual_user')`,
+  );
+  const holds = (userType: UserType) =>
+    permissions === undefined ||
+    held.some(
+      ({ role, permission }) =>
+        role === (userType === 'organization' ? 'organization_admin' : 'individual_user') &&
+        permissions.includes(permission),
+    );
+  return callers.filter(({ isPartner, userType }) =>
+    kind === 'partner' ? isPartner : !isPartner && (userTypes?.includes(userType) ?? true) && holds(userType),
+  );
+}
+
+async function call(route: Route, { isPartner, owner }: Caller, ids: Ids, body: object): Promise<[number, string]> {
+  cases += 1;
+  const path = route.path.replace(/:(\w+)/g, (_, param: string) => ids[param] ?? newId());
+  const raw = JSON.stringify(body);
+  const { apiKey, signingSecret }: BuiltPartner = owner.partner;
+  const answer = await fetch(new URL(path, stack.url), {
+    method: route.method.toUpperCase(),
+    body: raw,
+    headers: {
+      'content-type': 'application/json',
+      authorization: `Bearer ${isPartner ? apiKey : owner.user.token}`,
+      ...(isPartner && { 'x-partner-signature': signature(signingSecret, raw), 'x-idempotency-key': freshKey() }),
+    },
+  });
+  return [answer.status, await answer.text()];
+}
+
+const ownIds = (route: Route, owner: Owner): Promise<Ids> =>
+  route.path.includes(':') ? thingsOf(route).make(stack, owner) : Promise.resolve({});
+
+/** A field as it is put into a body: `[]` is the one entry of a list. */
+const placed = (field: string, value: unknown): object =>
+  field.endsWith('[]') ? { [field.slice(0, -2)]: [value] } : { [field]: value };
+const valueIn = (body: Record<string, unknown>, field: string): unknown =>
+  field.endsWith('[]') ? Object(body[field.slice(0, -2)])[0] : body[field];
+
+describe('An id in a body', () => {
+  it('has its line for every route that takes one', () => {
+    const wanted = Object.fromEntries(withBodies.map((route) => [nameOf(route), idFieldsOf(route.body).toSorted()]));
+    const written = Object.fromEntries(
+      Object.entries(bodies).map(([name, { fields }]) => [name, Object.keys(fields).toSorted()]),
+    );
+    expect(written).toEqual(wanted);
+  });
+
+  const asked = withBodies.flatMap((route): [string, Route, Body][] => {
+    const body = bodies[nameOf(route)];
+    const isAsked = body && Object.values(body.fields).some((named) => typeof named === 'object');
+    return isAsked ? [[nameOf(route), route, body]] : [];
+  });
+  it.each(asked)(
+    '%s: own is taken; another’s and one that nobody has are refused as documented',
+    async (name, route, { build, fields }) => {
+      const reached: string[] = [];
+      for (const caller of await admitted(name)) {
+        // Who has no organization names none.
+        const own = await build(stack, caller.owner).catch(() => null);
+        if (own === null || Object.values(own).includes(null)) continue;
+        const ids = await ownIds(route, caller.owner);
+        const theirs = await build(stack, stranger);
+        for (const [field, named] of Object.entries(fields)) {
+          if (typeof named === 'string') continue;
+          const { foreign, absent }: Named = named;
+          const ask = async (value: unknown) =>
+            (await call(route, caller, ids, { ...own, ...placed(field, value) }))[0];
+          const answers = {
+            foreign: foreign === 'open' ? 'open' : await ask(valueIn(theirs, field)),
+            absent: await ask(newId()),
+          };
+          expect([caller.kind, field, answers]).toEqual([caller.kind, field, { foreign, absent }]);
+        }
+        const [status, text] = await call(route, caller, ids, own);
+        expect([caller.kind, status < 300 ? 'taken' : `${status} ${text}`]).toEqual([caller.kind, 'taken']);
+        reached.push(caller.kind);
+      }
+      expect(reached).not.toEqual([]);
+    },
+    60_000,
+  );
+});
+
+describe('An id in a query', () => {
+  const values: Record<string, () => Promise<string>> = {
+    organization_id: async () => String(stranger.user.organizationId),
+    user_id: async () => stranger.user.id,
+    actor_id: async () => stranger.user.id,
+    account_id: async () => stranger.user.accountId,
+    product_id: () => buildTransaction(stack, stranger.user),
+    category_id: async () => newId(),
+  };
+
+  it.each(withQueries.map((route): [string, Route] => [nameOf(route), route]))(
+    '%s: another’s is refused, or shows nothing of theirs',
+    async (name, route) => {
+      const made = await Promise.all(
+        ['/v1/charitable-causes/:id', '/v1/saving-circles/:id', '/v1/documents/:id', '/v1/acl/roles/:role_id'].map(
+          async (path) => Object.values(await thingsOf({ method: 'get', path }).make(stack, stranger)),
+        ),
+      );
+      const { id, accountId } = stranger.user;
+      const theirs = [id, accountId, ...made.flat(), await buildTransaction(stack, stranger.user)];
+      const path = route.path.replace(':type', 'receipt');
+      for (const { kind, owner } of await admitted(name)) {
+        for (const field of idFieldsOf(route.query)) {
+          const value = values[field];
+          if (value === undefined) throw new Error(`${name}: nothing gives ${field} a value`);
+          cases += 1;
+          const { status, body } = await stack.get(`${path}?limit=100&${field}=${await value()}`, {
+            token: owner.user.token,
+          });
+          const shown = status === 200 ? theirs.filter((each) => JSON.stringify(body).includes(each)) : [];
+          expect([kind, field, [200, 400, 401, 403, 404].includes(status), shown]).toEqual([kind, field, true, []]);
+        }
+      }
+    },
+  );
+});

@@ -1,0 +1,203 @@
+import { hashKey } from '../../src/payments/idempotency.ts';
+import { type BuiltUser, balanceOf } from '../support/build.ts';
+import { freshKey } from '../support/partner.ts';
+import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+import { buildActiveCircle, circleWhen, contribute, contributionsOf, heldBy } from './build-circle.ts';
+
+const bca = 1;
+
+let stack: Stack;
+beforeAll(async () => {
+  stack = await startStack({ worker: true, sandbox: true });
+}, 60_000);
+afterAll(() => stack.stop());
+afterEach(() => expectChecksEmpty(stack));
+
+const send = async (member: BuiltUser, circleId: string, key: string, fields: object = {}) => {
+  const answer = await fetch(`${stack.url}/v1/saving-circles/contribute`, {
+    method: 'POST',
+    body: JSON.stringify({ saving_circle_id: circleId, contribution_amount: '100000', ...fields }),
+    headers: {
+      authorization: `Bearer ${member.token}`,
+      'content-type': 'application/json',
+      'idempotency-key': key,
+    },
+  });
+  return { status: answer.status, text: await answer.text(), replayed: answer.headers.get('idempotency-replayed') };
+};
+const messageOf = ({ text }: { text: string }): string => JSON.parse(text).message;
+
+async function openPocket({ token }: BuiltUser): Promise<string> {
+  return (await stack.post('/v1/accounts', { name: 'Pocket' }, { token })).body.data.id;
+}
+
+const rails: [rail: 'balance' | 'gateway', fields: object][] = [
+  ['balance', {}],
+  ['gateway', { payment_id: bca }],
+];
+
+describe('An Idempotency-Key of a contribution', () => {
+  it.each(rails)('from %s replays the first answer byte for byte, and contributes once', async (rail, fields) => {
+    const { id, members } = await buildActiveCircle(stack, 2);
+    const [first] = members as [BuiltUser];
+    const key = freshKey();
+    const made = await send(first, id, key, fields);
+    expect([made.status, made.replayed]).toEqual([201, null]);
+    expect(JSON.parse(made.text)).toMatchObject({ message: 'Contribution made', user_id: first.id, rail });
+    expect(await send(first, id, key, fields)).toEqual({ ...made, replayed: 'true' });
+    expect(await contributionsOf(stack, id)).toHaveLength(1);
+    expect(await balanceOf(stack, first.accountId)).toBe(rail === 'balance' ? '900000.0000' : '1000000.0000');
+  });
+
+  it('replays the first answer when the round is over and the contribution has changed', async () => {
+    const { id, creator, members } = await buildActiveCircle(stack, 2, { round_interval: 'daily' });
+    const [first, second] = members as [BuiltUser, BuiltUser];
+    const key = freshKey();
+    const made = await send(first, id, key);
+    expect((await contribute(stack, second, id)).status).toBe(201);
+    await circleWhen(stack, creator, id, { current_turn: 2 });
+    await stack
+      .em()
+      .execute('update saving_circle_contributions set updated_at = now() where saving_circle_id = ?', [id]);
+    expect(await send(first, id, key)).toEqual({ ...made, replayed: 'true' });
+    expect(await contributionsOf(stack, id)).toHaveLength(2);
+  });
+
+  it('is told apart by what the body means, not by how its amount is written', async () => {
+    const { id, members } = await buildActiveCircle(stack, 2);
+    const [first] = members as [BuiltUser];
+    const key = freshKey();
+    const made = await send(first, id, key);
+    expect(await send(first, id, key, { contribution_amount: '100000.00' })).toEqual({ ...made, replayed: 'true' });
+  });
+
+  it.each(rails)('from %s is refused with another body, and on the routes of payments', async (rail, fields) => {
+    const { id, members } = await buildActiveCircle(stack, 2);
+    const { id: other } = await buildActiveCircle(stack, 2);
+    const [first] = members as [BuiltUser];
+    const key = freshKey();
+    expect((await send(first, id, key, fields)).status).toBe(201);
+    const pocket = await openPocket(first);
+    const bodies = [
+      { ...fields, saving_circle_id: other },
+      { ...fields, contribution_amount: '200000' },
+      rail === 'balance' ? { payment_id: bca } : {},
+      { source_account_id: pocket },
+    ];
+    for (const body of bodies) {
+      const answer = await send(first, id, key, body);
+      expect([answer.status, messageOf(answer)]).toEqual([400, expect.stringContaining('Idempotency-Key')]);
+    }
+    const payment = { reference_type: 'saving_circle_contribution', reference_id: id, amount: 100_000 };
+    const options = { token: first.token, headers: { 'idempotency-key': key } };
+    const rest = { balance: { source_account_id: first.accountId }, gateway: { payment_id: bca } };
+    for (const path of ['balance', 'gateway'] as const) {
+      const { status, body } = await stack.post(`/v1/payments/${path}`, { ...payment, ...rest[path] }, options);
+      expect([status, body.message]).toEqual([400, expect.stringContaining('Idempotency-Key')]);
+    }
+    expect(await contributionsOf(stack, id)).toHaveLength(1);
+  });
+
+  it('is told as used, never as an error, when a top-up takes it at the same time', async () => {
+    const { id, members } = await buildActiveCircle(stack, 2);
+    const [first] = members as [BuiltUser];
+    const key = freshKey();
+    const numbersTaken = async () => {
+      const rows = await stack.owner().execute<[{ last: string }]>('select last_value as last from opening_numbers');
+      return Number(rows[0].last);
+    };
+    const before = await numbersTaken();
+    const untilBegun = (count: number) => eventually(numbersTaken, (last) => last >= before + count);
+    // No order is written until both requests have begun.
+    const holder = stack.owner();
+    await holder.begin();
+    await holder.execute('lock table payment_orders in exclusive mode');
+    const topUp = { reference_type: 'account_top_up', reference_id: first.accountId, payment_id: bca, amount: 50_000 };
+    const options = { token: first.token, headers: { 'idempotency-key': key } };
+    const toppingUp = stack.post('/v1/payments/gateway', topUp, options);
+    await untilBegun(1);
+    const contributing = send(first, id, key, { payment_id: bca });
+    await untilBegun(2);
+    await holder.rollback();
+    expect((await toppingUp).status).toBe(201);
+    const contributed = await contributing;
+    expect([contributed.status, messageOf(contributed)]).toEqual([400, expect.stringContaining('Idempotency-Key')]);
+    expect(await contributionsOf(stack, id)).toEqual([]);
+  });
+
+  it.each(rails)('from %s that was refused is still unused', async (_, fields) => {
+    const { id, members } = await buildActiveCircle(stack, 2);
+    const [first] = members as [BuiltUser];
+    const key = freshKey();
+    const refused = await send(first, id, key, { ...fields, contribution_amount: '5' });
+    expect([refused.status, messageOf(refused)]).toEqual([400, expect.stringMatching(/^contribution_amount: /)]);
+    const again = await send(first, id, key, { ...fields, contribution_amount: '5' });
+    expect(again).toEqual(refused);
+    expect(await send(first, id, key, fields)).toMatchObject({ status: 201, replayed: null });
+  });
+
+  it('names the fields of this request in a refusal that was written down', async () => {
+    const { id, members } = await buildActiveCircle(stack, 2);
+    const [first] = members as [BuiltUser];
+    const pocket = await openPocket(first);
+    const key = freshKey();
+    for (const _ of [1, 2]) {
+      const answer = await send(first, id, key, { source_account_id: pocket });
+      expect([answer.status, messageOf(answer)]).toEqual([400, expect.stringMatching(/^contribution_amount: the bal/)]);
+    }
+  });
+
+  it("is the user's own: another member's same key is another key", async () => {
+    const { id, members } = await buildActiveCircle(stack, 3);
+    const key = freshKey();
+    for (const member of members.slice(0, 2)) {
+      expect(await send(member, id, key)).toMatchObject({ status: 201, replayed: null });
+    }
+  });
+
+  it.each(['short', 'k'.repeat(129), ''])('of %j is a 400', async (wrong) => {
+    const { id, members } = await buildActiveCircle(stack, 2);
+    expect((await send(members[0] as BuiltUser, id, wrong)).status).toBe(400);
+  });
+
+  it.each(rails)('from %s that comes twenty times at once contributes once, with one answer', async (_, fields) => {
+    const { id, members } = await buildActiveCircle(stack, 2);
+    const [first] = members as [BuiltUser];
+    const key = freshKey();
+    const answers = await Promise.all(Array.from({ length: 20 }, () => send(first, id, key, fields)));
+    expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
+    expect(answers[0]?.status).toBe(201);
+    expect(answers.filter(({ replayed }) => replayed === null)).toHaveLength(1);
+    expect(await contributionsOf(stack, id)).toHaveLength(1);
+  });
+
+  it('that comes for both rails at once contributes on one of them', async () => {
+    const { id, members } = await buildActiveCircle(stack, 2);
+    const [first] = members as [BuiltUser];
+    const key = freshKey();
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, index) => send(first, id, key, index % 2 ? { payment_id: bca } : {})),
+    );
+    const made = answers.filter(({ status }) => status === 201);
+    expect(new Set(made.map(({ text }) => text)).size).toBe(1);
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201, 400]));
+    const contributions = await contributionsOf(stack, id);
+    expect(contributions.map(({ rail }) => rail)).toEqual([JSON.parse(made[0]?.text ?? '').rail]);
+    expect(await heldBy(stack, id)).toBe(contributions[0]?.rail === 'balance' ? '100000.0000' : '0.0000');
+  });
+
+  it('keeps no text of the payer beside it', async () => {
+    const { id, members } = await buildActiveCircle(stack, 2);
+    const [first] = members as [BuiltUser];
+    const key = freshKey();
+    const made = await send(first, id, key, { payment_id: bca });
+    expect(JSON.parse(made.text).payment.transaction_name).toBe('saving circle contribution');
+    const [kept] = await stack
+      .em()
+      .execute<{ answer_body: string }[]>(
+        'select answer_body from idempotency_keys where user_id = ? and key_hash = ?',
+        [first.id, hashKey(key)],
+      );
+    expect(JSON.parse(kept?.answer_body ?? '').payment).toMatchObject({ transaction_name: '', transaction_desc: '' });
+  });
+});

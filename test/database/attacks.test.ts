@@ -1,0 +1,519 @@
+import pg from 'pg';
+import { systemAccounts } from '../../src/ledger/account.ts';
+import { newId } from '../../src/shared/ids.ts';
+import { buildPayer, pay, payoutWhen } from '../payouts/build-payouts.ts';
+import { type BuiltUser, buildIndividual, buildSuperAdmin } from '../support/build.ts';
+import { buildGoal } from '../support/build-targets.ts';
+import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+
+/** SQLSTATEs of refusals. */
+const notPermitted = '42501';
+const notCovered = 'AM001';
+const final = 'AM003';
+const againstItsLaw = 'AM008';
+const tooSoon = 'AM009';
+const unproven = 'AM010';
+const tooMuch = 999_999_999_999;
+
+const { gatewayClearing, feeRevenue, providerCost, suspense, openDonationPool } = systemAccounts;
+
+/** What there is to steal: a stack with a past, and the ids of it. */
+interface Loot {
+  stack: Stack;
+  urls: { owner: string; app: string; reader: string };
+  thief: BuiltUser;
+  victim: BuiltUser;
+  admin: BuiltUser;
+  /** An order that is paid, and one that waits. */
+  paid: string;
+  open: string;
+  /** A payout that succeeded, with its attempt. */
+  payout: string;
+  /** A receipt in suspense. */
+  receipt: string;
+  partner: { id: string; available: string; pending: string; reserved: string };
+  goalAccount: string;
+}
+
+let loot: Loot;
+beforeAll(async () => {
+  const stack = await startStack({ worker: true, sandbox: true });
+  const [thief, victim] = [await buildIndividual(stack), await buildIndividual(stack, { balance: '1000000' })];
+  const order = async () => {
+    const body = { reference_type: 'account_top_up', reference_id: victim.accountId, payment_id: 1, amount: 50_000 };
+    return (await stack.post('/v1/payments/gateway', body, { token: victim.token })).body.data;
+  };
+  const [paid, open] = [await order(), await order()];
+  const statusOf = async (id: string) =>
+    (await stack.em().execute<{ status: string }[]>('select status from payment_orders where id = ?', [id]))[0]?.status;
+  const payOnce = () => stack.sandbox.post('/sandbox/pay', { payment_code: paid.payment_code });
+  await payOnce();
+  await eventually(
+    () => statusOf(paid.payment_order_id),
+    (status) => status === 'PAID',
+  );
+  await payOnce();
+  const suspended = await eventually(
+    () => stack.em().execute<{ id: string }[]>("select id from receipts where state = 'suspended'"),
+    (rows) => rows.length === 1,
+  );
+  const partner = await buildPayer(stack);
+  const { id: payout } = await pay(partner);
+  await payoutWhen(partner, payout, 'succeeded');
+  const goal = await buildGoal(stack, victim, '1000');
+  const [{ account_id: goalAccount }] = await stack
+    .em()
+    .execute<[{ account_id: string }]>('select account_id from saving_goals where id = ?', [goal.id]);
+  loot = {
+    stack,
+    urls: stack.databaseUrls,
+    thief,
+    victim,
+    admin: await buildSuperAdmin(stack),
+    paid: paid.payment_order_id,
+    open: open.payment_order_id,
+    payout,
+    receipt: suspended[0]?.id ?? '',
+    partner: { id: partner.id, ...partner.account },
+    goalAccount,
+  };
+}, 120_000);
+afterAll(() => loot.stack.stop());
+afterEach(() => expectChecksEmpty(loot.stack));
+
+/** How statements of one session end: the SQLSTATE of the first that is refused. Nothing of them stays. */
+async function attempt(url: string, ...statements: string[]): Promise<string> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query('begin');
+    for (const statement of statements) await client.query(statement);
+    return 'nothing refused it';
+  } catch (error) {
+    return error instanceof pg.DatabaseError || (error as { code?: string }).code
+      ? String((error as { code?: string }).code)
+      : String(error);
+  } finally {
+    await client.query('rollback').catch(() => undefined);
+    await client.end();
+  }
+}
+
+const journal = (kind: string, key: string, postings: Record<string, number>) =>
+  `select post_journal(gen_random_uuid(), '${key}', '${kind}', '{${Object.keys(postings).join(',')}}',
+     '{${Object.values(postings).join(',')}}')`;
+
+type Attack = [never: string, statements: (it: Loot) => string[], refusal: string];
+
+const one = (statement: string) => (): string[] => [statement];
+
+/** Refused to both roles in the same words: what belongs to the owner, or to the machine. */
+const ofTheOwner: Attack[] = [
+  ['switches all triggers off', one("set session_replication_role = 'replica'"), notPermitted],
+  ['switches the triggers of a table off', one('alter table postings disable trigger all'), notPermitted],
+  ['takes a trigger away', one('drop trigger postings_are_applied on postings'), notPermitted],
+  ['takes a constraint away', one('alter table payouts drop constraint payouts_check'), notPermitted],
+  ['puts another function in the place of ours', () => [replaced('post_journal')], notPermitted],
+  ['drops a table', one('drop table events cascade'), notPermitted],
+  ['empties the audit trail', one('truncate events'), notPermitted],
+  ['empties the journals', one('truncate journals, postings, transactions cascade'), notPermitted],
+  ['deletes from the audit trail', one('delete from events'), notPermitted],
+  ['changes who did it', one('update events set actor_id = null'), notPermitted],
+  ['shadows a table by a temporary one', one('create temporary table account_balances (n int)'), notPermitted],
+  ['makes a table', one('create table account_balances_2 (n int)'), notPermitted],
+  ['makes a schema', one('create schema pg_catalog_2'), notPermitted],
+  ['makes a function', one("create function public.now() returns int language sql as 'select 1'"), notPermitted],
+  [
+    'makes an operator',
+    one('create operator public.= (leftarg = uuid, rightarg = text, procedure = pg_catalog.texteq)'),
+    notPermitted,
+  ],
+  ['has every change sent elsewhere', one('create publication mine for all tables'), notPermitted],
+  [
+    'has a trigger of its own on a table of ours',
+    one('create trigger mine after insert on login_failures for each row execute function apply_postings()'),
+    notPermitted,
+  ],
+  ['adds to a balance', one('update account_balances set balance = balance + 1'), notPermitted],
+  [
+    'gives an account a balance',
+    one(`insert into account_balances values ('${newId()}', 0, ${tooMuch})`),
+    notPermitted,
+  ],
+  ['deletes balances', one('delete from account_balances'), notPermitted],
+  [
+    'posts by hand',
+    (it) => [
+      `insert into postings (journal_id, account_id, amount)
+         select id, '${gatewayClearing}', -1 from journals limit 1`,
+      `insert into postings (journal_id, account_id, amount) select id, '${it.thief.accountId}', 1 from journals limit 1`,
+    ],
+    notPermitted,
+  ],
+  ['changes a posting', one('update postings set amount = amount * 2'), notPermitted],
+  ['deletes a posting', one('delete from postings'), notPermitted],
+  [
+    'merges into postings',
+    one(`merge into postings p using journals j on p.journal_id = j.id when matched then delete`),
+    notPermitted,
+  ],
+  ['writes a journal by hand', one(`insert into journals values ('${newId()}', 'mine', 'mine')`), notPermitted],
+  ['changes a journal', one("update journals set business_key = business_key || 'x'"), notPermitted],
+  ['deletes a journal', one('delete from journals'), notPermitted],
+  ['writes a transaction by hand', one('insert into transactions select * from transactions'), notPermitted],
+  ['changes a transaction', one('update transactions set amount = amount * 2'), notPermitted],
+  ['deletes a transaction', one('delete from transactions'), notPermitted],
+  ['writes a receipt by hand', one('insert into receipts select * from receipts'), notPermitted],
+  ['changes a receipt', one("update receipts set state = 'suspended'"), notPermitted],
+  ['deletes a receipt', one('delete from receipts'), notPermitted],
+  [
+    'makes an attempt of a payout by hand',
+    one('insert into payout_attempts select * from payout_attempts'),
+    notPermitted,
+  ],
+  ['changes an attempt of a payout', one("update payout_attempts set outcome = 'unsent'"), notPermitted],
+  ['deletes an attempt of a payout', one('delete from payout_attempts'), notPermitted],
+  ['locks everybody out of the postings', one('lock table postings in access exclusive mode'), notPermitted],
+  [
+    'writes a journal that nothing proves by the inner function',
+    (it) => [
+      journal('x', 'x', { [gatewayClearing]: -1, [it.thief.accountId]: 1 }).replace('post_journal', 'write_journal'),
+    ],
+    notPermitted,
+  ],
+  ['calls what triggers call', one('select apply_postings()'), notPermitted],
+  ['calls what judges journals', one("select * from proven_postings('x', 'x')"), notPermitted],
+  ['becomes the owner', (it) => [`set role ${ownerOf(it)}`], notPermitted],
+  ['begins its session as the owner', (it) => [`set session authorization ${ownerOf(it)}`], notPermitted],
+  ['makes itself a member of the owner', (it) => [`grant ${ownerOf(it)} to current_user`], notPermitted],
+  ['makes itself a superuser', one('alter role current_user superuser'), notPermitted],
+  ['makes a role', one('create role mine login'), notPermitted],
+  ['gives a right away', one('grant execute on function write_journal to public'), notPermitted],
+  ['hides what it does from the log', one("set log_statement = 'none'"), notPermitted],
+  ['has the server read its settings anew', one('select pg_reload_conf()'), notPermitted],
+  ['runs a program', one("copy users (name) to program 'cat'"), notPermitted],
+  ['reads by a program', one("copy login_failures (address) from program 'id'"), notPermitted],
+  ['writes a file of the server', one("copy users (name) to '/tmp/amanah-stolen'"), notPermitted],
+  ['reads a file of the server', one("select pg_read_file('/etc/passwd')"), notPermitted],
+  ['takes a file of the server in', one("select lo_import('/etc/passwd')"), notPermitted],
+  ['lists the files of the server', one("select pg_ls_dir('/')"), notPermitted],
+  ['reads the passwords of roles', one('select rolpassword from pg_authid'), notPermitted],
+  ['loads a library', one("load '/tmp/mine.so'"), notPermitted],
+];
+
+const replaced = (name: string) =>
+  `create or replace function public.${name}(p_id uuid, p_business_key text, p_kind text, p_accounts uuid[],
+     p_amounts numeric[]) returns boolean language sql as 'select true'`;
+
+const ownerOf = ({ urls }: Loot): string => new URL(urls.owner).username;
+
+const payFromBalance = (
+  it: Loot,
+  {
+    user = it.victim.id,
+    source = it.victim.accountId,
+    target = it.thief.accountId,
+    amount = 1,
+    kind = 'pocket-transfer',
+  },
+) => {
+  const id = newId();
+  return `select * from pay_from_balance('${id}', '${newId()}', 'balance-payment/${id}', '${kind}', '${user}', 'individual',
+    null, '${source}', '${target}', ${amount}, 'account_top_up', '${target}', 'pocket_transfer', null, null, null, '')`;
+};
+
+/** Refused to the application's role by what judges it; the reader may not even ask. */
+const ofTheApplication: Attack[] = [
+  ['moves an order that is paid back', (it) => [moved('payment_orders', 'WAITING_PAYMENT', it.paid)], againstItsLaw],
+  ['moves a payout that is final back', (it) => [moved('payouts', 'pending', it.payout)], againstItsLaw],
+  ['changes what is paid for an order', (it) => [set('payment_orders', 'nominal = 1', it.open)], notPermitted],
+  [
+    'pays an order to another account',
+    (it) => [set('payment_orders', `target_account_id = '${it.thief.accountId}'`, it.open)],
+    notPermitted,
+  ],
+  ['changes what a payout pays', (it) => [set('payouts', 'net_amount = 1', it.payout)], notPermitted],
+  ['deletes a payout', (it) => [`delete from payouts where id = '${it.payout}'`], notPermitted],
+  [
+    'takes over the account of a partner',
+    (it) => [set('partners', `available_account_id = '${it.thief.accountId}'`, it.partner.id)],
+    notPermitted,
+  ],
+  ['takes over an account', (it) => [set('accounts', `user_id = '${it.thief.id}'`, it.victim.accountId)], notPermitted],
+  [
+    'opens a second account that may go negative',
+    one("insert into accounts (id, name, kind) values (gen_random_uuid(), 'Mine', 'gateway_clearing')"),
+    '23505',
+  ],
+  ['deletes a user', (it) => [`delete from users where id = '${it.admin.id}'`], final],
+  ['forges what a role may do', one("update roles set permission_names = 'approve-decision'"), notPermitted],
+
+  ...[gatewayClearing, providerCost, suspense, feeRevenue, openDonationPool].map(
+    (account): Attack => [
+      `takes money out of the system's account ${account.slice(-1)} by a journal of its own`,
+      (it) => [journal('mine', `mine/${newId()}`, { [account]: -1, [it.thief.accountId]: 1 })],
+      // There is nothing in it.
+      account === openDonationPool ? notCovered : unproven,
+    ],
+  ),
+  [
+    'takes money out of a person’s account by a journal of its own',
+    (it) => [journal('mine', `mine/${newId()}`, { [it.victim.accountId]: -1, [it.thief.accountId]: 1 })],
+    unproven,
+  ],
+  [
+    'takes money out of what is reserved of a partner',
+    (it) => [journal('mine', `mine/${newId()}`, { [it.partner.available]: -1, [it.thief.accountId]: 1 })],
+    unproven,
+  ],
+  [
+    'settles an order that nobody paid',
+    (it) => [
+      journal('payment-order.settled', `payment-order/${it.open}/settled`, {
+        [gatewayClearing]: -54_000,
+        [it.victim.accountId]: 50_000,
+        [feeRevenue]: 4000,
+      }),
+    ],
+    unproven,
+  ],
+  [
+    'settles an order as paid that has no receipt',
+    (it) => [
+      `update payment_orders set status = 'PAID', finalized_at = now() where id = '${it.open}'`,
+      journal('payment-order.settled', `payment-order/${it.open}/settled`, {
+        [gatewayClearing]: -54_000,
+        [it.victim.accountId]: 50_000,
+        [feeRevenue]: 4000,
+      }),
+    ],
+    unproven,
+  ],
+  ...(
+    [
+      ['in another amount', (it: Loot) => ({ [gatewayClearing]: -1_054_000, [it.victim.accountId]: 1_050_000 })],
+      ['to another account', (it: Loot) => ({ [gatewayClearing]: -54_000, [it.thief.accountId]: 50_000 })],
+    ] as const
+  ).map(
+    ([how, postings]): Attack => [
+      `settles an order that was paid ${how}`,
+      (it) => [
+        receiptOf(it.open),
+        `update payment_orders set status = 'PAID', finalized_at = now() where id = '${it.open}'`,
+        journal('payment-order.settled', `payment-order/${it.open}/settled`, { ...postings(it), [feeRevenue]: 4000 }),
+      ],
+      unproven,
+    ],
+  ),
+  [
+    'settles an order under the key of another',
+    (it) => [
+      receiptOf(it.open),
+      `update payment_orders set status = 'PAID', finalized_at = now() where id = '${it.open}'`,
+      journal('payment-order.settled', `payment-order/${it.open}/settled/again`, {
+        [gatewayClearing]: -54_000,
+        [it.victim.accountId]: 50_000,
+        [feeRevenue]: 4000,
+      }),
+    ],
+    unproven,
+  ],
+  [
+    'takes an empty journal in the place of one',
+    (it) => [journal('x', `payment-order/${it.open}/settled`, {})],
+    unproven,
+  ],
+  ['receives for an order that is paid', (it) => [receiptOf(it.paid)], final],
+  [
+    'reserves of a partner what no payout is of',
+    (it) => [
+      journal('partner-payout.reserved', `partner-payout/${newId()}/reserved`, {
+        [it.partner.available]: -1,
+        [it.thief.accountId]: 1,
+      }),
+    ],
+    unproven,
+  ],
+  [
+    'takes a payout back that has succeeded',
+    (it) => [
+      journal('partner-payout.reversed', `partner-payout/${it.payout}/reversed`, {
+        [gatewayClearing]: -100_000,
+        [it.partner.available]: 100_000,
+      }),
+    ],
+    unproven,
+  ],
+  [
+    'takes money out of suspense to an account that its owner cannot use',
+    (it) => [settle(it, it.goalAccount, it.admin.id)],
+    unproven,
+  ],
+  [
+    'takes money out of suspense as somebody who may not',
+    (it) => [settle(it, it.thief.accountId, it.thief.id)],
+    unproven,
+  ],
+  ['takes money out of suspense without a note', (it) => [settle(it, it.thief.accountId, it.admin.id, ' ')], unproven],
+  [
+    'puts less than nothing into suspense',
+    one(`select suspend_receipt('${newId()}', '${newId()}', 'x', 'x', 'x', -5, 0, 'late')`),
+    unproven,
+  ],
+  [
+    'has the provider keep more than it received',
+    one(`select suspend_receipt('${newId()}', '${newId()}', 'x', 'x', 'x', 5, 6, 'late')`),
+    unproven,
+  ],
+  [
+    'withdraws more than the platform’s own money',
+    one(`select book_external('${newId()}', 'mine', -${tooMuch}, null, null)`),
+    notCovered,
+  ],
+  ['books a movement without a reference', one(`select book_external('${newId()}', ' ', 5, null, null)`), unproven],
+  ['pays less than nothing', (it) => [payFromBalance(it, { amount: -5 })], unproven],
+  ['pays nothing at all', (it) => [payFromBalance(it, { amount: 0 })], unproven],
+  ['pays from a balance into suspense', (it) => [payFromBalance(it, { target: suspense })], unproven],
+  ['pays from a balance to a partner', (it) => [payFromBalance(it, { target: it.partner.available })], unproven],
+  [
+    'pays from a balance as another kind of journal',
+    (it) => [payFromBalance(it, { kind: 'receipt.credited' })],
+    unproven,
+  ],
+  ['pays more than there is', (it) => [payFromBalance(it, { amount: tooMuch })], notCovered],
+  [
+    'adds a transaction to a journal of before',
+    one("select record_transactions((select id from journals order by created_at limit 1), '[]')"),
+    unproven,
+  ],
+  ['sends a payout that is final', (it) => [`select open_payout_attempt('${it.payout}')`], final],
+  ['answers an attempt twice', (it) => [`select answer_payout_attempt('${it.payout}', 1, 'unsent', null)`], final],
+  [
+    'closes an attempt in the future',
+    (it) => [`select close_payout_attempt('${it.payout}', 1, now() + interval '1 hour')`],
+    final,
+  ],
+  ...(
+    [
+      ['read_events', '89 days'],
+      ['idempotency_keys', '29 days'],
+      ['refused_balance_payments', '1 day'],
+      ['openings', '1 day'],
+      ['known_logins', '1 day'],
+      ['token_signing_keys', '1 day'],
+      ['revoked_tokens', '0'],
+      ['sign_ups', '1 minute'],
+      ['login_failures', '1 minute'],
+      ['read_events', '-90 days'],
+      ['read_events', null],
+      ['events', '100 years'],
+      ['journals', '100 years'],
+    ] as const
+  ).map(
+    ([kind, age]): Attack => [
+      `forgets ${kind} of ${age ?? 'no age'}`,
+      one(`select forget_rows('${kind}', ${age === null ? 'null' : `'${age}'`}, 100)`),
+      tooSoon,
+    ],
+  ),
+  ['forgets everything at once', one("select forget_rows('read_events', '90 days', 1000000000)"), tooSoon],
+];
+
+const moved = (table: string, status: string, id: string) => set(table, `status = '${status}'`, id);
+const set = (table: string, what: string, id: string) => `update ${table} set ${what} where id = '${id}'`;
+const receiptOf = (orderId: string) =>
+  `select apply_receipt('${newId()}', '${newId()}', 'x', '${orderId}', null, now())`;
+const settle = (it: Loot, account: string, who: string, note = 'ticket 7') =>
+  `select settle_receipt('${newId()}', '${it.receipt}', '${account}', '${who}', '${note}')`;
+
+const url = (role: string): string => loot.urls[role as keyof Loot['urls']];
+
+describe.each(['app', 'reader'])('Whoever holds the password of the %s never', (role) => {
+  it.each(ofTheOwner)('%s', async (_, statements, refusal) => {
+    expect(await attempt(url(role), ...statements(loot))).toBe(refusal);
+  });
+});
+
+describe('Whoever holds the password of the application never', () => {
+  it.each(ofTheApplication)('%s', async (_, statements, refusal) => {
+    expect(await attempt(loot.urls.app, ...statements(loot))).toBe(refusal);
+  });
+
+  it('posts the same journal again, nor settles the same suspense', async () => {
+    const client = new pg.Client({ connectionString: loot.urls.app });
+    await client.connect();
+    try {
+      await client.query('begin');
+      const settled = () => client.query(settle(loot, loot.thief.accountId, loot.admin.id));
+      expect((await settled()).rows).toEqual([{ settle_receipt: true }]);
+      expect((await settled()).rows).toEqual([{ settle_receipt: false }]);
+      const again = journal('payment-order.settled', `payment-order/${loot.paid}/settled`, {
+        [gatewayClearing]: -tooMuch,
+        [loot.thief.accountId]: tooMuch,
+      });
+      expect((await client.query(again)).rows).toEqual([{ post_journal: false }]);
+    } finally {
+      await client.query('rollback');
+      await client.end();
+    }
+  });
+});
+
+describe('Whoever holds the password of the reader never', () => {
+  it.each(ofTheApplication)('%s', async (_, statements) => {
+    expect(await attempt(loot.urls.reader, ...statements(loot))).toBe(notPermitted);
+  });
+
+  it('writes into any table', async () => {
+    const tables = await loot.stack
+      .owner()
+      .execute<{ name: string }[]>(
+        "select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'",
+      );
+    for (const { name } of tables) {
+      expect([name, await attempt(loot.urls.reader, `insert into "${name}" default values`)]).toEqual([
+        name,
+        notPermitted,
+      ]);
+      expect([name, await attempt(loot.urls.reader, `delete from "${name}"`)]).toEqual([name, notPermitted]);
+    }
+  });
+
+  it.each([
+    'select password_hash from users',
+    'select * from users',
+    'select token_hash from invitations',
+    'select key_hash, signing_secret_sealed from partner_keys',
+    'select secret_sealed from second_factors',
+    'select code_hash from recovery_codes',
+    'select private_key_sealed from token_signing_keys',
+    'select secret_sealed from webhook_endpoints',
+    'select details_sealed from addresses',
+    'select texts_sealed from payouts',
+    'select body_sealed from gateway_callbacks',
+    'select answer_body from idempotency_keys',
+  ])('reads a secret: %s', async (sql) => {
+    expect(await attempt(loot.urls.reader, sql)).toBe(notPermitted);
+  });
+});
+
+describe('A temporary table, where one may be made, never', () => {
+  // As the owner, who may: the functions must not see it.
+  it('lends a balance that is not there', async () => {
+    const shadows = [
+      'create temporary table account_balances (account_id uuid, shard smallint, balance numeric, primary key (account_id, shard))',
+      `insert into account_balances values ('${loot.victim.accountId}', 0, ${tooMuch})`,
+      'create temporary table accounts as select * from public.accounts',
+      'update accounts set may_go_negative = true',
+      'set search_path = pg_temp, public',
+    ];
+    expect(await attempt(loot.urls.owner, ...shadows, payFromBalance(loot, { amount: tooMuch }))).toBe(notCovered);
+  });
+});
+
+it('A database is open to nobody but the owner and the two roles', async () => {
+  const rows = await loot.stack
+    .owner()
+    .execute("select has_database_privilege('public', current_database(), 'CONNECT, TEMPORARY, CREATE') as open");
+  expect(rows).toEqual([{ open: false }]);
+});

@@ -1,0 +1,204 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import pg from 'pg';
+import { openDatabase } from '../../src/database.ts';
+import { applicationRole, readerRole, refuseMightyRole } from '../../src/database-roles.ts';
+import { runChecks } from '../../src/ledger/run-checks.ts';
+import { readBacklog } from '../../src/measure-backlog.ts';
+import { migrate } from '../../src/migrate.ts';
+import { cloneDatabase, createEmptyDatabase, type TestDatabase } from '../support/database.ts';
+import { createSecrets, testEnvironment } from '../support/environment.ts';
+import { testRun } from '../support/run.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await cloneDatabase();
+});
+afterAll(() => database.drop());
+
+async function ask<Row extends pg.QueryResultRow>(url: string, ...statements: string[]): Promise<Row[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    for (const one of statements.slice(0, -1)) await client.query(one);
+    return (await client.query<Row>(statements.at(-1) ?? '')).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+describe('Every function of the schema', () => {
+  it('has a search path that no temporary table comes into', async () => {
+    const open = await ask(
+      database.ownerUrl,
+      `select oid::regprocedure::text as name, proconfig from pg_proc where pronamespace = 'public'::regnamespace
+       and not coalesce('search_path=pg_catalog, public, pg_temp' = any (proconfig), false)`,
+    );
+    expect(open).toEqual([]);
+  });
+
+  it('is called by nobody who was not named', async () => {
+    const rows = await ask(
+      database.ownerUrl,
+      `select oid::regprocedure::text as name from pg_proc where pronamespace = 'public'::regnamespace
+       and has_function_privilege('public', oid, 'EXECUTE')`,
+    );
+    expect(rows).toEqual([]);
+    const later = await ask(
+      database.ownerUrl,
+      "create function later() returns int language sql as 'select 1'",
+      `select has_function_privilege('${applicationRole}', 'later()', 'EXECUTE') as app,
+         has_function_privilege('${readerRole}', 'later()', 'EXECUTE') as reader`,
+    );
+    expect(later).toEqual([{ app: false, reader: false }]);
+    await ask(database.ownerUrl, 'drop function later()');
+  });
+
+  it('with the owner’s rights is one of those whose judgement was thought about, and runs no text as a statement', async () => {
+    const rows = await ask<{ name: string }>(
+      database.ownerUrl,
+      "select proname as name from pg_proc where pronamespace = 'public'::regnamespace and prosecdef order by 1",
+    );
+    expect(rows.map(({ name }) => name)).toEqual([
+      'answer_payout_attempt',
+      'apply_receipt',
+      'book_external',
+      'close_payout_attempt',
+      'count_changed_donations',
+      'count_new_donations',
+      'forget_rows',
+      'keep_permission_names',
+      'open_balance',
+      'open_payout_attempt',
+      'pay_from_balance',
+      'post_journal',
+      'record_transactions',
+      'refuse_balance_payment',
+      'settle_receipt',
+      'suspend_receipt',
+    ]);
+    const dynamic = await ask(
+      database.ownerUrl,
+      String.raw`select proname as name from pg_proc where pronamespace = 'public'::regnamespace
+         and prosrc ~* '\mexecute\M'`,
+    );
+    expect(dynamic).toEqual([]);
+  });
+});
+
+describe('The application', () => {
+  it('moves every sealed value to a newer key', async () => {
+    const rows = await ask(
+      database.ownerUrl,
+      `select c.relname || '.' || a.attname as place from pg_class c
+       join pg_attribute a on a.attrelid = c.oid and a.attname like '%\\_sealed'
+       where c.relnamespace = 'public'::regnamespace and c.relkind = 'r'
+         and not has_column_privilege('${applicationRole}', c.oid, a.attnum, 'UPDATE')`,
+    );
+    expect(rows).toEqual([]);
+  });
+});
+
+describe('The reader', () => {
+  it('reads every column but those that are sealed or hashed, and a person’s kept answers', async () => {
+    const rows = await ask<{ place: string; secret: boolean; readable: boolean }>(
+      database.ownerUrl,
+      `select c.relname || '.' || a.attname as place,
+         a.attname ~ '(_sealed|_hash)$' or a.attname = 'answer_body' as secret,
+         has_column_privilege('${readerRole}', c.oid, a.attnum, 'SELECT') as readable
+       from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+       where c.relnamespace = 'public'::regnamespace and c.relkind = 'r'`,
+    );
+    expect(rows.filter(({ secret, readable }) => secret === readable)).toEqual([]);
+    expect(rows.filter(({ secret }) => secret).length).toBeGreaterThan(15);
+  });
+
+  it('reads every check, and what waits for people', async () => {
+    await using orm = await openDatabase({ url: database.readerUrl, poolSize: 1 });
+    const checks = await runChecks(orm.em.fork());
+    expect(checks.length).toBeGreaterThan(30);
+    expect((await readBacklog(orm.em.fork())).length).toBeGreaterThan(5);
+  });
+});
+
+describe('A process in production', () => {
+  const judge = async (url: string) => {
+    await using orm = await openDatabase({ url, poolSize: 1 });
+    await refuseMightyRole(orm.em.fork());
+  };
+
+  it('runs as the application’s role', async () => {
+    await expect(judge(database.url)).resolves.toBeUndefined();
+  });
+
+  it('never runs as the owner, and is told all that is wrong with it', async () => {
+    await expect(judge(database.ownerUrl)).rejects.toThrow(
+      /superuser.*owns tables.*may write .*journals.*postings.*may create tables.*temporary tables.*npm run migrate/s,
+    );
+  });
+
+  it.each([
+    ['that may write postings', 'grant insert on postings to amanah_app', /may write postings by itself/],
+    ['that may write one column of them', 'grant update (amount) on postings to amanah_app', /may write postings/],
+    ['that may delete balances', 'grant delete on account_balances to amanah_app', /may write account_balances/],
+    ['that may make tables', 'grant create on schema public to amanah_app', /may create tables/],
+    ['that owns a table', 'create table mine (n int); alter table mine owner to amanah_app', /owns tables \(mine\)/],
+  ])('never runs as a role %s', async (_, grant, sentence) => {
+    const other = await cloneDatabase();
+    await ask(other.ownerUrl, grant);
+    await expect(judge(other.url)).rejects.toThrow(sentence);
+    await other.drop();
+  });
+
+  it.each(['api', 'worker'])(
+    'ends at once on a role that could rewrite the books, in one sentence: %s',
+    (name) => {
+      const addresses = {
+        databaseUrl: database.ownerUrl,
+        temporalAddress: testRun().temporal.address,
+        url: 'http://127.0.0.1:0',
+        sandboxUrl: 'https://127.0.0.1:1',
+      };
+      const { WEBHOOK_ALLOW_LOOPBACK: _, ...usual } = testEnvironment(addresses, createSecrets());
+      const { stderr, status } = spawnSync(process.execPath, [join(import.meta.dirname, `../../src/${name}.ts`)], {
+        env: { ...usual, NODE_ENV: 'production', TRUST_PROXY: 'false', PORT: '0', LOG_LEVEL: 'silent' },
+        encoding: 'utf8',
+      });
+      expect(stderr.trim().split('\n')).toHaveLength(1);
+      expect(stderr).toContain('it is a superuser');
+      expect(status).toBe(1);
+    },
+    60_000,
+  );
+});
+
+describe('npm run migrate', () => {
+  it('is refused to the application’s role, with what to set', async () => {
+    await expect(migrate(database.url)).rejects.toThrow(/amanah_app may not make tables.*MIGRATION_DATABASE_URL/);
+  });
+
+  it('runs as an owner who is no superuser, and says what an administrator must run where that is not enough', async () => {
+    const empty = await createEmptyDatabase();
+    const name = new URL(empty.ownerUrl).pathname.slice(1);
+    const owner = `owner_of_${name}`;
+    await ask(empty.ownerUrl, `create role ${owner} login password 'p'`, `alter database ${name} owner to ${owner}`);
+    const url = Object.assign(new URL(empty.ownerUrl), { username: owner, password: 'p' }).href;
+    try {
+      const refusal = await migrate(url).then(
+        () => '',
+        (error: Error) => error.message,
+      );
+      expect(refusal).toMatch(
+        /^Nothing was migrated.*Let an administrator of the database run: revoke all on database/,
+      );
+      const [, statements = ''] = /database run: (.*); Then run/.exec(refusal) ?? [];
+      await ask(empty.ownerUrl, ...statements.split('; '));
+      expect((await migrate(url)).length).toBeGreaterThan(0);
+      expect(await ask(empty.url, 'select count(*)::int as n from journals')).toEqual([{ n: 0 }]);
+    } finally {
+      await empty.drop();
+      const admin = Object.assign(new URL(database.ownerUrl), { pathname: '/postgres' }).href;
+      await ask(admin, `drop role ${owner}`);
+    }
+  });
+});

@@ -1,0 +1,208 @@
+import { z } from 'zod';
+import { rooms } from '../../src/app.ts';
+import { redeliverCallbacks } from '../../src/callbacks/deliver-callback.ts';
+import { sweepCircles } from '../../src/circles/sweep-circles.ts';
+import { withTime } from '../../src/database-time-outs.ts';
+import { sweepUploads } from '../../src/documents/sweep-uploads.ts';
+import { sweepSubscriptions } from '../../src/donations/sweep-subscriptions.ts';
+import { forgetOldRows } from '../../src/forget-old-rows.ts';
+import type { Route } from '../../src/http/room.ts';
+import { recordLoginFailure, refuseThrottled, rememberLogin } from '../../src/identity/login-failures.ts';
+import { runChecks } from '../../src/ledger/run-checks.ts';
+import { readBacklog } from '../../src/measure-backlog.ts';
+import { sweepPartnerAnswers } from '../../src/partners/idempotency.ts';
+import { sweepOverduePayments } from '../../src/payments/sweep-overdue-payments.ts';
+import { sweepReceipts } from '../../src/payments/sweep-receipts.ts';
+import { sweepPayouts } from '../../src/payouts/sweep-payouts.ts';
+import { judgeClearing, measureClearing } from '../../src/reconciliation/compare-clearing.ts';
+import { findDaysToReconcile } from '../../src/reconciliation/reconciled-days.ts';
+import { budgets } from '../../src/shared/budgets.ts';
+import { sweepDeliveries } from '../../src/webhooks/redeliver-webhook.ts';
+import { type Ids, type Owner, thingsOf } from '../access/matrix-things.ts';
+import { buildActiveCircle, contribute } from '../circles/build-circle.ts';
+import { buildOpenDonations } from '../donations/build-donations.ts';
+import { pay, payoutWhen } from '../payouts/build-payouts.ts';
+import { sealAll, verify } from '../seals/build-seals.ts';
+import { type BuiltUser, buildSuperAdmin } from '../support/build.ts';
+import { buildGoal, buildProduct } from '../support/build-targets.ts';
+import { buildTransaction, upload } from '../support/documents.ts';
+import type { HttpAnswer } from '../support/http.ts';
+import type { BuiltPartner } from '../support/partner.ts';
+import { eventually, type Stack } from '../support/stack.ts';
+
+/** Everybody who uses the product here, most of them with a long past. */
+export interface Cast {
+  platform: BuiltUser;
+  admin: BuiltUser;
+  person: BuiltUser;
+  partner: BuiltPartner;
+  causeId: string;
+  categoryId: string;
+  /** Received by the person, and paid by another. */
+  transactionId: string;
+}
+
+/** The product at work on whatever its database holds: every list and resource, every way of money, every sweep. */
+export async function runProduct(stack: Stack, cast: Cast): Promise<void> {
+  await moveMoney(stack, cast);
+  await readEverything(stack, cast);
+  await removeThings(stack, cast);
+  await administer(stack, cast);
+  await keepHouse(stack);
+}
+
+const done = (answer: HttpAnswer): HttpAnswer => {
+  if (answer.status > 299) throw new Error(`${answer.status} ${JSON.stringify(answer.body)}`);
+  return answer;
+};
+
+const every = (method: Route['method']): Route[] =>
+  rooms.flatMap(({ routes }) => routes).filter((route) => route.method === method);
+const ownersOf = ({ admin, person, partner }: Cast): Owner[] => [admin, person].map((user) => ({ user, partner }));
+const namesThings = ({ path }: Route): boolean => path.includes(':') && !path.endsWith('/:type');
+const pathOf = ({ path }: Route, ids: Ids): string =>
+  path.replace(/:(\w+)/g, (_, name: string) => ids[name] ?? 'legal_agreement');
+
+/** Every `GET`, by the owner of the thing, the platform and the partner, by each of its parameters. */
+async function readEverything(stack: Stack, cast: Cast): Promise<void> {
+  for (const route of every('get')) {
+    for (const owner of ownersOf(cast)) {
+      const ids = namesThings(route) ? await thingsOf(route).make(stack, owner) : {};
+      for (const query of queriesOf(route, cast, ids)) {
+        const path = `${pathOf(route, ids)}${query}`;
+        for (const { token } of [cast.platform, owner.user]) await stack.get(path, { token });
+        if (path.startsWith('/v1/partners/')) await cast.partner.get(path.slice('/v1/partners'.length));
+      }
+    }
+  }
+  for (const { token } of [cast.person, cast.admin]) {
+    await stack.get(`/v1/transactions/${cast.transactionId}`, { token });
+  }
+}
+
+/** Every `DELETE` of a thing, by its owner and by the platform: what refers to it is looked for. */
+async function removeThings(stack: Stack, cast: Cast): Promise<void> {
+  for (const route of every('delete').filter(namesThings)) {
+    for (const owner of ownersOf(cast)) {
+      const path = pathOf(route, await thingsOf(route).make(stack, owner));
+      for (const { token } of [owner.user, cast.platform]) await stack.delete(path, undefined, { token });
+    }
+  }
+}
+
+interface Field {
+  enum?: string[];
+  anyOf?: Field[];
+}
+
+/** The queries of a route: none, and each of its parameters alone, with each of its words where it has words. */
+function queriesOf({ query }: Route, cast: Cast, ids: Ids): string[] {
+  if (query === undefined) return [''];
+  const { properties = {} } = z.toJSONSchema(query, { io: 'input', unrepresentable: 'any' }) as {
+    properties?: Record<string, Field>;
+  };
+  const values: Record<string, string> = {
+    user_id: cast.person.id,
+    organization_id: String(cast.admin.organizationId),
+    account_id: cast.person.accountId,
+    product_id: cast.causeId,
+    category_id: cast.categoryId,
+    resource_id: cast.person.id,
+    actor_id: cast.person.id,
+    from: '2026-01-01',
+    to: '2026-12-31',
+    external_ref: 'ref-3',
+    after: Object.values(ids)[0] ?? cast.person.id,
+  };
+  return [
+    '',
+    ...Object.entries(properties).flatMap(([name, field]) => {
+      const words = field.enum ?? field.anyOf?.flatMap((one) => one.enum ?? []) ?? [];
+      return (words.length > 0 ? words : [values[name] ?? '1']).map((value) => `?${name}=${encodeURIComponent(value)}`);
+    }),
+  ];
+}
+
+const endsWithinMs = 60_000;
+
+/** Moves money in every way that the product has, to its end. */
+async function moveMoney(stack: Stack, { person, partner, platform, causeId }: Cast): Promise<void> {
+  const payFromBalance = (reference_type: string, reference_id: string, key?: string) =>
+    stack.post(
+      '/v1/payments/balance',
+      { reference_type, reference_id, source_account_id: person.accountId, amount: 1000 },
+      { token: person.token, headers: key === undefined ? {} : { 'idempotency-key': key } },
+    );
+  const goal = await buildGoal(stack, person);
+  const product = await buildProduct(stack, platform, { kind: 'investment', target: '1000000' });
+  done(await payFromBalance('charitable_cause_donate', causeId, 'under-a-key'));
+  done(await payFromBalance('charitable_cause_donate', causeId, 'under-a-key'));
+  done(await payFromBalance('saving_goal_contribution', goal.id));
+  done(await payFromBalance('investment', product.id));
+  await payFromBalance('charitable_cause_donate', person.id, 'refused-key');
+
+  const byPlatform = { token: platform.token };
+  const allocation = { donation_ids: await buildOpenDonations(stack, person, 2), cause_id: causeId };
+  done(await stack.post('/v1/donations/allocate/preview', allocation, byPlatform));
+  done(await stack.post('/v1/donations/allocate', allocation, byPlatform));
+  const subscription = { cause_id: causeId, amount: '1000', source_account_id: person.accountId, interval: 'monthly' };
+  done(await stack.post('/v1/donations/subscriptions', subscription, { token: person.token }));
+
+  for (const how of ['pay', 'expire']) {
+    const order = { reference_type: 'saving_goal_contribution', reference_id: goal.id, payment_id: 1, amount: 50_000 };
+    const { data } = done(await stack.post('/v1/payments/gateway', order, { token: person.token })).body;
+    await stack.sandbox.post(`/sandbox/${how}`, { payment_code: data.payment_code });
+    await eventually(
+      async () => (await stack.get(`/v1/payments/orders/${data.payment_order_id}`, { token: person.token })).body.data,
+      ({ status }) => status !== 'WAITING_PAYMENT' && status !== 'PENDING',
+      endsWithinMs,
+    );
+  }
+  const payment = done(await partner.post('/payments', { method: 'qris', amount: '20000' })).body.data;
+  await stack.sandbox.post('/sandbox/pay', { payment_code: payment.payment_code });
+  await eventually(
+    async () => (await partner.get(`/payments/${payment.id}`)).body.data,
+    ({ status }) => status === 'succeeded',
+    endsWithinMs,
+  );
+  const payout = await pay(partner);
+  await payoutWhen(partner, payout.id, 'succeeded', endsWithinMs);
+  const circle = await buildActiveCircle(stack, 2);
+  for (const member of circle.members) done(await contribute(stack, member, circle.id));
+}
+
+/** What people do besides: files, logins, roles. */
+async function administer(stack: Stack, { person, platform }: Cast): Promise<void> {
+  done(await upload(stack, person, await buildTransaction(stack, person)));
+  const attempt = { account: 'somebody', address: '192.0.2.1' };
+  await refuseThrottled(stack.em(), attempt);
+  await recordLoginFailure(stack.em(), attempt);
+  await rememberLogin(stack.em(), attempt);
+  const other = await buildSuperAdmin(stack);
+  await stack.patch('/v1/acl/assign-role', { user_id: other.id, unassign_role: true }, { token: platform.token });
+  done(await stack.post('/v1/auth/logout', {}, { token: other.token }));
+}
+
+/** What runs by itself: sweeps, retention, comparisons, checks, what is measured. Nobody is woken. */
+async function keepHouse(stack: Stack): Promise<void> {
+  const nobody = new Proxy({}, { get: () => async () => undefined }) as never;
+  const em = () => stack.em();
+  const failed = () => {};
+  await redeliverCallbacks(em(), nobody, failed);
+  await sweepOverduePayments(em(), nobody, failed);
+  await sweepReceipts(em(), nobody, failed);
+  await sweepPayouts(em(), nobody, failed);
+  await sweepCircles(em(), nobody, failed);
+  await sweepSubscriptions(em(), nobody, failed);
+  await sweepDeliveries(em(), nobody, failed);
+  await sweepPartnerAnswers(em(), stack.deps.sealer, 100);
+  await sweepUploads(em(), stack.deps);
+  await readBacklog(em());
+  await findDaysToReconcile(em(), { at: new Date().toISOString() });
+  const signal = AbortSignal.timeout(endsWithinMs);
+  await judgeClearing(em(), { measured: await measureClearing(em(), stack.deps.gateway, { signal }) });
+  await runChecks(em());
+  await sealAll(stack);
+  await verify(stack);
+  await withTime(em(), budgets.database.sweep, forgetOldRows);
+}

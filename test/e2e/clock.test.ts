@@ -1,0 +1,139 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { addMembers, createCircle } from '../circles/build-circle.ts';
+import { buildPayer, magicAccount, pay, payoutWhen } from '../payouts/build-payouts.ts';
+import { type BuiltUser, buildIndividual, buildSuperAdmin } from '../support/build.ts';
+import { buildActiveCause } from '../support/build-targets.ts';
+import { followClock, moveClock } from '../support/moved-clock.ts';
+import type { BuiltPartner } from '../support/partner.ts';
+import { type ProcessStack, startProcessStack } from '../support/processes.ts';
+import { outside, readInstants } from '../support/read-instants.ts';
+import { isFullRun } from '../support/run.ts';
+import { eventually, expectChecksEmpty } from '../support/stack.ts';
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const directory = mkdtempSync(join(tmpdir(), 'amanah-clock-'));
+afterAll(() => rmSync(directory, { recursive: true }));
+
+describe.each(isFullRun() ? [7, -7] : [7])('With the clocks of API and worker %d hours from the true time', (hours) => {
+  let stack: ProcessStack;
+  let payer: BuiltUser;
+  let partner: BuiltPartner;
+  beforeAll(async () => {
+    const file = join(directory, String(hours));
+    moveClock(file, hours * hourMs);
+    stack = await startProcessStack({ env: { ...followClock(file), AUTH_TOKEN_TTL_SECONDS: '86400' } });
+    payer = await buildIndividual(stack, { balance: '1000000' });
+    partner = await buildPayer(stack, {
+      settlementDelayHours: 24,
+      webhook: { url: `${stack.sandbox.url}/sandbox/webhooks` },
+    });
+  }, 120_000);
+  afterAll(() => stack.stop());
+  afterEach(async () => {
+    const from = Date.now() - 10 * minuteMs;
+    expect(outside(await readInstants(stack.em()), { from, to: Date.now() + minuteMs })).toEqual([]);
+    await expectChecksEmpty(stack);
+  });
+
+  const token = () => ({ token: payer.token });
+  const topUp = async (): Promise<{ payment_order_id: string; payment_code: string }> => {
+    const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 50_000 };
+    const answer = await stack.post('/v1/payments/gateway', body, token());
+    expect(answer.status).toBe(201);
+    return answer.body.data;
+  };
+  const orderWhen = (id: string, status: string) =>
+    eventually(
+      async () => (await stack.get(`/v1/payments/orders/${id}`, token())).body.data,
+      (order) => order.status === status,
+    );
+  const atProvider = (path: string, body: object) => stack.sandbox.post(`/sandbox/${path}`, body);
+
+  it('payments are settled, declined and put into suspense at the true time', async () => {
+    const [paid, wrong, declined] = [await topUp(), await topUp(), await topUp()];
+    await atProvider('pay', { payment_code: paid.payment_code });
+    await atProvider('pay', { payment_code: wrong.payment_code, amount: 1_234 });
+    await atProvider('decline', { payment_code: declined.payment_code });
+    await orderWhen(paid.payment_order_id, 'PAID');
+    await orderWhen(declined.payment_order_id, 'FAILED');
+    await eventually(
+      () => stack.em().execute<unknown[]>("select 1 from receipts where state = 'suspended'"),
+      (receipts) => receipts.length === 1,
+    );
+  });
+
+  it('tokens are ended, and invitations last their seven days, by the true time', async () => {
+    const person = await buildIndividual(stack);
+    expect((await stack.post('/v1/auth/logout-all', undefined, { token: person.token })).status).toBe(200);
+    const admin = await buildSuperAdmin(stack);
+    const invitation = { email: 'invited@example.org', name: 'Invited', user_type: 'individual' };
+    const { body } = await stack.post('/v1/users/invitations', invitation, { token: admin.token });
+    const { user, expires_at } = body.data;
+    expect(Math.abs(Date.parse(expires_at) - Date.now() - 7 * 24 * hourMs)).toBeLessThan(minuteMs);
+    const path = `/v1/users/invitations/${user.id}`;
+    expect((await stack.delete(path, undefined, { token: admin.token })).status).toBe(200);
+  });
+
+  it("a partner's money is there when its delay has passed, and its webhook is sent now", async () => {
+    const va = { method: 'virtual_account', channel: 'BCA', amount: '50000' };
+    const { body } = await partner.post('/payments', va);
+    await atProvider('pay', { payment_code: body.data.payment_code });
+    const [payment] = await eventually(
+      () =>
+        stack.em().execute<{ hours: number }[]>(
+          `select extract(epoch from available_at - now())::float8 / 3600 as hours from partner_payments
+             where status = 'PAID' and exists (select from webhook_deliveries where status = 'delivered')`,
+        ),
+      (rows) => rows.length === 1,
+    );
+    expect(payment?.hours).toBeCloseTo(24, 0);
+  });
+
+  it('payouts end, and are unknown, at the true time; whoever may be taken back is asked for in seconds', async () => {
+    const succeeded = await pay(partner);
+    const failed = await pay(partner, { bank_account_number: magicAccount('999999') });
+    const silent = await pay(partner, { bank_account_number: magicAccount('900004') });
+    await payoutWhen(partner, succeeded.id, 'succeeded');
+    await payoutWhen(partner, failed.id, 'failed');
+    await eventually(
+      () =>
+        stack.em().execute<unknown[]>('select 1 from payouts where unknown_since is not null and id = ?', [silent.id]),
+      (rows) => rows.length === 1,
+      40_000,
+    );
+    const [looks] = await stack
+      .em()
+      .execute<{ furthest: number }[]>(
+        'select max(extract(epoch from look_again_at - now()))::float8 as furthest from payouts',
+      );
+    expect(looks?.furthest).toBeLessThan(600);
+  }, 60_000);
+
+  it('a subscription is begun and stopped, and a circle begins today, at the true time', async () => {
+    const { id: causeId } = await buildActiveCause(stack);
+    const body = { cause_id: causeId, amount: '1000', source_account_id: payer.accountId, interval: 'weekly' };
+    const begun = await stack.post('/v1/donations/subscriptions', body, token());
+    expect(begun.status).toBe(201);
+    await stack.delete(`/v1/donations/subscriptions/${begun.body.data.id}`, undefined, token());
+    const other = await buildIndividual(stack, { balance: '1000000' });
+    const circle = await createCircle(stack, payer, {
+      start_date: new Date(Date.now() + 4_000).toISOString(),
+      amount: '10000',
+    });
+    await addMembers(stack, payer, circle.id, [payer, other]);
+    const stateOf = async () => {
+      const [row] = await stack
+        .em()
+        .execute<{ status: string; starts_at: Date | string }[]>(
+          'select status, starts_at from saving_circles where id = ?',
+          [circle.id],
+        );
+      return { status: row?.status, startsAt: new Date(row?.starts_at ?? 0).getTime() };
+    };
+    const { startsAt } = await eventually(stateOf, ({ status }) => status === 'active');
+    expect(Math.abs(startsAt - Date.now())).toBeLessThan(minuteMs);
+  }, 60_000);
+});

@@ -1,0 +1,202 @@
+import { Migration } from '@mikro-orm/migrations';
+import pg from 'pg';
+import { migrate } from '../../src/migrate.ts';
+import { baseline, migrations, type NamedMigration } from '../../src/migrations/index.ts';
+import { newId } from '../../src/shared/ids.ts';
+import { growDatabase } from '../database/grow-database.ts';
+import { cloneDatabase, createEmptyDatabase, type TestDatabase } from '../support/database.ts';
+import { eventually } from '../support/eventually.ts';
+import { watchMigrations } from './watch-migrations.ts';
+
+/** A database as the baseline makes it, with rows in every table that grows. */
+let grown: TestDatabase;
+const databases: TestDatabase[] = [];
+const clients: pg.Client[] = [];
+
+beforeAll(async () => {
+  grown = await createEmptyDatabase();
+  databases.push(grown);
+  await migrate(grown.ownerUrl, {}, { list: [baseline] });
+  const nobody = newId();
+  await growDatabase(grown.ownerUrl, 1_000, {
+    userId: nobody,
+    accountId: nobody,
+    organizationId: nobody,
+    partnerId: nobody,
+    causeId: nobody,
+    categoryId: nobody,
+  });
+}, 120_000);
+afterEach(() => Promise.all(clients.splice(0).map((client) => client.end())));
+afterAll(() => Promise.all(databases.map(({ drop }) => drop())));
+
+async function connect(url: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  clients.push(client);
+  return client;
+}
+
+/** A copy of the database with rows, which refuses migrations that stop others. */
+async function copy(): Promise<{ url: string; appUrl: string; client: pg.Client }> {
+  const database = await cloneDatabase(new URL(grown.ownerUrl).pathname.slice(1));
+  databases.push(database);
+  const client = await connect(database.ownerUrl);
+  await client.query(watchMigrations);
+  return { url: database.ownerUrl, appUrl: database.url, client };
+}
+
+let samples = 0;
+
+/** A migration that comes after the baseline. */
+function sample(statements: string[], { concurrently = false } = {}): NamedMigration {
+  samples += 1;
+  return {
+    name: `m9999-sample-${samples}`,
+    class: class extends Migration {
+      override up(): void {
+        for (const statement of statements) this.addSql(statement);
+      }
+      override isTransactional(): boolean {
+        return !concurrently;
+      }
+    },
+  };
+}
+
+/** A migration that builds an index while others work; one that was broken off is built anew. */
+const indexed = (name: string, on: string): NamedMigration =>
+  sample(
+    ['set lock_timeout = 0', `drop index concurrently if exists ${name}`, `create index concurrently ${name} on ${on}`],
+    { concurrently: true },
+  );
+
+const made = async (client: pg.Client): Promise<string[]> =>
+  (await client.query<{ name: string }>('select name from schema_migrations order by id')).rows.map(({ name }) => name);
+const invalidIndexes = async (client: pg.Client): Promise<unknown[]> =>
+  (await client.query('select indexrelid::regclass::text as name from pg_index where not indisvalid')).rows;
+
+describe('On a database with rows', () => {
+  it('every migration after the baseline can be made while others work, and leaves no broken index', async () => {
+    const { url, client } = await copy();
+    expect(await migrate(url)).toEqual(migrations.slice(1).map(({ name }) => name));
+    expect(await invalidIndexes(client)).toEqual([]);
+  }, 60_000);
+
+  it('what a release needs is added: a column, an index built concurrently, a check that is looked at later', async () => {
+    const { url, client } = await copy();
+    const list = [
+      baseline,
+      sample(['alter table postings add column note text', 'create table notes (id uuid primary key)']),
+      indexed('postings_by_note', 'postings (note) where note is not null'),
+      sample(["alter table postings add constraint postings_note_check check (note <> '') not valid"]),
+      sample(['alter table postings validate constraint postings_note_check']),
+    ];
+    expect(await migrate(url, {}, { list })).toEqual(list.slice(1).map(({ name }) => name));
+    expect(await migrate(url, {}, { list })).toEqual([]);
+    expect(await made(client)).toEqual(list.map(({ name }) => name));
+    expect(await invalidIndexes(client)).toEqual([]);
+  }, 60_000);
+
+  it.each([
+    [
+      'waits for a lock for as long as it takes',
+      ['set local lock_timeout = 0', 'alter table postings add column note text'],
+      'ALTER TABLE stops whoever works on postings',
+    ],
+    [
+      'waits for longer than others do',
+      ["set local lock_timeout = '1min'", 'alter table journals add column note text'],
+      'ALTER TABLE stops whoever works on journals',
+    ],
+    [
+      'lets nobody write while it builds an index',
+      ['create index postings_by_amount on postings (amount)'],
+      'CREATE INDEX stops whoever works on postings',
+    ],
+    [
+      'is right without rows only',
+      ['alter table postings add column note text not null'],
+      'column "note" of relation "postings" contains null values',
+    ],
+  ])('a migration that %s is refused, and nothing of it stays', async (_, statements, message) => {
+    const { url, client } = await copy();
+    const list = [baseline, sample(['create table notes (id uuid primary key)', ...statements])];
+    await expect(migrate(url, {}, { list })).rejects.toThrow(message);
+    expect(await made(client)).toEqual([baseline.name]);
+    expect((await client.query("select to_regclass('notes') as notes")).rows).toEqual([{ notes: null }]);
+  });
+});
+
+describe('A migration that meets a lock', () => {
+  const addsColumn = () => [baseline, sample(['alter table postings add column note text'])];
+
+  it('gives way: whoever comes after it works on, and it is made once the lock is gone', async () => {
+    const { url, appUrl, client: holder } = await copy();
+    const [watcher, worker] = [await connect(url), await connect(appUrl)];
+    await holder.query('begin; set local transaction_timeout = 0; set local idle_in_transaction_session_timeout = 0');
+    await holder.query('lock table postings in access share mode');
+    const told: string[] = [];
+    const list = addsColumn();
+    const migrating = migrate(url, {}, { list, tell: (sentence) => told.push(sentence) });
+    const isWaiting = () =>
+      eventually(
+        async () =>
+          (await watcher.query("select 1 from pg_locks where not granted and mode = 'AccessExclusiveLock'")).rows,
+        (rows) => rows.length > 0,
+      );
+    // Each of them queues behind the migration, with the time-outs that API and worker have.
+    for (let round = 0; round < 2; round += 1) {
+      await isWaiting();
+      await worker.query("insert into events (event, impact, resource_type) values ('SEEN', 'LOW', 'test')");
+      expect((await worker.query('select 1 from postings limit 1')).rows).toHaveLength(1);
+    }
+    await holder.query('commit');
+    expect(await migrating).toEqual([list[1]?.name]);
+    expect(told.length).toBeGreaterThanOrEqual(1);
+    expect(told[0]).toMatch(/^m9999-sample-\d+ waits for a lock that somebody holds; it is made again in 5 s\.$/);
+  }, 60_000);
+
+  it('that is never given up is refused after its time, and nothing of it stays', async () => {
+    const { url, client: holder } = await copy();
+    await holder.query('begin; lock table postings in access share mode');
+    await expect(migrate(url, {}, { list: addsColumn(), givesWayMs: 0 })).rejects.toMatchObject({ code: '55P03' });
+    await holder.query('rollback');
+    expect(await made(holder)).toEqual([baseline.name]);
+  }, 60_000);
+
+  it('of two that run at once, is made once, also an index that waits for whoever is at work', async () => {
+    const { url, client } = await copy();
+    const atWork = await connect(url);
+    await atWork.query('begin; lock table postings in row exclusive mode');
+    const list = [baseline, indexed('postings_by_amount', 'postings (amount)')];
+    const migrating = [migrate(url, {}, { list })];
+    const untilThere = (condition: string) =>
+      eventually(
+        async () =>
+          (await client.query(`select 1 from pg_stat_activity where datname = current_database() and ${condition}`))
+            .rows,
+        (rows) => rows.length > 0,
+      );
+    await untilThere("wait_event = 'virtualxid'");
+    migrating.push(migrate(url, {}, { list }));
+    await untilThere("query like '%pg_try_advisory_lock%' and state = 'idle'");
+    await atWork.query('commit');
+    expect((await Promise.all(migrating)).flat()).toEqual([list[1]?.name]);
+    expect(await invalidIndexes(client)).toEqual([]);
+  }, 60_000);
+
+  it('and breaks off with an index half built, builds it anew', async () => {
+    const { url, client } = await copy();
+    const atWork = await connect(url);
+    await atWork.query('begin isolation level repeatable read; select 1 from postings limit 1');
+    await client.query("set lock_timeout = '100ms'");
+    const index = 'postings_by_amount on postings (amount)';
+    await expect(client.query(`create index concurrently ${index}`)).rejects.toMatchObject({ code: '55P03' });
+    await atWork.query('commit');
+    expect(await invalidIndexes(client)).toHaveLength(1);
+    const list = [baseline, indexed('postings_by_amount', 'postings (amount)')];
+    expect(await migrate(url, {}, { list })).toEqual([list[1]?.name]);
+    expect(await invalidIndexes(client)).toEqual([]);
+  }, 60_000);
+});

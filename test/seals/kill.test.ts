@@ -1,0 +1,82 @@
+import { type ProcessStack, startProcessStack } from '../support/processes.ts';
+import { isFullRun } from '../support/run.ts';
+import { eventually, expectChecksEmpty } from '../support/stack.ts';
+import { countSeals, expectIntact, postMany, sealOf, verify } from './build-seals.ts';
+
+const rounds = isFullRun() ? 5 : 1;
+
+let stack: ProcessStack;
+beforeAll(async () => {
+  stack = await startProcessStack();
+}, 90_000);
+afterAll(() => stack.stop());
+beforeEach(() => stack.restart());
+afterEach(() => expectChecksEmpty(stack));
+
+const startNight = (workflowId: string, ...args: unknown[]) => {
+  const { client, taskQueue } = stack.deps.temporal;
+  return client.workflow.start('sealJournals', { workflowId, taskQueue, args });
+};
+
+describe('kill -9 of the worker while it seals', () => {
+  const points = ['before-row', 'before-object', 'after-object'].flatMap((point) =>
+    Array.from({ length: rounds }, (_, round) => [point, round] as const),
+  );
+
+  it.each(points)(
+    '%s leaves one seal with its object, never two (round %i)',
+    async (point, round) => {
+      const journals = await postMany(stack, 3);
+      const before = await countSeals(stack);
+      stack.arm(`make-seal.${point}=kill`);
+      const night = await startNight(`night/${point}/${round}`);
+      await stack.worker.exited;
+      if (point === 'before-object') expect(await verify(stack)).toMatchObject({ beingStored: before + 1 });
+      await stack.restart();
+      await night.result();
+      expect(await countSeals(stack)).toBe(before + 1);
+      for (const id of journals) expect(await sealOf(stack, id)).toBe(before + 1);
+      await expectIntact(stack);
+    },
+    90_000,
+  );
+});
+
+describe('The nightly run', () => {
+  it('seals what is there, and is made by a schedule', async () => {
+    const [journal = ''] = await postMany(stack, 1);
+    const { client, taskQueue } = stack.deps.temporal;
+    await client.schedule.getHandle(`${taskQueue}/journal-seals`).trigger();
+    await eventually(
+      () => sealOf(stack, journal),
+      (seal) => seal !== null,
+    );
+    await expectIntact(stack);
+  }, 60_000);
+
+  it('tells how many journals it has sealed', async () => {
+    await postMany(stack, 4);
+    const night = await startNight('night/counted');
+    expect(await night.result()).toBe(4);
+    expect(await (await startNight('night/empty')).result()).toBe(0);
+  }, 60_000);
+
+  it('that was continued goes on where it was, and covers what was there when it began', async () => {
+    const journals = (await postMany(stack, 6)).toSorted();
+    const begunAt = '2026-01-02T03:04:05.678901Z';
+    const night = await startNight('night/continued', { after: journals[3] ?? null, begunAt, journals: 40_000 });
+    expect(await night.result()).toBe(40_002);
+    expect(await Promise.all(journals.map((id) => sealOf(stack, id).then((seal) => seal !== null)))).toEqual([
+      ...Array(4).fill(false),
+      ...Array(2).fill(true),
+    ]);
+    const [last] = await stack
+      .em()
+      .execute<[{ same: boolean }]>('select covers_until = ? as same from seals order by number desc limit 1', [
+        begunAt,
+      ]);
+    expect(last.same).toBe(true);
+    expect(await (await startNight('night/after')).result()).toBe(4);
+    await expectIntact(stack);
+  }, 60_000);
+});

@@ -1,0 +1,37 @@
+import { version } from 'uuid';
+import { newAddressId, newId, paymentOrderIdFor } from '../../src/shared/ids.ts';
+import { type Stack, startStack } from '../support/stack.ts';
+
+let stack: Stack;
+beforeAll(async () => {
+  stack = await startStack();
+});
+afterAll(() => stack.stop());
+
+describe('An id', () => {
+  it('that is derived from nothing grows with time', () => {
+    const ids = Array.from({ length: 1000 }, newId);
+    expect(ids.every((id) => version(id) === 7)).toBe(true);
+    expect(ids.toSorted()).toEqual(ids);
+    expect(version(paymentOrderIdFor(newId(), undefined))).toBe(7);
+  });
+
+  it('of an address tells no time', () => {
+    expect(version(newAddressId())).toBe(4);
+  });
+
+  it('that is derived is the same each time', () => {
+    const user = newId();
+    expect(paymentOrderIdFor(user, 'key')).toBe(paymentOrderIdFor(user, 'key'));
+    expect(version(paymentOrderIdFor(user, 'key'))).toBe(5);
+  });
+
+  it('is never a random one where the database makes it', async () => {
+    const random = await stack.em().execute<{ place: string }[]>(
+      `select proname as place from pg_proc
+         where pronamespace = 'public'::regnamespace and prosrc ~ 'gen_random_uuid|uuidv4'
+       union all select adrelid::regclass::text from pg_attrdef where pg_get_expr(adbin, adrelid) ~ 'gen_random_uuid|uuidv4'`,
+    );
+    expect(random).toEqual([]);
+  });
+});

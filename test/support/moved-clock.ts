@@ -1,0 +1,49 @@
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
+import { isMainThread } from 'node:worker_threads';
+
+/**
+ * A process whose wall clock can be moved while it runs, as an operator or a broken time server would: loaded before
+ * everything else (`--import`), it lets `Date` run ahead or behind by what a small file says. The monotonic clock stays,
+ * and so do threads, whose workflows have Temporal's own `Date`.
+ */
+const fileVariable = 'MOVED_CLOCK_FILE';
+const readEveryMs = 50;
+
+/** The variables of a process whose clock follows this file. */
+export const followClock = (file: string): { NODE_OPTIONS: string; [fileVariable]: string } => ({
+  NODE_OPTIONS: `--import=${pathToFileURL(import.meta.filename).href}`,
+  [fileVariable]: file,
+});
+
+/** Moves the clock of whoever follows this file by so many milliseconds from the true time. */
+export function moveClock(file: string, offsetMs: number): void {
+  // Whoever reads meanwhile reads a whole number.
+  writeFileSync(`${file}.new`, String(offsetMs));
+  renameSync(`${file}.new`, file);
+}
+
+function patchDate(file: string): void {
+  const trueNow = Date.now;
+  let offsetMs = 0;
+  const read = () => {
+    try {
+      offsetMs = Number(readFileSync(file, 'utf8'));
+    } catch {
+      // Nobody has moved it yet.
+    }
+  };
+  read();
+  setInterval(read, readEveryMs).unref();
+  const now = () => trueNow() + offsetMs;
+  const moved: DateConstructor = new Proxy(Date, {
+    construct: (target, given, self) => Reflect.construct(target, given.length === 0 ? [now()] : given, self),
+    apply: () => new moved().toString(),
+  });
+  Date.now = now;
+  Date.prototype.constructor = moved;
+  globalThis.Date = moved;
+}
+
+const file = process.env[fileVariable];
+if (file !== undefined && isMainThread) patchDate(file);

@@ -1,0 +1,63 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+
+/** When something happened, by the rows of one column of one table. */
+export interface InstantSpan {
+  /** Table and column. */
+  place: string;
+  /** Milliseconds of the epoch. */
+  earliest: number;
+  latest: number;
+}
+
+/** Columns that say when something is to happen, not when it did. */
+const plans = new Set([
+  'available_at',
+  'due_at',
+  'expires_at',
+  'look_again_at',
+  'next_attempt_at',
+  'next_opens_at',
+  'paused_until',
+  'previous_secret_until',
+  'published_until',
+  'schedule_anchor',
+  'starts_at',
+  'valid_until',
+]);
+
+/** What migrations bring with instants of their own. */
+const seeded = new Set(['organization_industries', 'organization_sizes']);
+
+/** For every column that says when something happened, the earliest and the latest of its instants. */
+export async function readInstants(em: EntityManager): Promise<InstantSpan[]> {
+  const columns = await em.execute<{ table: string; column: string }[]>(
+    `select c.table_name as "table", c.column_name as "column"
+     from information_schema.columns c join information_schema.tables t using (table_schema, table_name)
+     where c.table_schema = 'public' and t.table_type = 'BASE TABLE' and c.data_type = 'timestamp with time zone'
+     order by 1, 2`,
+  );
+  const ms = (edge: string, column: string) => `extract(epoch from ${edge}("${column}")) * 1000`;
+  const spans = columns
+    .filter(({ table, column }) => !plans.has(column) && !seeded.has(table))
+    .map(
+      ({ table, column }) =>
+        `select '${table}.${column}' as place, ${ms('min', column)} as earliest, ${ms('max', column)} as latest
+         from "${table}" having count("${column}") > 0`,
+    );
+  // Since when a partner's money waits is known by when it will be there.
+  const since = 'available_at - make_interval(hours => settlement_delay_hours)';
+  spans.push(
+    `select 'partner_payments.available_at', extract(epoch from min(${since})) * 1000, extract(epoch from max(${since})) * 1000
+     from partner_payments p join partners on partners.id = partner_id having count(available_at) > 0`,
+  );
+  const found = await em.execute<{ place: string; earliest: string; latest: string }[]>(spans.join(' union all '));
+  return found.map(({ place, earliest, latest }) => ({
+    place,
+    earliest: Number(earliest),
+    latest: Number(latest),
+  }));
+}
+
+/** The spans that begin before `from` or end after `to`, milliseconds of the epoch. */
+export const outside = (spans: readonly InstantSpan[], { from, to }: { from: number; to: number }): InstantSpan[] =>
+  spans.filter(({ earliest, latest }) => earliest < from || latest > to);

@@ -1,0 +1,69 @@
+import { compareMoney, formatMoney } from '../../../src/shared/money.ts';
+import type { Facts, Finding } from '../facts.ts';
+
+const oracle = 'operators-are-told-exactly';
+
+/** Kinds that are not about single cases: a day ends at midnight whatever the plan does. */
+const byTheCalendar = new Set(['unreconciled_days']);
+
+/** Exactly the cases that need a person are in the lists of operators, and nothing else is. */
+export function operatorsAreToldExactly(facts: Facts): Finding[] {
+  const { lists } = facts;
+  const cases = moneyOfNobody(facts);
+  const unknown = facts.payouts.filter(({ status }) => status === 'pending').map(({ id }) => id);
+  const find = (resourceId: string | null, says: string): Finding => ({ oracle, resourceId, says });
+  const listed = new Map(lists.suspense.map((id) => [id, facts.receipts.find((receipt) => receipt.id === id)]));
+  const shown = new Set([...listed.values()].map((receipt) => receipt?.providerPaymentId));
+  const stuck = new Set(lists.stuck.map(({ id }) => id));
+  const searched = lists.searched.filter((id) => !unknown.includes(id.split('/').at(-1) ?? id));
+  const counted: Record<string, number> = { unknown_payouts: unknown.length, suspended_receipts: cases.size };
+  return [
+    ...[...cases]
+      .filter(([id]) => !shown.has(id))
+      .map(([id, reference]) =>
+        find(reference, `the money ${id} for ${reference} is nobody's, and operators are not told`),
+      ),
+    ...[...listed]
+      .filter(([, receipt]) => receipt === undefined || !cases.has(receipt.providerPaymentId))
+      .map(([id, receipt]) =>
+        find(receipt?.reference ?? id, `operators are asked about the receipt ${id}, which needs nobody`),
+      ),
+    ...unknown
+      .filter((id) => !stuck.has(id))
+      .map((id) => find(id, `nobody can tell what became of the payout ${id}, and it is not listed as stuck`)),
+    ...lists.stuck
+      .filter(({ id }) => !unknown.includes(id))
+      .map(({ id, reason }) => find(id, `the payout ${id} is listed as stuck (${reason}), and has ended`)),
+    ...searched.map((id) => find(id.split('/').at(-1) ?? id, `${id} waits for operators, who have nothing to decide`)),
+    ...lists.parked.map((id) => find(id, `the webhook ${id} is parked after minutes`)),
+    ...lists.waiting
+      .filter(({ what, rows }) => !byTheCalendar.has(what) && rows !== (counted[what] ?? 0))
+      .map(({ what, rows }) => find(null, `${what} has ${rows} rows where there are ${counted[what] ?? 0} cases`)),
+  ];
+}
+
+/** Payments that the provider took, no order could take and no operator has ended, by their ids at the provider: what for. */
+function moneyOfNobody({ requests, orders, receipts }: Facts): Map<string, string> {
+  const isEnded = ({ state }: Facts['receipts'][number]) => state === 'credited' || state === 'refunded';
+  const taken = new Set(receipts.filter(isEnded).map(({ providerPaymentId }) => providerPaymentId));
+  for (const { id, status, total } of orders) {
+    if (status !== 'PAID') continue;
+    const payments = requests.filter(({ reference }) => reference === id).flatMap((request) => request.payments);
+    const covers = ({ amount, status: state }: { amount: number; status: string }) =>
+      state === 'SUCCEEDED' && compareMoney(formatMoney(String(amount)), total) === 0;
+    const paid = payments.filter(covers).map((payment) => payment.id);
+    // Of several that would do it took one: the books say which.
+    const applied = receipts.find(
+      ({ providerPaymentId, appliedTo }) => appliedTo === id && paid.includes(providerPaymentId),
+    );
+    const one = applied?.providerPaymentId ?? paid[0];
+    if (one !== undefined) taken.add(one);
+  }
+  return new Map(
+    requests.flatMap(({ reference, payments }) =>
+      payments
+        .filter(({ id, status }) => status === 'SUCCEEDED' && !taken.has(id))
+        .map(({ id }) => [id, reference] as const),
+    ),
+  );
+}

@@ -1,0 +1,37 @@
+import { continueAsNew, proxyActivities, workflowInfo } from '@temporalio/workflow';
+import type { Activities } from '../activities/index.ts';
+import { budgets } from '../src/shared/budgets.ts';
+
+/**
+ * Each seal is a step, and the next attempt goes on with the seal that the last one did not make. The step beats, so
+ * that a worker that died is found out soon. A file store that is away is tried for seven hours; what is not sealed by
+ * then is sealed by the next run.
+ */
+const { makeSeal } = proxyActivities<Activities>({
+  startToCloseTimeout: budgets.steps.seal,
+  heartbeatTimeout: budgets.heartbeat.missing,
+  retry: { initialInterval: '1 second', maximumInterval: '5 minutes', maximumAttempts: 90 },
+});
+
+/** A history stays short. */
+const sealsPerRun = 200;
+
+/** Where a run that was continued goes on. */
+interface Progress {
+  after: string | null;
+  begunAt: string | null;
+  journals: number;
+}
+
+/** Started by a schedule: seals every journal that is in no seal yet, part by part. Returns how many. */
+export async function sealJournals(from: Progress = { after: null, begunAt: null, journals: 0 }): Promise<number> {
+  const pass = workflowInfo().firstExecutionRunId;
+  let { after, begunAt, journals } = from;
+  for (let seals = 0; seals < sealsPerRun; seals += 1) {
+    const step = await makeSeal({ pass, after, begunAt });
+    ({ after, begunAt } = step);
+    if (step.number !== null) journals += step.journals;
+    if (step.done) return journals;
+  }
+  return continueAsNew<typeof sealJournals>({ after, begunAt, journals });
+}
