@@ -10,6 +10,7 @@ import { newId } from '../../src/shared/ids.ts';
 import { createTemporalDoor } from '../../src/temporal/door.ts';
 import { type BuiltUser, balanceOf, buildIndividual } from '../support/build.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+import { within } from '../support/within.ts';
 import { addMembers, contribute, dayFromToday, eventsOf } from './build-circle.ts';
 
 let stack: Stack;
@@ -178,15 +179,15 @@ describe('While Temporal is away', () => {
     const { circleId, members } = await circleOf(2);
     const [first] = members as [BuiltUser];
     await start(circleId, january31);
-    const began = Date.now();
-    const { status, headers } = await stack.post(
-      '/v1/saving-circles',
-      { account_id: first.accountId, name: 'Arisan', start_date: dayFromToday(1), amount: '5' },
-      { token: first.token },
+    const { status, headers } = await within(3000, () =>
+      stack.post(
+        '/v1/saving-circles',
+        { account_id: first.accountId, name: 'Arisan', start_date: dayFromToday(1), amount: '5' },
+        { token: first.token },
+      ),
     );
     expect(status).toBe(503);
     expect(headers.get('retry-after')).not.toBeNull();
-    expect(Date.now() - began).toBeLessThan(3000);
     expect((await contribute(stack, first, circleId)).status).toBe(201);
     expect((await contribute(stack, members[1] as BuiltUser, circleId, { payment_id: 1 })).status).toBe(503);
   });

@@ -6,6 +6,7 @@ import { buildPayer, pay, payoutWhen, setFaults, transfersOf } from '../payouts/
 import { buildTransferRequest } from '../sandbox/open-sandbox.ts';
 import { buildIndividual, buildPlatformAdmin } from '../support/build.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+import { within } from '../support/within.ts';
 
 let stack: Stack;
 beforeAll(async () => {
@@ -96,16 +97,16 @@ describe('A call that finds the budget empty', () => {
   });
 
   it('never waits beyond its own time: it was not made, and says when to try again', async () => {
-    await fill(-20);
-    const gateway = open(2_000);
-    const began = performance.now();
-    await expect(gateway.requestTransfer(buildTransferRequest())).rejects.toMatchObject({
-      code: 'PROVIDER_UNKNOWN',
-      neverSent: true,
-      restMs: expect.any(Number),
+    await within(2_000, async () => {
+      await fill(-20);
+      const gateway = open(2_000);
+      await expect(gateway.requestTransfer(buildTransferRequest())).rejects.toMatchObject({
+        code: 'PROVIDER_UNKNOWN',
+        neverSent: true,
+        restMs: expect.any(Number),
+      });
+      expect(gateway.calls).toBe(0);
     });
-    expect(gateway.calls).toBe(0);
-    expect(performance.now() - began).toBeLessThan(2_000);
   });
 
   it('finds it so after a 429 of the provider to anybody', async () => {

@@ -6,6 +6,7 @@ import { openDependencies } from '../../src/dependencies.ts';
 import { type BuiltUser, buildIndividual } from '../support/build.ts';
 import { createHttp } from '../support/http.ts';
 import { type Stack, startStack } from '../support/stack.ts';
+import { within } from '../support/within.ts';
 
 const portOf = (server: Pick<Server, 'address'>): number => {
   const address = server.address();
@@ -37,13 +38,13 @@ describe('With the database away', () => {
     await once(server, 'listening');
     const http = createHttp(`http://127.0.0.1:${portOf(server)}`);
     try {
-      const startedAt = performance.now();
-      const answers = await Promise.all([
-        http.post('/v1/auth/login', { email: 'a@example.org', password: 'whatever it is' }),
-        http.get('/v1/auth/me', { token: user.token }),
-        http.get('/.well-known/jwks.json'),
-      ]);
-      expect(performance.now() - startedAt).toBeLessThan(3000);
+      const answers = await within(3000, () =>
+        Promise.all([
+          http.post('/v1/auth/login', { email: 'a@example.org', password: 'whatever it is' }),
+          http.get('/v1/auth/me', { token: user.token }),
+          http.get('/.well-known/jwks.json'),
+        ]),
+      );
       for (const { status, headers, body } of answers) {
         expect([status, headers.get('retry-after')]).toEqual([503, '2']);
         expect(body.message).toBe('The service is unavailable for a moment; try again');

@@ -75,19 +75,22 @@ describe('Logging in and out', () => {
 
   it('does the same work for an unknown address as for a wrong password', async () => {
     const { email } = await signUp();
-    const time = async (address: string, network: string) => {
-      const times: number[] = [];
-      for (let attempt = 0; attempt < 5; attempt += 1) {
-        const startedAt = performance.now();
-        await logIn(address, 'wrong password', network);
-        times.push(performance.now() - startedAt);
-      }
-      return times.sort((a, b) => a - b)[2] ?? 0;
+    const stranger = `${newId()}@example.org`;
+    const work = { known: [] as number[], unknown: [] as number[] };
+    // The work that this process did, not how long others let it wait.
+    const attempt = async (address: string, network: string) => {
+      const before = process.cpuUsage();
+      await logIn(address, 'wrong password', network);
+      const { user, system } = process.cpuUsage(before);
+      return user + system;
     };
-    const known = await time(email, '203.0.113.20');
-    const unknown = await time(`${newId()}@example.org`, '203.0.113.21');
-    expect(unknown / known).toBeGreaterThan(0.4);
-    expect(unknown / known).toBeLessThan(2.5);
+    for (let turn = 0; turn < 7; turn += 1) {
+      work.known.push(await attempt(email, '203.0.113.20'));
+      work.unknown.push(await attempt(stranger, '203.0.113.21'));
+    }
+    const median = (of: number[]) => of.toSorted((a, b) => a - b)[3] as number;
+    expect(median(work.unknown) / median(work.known)).toBeGreaterThan(0.4);
+    expect(median(work.unknown) / median(work.known)).toBeLessThan(2.5);
   });
 
   it('is throttled after 10 failures of one account from one address, also for the right password', async () => {

@@ -3,6 +3,7 @@ import { sweepOverduePayments } from '../../src/payments/sweep-overdue-payments.
 import { newId } from '../../src/shared/ids.ts';
 import { lookAtEverythingAgain, sweepRows } from '../../src/sweep-rows.ts';
 import { type BuiltUser, buildIndividual } from '../support/build.ts';
+import { isFullRun } from '../support/run.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
 let stack: Stack;
@@ -52,7 +53,9 @@ describe('A sweep', () => {
     await orderWhen(bad, 'EXPIRED');
   });
 
-  it('never lets 500 callbacks that cannot be delivered hold up the one behind them', async () => {
+  // More than are claimed at a time, and no more than are asked about before the first may be asked about again.
+  const stuckCallbacks = isFullRun() ? 500 : 150;
+  it(`never lets ${stuckCallbacks} callbacks that cannot be delivered hold up the one behind them`, async () => {
     const [stuck, good] = [await loseOverdueOrder(), await loseOverdueOrder()];
     const plant = (reference: string, count: number, ago: string) =>
       stack.owner().execute(
@@ -64,7 +67,7 @@ describe('A sweep', () => {
            now() - ?::interval from key`,
         [count, reference, ago],
       );
-    await plant(stuck, 500, '2 hours');
+    await plant(stuck, stuckCallbacks, '2 hours');
     await plant(good, 1, '1 hour');
     const hinted: string[] = [];
     const failed: string[] = [];
@@ -78,9 +81,9 @@ describe('A sweep', () => {
     for (let round = 0; round < 3; round += 1) await redeliver();
     expect(hinted).toEqual([good]);
     // And those behind which it stood are not asked about again and again.
-    expect(failed).toEqual(Array(500).fill('callback'));
+    expect(failed).toEqual(Array(stuckCallbacks).fill('callback'));
     await stack.owner().execute('update gateway_callbacks set delivered_at = now() where reference = ?', [stuck]);
-  }, 30_000);
+  });
 
   it('never lets a kind that cannot be read hold up the next, and tells it', async () => {
     const { woken, wake } = recorder();
