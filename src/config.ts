@@ -27,6 +27,12 @@ const list = z.string().transform((text) =>
     .filter((entry) => entry !== ''),
 );
 
+const databases = {
+  DATABASE_URL: databaseUrl,
+  MIGRATION_DATABASE_URL: databaseUrl.optional(),
+  READER_DATABASE_URL: databaseUrl.optional(),
+};
+
 const schema = z
   .object({
     NODE_ENV: z.enum(['production', 'development', 'test']).default('production'),
@@ -40,9 +46,7 @@ const schema = z
     ALLOWED_ORIGINS: list.default([]),
     TRUST_PROXY: flag.optional(),
     LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
-    DATABASE_URL: databaseUrl,
-    MIGRATION_DATABASE_URL: databaseUrl.optional(),
-    READER_DATABASE_URL: databaseUrl.optional(),
+    ...databases,
     DATABASE_POOL_SIZE: z.coerce.number().int().min(1).max(200).default(16),
     TEMPORAL_ADDRESS: z.string().min(1),
     TEMPORAL_NAMESPACE: z.string().min(1).default('default'),
@@ -181,11 +185,7 @@ function parse<S extends z.ZodType>(shape: S, env: NodeJS.ProcessEnv, needed: re
   throw new ConfigError(`The configuration cannot be used: ${complaints.join('; ')}.`);
 }
 
-const migrationSchema = z.object({
-  MIGRATION_DATABASE_URL: databaseUrl.optional(),
-  DATABASE_URL: databaseUrl.optional(),
-  READER_DATABASE_URL: databaseUrl.optional(),
-});
+const migrationSchema = z.object(databases).partial({ DATABASE_URL: true });
 
 export interface MigrationConfig {
   /** Of the schema's owner. */

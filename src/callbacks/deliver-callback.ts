@@ -1,5 +1,5 @@
+import { raw } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { readDatabaseClock } from '../database-clock.ts';
 import { strayOf } from '../payments/confirm-payment.ts';
 import { hasReceipt } from '../payments/find-receipts.ts';
 import type { StrayPayment } from '../payments/payment-contract.ts';
@@ -31,7 +31,7 @@ export async function deliverCallback(em: EntityManager, workflows: WorkflowPort
   if (callback.delivered_at || callback.unread) return;
   await em.nativeUpdate(CallbackRow, { id: callback.id }, { attempts: callback.attempts + 1 });
   await route(em, workflows, callback);
-  await em.nativeUpdate(CallbackRow, { id: callback.id }, { delivered_at: await readDatabaseClock(em) });
+  await em.nativeUpdate(CallbackRow, { id: callback.id }, { delivered_at: raw('clock_timestamp()') });
 }
 
 /**

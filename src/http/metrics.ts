@@ -1,3 +1,4 @@
+import type { MikroORM } from '@mikro-orm/postgresql';
 import type { Context, Next } from 'koa';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
@@ -42,6 +43,25 @@ export function collectTogether(gauges: readonly Gauge[], refresh: () => Promise
     return asking;
   };
   for (const one of gauges) Object.assign(one, { collect });
+}
+
+/**
+ * Has each gauge set, when it is asked for, to the column of its name in the query's one row. A null, no row and a
+ * database that is away leave it without a value: the last one would be a guess.
+ */
+export function collectRow<Name extends string>(gauges: Record<Name, Gauge>, orm: MikroORM, query: string): void {
+  const named = Object.entries<Gauge>(gauges);
+  collectTogether(Object.values<Gauge>(gauges), async () => {
+    const [row] = await orm.em
+      .fork()
+      .execute<Record<string, number | null>[]>(query)
+      .catch(() => []);
+    for (const [name, one] of named) {
+      one.remove();
+      const value = row?.[name];
+      if (value !== undefined && value !== null) one.set(value);
+    }
+  });
 }
 
 /** Measures every request under the pattern of its route, never under its path: ids would have no end. */

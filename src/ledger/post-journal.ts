@@ -40,8 +40,9 @@ export const insufficientBalance = 'AM001';
 
 /**
  * Posts one journal inside the caller's transaction, in one round trip. Postings must sum to zero and be what the rows
- * prove that the journal is of, as they are written by then (the database refuses them otherwise). Returns the journal's id, or null when a journal of this business key exists already and
- * nothing was done. Refuses with INSUFFICIENT_BALANCE; the caller's transaction must then be rolled back.
+ * prove that the journal is of, as they are written by then (the database refuses them otherwise). Returns the
+ * journal's id, or null when a journal of this business key exists already and nothing was done. Refuses with
+ * INSUFFICIENT_BALANCE; the caller's transaction must then be rolled back.
  */
 export async function postJournal(tx: EntityManager, journal: Journal): Promise<string | null> {
   const id = newId();

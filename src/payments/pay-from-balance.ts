@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Payer } from '../identity/caller.ts';
 import { Account } from '../ledger/account.entity.ts';
 import { mayUseAccount } from '../ledger/may-use-account.ts';
+import { insufficientBalance } from '../ledger/post-journal.ts';
 import type { LedgerReferenceType, TransactionPurpose } from '../ledger/transaction.ts';
 import { fromStored } from '../openings/open-once.ts';
 import { executePrepared } from '../prepared-statements.ts';
@@ -52,8 +53,7 @@ interface Movement {
   sourceField: 'source_account_id' | 'account_id';
 }
 
-/** SQLSTATEs of refusals. */
-const insufficientBalance = 'AM001';
+/** SQLSTATEs of other refusals. */
 const targetRefuses = 'AM004';
 const refusedBefore = 'AM007';
 /** A debit so large that the account's column cannot hold what would be left: nobody has that much. */

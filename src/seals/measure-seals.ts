@@ -1,5 +1,5 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
-import { collectTogether, gauge, type Metrics } from '../http/metrics.ts';
+import { collectRow, gauge, type Metrics } from '../http/metrics.ts';
 
 /** Until when journals are sealed, and when the last seal was made, read when asked for. */
 export function measureSeals(metrics: Metrics, orm: MikroORM): void {
@@ -10,23 +10,13 @@ export function measureSeals(metrics: Metrics, orm: MikroORM): void {
     [],
   );
   const last = gauge(metrics, 'amanah_last_seal_timestamp_seconds', 'When the last seal was made.', []);
-  const refresh = async () => {
-    // With the database away these have no value; its own alarms tell why.
-    const [row] = await orm.em
-      .fork()
-      .execute<{ until: number; last: number | null }[]>(
-        // A platform that has not sealed yet has done so until its first event.
-        `select extract(epoch from coalesce(
-           (select covers_until from seals where covers_until is not null order by number desc limit 1),
-           (select created_at from events order by id limit 1), now()))::float8 as until,
-         (select extract(epoch from sealed_at)::float8 from seals order by number desc limit 1) as last`,
-      )
-      .catch(() => []);
-    until.remove();
-    last.remove();
-    if (row === undefined) return;
-    until.set(row.until);
-    if (row.last !== null) last.set(row.last);
-  };
-  collectTogether([until, last], refresh);
+  collectRow(
+    { until, last },
+    orm,
+    // A platform that has not sealed yet has done so until its first event.
+    `select extract(epoch from coalesce(
+       (select covers_until from seals where covers_until is not null order by number desc limit 1),
+       (select created_at from events order by id limit 1), now()))::float8 as until,
+     (select extract(epoch from sealed_at)::float8 from seals order by number desc limit 1) as last`,
+  );
 }

@@ -4,6 +4,7 @@ import { budgets } from '../../src/shared/budgets.ts';
 import { buildPayer, payoutBody } from '../payouts/build-payouts.ts';
 import { type BuiltUser, balanceOf, buildIndividual } from '../support/build.ts';
 import { openPoolAccount } from '../support/build-targets.ts';
+import { readLockWaits, untilLocked } from '../support/lock-waits.ts';
 import { type BuiltPartner, freshKey } from '../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
@@ -60,15 +61,9 @@ describe('A lock that is held', () => {
   it("never refuses a payout: a reservation that waited too long for the partner's row is made again, and made", async () => {
     const release = await hold('select 1 from partners where id = ? for update', [partner.id]);
     const asking = partner.post('/payouts', payoutBody());
-    const waiting = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-    const [first] = await eventually(
-      () => stack.em().execute<{ pid: number }[]>(waiting),
-      (rows) => rows.length > 0,
-      20_000,
-    );
+    const [first] = await untilLocked(stack);
     // The first attempt has given up when nobody waits any more, or another connection does.
-    const isGone = async () =>
-      !(await stack.em().execute<{ pid: number }[]>(waiting)).some(({ pid }) => pid === first?.pid);
+    const isGone = async () => !(await readLockWaits(stack)).some(({ pid }) => pid === first?.pid);
     await eventually(isGone, (gone) => gone, lock * 3);
     await release();
     const { status, body } = await asking;

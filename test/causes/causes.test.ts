@@ -6,7 +6,8 @@ import {
   buildPlatformAdmin,
   buildSuperAdmin,
 } from '../support/build.ts';
-import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+import { untilLocked } from '../support/lock-waits.ts';
+import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { buildCause, causeBody } from './build-cause.ts';
 
 let stack: Stack;
@@ -245,23 +246,13 @@ describe('POST /v1/charitable-causes/:id/assign-manager', () => {
     const invitation = { email: `${newId()}@example.org`, name: 'Invited', user_type: 'individual' };
     const { body } = await stack.post('/v1/users/invitations', invitation, { token: superAdmin.token });
     const invited: string = body.data.user.id;
-    const untilWaiting = (count: number) =>
-      eventually(
-        () =>
-          stack
-            .em()
-            .execute<unknown[]>(
-              "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
-            ),
-        (rows) => rows.length === count,
-      );
     const holder = stack.em();
     await holder.begin();
     await holder.execute('select from invitations where user_id = ? for update', [invited]);
     const takingBack = stack.delete(`/v1/users/invitations/${invited}`, undefined, { token: superAdmin.token });
-    await untilWaiting(1);
+    await untilLocked(stack);
     const assigning = assign(creator, id, invited);
-    await untilWaiting(2);
+    await untilLocked(stack, { count: 2 });
     await holder.rollback();
     expect([(await takingBack).status, (await assigning).status]).toEqual([200, 404]);
   });

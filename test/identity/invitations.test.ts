@@ -7,7 +7,8 @@ import {
   buildRole,
   buildSuperAdmin,
 } from '../support/build.ts';
-import { eventually, type Stack, startStack } from '../support/stack.ts';
+import { untilLocked } from '../support/lock-waits.ts';
+import { type Stack, startStack } from '../support/stack.ts';
 
 const password = 'correct horse battery';
 const address = (): string => `${newId()}@example.org`;
@@ -68,23 +69,13 @@ describe('Users who were only invited', () => {
       second: () => ReturnType<typeof accept>,
       userId: string,
     ) {
-      const untilWaiting = (count: number) =>
-        eventually(
-          () =>
-            stack
-              .em()
-              .execute<unknown[]>(
-                "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
-              ),
-          (rows) => rows.length === count,
-        );
       const holder = stack.em();
       await holder.begin();
       await holder.execute('select from invitations where user_id = ? for update', [userId]);
       const begun = [first()];
-      await untilWaiting(1);
+      await untilLocked(stack);
       begun.push(second());
-      await untilWaiting(2);
+      await untilLocked(stack, { count: 2 });
       await holder.rollback();
       return (await Promise.all(begun)).map(({ status }) => status);
     }

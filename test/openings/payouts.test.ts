@@ -10,6 +10,7 @@ import { payoutIdFor } from '../../src/shared/ids.ts';
 import { buildPayer, generous, magicAccount, payoutBody, readBalance } from '../payouts/build-payouts.ts';
 import { fund } from '../support/build.ts';
 import { createHttp, type Http } from '../support/http.ts';
+import { readLockWaits } from '../support/lock-waits.ts';
 import { type BuiltPartner, freshKey, signature } from '../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
@@ -26,23 +27,6 @@ afterEach(async () => {
 });
 
 const rowOf = (id: string) => stack.em().execute<{ status: string }[]>('select status from payouts where id = ?', [id]);
-const blocked = async () => {
-  const [row] = await stack
-    .em()
-    .execute<{ n: number }[]>(
-      "select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
-    );
-  return row?.n ?? 0;
-};
-/** When each statement that waits for a lock now began. */
-const blockedSince = async (): Promise<string[]> => {
-  const rows = await stack
-    .em()
-    .execute<{ since: string }[]>(
-      "select query_start::text as since from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
-    );
-  return rows.map(({ since }) => since);
-};
 const beginWorker = async () => {
   const worker = await startWorker({ env: stack.env, logFile: 'ignore' });
   cleanups.push(() => worker.stop());
@@ -92,7 +76,7 @@ describe('A payout that was answered 422', () => {
     const begun = new Set<string>();
     await eventually(
       async () => {
-        for (const since of await blockedSince()) begun.add(since);
+        for (const { since } of await readLockWaits(stack)) begun.add(since);
         return begun.size;
       },
       (attempts) => attempts >= 2,
@@ -100,7 +84,10 @@ describe('A payout that was answered 422', () => {
     );
     await holder.commit();
     const { status } = await asked;
-    await eventually(blocked, (waiting) => waiting === 0);
+    await eventually(
+      () => readLockWaits(stack),
+      (waits) => waits.length === 0,
+    );
     expect([status, (await rowOf(payoutIdFor(partner.id, key))).length]).toEqual([200, 1]);
   }, 60_000);
 

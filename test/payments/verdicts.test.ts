@@ -10,9 +10,10 @@ import {
 } from '../support/build.ts';
 import { buildGoal, buildProduct } from '../support/build-targets.ts';
 import type { HttpAnswer } from '../support/http.ts';
+import { untilLocked } from '../support/lock-waits.ts';
 import { freshKey } from '../support/partner.ts';
 import { isFullRun } from '../support/run.ts';
-import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
 let stack: Stack;
 let admin: BuiltUser;
@@ -128,18 +129,6 @@ function whileHeld<T>(lock: string, params: unknown[], during: () => Promise<T>)
   });
 }
 
-/** Until a statement with this text waits for a lock. */
-const untilWaits = (text: string) =>
-  eventually(
-    () =>
-      stack.em().execute<object[]>(
-        `select 1 from pg_stat_activity
-         where datname = current_database() and wait_event_type = 'Lock' and pid <> pg_backend_pid() and query like ?`,
-        [`%${text}%`],
-      ),
-    (rows) => rows.length > 0,
-  );
-
 describe('A payment that is held up', () => {
   it('before it has its key is never made once its retry was refused, and the key is free for the next', async () => {
     const { payer, role } = await buildPermitted();
@@ -147,7 +136,7 @@ describe('A payment that is held up', () => {
     const key = freshKey();
     const { first, retry } = await whileHeld('lock table saving_goals in access exclusive mode', [], async () => {
       const sent = ask(request, payer, key);
-      await untilWaits('from saving_goals g');
+      await untilLocked(stack, { text: 'from saving_goals g' });
       await permit(role, false);
       return { first: sent, retry: await ask(request, payer, key) };
     });
@@ -179,13 +168,13 @@ describe('A payment that is held up', () => {
       [payer.accountId],
       async () => {
         const first = ask(request, payer, key);
-        await untilWaits('pay_from_balance');
+        await untilLocked(stack, { text: 'pay_from_balance' });
         if (status === 400) {
           const other = { ...request, body: { ...request.body, source_account_id: pocket } };
           expect((await ask(other, payer, freshKey())).status).toBe(201);
         } else await setTarget('999');
         const retry = ask(request, payer, key);
-        await untilWaits('refuse_balance_payment');
+        await untilLocked(stack, { text: 'refuse_balance_payment' });
         if (status === 201) await setTarget(target);
         return [first, retry];
       },
