@@ -173,6 +173,7 @@ create table documents (
   content_type text not null,
   size_bytes bigint not null,
   sha256 text,
+  identity_scan boolean not null default false,
   created_by uuid not null,
   updated_by uuid,
   created_at timestamp with time zone not null default now(),
@@ -195,6 +196,7 @@ CREATE INDEX documents_of_creator ON documents USING btree (created_by, created_
 CREATE INDEX documents_of_object ON documents USING btree (url_hash) WHERE deleted_at IS NULL;
 CREATE INDEX documents_of_organization ON documents USING btree (organization_id, created_at, id) WHERE deleted_at IS NULL AND organization_id IS NOT NULL;
 CREATE INDEX documents_of_product ON documents USING btree (product_id, created_at, id) WHERE deleted_at IS NULL AND product_id IS NOT NULL;
+CREATE INDEX documents_of_scan ON documents USING btree (url_hash) WHERE identity_scan;
 CREATE INDEX documents_of_unread_object ON documents USING btree (id) WHERE deleted_at IS NULL AND url_hash IS NULL;
 CREATE INDEX documents_that_are_public ON documents USING btree (created_at, id) WHERE deleted_at IS NULL AND visibility = 'public'::text;
 
@@ -413,7 +415,6 @@ create table official_documents (
   constraint official_documents_verification_status_check CHECK (verification_status = ANY (ARRAY['pending'::text, 'verified'::text, 'rejected'::text]))
 );
 CREATE INDEX official_documents_by_creation ON official_documents USING btree (created_at, id);
-CREATE INDEX official_documents_of_document ON official_documents USING btree (document_id) WHERE document_id IS NOT NULL;
 CREATE INDEX official_documents_of_organization ON official_documents USING btree (organization_id, created_at, id) WHERE organization_id IS NOT NULL;
 CREATE INDEX official_documents_of_user ON official_documents USING btree (user_id, created_at, id);
 
@@ -3510,9 +3511,9 @@ grant delete, insert, select, update (url_sealed) on table document_uploads to a
 
 grant select (created_at), select (id) on table document_uploads to amanah_reader;
 
-grant insert, select, update (category_id), update (content_type), update (deleted_at), update (deleted_by), update (document_type), update (file_name_sealed), update (product_id), update (product_type), update (sha256), update (size_bytes), update (updated_at), update (updated_by), update (url_hash), update (url_sealed), update (visibility) on table documents to amanah_app;
+grant insert, select, update (category_id), update (content_type), update (deleted_at), update (deleted_by), update (document_type), update (file_name_sealed), update (identity_scan), update (product_id), update (product_type), update (sha256), update (size_bytes), update (updated_at), update (updated_by), update (url_hash), update (url_sealed), update (visibility) on table documents to amanah_app;
 
-grant select (category_id), select (content_type), select (created_at), select (created_by), select (deleted_at), select (deleted_by), select (document_type), select (id), select (organization_id), select (product_id), select (product_type), select (sha256), select (size_bytes), select (updated_at), select (updated_by), select (visibility) on table documents to amanah_reader;
+grant select (category_id), select (content_type), select (created_at), select (created_by), select (deleted_at), select (deleted_by), select (document_type), select (id), select (identity_scan), select (organization_id), select (product_id), select (product_type), select (sha256), select (size_bytes), select (updated_at), select (updated_by), select (visibility) on table documents to amanah_reader;
 
 grant insert, select on table donation_allocations to amanah_app;
 

@@ -4,7 +4,7 @@
  * `npm run images:check` names the images without a digest, which a release (a commit that carries a tag `v*`) must not
  * have: there it ends with 1.
  */
-import { execFileSync, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -28,15 +28,18 @@ export const pinImages = (text: string, digestOf: (tagged: string) => string): s
     return pinned;
   });
 
+function askRegistry(tagged: string): string {
+  const question = ['buildx', 'imagetools', 'inspect', '--format', '{{.Manifest.Digest}}', tagged];
+  const { status, stdout, stderr, error } = spawnSync('docker', question, { encoding: 'utf8' });
+  if (status === 0) return stdout.trim();
+  throw new Error(`docker buildx cannot tell the digest of ${tagged}: ${error?.message ?? stderr.trim()}`);
+}
+
 /** Asks the registry once for each image. */
 export function createDigests(): (tagged: string) => string {
   const known = new Map<string, string>();
   return (tagged) => {
-    const digest =
-      known.get(tagged) ??
-      execFileSync('docker', ['buildx', 'imagetools', 'inspect', '--format', '{{.Manifest.Digest}}', tagged], {
-        encoding: 'utf8',
-      }).trim();
+    const digest = known.get(tagged) ?? askRegistry(tagged);
     known.set(tagged, digest);
     return digest;
   };
@@ -57,8 +60,13 @@ function check(root: string): void {
 
 function pin(root: string): void {
   const digestOf = createDigests();
-  const texts = files.map((file) => [file, pinImages(readFileSync(join(root, file), 'utf8'), digestOf)] as const);
-  for (const [file, text] of texts) writeFileSync(join(root, file), text);
+  try {
+    const texts = files.map((file) => [file, pinImages(readFileSync(join(root, file), 'utf8'), digestOf)] as const);
+    for (const [file, text] of texts) writeFileSync(join(root, file), text);
+  } catch (error) {
+    process.stderr.write(`Nothing was pinned. ${(error as Error).message}\n`);
+    process.exitCode = 1;
+  }
 }
 
 if (import.meta.main) (process.argv.includes('--check') ? check : pin)(process.cwd());

@@ -18,6 +18,7 @@ const DocumentSchema = defineEntity({
     content_type: p.text(),
     size_bytes: p.bigint('number'),
     sha256: p.text().nullable(),
+    identity_scan: p.boolean().default(false),
     created_by: p.uuid(),
     updated_by: p.uuid().nullable(),
     created_at: p.datetime().onCreate(() => new Date()),

@@ -7,17 +7,15 @@ import { Document } from './document.entity.ts';
 import { type DocumentType, mayChangeDocument, type ProductType } from './document.ts';
 
 /**
- * No scan of another's identity document: none that an official document refers to, and none that carries the same file.
- * For somebody who is not known, `userId` is null, every scan is another's.
+ * No scan of another's identity document: none that an official document names or has named, and none that carries the
+ * same file. For somebody who is not known, `userId` is null, every scan is another's.
  */
 const isNoScan = (userId: string | null): FilterQuery<Document> => {
   const condition = raw(
-    // With an offset the database looks for each document by the index, and does not read all official documents first.
-    (alias) => `not exists (select from official_documents official
-        where official.document_id = ${alias}.id and official.user_id is distinct from ?::uuid offset 0)
-      and not exists (select from documents scan join official_documents official on official.document_id = scan.id
-        where scan.url_hash = ${alias}.url_hash and scan.deleted_at is null
-          and official.user_id is distinct from ?::uuid offset 0)`,
+    // With an offset the database looks for each document by the index, and does not read all scans first.
+    (alias) => `not (${alias}.identity_scan and ${alias}.created_by is distinct from ?::uuid)
+      and not exists (select from documents scan where scan.identity_scan and scan.url_hash = ${alias}.url_hash
+        and scan.created_by is distinct from ?::uuid offset 0)`,
     [userId, userId],
   );
   return { [condition]: [] } as FilterQuery<Document>;

@@ -4,6 +4,7 @@ import { recordEvent } from '../events/record-event.ts';
 import { sha256 } from '../shared/digest.ts';
 import { refuse } from '../shared/errors.ts';
 import { openFirstAccount } from './create-user.ts';
+import { countedAddress } from './login-failures.ts';
 import { hashPassword } from './password.ts';
 import { refuseGuessable } from './password-rules.ts';
 import { User } from './user.entity.ts';
@@ -11,6 +12,8 @@ import { User } from './user.entity.ts';
 export interface AcceptInvitationInput {
   token: string;
   password: string;
+  /** The network address the request came from. */
+  address: string;
   requestId: string;
 }
 
@@ -19,7 +22,7 @@ export async function acceptInvitation(em: EntityManager, input: AcceptInvitatio
   const tokenHash = sha256(input.token);
   const known = (await findWaiting(em, tokenHash)) ?? refuseInvitation();
   refuseGuessable(input.password, known.email);
-  const passwordHash = await hashPassword(input.password);
+  const passwordHash = await hashPassword(input.password, countedAddress(input.address));
   return em.transactional(async (tx) => {
     // The user before the invitation, as who takes it back or invites anew: then what they left is read.
     const user = await tx.findOne(User, known.user_id, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });

@@ -199,8 +199,8 @@ room.post(
     body: z.strictObject({ token: text(200), password: password() }),
     answers: { 200: z.object({ message: z.string(), data: UserAnswer }) },
   },
-  async ({ body, em, requestId }) => {
-    const user = await acceptInvitation(em, { ...body, requestId });
+  async ({ body, em, ctx, requestId }) => {
+    const user = await acceptInvitation(em, { ...body, address: ctx.ip, requestId });
     return { message: 'Invitation accepted', data: presentUser(user) };
   },
 );

@@ -50,7 +50,7 @@ export async function confirmTotp(
   sealer: Sealer,
   { caller, code, address, requestId }: { caller: Caller; code: string; address: string; requestId: string },
 ): Promise<string[]> {
-  return guardGuesses(em, { userId: caller.userId, address }, async (tx) => {
+  return guardGuesses(em, { userId: caller.userId, address, requestId }, async (tx) => {
     const factor = await findSecondFactor(tx, caller.userId);
     if (factor === null) refuse('REQUEST_INVALID', 'No second factor has been begun');
     if (factor.confirmed_at) refuseConfirmed();

@@ -27,14 +27,14 @@ export async function changePassword(em: EntityManager, input: ChangePasswordInp
   const attempt = loginAttempt(known.email, input.address);
   await refuseThrottled(em, attempt);
   const passwordHash = known.password_hash ?? null;
-  if (!(await verifyPassword(passwordHash, currentPassword))) {
-    await recordLoginFailure(em, attempt);
+  if (!(await verifyPassword(passwordHash, currentPassword, attempt.address))) {
+    await recordLoginFailure(em, { attempt, userId: known.id, actorId: known.id, reason: 'password', requestId });
     refuse('REQUEST_INVALID', 'current_password: is wrong');
   }
   await refuseThrottled(em, attempt);
   if (newPassword === currentPassword) refuse('REQUEST_INVALID', 'new_password: must be another than the current one');
   refuseGuessable(newPassword, known.email, 'new_password');
-  const newHash = await hashPassword(newPassword);
+  const newHash = await hashPassword(newPassword, attempt.address);
   return em.fork().transactional(async (tx) => {
     const user = await lockUserRow(tx, caller.userId);
     // Of two changes at once the second no longer knows the password.

@@ -52,9 +52,9 @@ export async function logIn(em: EntityManager, sealer: Sealer, input: LogInInput
     'select id, status, password_hash, token_generation from users where lower(email) = lower(?)',
     [email.trim()],
   );
-  const matches = await verifyPassword(found?.password_hash ?? null, password);
+  const matches = await verifyPassword(found?.password_hash ?? null, password, attempt.address);
   if (!found || !matches || found.status !== 'active') {
-    await recordFailure(em, { attempt, userId: found?.id, reason: 'password', requestId });
+    await recordLoginFailure(em, { attempt, userId: found?.id, actorId: null, reason: 'password', requestId });
     refuse('UNAUTHENTICATED', 'The e-mail address or the password is wrong');
   }
   // Others may have failed while this password was checked: a guess among many at once gains nothing.
@@ -69,7 +69,7 @@ export async function logIn(em: EntityManager, sealer: Sealer, input: LogInInput
       await refuseThrottled(tx, attempt);
       const current = await findSecondFactor(tx, found.id);
       if (!current || !(await spendCode(tx, sealer, current, totpCode ?? ''))) {
-        await recordFailure(tx, { attempt, userId: found.id, reason: 'totp_code', requestId });
+        await recordLoginFailure(tx, { attempt, userId: found.id, actorId: null, reason: 'totp_code', requestId });
         return null;
       }
     }
@@ -98,27 +98,4 @@ async function enter(tx: EntityManager, { attempt, userId, factor, requestId }: 
     data: { second_factor: factor !== null },
   });
   return tx.findOneOrFail(User, userId);
-}
-
-interface Failure {
-  attempt: LoginAttempt;
-  userId: string | undefined;
-  reason: 'password' | 'totp_code';
-  requestId: string;
-}
-
-/** Counts the failure; that of a known account leaves an event, whose actor nobody knows. */
-async function recordFailure(em: EntityManager, { attempt, userId, reason, requestId }: Failure): Promise<void> {
-  await em.transactional(async (tx) => {
-    await recordLoginFailure(tx, attempt);
-    if (userId === undefined) return;
-    await recordEvent(tx, {
-      event: 'USER_LOGIN_FAILED',
-      resourceType: 'user',
-      resourceId: userId,
-      actorId: null,
-      requestId,
-      data: { reason },
-    });
-  });
 }

@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import ipaddr from 'ipaddr.js';
+import { recordEvent } from '../events/record-event.ts';
 import { forgetRows } from '../forget-rows.ts';
 import { sha256 } from '../shared/digest.ts';
 import { refuse } from '../shared/errors.ts';
@@ -50,10 +51,34 @@ export async function refuseThrottled(em: EntityManager, { account, address }: L
   refuse('TOO_MANY_REQUESTS', 'Too many failed logins; try again later', { retryAfterSeconds: Math.max(1, seconds) });
 }
 
-/** Counts a failed login, and forgets what no window reaches any more. */
-export async function recordLoginFailure(em: EntityManager, { account, address }: LoginAttempt): Promise<void> {
-  await em.execute('insert into login_failures (address, account_hash) values (?, ?)', [address, account]);
-  await forgetRows(em, 'login_failures', `${windowMinutes} minutes`, 100);
+export interface LoginFailure {
+  attempt: LoginAttempt;
+  /** The account, where there is one. */
+  userId: string | undefined;
+  /** Who is known to have tried: whoever was logged in already. */
+  actorId: string | null;
+  reason: 'password' | 'totp_code';
+  requestId: string;
+}
+
+/** Counts a failed login, and forgets what no window reaches any more; that of a known account leaves an event. */
+export async function recordLoginFailure(
+  em: EntityManager,
+  { attempt: { account, address }, userId, actorId, reason, requestId }: LoginFailure,
+): Promise<void> {
+  await em.transactional(async (tx) => {
+    await tx.execute('insert into login_failures (address, account_hash) values (?, ?)', [address, account]);
+    await forgetRows(tx, 'login_failures', `${windowMinutes} minutes`, 100);
+    if (userId === undefined) return;
+    await recordEvent(tx, {
+      event: 'USER_LOGIN_FAILED',
+      resourceType: 'user',
+      resourceId: userId,
+      actorId,
+      requestId,
+      data: { reason },
+    });
+  });
 }
 
 /** Remembers that the account logged in well from this address, and forgets what is older than that counts. */
@@ -73,14 +98,16 @@ export async function rememberLogin(tx: EntityManager, { account, address }: Log
  */
 export async function guardGuesses<T>(
   em: EntityManager,
-  { userId, address }: { userId: string; address: string },
+  { userId, address, requestId }: { userId: string; address: string; requestId: string },
   guess: (tx: EntityManager) => Promise<T | null>,
 ): Promise<T> {
   const result = await em.fork().transactional(async (tx) => {
     const attempt = loginAttempt((await lockUserRow(tx, userId)).email, address);
     await refuseThrottled(tx, attempt);
     const right = await guess(tx);
-    if (right === null) await recordLoginFailure(tx, attempt);
+    if (right === null) {
+      await recordLoginFailure(tx, { attempt, userId, actorId: userId, reason: 'totp_code', requestId });
+    }
     return right;
   });
   return result ?? refuse('REQUEST_INVALID', 'code: is wrong or was used already');

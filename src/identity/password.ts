@@ -5,10 +5,14 @@ import { createPlaces } from '../shared/turns.ts';
 const parameters = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
 /** Hashes at a time in this process: each takes a core for some 30 ms, and other requests need one, too. */
-const places = createPlaces(1, { mostWaiting: 500 });
+const places = createPlaces(1, { mostWaiting: 100 });
+const longestWaitMs = 10_000;
+/** Of a password that is typed on this machine. */
+const noAddress = '';
 
-async function inPlace<T>(work: () => Promise<T>): Promise<T> {
-  const leave = await places.enter();
+/** The network addresses that ask take turns: many requests of one do not hold up a login from another. */
+async function inPlace<T>(address: string, work: () => Promise<T>): Promise<T> {
+  const leave = await places.enter({ key: address, waitMs: longestWaitMs });
   try {
     return await work();
   } finally {
@@ -18,13 +22,24 @@ async function inPlace<T>(work: () => Promise<T>): Promise<T> {
 
 let stranger: Promise<string> | undefined;
 
-/** The argon2id hash of a password, parameters and salt included. */
-export const hashPassword = (password: string): Promise<string> => inPlace(() => hash(password, parameters));
+/**
+ * The argon2id hash of a password, parameters and salt included, for a request from this address (as `countedAddress`
+ * has it). Refuses with SERVICE_UNAVAILABLE when too many wait.
+ */
+export const hashPassword = (password: string, address = noAddress): Promise<string> =>
+  inPlace(address, () => hash(password, parameters));
 
-/** Whether the password is the one behind the hash; without a hash the same work is done for nothing. */
-export async function verifyPassword(passwordHash: string | null, password: string): Promise<boolean> {
+/**
+ * Whether the password is the one behind the hash; without a hash the same work is done for nothing. Waits and refuses
+ * as `hashPassword` does.
+ */
+export async function verifyPassword(
+  passwordHash: string | null,
+  password: string,
+  address = noAddress,
+): Promise<boolean> {
   stranger ??= hash('nobody has this password', parameters);
   const known = passwordHash ?? (await stranger);
-  const matches = await inPlace(() => verify(known, password));
+  const matches = await inPlace(address, () => verify(known, password));
   return passwordHash !== null && matches;
 }

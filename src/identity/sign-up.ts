@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { getDefaultRole } from '../access/find-role.ts';
 import { createUser, openFirstAccount } from './create-user.ts';
 import { countSignUp, refuseManySignUps, type SignUpOrigin } from './limit-sign-ups.ts';
+import { countedAddress } from './login-failures.ts';
 import { hashPassword } from './password.ts';
 import { refuseGuessable } from './password-rules.ts';
 import type { User } from './user.entity.ts';
@@ -24,7 +25,7 @@ export async function signUp(
 ): Promise<User> {
   refuseGuessable(password, email);
   await refuseManySignUps(em, origin);
-  const passwordHash = await hashPassword(password);
+  const passwordHash = await hashPassword(password, countedAddress(origin.address));
   return em.transactional(async (tx) => {
     await countSignUp(tx, origin);
     const role = await getDefaultRole(tx, 'individual_user');

@@ -8,10 +8,14 @@ const concurrentStatements = 4;
 /** A reader that takes nothing for this long is left. */
 const stalledAfterMs = budgets.download.stalledReader;
 
-/** So many more wait for their turn, and then it is better to say so. */
-const mostWaiting = 16;
+/** Of them for one user. */
+const statementsPerUser = 2;
 
-const places = createPlaces(concurrentStatements, { mostWaiting });
+/** So many more of one user wait for their turn, and then it is better to say so. */
+const mostWaiting = 16;
+const longestWaitMs = 30_000;
+
+const places = createPlaces(concurrentStatements, { perKey: statementsPerUser, mostWaiting });
 
 /** The columns of a line, in the order of the CSV. */
 export const statementColumns = ['created_at', 'amount', 'running_balance', 'journal_id', 'kind'] as const;
@@ -48,14 +52,15 @@ async function* withFirst(
 
 /**
  * A statement as it is sent, made while it is read: a slow reader slows the reading, one that stalls or leaves ends it.
- * Waits for its turn among the statements of this process.
+ * Waits for its turn among the statements of this process, of which one user may read two at a time.
  */
 export async function streamStatement(
+  userId: string,
   format: 'json' | 'csv',
   head: object,
   read: () => AsyncGenerator<StatementPart, void, undefined>,
 ): Promise<Readable> {
-  const leave = await places.enter();
+  const leave = await places.enter({ key: userId, waitMs: longestWaitMs });
   let stalled: NodeJS.Timeout | undefined;
   const reading = read();
   // Read before anything is sent, so that what cannot be read is refused like every other request.

@@ -44,7 +44,7 @@ room.get(
     if (from && to && from >= to) refuse('REQUEST_INVALID', 'from: must not be after to');
     const { account } = await getAccount(em, caller, params.account_id);
     const format = ctx.accepts('application/json', 'text/csv') === 'text/csv' ? 'csv' : 'json';
-    const body = await streamStatement(format, { message: 'Statement found' }, () =>
+    const body = await streamStatement(caller.userId, format, { message: 'Statement found' }, () =>
       readStatement(em, { accountId: account.id, from, to }),
     );
     return stream(body, { 'content-type': format === 'csv' ? 'text/csv; charset=utf-8' : 'application/json' });

@@ -19,11 +19,12 @@ export interface CreateOfficialDocumentInput {
   documentId: string | null;
 }
 
-/** Refuses with 400 a document that is not there or not the owner's. */
-export async function requireDocumentOf(em: EntityManager, userId: string, documentId: string | null): Promise<void> {
+/** Makes a document the scan of an identity document, for good. Refuses with 400 one that is not there or not the owner's. */
+export async function takeScan(tx: EntityManager, userId: string, documentId: string | null): Promise<void> {
   if (documentId === null) return;
-  const found = await em.count(Document, { id: documentId, created_by: userId, deleted_at: null });
-  if (found === 0) refuse('REQUEST_INVALID', 'document_id: the owner has no document with this id');
+  const own = { id: documentId, created_by: userId, deleted_at: null };
+  const taken = await tx.nativeUpdate(Document, own, { identity_scan: true });
+  if (taken === 0) refuse('REQUEST_INVALID', 'document_id: the owner has no document with this id');
 }
 
 /** Creates an official document of the caller, `pending`. */
@@ -33,7 +34,7 @@ export async function createOfficialDocument(
   { caller, requestId, kind, details, issuedOn, expiresOn, documentId }: CreateOfficialDocumentInput,
 ): Promise<OpenedOfficialDocument> {
   const row = await em.transactional(async (tx) => {
-    await requireDocumentOf(tx, caller.userId, documentId);
+    await takeScan(tx, caller.userId, documentId);
     const [next] = await tx.execute<[{ id: string }]>("select nextval('official_document_ids')::text as id");
     const { id } = next;
     const created = tx.create(OfficialDocument, {

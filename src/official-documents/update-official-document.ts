@@ -4,7 +4,7 @@ import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
 import { type Changes, changesTo } from '../shared/changes.ts';
 import { refuse } from '../shared/errors.ts';
-import { requireDocumentOf } from './create-official-document.ts';
+import { takeScan } from './create-official-document.ts';
 import { lockOfficialDocument, type OpenedOfficialDocument, openOfficialDocument } from './find-official-documents.ts';
 import {
   type OfficialDetails,
@@ -47,7 +47,7 @@ export async function updateOfficialDocument(
     const changes = changesTo<typeof input.changes>(row, input.changes);
     const changed = [...Object.keys(details), ...Object.keys(changes)];
     if (changed.length === 0) return opened;
-    await requireDocumentOf(tx, row.user_id, changes.document_id ?? null);
+    await takeScan(tx, row.user_id, changes.document_id ?? null);
     if (Object.keys(details).length > 0) {
       Object.assign(opened.details, details);
       row.details_sealed = await sealer.seal(placeOfDetails(id), JSON.stringify(opened.details));

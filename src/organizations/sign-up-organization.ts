@@ -3,6 +3,7 @@ import { getDefaultRole } from '../access/find-role.ts';
 import { recordEvent } from '../events/record-event.ts';
 import { createUser, openFirstAccount } from '../identity/create-user.ts';
 import { countSignUp, refuseManySignUps, type SignUpOrigin } from '../identity/limit-sign-ups.ts';
+import { countedAddress } from '../identity/login-failures.ts';
 import { hashPassword } from '../identity/password.ts';
 import { refuseGuessable } from '../identity/password-rules.ts';
 import type { User } from '../identity/user.entity.ts';
@@ -29,7 +30,7 @@ export async function signUpOrganization(
 ): Promise<{ organization: Organization; admin: User; accountId: string }> {
   refuseGuessable(input.admin.password, input.admin.email, 'admin.password');
   await refuseManySignUps(em, input.origin);
-  const passwordHash = await hashPassword(input.admin.password);
+  const passwordHash = await hashPassword(input.admin.password, countedAddress(input.origin.address));
   const { requestId } = input;
   return em.transactional(async (tx) => {
     await countSignUp(tx, input.origin);

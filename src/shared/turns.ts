@@ -60,8 +60,9 @@ interface Waiter {
 }
 
 /**
- * A bound of so many at a time: `enter` waits for a place. The first in the line whose key may have another place gets
- * the next; whoever has waited for too long is refused.
+ * A bound of so many at a time: `enter` waits for a place. The next goes to the key that may have another and was served
+ * the longest ago, to the first in the line of that key: many of one key never hold up another's one. Whoever has waited
+ * for too long is refused.
  */
 export function createPlaces(
   count: number,
@@ -69,6 +70,9 @@ export function createPlaces(
 ): Places {
   let free = count;
   const taken = new Map<string, number>();
+  /** Which entry the last one of each key was; forgotten when a place is left and nobody waits. */
+  const served = new Map<string, number>();
+  let entries = 0;
   const line: Waiter[] = [];
   const mayEnter = (key: string) => free > 0 && (taken.get(key) ?? 0) < perKey;
   const move = (key: string, by: 1 | -1) => {
@@ -76,12 +80,15 @@ export function createPlaces(
     if (now === 0) taken.delete(key);
     else taken.set(key, now);
     free -= by;
+    if (by === 1) served.set(key, ++entries);
+    else if (line.length === 0) served.clear();
   };
+  const servedBefore = (a: Waiter, b: Waiter) => (served.get(a.key) ?? 0) - (served.get(b.key) ?? 0);
   const leave = (key: string) => {
     move(key, -1);
-    const next = line.findIndex((waiter) => mayEnter(waiter.key));
-    const [waiter] = next < 0 ? [] : line.splice(next, 1);
+    const [waiter] = line.filter(({ key }) => mayEnter(key)).toSorted(servedBefore);
     if (waiter === undefined) return;
+    line.splice(line.indexOf(waiter), 1);
     move(waiter.key, 1);
     waiter.call();
   };

@@ -17,6 +17,7 @@ import { sweepPayouts } from '../../src/payouts/sweep-payouts.ts';
 import { judgeClearing, measureClearing } from '../../src/reconciliation/compare-clearing.ts';
 import { findDaysToReconcile } from '../../src/reconciliation/reconciled-days.ts';
 import { budgets } from '../../src/shared/budgets.ts';
+import { newId } from '../../src/shared/ids.ts';
 import { sweepDeliveries } from '../../src/webhooks/redeliver-webhook.ts';
 import { type Ids, type Owner, thingsOf } from '../access/matrix-things.ts';
 import { buildActiveCircle, contribute } from '../circles/build-circle.ts';
@@ -176,7 +177,8 @@ async function administer(stack: Stack, { person, platform }: Cast): Promise<voi
   done(await upload(stack, person, await buildTransaction(stack, person)));
   const attempt = { account: 'somebody', address: '192.0.2.1' };
   await refuseThrottled(stack.em(), attempt);
-  await recordLoginFailure(stack.em(), attempt);
+  const failure = { attempt, userId: person.id, actorId: null, reason: 'password', requestId: newId() } as const;
+  await recordLoginFailure(stack.em(), failure);
   await rememberLogin(stack.em(), attempt);
   const other = await buildSuperAdmin(stack);
   await stack.patch('/v1/acl/assign-role', { user_id: other.id, unassign_role: true }, { token: platform.token });

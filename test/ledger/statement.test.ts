@@ -121,7 +121,7 @@ describe('A statement', () => {
   it('that cannot be read is refused before anything is sent, and leaves its place', async () => {
     for (let reader = 0; reader < 6; reader += 1) {
       await expect(
-        streamStatement('csv', {}, async function* () {
+        streamStatement(owner.id, 'csv', {}, async function* () {
           yield await Promise.reject(new Error('cannot be read'));
         }),
       ).rejects.toThrow('cannot be read');
@@ -129,16 +129,19 @@ describe('A statement', () => {
     expect((await statement()).status).toBe(200);
   });
 
-  it('never makes more than twenty wait: those that come then are told to try again', async () => {
+  it('never makes more than eighteen of one user wait, who are told to try again, and none of another', async () => {
     const { promise: until, resolve: release } = Promise.withResolvers<void>();
     const held = () =>
-      streamStatement('csv', {}, async function* () {
+      streamStatement(owner.id, 'csv', {}, async function* () {
         await until;
         yield { lines: [] };
       });
-    const sent = Array.from({ length: 20 }, held);
+    const sent = Array.from({ length: 18 }, held);
     const refused = await statement();
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, expect.stringMatching(/^\d+$/)]);
+    const other = await buildIndividual(stack);
+    const path = `/v1/accounts/${other.accountId}/statement`;
+    expect((await stack.get(path, { token: other.token })).status).toBe(200);
     release();
     // Each takes its place when one before it has been read or has left.
     for (const one of sent) (await one).resume();

@@ -301,4 +301,29 @@ describe('A document behind an official document', () => {
     }
     expect((await stack.get(`/v1/documents/${first.id}/public`)).status).toBe(404);
   });
+
+  it.each([
+    ['names another', async (id: string) => change(owner, id, { document_id: await documentOf(owner) })],
+    ['names none', (id: string) => change(owner, id, { document_id: null })],
+    ['is deleted', (id: string) => remove(owner, id)],
+  ])('is never shown again because the official document %s', async (_, leave) => {
+    const { body: scan } = await upload(stack, owner, await buildTransaction(stack, owner), { visibility: 'public' });
+    const official = await created(owner, { ...required, document_id: scan.id });
+    expect((await leave(official.id)).status).toBe(200);
+    const seen = async (by: BuiltUser) => (await stack.get(`/v1/documents/${scan.id}`, { token: by.token })).status;
+    expect(await Promise.all([owner, admin, platform, fellow, stranger].map(seen))).toEqual([200, 200, 200, 404, 404]);
+    expect((await stack.get(`/v1/documents/${scan.id}/public`)).status).toBe(404);
+  });
+
+  it('is never shown by another document of the same file because it is deleted itself', async () => {
+    const { body: first } = await upload(stack, owner, await buildTransaction(stack, owner), { visibility: 'public' });
+    const body = { url: first.url, document_type: 'image' };
+    const { body: second } = await stack.post('/v1/documents', body, { token: owner.token });
+    await created(owner, { ...required, document_id: second.document.id });
+    const gone = await stack.delete(`/v1/documents/${second.document.id}`, undefined, { token: owner.token });
+    expect(gone.status).toBe(200);
+    for (const by of [fellow, stranger]) {
+      expect((await stack.get(`/v1/documents/${first.id}`, { token: by.token })).status).toBe(404);
+    }
+  });
 });

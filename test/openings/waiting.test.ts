@@ -118,6 +118,21 @@ describe('A partner whose row is held', () => {
     for (const leave of await Promise.all([third, fourth])) leave();
     for (const leave of [await enter('a'), await enter('a'), await enter('b')]) leave();
   });
+
+  it('never waits behind many of another key: keys take turns', async () => {
+    const places = createPlaces(1);
+    const order: string[] = [];
+    const leave = await places.enter({ key: 'many' });
+    const enter = async (key: string) => {
+      const done = await places.enter({ key });
+      order.push(key);
+      done();
+    };
+    const all = Promise.all(['many', 'many', 'many', 'few', 'few'].map(enter));
+    leave();
+    await all;
+    expect(order).toEqual(['few', 'many', 'few', 'many', 'many']);
+  });
 });
 
 describe('A turn', () => {

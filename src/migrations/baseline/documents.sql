@@ -25,6 +25,9 @@ create table documents (
   content_type text not null,
   size_bytes bigint not null check (size_bytes >= 0),
   sha256 text check (sha256 ~ '^[0-9a-f]{64}$'),
+  -- Whether an official document has ever named it: it stays the scan of an identity document when that one names
+  -- another, or is deleted.
+  identity_scan boolean not null default false,
   created_by uuid not null references users (id),
   updated_by uuid,
   created_at timestamptz not null default now(),
@@ -44,6 +47,7 @@ create index documents_of_product on documents (product_id, created_at, id)
 create index documents_of_category on documents (category_id, created_at, id)
   where deleted_at is null and category_id is not null;
 create index documents_of_object on documents (url_hash) where deleted_at is null;
+create index documents_of_scan on documents (url_hash) where identity_scan;
 create index documents_of_unread_object on documents (id) where deleted_at is null and url_hash is null;
 -- What a user's files measure is read over the index alone.
 create index documents_measured on documents (created_by) include (id, url_hash, size_bytes, deleted_at);

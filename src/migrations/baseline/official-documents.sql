@@ -18,7 +18,6 @@ create index official_documents_by_creation on official_documents (created_at, i
 create index official_documents_of_user on official_documents (user_id, created_at, id);
 create index official_documents_of_organization on official_documents (organization_id, created_at, id)
   where organization_id is not null;
-create index official_documents_of_document on official_documents (document_id) where document_id is not null;
 create trigger official_documents_verification_status_law
   before insert or update of verification_status on official_documents
   for each row execute function keep_status('verification_status', '>pending', '*');

@@ -44,7 +44,8 @@ grant insert, update (private_key_sealed, published_until) on token_signing_keys
 grant insert, update (address_type, organization_id, details_sealed, updated_by, updated_at) on addresses to amanah_app;
 grant insert, update (name, updated_at) on document_categories to amanah_app;
 grant insert, update (url_sealed, url_hash, document_type, product_type, product_id, visibility, category_id,
-  file_name_sealed, content_type, size_bytes, sha256, updated_by, updated_at, deleted_at, deleted_by) on documents to amanah_app;
+  file_name_sealed, content_type, size_bytes, sha256, identity_scan, updated_by, updated_at, deleted_at, deleted_by)
+  on documents to amanah_app;
 grant update (url_sealed) on document_uploads to amanah_app;
 grant insert, update (kind, details_sealed, issued_on, expires_on, document_id, verification_status, updated_at)
   on official_documents to amanah_app;
