@@ -1,4 +1,5 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline';
 
 /** A node of a plan, as `explain (format json)` tells it. */
 export interface PlanNode {
@@ -20,44 +21,22 @@ export const oneLine = (sql: string): string => sql.replaceAll(/\s+/g, ' ').trim
  * What auto_explain has written in the server's log since a place in it: the plan of every statement, those inside
  * functions and triggers too.
  */
-export function readPlans(logFile: string, from: number): RunStatement[] {
-  const found: RunStatement[] = [];
+export async function* readPlans(logFile: string, from: number): AsyncGenerator<RunStatement> {
   let document: string[] | undefined;
-  for (const line of textFrom(logFile, from).split('\n')) {
+  for await (const line of createInterface({ input: createReadStream(logFile, { start: from }) })) {
     if (document !== undefined && line.startsWith('\t')) {
       document.push(line.slice(1));
       continue;
     }
-    if (document !== undefined) found.push(toStatement(document.join('\n')));
+    if (document !== undefined) yield toStatement(document.join('\n'));
     document = / plan:$/.test(line) ? [] : undefined;
   }
-  if (document !== undefined) found.push(toStatement(document.join('\n')));
-  return found;
+  if (document !== undefined) yield toStatement(document.join('\n'));
 }
 
 function toStatement(text: string): RunStatement {
   const { 'Query Text': sql, Plan: plan } = JSON.parse(text) as { 'Query Text': string; Plan: PlanNode };
   return { sql: oneLine(sql), plan };
-}
-
-export function sizeOf(file: string): number {
-  const descriptor = openSync(file, 'r');
-  try {
-    return fstatSync(descriptor).size;
-  } finally {
-    closeSync(descriptor);
-  }
-}
-
-function textFrom(file: string, from: number): string {
-  const descriptor = openSync(file, 'r');
-  try {
-    const bytes = Buffer.alloc(fstatSync(descriptor).size - from);
-    readSync(descriptor, bytes, 0, bytes.length, from);
-    return bytes.toString('utf8');
-  } finally {
-    closeSync(descriptor);
-  }
 }
 
 /** The tables that a plan reads from their beginning to their end. */

@@ -185,7 +185,10 @@ async function administer(stack: Stack, { person, platform }: Cast): Promise<voi
   done(await stack.post('/v1/auth/logout', {}, { token: other.token }));
 }
 
-/** What runs by itself: sweeps, retention, comparisons, checks, what is measured. Nobody is woken. */
+/** Every view that reads the books. */
+export const runAllChecks = (stack: Stack) => runChecks(stack.em());
+
+/** What runs by itself: sweeps, retention, comparisons, what is measured. Nobody is woken. */
 async function keepHouse(stack: Stack): Promise<void> {
   const nobody = new Proxy({}, { get: () => async () => undefined }) as never;
   const em = () => stack.em();
@@ -203,7 +206,6 @@ async function keepHouse(stack: Stack): Promise<void> {
   await findDaysToReconcile(em(), { at: new Date().toISOString() });
   const signal = AbortSignal.timeout(endsWithinMs);
   await judgeClearing(em(), { measured: await measureClearing(em(), stack.deps.gateway, { signal }) });
-  await runChecks(em());
   await sealAll(stack);
   await verify(stack);
   await withTime(em(), budgets.database.sweep, forgetOldRows);
