@@ -22,6 +22,8 @@ function prepareConnection(client: LimitedClient): void {
 export interface DatabaseOptions {
   url: string;
   poolSize: number;
+  /** How long a connection is waited for, in milliseconds; as the product's processes do unless given. */
+  connectWithinMs?: number;
   /** The product's own unless given. */
   migrations?: readonly NamedMigration[];
   /** Called with the ORM's own warnings, e.g. of a lost connection. */
@@ -29,7 +31,13 @@ export interface DatabaseOptions {
 }
 
 /** The ORM's options for one database; shared by the processes and by the command line of MikroORM. */
-export function databaseConfig({ url, poolSize, log, migrations: list = migrations }: DatabaseOptions) {
+export function databaseConfig({
+  url,
+  poolSize,
+  connectWithinMs,
+  log,
+  migrations: list = migrations,
+}: DatabaseOptions) {
   return defineConfig({
     clientUrl: url,
     entities,
@@ -46,7 +54,7 @@ export function databaseConfig({ url, poolSize, log, migrations: list = migratio
     pool: { min: 0, max: poolSize, idleTimeoutMillis: 30_000 },
     driverOptions: {
       // The database's own time-outs are the role's: parameters of a connection are lost behind a pooler.
-      connectionTimeoutMillis: budgets.reach.database,
+      connectionTimeoutMillis: connectWithinMs ?? budgets.reach.database,
       application_name: 'amanah',
       keepAlive: true,
       onPoolCreated: (pool: Pool) => pool.on('connect', prepareConnection),

@@ -118,8 +118,8 @@ export async function startProcessStack(options: ProcessStackOptions = {}): Prom
       { logFile: logFile('sandbox') },
     ).then((part) => parts.set('sandbox', part)),
   ]);
-  const orm = await openDatabase({ url: databaseUrl, poolSize: 8 });
-  const owner = await openDatabase({ url: ownerUrl, poolSize: 4 });
+  const orm = await openDatabase({ url: databaseUrl, poolSize: 8, connectWithinMs: 30_000 });
+  const owner = await openDatabase({ url: ownerUrl, poolSize: 4, connectWithinMs: 30_000 });
   const deps = await openDependencies(readConfig(env), { process: 'test' });
 
   const get = (name: string): Part => {

@@ -92,8 +92,12 @@ async function buildStack(
     ...testEnvironment({ databaseUrl: database.url, temporalAddress: run.temporal.address, url, sandboxUrl }, secrets),
     ...options.env,
   };
-  const owner = await openDatabase({ url: database.ownerUrl, poolSize: 12 });
+  // The product says that it is busy when a connection takes long; a test waits.
+  const connectWithinMs = 30_000;
+  const owner = await openDatabase({ url: database.ownerUrl, poolSize: 12, connectWithinMs });
   cleanups.push(() => owner.close(true));
+  const application = await openDatabase({ url: database.url, poolSize: 16, connectWithinMs });
+  cleanups.push(() => application.close(true));
   const deps = await openDependencies(readConfig(env), { process: 'test' });
   cleanups.push(() => Promise.resolve(deps[Symbol.asyncDispose]()));
   cleanups.push(() => recordHistories(deps.orm.em.fork(), deps.config.TEMPORAL_ADDRESS, deps.temporal.taskQueue));
@@ -138,7 +142,7 @@ async function buildStack(
     callbackToken: secrets.callbackToken,
     sandbox: { ...createHttp(sandboxUrl), url: sandboxUrl },
     worker,
-    em: () => deps.orm.em.fork(),
+    em: () => application.em.fork(),
     owner: () => owner.em.fork(),
     stop,
     [Symbol.asyncDispose]: stop,
