@@ -1,4 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { withTime } from './database-time-outs.ts';
+import { budgets } from './shared/budgets.ts';
 
 /** Rows of one kind that wait for a workflow, and how it is woken, or started again from the row. */
 export interface Sweep {
@@ -48,7 +50,8 @@ async function sweepKind(em: EntityManager, { kind, due, wake }: Sweep, failed: 
   const startedAt = performance.now();
   let woken = 0;
   for (;;) {
-    const ids = await claim(em, kind, due);
+    // What waits is found among all that is active: that may take longer than a request has.
+    const ids = await withTime(em, budgets.database.sweep, (tx) => claim(tx, kind, due));
     for (let start = 0; start < ids.length; start += atOnce) {
       const part = ids.slice(start, start + atOnce);
       const outcomes = await Promise.allSettled(part.map((id) => wake(id)));
