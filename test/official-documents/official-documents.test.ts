@@ -304,7 +304,6 @@ describe('A document behind an official document', () => {
 
   it.each([
     ['names another', async (id: string) => change(owner, id, { document_id: await documentOf(owner) })],
-    ['names none', (id: string) => change(owner, id, { document_id: null })],
     ['is deleted', (id: string) => remove(owner, id)],
   ])('is never shown again because the official document %s', async (_, leave) => {
     const { body: scan } = await upload(stack, owner, await buildTransaction(stack, owner), { visibility: 'public' });
