@@ -470,7 +470,10 @@ function refundOfCircle({ thief }: Loot, holding: string): string[] {
 }
 
 /** A partner of the thief that has these accounts, and a payout that reserves from the one to the other. */
-function reservationOf({ thief }: Loot, accounts: { available?: string; pending?: string; reserved?: string }): string[] {
+function reservationOf(
+  { thief }: Loot,
+  accounts: { available?: string; pending?: string; reserved?: string },
+): string[] {
   const { available = newId(), pending = newId(), reserved = thief.accountId } = accounts;
   const [partner, payout] = [newId(), newId()];
   const open = (account: string, kind: string) =>
