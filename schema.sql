@@ -3188,6 +3188,16 @@ create view check_webhooks_have_their_keys as
      FULL JOIN webhook_version_keys k USING (resource_type, resource_id, version)
   WHERE d.id IS DISTINCT FROM k.delivery_id;
 
+create view refusals_of_balance_payments as
+ SELECT r.user_id,
+    r.refused_at,
+    r.refused_upto,
+    r.refusal,
+    k.number,
+    k.resource_id AS transaction_id
+   FROM refused_balance_payments r
+     LEFT JOIN idempotency_keys k USING (user_id, key_hash, fingerprint);
+
 -- Grants
 
 revoke execute on function account_balance(uuid) from public;
@@ -3693,6 +3703,10 @@ grant select (created_at), select (day), select (id), select (met_at), select (n
 grant delete, insert, select on table recovery_codes to amanah_app;
 
 grant select (user_id) on table recovery_codes to amanah_reader;
+
+grant select on table refusals_of_balance_payments to amanah_app;
+
+grant select on table refusals_of_balance_payments to amanah_reader;
 
 grant select (fingerprint), select (refusal), select (refused_at), select (refused_upto), select (user_id) on table refused_balance_payments to amanah_reader;
 

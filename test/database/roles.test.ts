@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { openDatabase } from '../../src/database.ts';
@@ -118,6 +119,22 @@ describe('The reader', () => {
     const checks = await runChecks(orm.em.fork());
     expect(checks.length).toBeGreaterThan(30);
     expect((await readBacklog(orm.em.fork())).length).toBeGreaterThan(5);
+  });
+});
+
+/** The statements of the runbook that only read, with something in each place that is to be filled in. */
+const runbookQueries = [
+  ...readFileSync(join(import.meta.dirname, '../../docs/operations.md'), 'utf8').matchAll(/^```sql\n(.*?)^```/gms),
+]
+  .flatMap(([, text = '']) => text.replaceAll(/--.*$/gm, '').split(';'))
+  .map((statement) => statement.trim().replaceAll(/<[^>]+>/g, '00000000-0000-4000-8000-000000000001'))
+  .filter((statement) => /^select (?!.*\bpg_(backup|create)_)/.test(statement));
+
+describe('The runbook', () => {
+  it('has queries', () => expect(runbookQueries.length).toBeGreaterThan(15));
+
+  it.each(runbookQueries)('asks what the reader may read: %s', async (query) => {
+    await expect(ask(database.readerUrl, query)).resolves.toBeDefined();
   });
 });
 
