@@ -19,6 +19,7 @@ const namedKeys = z
   .refine((keys) => new Set(keys.map(({ id }) => id)).size === keys.length, 'key ids must differ');
 
 const databaseUrl = z.url({ protocol: /^postgres(ql)?$/ });
+const environment = z.enum(['production', 'development', 'test']).default('production');
 const port = z.coerce.number().int().min(0).max(65_535);
 const flag = z.enum(['true', 'false']).transform((value) => value === 'true');
 const list = z.string().transform((text) =>
@@ -53,7 +54,7 @@ const sealing = {
 
 const schema = z
   .object({
-    NODE_ENV: z.enum(['production', 'development', 'test']).default('production'),
+    NODE_ENV: environment,
     PORT: port.default(3000),
     WORKER_PORT: port.optional(),
     METRICS_PORT: port.optional(),
@@ -195,7 +196,18 @@ function parse<S extends z.ZodType>(shape: S, env: NodeJS.ProcessEnv, needed: re
   throw new ConfigError(`The configuration cannot be used: ${complaints.join('; ')}.`);
 }
 
-const migrationSchema = z.object(databases).partial({ DATABASE_URL: true });
+const migrationSchema = z
+  .object({ NODE_ENV: environment, ...databases })
+  .partial({ DATABASE_URL: true })
+  .superRefine((env, ctx) => {
+    if (env.NODE_ENV !== 'production') return;
+    // With these passwords the roles are made.
+    for (const name of ['DATABASE_URL', 'MIGRATION_DATABASE_URL', 'READER_DATABASE_URL'] as const) {
+      if (sampleValues.test(env[name] ?? '')) {
+        ctx.addIssue({ code: 'custom', path: [name], message: 'is the sample of .env.example' });
+      }
+    }
+  });
 
 export interface MigrationConfig {
   /** Of the schema's owner. */
