@@ -1753,6 +1753,25 @@ begin
   return new;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.keep_own_accounts()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  written constant jsonb := to_jsonb(new);
+begin
+  for place in 0 .. tg_nargs - 1 by 2 loop
+    if not exists (select from accounts a where a.id = (written ->> tg_argv[place])::uuid
+        and a.kind = tg_argv[place + 1] and a.owner_id = new.id) then
+      raise exception '% %: % is no account of kind % of its own', tg_table_name, new.id, tg_argv[place],
+          tg_argv[place + 1]
+        using errcode = 'AM010', schema = tg_table_schema, table = tg_table_name, column = tg_argv[place];
+    end if;
+  end loop;
+  return new;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.keep_payout()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2319,7 +2338,7 @@ CREATE TRIGGER balances_follow_postings BEFORE INSERT OR DELETE OR UPDATE ON acc
 
 CREATE TRIGGER account_has_balance AFTER INSERT ON accounts FOR EACH ROW EXECUTE FUNCTION open_balance();
 CREATE TRIGGER account_kind_is_final BEFORE UPDATE OF id, kind, currency ON accounts FOR EACH ROW EXECUTE FUNCTION refuse_change();
-CREATE TRIGGER account_owner_is_final BEFORE UPDATE OF user_id, organization_id ON accounts FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER account_owner_is_final BEFORE UPDATE OF user_id, organization_id, owner_id ON accounts FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER accounts_are_kept BEFORE DELETE ON accounts FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER accounts_stay BEFORE TRUNCATE ON accounts FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
@@ -2356,6 +2375,7 @@ CREATE TRIGGER organizations_status_law BEFORE INSERT OR UPDATE OF status ON org
 CREATE TRIGGER partner_payments_are_kept BEFORE DELETE ON partner_payments FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER partner_payments_status_law BEFORE INSERT OR UPDATE OF status ON partner_payments FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>PENDING', 'PENDING>WAITING_PAYMENT', 'PENDING>PAID', 'PENDING>FAILED', 'PENDING>EXPIRED', 'WAITING_PAYMENT>PAID', 'WAITING_PAYMENT>FAILED', 'WAITING_PAYMENT>EXPIRED');
 
+CREATE TRIGGER partners_have_their_own_accounts BEFORE INSERT OR UPDATE OF available_account_id, pending_account_id, reserved_account_id ON partners FOR EACH ROW EXECUTE FUNCTION keep_own_accounts('available_account_id', 'partner_available', 'pending_account_id', 'partner_pending', 'reserved_account_id', 'partner_reserved');
 CREATE TRIGGER partners_status_law BEFORE INSERT OR UPDATE OF status ON partners FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>pending', '*');
 
 CREATE TRIGGER payment_orders_are_kept BEFORE DELETE ON payment_orders FOR EACH ROW EXECUTE FUNCTION refuse_change();
@@ -2392,6 +2412,7 @@ CREATE TRIGGER saving_circle_contributions_status_law BEFORE INSERT OR UPDATE OF
 CREATE TRIGGER rounds_are_kept BEFORE DELETE ON saving_circle_rounds FOR EACH ROW EXECUTE FUNCTION refuse_change();
 
 CREATE TRIGGER circles_are_kept BEFORE DELETE ON saving_circles FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER saving_circles_hold_in_their_own_account BEFORE INSERT OR UPDATE OF holding_account_id ON saving_circles FOR EACH ROW EXECUTE FUNCTION keep_own_accounts('holding_account_id', 'circle_holding');
 CREATE TRIGGER saving_circles_status_law BEFORE INSERT OR UPDATE OF status ON saving_circles FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>new', 'new>active', 'new>cancelled', 'active>completed', 'active>cancelled');
 
 CREATE TRIGGER saving_goal_orders_status_law BEFORE INSERT OR UPDATE OF status ON saving_goal_orders FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>pending', 'pending>completed', 'pending>failed', 'pending>cancelled');
@@ -3167,6 +3188,16 @@ create view check_webhooks_have_their_keys as
      FULL JOIN webhook_version_keys k USING (resource_type, resource_id, version)
   WHERE d.id IS DISTINCT FROM k.delivery_id;
 
+create view refusals_of_balance_payments as
+ SELECT r.user_id,
+    r.refused_at,
+    r.refused_upto,
+    r.refusal,
+    k.number,
+    k.resource_id AS transaction_id
+   FROM refused_balance_payments r
+     LEFT JOIN idempotency_keys k USING (user_id, key_hash, fingerprint);
+
 -- Grants
 
 revoke execute on function account_balance(uuid) from public;
@@ -3212,6 +3243,8 @@ revoke execute on function forget_rows(text,interval,integer) from public;
 grant execute on function forget_rows(text,interval,integer) to amanah_app;
 
 revoke execute on function keep_contribution() from public;
+
+revoke execute on function keep_own_accounts() from public;
 
 revoke execute on function keep_payout() from public;
 
@@ -3670,6 +3703,10 @@ grant select (created_at), select (day), select (id), select (met_at), select (n
 grant delete, insert, select on table recovery_codes to amanah_app;
 
 grant select (user_id) on table recovery_codes to amanah_reader;
+
+grant select on table refusals_of_balance_payments to amanah_app;
+
+grant select on table refusals_of_balance_payments to amanah_reader;
 
 grant select (fingerprint), select (refusal), select (refused_at), select (refused_upto), select (user_id) on table refused_balance_payments to amanah_reader;
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
+import { must } from './shared/assert.ts';
 
 /** Keys of 32 bytes with their ids: `id:base64(32 bytes)`, comma separated. */
 const namedKeys = z
@@ -18,6 +19,7 @@ const namedKeys = z
   .refine((keys) => new Set(keys.map(({ id }) => id)).size === keys.length, 'key ids must differ');
 
 const databaseUrl = z.url({ protocol: /^postgres(ql)?$/ });
+const environment = z.enum(['production', 'development', 'test']).default('production');
 const port = z.coerce.number().int().min(0).max(65_535);
 const flag = z.enum(['true', 'false']).transform((value) => value === 'true');
 const list = z.string().transform((text) =>
@@ -33,9 +35,26 @@ const databases = {
   READER_DATABASE_URL: databaseUrl.optional(),
 };
 
+/** Where files and the objects of seals are. */
+const storage = {
+  S3_ENDPOINT: z.url(),
+  S3_PUBLIC_ENDPOINT: z.url().optional(),
+  S3_REGION: z.string().min(1).default('us-east-1'),
+  S3_BUCKET: z.string().min(3),
+  S3_ACCESS_KEY_ID: z.string().min(1),
+  S3_SECRET_ACCESS_KEY: z.string().min(1),
+};
+
+const sealing = {
+  /** The private key of a worker that seals; its 32 bytes are the seed of Ed25519. */
+  SEAL_SIGNING_KEY: namedKeys.refine((keys) => keys.length === 1, 'is one key').optional(),
+  /** Public keys of seals that other keys have signed. */
+  SEAL_VERIFICATION_KEYS: namedKeys.optional(),
+};
+
 const schema = z
   .object({
-    NODE_ENV: z.enum(['production', 'development', 'test']).default('production'),
+    NODE_ENV: environment,
     PORT: port.default(3000),
     WORKER_PORT: port.optional(),
     METRICS_PORT: port.optional(),
@@ -61,12 +80,7 @@ const schema = z
       .string()
       .regex(/^[\w.-]{1,100}$/, 'is letters, digits, _, . and -')
       .optional(),
-    S3_ENDPOINT: z.url(),
-    S3_PUBLIC_ENDPOINT: z.url().optional(),
-    S3_REGION: z.string().min(1).default('us-east-1'),
-    S3_BUCKET: z.string().min(3),
-    S3_ACCESS_KEY_ID: z.string().min(1),
-    S3_SECRET_ACCESS_KEY: z.string().min(1),
+    ...storage,
     XENDIT_URL: z.url().default('https://api.xendit.co'),
     XENDIT_SECRET_KEY: z.string().regex(/^xnd_/, 'must start with xnd_'),
     XENDIT_CALLBACK_TOKEN: z.string().min(16),
@@ -84,10 +98,7 @@ const schema = z
     AUTH_EXTERNAL_AUDIENCE: z.string().min(1).optional(),
     /** Newest first. */
     DATA_ENCRYPTION_KEYS: namedKeys,
-    /** The private key of a worker that seals; its 32 bytes are the seed of Ed25519. */
-    SEAL_SIGNING_KEY: namedKeys.refine((keys) => keys.length === 1, 'is one key').optional(),
-    /** Public keys of seals that other keys have signed. */
-    SEAL_VERIFICATION_KEYS: namedKeys.optional(),
+    ...sealing,
     WEBHOOK_ALLOW_LOOPBACK: flag.default(false),
     WEBHOOK_PORTS: list.pipe(z.array(z.coerce.number<string>().int().min(1).max(65_535))).default([]),
     RATE_LIMIT_REQUESTS_PER_10S: z.coerce.number().int().min(1).default(2000),
@@ -185,7 +196,18 @@ function parse<S extends z.ZodType>(shape: S, env: NodeJS.ProcessEnv, needed: re
   throw new ConfigError(`The configuration cannot be used: ${complaints.join('; ')}.`);
 }
 
-const migrationSchema = z.object(databases).partial({ DATABASE_URL: true });
+const migrationSchema = z
+  .object({ NODE_ENV: environment, ...databases })
+  .partial({ DATABASE_URL: true })
+  .superRefine((env, ctx) => {
+    if (env.NODE_ENV !== 'production') return;
+    // With these passwords the roles are made.
+    for (const name of ['DATABASE_URL', 'MIGRATION_DATABASE_URL', 'READER_DATABASE_URL'] as const) {
+      if (sampleValues.test(env[name] ?? '')) {
+        ctx.addIssue({ code: 'custom', path: [name], message: 'is the sample of .env.example' });
+      }
+    }
+  });
 
 export interface MigrationConfig {
   /** Of the schema's owner. */
@@ -217,12 +239,22 @@ export function readCommandConfig(): Config {
   return readConfig({ ...readRunning(), ...(process.env.LOG_LEVEL && { LOG_LEVEL: process.env.LOG_LEVEL }) });
 }
 
-/** The database as people read it: with the reader's rights where READER_DATABASE_URL names that role. */
-export function readReaderUrl(): string {
-  const named = process.env.READER_DATABASE_URL || process.env.DATABASE_URL;
-  const running = named ? undefined : readRunning();
-  const { reader, application, owner } = readMigrationConfig(running ?? process.env);
-  return reader ?? application ?? owner;
+const verificationSchema = z.object({ ...databases, ...storage, ...sealing }).partial({ DATABASE_URL: true });
+
+export interface VerificationConfig extends z.infer<typeof verificationSchema> {
+  /** Of the reader where READER_DATABASE_URL names that role. */
+  database: string;
+}
+
+/**
+ * What `npm run verify` needs, and nothing else: a database to read, the file store, and the keys of seals. Of the
+ * environment when it names a database, otherwise of the stack that runs on `DATA_DIR`.
+ */
+export function readVerificationConfig(): VerificationConfig {
+  const { READER_DATABASE_URL, DATABASE_URL } = process.env;
+  const config = parse(verificationSchema, READER_DATABASE_URL || DATABASE_URL ? process.env : readRunning());
+  const database = must(config.READER_DATABASE_URL ?? config.DATABASE_URL, 'a database is named');
+  return { ...config, database };
 }
 
 /** The environment of the stack that runs on `DATA_DIR`. */

@@ -54,21 +54,36 @@ export async function createRoles(tx: EntityManager, passwords: RolePasswords): 
 interface Standing {
   role: string;
   superuser: boolean;
+  becomes_superuser: boolean;
   creates_roles: boolean;
   passes_row_security: boolean;
+  replicates: boolean;
   owned: string | null;
   writable: string | null;
+  changeable: string | null;
+  posts: boolean;
   creates: boolean;
   temporary: boolean;
 }
 
-const finalTables = ['postings', 'account_balances', 'journals', 'transactions'];
+/** What functions alone write. */
+const provenTables = [
+  'postings',
+  'account_balances',
+  'journals',
+  'journal_keys',
+  'transactions',
+  'receipts',
+  'payout_attempts',
+];
+/** What is added to only. */
+const keptTables = ['events', 'seals', 'seal_journals'];
 
 /** Throws ConfigError, saying all that is wrong, unless this connection's role is one that cannot rewrite the books. */
 export async function refuseMightyRole(em: EntityManager): Promise<void> {
   const [it] = await em.execute<[Standing]>(
-    `select r.rolname as role, r.rolsuper as superuser, r.rolcreaterole as creates_roles,
-       r.rolbypassrls as passes_row_security,
+    `select r.rolname as role, r.rolsuper as superuser, may_be.superuser as becomes_superuser, may_be.creates_roles,
+       may_be.passes_row_security, may_be.replicates,
        (select string_agg(c.relname, ', ' order by c.relname) from (select c.relname from pg_class c
           where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')
             and pg_has_role(r.oid, c.relowner, 'MEMBER') order by 1 limit 3) c) as owned,
@@ -76,19 +91,33 @@ export async function refuseMightyRole(em: EntityManager): Promise<void> {
           where to_regclass('public.' || t.name) is not null
             and (has_any_column_privilege(r.oid, to_regclass('public.' || t.name), 'INSERT, UPDATE')
               or has_table_privilege(r.oid, to_regclass('public.' || t.name), 'DELETE, TRUNCATE, TRIGGER'))) as writable,
+       (select string_agg(t.name, ', ' order by t.name) from unnest(?::text[]) as t (name)
+          where to_regclass('public.' || t.name) is not null
+            and (has_any_column_privilege(r.oid, to_regclass('public.' || t.name), 'UPDATE')
+              or has_table_privilege(r.oid, to_regclass('public.' || t.name), 'DELETE, TRUNCATE, TRIGGER')))
+         as changeable,
+       exists (select from pg_proc p where p.pronamespace = 'public'::regnamespace and p.proname = 'write_journal'
+         and has_function_privilege(r.oid, p.oid, 'EXECUTE')) as posts,
        has_schema_privilege(r.oid, 'public', 'CREATE') or has_database_privilege(r.oid, current_database(), 'CREATE')
          as creates,
        has_database_privilege(r.oid, current_database(), 'TEMPORARY') as temporary
-     from pg_roles r where r.rolname = current_user`,
-    [`{${finalTables.join(',')}}`],
+     from pg_roles r cross join lateral (select bool_or(m.rolsuper) as superuser, bool_or(m.rolcreaterole) as creates_roles,
+       bool_or(m.rolbypassrls) as passes_row_security, bool_or(m.rolreplication) as replicates
+       from pg_roles m where pg_has_role(r.oid, m.oid, 'MEMBER')) may_be
+     where r.rolname = current_user`,
+    [`{${provenTables.join(',')}}`, `{${keptTables.join(',')}}`],
   );
   const wrong = [
     it.superuser && 'it is a superuser, whom no trigger stops',
+    !it.superuser && it.becomes_superuser && 'it may become a superuser, whom no trigger stops',
     it.creates_roles && 'it may make roles',
     it.passes_row_security && 'it passes row security',
+    it.replicates && 'it may copy the whole cluster',
     it.owned !== null &&
       `it owns tables (${it.owned}), or belongs to their owner, and so may switch their triggers off`,
     it.writable !== null && `it may write ${it.writable} by itself, past the functions that prove what is posted`,
+    it.changeable !== null && `it may change ${it.changeable}, which are added to only`,
+    it.posts && 'it may write journals and postings by write_journal, which proves nothing',
     it.creates && 'it may create tables and functions',
     it.temporary && 'it may make temporary tables, which come before ours in its statements',
   ].filter((sentence) => sentence !== false);

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { readCommandConfig, readReaderUrl } from '../config.ts';
+import { readVerificationConfig } from '../config.ts';
 import { openDatabase } from '../database.ts';
 import { type CheckResult, runChecks } from '../ledger/run-checks.ts';
 import { type Backlog, readBacklog } from '../measure-backlog.ts';
@@ -14,16 +14,17 @@ Reads every check_* view of the database and prints what each says. Each is empt
 Then it reads every seal with its journals and its object in the file store, and names what is not as it was sealed.
 Ends with 1 when something is wrong, with 2 when the objects of the seals could not be compared. Then it prints what
 waits for people or for another try, by kind: money of the provider that has no receipt here, payouts that nobody can
-tell, rows whose workflow is late. It reads the database that READER_DATABASE_URL names, or DATABASE_URL, or without
-both the stack that runs on DATA_DIR.`;
+tell, rows whose workflow is late. It reads the database that READER_DATABASE_URL names, or DATABASE_URL, with the
+file store of S3_* and the keys of SEAL_SIGNING_KEY and SEAL_VERIFICATION_KEYS; without both the stack that runs on
+DATA_DIR.`;
 
 await runCommand(usage, async () => {
   const { values } = parseArgs({ options: { json: { type: 'boolean', default: false }, help: { type: 'boolean' } } });
   if (values.help) return usage;
-  const config = readCommandConfig();
+  const config = readVerificationConfig();
   const keys = createSealKeys(config);
   const storage = openStorage(config);
-  const orm = await openDatabase({ url: readReaderUrl(), poolSize: 1 });
+  const orm = await openDatabase({ url: config.database, poolSize: 1 });
   try {
     const results = await runChecks(orm.em.fork());
     const seals = await verifySeals(orm.em, { storage, keys });

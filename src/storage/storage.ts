@@ -51,8 +51,13 @@ const silenceTimeoutMs = budgets.storage.silence;
 /** An upload's way from us to storage; longer means that it is away. The sweep waits longer than this. */
 export const putTimeoutMs = budgets.storage.put;
 
+type StorageConfig = Pick<
+  Config,
+  'S3_ENDPOINT' | 'S3_PUBLIC_ENDPOINT' | 'S3_REGION' | 'S3_BUCKET' | 'S3_ACCESS_KEY_ID' | 'S3_SECRET_ACCESS_KEY'
+>;
+
 /** Opens the bucket of the configuration (lazily: the first call connects). */
-export function openStorage(config: Config): Storage {
+export function openStorage(config: StorageConfig): Storage {
   const Bucket = config.S3_BUCKET;
   const settings: S3ClientConfig = {
     endpoint: config.S3_ENDPOINT,

@@ -246,6 +246,27 @@ const ofTheApplication: Attack[] = [
     '23505',
   ],
   ['deletes a user', (it) => [`delete from users where id = '${it.admin.id}'`], final],
+  ...[
+    ['a person', (it: Loot) => it.victim.accountId],
+    ['a saving goal', (it: Loot) => it.goalAccount],
+    ['what a partner has reserved', (it: Loot) => it.partner.reserved],
+    ['the provider', () => gatewayClearing],
+    ['suspense', () => suspense],
+  ].map(
+    ([whose, accountOf]): Attack => [
+      `makes a circle that holds the money of ${whose}`,
+      (it) => refundOfCircle(it, (accountOf as (it: Loot) => string)(it)),
+      unproven,
+    ],
+  ),
+  ...(['available', 'pending', 'reserved'] as const).map(
+    (place): Attack => [
+      `makes a partner whose ${place} money is the provider's`,
+      (it) => reservationOf(it, { [place]: gatewayClearing }),
+      unproven,
+    ],
+  ),
+  ['makes a partner with the accounts of another', (it) => reservationOf(it, it.partner), unproven],
   ['forges what a role may do', one("update roles set permission_names = 'approve-decision'"), notPermitted],
 
   ...[gatewayClearing, providerCost, suspense, feeRevenue, openDonationPool].map(
@@ -425,6 +446,51 @@ const receiptOf = (orderId: string) =>
   `select apply_receipt('${newId()}', '${newId()}', 'x', '${orderId}', null, now())`;
 const settle = (it: Loot, account: string, who: string, note = 'ticket 7') =>
   `select settle_receipt('${newId()}', '${it.receipt}', '${account}', '${who}', '${note}')`;
+
+/** A circle of the thief that holds an account, and the refund of a contribution to it that nobody made. */
+function refundOfCircle({ thief }: Loot, holding: string): string[] {
+  const [circle, member, contribution] = [newId(), newId(), newId()];
+  return [
+    `insert into saving_circles (id, name, account_id, holding_account_id, owner_type, owner_id, created_by, capacity,
+       amount, visibility, round_interval, turn_order, start_date, starts_at)
+     values ('${circle}', 'Mine', '${thief.accountId}', '${holding}', 'individual', '${thief.id}', '${thief.id}', 2,
+       100, 'private', 'monthly', 'joining', '2026-01-01', now())`,
+    `insert into saving_circle_members (id, saving_circle_id, account_id, user_id)
+     values ('${member}', '${circle}', '${thief.accountId}', '${thief.id}')`,
+    `insert into saving_circle_rounds (saving_circle_id, turn_number, receiver_member_id, opened_at, due_at)
+     values ('${circle}', 1, '${member}', now(), now())`,
+    `insert into saving_circle_contributions (id, saving_circle_id, member_id, user_id, turn_number, amount, rail, status,
+       refund_account_id)
+     values ('${contribution}', '${circle}', '${member}', '${thief.id}', 1, 100, 'balance', 'pending', '${thief.accountId}')`,
+    journal('saving-circle.contribution-refunded', `saving-circle-contribution/${contribution}/refunded`, {
+      [holding]: -100,
+      [thief.accountId]: 100,
+    }),
+  ];
+}
+
+/** A partner of the thief that has these accounts, and a payout that reserves from the one to the other. */
+function reservationOf(
+  { thief }: Loot,
+  accounts: { available?: string; pending?: string; reserved?: string },
+): string[] {
+  const { available = newId(), pending = newId(), reserved = thief.accountId } = accounts;
+  const [partner, payout] = [newId(), newId()];
+  const open = (account: string, kind: string) =>
+    `insert into accounts (id, name, kind, owner_id) values ('${account}', 'Mine', '${kind}', '${partner}')
+     on conflict do nothing`;
+  return [
+    open(available, 'partner_available'),
+    open(pending, 'partner_pending'),
+    `insert into partners (id, name, organization_id, fee_mode, available_account_id, pending_account_id, reserved_account_id)
+     select '${partner}', 'Mine', organization_id, 'DEDUCTED', '${available}', '${pending}', '${reserved}'
+     from partners limit 1`,
+    `insert into payouts (id, partner_id, reference, fee_mode, amount, fee, net_amount, bank_code, texts_sealed, status,
+       created_at, updated_at)
+     values ('${payout}', '${partner}', 'PO-MINE', 'DEDUCTED', 100, 0, 100, 'BCA', 'x', 'pending', now(), now())`,
+    journal('partner-payout.reserved', `partner-payout/${payout}/reserved`, { [available]: -100, [reserved]: 100 }),
+  ];
+}
 
 const url = (role: string): string => loot.urls[role as keyof Loot['urls']];
 

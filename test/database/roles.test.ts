@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { openDatabase } from '../../src/database.ts';
@@ -121,6 +122,22 @@ describe('The reader', () => {
   });
 });
 
+/** The statements of the runbook that only read, with something in each place that is to be filled in. */
+const runbookQueries = [
+  ...readFileSync(join(import.meta.dirname, '../../docs/operations.md'), 'utf8').matchAll(/^```sql\n(.*?)^```/gms),
+]
+  .flatMap(([, text = '']) => text.replaceAll(/--.*$/gm, '').split(';'))
+  .map((statement) => statement.trim().replaceAll(/<[^>]+>/g, '00000000-0000-4000-8000-000000000001'))
+  .filter((statement) => /^select (?!.*\bpg_(backup|create)_)/.test(statement));
+
+describe('The runbook', () => {
+  it('has queries', () => expect(runbookQueries.length).toBeGreaterThan(15));
+
+  it.each(runbookQueries)('asks what the reader may read: %s', async (query) => {
+    await expect(ask(database.readerUrl, query)).resolves.toBeDefined();
+  });
+});
+
 describe('A process in production', () => {
   const judge = async (url: string) => {
     await using orm = await openDatabase({ url, poolSize: 1 });
@@ -140,6 +157,13 @@ describe('A process in production', () => {
   it.each([
     ['that may write postings', 'grant insert on postings to amanah_app', /may write postings by itself/],
     ['that may write one column of them', 'grant update (amount) on postings to amanah_app', /may write postings/],
+    [
+      'that may call what writes them',
+      'grant execute on function write_journal to amanah_app',
+      /may write journals and postings by write_journal/,
+    ],
+    ['that may change receipts', 'grant update on receipts to amanah_app', /may write receipts by itself/],
+    ['that may delete from the audit trail', 'grant delete on events to amanah_app', /may change events/],
     ['that may delete balances', 'grant delete on account_balances to amanah_app', /may write account_balances/],
     ['that may make tables', 'grant create on schema public to amanah_app', /may create tables/],
     ['that owns a table', 'create table mine (n int); alter table mine owner to amanah_app', /owns tables \(mine\)/],
@@ -148,6 +172,31 @@ describe('A process in production', () => {
     await ask(other.ownerUrl, grant);
     await expect(judge(other.url)).rejects.toThrow(sentence);
     await other.drop();
+  });
+
+  it.each([
+    ['is a superuser', 'superuser', /it may become a superuser/],
+    ['may make roles', 'createrole', /it may make roles/],
+    ['copies the whole cluster', 'replication', /it may copy the whole cluster/],
+  ])('never runs as a member of a role that %s', async (_, right, sentence) => {
+    const other = await cloneDatabase();
+    const name = new URL(other.ownerUrl).pathname.slice(1);
+    const [mighty, member] = [`mighty_${name}`, `member_${name}`];
+    await ask(
+      other.ownerUrl,
+      `create role ${mighty} ${right}`,
+      `create role ${member} login password 'p' in role ${applicationRole}, ${mighty}`,
+      `grant connect on database ${name} to ${member}`,
+    );
+    try {
+      await expect(judge(Object.assign(new URL(other.url), { username: member, password: 'p' }).href)).rejects.toThrow(
+        sentence,
+      );
+    } finally {
+      await other.drop();
+      const admin = Object.assign(new URL(database.ownerUrl), { pathname: '/postgres' }).href;
+      await ask(admin, `drop role ${member}, ${mighty}`);
+    }
   });
 
   it.each(['api', 'worker'])(

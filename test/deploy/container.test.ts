@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { leftOut } from '../../dev/licenses.ts';
 import { findFreePort } from '../../dev/ports.ts';
-import { readConfig } from '../../src/config.ts';
+import { readConfig, readMigrationConfig } from '../../src/config.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 import { createSecrets, testEnvironment } from '../support/environment.ts';
 import { createHttp } from '../support/http.ts';
@@ -150,6 +150,15 @@ describe('The container’s start command, in a bare directory', () => {
     expect(complaintsOf({ SEAL_SIGNING_KEY: zeros })).toContain('SEAL_SIGNING_KEY is malformed');
     expect(complaintsOf({ S3_SECRET_ACCESS_KEY: 'change-me-too' })).toContain('is the sample of .env.example');
     expect(complaintsOf({ NODE_ENV: 'development', S3_SECRET_ACCESS_KEY: 'change-me-too' })).toBe('');
+  });
+
+  it('makes no roles in production with the passwords of the sample', () => {
+    const sample = (role: string) => `postgresql://${role}:change-me@postgresql:5432/amanah`;
+    const env = { MIGRATION_DATABASE_URL: sample('amanah_owner'), READER_DATABASE_URL: sample('amanah_reader') };
+    expect(() => readMigrationConfig(env)).toThrow(
+      'MIGRATION_DATABASE_URL is malformed: is the sample of .env.example; READER_DATABASE_URL is malformed: is the sample',
+    );
+    expect(readMigrationConfig({ ...env, NODE_ENV: 'development' }).reader).toBe(env.READER_DATABASE_URL);
   });
 
   it('never guesses in production whether a proxy tells the addresses of clients: TRUST_PROXY must be said', () => {

@@ -103,7 +103,7 @@ const ofOneProcess: Record<string, string[]> = {
 };
 const ofMigrations = ['DATABASE_URL', 'MIGRATION_DATABASE_URL', 'READER_DATABASE_URL'];
 const variablesOf = (process: string): string[] => {
-  if (process === 'migrate') return ofMigrations;
+  if (process === 'migrate') return [...ofMigrations, 'NODE_ENV'].toSorted();
   const ofOthers = Object.entries(ofOneProcess).flatMap(([name, variables]) => (name === process ? [] : variables));
   return forOperators().filter((variable) => !ofOthers.includes(variable));
 };

@@ -463,13 +463,14 @@ describe('Of objects, verify names', () => {
 });
 
 describe('npm run verify', () => {
-  const run = (env: Record<string, string> = {}, ...args: string[]) =>
+  const runIn = (env: Record<string, string>, ...args: string[]) =>
     new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
       const script = join(import.meta.dirname, '../../src/commands/verify.ts');
-      execFile(process.execPath, [script, ...args], { env: { ...stack.env, ...env } }, (error, stdout, stderr) =>
+      execFile(process.execPath, [script, ...args], { env }, (error, stdout, stderr) =>
         resolve({ code: Number(error?.code ?? 0), stdout, stderr }),
       );
     });
+  const run = (env: Record<string, string> = {}, ...args: string[]) => runIn({ ...stack.env, ...env }, ...args);
 
   it('says what it has read, and by which keys', async () => {
     const { code, stdout } = await run();
@@ -478,6 +479,30 @@ describe('npm run verify', () => {
     expect(stdout).toContain((await seal(3)).hash);
     expect(stdout).toMatch(/^Public key test:[\w+/]{43}=$/m);
     expect(stdout).toContain('Nothing differs from what was sealed.');
+  }, 60_000);
+
+  it('needs nothing but the reader of the database, the file store and the public keys', async () => {
+    const { publicKeys } = await verify(stack);
+    const { PATH = '', S3_ENDPOINT = '', S3_BUCKET = '', S3_ACCESS_KEY_ID = '', S3_SECRET_ACCESS_KEY = '' } = stack.env;
+    const env = {
+      PATH,
+      READER_DATABASE_URL: stack.databaseUrls.reader,
+      S3_ENDPOINT,
+      S3_BUCKET,
+      S3_ACCESS_KEY_ID,
+      S3_SECRET_ACCESS_KEY,
+      SEAL_VERIFICATION_KEYS: publicKeys.map(({ id, publicKey }) => `${id}:${publicKey}`).join(','),
+    };
+    expect(await runIn(env)).toMatchObject({
+      code: 0,
+      stderr: '',
+      stdout: expect.stringContaining('Nothing differs from what was sealed.'),
+    });
+    const { S3_ENDPOINT: _, ...incomplete } = env;
+    expect(await runIn(incomplete)).toMatchObject({
+      code: 2,
+      stderr: 'The configuration cannot be used: S3_ENDPOINT is missing.\n',
+    });
   }, 60_000);
 
   it('ends with 1 for one changed amount, and names the journal', async () => {

@@ -53,6 +53,8 @@ create index saving_circles_active on saving_circles (id) where status = 'active
 create trigger saving_circles_status_law before insert or update of status on saving_circles
   for each row execute function keep_status('status', '>new', 'new>active', 'new>cancelled', 'active>completed',
     'active>cancelled');
+create trigger saving_circles_hold_in_their_own_account before insert or update of holding_account_id on saving_circles
+  for each row execute function keep_own_accounts('holding_account_id', 'circle_holding');
 
 create table saving_circle_members (
   id uuid primary key,

@@ -80,8 +80,26 @@ create trigger accounts_stay before truncate on accounts for each statement exec
 create trigger account_kind_is_final before update of id, kind, currency on accounts
   for each row execute function refuse_change();
 -- An account stays whose it is, or its transactions would be listed where they do not belong.
-create trigger account_owner_is_final before update of user_id, organization_id on accounts
+create trigger account_owner_is_final before update of user_id, organization_id, owner_id on accounts
   for each row execute function refuse_change();
+
+-- What a row may have debited is an account of its own: of the kind that the trigger names after the column, and opened
+-- for this row. Otherwise a row that names somebody's account would prove journals that empty it.
+create function keep_own_accounts() returns trigger language plpgsql
+set search_path = pg_catalog, public, pg_temp as $$
+declare
+  written constant jsonb := to_jsonb(new);
+begin
+  for place in 0 .. tg_nargs - 1 by 2 loop
+    if not exists (select from accounts a where a.id = (written ->> tg_argv[place])::uuid
+        and a.kind = tg_argv[place + 1] and a.owner_id = new.id) then
+      raise exception '% %: % is no account of kind % of its own', tg_table_name, new.id, tg_argv[place],
+          tg_argv[place + 1]
+        using errcode = 'AM010', schema = tg_table_schema, table = tg_table_name, column = tg_argv[place];
+    end if;
+  end loop;
+  return new;
+end $$;
 -- Only the triggers of postings and accounts write balances: a direct statement arrives at depth 0.
 create trigger balances_follow_postings before insert or update or delete on account_balances
   for each row when (pg_trigger_depth() = 0) execute function refuse_change();

@@ -22,6 +22,10 @@ create table partners (
 create index partners_by_creation on partners (created_at, id);
 create trigger partners_status_law before insert or update of status on partners
   for each row execute function keep_status('status', '>pending', '*');
+create trigger partners_have_their_own_accounts
+  before insert or update of available_account_id, pending_account_id, reserved_account_id on partners
+  for each row execute function keep_own_accounts('available_account_id', 'partner_available', 'pending_account_id',
+    'partner_pending', 'reserved_account_id', 'partner_reserved');
 
 create table partner_keys (
   id uuid primary key,

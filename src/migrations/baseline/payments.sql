@@ -210,6 +210,10 @@ create view check_idempotency_keys_complete as
   select k.user_id, k.key_hash, k.resource_id from idempotency_keys k
   where k.answer_status is null and k.created_at < now() - interval '1 hour'
     and not exists (select from payment_orders o where o.id = k.resource_id);
+-- For people, who do not read the keys' hashes: what was refused, and what was paid under the same key and body.
+create view refusals_of_balance_payments as
+  select r.user_id, r.refused_at, r.refused_upto, r.refusal, k.number, k.resource_id as transaction_id
+  from refused_balance_payments r left join idempotency_keys k using (user_id, key_hash, fingerprint);
 create view check_refused_balance_payments_are_not_made as
   select r.user_id, r.key_hash, r.refused_upto, k.number, k.resource_id
   from refused_balance_payments r join idempotency_keys k using (user_id, key_hash, fingerprint)

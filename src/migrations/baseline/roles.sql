@@ -6,7 +6,8 @@
 -- definer), with a search_path that nobody's temporary table comes into, and are granted one by one. Where a row is money,
 -- only those columns may be updated that its life changes; what was agreed stays.
 --
--- amanah_reader, of people, reports and `npm run verify`, reads everything but what is sealed, hashed or a person's answer.
+-- amanah_reader, of people, reports and `npm run verify`, reads everything but what is sealed, hashed or a person's answer,
+-- and writes into no table.
 --
 -- Roles belong to the whole cluster and are made by `npm run migrate` before this is loaded.
 
