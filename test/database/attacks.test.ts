@@ -213,12 +213,13 @@ const payFromBalance = (
     user = it.victim.id,
     source = it.victim.accountId,
     target = it.thief.accountId,
-    amount = 1,
+    amount = 1 as number | string,
     kind = 'pocket-transfer',
+    journalId = newId(),
   },
 ) => {
   const id = newId();
-  return `select * from pay_from_balance('${id}', '${newId()}', 'balance-payment/${id}', '${kind}', '${user}', 'individual',
+  return `select * from pay_from_balance('${id}', '${journalId}', 'balance-payment/${id}', '${kind}', '${user}', 'individual',
     null, '${source}', '${target}', ${amount}, 'account_top_up', '${target}', 'pocket_transfer', null, null, null, '')`;
 };
 
@@ -437,6 +438,37 @@ describe.each(['app', 'reader'])('Whoever holds the password of the %s never', (
 describe('Whoever holds the password of the application never', () => {
   it.each(ofTheApplication)('%s', async (_, statements, refusal) => {
     expect(await attempt(loot.urls.app, ...statements(loot))).toBe(refusal);
+  });
+
+  it('adds a transaction to a journal of before whose transaction began at the same instant', async () => {
+    const client = new pg.Client({ connectionString: loot.urls.app });
+    await client.connect();
+    try {
+      const id = newId();
+      const row = { id: newId(), user_id: loot.victim.id, amount: 1, status: 'successful', type: 'tax' };
+      const account = loot.victim.accountId;
+      const rest = { source_account_id: account, reference_type: 'account_top_up', reference_id: account };
+      const added = JSON.stringify([{ ...row, ...rest, purpose: 'pocket_transfer' }]);
+      // Both transactions are of one message, and so of one instant.
+      const statements = [
+        'begin',
+        payFromBalance(loot, { journalId: id }),
+        'commit',
+        'begin',
+        `select record_transactions('${id}', '${added}')`,
+      ];
+      await expect(client.query(statements.join('; '))).rejects.toMatchObject({ code: unproven });
+    } finally {
+      await client.query('rollback');
+      await client.end();
+    }
+  });
+
+  it('adds a transaction beside its own, in a part of the transaction that posted, always', async () => {
+    const id = newId();
+    const recorded = `select record_transactions('${id}', '[]')`;
+    const parts = ['savepoint a', payFromBalance(loot, { journalId: id }), 'release a', 'savepoint b', recorded];
+    expect(await attempt(loot.urls.app, ...parts)).toBe('nothing refused it');
   });
 
   it('posts the same journal again, nor settles the same suspense', async () => {
