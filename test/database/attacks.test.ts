@@ -9,6 +9,7 @@ import { eventually, expectChecksEmpty, type Stack, startStack } from '../suppor
 /** SQLSTATEs of refusals. */
 const notPermitted = '42501';
 const notCovered = 'AM001';
+const unlawful = 'AM002';
 const final = 'AM003';
 const againstItsLaw = 'AM008';
 const tooSoon = 'AM009';
@@ -380,6 +381,28 @@ const ofTheApplication: Attack[] = [
     'pays from a balance as another kind of journal',
     (it) => [payFromBalance(it, { kind: 'receipt.credited' })],
     unproven,
+  ],
+  ['pays no number', (it) => [payFromBalance(it, { amount: "'NaN'" })], unlawful],
+  ['pays without end', (it) => [payFromBalance(it, { amount: "'Infinity'" })], '22003'],
+  [
+    'puts no number into suspense',
+    one(`select suspend_receipt('${newId()}', '${newId()}', 'x', 'x', 'x', 'NaN', 'NaN', 'late')`),
+    unlawful,
+  ],
+  ['books no number', one(`select book_external('${newId()}', 'mine', 'NaN', null, null)`), unlawful],
+  [
+    'pays from an account that has no balance yet',
+    (it) => {
+      const source = newId();
+      // It opens when the statement that makes the account ends.
+      const paid = payFromBalance(it, { user: it.thief.id, source, amount: tooMuch }).replace(`'${source}'`, 'made.id');
+      return [
+        `with made as (insert into accounts (id, name, kind, user_id)
+           values ('${source}', 'Mine', 'user', '${it.thief.id}') returning id)
+         select paid.* from made, lateral (${paid}) paid`,
+      ];
+    },
+    unlawful,
   ],
   ['pays more than there is', (it) => [payFromBalance(it, { amount: tooMuch })], notCovered],
   [
