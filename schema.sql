@@ -1757,6 +1757,25 @@ begin
   return new;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.keep_own_accounts()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  account uuid;
+begin
+  for place in 0 .. tg_nargs - 1 by 2 loop
+    account := to_jsonb(new) ->> tg_argv[place];
+    if not exists (select from accounts a
+      where a.id = account and a.kind = tg_argv[place + 1] and a.owner_id = new.id) then
+      raise exception '% %: % is no % account of its own', tg_table_name, new.id, tg_argv[place], tg_argv[place + 1]
+        using errcode = 'AM010', detail = account::text;
+    end if;
+  end loop;
+  return new;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.keep_payout()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2367,6 +2386,7 @@ CREATE TRIGGER organizations_status_law BEFORE INSERT OR UPDATE OF status ON org
 CREATE TRIGGER partner_payments_are_kept BEFORE DELETE ON partner_payments FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER partner_payments_status_law BEFORE INSERT OR UPDATE OF status ON partner_payments FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>PENDING', 'PENDING>WAITING_PAYMENT', 'PENDING>PAID', 'PENDING>FAILED', 'PENDING>EXPIRED', 'WAITING_PAYMENT>PAID', 'WAITING_PAYMENT>FAILED', 'WAITING_PAYMENT>EXPIRED');
 
+CREATE TRIGGER partners_have_accounts_of_their_own BEFORE INSERT OR UPDATE OF id, available_account_id, pending_account_id, reserved_account_id ON partners FOR EACH ROW EXECUTE FUNCTION keep_own_accounts('available_account_id', 'partner_available', 'pending_account_id', 'partner_pending', 'reserved_account_id', 'partner_reserved');
 CREATE TRIGGER partners_status_law BEFORE INSERT OR UPDATE OF status ON partners FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>pending', '*');
 
 CREATE TRIGGER payment_orders_are_kept BEFORE DELETE ON payment_orders FOR EACH ROW EXECUTE FUNCTION refuse_change();
@@ -2403,6 +2423,7 @@ CREATE TRIGGER saving_circle_contributions_status_law BEFORE INSERT OR UPDATE OF
 CREATE TRIGGER rounds_are_kept BEFORE DELETE ON saving_circle_rounds FOR EACH ROW EXECUTE FUNCTION refuse_change();
 
 CREATE TRIGGER circles_are_kept BEFORE DELETE ON saving_circles FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER circles_hold_money_of_their_own BEFORE INSERT OR UPDATE OF id, holding_account_id ON saving_circles FOR EACH ROW EXECUTE FUNCTION keep_own_accounts('holding_account_id', 'circle_holding');
 CREATE TRIGGER saving_circles_status_law BEFORE INSERT OR UPDATE OF status ON saving_circles FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>new', 'new>active', 'new>cancelled', 'active>completed', 'active>cancelled');
 
 CREATE TRIGGER saving_goal_orders_status_law BEFORE INSERT OR UPDATE OF status ON saving_goal_orders FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>pending', 'pending>completed', 'pending>failed', 'pending>cancelled');
@@ -3223,6 +3244,8 @@ revoke execute on function forget_rows(text,interval,integer) from public;
 grant execute on function forget_rows(text,interval,integer) to amanah_app;
 
 revoke execute on function keep_contribution() from public;
+
+revoke execute on function keep_own_accounts() from public;
 
 revoke execute on function keep_payout() from public;
 

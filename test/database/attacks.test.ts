@@ -224,6 +224,44 @@ const payFromBalance = (
     null, '${source}', '${target}', ${amount}, 'account_top_up', '${target}', 'pocket_transfer', null, null, null, '')`;
 };
 
+/** A circle of the thief's alone, whose holding account is this one, and its pot. */
+const circleOver = (it: Loot, account: string): string[] => {
+  const [circle, member] = [newId(), newId()];
+  return [
+    `insert into saving_circles (id, name, account_id, holding_account_id, owner_type, owner_id, created_by, capacity,
+       amount, visibility, round_interval, turn_order, start_date, starts_at)
+     values ('${circle}', 'Mine', '${it.thief.accountId}', '${account}', 'individual', '${it.thief.id}', '${it.thief.id}',
+       1, 1, 'private', 'monthly', 'joining', '2026-01-01', now())`,
+    `insert into saving_circle_members (id, saving_circle_id, account_id, user_id, turn_number)
+     values ('${member}', '${circle}', '${it.thief.accountId}', '${it.thief.id}', 1)`,
+    `insert into saving_circle_rounds (saving_circle_id, turn_number, receiver_member_id, opened_at, due_at)
+     values ('${circle}', 1, '${member}', now(), now())`,
+    `insert into saving_circle_contributions (id, saving_circle_id, member_id, user_id, turn_number, amount, rail, status,
+       refund_account_id, transaction_id)
+     values ('${newId()}', '${circle}', '${member}', '${it.thief.id}', 1, 1, 'balance', 'completed',
+       '${it.thief.accountId}', '${newId()}')`,
+    journal('saving-circle.paid-out', `saving-circle/${circle}/turn/1/pot`, { [account]: -1, [it.thief.accountId]: 1 }),
+  ];
+};
+
+/** A partner of the thief's whose account for what is available is this one, and a payout of it. */
+const partnerOver = (it: Loot, account: string): string[] => {
+  const [partner, payout] = [newId(), newId()];
+  return [
+    `insert into partners (id, name, organization_id, fee_mode, available_account_id, pending_account_id,
+       reserved_account_id)
+     select '${partner}', 'Mine', organization_id, 'DEDUCTED', '${account}', '${it.victim.accountId}',
+       '${it.thief.accountId}' from partners limit 1`,
+    `insert into payouts (id, partner_id, reference, fee_mode, amount, fee, net_amount, bank_code, texts_sealed, status,
+       created_at, updated_at)
+     values ('${payout}', '${partner}', 'PO-MINE', 'DEDUCTED', 1, 0, 1, 'BCA', 'x', 'pending', now(), now())`,
+    journal('partner-payout.reserved', `partner-payout/${payout}/reserved`, {
+      [account]: -1,
+      [it.thief.accountId]: 1,
+    }),
+  ];
+};
+
 /** Refused to the application's role by what judges it; the reader may not even ask. */
 const ofTheApplication: Attack[] = [
   ['moves an order that is paid back', (it) => [moved('payment_orders', 'WAITING_PAYMENT', it.paid)], againstItsLaw],
@@ -258,6 +296,20 @@ const ofTheApplication: Attack[] = [
       account === openDonationPool ? notCovered : unproven,
     ],
   ),
+  ...(
+    [
+      ['the clearing account', () => gatewayClearing],
+      ['what the provider has cost', () => providerCost],
+      ['suspense', () => suspense],
+      ['revenue', () => feeRevenue],
+      ['a person’s account', (it: Loot) => it.victim.accountId],
+      ['a goal', (it: Loot) => it.goalAccount],
+      ['what is reserved of a partner', (it: Loot) => it.partner.reserved],
+    ] as const
+  ).flatMap(([what, account]): Attack[] => [
+    [`pays the pot of a circle out of ${what}`, (it) => circleOver(it, account(it)), unproven],
+    [`reserves a payout out of ${what}`, (it) => partnerOver(it, account(it)), unproven],
+  ]),
   [
     'takes money out of a person’s account by a journal of its own',
     (it) => [journal('mine', `mine/${newId()}`, { [it.victim.accountId]: -1, [it.thief.accountId]: 1 })],

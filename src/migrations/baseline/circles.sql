@@ -54,6 +54,9 @@ create trigger saving_circles_status_law before insert or update of status on sa
   for each row execute function keep_status('status', '>new', 'new>active', 'new>cancelled', 'active>completed',
     'active>cancelled');
 
+create trigger circles_hold_money_of_their_own before insert or update of id, holding_account_id on saving_circles
+  for each row execute function keep_own_accounts('holding_account_id', 'circle_holding');
+
 create table saving_circle_members (
   id uuid primary key,
   saving_circle_id uuid not null references saving_circles (id),

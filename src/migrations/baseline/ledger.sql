@@ -190,6 +190,24 @@ begin
   return true;
 end $$;
 
+-- What holds money for something (a circle, a partner) is an account that was made for that and nothing else: the proofs
+-- of journals believe it. Arguments: pairs of a column and the kind of its account.
+create function keep_own_accounts() returns trigger language plpgsql
+set search_path = pg_catalog, public, pg_temp as $$
+declare
+  account uuid;
+begin
+  for place in 0 .. tg_nargs - 1 by 2 loop
+    account := to_jsonb(new) ->> tg_argv[place];
+    if not exists (select from accounts a
+      where a.id = account and a.kind = tg_argv[place + 1] and a.owner_id = new.id) then
+      raise exception '% %: % is no % account of its own', tg_table_name, new.id, tg_argv[place], tg_argv[place + 1]
+        using errcode = 'AM010', detail = account::text;
+    end if;
+  end loop;
+  return new;
+end $$;
+
 create function account_balance(p_account_id uuid) returns numeric language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
   select coalesce(sum(balance), 0) from account_balances where account_id = p_account_id

@@ -23,6 +23,11 @@ create index partners_by_creation on partners (created_at, id);
 create trigger partners_status_law before insert or update of status on partners
   for each row execute function keep_status('status', '>pending', '*');
 
+create trigger partners_have_accounts_of_their_own
+  before insert or update of id, available_account_id, pending_account_id, reserved_account_id on partners
+  for each row execute function keep_own_accounts('available_account_id', 'partner_available',
+    'pending_account_id', 'partner_pending', 'reserved_account_id', 'partner_reserved');
+
 create table partner_keys (
   id uuid primary key,
   partner_id uuid not null references partners (id),
