@@ -846,7 +846,7 @@ create table receipts (
   account_id uuid,
   settled_by uuid,
   note character varying(300),
-  received_at timestamp with time zone not null default now(),
+  received_at timestamp with time zone not null default clock_timestamp(),
   settled_at timestamp with time zone,
   constraint receipts_pkey PRIMARY KEY (id),
   constraint receipts_amount_check CHECK (amount > 0::numeric),
@@ -1549,7 +1549,7 @@ begin
   return null;
 end $function$;
 
-CREATE OR REPLACE FUNCTION public.apply_receipt(p_id uuid, p_provider_payment_id text, p_provider_payment_method_id text, p_order_id uuid, p_partner_payment_id uuid, p_received_at timestamp with time zone)
+CREATE OR REPLACE FUNCTION public.apply_receipt(p_id uuid, p_provider_payment_id text, p_provider_payment_method_id text, p_order_id uuid, p_partner_payment_id uuid)
  RETURNS void
  LANGUAGE plpgsql
  SECURITY DEFINER
@@ -1557,13 +1557,12 @@ CREATE OR REPLACE FUNCTION public.apply_receipt(p_id uuid, p_provider_payment_id
 AS $function$
 begin
   insert into receipts (id, provider_payment_id, provider_payment_method_id, reference, amount, state, order_id,
-      partner_payment_id, received_at)
+      partner_payment_id)
     select p_id, p_provider_payment_id, p_provider_payment_method_id, o.id::text, o.nominal + o.admin_fee, 'applied', o.id,
-      null::uuid, p_received_at
+      null::uuid
     from payment_orders o where o.id = p_order_id and o.status in ('PENDING', 'WAITING_PAYMENT')
     union all
-    select p_id, p_provider_payment_id, p_provider_payment_method_id, p.id::text, p.amount, 'applied', null, p.id,
-      p_received_at
+    select p_id, p_provider_payment_id, p_provider_payment_method_id, p.id::text, p.amount, 'applied', null, p.id
     from partner_payments p where p.id = p_partner_payment_id and p.status in ('PENDING', 'WAITING_PAYMENT');
   if not found then
     raise exception 'only what is open is paid' using errcode = 'AM003',
@@ -3213,9 +3212,9 @@ grant execute on function answer_payout_attempt(uuid,integer,text,text) to amana
 
 revoke execute on function apply_postings() from public;
 
-revoke execute on function apply_receipt(uuid,text,text,uuid,uuid,timestamp with time zone) from public;
+revoke execute on function apply_receipt(uuid,text,text,uuid,uuid) from public;
 
-grant execute on function apply_receipt(uuid,text,text,uuid,uuid,timestamp with time zone) to amanah_app;
+grant execute on function apply_receipt(uuid,text,text,uuid,uuid) to amanah_app;
 
 revoke execute on function book_external(uuid,text,numeric,uuid,text) from public;
 

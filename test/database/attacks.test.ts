@@ -497,8 +497,7 @@ const ofTheApplication: Attack[] = [
 
 const moved = (table: string, status: string, id: string) => set(table, `status = '${status}'`, id);
 const set = (table: string, what: string, id: string) => `update ${table} set ${what} where id = '${id}'`;
-const receiptOf = (orderId: string) =>
-  `select apply_receipt('${newId()}', '${newId()}', 'x', '${orderId}', null, now())`;
+const receiptOf = (orderId: string) => `select apply_receipt('${newId()}', '${newId()}', 'x', '${orderId}', null)`;
 const settle = (it: Loot, account: string, who: string, note = 'ticket 7') =>
   `select settle_receipt('${newId()}', '${it.receipt}', '${account}', '${who}', '${note}')`;
 
