@@ -2341,6 +2341,18 @@ begin
   return true;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.write_seal(p_number bigint, p_hash text, p_jws text, p_pass text, p_sealed_at timestamp with time zone, p_covers_until timestamp with time zone, p_journals uuid[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  insert into seals (number, hash, jws, pass, sealed_at, covers_until)
+    values (p_number, p_hash, p_jws, p_pass, p_sealed_at, p_covers_until);
+  insert into seal_journals (journal_id, seal_number) select unnest(p_journals), p_number;
+end $function$;
+
 -- Triggers
 
 CREATE TRIGGER balances_are_kept BEFORE TRUNCATE ON account_balances FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
@@ -3318,6 +3330,10 @@ grant execute on function take_provider_call(integer,boolean) to amanah_app;
 
 revoke execute on function write_journal(uuid,text,text,uuid[],numeric[]) from public;
 
+revoke execute on function write_seal(bigint,text,text,text,timestamp with time zone,timestamp with time zone,uuid[]) from public;
+
+grant execute on function write_seal(bigint,text,text,text,timestamp with time zone,timestamp with time zone,uuid[]) to amanah_app;
+
 revoke usage on schema public from public;
 
 grant usage on schema public to amanah_app;
@@ -3748,13 +3764,13 @@ grant select (executed_at), select (id), select (name) on table schema_migration
 
 grant select on table schema_migrations to amanah_app;
 
-grant insert, select on table seal_journals to amanah_app;
-
 grant select (journal_id), select (seal_number) on table seal_journals to amanah_reader;
 
-grant insert, select on table seals to amanah_app;
+grant select on table seal_journals to amanah_app;
 
 grant select (covers_until), select (hash), select (jws), select (number), select (pass), select (previous), select (sealed_at) on table seals to amanah_reader;
+
+grant select on table seals to amanah_app;
 
 grant delete, insert, select, update (confirmed_at), update (created_at), update (last_step), update (secret_sealed) on table second_factors to amanah_app;
 

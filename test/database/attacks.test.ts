@@ -174,6 +174,11 @@ const ofTheOwner: Attack[] = [
   ],
   ['changes an attempt of a payout', one("update payout_attempts set outcome = 'unsent'"), notPermitted],
   ['deletes an attempt of a payout', one('delete from payout_attempts'), notPermitted],
+  [
+    'says that a journal is in a seal that is there',
+    one('insert into seal_journals (journal_id, seal_number) select id, 1 from journals'),
+    notPermitted,
+  ],
   ['locks everybody out of the postings', one('lock table postings in access exclusive mode'), notPermitted],
   [
     'writes a journal that nothing proves by the inner function',

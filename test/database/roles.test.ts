@@ -76,6 +76,7 @@ describe('Every function of the schema', () => {
       'refuse_balance_payment',
       'settle_receipt',
       'suspend_receipt',
+      'write_seal',
     ]);
     const dynamic = await ask(
       database.ownerUrl,

@@ -21,7 +21,7 @@ grant select on all tables in schema public to amanah_app;
 -- Written down and never changed or taken away by the application.
 grant insert on events, donation_allocations, donation_subscription_attempts, payout_words, document_uploads, cause_managers,
   recovery_codes, role_permissions, partner_fees, reconciled_records, revoked_tokens, sign_ups, login_failures,
-  seals, seal_journals, callback_keys, webhook_version_keys
+  callback_keys, webhook_version_keys
   to amanah_app;
 grant insert (id, name, kind, user_id, organization_id, owner_id) on accounts to amanah_app;
 
@@ -103,7 +103,7 @@ grant execute on function
   apply_receipt, suspend_receipt, settle_receipt,
   open_payout_attempt, answer_payout_attempt, close_payout_attempt,
   settle_donation, settle_product, settle_saving_goal,
-  take_provider_call, forget_rows, caller_of
+  take_provider_call, forget_rows, caller_of, write_seal
   to amanah_app;
 grant execute on function
   account_balance, cause_current_amount, organizations_of_transaction, receiver_of_transaction
