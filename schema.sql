@@ -2459,7 +2459,7 @@ CREATE TRIGGER transactions_are_kept BEFORE TRUNCATE ON transactions FOR EACH ST
 CREATE TRIGGER transactions_status_law BEFORE INSERT OR UPDATE OF status ON transactions FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>successful', '>reversed');
 
 CREATE TRIGGER users_are_kept BEFORE DELETE ON users FOR EACH ROW WHEN (old.status <> 'invited'::text) EXECUTE FUNCTION refuse_change();
-CREATE TRIGGER users_status_law BEFORE INSERT OR UPDATE OF status ON users FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>invited', '>active', 'invited>active', 'invited>suspended', 'active>suspended', 'suspended>active', 'suspended>invited');
+CREATE TRIGGER users_status_law BEFORE INSERT OR UPDATE OF status ON users FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>invited', '>active', 'invited>active', 'active>suspended', 'suspended>active');
 
 CREATE TRIGGER webhook_deliveries_status_law BEFORE INSERT OR UPDATE OF status ON webhook_deliveries FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>pending', 'pending>delivered', 'pending>parked', 'delivered>pending', 'parked>pending');
 

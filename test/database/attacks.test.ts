@@ -291,6 +291,15 @@ const ofTheApplication: Attack[] = [
     '23505',
   ],
   ['deletes a user', (it) => [`delete from users where id = '${it.admin.id}'`], final],
+  [
+    'deletes a user as one who was only invited',
+    (it) => [
+      moved('users', 'suspended', it.admin.id),
+      moved('users', 'invited', it.admin.id),
+      `delete from users where id = '${it.admin.id}'`,
+    ],
+    againstItsLaw,
+  ],
   ['forges what a role may do', one("update roles set permission_names = 'approve-decision'"), notPermitted],
 
   ...[gatewayClearing, providerCost, suspense, feeRevenue, openDonationPool].map(
