@@ -3358,7 +3358,7 @@ grant select (address_type), select (created_at), select (created_by), select (d
 
 grant insert, select on table callback_keys to amanah_app;
 
-grant select (body_digest), select (callback_id), select (webhook_id) on table callback_keys to amanah_reader;
+grant select (callback_id), select (webhook_id) on table callback_keys to amanah_reader;
 
 grant delete, insert, select on table cause_managers to amanah_app;
 
@@ -3586,11 +3586,11 @@ grant select (actor_id), select (created_at), select (data), select (event), sel
 
 grant insert, select, update (attempts), update (body_sealed), update (delivered_at) on table gateway_callbacks to amanah_app;
 
-grant select (attempts), select (body_bytes), select (body_digest), select (body_encoding), select (delivered_at), select (event), select (id), select (kind), select (provider_payment_id), select (provider_payment_method_id), select (provider_payment_request_id), select (provider_transfer_id), select (received_at), select (reference), select (unread), select (webhook_id) on table gateway_callbacks to amanah_reader;
+grant select (attempts), select (body_bytes), select (body_encoding), select (delivered_at), select (event), select (id), select (kind), select (provider_payment_id), select (provider_payment_method_id), select (provider_payment_request_id), select (provider_transfer_id), select (received_at), select (reference), select (unread), select (webhook_id) on table gateway_callbacks to amanah_reader;
 
 grant insert, select, update (answer_body), update (answer_status) on table idempotency_keys to amanah_app;
 
-grant select (answer_status), select (created_at), select (fingerprint), select (number), select (resource_id), select (user_id) on table idempotency_keys to amanah_reader;
+grant select (answer_status), select (created_at), select (number), select (resource_id), select (user_id) on table idempotency_keys to amanah_reader;
 
 grant delete, insert, select, update (accepted_at) on table invitations to amanah_app;
 
@@ -3638,7 +3638,7 @@ grant select (basis_points), select (channel), select (fixed), select (id), sele
 
 grant insert, select, update (answer_body), update (answer_sealed), update (answer_status), update (answered_at) on table partner_idempotency_keys to amanah_app;
 
-grant select (answer_status), select (answered_at), select (created_at), select (fingerprint), select (id), select (partner_id), select (resource_id), select (resource_type) on table partner_idempotency_keys to amanah_reader;
+grant select (answer_status), select (answered_at), select (created_at), select (id), select (partner_id), select (resource_id), select (resource_type) on table partner_idempotency_keys to amanah_reader;
 
 grant insert, select, update (revoked_at), update (signing_secret_sealed), update (valid_until) on table partner_keys to amanah_app;
 
@@ -3678,7 +3678,7 @@ grant select (at), select (failure_code), select (id), select (payout_id), selec
 
 grant insert, select, update (asked_at), update (asks), update (contradicted_at), update (failure_code), update (finalized_at), update (last_word), update (last_word_at), update (look_again_at), update (provider_cost), update (provider_transfer_id), update (request_digest), update (status), update (texts_sealed), update (unknown_since), update (updated_at), update (version) on table payouts to amanah_app;
 
-grant select (amount), select (asked_at), select (asks), select (bank_code), select (contradicted_at), select (created_at), select (external_ref), select (failure_code), select (fee), select (fee_mode), select (finalized_at), select (id), select (last_word), select (last_word_at), select (look_again_at), select (net_amount), select (partner_id), select (provider_cost), select (provider_fee), select (provider_transfer_id), select (reference), select (request_digest), select (request_id), select (status), select (unknown_since), select (updated_at), select (version) on table payouts to amanah_reader;
+grant select (amount), select (asked_at), select (asks), select (bank_code), select (contradicted_at), select (created_at), select (external_ref), select (failure_code), select (fee), select (fee_mode), select (finalized_at), select (id), select (last_word), select (last_word_at), select (look_again_at), select (net_amount), select (partner_id), select (provider_cost), select (provider_fee), select (provider_transfer_id), select (reference), select (request_id), select (status), select (unknown_since), select (updated_at), select (version) on table payouts to amanah_reader;
 
 grant select (display_name), select (id), select (name) on table permission_categories to amanah_reader;
 
@@ -3720,7 +3720,7 @@ grant delete, insert, select on table recovery_codes to amanah_app;
 
 grant select (user_id) on table recovery_codes to amanah_reader;
 
-grant select (fingerprint), select (refusal), select (refused_at), select (refused_upto), select (user_id) on table refused_balance_payments to amanah_reader;
+grant select (refusal), select (refused_at), select (refused_upto), select (user_id) on table refused_balance_payments to amanah_reader;
 
 grant select on table refused_balance_payments to amanah_app;
 
