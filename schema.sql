@@ -846,7 +846,7 @@ create table receipts (
   account_id uuid,
   settled_by uuid,
   note character varying(300),
-  received_at timestamp with time zone not null default now(),
+  received_at timestamp with time zone not null default clock_timestamp(),
   settled_at timestamp with time zone,
   constraint receipts_pkey PRIMARY KEY (id),
   constraint receipts_amount_check CHECK (amount > 0::numeric),
@@ -1524,6 +1524,10 @@ begin
       raise exception 'a statement writes one journal' using errcode = 'AM002';
     elsif entry.delta < 0 and not entry.may_go_negative then
       update account_balances set balance = balance + entry.delta where account_id = entry.account_id and shard = 0;
+      -- Its balance is opened when the statement that makes an account ends: within that one there is nothing to debit.
+      if not found then
+        raise exception 'account % has no balance', entry.account_id using errcode = 'AM002';
+      end if;
       select sum(balance) into held from account_balances where account_id = entry.account_id;
       if held < 0 then
         raise exception 'insufficient balance' using errcode = 'AM001', detail = entry.account_id::text;
@@ -1545,7 +1549,7 @@ begin
   return null;
 end $function$;
 
-CREATE OR REPLACE FUNCTION public.apply_receipt(p_id uuid, p_provider_payment_id text, p_provider_payment_method_id text, p_order_id uuid, p_partner_payment_id uuid, p_received_at timestamp with time zone)
+CREATE OR REPLACE FUNCTION public.apply_receipt(p_id uuid, p_provider_payment_id text, p_provider_payment_method_id text, p_order_id uuid, p_partner_payment_id uuid)
  RETURNS void
  LANGUAGE plpgsql
  SECURITY DEFINER
@@ -1553,13 +1557,12 @@ CREATE OR REPLACE FUNCTION public.apply_receipt(p_id uuid, p_provider_payment_id
 AS $function$
 begin
   insert into receipts (id, provider_payment_id, provider_payment_method_id, reference, amount, state, order_id,
-      partner_payment_id, received_at)
+      partner_payment_id)
     select p_id, p_provider_payment_id, p_provider_payment_method_id, o.id::text, o.nominal + o.admin_fee, 'applied', o.id,
-      null::uuid, p_received_at
+      null::uuid
     from payment_orders o where o.id = p_order_id and o.status in ('PENDING', 'WAITING_PAYMENT')
     union all
-    select p_id, p_provider_payment_id, p_provider_payment_method_id, p.id::text, p.amount, 'applied', null, p.id,
-      p_received_at
+    select p_id, p_provider_payment_id, p_provider_payment_method_id, p.id::text, p.amount, 'applied', null, p.id
     from partner_payments p where p.id = p_partner_payment_id and p.status in ('PENDING', 'WAITING_PAYMENT');
   if not found then
     raise exception 'only what is open is paid' using errcode = 'AM003',
@@ -2104,8 +2107,15 @@ CREATE OR REPLACE FUNCTION public.record_transactions(p_journal_id uuid, p_rows 
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
+declare
+  current_xact constant bigint := pg_current_xact_id()::text;
 begin
-  if not exists (select from journals j where j.id = p_journal_id and j.created_at = transaction_timestamp()) then
+  -- The instant is not enough: transactions of one message begin at the same. A row's own transaction (or a part of it,
+  -- whose id is a later one) is the only one that sees it while it is in progress.
+  if not exists (select from journals j
+    cross join lateral (select (j.xmin::text::bigint - current_xact) & 4294967295 as later) written
+    where j.id = p_journal_id and j.created_at = transaction_timestamp() and case when written.later < 2147483648
+      then pg_xact_status((current_xact + written.later)::text::xid8) = 'in progress' end) then
     raise exception 'transactions are written with their journal' using errcode = 'AM010', detail = p_journal_id::text;
   end if;
   insert into transactions (id, user_id, organization_id, amount, status, source_account_id, destination_account_id,
@@ -2331,6 +2341,18 @@ begin
   return true;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.write_seal(p_number bigint, p_hash text, p_jws text, p_pass text, p_sealed_at timestamp with time zone, p_covers_until timestamp with time zone, p_journals uuid[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  insert into seals (number, hash, jws, pass, sealed_at, covers_until)
+    values (p_number, p_hash, p_jws, p_pass, p_sealed_at, p_covers_until);
+  insert into seal_journals (journal_id, seal_number) select unnest(p_journals), p_number;
+end $function$;
+
 -- Triggers
 
 CREATE TRIGGER balances_are_kept BEFORE TRUNCATE ON account_balances FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
@@ -2437,7 +2459,7 @@ CREATE TRIGGER transactions_are_kept BEFORE TRUNCATE ON transactions FOR EACH ST
 CREATE TRIGGER transactions_status_law BEFORE INSERT OR UPDATE OF status ON transactions FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>successful', '>reversed');
 
 CREATE TRIGGER users_are_kept BEFORE DELETE ON users FOR EACH ROW WHEN (old.status <> 'invited'::text) EXECUTE FUNCTION refuse_change();
-CREATE TRIGGER users_status_law BEFORE INSERT OR UPDATE OF status ON users FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>invited', '>active', 'invited>active', 'invited>suspended', 'active>suspended', 'suspended>active', 'suspended>invited');
+CREATE TRIGGER users_status_law BEFORE INSERT OR UPDATE OF status ON users FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>invited', '>active', 'invited>active', 'active>suspended', 'suspended>active');
 
 CREATE TRIGGER webhook_deliveries_status_law BEFORE INSERT OR UPDATE OF status ON webhook_deliveries FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>pending', 'pending>delivered', 'pending>parked', 'delivered>pending', 'parked>pending');
 
@@ -3212,9 +3234,9 @@ grant execute on function answer_payout_attempt(uuid,integer,text,text) to amana
 
 revoke execute on function apply_postings() from public;
 
-revoke execute on function apply_receipt(uuid,text,text,uuid,uuid,timestamp with time zone) from public;
+revoke execute on function apply_receipt(uuid,text,text,uuid,uuid) from public;
 
-grant execute on function apply_receipt(uuid,text,text,uuid,uuid,timestamp with time zone) to amanah_app;
+grant execute on function apply_receipt(uuid,text,text,uuid,uuid) to amanah_app;
 
 revoke execute on function book_external(uuid,text,numeric,uuid,text) from public;
 
@@ -3318,6 +3340,10 @@ grant execute on function take_provider_call(integer,boolean) to amanah_app;
 
 revoke execute on function write_journal(uuid,text,text,uuid[],numeric[]) from public;
 
+revoke execute on function write_seal(bigint,text,text,text,timestamp with time zone,timestamp with time zone,uuid[]) from public;
+
+grant execute on function write_seal(bigint,text,text,text,timestamp with time zone,timestamp with time zone,uuid[]) to amanah_app;
+
 revoke usage on schema public from public;
 
 grant usage on schema public to amanah_app;
@@ -3342,7 +3368,7 @@ grant select (address_type), select (created_at), select (created_by), select (d
 
 grant insert, select on table callback_keys to amanah_app;
 
-grant select (body_digest), select (callback_id), select (webhook_id) on table callback_keys to amanah_reader;
+grant select (callback_id), select (webhook_id) on table callback_keys to amanah_reader;
 
 grant delete, insert, select on table cause_managers to amanah_app;
 
@@ -3570,11 +3596,11 @@ grant select (actor_id), select (created_at), select (data), select (event), sel
 
 grant insert, select, update (attempts), update (body_sealed), update (delivered_at) on table gateway_callbacks to amanah_app;
 
-grant select (attempts), select (body_bytes), select (body_digest), select (body_encoding), select (delivered_at), select (event), select (id), select (kind), select (provider_payment_id), select (provider_payment_method_id), select (provider_payment_request_id), select (provider_transfer_id), select (received_at), select (reference), select (unread), select (webhook_id) on table gateway_callbacks to amanah_reader;
+grant select (attempts), select (body_bytes), select (body_encoding), select (delivered_at), select (event), select (id), select (kind), select (provider_payment_id), select (provider_payment_method_id), select (provider_payment_request_id), select (provider_transfer_id), select (received_at), select (reference), select (unread), select (webhook_id) on table gateway_callbacks to amanah_reader;
 
 grant insert, select, update (answer_body), update (answer_status) on table idempotency_keys to amanah_app;
 
-grant select (answer_status), select (created_at), select (fingerprint), select (number), select (resource_id), select (user_id) on table idempotency_keys to amanah_reader;
+grant select (answer_status), select (created_at), select (number), select (resource_id), select (user_id) on table idempotency_keys to amanah_reader;
 
 grant delete, insert, select, update (accepted_at) on table invitations to amanah_app;
 
@@ -3622,7 +3648,7 @@ grant select (basis_points), select (channel), select (fixed), select (id), sele
 
 grant insert, select, update (answer_body), update (answer_sealed), update (answer_status), update (answered_at) on table partner_idempotency_keys to amanah_app;
 
-grant select (answer_status), select (answered_at), select (created_at), select (fingerprint), select (id), select (partner_id), select (resource_id), select (resource_type) on table partner_idempotency_keys to amanah_reader;
+grant select (answer_status), select (answered_at), select (created_at), select (id), select (partner_id), select (resource_id), select (resource_type) on table partner_idempotency_keys to amanah_reader;
 
 grant insert, select, update (revoked_at), update (signing_secret_sealed), update (valid_until) on table partner_keys to amanah_app;
 
@@ -3662,7 +3688,7 @@ grant select (at), select (failure_code), select (id), select (payout_id), selec
 
 grant insert, select, update (asked_at), update (asks), update (contradicted_at), update (failure_code), update (finalized_at), update (last_word), update (last_word_at), update (look_again_at), update (provider_cost), update (provider_transfer_id), update (request_digest), update (status), update (texts_sealed), update (unknown_since), update (updated_at), update (version) on table payouts to amanah_app;
 
-grant select (amount), select (asked_at), select (asks), select (bank_code), select (contradicted_at), select (created_at), select (external_ref), select (failure_code), select (fee), select (fee_mode), select (finalized_at), select (id), select (last_word), select (last_word_at), select (look_again_at), select (net_amount), select (partner_id), select (provider_cost), select (provider_fee), select (provider_transfer_id), select (reference), select (request_digest), select (request_id), select (status), select (unknown_since), select (updated_at), select (version) on table payouts to amanah_reader;
+grant select (amount), select (asked_at), select (asks), select (bank_code), select (contradicted_at), select (created_at), select (external_ref), select (failure_code), select (fee), select (fee_mode), select (finalized_at), select (id), select (last_word), select (last_word_at), select (look_again_at), select (net_amount), select (partner_id), select (provider_cost), select (provider_fee), select (provider_transfer_id), select (reference), select (request_id), select (status), select (unknown_since), select (updated_at), select (version) on table payouts to amanah_reader;
 
 grant select (display_name), select (id), select (name) on table permission_categories to amanah_reader;
 
@@ -3708,7 +3734,7 @@ grant select on table refusals_of_balance_payments to amanah_app;
 
 grant select on table refusals_of_balance_payments to amanah_reader;
 
-grant select (fingerprint), select (refusal), select (refused_at), select (refused_upto), select (user_id) on table refused_balance_payments to amanah_reader;
+grant select (refusal), select (refused_at), select (refused_upto), select (user_id) on table refused_balance_payments to amanah_reader;
 
 grant select on table refused_balance_payments to amanah_app;
 
@@ -3752,13 +3778,13 @@ grant select (executed_at), select (id), select (name) on table schema_migration
 
 grant select on table schema_migrations to amanah_app;
 
-grant insert, select on table seal_journals to amanah_app;
-
 grant select (journal_id), select (seal_number) on table seal_journals to amanah_reader;
 
-grant insert, select on table seals to amanah_app;
+grant select on table seal_journals to amanah_app;
 
 grant select (covers_until), select (hash), select (jws), select (number), select (pass), select (previous), select (sealed_at) on table seals to amanah_reader;
+
+grant select on table seals to amanah_app;
 
 grant delete, insert, select, update (confirmed_at), update (created_at), update (last_step), update (secret_sealed) on table second_factors to amanah_app;
 

@@ -39,7 +39,7 @@ export async function settlePartnerPayment(
     assert(compareMoney(received.amount, payment.amount) === 0, 'a payment is settled with exactly its gross');
     const partner = await tx.findOneOrFail(Partner, { id: payment.partner_id });
     const now = await readDatabaseClock(tx);
-    await applyReceipt(tx, { payment: received, partnerPaymentId: payment.id, at: now });
+    await applyReceipt(tx, { payment: received, partnerPaymentId: payment.id });
     const journalId = must(
       await postJournal(tx, {
         kind: 'partner-payment.settled',

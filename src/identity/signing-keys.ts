@@ -37,6 +37,9 @@ async function importKey(jwk: JWK): Promise<CryptoKey> {
   return key;
 }
 
+const openKey = async (sealer: Sealer, { id, private_key_sealed: sealed }: SigningKeyRow): Promise<JWK> =>
+  JSON.parse(await sealer.open({ table: 'token_signing_keys', column: 'private_key_sealed', row: id }, sealed));
+
 /** The signing keys as this process knows them, read again when they may be old; makes the first one when there is none. */
 export function createSigningKeys({ orm, sealer, tokenTtlSeconds }: SigningKeysInput): SigningKeys {
   let keys = new Map<string, PublishedKey>();
@@ -60,18 +63,25 @@ export function createSigningKeys({ orm, sealer, tokenTtlSeconds }: SigningKeysI
       rows.find(({ published_until }) => published_until === null),
       'there is a signing key',
     );
-    if (signing?.id !== live.id) {
-      const place = { table: 'token_signing_keys', column: 'private_key_sealed', row: live.id };
-      const jwk: JWK = JSON.parse(await sealer.open(place, live.private_key_sealed));
-      signing = { id: live.id, key: await importKey(jwk) };
-    }
-    const published = rows.map(async ({ id, public_jwk, published_until }): Promise<[string, PublishedKey]> => {
-      const key = keys.get(id)?.key ?? (await importKey(public_jwk));
-      const publishedUntil = published_until === null ? Number.POSITIVE_INFINITY : new Date(published_until).getTime();
-      return [id, { id, jwk: public_jwk, key, publishedUntil }];
-    });
-    keys = new Map(await Promise.all(published));
+    if (signing?.id !== live.id) signing = { id: live.id, key: await importKey(await openKey(sealer, live)) };
+    const published = await Promise.all(rows.map((row) => readPublished(row, keys.get(row.id))));
+    keys = new Map(published.filter((key) => key !== null).map((key) => [key.id, key]));
     loadedAt = startedAt;
+  }
+
+  /**
+   * A key that a row publishes, as it was read before or from what is sealed: whoever can write rows, and has not the
+   * encryption keys, would otherwise have tokens of their own believed. Null for a row that cannot be opened.
+   */
+  async function readPublished(row: SigningKeyRow, known: PublishedKey | undefined): Promise<PublishedKey | null> {
+    const publishedUntil =
+      row.published_until === null ? Number.POSITIVE_INFINITY : new Date(row.published_until).getTime();
+    if (known !== undefined) return { ...known, publishedUntil };
+    const opened = await openKey(sealer, row).catch(() => null);
+    if (opened === null) return null;
+    const { d: _, ...publicPart } = opened;
+    const jwk: JWK = { ...publicPart, kid: row.id, alg: 'EdDSA', use: 'sig' };
+    return { id: row.id, jwk, key: await importKey(jwk), publishedUntil };
   }
 
   /** Makes sure that the keys were read at this moment or later; one read at a time, however many ask. */

@@ -4,13 +4,16 @@ import { type StatusOf, statusLaw } from '../shared/status-law.ts';
 export const userTypes = ['platform', 'organization', 'individual'] as const;
 export type UserType = (typeof userTypes)[number];
 
-/** Invited until the invitation is accepted; a suspended user has no valid token. */
+/**
+ * Invited until the invitation is accepted, and never again: who was only invited can be taken away. A suspended user has
+ * no valid token.
+ */
 export const userLaw = statusLaw({
   initial: ['invited', 'active'],
   transitions: {
-    invited: ['active', 'suspended'],
+    invited: ['active'],
     active: ['suspended'],
-    suspended: ['active', 'invited'],
+    suspended: ['active'],
   },
 });
 export type UserStatus = StatusOf<typeof userLaw>;

@@ -2,12 +2,11 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { receiptIdFor } from '../shared/ids.ts';
 import type { ConfirmedPayment } from './payment-contract.ts';
 
-/** What was paid, for an order or for a partner's payment, and when we learnt of it. */
+/** What was paid, for an order or for a partner's payment. */
 interface Application {
   payment: ConfirmedPayment;
   orderId?: string;
   partnerPaymentId?: string;
-  at: Date;
 }
 
 /**
@@ -16,14 +15,13 @@ interface Application {
  */
 export async function applyReceipt(
   tx: EntityManager,
-  { payment, orderId, partnerPaymentId, at }: Application,
+  { payment, orderId, partnerPaymentId }: Application,
 ): Promise<void> {
-  await tx.execute('select apply_receipt(?, ?, ?, ?, ?, ?)', [
+  await tx.execute('select apply_receipt(?, ?, ?, ?, ?)', [
     receiptIdFor(payment.providerPaymentId),
     payment.providerPaymentId,
     payment.providerPaymentMethodId,
     orderId ?? null,
     partnerPaymentId ?? null,
-    at,
   ]);
 }

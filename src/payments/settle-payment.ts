@@ -51,7 +51,7 @@ export async function settlePayment(
     const total = addMoney(order.nominal, order.admin_fee);
     assert(compareMoney(payment.amount, total) === 0, 'an order is settled with exactly its total');
     const now = await readDatabaseClock(tx);
-    await applyReceipt(tx, { payment, orderId: order.id, at: now });
+    await applyReceipt(tx, { payment, orderId: order.id });
     order.provider_fee = await costOfPayment(tx, { reference: order.id, amount: total });
     order.status = 'PAID';
     order.finalized_at = order.updated_at = now;

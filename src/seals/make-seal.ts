@@ -47,7 +47,8 @@ interface Draft {
 
 /** A step that races with others loses so many numbers to them before it gives up; each one lost is a seal made. */
 const longestRace = 100;
-const beforeAll = '00000000-0000-0000-0000-000000000000';
+/** The least of all ids, which a journal may have. */
+const leastId = '00000000-0000-0000-0000-000000000000';
 
 /**
  * Makes the next seal: over journals that are in no seal yet, whatever their date, at most as many as fit into one. Of a
@@ -60,7 +61,7 @@ export async function makeSeal(em: EntityManager, parts: SealParts, pass: SealPa
   const size = parts.size ?? journalsPerSeal;
   for (let race = 0; race < longestRace; race += 1) {
     // What was killed before its object was stored is brought to its end first: only the last seal can be without.
-    const draft = await readDraft(em.fork(), pass.after ?? beforeAll, size);
+    const draft = await readDraft(em.fork(), pass.after, size);
     const { last, ids, sealedAt } = draft;
     const before = last && (await openLast(parts.keys, last));
     if (last && before) await storeSeal(em.fork(), parts.storage, { jws: last.jws, statement: before });
@@ -93,7 +94,7 @@ export async function makeSeal(em: EntityManager, parts: SealParts, pass: SealPa
  * Reads what the next seal is to be in one snapshot: the seals so far, which journals are in none, and their texts. A
  * transaction that commits later is in a later snapshot; no date, id or order of commits is believed for that.
  */
-async function readDraft(em: EntityManager, after: string, size: number): Promise<Draft> {
+async function readDraft(em: EntityManager, after: string | null, size: number): Promise<Draft> {
   return em.transactional(
     async (tx) => {
       await allowTime(tx, budgets.database.seal);
@@ -114,16 +115,17 @@ async function readDraft(em: EntityManager, after: string, size: number): Promis
 }
 
 /**
- * Journals after an id that are in no seal. The whole pass goes through the two indexes once, side by side; a plan that
+ * Journals after an id, or from the first on, that are in no seal. The whole pass goes through the two indexes once, side by side; a plan that
  * hashes or sorts would begin with all journals at each step.
  */
-async function findUnsealed(tx: EntityManager, after: string, size: number): Promise<string[]> {
+async function findUnsealed(tx: EntityManager, after: string | null, size: number): Promise<string[]> {
+  const [isNext, last] = after === null ? ['>=', leastId] : ['>', after];
   await tx.execute('set local enable_hashjoin = off; set local enable_seqscan = off');
   const rows = await tx.execute<{ id: string }[]>(
-    `select j.id from journals j where j.id > ?
-       and not exists (select from seal_journals s where s.journal_id = j.id and s.journal_id > ?)
+    `select j.id from journals j where j.id ${isNext} ?
+       and not exists (select from seal_journals s where s.journal_id = j.id and s.journal_id ${isNext} ?)
      order by j.id limit ?`,
-    [after, after, size],
+    [last, last, size],
   );
   await tx.execute('set local enable_hashjoin = on; set local enable_seqscan = on');
   return rows.map(({ id }) => id);
@@ -145,16 +147,17 @@ async function keep(
 ): Promise<boolean> {
   const { number, sealed_at, covers_until } = statement;
   try {
-    await withTime(em, budgets.database.seal, async (tx) => {
-      await tx.execute(
-        'insert into seals (number, hash, jws, pass, sealed_at, covers_until) values (?, ?, ?, ?, ?, ?)',
-        [number, hashOfSeal(jws), jws, pass, sealed_at, covers_until],
-      );
-      await tx.execute('insert into seal_journals (journal_id, seal_number) select unnest(?::uuid[]), ?', [
-        textArray(ids),
+    await withTime(em, budgets.database.seal, (tx) =>
+      tx.execute('select write_seal(?, ?, ?, ?, ?, ?, ?::uuid[])', [
         number,
-      ]);
-    });
+        hashOfSeal(jws),
+        jws,
+        pass,
+        sealed_at,
+        covers_until,
+        textArray(ids),
+      ]),
+    );
     return true;
   } catch (error) {
     if (isUniqueViolation(error)) return false;

@@ -9,6 +9,7 @@ import { eventually, expectChecksEmpty, type Stack, startStack } from '../suppor
 /** SQLSTATEs of refusals. */
 const notPermitted = '42501';
 const notCovered = 'AM001';
+const unlawful = 'AM002';
 const final = 'AM003';
 const againstItsLaw = 'AM008';
 const tooSoon = 'AM009';
@@ -173,6 +174,11 @@ const ofTheOwner: Attack[] = [
   ],
   ['changes an attempt of a payout', one("update payout_attempts set outcome = 'unsent'"), notPermitted],
   ['deletes an attempt of a payout', one('delete from payout_attempts'), notPermitted],
+  [
+    'says that a journal is in a seal that is there',
+    one('insert into seal_journals (journal_id, seal_number) select id, 1 from journals'),
+    notPermitted,
+  ],
   ['locks everybody out of the postings', one('lock table postings in access exclusive mode'), notPermitted],
   [
     'writes a journal that nothing proves by the inner function',
@@ -213,13 +219,52 @@ const payFromBalance = (
     user = it.victim.id,
     source = it.victim.accountId,
     target = it.thief.accountId,
-    amount = 1,
+    amount = 1 as number | string,
     kind = 'pocket-transfer',
+    journalId = newId(),
   },
 ) => {
   const id = newId();
-  return `select * from pay_from_balance('${id}', '${newId()}', 'balance-payment/${id}', '${kind}', '${user}', 'individual',
+  return `select * from pay_from_balance('${id}', '${journalId}', 'balance-payment/${id}', '${kind}', '${user}', 'individual',
     null, '${source}', '${target}', ${amount}, 'account_top_up', '${target}', 'pocket_transfer', null, null, null, '')`;
+};
+
+/** A circle of the thief's alone, whose holding account is this one, and its pot. */
+const circleOver = (it: Loot, account: string): string[] => {
+  const [circle, member] = [newId(), newId()];
+  return [
+    `insert into saving_circles (id, name, account_id, holding_account_id, owner_type, owner_id, created_by, capacity,
+       amount, visibility, round_interval, turn_order, start_date, starts_at)
+     values ('${circle}', 'Mine', '${it.thief.accountId}', '${account}', 'individual', '${it.thief.id}', '${it.thief.id}',
+       1, 1, 'private', 'monthly', 'joining', '2026-01-01', now())`,
+    `insert into saving_circle_members (id, saving_circle_id, account_id, user_id, turn_number)
+     values ('${member}', '${circle}', '${it.thief.accountId}', '${it.thief.id}', 1)`,
+    `insert into saving_circle_rounds (saving_circle_id, turn_number, receiver_member_id, opened_at, due_at)
+     values ('${circle}', 1, '${member}', now(), now())`,
+    `insert into saving_circle_contributions (id, saving_circle_id, member_id, user_id, turn_number, amount, rail, status,
+       refund_account_id, transaction_id)
+     values ('${newId()}', '${circle}', '${member}', '${it.thief.id}', 1, 1, 'balance', 'completed',
+       '${it.thief.accountId}', '${newId()}')`,
+    journal('saving-circle.paid-out', `saving-circle/${circle}/turn/1/pot`, { [account]: -1, [it.thief.accountId]: 1 }),
+  ];
+};
+
+/** A partner of the thief's whose account for what is available is this one, and a payout of it. */
+const partnerOver = (it: Loot, account: string): string[] => {
+  const [partner, payout] = [newId(), newId()];
+  return [
+    `insert into partners (id, name, organization_id, fee_mode, available_account_id, pending_account_id,
+       reserved_account_id)
+     select '${partner}', 'Mine', organization_id, 'DEDUCTED', '${account}', '${it.victim.accountId}',
+       '${it.thief.accountId}' from partners limit 1`,
+    `insert into payouts (id, partner_id, reference, fee_mode, amount, fee, net_amount, bank_code, texts_sealed, status,
+       created_at, updated_at)
+     values ('${payout}', '${partner}', 'PO-MINE', 'DEDUCTED', 1, 0, 1, 'BCA', 'x', 'pending', now(), now())`,
+    journal('partner-payout.reserved', `partner-payout/${payout}/reserved`, {
+      [account]: -1,
+      [it.thief.accountId]: 1,
+    }),
+  ];
 };
 
 /** Refused to the application's role by what judges it; the reader may not even ask. */
@@ -267,6 +312,15 @@ const ofTheApplication: Attack[] = [
     ],
   ),
   ['makes a partner with the accounts of another', (it) => reservationOf(it, it.partner), unproven],
+  [
+    'deletes a user as one who was only invited',
+    (it) => [
+      moved('users', 'suspended', it.admin.id),
+      moved('users', 'invited', it.admin.id),
+      `delete from users where id = '${it.admin.id}'`,
+    ],
+    againstItsLaw,
+  ],
   ['forges what a role may do', one("update roles set permission_names = 'approve-decision'"), notPermitted],
 
   ...[gatewayClearing, providerCost, suspense, feeRevenue, openDonationPool].map(
@@ -277,6 +331,20 @@ const ofTheApplication: Attack[] = [
       account === openDonationPool ? notCovered : unproven,
     ],
   ),
+  ...(
+    [
+      ['the clearing account', () => gatewayClearing],
+      ['what the provider has cost', () => providerCost],
+      ['suspense', () => suspense],
+      ['revenue', () => feeRevenue],
+      ['a person’s account', (it: Loot) => it.victim.accountId],
+      ['a goal', (it: Loot) => it.goalAccount],
+      ['what is reserved of a partner', (it: Loot) => it.partner.reserved],
+    ] as const
+  ).flatMap(([what, account]): Attack[] => [
+    [`pays the pot of a circle out of ${what}`, (it) => circleOver(it, account(it)), unproven],
+    [`reserves a payout out of ${what}`, (it) => partnerOver(it, account(it)), unproven],
+  ]),
   [
     'takes money out of a person’s account by a journal of its own',
     (it) => [journal('mine', `mine/${newId()}`, { [it.victim.accountId]: -1, [it.thief.accountId]: 1 })],
@@ -401,6 +469,28 @@ const ofTheApplication: Attack[] = [
     (it) => [payFromBalance(it, { kind: 'receipt.credited' })],
     unproven,
   ],
+  ['pays no number', (it) => [payFromBalance(it, { amount: "'NaN'" })], unlawful],
+  ['pays without end', (it) => [payFromBalance(it, { amount: "'Infinity'" })], '22003'],
+  [
+    'puts no number into suspense',
+    one(`select suspend_receipt('${newId()}', '${newId()}', 'x', 'x', 'x', 'NaN', 'NaN', 'late')`),
+    unlawful,
+  ],
+  ['books no number', one(`select book_external('${newId()}', 'mine', 'NaN', null, null)`), unlawful],
+  [
+    'pays from an account that has no balance yet',
+    (it) => {
+      const source = newId();
+      // It opens when the statement that makes the account ends.
+      const paid = payFromBalance(it, { user: it.thief.id, source, amount: tooMuch }).replace(`'${source}'`, 'made.id');
+      return [
+        `with made as (insert into accounts (id, name, kind, user_id)
+           values ('${source}', 'Mine', 'user', '${it.thief.id}') returning id)
+         select paid.* from made, lateral (${paid}) paid`,
+      ];
+    },
+    unlawful,
+  ],
   ['pays more than there is', (it) => [payFromBalance(it, { amount: tooMuch })], notCovered],
   [
     'adds a transaction to a journal of before',
@@ -442,8 +532,7 @@ const ofTheApplication: Attack[] = [
 
 const moved = (table: string, status: string, id: string) => set(table, `status = '${status}'`, id);
 const set = (table: string, what: string, id: string) => `update ${table} set ${what} where id = '${id}'`;
-const receiptOf = (orderId: string) =>
-  `select apply_receipt('${newId()}', '${newId()}', 'x', '${orderId}', null, now())`;
+const receiptOf = (orderId: string) => `select apply_receipt('${newId()}', '${newId()}', 'x', '${orderId}', null)`;
 const settle = (it: Loot, account: string, who: string, note = 'ticket 7') =>
   `select settle_receipt('${newId()}', '${it.receipt}', '${account}', '${who}', '${note}')`;
 
@@ -505,6 +594,37 @@ describe('Whoever holds the password of the application never', () => {
     expect(await attempt(loot.urls.app, ...statements(loot))).toBe(refusal);
   });
 
+  it('adds a transaction to a journal of before whose transaction began at the same instant', async () => {
+    const client = new pg.Client({ connectionString: loot.urls.app });
+    await client.connect();
+    try {
+      const id = newId();
+      const row = { id: newId(), user_id: loot.victim.id, amount: 1, status: 'successful', type: 'tax' };
+      const account = loot.victim.accountId;
+      const rest = { source_account_id: account, reference_type: 'account_top_up', reference_id: account };
+      const added = JSON.stringify([{ ...row, ...rest, purpose: 'pocket_transfer' }]);
+      // Both transactions are of one message, and so of one instant.
+      const statements = [
+        'begin',
+        payFromBalance(loot, { journalId: id }),
+        'commit',
+        'begin',
+        `select record_transactions('${id}', '${added}')`,
+      ];
+      await expect(client.query(statements.join('; '))).rejects.toMatchObject({ code: unproven });
+    } finally {
+      await client.query('rollback');
+      await client.end();
+    }
+  });
+
+  it('adds a transaction beside its own, in a part of the transaction that posted, always', async () => {
+    const id = newId();
+    const recorded = `select record_transactions('${id}', '[]')`;
+    const parts = ['savepoint a', payFromBalance(loot, { journalId: id }), 'release a', 'savepoint b', recorded];
+    expect(await attempt(loot.urls.app, ...parts)).toBe('nothing refused it');
+  });
+
   it('posts the same journal again, nor settles the same suspense', async () => {
     const client = new pg.Client({ connectionString: loot.urls.app });
     await client.connect();
@@ -558,6 +678,8 @@ describe('Whoever holds the password of the reader never', () => {
     'select texts_sealed from payouts',
     'select body_sealed from gateway_callbacks',
     'select answer_body from idempotency_keys',
+    'select fingerprint from partner_idempotency_keys',
+    'select request_digest from payouts',
   ])('reads a secret: %s', async (sql) => {
     expect(await attempt(loot.urls.reader, sql)).toBe(notPermitted);
   });

@@ -77,6 +77,7 @@ describe('Every function of the schema', () => {
       'refuse_balance_payment',
       'settle_receipt',
       'suspend_receipt',
+      'write_seal',
     ]);
     const dynamic = await ask(
       database.ownerUrl,
@@ -101,11 +102,11 @@ describe('The application', () => {
 });
 
 describe('The reader', () => {
-  it('reads every column but those that are sealed or hashed, and a person’s kept answers', async () => {
+  it('reads every column but those that are sealed, hashed or a digest of a request, and a person’s kept answers', async () => {
     const rows = await ask<{ place: string; secret: boolean; readable: boolean }>(
       database.ownerUrl,
       `select c.relname || '.' || a.attname as place,
-         a.attname ~ '(_sealed|_hash)$' or a.attname = 'answer_body' as secret,
+         a.attname ~ '(_sealed|_hash|_digest)$' or a.attname in ('answer_body', 'fingerprint') as secret,
          has_column_privilege('${readerRole}', c.oid, a.attnum, 'SELECT') as readable
        from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
        where c.relnamespace = 'public'::regnamespace and c.relkind = 'r'`,

@@ -89,6 +89,23 @@ describe('Access tokens', () => {
       ['cut', async () => user.token.slice(0, -5)],
       ['no token at all', async () => 'nonsense'],
       ['empty', async () => ''],
+      [
+        'signed by a key that a thief of the database wrote beside ours',
+        async () => {
+          const { privateKey, publicKey } = await generateKeyPair('EdDSA');
+          const kid = newId();
+          const jwk = { ...(await exportJWK(publicKey)), kid, alg: 'EdDSA', use: 'sig' };
+          // What is sealed for another row does not open here.
+          await stack.em().execute(
+            `insert into token_signing_keys (id, public_jwk, private_key_sealed, published_until)
+             select ?, ?::jsonb, private_key_sealed, '2099-01-01' from token_signing_keys limit 1`,
+            [kid, JSON.stringify(jwk)],
+          );
+          return new SignJWT(read(user.token.split('.')[1]))
+            .setProtectedHeader({ alg: 'EdDSA', typ: 'at+jwt', kid })
+            .sign(privateKey);
+        },
+      ],
     ])('are refused: %s', async (_, forge) => {
       const answer = await me(await forge());
       expect([answer.status, answer.body.error]).toEqual([401, 'Unauthorized']);

@@ -1,4 +1,6 @@
 import { createMetrics } from '../../src/http/metrics.ts';
+import { systemAccounts } from '../../src/ledger/account.ts';
+import { openAccount } from '../../src/ledger/open-account.ts';
 import { makeSeal } from '../../src/seals/make-seal.ts';
 import { measureSeals } from '../../src/seals/measure-seals.ts';
 import { must } from '../../src/shared/assert.ts';
@@ -32,6 +34,20 @@ describe('A pass', () => {
     ]);
     expect(steps.map(({ number }) => number)).toEqual([before + 1, before + 2, before + 3]);
     for (const id of journals) expect(await sealOf(stack, id)).not.toBeNull();
+    expect((await expectIntact(stack)).unsealed).toBe(0);
+  });
+
+  it('seals the journal of the least of all ids, too', async () => {
+    const least = '00000000-0000-0000-0000-000000000000';
+    const accountId = await openAccount(stack.owner(), { kind: 'user', name: 'Pocket' });
+    await stack
+      .owner()
+      .execute("select write_journal(?, 'test/least', 'test.sealed', ?::uuid[], '{-1,1}')", [
+        least,
+        `{${systemAccounts.gatewayClearing},${accountId}}`,
+      ]);
+    await sealAll(stack);
+    expect(await sealOf(stack, least)).not.toBeNull();
     expect((await expectIntact(stack)).unsealed).toBe(0);
   });
 

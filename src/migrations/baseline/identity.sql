@@ -25,8 +25,8 @@ create index users_by_creation on users (created_at, id);
 create index users_of_organization on users (organization_id, created_at, id) where organization_id is not null;
 create index users_of_role on users (role_id) where role_id is not null;
 create trigger users_status_law before insert or update of status on users
-  for each row execute function keep_status('status', '>invited', '>active', 'invited>active', 'invited>suspended',
-    'active>suspended', 'suspended>active', 'suspended>invited');
+  for each row execute function keep_status('status', '>invited', '>active', 'invited>active', 'active>suspended',
+    'suspended>active');
 
 create table invitations (
   id uuid primary key,

@@ -141,6 +141,10 @@ begin
       raise exception 'a statement writes one journal' using errcode = 'AM002';
     elsif entry.delta < 0 and not entry.may_go_negative then
       update account_balances set balance = balance + entry.delta where account_id = entry.account_id and shard = 0;
+      -- Its balance is opened when the statement that makes an account ends: within that one there is nothing to debit.
+      if not found then
+        raise exception 'account % has no balance', entry.account_id using errcode = 'AM002';
+      end if;
       select sum(balance) into held from account_balances where account_id = entry.account_id;
       if held < 0 then
         raise exception 'insufficient balance' using errcode = 'AM001', detail = entry.account_id::text;

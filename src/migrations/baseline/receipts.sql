@@ -13,7 +13,8 @@ create table receipts (
   account_id uuid references accounts (id),
   settled_by uuid references users (id),
   note varchar(300),
-  received_at timestamptz not null default now(),
+  -- When we learnt of it: the day with whose records of the provider it is compared.
+  received_at timestamptz not null default clock_timestamp(),
   settled_at timestamptz,
   constraint receipts_applied_to_one
     check (num_nonnulls(order_id, partner_payment_id) = case when state = 'applied' then 1 else 0 end),
@@ -33,18 +34,17 @@ create trigger receipts_state_law before insert or update of state on receipts
 
 -- What the provider was paid for an order, or for a partner's payment, that is open: the receipt is of its whole amount.
 create function apply_receipt(p_id uuid, p_provider_payment_id text, p_provider_payment_method_id text,
-  p_order_id uuid, p_partner_payment_id uuid, p_received_at timestamptz)
+  p_order_id uuid, p_partner_payment_id uuid)
 returns void language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
   insert into receipts (id, provider_payment_id, provider_payment_method_id, reference, amount, state, order_id,
-      partner_payment_id, received_at)
+      partner_payment_id)
     select p_id, p_provider_payment_id, p_provider_payment_method_id, o.id::text, o.nominal + o.admin_fee, 'applied', o.id,
-      null::uuid, p_received_at
+      null::uuid
     from payment_orders o where o.id = p_order_id and o.status in ('PENDING', 'WAITING_PAYMENT')
     union all
-    select p_id, p_provider_payment_id, p_provider_payment_method_id, p.id::text, p.amount, 'applied', null, p.id,
-      p_received_at
+    select p_id, p_provider_payment_id, p_provider_payment_method_id, p.id::text, p.amount, 'applied', null, p.id
     from partner_payments p where p.id = p_partner_payment_id and p.status in ('PENDING', 'WAITING_PAYMENT');
   if not found then
     raise exception 'only what is open is paid' using errcode = 'AM003',

@@ -7,7 +7,7 @@
 -- only those columns may be updated that its life changes; what was agreed stays.
 --
 -- amanah_reader, of people, reports and `npm run verify`, reads everything but what is sealed, hashed or a person's answer,
--- and writes into no table.
+-- and writes into no table. (A digest of a request tells a bank account's number to whoever tries all numbers.)
 --
 -- Roles belong to the whole cluster and are made by `npm run migrate` before this is loaded.
 
@@ -22,7 +22,7 @@ grant select on all tables in schema public to amanah_app;
 -- Written down and never changed or taken away by the application.
 grant insert on events, donation_allocations, donation_subscription_attempts, payout_words, document_uploads, cause_managers,
   recovery_codes, role_permissions, partner_fees, reconciled_records, revoked_tokens, sign_ups, login_failures,
-  seals, seal_journals, callback_keys, webhook_version_keys
+  callback_keys, webhook_version_keys
   to amanah_app;
 grant insert (id, name, kind, user_id, organization_id, owner_id) on accounts to amanah_app;
 
@@ -104,7 +104,7 @@ grant execute on function
   apply_receipt, suspend_receipt, settle_receipt,
   open_payout_attempt, answer_payout_attempt, close_payout_attempt,
   settle_donation, settle_product, settle_saving_goal,
-  take_provider_call, forget_rows, caller_of
+  take_provider_call, forget_rows, caller_of, write_seal
   to amanah_app;
 grant execute on function
   account_balance, cause_current_amount, organizations_of_transaction, receiver_of_transaction
@@ -117,7 +117,7 @@ declare
 begin
   for readable in
     select c.relname as name, c.relkind = 'v' as is_view, string_agg(quote_ident(a.attname), ', ' order by a.attnum)
-      filter (where a.attname !~ '(_sealed|_hash)$' and a.attname <> 'answer_body') as columns
+      filter (where a.attname !~ '(_sealed|_hash|_digest)$' and a.attname not in ('answer_body', 'fingerprint')) as columns
     from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
     where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'v')
     group by c.oid

@@ -33,6 +33,17 @@ create trigger seal_journals_are_final before update or delete on seal_journals
 create trigger seal_journals_are_kept before truncate on seal_journals
   for each statement execute function refuse_change();
 
+-- Writes a seal down with its journals, both or neither. Not for a seal that is there: it has its journals.
+create function write_seal(p_number bigint, p_hash text, p_jws text, p_pass text, p_sealed_at timestamptz,
+  p_covers_until timestamptz, p_journals uuid[])
+returns void language plpgsql
+security definer set search_path = pg_catalog, public, pg_temp as $$
+begin
+  insert into seals (number, hash, jws, pass, sealed_at, covers_until)
+    values (p_number, p_hash, p_jws, p_pass, p_sealed_at, p_covers_until);
+  insert into seal_journals (journal_id, seal_number) select unnest(p_journals), p_number;
+end $$;
+
 -- Sealed each night: what is two days old has been passed over, or nobody seals.
 create view check_journals_are_sealed as
   select j.id as journal_id, j.created_at from journals j
