@@ -56,19 +56,26 @@ interface Standing {
   superuser: boolean;
   creates_roles: boolean;
   passes_row_security: boolean;
+  replicates: boolean;
+  becomes: string | null;
   owned: string | null;
   writable: string | null;
   creates: boolean;
   temporary: boolean;
 }
 
+/** Roles of PostgreSQL's own that write any table, or the server's files. */
+const mightyRoles = ['pg_write_all_data', 'pg_read_server_files', 'pg_write_server_files', 'pg_execute_server_program'];
 const finalTables = ['postings', 'account_balances', 'journals', 'transactions'];
 
 /** Throws ConfigError, saying all that is wrong, unless this connection's role is one that cannot rewrite the books. */
 export async function refuseMightyRole(em: EntityManager): Promise<void> {
   const [it] = await em.execute<[Standing]>(
     `select r.rolname as role, r.rolsuper as superuser, r.rolcreaterole as creates_roles,
-       r.rolbypassrls as passes_row_security,
+       r.rolbypassrls as passes_row_security, r.rolreplication as replicates,
+       (select string_agg(m.rolname, ', ' order by m.rolname) from pg_roles m
+          where not r.rolsuper and pg_has_role(r.oid, m.oid, 'MEMBER') and (m.rolsuper or m.rolname = any (?::text[])))
+         as becomes,
        (select string_agg(c.relname, ', ' order by c.relname) from (select c.relname from pg_class c
           where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')
             and pg_has_role(r.oid, c.relowner, 'MEMBER') order by 1 limit 3) c) as owned,
@@ -80,12 +87,14 @@ export async function refuseMightyRole(em: EntityManager): Promise<void> {
          as creates,
        has_database_privilege(r.oid, current_database(), 'TEMPORARY') as temporary
      from pg_roles r where r.rolname = current_user`,
-    [`{${finalTables.join(',')}}`],
+    [`{${mightyRoles.join(',')}}`, `{${finalTables.join(',')}}`],
   );
   const wrong = [
     it.superuser && 'it is a superuser, whom no trigger stops',
     it.creates_roles && 'it may make roles',
     it.passes_row_security && 'it passes row security',
+    it.replicates && 'it may copy and replay the whole cluster',
+    it.becomes !== null && `it may become ${it.becomes}, whether it inherits their rights or not`,
     it.owned !== null &&
       `it owns tables (${it.owned}), or belongs to their owner, and so may switch their triggers off`,
     it.writable !== null && `it may write ${it.writable} by itself, past the functions that prove what is posted`,

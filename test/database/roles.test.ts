@@ -151,6 +151,23 @@ describe('A process in production', () => {
     await other.drop();
   });
 
+  // Roles belong to the whole cluster, which other tests use: one of its own.
+  it.each([
+    [
+      'become one that writes everything',
+      'grant pg_write_all_data to %s with inherit false',
+      /may become pg_write_all/,
+    ],
+    ['replicate', 'alter role %s replication', /may copy and replay/],
+  ])('never runs as a role that may %s', async (_, grant, sentence) => {
+    const name = `mighty_${Math.random().toString(36).slice(2)}`;
+    await ask(database.ownerUrl, `create role ${name} login password 'p' in role ${applicationRole}`);
+    await ask(database.ownerUrl, grant.replace('%s', name));
+    const url = Object.assign(new URL(database.ownerUrl), { username: name, password: 'p' }).href;
+    await expect(judge(url)).rejects.toThrow(sentence);
+    await ask(database.ownerUrl, `drop role ${name}`);
+  });
+
   it.each(['api', 'worker'])(
     'ends at once on a role that could rewrite the books, in one sentence: %s',
     (name) => {
