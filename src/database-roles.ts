@@ -58,6 +58,7 @@ interface Standing {
   creates_roles: boolean;
   passes_row_security: boolean;
   replicates: boolean;
+  becomes: string | null;
   owned: string | null;
   writable: string | null;
   changeable: string | null;
@@ -78,12 +79,16 @@ const provenTables = [
 ];
 /** What is added to only. */
 const keptTables = ['events', 'seals', 'seal_journals'];
+/** Roles of PostgreSQL's own that write any table, or the server's files. */
+const mightyRoles = ['pg_write_all_data', 'pg_read_server_files', 'pg_write_server_files', 'pg_execute_server_program'];
 
 /** Throws ConfigError, saying all that is wrong, unless this connection's role is one that cannot rewrite the books. */
 export async function refuseMightyRole(em: EntityManager): Promise<void> {
   const [it] = await em.execute<[Standing]>(
     `select r.rolname as role, r.rolsuper as superuser, may_be.superuser as becomes_superuser, may_be.creates_roles,
        may_be.passes_row_security, may_be.replicates,
+       (select string_agg(m.rolname, ', ' order by m.rolname) from pg_roles m
+          where not r.rolsuper and m.rolname = any (?::text[]) and pg_has_role(r.oid, m.oid, 'MEMBER')) as becomes,
        (select string_agg(c.relname, ', ' order by c.relname) from (select c.relname from pg_class c
           where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')
             and pg_has_role(r.oid, c.relowner, 'MEMBER') order by 1 limit 3) c) as owned,
@@ -105,7 +110,7 @@ export async function refuseMightyRole(em: EntityManager): Promise<void> {
        bool_or(m.rolbypassrls) as passes_row_security, bool_or(m.rolreplication) as replicates
        from pg_roles m where pg_has_role(r.oid, m.oid, 'MEMBER')) may_be
      where r.rolname = current_user`,
-    [`{${provenTables.join(',')}}`, `{${keptTables.join(',')}}`],
+    [`{${mightyRoles.join(',')}}`, `{${provenTables.join(',')}}`, `{${keptTables.join(',')}}`],
   );
   const wrong = [
     it.superuser && 'it is a superuser, whom no trigger stops',
@@ -113,6 +118,7 @@ export async function refuseMightyRole(em: EntityManager): Promise<void> {
     it.creates_roles && 'it may make roles',
     it.passes_row_security && 'it passes row security',
     it.replicates && 'it may copy the whole cluster',
+    it.becomes !== null && `it may become ${it.becomes}, whether it inherits their rights or not`,
     it.owned !== null &&
       `it owns tables (${it.owned}), or belongs to their owner, and so may switch their triggers off`,
     it.writable !== null && `it may write ${it.writable} by itself, past the functions that prove what is posted`,

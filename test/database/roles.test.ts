@@ -200,6 +200,27 @@ describe('A process in production', () => {
     }
   });
 
+  // A membership that is not inherited is one that may be taken at any time.
+  it('never runs as a role that may become one that writes everything', async () => {
+    const other = await cloneDatabase();
+    const name = new URL(other.ownerUrl).pathname.slice(1);
+    const member = `writer_${name}`;
+    await ask(
+      other.ownerUrl,
+      `create role ${member} login password 'p' in role ${applicationRole}`,
+      `grant pg_write_all_data to ${member} with inherit false`,
+      `grant connect on database ${name} to ${member}`,
+    );
+    try {
+      const url = Object.assign(new URL(other.url), { username: member, password: 'p' }).href;
+      await expect(judge(url)).rejects.toThrow(/may become pg_write_all_data/);
+    } finally {
+      await other.drop();
+      const admin = Object.assign(new URL(database.ownerUrl), { pathname: '/postgres' }).href;
+      await ask(admin, `drop role ${member}`);
+    }
+  });
+
   it.each(['api', 'worker'])(
     'ends at once on a role that could rewrite the books, in one sentence: %s',
     (name) => {
