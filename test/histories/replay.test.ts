@@ -35,7 +35,7 @@ describe('Histories recorded of workflows that have landed', () => {
     }
     expect(broken).toEqual([]);
     expect(replayed).toBe(files.length);
-  }, 60_000);
+  }, 300_000);
 
   it('carry no names, addresses or e-mails of people', () => {
     const suspicious = files.filter((file) => {
