@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { ConfigError } from './config.ts';
+import { textArray } from './shared/postgres.ts';
 
 /** Of API and worker: reads everything, writes what `roles.sql` names, and no posting. */
 export const applicationRole = 'amanah_app';
@@ -27,7 +28,7 @@ export function passwordFor(role: DatabaseRole, url: string | undefined): RolePa
 export async function createRoles(tx: EntityManager, passwords: RolePasswords): Promise<void> {
   const missing = await tx.execute<{ name: DatabaseRole }[]>(
     'select name from unnest(?::text[]) name where not exists (select from pg_roles where rolname = name)',
-    [`{${roles.join(',')}}`],
+    [textArray(roles)],
   );
   if (missing.length === 0) return;
   const [me] = await tx.execute<[{ name: string; may: boolean }]>(
@@ -110,7 +111,7 @@ export async function refuseMightyRole(em: EntityManager): Promise<void> {
        bool_or(m.rolbypassrls) as passes_row_security, bool_or(m.rolreplication) as replicates
        from pg_roles m where pg_has_role(r.oid, m.oid, 'MEMBER')) may_be
      where r.rolname = current_user`,
-    [`{${mightyRoles.join(',')}}`, `{${provenTables.join(',')}}`, `{${keptTables.join(',')}}`],
+    [textArray(mightyRoles), textArray(provenTables), textArray(keptTables)],
   );
   const wrong = [
     it.superuser && 'it is a superuser, whom no trigger stops',
@@ -151,7 +152,7 @@ export async function missingRights(tx: EntityManager, database: string): Promis
     `select not has_database_privilege('public', current_database(), 'CONNECT, TEMPORARY')
        and bool_and(has_database_privilege(role, current_database(), 'CONNECT')) as settled
      from unnest(?::text[]) role`,
-    [`{${roles.join(',')}}`],
+    [textArray(roles)],
   );
   return it.settled ? [] : databaseRights(database);
 }

@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { findCallbackItems, findWebhookItems, presentTimeline, type TimelineItem } from '../partners/timeline.ts';
 import { addMoney } from '../shared/money.ts';
+import { textArray } from '../shared/postgres.ts';
 import { overdueGraceMs } from './asking.ts';
 import { findMadeAttempts } from './attempts.ts';
 import { isFrozen } from './frozen-request.ts';
@@ -111,7 +112,7 @@ async function findLedgerItems(em: EntityManager, payout: Payout): Promise<Timel
   const rows = await em.execute<{ step: string; created_at: Date | string }[]>(
     `select split_part(k.business_key, '/', 3) as step, j.created_at
      from journal_keys k join journals j on j.id = k.journal_id where k.business_key = any(?::text[])`,
-    [`{${['spent', 'returned', 'reversed'].map((step) => `partner-payout/${payout.id}/${step}`).join(',')}}`],
+    [textArray(['spent', 'returned', 'reversed'].map((step) => `partner-payout/${payout.id}/${step}`))],
   );
   return rows.flatMap(({ step, created_at }): TimelineItem[] => {
     const at = new Date(created_at);

@@ -175,51 +175,42 @@ describe('A process in production', () => {
     await other.drop();
   });
 
-  it.each([
-    ['is a superuser', 'superuser', /it may become a superuser/],
-    ['may make roles', 'createrole', /it may make roles/],
-    ['copies the whole cluster', 'replication', /it may copy the whole cluster/],
-  ])('never runs as a member of a role that %s', async (_, right, sentence) => {
+  /** Has a member of the application's role judged that belongs to another role, too, after these statements. */
+  async function expectRefused(statementsFor: (name: string) => string[], sentence: RegExp): Promise<void> {
     const other = await cloneDatabase();
     const name = new URL(other.ownerUrl).pathname.slice(1);
     const [mighty, member] = [`mighty_${name}`, `member_${name}`];
     await ask(
       other.ownerUrl,
-      `create role ${mighty} ${right}`,
+      `create role ${mighty}`,
       `create role ${member} login password 'p' in role ${applicationRole}, ${mighty}`,
       `grant connect on database ${name} to ${member}`,
+      ...statementsFor(name),
     );
     try {
-      await expect(judge(Object.assign(new URL(other.url), { username: member, password: 'p' }).href)).rejects.toThrow(
-        sentence,
-      );
+      const url = Object.assign(new URL(other.url), { username: member, password: 'p' }).href;
+      await expect(judge(url)).rejects.toThrow(sentence);
     } finally {
       await other.drop();
       const admin = Object.assign(new URL(database.ownerUrl), { pathname: '/postgres' }).href;
       await ask(admin, `drop role ${member}, ${mighty}`);
     }
-  });
+  }
+
+  it.each([
+    ['is a superuser', 'superuser', /it may become a superuser/],
+    ['may make roles', 'createrole', /it may make roles/],
+    ['copies the whole cluster', 'replication', /it may copy the whole cluster/],
+  ])('never runs as a member of a role that %s', (_, right, sentence) =>
+    expectRefused((name) => [`alter role mighty_${name} ${right}`], sentence),
+  );
 
   // A membership that is not inherited is one that may be taken at any time.
-  it('never runs as a role that may become one that writes everything', async () => {
-    const other = await cloneDatabase();
-    const name = new URL(other.ownerUrl).pathname.slice(1);
-    const member = `writer_${name}`;
-    await ask(
-      other.ownerUrl,
-      `create role ${member} login password 'p' in role ${applicationRole}`,
-      `grant pg_write_all_data to ${member} with inherit false`,
-      `grant connect on database ${name} to ${member}`,
-    );
-    try {
-      const url = Object.assign(new URL(other.url), { username: member, password: 'p' }).href;
-      await expect(judge(url)).rejects.toThrow(/may become pg_write_all_data/);
-    } finally {
-      await other.drop();
-      const admin = Object.assign(new URL(database.ownerUrl), { pathname: '/postgres' }).href;
-      await ask(admin, `drop role ${member}`);
-    }
-  });
+  it('never runs as a role that may become one that writes everything', () =>
+    expectRefused(
+      (name) => [`grant pg_write_all_data to member_${name} with inherit false`],
+      /may become pg_write_all_data/,
+    ));
 
   it.each(['api', 'worker'])(
     'ends at once on a role that could rewrite the books, in one sentence: %s',
