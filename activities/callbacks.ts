@@ -14,13 +14,13 @@ export function createCallbackActivities(deps: Dependencies) {
   const failed = reportSweepFailure(deps);
   return {
     redeliverCallbacks: step(deps, 'redeliverCallbacks', (em, _: object) =>
-      redeliverCallbacks(em, deps.temporal, failed),
+      redeliverCallbacks(em, deps.workflows, failed),
     ),
     sweepOverduePayments: step(deps, 'sweepOverduePayments', (em, _: object) =>
-      sweepOverduePayments(em, deps.temporal, failed),
+      sweepOverduePayments(em, deps.workflows, failed),
     ),
     forgetOldRows: step(deps, 'forgetOldRows', (em, _: object) => withTime(em, budgets.database.sweep, forgetOldRows)),
-    sweepReceipts: step(deps, 'sweepReceipts', (em, _: object) => sweepReceipts(em, deps.temporal, failed)),
+    sweepReceipts: step(deps, 'sweepReceipts', (em, _: object) => sweepReceipts(em, deps.workflows, failed)),
     runLedgerChecks: step(deps, 'runLedgerChecks', async (em, _: object) => {
       const results = await runChecks(em);
       const violations = gauge(deps.metrics, 'amanah_check_violations', 'Rows of each check_* view; 0 is healthy.', [

@@ -11,7 +11,7 @@ import { reportSweepFailure, step } from './step.ts';
 
 /** Activities of saving circles, one per step of a round; each does its work once and answers where the circle stands. */
 export function createCircleActivities(deps: Dependencies) {
-  const { sealer, temporal } = deps;
+  const { sealer, workflows } = deps;
   return {
     openCircle: step(deps, 'openCircle', (em, input: { circleId: string; opening: CircleOpening | null }) =>
       openCircle(em, sealer, input),
@@ -24,7 +24,7 @@ export function createCircleActivities(deps: Dependencies) {
       reportOverdue(em, input),
     ),
     sweepSavingCircles: step(deps, 'sweepSavingCircles', (em, _: object) =>
-      sweepCircles(em, temporal, reportSweepFailure(deps)),
+      sweepCircles(em, workflows, reportSweepFailure(deps)),
     ),
   };
 }

@@ -5,7 +5,6 @@ import { openSubscription } from '../src/donations/open-subscription.ts';
 import { type PeriodAttempt, paySubscriptionPeriod } from '../src/donations/pay-subscription-period.ts';
 import type { SubscriptionOpening } from '../src/donations/subscription.ts';
 import { sweepSubscriptions } from '../src/donations/sweep-subscriptions.ts';
-import { createSubscriptionPort } from '../src/temporal/giving-door.ts';
 import { beating, reportSweepFailure, step } from './step.ts';
 
 /** Activities of giving: an allocation whole, and each payment of a subscription. */
@@ -24,7 +23,7 @@ export function createGivingActivities(deps: Dependencies) {
       beating(paySubscriptionPeriod(em, attempt)),
     ),
     sweepSubscriptions: step(deps, 'sweepSubscriptions', (em, _: object) =>
-      sweepSubscriptions(em, createSubscriptionPort(deps.temporal), reportSweepFailure(deps)),
+      sweepSubscriptions(em, deps.workflows, reportSweepFailure(deps)),
     ),
   };
 }

@@ -23,7 +23,7 @@ interface Payment {
 
 /** Activities of partners' payments and of webhooks, one per business step; each is idempotent by its id. */
 export function createPartnerActivities(deps: Dependencies) {
-  const { gateway, sealer, config, temporal } = deps;
+  const { gateway, sealer, config, workflows } = deps;
   const send = createWebhookSender(targetRules(config));
   const attempts = counter(
     deps.metrics,
@@ -49,7 +49,7 @@ export function createPartnerActivities(deps: Dependencies) {
       expirePartnerInstrument(em, gateway, { paymentId, signal: cancellationSignal() }),
     ),
     settlePartnerPayment: step(deps, 'settlePartnerPayment', (em, input: Payment & { payment: ConfirmedPayment }) =>
-      settlePartnerPayment(em, { sealer, workflows: temporal }, input),
+      settlePartnerPayment(em, { sealer, workflows }, input),
     ),
     closePartnerPayment: step(
       deps,
@@ -66,7 +66,7 @@ export function createPartnerActivities(deps: Dependencies) {
       return progress;
     }),
     sweepDeliveries: step(deps, 'sweepDeliveries', (em, _: object) =>
-      sweepDeliveries(em, temporal, reportSweepFailure(deps)),
+      sweepDeliveries(em, workflows, reportSweepFailure(deps)),
     ),
     sweepPartnerAnswers: step(deps, 'sweepPartnerAnswers', (em, _: object) =>
       withTime(em, budgets.database.sweep, (tx) => sweepPartnerAnswers(tx, sealer)),

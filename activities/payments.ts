@@ -32,7 +32,7 @@ export function createPaymentActivities(deps: Dependencies) {
       confirmPayment(em, gateway, { orderId, signal: cancellationSignal() }),
     ),
     settlePayment: step(deps, 'settlePayment', (em, input: Order & { payment: ConfirmedPayment }) =>
-      settlePayment(em, input, deps.temporal),
+      settlePayment(em, input, deps.workflows),
     ),
     closePayment: step(
       deps,
@@ -43,7 +43,7 @@ export function createPaymentActivities(deps: Dependencies) {
       expireInstrument(em, gateway, { orderId, signal: cancellationSignal() }),
     ),
     openReceipt: step(deps, 'openReceipt', (em, stray: StrayPayment) =>
-      openReceipt(em, { gateway, workflows: deps.temporal }, { stray, signal: cancellationSignal() }),
+      openReceipt(em, { gateway, workflows: deps.workflows }, { stray, signal: cancellationSignal() }),
     ),
     settleReceipt: step(deps, 'settleReceipt', (em, input: { receiptId: string; settlement: ReceiptSettlement }) =>
       settleReceipt(em, input),

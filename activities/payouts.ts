@@ -21,7 +21,7 @@ interface At {
 
 /** Activities of payouts and of reconciliation, one per business step; each is idempotent by its payout or day. */
 export function createPayoutActivities(deps: Dependencies) {
-  const { gateway, sealer, temporal } = deps;
+  const { gateway, sealer, workflows } = deps;
   const hands = { gateway, sealer, resendHours: deps.config.PAYOUT_RESEND_HOURS };
   return {
     reservePayout: step(deps, 'reservePayout', (em, input: OnePayout & { opening: PayoutOpening | null }) =>
@@ -44,11 +44,11 @@ export function createPayoutActivities(deps: Dependencies) {
       beating(
         reconcileDay(
           em,
-          { gateway, workflows: temporal, failed: reportSweepFailure(deps) },
+          { gateway, workflows, failed: reportSweepFailure(deps) },
           { day, takenBy: activityInfo().workflowExecution?.runId ?? '', signal: cancellationSignal() },
         ),
       ),
     ),
-    sweepPayouts: step(deps, 'sweepPayouts', (em, _: object) => sweepPayouts(em, temporal, reportSweepFailure(deps))),
+    sweepPayouts: step(deps, 'sweepPayouts', (em, _: object) => sweepPayouts(em, workflows, reportSweepFailure(deps))),
   };
 }

@@ -15,7 +15,7 @@ import { armFailpoints } from './shared/failpoint.ts';
 import { openStorage, type Storage } from './storage/storage.ts';
 import { startTelemetry, type Telemetry } from './telemetry.ts';
 import { openTemporal } from './temporal/connect.ts';
-import { createTemporalDoor, type TemporalDoor } from './temporal/door.ts';
+import { createWorkflows, type Workflows } from './temporal/workflows.ts';
 
 /** Everything a process works with, opened once and passed in; there are no singletons. */
 export interface Dependencies extends AsyncDisposable {
@@ -23,7 +23,7 @@ export interface Dependencies extends AsyncDisposable {
   log: Logger;
   orm: MikroORM;
   gateway: Gateway;
-  temporal: TemporalDoor;
+  workflows: Workflows;
   sealer: Sealer;
   sealKeys: SealKeys;
   tokens: Tokens;
@@ -51,7 +51,7 @@ export async function openDependencies(config: Config, options: { process: strin
     namespace: config.TEMPORAL_NAMESPACE,
     traced: telemetry.on,
   });
-  const temporal = createTemporalDoor(client, config.TEMPORAL_TASK_QUEUE);
+  const workflows = createWorkflows(client, config.TEMPORAL_TASK_QUEUE);
   const storage = openStorage(config);
   const sealer = createSealer(config.DATA_ENCRYPTION_KEYS);
   const sealKeys = createSealKeys(config);
@@ -68,7 +68,7 @@ export async function openDependencies(config: Config, options: { process: strin
     log,
     orm,
     gateway,
-    temporal,
+    workflows,
     sealer,
     sealKeys,
     tokens,
@@ -79,11 +79,11 @@ export async function openDependencies(config: Config, options: { process: strin
       database: async () => {
         await orm.em.fork().execute('select 1');
       },
-      temporal: temporal.ping,
+      temporal: workflows.ping,
       storage: storage.ping,
     },
     async [Symbol.asyncDispose]() {
-      await temporal.close().catch((error: unknown) => log.debug({ err: error }, 'closing Temporal'));
+      await workflows.close().catch((error: unknown) => log.debug({ err: error }, 'closing Temporal'));
       storage.close();
       await orm.close(true);
       await telemetry.close();

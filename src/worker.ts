@@ -23,7 +23,7 @@ await runMain(async () => {
   measureClearingDifference(deps.metrics, deps.orm);
   measureSeals(deps.metrics, deps.orm);
   await using _probes = config.WORKER_PORT === undefined ? null : await serveProbes(deps, config.WORKER_PORT);
-  const { client, taskQueue } = deps.temporal;
+  const { client, taskQueue } = deps.workflows;
   await using _prepared = await keepPrepared({
     client,
     namespace: config.TEMPORAL_NAMESPACE,

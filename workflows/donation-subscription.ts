@@ -15,6 +15,7 @@ import type { Activities } from '../activities/index.ts';
 import {
   attemptAt,
   attemptsPerPeriod,
+  type DonationSubscriptionInput,
   dueAt,
   type SubscriptionOpening,
   type SubscriptionStanding,
@@ -23,12 +24,6 @@ import {
 import { budgets } from '../src/shared/budgets.ts';
 import { formatWesternIndonesia } from '../src/shared/clock.ts';
 import { hasLapsed } from './refusal.ts';
-
-export interface DonationSubscriptionInput {
-  subscriptionId: string;
-  /** What the request asked for. Absent when a subscription that has its row goes on. */
-  opening?: SubscriptionOpening;
-}
 
 /** The request waits for this: the first payment is made, or refused. */
 export const awaitFirstPayment = defineUpdate<SubscriptionStanding>('awaitFirstPayment');

@@ -1,6 +1,6 @@
 import { continueAsNew, proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
-import type { PaymentOpening } from '../src/payments/payment-contract.ts';
+import type { GatewayPaymentInput } from '../src/payments/payment-contract.ts';
 import type { PaymentOrderStatus } from '../src/payments/payment-order.ts';
 import {
   askTheProvider,
@@ -11,12 +11,6 @@ import {
   type NotOpened,
   requestFromProvider,
 } from './collect-payment.ts';
-
-export interface GatewayPaymentInput {
-  orderId: string;
-  /** What the request asked for. Absent when an order that has its row is looked after again. */
-  opening?: PaymentOpening;
-}
 
 const { openPaymentOrder } = proxyLocalActivities<Activities>(firstStep);
 const { settlePayment, closePayment } = proxyActivities<Activities>(ledgerStep);

@@ -7,7 +7,7 @@ import {
   sleep,
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
-import type { PartnerPaymentOpening, PartnerPaymentStep } from '../src/collections/partner-payment.ts';
+import type { PartnerPaymentInput, PartnerPaymentStep } from '../src/collections/partner-payment.ts';
 import type { PaymentOrderStatus } from '../src/payments/payment-order.ts';
 import { formatWesternIndonesia } from '../src/shared/clock.ts';
 import {
@@ -21,12 +21,6 @@ import {
 } from './collect-payment.ts';
 import { timeLeft } from './payment-progress.ts';
 import { startDelivery } from './start-delivery.ts';
-
-export interface PartnerPaymentInput {
-  paymentId: string;
-  /** What the request asked for. Absent when a payment that has its row is looked after again. */
-  opening?: PartnerPaymentOpening;
-}
 
 const { openPartnerPayment } = proxyLocalActivities<Activities>(firstStep);
 const { settlePartnerPayment, closePartnerPayment, releasePartnerPayment } = proxyActivities<Activities>(ledgerStep);

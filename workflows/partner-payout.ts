@@ -14,7 +14,7 @@ import {
 import type { Activities } from '../activities/index.ts';
 import { nextWaitMs } from '../src/payouts/asking.ts';
 import {
-  type PayoutOpening,
+  type PartnerPayoutInput,
   type PayoutSettlement,
   type PayoutStanding,
   type PayoutStatus,
@@ -26,12 +26,6 @@ import { isNote, notANote } from '../src/shared/note.ts';
 import { tellPayout } from './payout-progress.ts';
 import { hasLapsed, withRefusals } from './refusal.ts';
 import { startDelivery } from './start-delivery.ts';
-
-export interface PartnerPayoutInput {
-  payoutId: string;
-  /** What the request asked for. Absent when a payout that has its row is looked after again. */
-  opening?: PayoutOpening;
-}
 
 /** The request waits for this: the money is reserved, or the reason why it is not. */
 export const awaitReservation = defineUpdate<PayoutStatus>('awaitReservation');

@@ -10,17 +10,11 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
-import type { CircleOpening, CircleProgress, CircleStep } from '../src/circles/circle-contract.ts';
+import type { CircleProgress, CircleStep, SavingCircleInput } from '../src/circles/circle-contract.ts';
 import type { CircleStatus } from '../src/circles/saving-circle.ts';
 import { budgets } from '../src/shared/budgets.ts';
 import { nextLook, tellCircle } from './circle-progress.ts';
 import { hasLapsed } from './refusal.ts';
-
-export interface SavingCircleInput {
-  circleId: string;
-  /** What the request asked for. Absent when a circle that has its row is looked after again. */
-  opening?: CircleOpening;
-}
 
 /** The request waits for this: the circle has its row. */
 export const awaitCircle = defineUpdate<void>('awaitCircle');

@@ -2,11 +2,7 @@ import { condition, defineSignal, proxyActivities, setCurrentDetails, setHandler
 import type { Activities } from '../activities/index.ts';
 import { budgets } from '../src/shared/budgets.ts';
 import { formatWesternIndonesia } from '../src/shared/clock.ts';
-import type { WebhookDeliveryStatus } from '../src/webhooks/webhook-delivery.ts';
-
-export interface WebhookDeliveryInput {
-  deliveryId: string;
-}
+import type { WebhookDeliveryInput, WebhookDeliveryStatus } from '../src/webhooks/webhook-delivery.ts';
 
 /** Somebody asks for an attempt at once. */
 export const redeliveryAsked = defineSignal('redeliveryAsked');

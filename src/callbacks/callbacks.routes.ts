@@ -44,7 +44,7 @@ room.post(
       log.warn({ callback: id, unread: reading.unread }, 'a callback was stored and cannot be read');
     } else {
       // Answered as soon as it is stored; what cannot be delivered now is delivered from the store.
-      deliverCallback(deps.orm.em.fork(), deps.temporal, id).catch((error: unknown) =>
+      deliverCallback(deps.orm.em.fork(), deps.workflows, id).catch((error: unknown) =>
         log.warn({ err: error, callback: id }, 'a callback waits in the store for its redelivery'),
       );
     }

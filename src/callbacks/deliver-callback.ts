@@ -2,22 +2,10 @@ import { raw } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { strayOf } from '../payments/confirm-payment.ts';
 import { hasReceipt } from '../payments/find-receipts.ts';
-import type { StrayPayment } from '../payments/payment-contract.ts';
 import { type SweepFailure, sweepRows } from '../sweep-rows.ts';
 import { CallbackRow } from './callback.entity.ts';
+import type { CallbackWorkflows } from './callback-workflows.ts';
 import { findOwner } from './reference-owners.ts';
-
-/** How callbacks become workflow signals; made by `temporal/`, passed in. */
-export interface WorkflowPort {
-  /** Wakes the order's workflow, or starts it again from its row when there is none. */
-  hintGatewayPayment(orderId: string): Promise<void>;
-  /** The same for a partner's payment. */
-  hintPartnerPayment(paymentId: string): Promise<void>;
-  /** The same for a partner's payout. */
-  hintPartnerPayout(payoutId: string): Promise<void>;
-  /** Starts the case of money that no order takes; one that runs is left alone, one that has ended looks again. */
-  openUnmatchedReceipt(stray: StrayPayment): Promise<void>;
-}
 
 /** Younger ones are still being delivered by the request that stored them. */
 const redeliveryAgeSeconds = 5;
@@ -26,7 +14,11 @@ const redeliveryAgeSeconds = 5;
  * Hands one stored callback to the workflow that it concerns, and writes down that it was delivered. Safe to repeat:
  * a signal is a hint, and a case of unmatched money is opened once. Throws when Temporal cannot be reached.
  */
-export async function deliverCallback(em: EntityManager, workflows: WorkflowPort, callbackId: string): Promise<void> {
+export async function deliverCallback(
+  em: EntityManager,
+  workflows: CallbackWorkflows,
+  callbackId: string,
+): Promise<void> {
   const callback = await em.findOneOrFail(CallbackRow, { id: callbackId });
   if (callback.delivered_at || callback.unread) return;
   await em.nativeUpdate(CallbackRow, { id: callback.id }, { attempts: callback.attempts + 1 });
@@ -38,7 +30,7 @@ export async function deliverCallback(em: EntityManager, workflows: WorkflowPort
  * Wakes whoever waits under the callback's reference. Where the payment that it tells of did not come under that one's
  * own instrument, the provider is asked whose it is: neither reference, amount nor status of a callback is believed.
  */
-async function route(em: EntityManager, workflows: WorkflowPort, callback: CallbackRow): Promise<void> {
+async function route(em: EntityManager, workflows: CallbackWorkflows, callback: CallbackRow): Promise<void> {
   const { reference, provider_payment_id: paymentId, provider_payment_method_id: methodId } = callback;
   if (!reference) return;
   const owner = await findOwner(em, reference);
@@ -55,7 +47,11 @@ async function route(em: EntityManager, workflows: WorkflowPort, callback: Callb
  * Delivers what was stored and not delivered, each callback at growing intervals: those that cannot be delivered do not
  * hold up the ones behind them. Returns how many were delivered now.
  */
-export function redeliverCallbacks(em: EntityManager, workflows: WorkflowPort, failed: SweepFailure): Promise<number> {
+export function redeliverCallbacks(
+  em: EntityManager,
+  workflows: CallbackWorkflows,
+  failed: SweepFailure,
+): Promise<number> {
   const due = `select id, received_at as since from gateway_callbacks where delivered_at is null and unread is null
     and received_at < now() - interval '${redeliveryAgeSeconds} seconds'`;
   const wake = (id: string) => deliverCallback(em.fork(), workflows, id);

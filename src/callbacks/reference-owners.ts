@@ -2,13 +2,13 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { isFinalOrder, type PaymentOrderStatus } from '../payments/payment-order.ts';
 import type { Money } from '../shared/money.ts';
 import { canonicalId, isUuid } from '../shared/uuid.ts';
-import type { WorkflowPort } from './deliver-callback.ts';
+import type { CallbackWorkflows } from './callback-workflows.ts';
 
 /** A kind of thing of ours whose id the provider knows as a reference. A new kind is one entry in `kinds`. */
 interface Kind {
   /** What there is under this id, as its row writes it; null when it is none of these. */
   find(em: EntityManager, id: string): Promise<Found | null>;
-  hint(workflows: WorkflowPort, id: string): Promise<void>;
+  hint(workflows: CallbackWorkflows, id: string): Promise<void>;
 }
 
 interface Found {
@@ -23,7 +23,7 @@ export interface ReferenceOwner extends Found {
   /** Its own id, in the one spelling that its workflow and the provider know. */
   id: string;
   /** Wakes its workflow, or starts that again from the row. */
-  hint(workflows: WorkflowPort): Promise<void>;
+  hint(workflows: CallbackWorkflows): Promise<void>;
 }
 
 /** Something of ours that money is collected for. */

@@ -7,6 +7,7 @@ import { mayUseAccount } from '../ledger/may-use-account.ts';
 import { refuse, withFieldNames } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
 import { isOpenTo, mayManageCircle, requireManager } from './circle-access.ts';
+import type { CircleWorkflows } from './circle-contract.ts';
 import { CircleMember } from './circle-member.entity.ts';
 import { lockLiveCircle } from './lock-circle.ts';
 import type { SavingCircle } from './saving-circle.entity.ts';
@@ -25,13 +26,17 @@ interface Joiner {
 }
 
 /**
- * Adds members to a `new` circle, in the order of the accounts, all or none. Others are added by creator and admins; a
+ * Adds members to a `new` circle, in the order of the accounts, all or none, and wakes its workflow. Others are added by creator and admins; a
  * caller that may see the circle adds itself. Refuses with NOT_FOUND, FORBIDDEN, and with 400 when the circle is not
  * `new` or full, or an account or its user is a member already.
  */
-export function addMembers(em: EntityManager, joining: Joining): Promise<CircleMember[]> {
-  const { caller, accountIds, requestId } = joining;
-  return em.transactional(async (tx) => {
+export async function addMembers(
+  em: EntityManager,
+  { workflows }: { workflows: Pick<CircleWorkflows, 'wakeSavingCircle'> },
+  joining: Joining,
+): Promise<CircleMember[]> {
+  const { caller, circleId, accountIds, requestId } = joining;
+  const added = await em.transactional(async (tx) => {
     const circle = await withFieldNames({ id: 'saving_circle_id' }, () => lockJoinable(tx, joining));
     if (circle.status !== 'new') {
       refuse(
@@ -57,6 +62,8 @@ export function addMembers(em: EntityManager, joining: Joining): Promise<CircleM
     });
     return members;
   });
+  void workflows.wakeSavingCircle(circleId, 'circleChanged');
+  return added;
 }
 
 /** The circle, locked, if it may be joined so: others are added by creator and admins, oneself where it is open. */

@@ -3,6 +3,7 @@ import { readDatabaseClock } from '../database-clock.ts';
 import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
 import { refuse } from '../shared/errors.ts';
+import type { CircleWorkflows } from './circle-contract.ts';
 import { CircleContribution } from './circle-contribution.entity.ts';
 import { lockLiveCircle } from './lock-circle.ts';
 import { refundContribution } from './refund-contribution.ts';
@@ -10,14 +11,15 @@ import type { SavingCircle } from './saving-circle.entity.ts';
 
 /**
  * Ends an `active` circle in one transaction: completed contributions of the unfinished round are refunded, pending ones
- * become `cancelled`; money that still arrives for those is refunded when it does. Refuses with NOT_FOUND, and every
+ * become `cancelled`; money that still arrives for those is refunded when it does. Wakes its workflow. Refuses with NOT_FOUND, and every
  * other state with 400.
  */
-export function cancelCircle(
+export async function cancelCircle(
   em: EntityManager,
+  { workflows }: { workflows: Pick<CircleWorkflows, 'wakeSavingCircle'> },
   { caller, circleId, requestId }: { caller: Caller; circleId: string; requestId: string },
 ): Promise<SavingCircle> {
-  return em.transactional(async (tx) => {
+  const cancelled = await em.transactional(async (tx) => {
     const circle = await lockLiveCircle(tx, circleId);
     if (circle.status !== 'active') {
       refuse('REQUEST_INVALID', `id: only an active saving circle can be cancelled, this is ${circle.status}`);
@@ -55,4 +57,6 @@ export function cancelCircle(
     });
     return circle;
   });
+  void workflows.wakeSavingCircle(circleId, 'circleCancelled');
+  return cancelled;
 }

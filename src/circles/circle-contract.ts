@@ -30,8 +30,20 @@ export interface CircleOpening {
 /** Why a circle is woken. A hint: the circle looks at the database. */
 export type CircleHint = 'contributionCompleted' | 'circleChanged' | 'circleCancelled';
 
-/** The workflows of circles as the rest of the house meets them; made by `temporal/`, passed in. */
+/** What the workflow of a circle is started with. */
+export interface SavingCircleInput {
+  circleId: string;
+  /** What the request asked for. Absent when a circle that has its row is looked after again. */
+  opening?: CircleOpening;
+}
+
+/** The workflows of circles, as use cases meet them; made by `temporal/`, passed in. */
 export interface CircleWorkflows {
+  /**
+   * Starts the circle's workflow and waits at most `waitMs` for its row. Refuses with SERVICE_UNAVAILABLE when Temporal is
+   * away.
+   */
+  startSavingCircle(circleId: string, opening: CircleOpening, waitMs: number): Promise<void>;
   /** Wakes the circle's workflow, or starts it again from its row. Never fails: what is lost, a sweep finds. */
   wakeSavingCircle(circleId: string, hint: CircleHint): Promise<void>;
   /** The same for that sweep, which has to know: throws when Temporal does not take it. */

@@ -2,18 +2,19 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../encryption/sealer.ts';
 import type { Caller } from '../identity/caller.ts';
 import { answerOnce, withTexts } from '../payments/answer-once.ts';
+import type { WakingPort } from '../payments/handler.ts';
 import { savingCircleContribution } from '../payments/handlers/saving-circle-contribution.ts';
 import { findFirstAnswer, fingerprintOf, hashKey, type StoredAnswer } from '../payments/idempotency.ts';
 import { payByGateway } from '../payments/pay-by-gateway.ts';
-import { payFromBalance } from '../payments/pay-from-balance.ts';
+import { payAndWake } from '../payments/pay-from-balance.ts';
 import { payUnderKey } from '../payments/pay-under-key.ts';
+import type { GatewayPaymentWorkflows } from '../payments/payment-contract.ts';
 import { openTexts } from '../payments/prepare-gateway-payment.ts';
 import { presentOrder } from '../payments/present-order.ts';
 import { must } from '../shared/assert.ts';
 import { refuse, withFieldNames } from '../shared/errors.ts';
 import { balancePaymentIdFor } from '../shared/ids.ts';
 import { formatMoney, type Money } from '../shared/money.ts';
-import type { TemporalDoor } from '../temporal/door.ts';
 import { CircleContribution } from './circle-contribution.entity.ts';
 import { getPayableCircle } from './find-payable-circle.ts';
 import { presentContribution } from './present-circle.ts';
@@ -28,7 +29,7 @@ export interface ContributionRequest {
   source_account_id?: string | undefined;
 }
 
-type Ports = { sealer: Sealer; temporal: Pick<TemporalDoor, 'startGatewayPayment'> };
+type Ports = { sealer: Sealer; workflows: Pick<GatewayPaymentWorkflows, 'startGatewayPayment'> & WakingPort };
 type Contributing = { caller: Caller; key: string | undefined; request: ContributionRequest; requestId: string };
 type SentAnswer = StoredAnswer & { replayed: boolean };
 
@@ -46,7 +47,9 @@ export async function contribute(em: EntityManager, ports: Ports, asking: Contri
     refuse('REQUEST_INVALID', 'source_account_id: give either this or payment_id');
   }
   return withFieldNames(fieldNames, () =>
-    paymentId === undefined ? contributeFromBalance(em, asking) : contributeByGateway(em, ports, asking, paymentId),
+    paymentId === undefined
+      ? contributeFromBalance(em, ports, asking)
+      : contributeByGateway(em, ports, asking, paymentId),
   );
 }
 
@@ -89,6 +92,7 @@ async function contributeByGateway(
 
 function contributeFromBalance(
   em: EntityManager,
+  { workflows }: Ports,
   { caller, key, request, requestId }: Contributing,
 ): Promise<SentAnswer> {
   const { saving_circle_id: circleId, contribution_amount, source_account_id } = request;
@@ -98,7 +102,7 @@ function contributeFromBalance(
   const asking = { caller, key, requestId };
   return payUnderKey(em, asking, fingerprintOfRequest(request), async (idempotency) => {
     const { memberAccountId } = await getPayableCircle(em, { circleId, userId, amount });
-    return payFromBalance(em, savingCircleContribution, {
+    return payAndWake(em, workflows, savingCircleContribution, {
       payer: caller,
       transactionId,
       referenceId: circleId,

@@ -3,7 +3,7 @@ import type { Sealer } from '../encryption/sealer.ts';
 import { createOnce } from '../openings/create-once.ts';
 import { budgets } from '../shared/budgets.ts';
 import { newId } from '../shared/ids.ts';
-import type { TemporalDoor } from '../temporal/door.ts';
+import type { CircleWorkflows } from './circle-contract.ts';
 import { findCircle } from './find-circle.ts';
 import { type CircleCreation, prepareCircle } from './prepare-circle.ts';
 import type { SavingCircle } from './saving-circle.entity.ts';
@@ -17,7 +17,7 @@ const rowWaitMs = budgets.requests.circleRow;
  */
 export function createCircle(
   em: EntityManager,
-  { sealer, temporal }: { sealer: Sealer; temporal: Pick<TemporalDoor, 'startSavingCircle'> },
+  { sealer, workflows }: { sealer: Sealer; workflows: Pick<CircleWorkflows, 'startSavingCircle'> },
   creation: CircleCreation,
 ): Promise<SavingCircle> {
   const circleId = newId();
@@ -28,7 +28,7 @@ export function createCircle(
     {
       find: (place) => findCircle(place, circleId),
       prepare: () => prepareCircle(em, sealer, { circleId, ...creation }),
-      start: (opening) => temporal.startSavingCircle(circleId, opening, rowWaitMs),
+      start: (opening) => workflows.startSavingCircle(circleId, opening, rowWaitMs),
     },
   );
 }

@@ -5,19 +5,21 @@ import type { Caller } from '../identity/caller.ts';
 import { refuse } from '../shared/errors.ts';
 import { canMove } from '../shared/status-law.ts';
 import { requireManager } from './circle-access.ts';
+import type { CircleWorkflows } from './circle-contract.ts';
 import { CircleContribution } from './circle-contribution.entity.ts';
 import { lockLiveCircle } from './lock-circle.ts';
 import { circleLaw } from './saving-circle.ts';
 
 /**
- * Deletes a `new` circle, or an `active` one without any contribution row: it becomes `cancelled` and is gone. Creator
+ * Deletes a `new` circle, or an `active` one without any contribution row: it becomes `cancelled` and is gone, and its workflow is woken. Creator
  * and admins only. Refuses with NOT_FOUND, FORBIDDEN, and every other state with 400.
  */
-export function deleteCircle(
+export async function deleteCircle(
   em: EntityManager,
+  { workflows }: { workflows: Pick<CircleWorkflows, 'wakeSavingCircle'> },
   { caller, circleId, requestId }: { caller: Caller; circleId: string; requestId: string },
 ): Promise<void> {
-  return em.transactional(async (tx) => {
+  await em.transactional(async (tx) => {
     const circle = await lockLiveCircle(tx, circleId);
     requireManager(caller, circle);
     if (!canMove(circleLaw, circle.status, 'cancelled')) {
@@ -39,4 +41,5 @@ export function deleteCircle(
       requestId,
     });
   });
+  void workflows.wakeSavingCircle(circleId, 'circleCancelled');
 }

@@ -39,8 +39,7 @@ room.post(
   },
   async ({ em, deps, caller, body, requestId }) => {
     const { saving_circle_id: circleId, account_ids: accountIds } = body;
-    const members = await addMembers(em, { caller, circleId, accountIds, requestId });
-    void deps.temporal.wakeSavingCircle(circleId, 'circleChanged');
+    const members = await addMembers(em, deps, { caller, circleId, accountIds, requestId });
     return created({ message: 'Members added', data: { members: members.map(presentMember) } });
   },
 );
@@ -56,8 +55,7 @@ room.delete(
     refusals: [404],
   },
   async ({ em, deps, caller, params: { id, member_id }, requestId }) => {
-    const member = await removeMember(em, { caller, circleId: id, memberId: member_id, requestId });
-    void deps.temporal.wakeSavingCircle(id, 'circleChanged');
+    const member = await removeMember(em, deps, { caller, circleId: id, memberId: member_id, requestId });
     return { message: 'Member removed', data: presentMember(member) };
   },
 );
@@ -84,10 +82,7 @@ room.post(
   },
   async ({ em, deps, caller, body, ctx, requestId }) => {
     const key = readIdempotencyKey(ctx);
-    const sent = await contribute(em, deps, { caller, key, request: body, requestId });
-    if (!sent.replayed && body.payment_id === undefined)
-      void deps.temporal.wakeSavingCircle(body.saving_circle_id, 'contributionCompleted');
-    return sendStored(sent);
+    return sendStored(await contribute(em, deps, { caller, key, request: body, requestId }));
   },
 );
 

@@ -3,19 +3,21 @@ import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
 import { refuse } from '../shared/errors.ts';
 import { mayManageCircle } from './circle-access.ts';
+import type { CircleWorkflows } from './circle-contract.ts';
 import { CircleMember } from './circle-member.entity.ts';
 import { lockLiveCircle } from './lock-circle.ts';
 
 /**
- * Takes a member out of a `new` circle: by the member, the creator or an admin. Refuses with NOT_FOUND, FORBIDDEN, and
+ * Takes a member out of a `new` circle and wakes its workflow: by the member, the creator or an admin. Refuses with NOT_FOUND, FORBIDDEN, and
  * with 400 once the circle is not `new`.
  */
-export function removeMember(
+export async function removeMember(
   em: EntityManager,
+  { workflows }: { workflows: Pick<CircleWorkflows, 'wakeSavingCircle'> },
   input: { caller: Caller; circleId: string; memberId: string; requestId: string },
 ): Promise<CircleMember> {
   const { caller, circleId, memberId, requestId } = input;
-  return em.transactional(async (tx) => {
+  const removed = await em.transactional(async (tx) => {
     const circle = await lockLiveCircle(tx, circleId);
     const member = await tx.findOne(CircleMember, { id: memberId, saving_circle_id: circleId }, { refresh: true });
     const isOneself = member?.user_id === caller.userId;
@@ -37,4 +39,6 @@ export function removeMember(
     });
     return member;
   });
+  void workflows.wakeSavingCircle(circleId, 'circleChanged');
+  return removed;
 }

@@ -144,8 +144,7 @@ room.patch(
     refusals: [404],
   },
   async ({ em, deps, caller, params: { id }, body, requestId }) => {
-    const circle = await updateCircle(em, { caller, circleId: id, change: body, requestId });
-    void deps.temporal.wakeSavingCircle(id, 'circleChanged');
+    const circle = await updateCircle(em, deps, { caller, circleId: id, change: body, requestId });
     return { message: 'Saving circle updated', data: presentCircle(circle) };
   },
 );
@@ -161,8 +160,7 @@ room.delete(
     refusals: [404],
   },
   async ({ em, deps, caller, params: { id }, requestId }) => {
-    await deleteCircle(em, { caller, circleId: id, requestId });
-    void deps.temporal.wakeSavingCircle(id, 'circleCancelled');
+    await deleteCircle(em, deps, { caller, circleId: id, requestId });
     return { message: 'Saving circle deleted' };
   },
 );
@@ -180,8 +178,7 @@ room.post(
     refusals: [404],
   },
   async ({ em, deps, caller, params: { id }, requestId }) => {
-    await cancelCircle(em, { caller, circleId: id, requestId });
-    void deps.temporal.wakeSavingCircle(id, 'circleCancelled');
+    await cancelCircle(em, deps, { caller, circleId: id, requestId });
     const circle = must(await findCircle(em.fork(), id), 'a cancelled circle stays');
     return { message: 'Saving circle cancelled', data: presentCircle(circle) };
   },

@@ -6,6 +6,7 @@ import { changesTo } from '../shared/changes.ts';
 import { refuse } from '../shared/errors.ts';
 import { formatMoney, type Money } from '../shared/money.ts';
 import { requireManager } from './circle-access.ts';
+import type { CircleWorkflows } from './circle-contract.ts';
 import { CircleMember } from './circle-member.entity.ts';
 import { lockLiveCircle } from './lock-circle.ts';
 import { refuseTooMuch } from './prepare-circle.ts';
@@ -27,16 +28,17 @@ export interface CircleChange {
 const alwaysChangeable = ['name', 'visibility'];
 
 /**
- * Changes a circle: everything while it is `new`, name and visibility afterwards. Creator and admins only. Refuses with
+ * Changes a circle and wakes its workflow: everything while it is `new`, name and visibility afterwards. Creator and admins only. Refuses with
  * NOT_FOUND, FORBIDDEN and 400: another field later, a capacity below the members, a turn beyond the capacity, a day
  * before today.
  */
-export function updateCircle(
+export async function updateCircle(
   em: EntityManager,
+  { workflows }: { workflows: Pick<CircleWorkflows, 'wakeSavingCircle'> },
   input: { caller: Caller; circleId: string; change: CircleChange; requestId: string },
 ): Promise<SavingCircle> {
   const { caller, circleId, change, requestId } = input;
-  return em.transactional(async (tx) => {
+  const changed = await em.transactional(async (tx) => {
     const circle = await lockLiveCircle(tx, circleId);
     requireManager(caller, circle);
     const changes = changesTo<CircleChange>(circle, change);
@@ -61,6 +63,8 @@ export function updateCircle(
     });
     return circle;
   });
+  void workflows.wakeSavingCircle(circleId, 'circleChanged');
+  return changed;
 }
 
 async function changeTerms(tx: EntityManager, circle: SavingCircle, change: CircleChange): Promise<void> {

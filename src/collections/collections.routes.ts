@@ -87,8 +87,7 @@ room.post(
   async ({ body, caller, em, deps, requestId }) => {
     const { partnerId } = caller;
     const idempotency = must(caller.idempotency, 'the route is idempotent');
-    const hands = { sealer: deps.sealer, workflows: deps.temporal };
-    const created = await createPartnerPayment(em, hands, { partnerId, body, idempotency, requestId });
+    const created = await createPartnerPayment(em, deps, { partnerId, body, idempotency, requestId });
     return { ...presentPartnerPayment(created), status_url: paymentPath(created.payment.id) };
   },
 );

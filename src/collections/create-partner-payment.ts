@@ -2,29 +2,13 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../encryption/sealer.ts';
 import { createOnce } from '../openings/create-once.ts';
 import { findUnderKey } from '../partners/idempotency.ts';
-import type { PaymentOrderStatus } from '../payments/payment-order.ts';
 import { budgets } from '../shared/budgets.ts';
 import { refuse } from '../shared/errors.ts';
 import { partnerPaymentIdFor } from '../shared/ids.ts';
 import { findPartnerPayment } from './find-partner-payments.ts';
-import { type PartnerPaymentOpening, paymentPath } from './partner-payment.ts';
+import { type PartnerPaymentWorkflows, paymentPath } from './partner-payment.ts';
 import { type PartnerPaymentRequest, preparePartnerPayment } from './prepare-partner-payment.ts';
 import type { PaymentWithChannel } from './present-partner-payment.ts';
-
-/** How a payment becomes a workflow; made by `temporal/`, passed in. */
-export interface PaymentStarter {
-  /**
-   * Starts the payment's workflow, or joins the one that runs, and waits at most `waitMs` for its instrument. Null when
-   * the wait ended without an answer. Refuses what the first step refuses, and with SERVICE_UNAVAILABLE when Temporal
-   * is away.
-   */
-  startPartnerPayment(
-    paymentId: string,
-    /** Null for a payment that has its row: then its workflow is joined, or started again from the row. */
-    opening: PartnerPaymentOpening | null,
-    waitMs: number,
-  ): Promise<PaymentOrderStatus | null>;
-}
 
 export interface PartnerPaymentCreation {
   partnerId: string;
@@ -40,7 +24,7 @@ export interface PartnerPaymentCreation {
  */
 export async function createPartnerPayment(
   em: EntityManager,
-  { sealer, workflows }: { sealer: Sealer; workflows: PaymentStarter },
+  { sealer, workflows }: { sealer: Sealer; workflows: Pick<PartnerPaymentWorkflows, 'startPartnerPayment'> },
   { partnerId, body, idempotency, requestId }: PartnerPaymentCreation,
 ): Promise<PaymentWithChannel> {
   const paymentId = partnerPaymentIdFor(partnerId, idempotency.key);

@@ -42,7 +42,7 @@ export const partnerTextsPlace = (paymentId: string) => ({
   row: paymentId,
 });
 
-/** What the workflow is started with: ids and amounts, and texts only sealed (design law 7). */
+/** What a request asks of the workflow: ids and amounts, and texts only sealed (design law 7). */
 export interface PartnerPaymentOpening {
   partnerId: string;
   organizationId: string | null;
@@ -59,6 +59,30 @@ export interface PartnerPaymentOpening {
   idempotency: { keyHash: string; fingerprint: string };
   /** Absent in what an older release has started. */
   stamp?: OpeningStamp;
+}
+
+/** What the workflow of a payment is started with. */
+export interface PartnerPaymentInput {
+  paymentId: string;
+  /** What the request asked for. Absent when a payment that has its row is looked after again. */
+  opening?: PartnerPaymentOpening;
+}
+
+/** The workflows of partners' payments, as use cases meet them; made by `temporal/`, passed in. */
+export interface PartnerPaymentWorkflows {
+  /**
+   * Starts the payment's workflow, or joins the one that runs, and waits at most `waitMs` for its instrument. Null when
+   * the wait ended without an answer. Refuses what the first step refuses, and with SERVICE_UNAVAILABLE when Temporal
+   * is away.
+   */
+  startPartnerPayment(
+    paymentId: string,
+    /** Null for a payment that has its row: then its workflow is joined, or started again from the row. */
+    opening: PartnerPaymentOpening | null,
+    waitMs: number,
+  ): Promise<PaymentOrderStatus | null>;
+  /** Wakes the payment's workflow, or starts it again from its row when there is none. */
+  hintPartnerPayment(paymentId: string): Promise<void>;
 }
 
 export interface OpenedPartnerPayment extends OpenedOrder {

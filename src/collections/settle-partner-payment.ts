@@ -1,5 +1,4 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { WorkflowPort } from '../callbacks/deliver-callback.ts';
 import { readDatabaseClock } from '../database-clock.ts';
 import type { Sealer } from '../encryption/sealer.ts';
 import { systemAccounts } from '../ledger/account.ts';
@@ -8,7 +7,7 @@ import { Partner } from '../partners/partner.entity.ts';
 import { applyReceipt } from '../payments/apply-receipt.ts';
 import { strayOf } from '../payments/confirm-payment.ts';
 import { hasReceipt } from '../payments/find-receipts.ts';
-import type { ConfirmedPayment } from '../payments/payment-contract.ts';
+import type { ConfirmedPayment, ReceiptWorkflows } from '../payments/payment-contract.ts';
 import { assert, must } from '../shared/assert.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { journalKeys } from '../shared/ids.ts';
@@ -26,7 +25,7 @@ import { isFinalPayment, type PartnerPaymentStep } from './partner-payment.ts';
  */
 export async function settlePartnerPayment(
   em: EntityManager,
-  { sealer, workflows }: { sealer: Sealer; workflows: Pick<WorkflowPort, 'openUnmatchedReceipt'> },
+  { sealer, workflows }: { sealer: Sealer; workflows: ReceiptWorkflows },
   { paymentId, payment: received }: { paymentId: string; payment: ConfirmedPayment },
 ): Promise<PartnerPaymentStep> {
   let isStray = false;

@@ -47,7 +47,7 @@ await runCommand(usage, async () => {
     const { reference } = await explainDifference(em(), { id: explain, note });
     return `Explained: ${reference}.`;
   }
-  const { gateway, temporal: workflows, log } = deps;
+  const { gateway, workflows, log } = deps;
   const failed: SweepFailure = (_, subject, err) => log.warn({ err, subject }, 'the owner of a payment was not woken');
   const summary = await reconcileDay(em(), { gateway, workflows, failed }, { day, takenBy: `command/${newId()}` });
   const rows = (await everyDifference(em(), day)).filter(({ state }) => state !== 'resolved');

@@ -4,9 +4,7 @@ import { allow } from '../http/access.ts';
 import { amount, uuid } from '../http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../http/paging.ts';
 import { createRoom } from '../http/room.ts';
-import { budgets } from '../shared/budgets.ts';
 import { refuse } from '../shared/errors.ts';
-import { runDonationAllocation } from '../temporal/giving-door.ts';
 import { allocationLimit, donationRefusals, donationRefusalTexts } from './allocation.ts';
 import { createAllocation } from './create-allocation.ts';
 import { findOpenDonations } from './find-donations.ts';
@@ -14,8 +12,6 @@ import { judgeCause, judgeDonations } from './judge-donations.ts';
 import { DonationAnswer, presentDonation } from './present-donation.ts';
 import { causeComplaint } from './refuse-allocation.ts';
 
-/** How long a request waits for its allocation: for its turn behind others over the same donations, mostly. */
-const allocationWaitMs = budgets.requests.allocation;
 const openListPageSize = 20;
 
 const message = z.string();
@@ -93,11 +89,8 @@ room.post(
   },
   async ({ em, deps, caller, body, requestId }) => {
     const { cause_id: causeId, donation_ids: donationIds } = body;
-    const allocated = await createAllocation(
-      em,
-      (request) => runDonationAllocation(deps.temporal, request, allocationWaitMs),
-      { causeId, donationIds, requestedBy: caller.userId, requestId },
-    );
+    const asking = { causeId, donationIds, requestedBy: caller.userId, requestId };
+    const allocated = await createAllocation(em, deps, asking);
     return {
       message: 'Donations allocated',
       data: {

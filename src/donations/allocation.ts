@@ -54,6 +54,15 @@ export interface AllocationLapsed {
 
 export type AllocationOutcome = Allocated | AllocationRefused | AllocationLapsed;
 
+/** The workflows of allocations, as use cases meet them; made by `temporal/`, passed in. */
+export interface AllocationWorkflows {
+  /**
+   * Starts the workflow of an allocation, or joins the one of the same batch that runs, and waits at most `waitMs` for its
+   * outcome. Null when the wait ended without one. Refuses with SERVICE_UNAVAILABLE when Temporal is away.
+   */
+  runDonationAllocation(request: AllocationRequest, waitMs: number): Promise<AllocationOutcome | null>;
+}
+
 /** UUIDs as base64 of their bytes: a full batch then stays below the size at which Temporal warns (256 kB). */
 export type PackedIds = string;
 

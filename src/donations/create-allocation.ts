@@ -1,18 +1,22 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { createOnce } from '../openings/create-once.ts';
 import { stampOpening } from '../openings/stamp-opening.ts';
+import { budgets } from '../shared/budgets.ts';
 import { allocationBatchIdFor, newId } from '../shared/ids.ts';
 import { findAllocation } from './allocate-donations.ts';
-import { type Allocated, type AllocationOutcome, type AllocationRequest, packIds } from './allocation.ts';
+import { type Allocated, type AllocationRequest, type AllocationWorkflows, packIds } from './allocation.ts';
 import { refuseAllocation, refusedAllocation } from './refuse-allocation.ts';
 
+/** How long a request waits for its allocation: for its turn behind others over the same donations, mostly. */
+const allocationWaitMs = budgets.requests.allocation;
+
 /**
- * Allocates open donations to a cause by starting a workflow (`run`), and waits for its outcome. Refuses as
+ * Allocates open donations to a cause by starting a workflow, and waits for its outcome. Refuses as
  * `refuseAllocation`, and with SERVICE_UNAVAILABLE when it has not ended in time.
  */
 export async function createAllocation(
   em: EntityManager,
-  run: (request: AllocationRequest) => Promise<AllocationOutcome | null>,
+  { workflows }: { workflows: AllocationWorkflows },
   asking: { causeId: string; donationIds: readonly string[]; requestedBy: string; requestId: string },
 ): Promise<Allocated> {
   const { causeId, donationIds, requestedBy, requestId } = asking;
@@ -34,7 +38,7 @@ export async function createAllocation(
         stamp: await stampOpening(em),
       }),
       start: async (request: AllocationRequest) => {
-        const outcome = await run(request);
+        const outcome = await workflows.runDonationAllocation(request, allocationWaitMs);
         if (outcome?.outcome === 'refused') refuseAllocation(causeId, outcome);
       },
     },

@@ -1,20 +1,18 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Caller } from '../identity/caller.ts';
 import { createOnce } from '../openings/create-once.ts';
-import type { OpeningStamp } from '../openings/opening.ts';
 import { stampOpening } from '../openings/stamp-opening.ts';
+import { budgets } from '../shared/budgets.ts';
 import { subscriptionIdFor } from '../shared/ids.ts';
 import { formatMoney } from '../shared/money.ts';
 import { findSubscription } from './find-subscriptions.ts';
 import { refuseReusedKey } from './open-subscription.ts';
 import { type NewSubscription, refuseHopelessSubscription } from './prepare-subscription.ts';
 import type { Subscription } from './subscription.entity.ts';
-import type { SubscriptionOpening } from './subscription.ts';
+import type { SubscriptionOpening, SubscriptionWorkflows } from './subscription.ts';
 
-export interface SubscriptionStart {
-  subscriptionId: string;
-  opening: SubscriptionOpening & { stamp: OpeningStamp };
-}
+/** How long a request waits for the first payment. */
+const firstPaymentWaitMs = budgets.requests.firstSubscriptionPayment;
 
 export interface CreatedSubscription {
   subscription: Subscription;
@@ -23,13 +21,13 @@ export interface CreatedSubscription {
 }
 
 /**
- * Creates a subscription by starting its workflow (`start`), and waits for its first payment. Refuses as
+ * Creates a subscription by starting its workflow, and waits for its first payment. Refuses as
  * `refuseHopelessSubscription` and as the payment does, a key of another request, and with SERVICE_UNAVAILABLE when
  * nothing could be begun.
  */
 export async function createSubscription(
   em: EntityManager,
-  start: (input: SubscriptionStart) => Promise<unknown>,
+  { workflows }: { workflows: Pick<SubscriptionWorkflows, 'startDonationSubscription'> },
   asking: { caller: Caller; body: NewSubscription; key: string | undefined; requestId: string },
 ): Promise<CreatedSubscription> {
   const { caller, body, key, requestId } = asking;
@@ -58,7 +56,7 @@ export async function createSubscription(
         if (existing === null) await refuseHopelessSubscription(em, { caller, body });
         return { ...opening, stamp: await stampOpening(em) };
       },
-      start: (stamped) => start({ subscriptionId, opening: stamped }),
+      start: (stamped) => workflows.startDonationSubscription({ subscriptionId, opening: stamped }, firstPaymentWaitMs),
     },
   );
   // One that was joined to a twin under the same key is told what that has made, if it is the same.

@@ -6,17 +6,18 @@ import { refuse } from '../shared/errors.ts';
 import { canMove } from '../shared/status-law.ts';
 import { lockSubscription } from './open-subscription.ts';
 import type { Subscription } from './subscription.entity.ts';
-import { subscriptionLaw } from './subscription.ts';
+import { type SubscriptionWorkflows, subscriptionLaw } from './subscription.ts';
 
 /**
- * Stops a subscription, for its donor: no further period is paid. One that has ended stays as it is. Refuses with
+ * Stops a subscription, for its donor: no further period is paid, and its workflow is woken. One that has ended stays as it is. Refuses with
  * NOT_FOUND, and with FORBIDDEN when it is another's.
  */
-export function stopSubscription(
+export async function stopSubscription(
   em: EntityManager,
+  { workflows }: { workflows: Pick<SubscriptionWorkflows, 'wakeSubscription'> },
   { caller, subscriptionId, requestId }: { caller: Caller; subscriptionId: string; requestId: string },
 ): Promise<Subscription> {
-  return em.transactional(async (tx) => {
+  const stopped = await em.transactional(async (tx) => {
     const subscription = await lockSubscription(tx, subscriptionId);
     if (subscription.user_id !== caller.userId) refuse('FORBIDDEN', 'id: the subscription is not yours');
     if (!canMove(subscriptionLaw, subscription.status, 'stopped')) return subscription;
@@ -33,4 +34,6 @@ export function stopSubscription(
     await tx.flush();
     return subscription;
   });
+  void workflows.wakeSubscription(subscriptionId);
+  return stopped;
 }

@@ -72,6 +72,30 @@ export interface SubscriptionOpening {
   stamp?: OpeningStamp;
 }
 
+/** What the workflow of a subscription is started with. */
+export interface DonationSubscriptionInput {
+  subscriptionId: string;
+  /** What the request asked for. Absent when a subscription that has its row goes on. */
+  opening?: SubscriptionOpening;
+}
+
+/** The workflows of subscriptions, as use cases meet them; made by `temporal/`, passed in. */
+export interface SubscriptionWorkflows {
+  /**
+   * Starts the workflow of a subscription, or joins the one that runs, and waits at most `waitMs` for its first payment.
+   * Null when the wait ended without an answer. Refuses what the first payment refuses, and with SERVICE_UNAVAILABLE when
+   * Temporal is away.
+   */
+  startDonationSubscription(
+    input: Required<DonationSubscriptionInput>,
+    waitMs: number,
+  ): Promise<SubscriptionStanding | null>;
+  /** Wakes the subscription's workflow, or starts it again from its row. Never fails: what is lost, a sweep finds. */
+  wakeSubscription(subscriptionId: string): Promise<void>;
+  /** The same for that sweep, which has to know: throws when Temporal does not take it. */
+  lookAfterSubscription(subscriptionId: string): Promise<void>;
+}
+
 /** How a subscription stands, as its workflow needs to know it. */
 export interface SubscriptionStanding {
   status: SubscriptionStatus;

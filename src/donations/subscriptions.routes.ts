@@ -5,17 +5,12 @@ import { amount, moneyString, timestamp, uuid } from '../http/fields.ts';
 import { readIdempotencyKey } from '../http/idempotency-key.ts';
 import { listQuery, pageFields, presentPage } from '../http/paging.ts';
 import { createRoom } from '../http/room.ts';
-import { budgets } from '../shared/budgets.ts';
 import { formatMoney } from '../shared/money.ts';
-import { hintSubscriptionStopped, startDonationSubscription } from '../temporal/giving-door.ts';
 import { createSubscription } from './create-subscription.ts';
 import { findSubscriptions, getSubscription } from './find-subscriptions.ts';
 import { stopSubscription } from './stop-subscription.ts';
 import type { Subscription } from './subscription.entity.ts';
 import { attemptAt, dueAt, subscriptionIntervals, subscriptionLaw } from './subscription.ts';
-
-/** How long a request waits for the first payment. */
-const firstPaymentWaitMs = budgets.requests.firstSubscriptionPayment;
 
 const SubscriptionAnswer = z
   .object({
@@ -85,11 +80,7 @@ room.post(
   },
   async ({ em, deps, caller, body, ctx, requestId }) => {
     const key = readIdempotencyKey(ctx);
-    const { subscription, isRepeated } = await createSubscription(
-      em,
-      (input) => startDonationSubscription(deps.temporal, input, firstPaymentWaitMs),
-      { caller, body, key, requestId },
-    );
+    const { subscription, isRepeated } = await createSubscription(em, deps, { caller, body, key, requestId });
     return answer(
       201,
       { message: 'Subscription begun', data: presentSubscription(subscription) },
@@ -141,8 +132,7 @@ room.delete(
     refusals: [404],
   },
   async ({ em, deps, caller, params: { id: subscriptionId }, requestId }) => {
-    const subscription = await stopSubscription(em, { caller, subscriptionId, requestId });
-    await hintSubscriptionStopped(deps, subscriptionId);
+    const subscription = await stopSubscription(em, deps, { caller, subscriptionId, requestId });
     return { message: 'Subscription stopped', data: presentSubscription(subscription) };
   },
 );

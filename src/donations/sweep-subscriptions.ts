@@ -1,11 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { type SweepFailure, sweepRows } from '../sweep-rows.ts';
-
-/** How subscriptions meet their workflows; made by `temporal/`, passed in. */
-export interface SubscriptionPort {
-  /** Wakes the subscription's workflow, or starts it again from its row when there is none. */
-  wakeSubscription(subscriptionId: string): Promise<void>;
-}
+import type { SubscriptionWorkflows } from './subscription.ts';
 
 /** Active ones whose next attempt should have been made: months by the calendar of UTC+7, a refused one a day later. */
 export const overdueSubscriptions = `select id, since from (
@@ -19,7 +14,11 @@ export const overdueSubscriptions = `select id, since from (
   where since < now() - interval '5 minutes'`;
 
 /** Wakes the workflow of every subscription whose next attempt is late; a lost one is started again. Returns how many. */
-export function sweepSubscriptions(em: EntityManager, port: SubscriptionPort, failed: SweepFailure): Promise<number> {
-  const wake = (id: string) => port.wakeSubscription(id);
+export function sweepSubscriptions(
+  em: EntityManager,
+  workflows: Pick<SubscriptionWorkflows, 'lookAfterSubscription'>,
+  failed: SweepFailure,
+): Promise<number> {
+  const wake = (id: string) => workflows.lookAfterSubscription(id);
   return sweepRows(em, [{ kind: 'donation_subscription', due: overdueSubscriptions, wake }], failed);
 }

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { WorkflowPort } from '../callbacks/deliver-callback.ts';
+import type { CallbackWorkflows } from '../callbacks/callback-workflows.ts';
 import { type Collection, findOwner } from '../callbacks/reference-owners.ts';
 import { recordEvent } from '../events/record-event.ts';
 import type { Gateway, ProviderPayment } from '../gateway/gateway.ts';
@@ -20,7 +20,7 @@ import type { ReceiptReason } from './receipt.ts';
  */
 export async function openReceipt(
   em: EntityManager,
-  { gateway, workflows }: { gateway: Gateway; workflows: WorkflowPort },
+  { gateway, workflows }: { gateway: Gateway; workflows: CallbackWorkflows },
   { stray, signal }: { stray: StrayPayment; signal: AbortSignal },
 ): Promise<ReceiptOpening> {
   const known = await em.findOne(Receipt, { provider_payment_id: stray.providerPaymentId });

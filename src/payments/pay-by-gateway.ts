@@ -6,11 +6,10 @@ import { budgets } from '../shared/budgets.ts';
 import { refuse } from '../shared/errors.ts';
 import { paymentOrderIdFor } from '../shared/ids.ts';
 import { createTurns } from '../shared/turns.ts';
-import type { TemporalDoor } from '../temporal/door.ts';
 import { findOrder, type OrderWithChannel } from './find-orders.ts';
 import { handlerOf } from './handlers/index.ts';
 import { findFirstAnswer, type StoredAnswer } from './idempotency.ts';
-import type { PaymentOpening } from './payment-contract.ts';
+import type { GatewayPaymentWorkflows, PaymentOpening } from './payment-contract.ts';
 import { type GatewayPaymentRequest, prepareGatewayPayment } from './prepare-gateway-payment.ts';
 
 const turns = createTurns();
@@ -34,7 +33,7 @@ export type GatewayPaymentOutcome = { replay: StoredAnswer } | { found: OrderWit
  */
 export function payByGateway(
   em: EntityManager,
-  { sealer, temporal }: { sealer: Sealer; temporal: Pick<TemporalDoor, 'startGatewayPayment'> },
+  { sealer, workflows }: { sealer: Sealer; workflows: Pick<GatewayPaymentWorkflows, 'startGatewayPayment'> },
   asking: GatewayAsking,
 ): Promise<GatewayPaymentOutcome> {
   const { body, caller, key, idempotency, requestId } = asking;
@@ -57,7 +56,7 @@ export function payByGateway(
       {
         find: (place) => findOrder(place, orderId),
         prepare: () => prepareGatewayPayment(em, sealer, { orderId, caller, body, idempotency, requestId }),
-        start: (opening) => temporal.startGatewayPayment(orderId, opening, leftMs),
+        start: (opening) => workflows.startGatewayPayment(orderId, opening, leftMs),
       },
     );
     if (found.order.status === 'FAILED') {

@@ -11,7 +11,7 @@ import { errorCodeOf, refuse } from '../shared/errors.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { journalKeys, newId } from '../shared/ids.ts';
 import { formatMoney, type Money } from '../shared/money.ts';
-import type { EffectPayment, PaymentHandler, PaymentIntent, SettledIn, SqlCall } from './handler.ts';
+import type { EffectPayment, PaymentHandler, PaymentIntent, SettledIn, SqlCall, WakingPort } from './handler.ts';
 
 /** A payment from a balance, whatever asks for it: the dispatcher, a subscription, a circle, a transfer. */
 export interface BalancePayment {
@@ -96,6 +96,18 @@ export async function payFromBalance(
   }
   const { accountId } = await handler.findTarget(em, intent);
   return moveFromBalance(em, payment, movement, { accountId, handler, handled });
+}
+
+/** `payFromBalance` in a transaction of its own, and then wakes the workflow that waits for the payment, if one does. */
+export async function payAndWake(
+  em: EntityManager,
+  workflows: WakingPort,
+  handler: PaymentHandler,
+  payment: BalancePayment,
+): Promise<BalancePaymentOutcome> {
+  const paid = await payFromBalance(em, handler, payment);
+  if (paid.outcome === 'paid') void handler.afterSettled?.(workflows, payment);
+  return paid;
 }
 
 type Effect = (settledIn: SettledIn) => SqlCall | undefined;

@@ -23,6 +23,31 @@ export interface PaymentOpening {
   stamp?: OpeningStamp;
 }
 
+/** What the workflow of an order is started with. */
+export interface GatewayPaymentInput {
+  orderId: string;
+  /** What the request asked for. Absent when an order that has its row is looked after again. */
+  opening?: PaymentOpening;
+}
+
+/** The workflows of payment orders, as use cases meet them; made by `temporal/`, passed in. */
+export interface GatewayPaymentWorkflows {
+  /**
+   * Starts the order's workflow, or joins the one that runs, and waits at most `waitMs` for its instrument. Null when
+   * the wait ended without an answer. Refuses what the first step refuses, and with SERVICE_UNAVAILABLE when Temporal
+   * is away.
+   */
+  startGatewayPayment(orderId: string, opening: PaymentOpening, waitMs: number): Promise<PaymentOrderStatus | null>;
+  /** Wakes the order's workflow, or starts it again from its row when there is none. */
+  hintGatewayPayment(orderId: string): Promise<void>;
+}
+
+/** The workflows of money that no order takes; made by `temporal/`, passed in. */
+export interface ReceiptWorkflows {
+  /** Starts the case of such money; one that runs is left alone, one that has ended looks again. */
+  openUnmatchedReceipt(stray: StrayPayment): Promise<void>;
+}
+
 export interface OpenedOrder {
   status: PaymentOrderStatus;
   /** ISO 8601. */

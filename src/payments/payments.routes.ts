@@ -8,7 +8,6 @@ import { createRoom } from '../http/room.ts';
 import { answerOnce, withTexts } from './answer-once.ts';
 import { findChannels } from './find-channels.ts';
 import { findOrders, getOrder, type OrderWithChannel } from './find-orders.ts';
-import { handlerOf } from './handlers/index.ts';
 import { OrderShape } from './order-shape.ts';
 import { PaidShape } from './paid-shape.ts';
 import { payByGateway } from './pay-by-gateway.ts';
@@ -132,10 +131,8 @@ room.post(
     refusals: [404],
   },
   async ({ em, deps, caller, body, ctx, requestId }) => {
-    const paid = await payAsAsked(em, body, { caller, key: readIdempotencyKey(ctx), requestId });
-    if (!paid.replayed)
-      void handlerOf(body.reference_type).afterSettled?.(deps.temporal, { referenceId: body.reference_id });
-    return sendStored(paid);
+    const asking = { caller, key: readIdempotencyKey(ctx), requestId };
+    return sendStored(await payAsAsked(em, deps, body, asking));
   },
 );
 

@@ -1,8 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { balancePaymentIdFor } from '../shared/ids.ts';
 import { formatMoney, type Money } from '../shared/money.ts';
+import type { WakingPort } from './handler.ts';
 import { fingerprintOf, type StoredAnswer } from './idempotency.ts';
-import { payFromBalance } from './pay-from-balance.ts';
+import { payAndWake } from './pay-from-balance.ts';
 import { type Asking, payUnderKey } from './pay-under-key.ts';
 import type { ReferenceType } from './payment-order.ts';
 import { getHandler } from './prepare-gateway-payment.ts';
@@ -37,10 +38,11 @@ export const presentPaid = (message: string, data: PaidAnswer) => ({
 
 /**
  * Pays from a balance as a request asks: the answer that its key may have already, then the handler with its rail and
- * permission, then the payment. Answers the body that is sent, byte for byte.
+ * permission, then the payment, then who waits for it is woken. Answers the body that is sent, byte for byte.
  */
 export async function payAsAsked(
   em: EntityManager,
+  { workflows }: { workflows: WakingPort },
   body: BalancePaymentRequest,
   asking: Asking,
 ): Promise<StoredAnswer & { replayed: boolean }> {
@@ -56,7 +58,7 @@ export async function payAsAsked(
     reference_id: body.reference_id,
   });
   return payUnderKey(em, asking, fingerprint, (idempotency) =>
-    payFromBalance(em, getHandler(caller, body.reference_type, 'balance'), {
+    payAndWake(em, workflows, getHandler(caller, body.reference_type, 'balance'), {
       payer: caller,
       transactionId,
       referenceId: body.reference_id,

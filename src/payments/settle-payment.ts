@@ -1,5 +1,4 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
-import type { WorkflowPort } from '../callbacks/deliver-callback.ts';
 import { readDatabaseClock } from '../database-clock.ts';
 import { recordEvent } from '../events/record-event.ts';
 import { systemAccounts } from '../ledger/account.ts';
@@ -13,13 +12,13 @@ import { strayOf } from './confirm-payment.ts';
 import { hasReceipt } from './find-receipts.ts';
 import { handledPayment, handlerOfOrder } from './handled-payment.ts';
 import type { WakingPort } from './handler.ts';
-import type { ConfirmedPayment } from './payment-contract.ts';
+import type { ConfirmedPayment, ReceiptWorkflows } from './payment-contract.ts';
 import { PaymentOrder } from './payment-order.entity.ts';
 import { isFinalOrder, type PaymentOrderStatus } from './payment-order.ts';
 import { costOfPayment } from './provider-cost.ts';
 
 /** Who is told: of what the payment was for, and of money that nobody takes. */
-type SettlingPort = WakingPort & Pick<WorkflowPort, 'openUnmatchedReceipt'>;
+type SettlingPort = WakingPort & ReceiptWorkflows;
 
 /**
  * Settles a paid order, once: journal (clearing and provider cost -> target and fee revenue), transaction rows, the handler's effect,

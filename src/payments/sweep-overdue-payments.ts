@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { WorkflowPort } from '../callbacks/deliver-callback.ts';
+import type { CallbackWorkflows } from '../callbacks/callback-workflows.ts';
 import { type Sweep, type SweepFailure, sweepRows } from '../sweep-rows.ts';
 
 type InstrumentTable = 'payment_orders' | 'partner_payments';
@@ -24,7 +24,7 @@ const either = (...queries: string[]): string => queries.join(' union all ');
  * Orders, partner payments and releases. One that has its instrument and waits for its payer is left until its deadline:
  * its workflow asks, and any callback starts that again.
  */
-const sweepsOf = (workflows: WorkflowPort): Sweep[] => [
+const sweepsOf = (workflows: CallbackWorkflows): Sweep[] => [
   {
     kind: 'payment_order',
     due: either(overdue('payment_orders'), withoutInstrument('payment_orders')),
@@ -43,7 +43,7 @@ const sweepsOf = (workflows: WorkflowPort): Sweep[] => [
  */
 export function sweepOverduePayments(
   em: EntityManager,
-  workflows: WorkflowPort,
+  workflows: CallbackWorkflows,
   failed: SweepFailure,
 ): Promise<number> {
   return sweepRows(em, sweepsOf(workflows), failed);

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { WorkflowPort } from '../callbacks/deliver-callback.ts';
+import type { CallbackWorkflows } from '../callbacks/callback-workflows.ts';
 import { type SweepFailure, sweepRows } from '../sweep-rows.ts';
 import { Receipt } from './receipt.entity.ts';
 
@@ -10,7 +10,7 @@ const due = `select id, received_at as since from receipts
  * Sees to it that every receipt in suspense has its workflow, by which it is ended; one that runs is left alone. Returns
  * how many were looked at.
  */
-export function sweepReceipts(em: EntityManager, workflows: WorkflowPort, failed: SweepFailure): Promise<number> {
+export function sweepReceipts(em: EntityManager, workflows: CallbackWorkflows, failed: SweepFailure): Promise<number> {
   const wake = async (receiptId: string) => {
     const receipt = await em.fork().findOneOrFail(Receipt, { id: receiptId });
     await workflows.openUnmatchedReceipt({

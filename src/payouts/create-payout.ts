@@ -7,7 +7,7 @@ import { budgets } from '../shared/budgets.ts';
 import { payoutIdFor } from '../shared/ids.ts';
 import { createPlaces } from '../shared/turns.ts';
 import { Payout } from './payout.entity.ts';
-import type { PayoutOpening, PayoutStatus } from './payout.ts';
+import type { PartnerPayoutWorkflows } from './payout.ts';
 import { type PayoutRequest, preparePayout } from './prepare-payout.ts';
 
 /**
@@ -18,16 +18,6 @@ import { type PayoutRequest, preparePayout } from './prepare-payout.ts';
 const places = createPlaces(24, { perKey: 8, mostWaiting: 500 });
 
 const notInTime = 'The payout could not be reserved in time; try again under the same key';
-
-/** How a payout becomes a workflow; made by `temporal/`, passed in. */
-export interface PayoutStarter {
-  /**
-   * Starts the payout's workflow, or joins the one that runs, and waits at most `waitMs` until the money is reserved.
-   * Null when the wait ended without an answer. Refuses what the reservation refuses, and with SERVICE_UNAVAILABLE when
-   * Temporal is away.
-   */
-  startPartnerPayout(payoutId: string, opening: PayoutOpening, waitMs: number): Promise<PayoutStatus | null>;
-}
 
 export interface PayoutCreation {
   partnerId: string;
@@ -44,7 +34,7 @@ export interface PayoutCreation {
  */
 export async function createPayout(
   em: EntityManager,
-  { sealer, workflows }: { sealer: Sealer; workflows: PayoutStarter },
+  { sealer, workflows }: { sealer: Sealer; workflows: Pick<PartnerPayoutWorkflows, 'startPartnerPayout'> },
   { partnerId, body, idempotency, requestId }: PayoutCreation,
 ): Promise<Payout> {
   const payoutId = payoutIdFor(partnerId, idempotency.key);

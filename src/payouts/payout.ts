@@ -47,7 +47,7 @@ export interface PayoutTexts {
 }
 export const payoutTextsPlace = (payoutId: string) => ({ table: 'payouts', column: 'texts_sealed', row: payoutId });
 
-/** What the workflow is started with: ids and amounts, and texts only sealed (design law 7). */
+/** What a request asks of the workflow: ids and amounts, and texts only sealed (design law 7). */
 export interface PayoutOpening {
   partnerId: string;
   feeMode: FeeMode;
@@ -63,6 +63,25 @@ export interface PayoutOpening {
   idempotency: { keyHash: string; fingerprint: string };
   /** Absent in what an older release has started. */
   stamp?: OpeningStamp;
+}
+
+/** What the workflow of a payout is started with. */
+export interface PartnerPayoutInput {
+  payoutId: string;
+  /** What the request asked for. Absent when a payout that has its row is looked after again. */
+  opening?: PayoutOpening;
+}
+
+/** The workflows of payouts, as use cases meet them; made by `temporal/`, passed in. */
+export interface PartnerPayoutWorkflows {
+  /**
+   * Starts the payout's workflow, or joins the one that runs, and waits at most `waitMs` until the money is reserved.
+   * Null when the wait ended without an answer. Refuses what the reservation refuses, and with SERVICE_UNAVAILABLE when
+   * Temporal is away.
+   */
+  startPartnerPayout(payoutId: string, opening: PayoutOpening, waitMs: number): Promise<PayoutStatus | null>;
+  /** Wakes the payout's workflow, or starts it again from its row when there is none. */
+  hintPartnerPayout(payoutId: string): Promise<void>;
 }
 
 /** A payout as its workflow finds it. */

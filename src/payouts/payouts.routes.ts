@@ -51,8 +51,7 @@ room.post(
   async ({ em, deps, caller, body, requestId }) => {
     const { partnerId } = caller;
     const idempotency = must(caller.idempotency, 'an idempotent route has its key');
-    const hands = { sealer: deps.sealer, workflows: deps.temporal };
-    const payout = await createPayout(em, hands, { partnerId, body, idempotency, requestId });
+    const payout = await createPayout(em, deps, { partnerId, body, idempotency, requestId });
     return { ...(await presentReservation(deps.sealer, payout)), status_url: payoutPath(payout.id) };
   },
 );

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { WorkflowPort } from '../callbacks/deliver-callback.ts';
+import type { CallbackWorkflows } from '../callbacks/callback-workflows.ts';
 import { findOwner } from '../callbacks/reference-owners.ts';
 import type { Gateway, ProviderRecord, UnreadableRecord } from '../gateway/gateway.ts';
 import { strayOf } from '../payments/confirm-payment.ts';
@@ -18,7 +18,7 @@ import type { Difference, ReconciliationSummary } from './reconciliation.ts';
 /** What a comparison works with. */
 export interface ReconcilingParts {
   gateway: Gateway;
-  workflows: WorkflowPort;
+  workflows: CallbackWorkflows;
   /** Told of differences whose owner could not be woken; they stay open, so the next run tries again. */
   failed: SweepFailure;
 }

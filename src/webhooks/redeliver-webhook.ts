@@ -6,15 +6,7 @@ import type { Caller } from '../identity/caller.ts';
 import { refuse } from '../shared/errors.ts';
 import { type SweepFailure, sweepRows } from '../sweep-rows.ts';
 import { WebhookDelivery } from './webhook-delivery.entity.ts';
-import type { WebhookDeliveryStatus } from './webhook-delivery.ts';
-
-/** How webhooks become workflows; made by `temporal/`, passed in. */
-export interface DeliveryPort {
-  /** Starts the delivery's workflow, or leaves the one that runs alone. */
-  startWebhookDelivery(deliveryId: string): Promise<void>;
-  /** Starts the delivery's workflow, or makes the one that runs try at once. */
-  hastenWebhookDelivery(deliveryId: string): Promise<void>;
-}
+import type { DeliveryWorkflows, WebhookDeliveryStatus } from './webhook-delivery.ts';
 
 /** A page of a partner's webhooks, newest first. */
 export function findDeliveries(
@@ -25,12 +17,13 @@ export function findDeliveries(
   return findPage(em, WebhookDelivery, where, window);
 }
 
-/** Makes a webhook due now, whatever became of it. Refuses with NOT_FOUND what is not this partner's. */
-export function reopenDelivery(
+/** Sends a webhook again, at once, whatever became of it. Refuses with NOT_FOUND what is not this partner's. */
+export async function redeliverWebhook(
   em: EntityManager,
+  { workflows }: { workflows: Pick<DeliveryWorkflows, 'hastenWebhookDelivery'> },
   input: { caller: Caller; requestId: string; partnerId: string; deliveryId: string },
 ): Promise<WebhookDelivery> {
-  return em.transactional(async (tx) => {
+  const reopened = await em.transactional(async (tx) => {
     const delivery = await tx.findOne(
       WebhookDelivery,
       { id: input.deliveryId, partner_id: input.partnerId },
@@ -51,6 +44,8 @@ export function reopenDelivery(
     });
     return delivery;
   });
+  await workflows.hastenWebhookDelivery(reopened.id);
+  return reopened;
 }
 
 /** Deliveries past their next attempt: their workflow is lost, or there never was one. */
@@ -58,7 +53,11 @@ export const overdueDeliveries = `select id, next_attempt_at as since from webho
   where status = 'pending' and next_attempt_at < now() - interval '1 minute'`;
 
 /** Starts the workflow of every delivery that is overdue; returns how many there were. */
-export function sweepDeliveries(em: EntityManager, port: DeliveryPort, failed: SweepFailure): Promise<number> {
-  const wake = (id: string) => port.startWebhookDelivery(id);
+export function sweepDeliveries(
+  em: EntityManager,
+  workflows: Pick<DeliveryWorkflows, 'startWebhookDelivery'>,
+  failed: SweepFailure,
+): Promise<number> {
+  const wake = (id: string) => workflows.startWebhookDelivery(id);
   return sweepRows(em, [{ kind: 'webhook_delivery', due: overdueDeliveries, wake }], failed);
 }

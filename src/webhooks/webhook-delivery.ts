@@ -17,6 +17,19 @@ export type WebhookResource = 'payment' | 'payout';
 /** The `webhook-id` of a delivery: the same at every attempt, so that the receiver can tell a repetition. */
 export const webhookIdOf = (deliveryId: string): string => `msg_${deliveryId.replaceAll('-', '')}`;
 
+/** What the workflow of a delivery is started with. */
+export interface WebhookDeliveryInput {
+  deliveryId: string;
+}
+
+/** The workflows of deliveries, as use cases meet them; made by `temporal/`, passed in. */
+export interface DeliveryWorkflows {
+  /** Starts the delivery's workflow, or leaves the one that runs alone. */
+  startWebhookDelivery(deliveryId: string): Promise<void>;
+  /** Starts the delivery's workflow, or makes the one that runs try at once. */
+  hastenWebhookDelivery(deliveryId: string): Promise<void>;
+}
+
 const secondMs = 1000;
 const minuteMs = 60 * secondMs;
 const hourMs = 60 * minuteMs;

@@ -5,7 +5,7 @@ import { createRoom } from '../http/room.ts';
 import { getPartner } from '../partners/find-partner.ts';
 import { webhookEvents } from '../partners/partner.ts';
 import { managesPartners } from '../partners/partner-accounts.routes.ts';
-import { findDeliveries, reopenDelivery } from './redeliver-webhook.ts';
+import { findDeliveries, redeliverWebhook } from './redeliver-webhook.ts';
 import { rotateWebhookSecret, setWebhook } from './set-webhook.ts';
 import type { WebhookDelivery } from './webhook-delivery.entity.ts';
 import { webhookDeliveryLaw, webhookIdOf } from './webhook-delivery.ts';
@@ -120,8 +120,7 @@ room.post(
   },
   async ({ params, caller, em, deps, requestId }) => {
     const input = { caller, requestId, partnerId: params.id, deliveryId: params.delivery_id };
-    const delivery = await reopenDelivery(em, input);
-    await deps.temporal.hastenWebhookDelivery(delivery.id);
+    const delivery = await redeliverWebhook(em, deps, input);
     return { message: 'Webhook is sent again', data: presentDelivery(delivery) };
   },
 );

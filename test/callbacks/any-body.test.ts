@@ -89,7 +89,7 @@ describe('A callback with the right token is never answered so that the provider
   it('what is unread is counted for operators, and not among what waits for its delivery', async () => {
     expect((await send('unread')).status).toBe(200);
     await stack.owner().execute("update gateway_callbacks set received_at = now() - interval '1 minute'");
-    expect(await redeliverCallbacks(stack.em(), stack.deps.temporal, () => undefined)).toBe(0);
+    expect(await redeliverCallbacks(stack.em(), stack.deps.workflows, () => undefined)).toBe(0);
     const metrics = createMetrics({ defaults: false });
     measureBacklog(metrics, stack.deps.orm);
     const told = await metrics.registry.metrics();

@@ -187,7 +187,7 @@ describe('Money that no order takes', () => {
 describe('The update settleReceipt', () => {
   const note = 'bank statement 2026-07, line 12';
   const settle = (receipt: ReceiptRow, settlement: object) =>
-    stack.deps.temporal.client.workflow
+    stack.deps.workflows.client.workflow
       .getHandle(`unmatched-receipt/${receipt.id}`)
       .executeUpdate('settleReceipt', { args: [settlement] });
   const suspended = async () => {
@@ -201,7 +201,7 @@ describe('The update settleReceipt', () => {
     const settlement = { action: 'credit', account_id: payer.accountId, note, who: operator.id };
     expect(await settle(receipt, settlement)).toBe('credited');
     expect(await balanceOf(stack, payer.accountId)).toBe('1000.0000');
-    expect(await stack.deps.temporal.client.workflow.getHandle(`unmatched-receipt/${receipt.id}`).result()).toBe(
+    expect(await stack.deps.workflows.client.workflow.getHandle(`unmatched-receipt/${receipt.id}`).result()).toBe(
       'credited',
     );
     const events = await stack
@@ -280,7 +280,7 @@ describe('The update settleReceipt', () => {
 describe('An operator sees in the workflow alone', () => {
   it('what a payment waits for: state, amount, kind, deadline and what happens next', async () => {
     const order = await topUp();
-    const { client } = stack.deps.temporal;
+    const { client } = stack.deps.workflows;
     const handle = client.workflow.getHandle(`gateway-payment/${order.payment_order_id}`);
     const described = await eventually(
       () => handle.describe(),

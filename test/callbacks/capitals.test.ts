@@ -50,7 +50,7 @@ const delivered = (reference: string) =>
     (rows) => rows.length > 0,
   );
 const isStarted = (workflowId: string): Promise<boolean> =>
-  stack.deps.temporal.client.workflow
+  stack.deps.workflows.client.workflow
     .getHandle(workflowId)
     .describe()
     .then(
@@ -95,7 +95,7 @@ describe('A reference in capitals never begins a second workflow', () => {
     const id = randomUUID().toUpperCase();
     const kinds = { hintGatewayPayment: 'gateway-payment', hintPartnerPayment: 'partner-payment' };
     const kind = hint === 'hintPartnerPayout' ? 'partner-payout' : kinds[hint];
-    await stack.deps.temporal[hint](id);
+    await stack.deps.workflows[hint](id);
     expect(await isStarted(`${kind}/${id.toLowerCase()}`)).toBe(true);
     expect(await isStarted(`${kind}/${id}`)).toBe(false);
   });

@@ -40,7 +40,7 @@ async function payLate({ payment_code }: { payment_code: string }): Promise<Stra
   };
 }
 
-const open = (stray: Stray) => stack.deps.temporal.openUnmatchedReceipt(stray);
+const open = (stray: Stray) => stack.deps.workflows.openUnmatchedReceipt(stray);
 const caseOf = ({ receiptId }: Stray) => stack.time.client.workflow.getHandle(`unmatched-receipt/${receiptId}`);
 const stateOf = async ({ receiptId }: Stray) =>
   (await stack.em().execute<{ state: string }[]>('select state from receipts where id = ?', [receiptId]))[0]?.state;
@@ -78,7 +78,7 @@ describe('Late money that the provider does not know yet', () => {
     await open(stray);
     expect(await caseOf(stray).result()).toBe('unconfirmed');
     await list();
-    await stack.deps.temporal.hintGatewayPayment(order.id);
+    await stack.deps.workflows.hintGatewayPayment(order.id);
     await becomes(stray, 'suspended');
   }, 60_000);
 });

@@ -71,7 +71,7 @@ const receiptsOf = (payment: Payment) =>
       [payment.id],
     );
 const caseOf = (payment: Payment) =>
-  stack.deps.temporal.client.workflow.getHandle(`unmatched-receipt/${receiptIdFor(payment.id)}`);
+  stack.deps.workflows.client.workflow.getHandle(`unmatched-receipt/${receiptIdFor(payment.id)}`);
 
 type Table = 'payment_orders' | 'partner_payments';
 type Final = 'PAID' | 'FAILED' | 'EXPIRED';
@@ -197,7 +197,7 @@ describe('A hint to a payment that is final finds the money that came afterwards
     const order = await openOrder();
     await end('payment_orders', order, status);
     const payment = await pay(order);
-    await stack.deps.temporal.hintGatewayPayment(order.id);
+    await stack.deps.workflows.hintGatewayPayment(order.id);
     await expectFound(payment, status);
   });
 
@@ -210,7 +210,7 @@ describe('A hint to a payment that is final finds the money that came afterwards
     const mine = await openPartnerPayment();
     await end('partner_payments', mine, status);
     const payment = await pay(mine);
-    await stack.deps.temporal.hintPartnerPayment(mine.id);
+    await stack.deps.workflows.hintPartnerPayment(mine.id);
     await expectFound(payment, status);
   });
 });
@@ -240,7 +240,7 @@ const confirmed = ({ id, payment_method }: Payment) => ({
   providerPaymentMethodId: payment_method.id,
   amount: '54000.0000',
 });
-const settling = () => ({ sealer: stack.deps.sealer, workflows: stack.deps.temporal });
+const settling = () => ({ sealer: stack.deps.sealer, workflows: stack.deps.workflows });
 
 describe('Settlement of a payment that is final already never drops the money', () => {
   const expectSuspended = async (payment: Payment) => {
@@ -255,7 +255,7 @@ describe('Settlement of a payment that is final already never drops the money', 
     const order = await finalOrder();
     const payment = await pay(order);
     const input = { orderId: order.id, payment: confirmed(payment) };
-    expect(await settlePayment(stack.em(), input, stack.deps.temporal)).toBe('EXPIRED');
+    expect(await settlePayment(stack.em(), input, stack.deps.workflows)).toBe('EXPIRED');
     await expectSuspended(payment);
   });
 
@@ -295,7 +295,7 @@ describe('Settlement of a payment whose money has a receipt already', () => {
     const payment = await pay(order);
     const receiptId = await plantReceipt(order, payment);
     const input = { orderId: order.id, payment: confirmed(payment) };
-    expect(await settlePayment(stack.em(), input, stack.deps.temporal)).toBe('WAITING_PAYMENT');
+    expect(await settlePayment(stack.em(), input, stack.deps.workflows)).toBe('WAITING_PAYMENT');
     await giveBack(receiptId);
     await send(order.id, await pay(order));
     await becomes('payment_orders', order, 'PAID');

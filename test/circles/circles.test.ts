@@ -233,7 +233,7 @@ describe('DELETE /v1/saving-circles/:id', () => {
   const remove = (as: BuiltUser, id: string) => stack.delete(`${path}/${id}`, undefined, { token: as.token });
   const isOver = (id: string) =>
     eventually(
-      () => stack.deps.temporal.client.workflow.getHandle(`saving-circle/${id}`).describe(),
+      () => stack.deps.workflows.client.workflow.getHandle(`saving-circle/${id}`).describe(),
       ({ status }) => status.name === 'COMPLETED',
     );
 

@@ -71,7 +71,7 @@ describe('Cancelling an active circle', () => {
     expect((await cancel(id)).status).toBe(400);
     expect((await contribute(stack, first, id)).status).toBe(400);
     const { status } = await eventually(
-      () => stack.deps.temporal.client.workflow.getHandle(`saving-circle/${id}`).describe(),
+      () => stack.deps.workflows.client.workflow.getHandle(`saving-circle/${id}`).describe(),
       (workflow) => workflow.status.name === 'COMPLETED',
     );
     expect(status.name).toBe('COMPLETED');
@@ -105,7 +105,7 @@ describe('Cancelling an active circle', () => {
 describe('The workflow of a circle', () => {
   /** As its schedule does once a minute; circles of other tests here wait for nothing. */
   const sweep = () => {
-    const { client, taskQueue } = stack.deps.temporal;
+    const { client, taskQueue } = stack.deps.workflows;
     return client.workflow.execute<() => Promise<number>>('sweepSavingCircles', { taskQueue, workflowId: newId() });
   };
 
@@ -113,7 +113,7 @@ describe('The workflow of a circle', () => {
     const { id, members } = await buildActiveCircle(stack, 2);
     const [first, second] = members as [BuiltUser, BuiltUser];
     await contribute(stack, first, id);
-    const handle = stack.deps.temporal.client.workflow.getHandle(`saving-circle/${id}`);
+    const handle = stack.deps.workflows.client.workflow.getHandle(`saving-circle/${id}`);
     const details = await eventually(
       () => handle.query<string>('__temporal_workflow_metadata').then((metadata) => JSON.stringify(metadata)),
       (text) => text.includes('1 have not paid'),
@@ -125,7 +125,7 @@ describe('The workflow of a circle', () => {
 
   it('is started again from its row by the sweep when it was lost with every signal', async () => {
     const { id, members } = await buildActiveCircle(stack, 2);
-    await stack.deps.temporal.client.workflow.getHandle(`saving-circle/${id}`).terminate('lost');
+    await stack.deps.workflows.client.workflow.getHandle(`saving-circle/${id}`).terminate('lost');
     for (const { id: userId, accountId } of members) {
       await payFromBalance(stack.em(), savingCircleContribution, {
         payer: { userId, userType: 'individual', organizationId: null },

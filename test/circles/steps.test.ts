@@ -7,7 +7,7 @@ import { reportOverdue } from '../../src/circles/report-overdue.ts';
 import { startCircle } from '../../src/circles/start-circle.ts';
 import { sweepCircles } from '../../src/circles/sweep-circles.ts';
 import { newId } from '../../src/shared/ids.ts';
-import { createTemporalDoor } from '../../src/temporal/door.ts';
+import { createWorkflows } from '../../src/temporal/workflows.ts';
 import { type BuiltUser, balanceOf, buildIndividual } from '../support/build.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { within } from '../support/within.ts';
@@ -139,10 +139,10 @@ describe('The start of a circle', () => {
   it('is never counted as woken by the sweep when Temporal does not take the signal', async () => {
     const { circleId } = await circleOf(1);
     await stack.owner().execute('delete from sweep_looks');
-    const client = new Client({ connection: stack.deps.temporal.client.connection, namespace: 'nowhere' });
+    const client = new Client({ connection: stack.deps.workflows.client.connection, namespace: 'nowhere' });
     const failed: string[] = [];
-    const door = createTemporalDoor(client, stack.deps.temporal.taskQueue);
-    await sweepCircles(stack.em(), door, (_, id) => failed.push(id));
+    const workflows = createWorkflows(client, stack.deps.workflows.taskQueue);
+    await sweepCircles(stack.em(), workflows, (_, id) => failed.push(id));
     expect(failed).toContain(circleId);
     await stack.owner().execute('delete from sweep_looks');
   });

@@ -48,8 +48,8 @@ async function create(raw: string, key: string, url = stack.url) {
 const recordsOf = async (id: string) => (await stack.sandbox.get(`/sandbox/records?reference_id=${id}`)).body.payments;
 
 const sweepAnswers = () =>
-  stack.deps.temporal.client.workflow.execute('sweepPartnerAnswers', {
-    taskQueue: stack.deps.temporal.taskQueue,
+  stack.deps.workflows.client.workflow.execute('sweepPartnerAnswers', {
+    taskQueue: stack.deps.workflows.taskQueue,
     workflowId: `sweep-${freshKey()}`,
     args: [],
   });

@@ -99,7 +99,7 @@ describe('Dashboard and alarms', () => {
       /^sum by \(activity\) \(increase\((\w+)\[(\d+)m\]\)\) > 0$/.exec(rule?.expr ?? '') ?? [];
     // The longest interval at which a workflow tries a step again, reconciliation's apart, is five minutes.
     expect(Number(minutes)).toBeGreaterThanOrEqual(3 * 5);
-    const { client, taskQueue } = stack.deps.temporal;
+    const { client, taskQueue } = stack.deps.workflows;
     const failing = await client.workflow.start('donationAllocation', {
       workflowId: `${taskQueue}/fails`,
       taskQueue,

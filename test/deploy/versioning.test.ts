@@ -22,7 +22,7 @@ it('A versioned worker gets no work until its version is current, and then bring
   const early = await topUp();
   expect(early.status).not.toBe(201);
 
-  const { client } = stack.deps.temporal;
+  const { client } = stack.deps.workflows;
   const { TEMPORAL_NAMESPACE: namespace } = stack.deps.config;
   await eventually(
     () =>

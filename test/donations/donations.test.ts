@@ -214,7 +214,7 @@ describe('A subscription', () => {
       { token: donor.token },
     );
   const resultOf = (id: string) =>
-    stack.deps.temporal.client.workflow.getHandle(`donation-subscription/${id}`).result();
+    stack.deps.workflows.client.workflow.getHandle(`donation-subscription/${id}`).result();
 
   it('gives to the cause at once, can be traced, and ends when it is stopped', async () => {
     const { body } = await subscribe('1500');
@@ -236,7 +236,7 @@ describe('A subscription', () => {
          from (select ?::interval as age) as aged where id = ?`,
       [interval, id],
     );
-    await stack.deps.temporal.client.workflow.getHandle(`donation-subscription/${id}`).signal('subscriptionStopped');
+    await stack.deps.workflows.client.workflow.getHandle(`donation-subscription/${id}`).signal('subscriptionStopped');
   };
 
   it('pays a period that is due, once, and fails after the third refusal of one', async () => {

@@ -257,7 +257,7 @@ describe('Under time skipping', () => {
       .execute('update donation_subscriptions set started_at = ? where id = ?', [new Date(startedAt), id]);
     await stack.time.client.workflow.start('donationSubscription', {
       workflowId,
-      taskQueue: stack.deps.temporal.taskQueue,
+      taskQueue: stack.deps.workflows.taskQueue,
       args: [{ subscriptionId: id }],
     });
     const made = async () =>

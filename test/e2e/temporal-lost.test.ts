@@ -105,7 +105,7 @@ async function letTimePass(): Promise<void> {
 
 const sweeps = ['expiry', 'payout', 'circle', 'receipt', 'subscription'].map((kind) => `${kind}-sweep`);
 async function triggerSweeps(): Promise<void> {
-  const { client, taskQueue } = stack.deps.temporal;
+  const { client, taskQueue } = stack.deps.workflows;
   for (const id of [...sweeps, 'webhook-redelivery']) {
     await client.schedule.getHandle(`${taskQueue}/${id}`).trigger();
   }
@@ -150,7 +150,7 @@ describe('When Temporal loses everything it knew and begins anew', () => {
     const settlement = { action: 'credit', account_id: payer.accountId, note: 'ticket 42', who };
     const receipt = await eventually(
       () =>
-        stack.deps.temporal.client.workflow
+        stack.deps.workflows.client.workflow
           .getHandle(`unmatched-receipt/${receiptId}`)
           .executeUpdate('settleReceipt', { args: [settlement] })
           .catch((error: unknown) => String(error)),

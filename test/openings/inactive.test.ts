@@ -81,7 +81,7 @@ describe.each(kinds)("A partner's %s", (_, kind) => {
     const ask = (key: string) => partner.post(kind.path, kind.body, key);
     const firsts = [ask(suspended), ask(denied)];
     const handles = [suspended, denied].map((key) =>
-      stack.deps.temporal.client.workflow.getHandle(kind.workflowId(kind.id(partner, key))),
+      stack.deps.workflows.client.workflow.getHandle(kind.workflowId(kind.id(partner, key))),
     );
     for (const handle of handles) {
       await eventually(

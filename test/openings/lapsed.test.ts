@@ -19,7 +19,6 @@ import {
   subscriptionIdFor,
   workflowIds,
 } from '../../src/shared/ids.ts';
-import { runDonationAllocation, startDonationSubscription } from '../../src/temporal/giving-door.ts';
 import { createCircle, dayFromToday } from '../circles/build-circle.ts';
 import { buildOpenDonations } from '../donations/build-donations.ts';
 import { buildPayer, payoutBody, readBalance } from '../payouts/build-payouts.ts';
@@ -109,7 +108,7 @@ const kinds: Record<string, Kind> = {
       const stamp = await stampOpening(stack.em());
       const input = { payoutId, partnerId: partner.id, body: payoutRequest, idempotency: claim, requestId, stamp };
       const opening = await preparePayout(stack.em(), stack.deps.sealer, input);
-      return stack.deps.temporal.startPartnerPayout(payoutId, { ...opening, stamp: await oldStamp() }, waitMs);
+      return stack.deps.workflows.startPartnerPayout(payoutId, { ...opening, stamp: await oldStamp() }, waitMs);
     },
     retry: () => partner.post('/payouts', payoutBody(), key),
   },
@@ -121,7 +120,7 @@ const kinds: Record<string, Kind> = {
       const idempotency = { ...claim, keyHash: hashPartnerKey(`${key}-in`) };
       const input = { paymentId, partnerId: partner.id, body: paymentRequest, idempotency, requestId };
       const opening = await preparePartnerPayment(stack.em(), stack.deps.sealer, input);
-      return stack.deps.temporal.startPartnerPayment(paymentId, { ...opening, stamp: await oldStamp() }, waitMs);
+      return stack.deps.workflows.startPartnerPayment(paymentId, { ...opening, stamp: await oldStamp() }, waitMs);
     },
     retry: () => partner.post('/payments', paymentRequest, `${key}-in`),
   },
@@ -133,7 +132,7 @@ const kinds: Record<string, Kind> = {
       const body = orderRequest();
       const input = { orderId, caller: callerOf(), body, idempotency: claimOf(key, body), requestId };
       const opening = await prepareGatewayPayment(stack.em(), stack.deps.sealer, input);
-      return stack.deps.temporal.startGatewayPayment(orderId, { ...opening, stamp: await oldStamp() }, waitMs);
+      return stack.deps.workflows.startGatewayPayment(orderId, { ...opening, stamp: await oldStamp() }, waitMs);
     },
     retry: () =>
       stack.post('/v1/payments/gateway', { ...orderRequest(), amount: 10_000 }, asUser({ 'idempotency-key': key })),
@@ -146,7 +145,7 @@ const kinds: Record<string, Kind> = {
       const circle = { account_id: user.accountId, name: 'Arisan', start_date: dayFromToday(1), amount: '100000' };
       const input = { circleId: id, caller: callerOf(), circle, requestId };
       const opening = await prepareCircle(stack.em(), stack.deps.sealer, input);
-      return stack.deps.temporal.startSavingCircle(id, { ...opening, stamp: await oldStamp() }, waitMs);
+      return stack.deps.workflows.startSavingCircle(id, { ...opening, stamp: await oldStamp() }, waitMs);
     },
     // A circle has no key: another request is another circle.
     retry: async () => ({ status: 201, headers: new Headers(), body: await createCircle(stack, user) }),
@@ -166,7 +165,7 @@ const kinds: Record<string, Kind> = {
         requestId,
         stamp: await oldStamp(),
       };
-      return startDonationSubscription(stack.deps.temporal, { subscriptionId, opening }, waitMs);
+      return stack.deps.workflows.startDonationSubscription({ subscriptionId, opening }, waitMs);
     },
     retry: () => stack.post('/v1/donations/subscriptions', subscriptionRequest(), asUser({ 'idempotency-key': key })),
   },
@@ -177,7 +176,7 @@ const kinds: Record<string, Kind> = {
     start: async (batchId) => {
       const request = { batchId, attemptId: newId(), causeId: cause.id, donations: packIds(donations) };
       const stamped = { ...request, requestedBy: admin.id, requestId, stamp: await oldStamp() };
-      const outcome = await runDonationAllocation(stack.deps.temporal, stamped, waitMs);
+      const outcome = await stack.deps.workflows.runDonationAllocation(stamped, waitMs);
       throw outcome?.outcome === 'lapsed' ? { code: 'SERVICE_UNAVAILABLE' } : new Error(JSON.stringify(outcome));
     },
     retry: () =>
@@ -189,7 +188,7 @@ const rowsOf = async (table: string) =>
   (await stack.em().execute<{ id: string }[]>(`select id from ${table}`)).map(({ id }) => id);
 const handleOf = (name: string) => {
   const { id, workflowId } = kindOf(name);
-  return stack.deps.temporal.client.workflow.getHandle(workflowId(id()));
+  return stack.deps.workflows.client.workflow.getHandle(workflowId(id()));
 };
 const kindOf = (name: string): Kind => {
   const kind = kinds[name];

@@ -109,7 +109,7 @@ describe('A payout that was answered 422', () => {
     const key = freshKey();
     const payoutId = payoutIdFor(partner.id, key);
     const body = payoutBody();
-    const handle = stack.deps.temporal.client.workflow.getHandle(`partner-payout/${payoutId}`);
+    const handle = stack.deps.workflows.client.workflow.getHandle(`partner-payout/${payoutId}`);
     const first = partner.post('/payouts', body, key);
     await eventually(
       () => handle.describe().catch(() => null),

@@ -62,7 +62,7 @@ describe('A payment order at its deadline of 24 hours', () => {
       (rows) => rows.length === 1,
     );
     expect(receipt).toMatchObject({ reason: 'late', state: 'suspended' });
-    const { status } = await stack.deps.temporal.client.workflow
+    const { status } = await stack.deps.workflows.client.workflow
       .getHandle(`unmatched-receipt/${receipt?.id}`)
       .describe();
     expect(status.name).toBe('RUNNING');

@@ -171,7 +171,7 @@ const attempted = (rail: Rail, id: string, attempts: number) =>
   eventually(
     async () => {
       const name = rail.table === 'payment_orders' ? 'gateway-payment' : 'partner-payment';
-      const { raw } = await stack.deps.temporal.client.workflow.getHandle(`${name}/${id}`).describe();
+      const { raw } = await stack.deps.workflows.client.workflow.getHandle(`${name}/${id}`).describe();
       return raw.pendingActivities?.[0]?.attempt ?? 0;
     },
     (made) => made > attempts,

@@ -19,7 +19,7 @@ afterEach(() => expectChecksEmpty(stack));
 
 /** Changes what the provider has in its books, as only the provider could. */
 function atProvider(sql: string, ...params: string[]): void {
-  const directory = join(testRun().directory, 'sandbox', stack.deps.temporal.taskQueue);
+  const directory = join(testRun().directory, 'sandbox', stack.deps.workflows.taskQueue);
   const file = new DatabaseSync(join(directory, 'sandbox.db'));
   try {
     file.exec('pragma busy_timeout = 5000');

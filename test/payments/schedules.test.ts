@@ -19,7 +19,7 @@ const topUp = async () => {
 const statusOf = async (id: string) =>
   (await stack.get(`/v1/payments/orders/${id}`, { token: payer.token })).body.data.status;
 const trigger = (id: string) =>
-  stack.deps.temporal.client.schedule.getHandle(`${stack.deps.temporal.taskQueue}/${id}`).trigger();
+  stack.deps.workflows.client.schedule.getHandle(`${stack.deps.workflows.taskQueue}/${id}`).trigger();
 
 const noLooks = async () => {
   throw new Error('the looks are forgotten when the last schedule is made, and only then');
@@ -28,7 +28,7 @@ const noLooks = async () => {
 describe('The schedules', () => {
   it.each(schedules.map(({ scheduleId }) => scheduleId))('%s is there and its workflow completes', async (id) => {
     await trigger(id);
-    const { client, taskQueue } = stack.deps.temporal;
+    const { client, taskQueue } = stack.deps.workflows;
     const done = await eventually(
       async () => (await client.schedule.getHandle(`${taskQueue}/${id}`).describe()).info.recentActions.length,
       (count) => count > 0,
@@ -37,7 +37,7 @@ describe('The schedules', () => {
   });
 
   it('made by an earlier release, with a window of a minute, never skip a whole day again: they get theirs', async () => {
-    const { client, taskQueue } = stack.deps.temporal;
+    const { client, taskQueue } = stack.deps.workflows;
     const handle = client.schedule.getHandle(`${taskQueue}/reconciliation`);
     const windowMs = async () => (await handle.describe()).policies.catchupWindow;
     expect(await windowMs()).toBe(86_400_000);
@@ -54,7 +54,7 @@ describe('The schedules', () => {
   });
 
   it('that Temporal has lost while workers live never stay away, and the last is never there before the looks are forgotten', async () => {
-    const { client } = stack.deps.temporal;
+    const { client } = stack.deps.workflows;
     const taskQueue = `kept/${newId()}`;
     const last = schedules.at(-1)?.scheduleId;
     const isThere = (id = '') =>
@@ -112,7 +112,7 @@ describe('The schedules', () => {
 
   it('expiry-sweep starts the workflow of an overdue order again when Temporal has lost it', async () => {
     const order = await topUp();
-    const workflow = stack.deps.temporal.client.workflow.getHandle(`gateway-payment/${order.payment_order_id}`);
+    const workflow = stack.deps.workflows.client.workflow.getHandle(`gateway-payment/${order.payment_order_id}`);
     await workflow.terminate('lost');
     await stack
       .owner()

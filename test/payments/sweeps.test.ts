@@ -20,7 +20,7 @@ async function loseOverdueOrder(): Promise<string> {
   const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 50_000 };
   const answer = await stack.post('/v1/payments/gateway', body, { token: payer.token });
   const id = answer.body.data.payment_order_id;
-  await stack.deps.temporal.client.workflow.getHandle(`gateway-payment/${id}`).terminate('lost');
+  await stack.deps.workflows.client.workflow.getHandle(`gateway-payment/${id}`).terminate('lost');
   await stack.owner().execute("update payment_orders set expires_at = now() - interval '1 hour' where id = ?", [id]);
   return id;
 }
@@ -44,12 +44,12 @@ describe('A sweep', () => {
     const [bad, good] = [await loseOverdueOrder(), await loseOverdueOrder()];
     const failed: string[] = [];
     const hintGatewayPayment = (id: string) =>
-      id === bad ? Promise.reject(new Error('too many signals')) : stack.deps.temporal.hintGatewayPayment(id);
-    await sweepOverduePayments(stack.em(), { ...stack.deps.temporal, hintGatewayPayment }, (_, id) => failed.push(id));
+      id === bad ? Promise.reject(new Error('too many signals')) : stack.deps.workflows.hintGatewayPayment(id);
+    await sweepOverduePayments(stack.em(), { ...stack.deps.workflows, hintGatewayPayment }, (_, id) => failed.push(id));
     expect(failed).toEqual([bad]);
     await orderWhen(good, 'EXPIRED');
     await lookAtEverythingAgain(stack.em());
-    await sweepOverduePayments(stack.em(), stack.deps.temporal, failsNever);
+    await sweepOverduePayments(stack.em(), stack.deps.workflows, failsNever);
     await orderWhen(bad, 'EXPIRED');
   });
 
@@ -77,7 +77,7 @@ describe('A sweep', () => {
       hinted.push(id);
     };
     const redeliver = () =>
-      redeliverCallbacks(stack.em(), { ...stack.deps.temporal, hintGatewayPayment }, (kind) => failed.push(kind));
+      redeliverCallbacks(stack.em(), { ...stack.deps.workflows, hintGatewayPayment }, (kind) => failed.push(kind));
     for (let round = 0; round < 3; round += 1) await redeliver();
     expect(hinted).toEqual([good]);
     // And those behind which it stood are not asked about again and again.

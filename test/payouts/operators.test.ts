@@ -32,7 +32,7 @@ afterEach(() => expectChecksEmpty(stack));
 const to = (lastDigits: string) => pay(partner, { bank_account_number: magicAccount(lastDigits) });
 const note = 'ticket 4711, bank statement of the day';
 const settle = (payoutId: string, settlement: object) =>
-  stack.deps.temporal.client.workflow
+  stack.deps.workflows.client.workflow
     .getHandle(`partner-payout/${payoutId}`)
     .executeUpdate('settlePayout', { args: [{ note, who: operator.id, ...settlement }] });
 const refusalOf = async (settling: Promise<unknown>): Promise<string> => {

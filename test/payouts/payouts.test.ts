@@ -149,7 +149,7 @@ describe('POST /v1/partners/payouts', () => {
   it('keeps account number and beneficiary out of the history, in the workflow only sealed', async () => {
     const payout = await pay(partner, { beneficiary_name: 'Siti Rahayu', external_ref: 'for Siti' });
     await payoutWhen(partner, payout.id, 'succeeded');
-    const handle = stack.deps.temporal.client.workflow.getHandle(`partner-payout/${payout.id}`);
+    const handle = stack.deps.workflows.client.workflow.getHandle(`partner-payout/${payout.id}`);
     const bytes = JSON.stringify(await handle.fetchHistory(), (_, value) =>
       value?.type === 'Buffer' ? Buffer.from(value.data).toString('utf8') : value,
     );

@@ -14,7 +14,7 @@ describe('A step of sending that fails for ever', () => {
     const operator = await buildPlatformAdmin(stack);
     const { id } = await pay(partner);
     const settlement = { outcome: 'failed', note: 'ticket 4711', who: operator.id, force: true };
-    const ended = await stack.deps.temporal.client.workflow
+    const ended = await stack.deps.workflows.client.workflow
       .getHandle(`partner-payout/${id}`)
       .executeUpdate('settlePayout', { args: [settlement] });
     expect(ended).toBe('failed');

@@ -56,7 +56,7 @@ const payOrder = async ({ payment_order_id: id, payment_code }: { payment_order_
 
 describe('The comparison with the provider’s balance', () => {
   it('by its workflow, keeps the day’s result; the first day agrees, whatever both are', async () => {
-    const { taskQueue } = stack.deps.temporal;
+    const { taskQueue } = stack.deps.workflows;
     const verdict = await stack.time.client.workflow.execute('compareClearing', {
       workflowId: `${taskQueue}/clearing-comparison`,
       taskQueue,

@@ -56,7 +56,7 @@ describe('After kill -9 of the worker', () => {
     ageProviderRecords('payments');
 
     stack.arm('reconcile-day.page=kill');
-    const { client, taskQueue } = stack.deps.temporal;
+    const { client, taskQueue } = stack.deps.workflows;
     await client.workflow.start('reconciliation', { workflowId: `${taskQueue}/killed`, taskQueue });
     await stack.worker.exited;
     const left = await readDay();
@@ -78,7 +78,7 @@ describe('A day', () => {
       (transfers) => transfers.length === 1,
     );
     ageProviderRecords('transfers');
-    const { client, taskQueue } = stack.deps.temporal;
+    const { client, taskQueue } = stack.deps.workflows;
     const run = (name: string) =>
       client.workflow.execute('reconciliation', { workflowId: `${taskQueue}/${name}`, taskQueue });
     await stack.owner().execute("update reconciled_days set state = 'pending' where day = ?", [yesterday]);

@@ -23,7 +23,7 @@ const today = westernIndonesiaDay(new Date());
 
 /** Changes what the provider says of a payment or transfer, in its own file. */
 function edit(table: 'payments' | 'transfers', id: string, changes: Record<string, string | number>): void {
-  const file = new DatabaseSync(join(testRun().directory, 'sandbox', stack.deps.temporal.taskQueue, 'sandbox.db'));
+  const file = new DatabaseSync(join(testRun().directory, 'sandbox', stack.deps.workflows.taskQueue, 'sandbox.db'));
   file.exec('pragma busy_timeout = 5000');
   for (const [key, value] of Object.entries(changes)) {
     file.prepare(`update ${table} set document = json_set(document, ?, ?) where id = ?`).run(`$.${key}`, value, id);
@@ -56,7 +56,7 @@ async function paid(): Promise<string> {
 const reconcile = (day = today, gateway: Gateway = stack.deps.gateway) =>
   reconcileDay(
     stack.em(),
-    { gateway, workflows: stack.deps.temporal, failed: () => undefined },
+    { gateway, workflows: stack.deps.workflows, failed: () => undefined },
     { day, takenBy: newId() },
   );
 const differencesOf = (subject: string) =>
@@ -110,7 +110,7 @@ it('A record that cannot be read never hides the money that is listed behind it,
   await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
   const [late, odd] = [await open(), await open()];
   await stack.sandbox.post('/sandbox/expire', { payment_code: late.payment_code });
-  await stack.deps.temporal.hintGatewayPayment(late.payment_order_id);
+  await stack.deps.workflows.hintGatewayPayment(late.payment_order_id);
   await eventually(
     () =>
       stack

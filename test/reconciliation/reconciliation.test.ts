@@ -23,7 +23,7 @@ afterEach(() => expectChecksEmpty(stack));
 const today = westernIndonesiaDay(new Date());
 const parts = () => ({
   gateway: stack.deps.gateway,
-  workflows: stack.deps.temporal,
+  workflows: stack.deps.workflows,
   failed: (_: string, subject: string, error: unknown) => {
     throw new Error(`the owner of ${subject} was not woken`, { cause: error });
   },
@@ -163,8 +163,8 @@ describe('Reconciliation', () => {
     const expiresAt = new Date(Date.now() + 3_600_000);
     const nobody = await stack.deps.gateway.requestInstrument({ ...instrument, expiresAt, returnUrl: stack.url });
     for (const { payment_code } of [order, payment]) await stack.sandbox.post('/sandbox/expire', { payment_code });
-    await stack.deps.temporal.hintGatewayPayment(order.payment_order_id);
-    await stack.deps.temporal.hintPartnerPayment(payment.id);
+    await stack.deps.workflows.hintGatewayPayment(order.payment_order_id);
+    await stack.deps.workflows.hintPartnerPayment(payment.id);
     await orderWhen(payer, order.payment_order_id, 'EXPIRED');
     await collectedWhen(payment.id, 'expired');
     const codes = [order.payment_code, payment.payment_code];
@@ -186,7 +186,7 @@ describe('Reconciliation', () => {
 
   it('names what the provider has never had, and an operator explains it by the command line', async () => {
     const { id } = await toAccount('900004');
-    const client = stack.deps.temporal.client;
+    const client = stack.deps.workflows.client;
     const note = 'paid by hand, slip 12';
     await client.workflow.getHandle(`partner-payout/${id}`).executeUpdate('settlePayout', {
       args: [{ outcome: 'succeeded', note, who: platform.id, force: true }],
@@ -224,9 +224,9 @@ describe('Reconciliation', () => {
 
   const dayBefore = (days: number) => westernIndonesiaDay(new Date(Date.now() - days * 86_400_000));
   const runSchedule = (workflowId: string) =>
-    stack.deps.temporal.client.workflow.execute('reconciliation', {
+    stack.deps.workflows.client.workflow.execute('reconciliation', {
       workflowId,
-      taskQueue: stack.deps.temporal.taskQueue,
+      taskQueue: stack.deps.workflows.taskQueue,
     });
 
   it('runs as a workflow: yesterday, and earlier days with open differences', async () => {

@@ -14,7 +14,7 @@ beforeEach(() => stack.restart());
 afterEach(() => expectChecksEmpty(stack));
 
 const startNight = (workflowId: string, ...args: unknown[]) => {
-  const { client, taskQueue } = stack.deps.temporal;
+  const { client, taskQueue } = stack.deps.workflows;
   return client.workflow.start('sealJournals', { workflowId, taskQueue, args });
 };
 
@@ -45,7 +45,7 @@ describe('kill -9 of the worker while it seals', () => {
 describe('The nightly run', () => {
   it('seals what is there, and is made by a schedule', async () => {
     const [journal = ''] = await postMany(stack, 1);
-    const { client, taskQueue } = stack.deps.temporal;
+    const { client, taskQueue } = stack.deps.workflows;
     await client.schedule.getHandle(`${taskQueue}/journal-seals`).trigger();
     await eventually(
       () => sealOf(stack, journal),

@@ -100,7 +100,7 @@ async function buildStack(
   cleanups.push(() => application.close(true));
   const deps = await openDependencies(readConfig(env), { process: 'test' });
   cleanups.push(() => Promise.resolve(deps[Symbol.asyncDispose]()));
-  cleanups.push(() => recordHistories(deps.orm.em.fork(), deps.config.TEMPORAL_ADDRESS, deps.temporal.taskQueue));
+  cleanups.push(() => recordHistories(deps.orm.em.fork(), deps.config.TEMPORAL_ADDRESS, deps.workflows.taskQueue));
   serve = options.createApp ? options.createApp(deps).callback() : createApp(deps).callback();
   cleanups.push(async () => {
     server.closeAllConnections();

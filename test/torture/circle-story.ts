@@ -93,7 +93,7 @@ async function untilOpen({ topology, over }: Workplace, circleId: string, turn: 
         .owner()
         .execute('update saving_circles set next_opens_at = now() where id = ? and next_opens_at > now()', [circleId])
         .catch(() => undefined);
-      await topology.deps.temporal.wakeSavingCircle(circleId, 'circleChanged');
+      await topology.deps.workflows.wakeSavingCircle(circleId, 'circleChanged');
     }
     await sleep(pollMs);
   }

@@ -24,14 +24,14 @@ export interface ListedWorkflow {
 
 /** The workflows of resources, in these states. */
 export async function listWorkflows(
-  { deps: { temporal } }: Pick<Topology, 'deps'>,
+  { deps: { workflows } }: Pick<Topology, 'deps'>,
   statuses: readonly string[],
 ): Promise<ListedWorkflow[]> {
   const types = families.map((type) => `'${type}'`).join(', ');
   const states = statuses.map((status) => `'${status}'`).join(', ');
   const found: ListedWorkflow[] = [];
   const query = `WorkflowType in (${types}) and ExecutionStatus in (${states})`;
-  for await (const { workflowId, runId, type, status } of temporal.client.workflow.list({ query })) {
+  for await (const { workflowId, runId, type, status } of workflows.client.workflow.list({ query })) {
     found.push({ id: workflowId, runId, type, status: status.name });
   }
   return found;
@@ -48,7 +48,7 @@ export async function harmWorkflow(
   if (running.length === 0) return;
   const { id, runId } = random.pick(running);
   note(`${harm} of ${id}`);
-  const { client } = topology.deps.temporal;
+  const { client } = topology.deps.workflows;
   const handle = client.workflow.getHandle(id, runId);
   if (harm === 'terminate') await handle.terminate('torture');
   else if (harm === 'cancel') await handle.cancel();
@@ -69,13 +69,13 @@ export async function harmWorkflow(
 const sweeps = /sweep|redeliver/i;
 
 /** Starts every sweep twice, beside what its schedule starts. */
-export async function startSweepsTwice({ deps: { temporal } }: Topology, name: string): Promise<void> {
+export async function startSweepsTwice({ deps: { workflows } }: Topology, name: string): Promise<void> {
   const types = schedules.map(({ workflowType }) => workflowType).filter((type) => sweeps.test(type));
   await Promise.all(
     [...types, ...types].map((type, index) =>
-      temporal.client.workflow.start(type, {
+      workflows.client.workflow.start(type, {
         workflowId: `torture/${name}/${type}/${index}`,
-        taskQueue: temporal.taskQueue,
+        taskQueue: workflows.taskQueue,
         args: [],
       }),
     ),

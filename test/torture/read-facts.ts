@@ -115,7 +115,7 @@ async function readLists({ api, em, deps }: Topology, token: string): Promise<Op
   }
   const search = async (query: string): Promise<string[]> => {
     const found: string[] = [];
-    for await (const { workflowId } of deps.temporal.client.workflow.list({ query })) found.push(workflowId);
+    for await (const { workflowId } of deps.workflows.client.workflow.list({ query })) found.push(workflowId);
     return found;
   };
   const running = "ExecutionStatus = 'Running'";

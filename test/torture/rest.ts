@@ -114,7 +114,7 @@ async function findRestless({ topology, endless }: RestOptions): Promise<Restles
 
 /** A callback that was lost for ever is made up for by asking, which the product does hourly: it is hastened here. */
 async function wakeForLostCallbacks(topology: Topology): Promise<void> {
-  const { temporal } = topology.deps;
+  const { workflows } = topology.deps;
   const lost = readCallbacks(topology).filter(({ state }) => state === 'dropped');
   const payouts = new Set<string>();
   const payments = new Set<string>();
@@ -126,17 +126,17 @@ async function wakeForLostCallbacks(topology: Topology): Promise<void> {
   }
   const isKnown = async (table: string, id: string) =>
     (await topology.em().execute<unknown[]>(`select 1 from ${table} where id::text = ?`, [id])).length > 0;
-  for (const id of payouts) await temporal.hintPartnerPayout(id);
+  for (const id of payouts) await workflows.hintPartnerPayout(id);
   for (const id of payments) {
-    if (await isKnown('payment_orders', id)) await temporal.hintGatewayPayment(id);
-    else if (await isKnown('partner_payments', id)) await temporal.hintPartnerPayment(id);
+    if (await isKnown('payment_orders', id)) await workflows.hintGatewayPayment(id);
+    else if (await isKnown('partner_payments', id)) await workflows.hintPartnerPayment(id);
   }
 }
 
 /** A receiver that was away has its webhooks tried again after minutes: they are hastened, as its operator would. */
-async function hastenWebhooks({ em, deps: { temporal } }: Topology): Promise<void> {
+async function hastenWebhooks({ em, deps: { workflows } }: Topology): Promise<void> {
   const waiting = await em().execute<{ id: string }[]>("select id from webhook_deliveries where status = 'pending'");
-  for (const { id } of waiting) await temporal.hastenWebhookDelivery(id);
+  for (const { id } of waiting) await workflows.hastenWebhookDelivery(id);
 }
 
 /** Sweeps find rows that are late; these become late now, and the sweeps of the product do the rest. */

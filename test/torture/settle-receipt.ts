@@ -13,7 +13,7 @@ export async function settleReceipt(
     .em()
     .execute<{ id: string }[]>("select id from receipts where state = 'suspended' order by received_at, id limit 1");
   if (receipt === undefined) return;
-  const { client } = topology.deps.temporal;
+  const { client } = topology.deps.workflows;
   const settlement = {
     action: work.action,
     ...(work.action === 'credit' && { account_id: accountId }),

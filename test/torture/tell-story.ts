@@ -99,7 +99,7 @@ async function readHistory(topology: Topology, id: string): Promise<Told[]> {
   ).filter(({ id: workflowId }) => workflowId.endsWith(id));
   const told: Told[] = [];
   for (const { id: workflowId, runId } of runs) {
-    const { events } = await topology.deps.temporal.client.workflow.getHandle(workflowId, runId).fetchHistory();
+    const { events } = await topology.deps.workflows.client.workflow.getHandle(workflowId, runId).fetchHistory();
     for (const { eventTime, eventType, ...rest } of events ?? []) {
       const attributes = Object.entries(rest).find(([name]) => name.endsWith('Attributes'));
       const name = attributes?.[0].replace('EventAttributes', '') ?? String(eventType);

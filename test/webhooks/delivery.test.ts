@@ -177,7 +177,7 @@ describe('A webhook', () => {
     receiver.behave((response) => void response.writeHead(500).end());
     await settle('pay');
     const row = await delivery(({ attempts }) => attempts === 1);
-    const { client, taskQueue } = stack.deps.temporal;
+    const { client, taskQueue } = stack.deps.workflows;
     await client.workflow.getHandle(`webhook-delivery/${row.id}`).terminate();
     await stack
       .owner()

@@ -1,0 +1,30 @@
+import type { SubscriptionWorkflows } from '../donations/subscription.ts';
+import { canonicalId } from '../shared/uuid.ts';
+import { workflowIds } from '../shared/workflow-ids.ts';
+import type { Hints } from './hints.ts';
+import type { Temporal } from './temporal.ts';
+
+export function createSubscriptionWorkflows(temporal: Temporal, hints: Hints): SubscriptionWorkflows {
+  const signal = (subscriptionId: string): Promise<void> => {
+    const run = {
+      workflow: 'donationSubscription' as const,
+      id: workflowIds.donationSubscription(subscriptionId),
+      input: { subscriptionId: canonicalId(subscriptionId) },
+      summary: 'A repeated donation, looked after again',
+    };
+    return temporal.signalWithStart(run, 'subscriptionStopped');
+  };
+  return {
+    startDonationSubscription(input, waitMs) {
+      const run = {
+        workflow: 'donationSubscription' as const,
+        id: workflowIds.donationSubscription(input.subscriptionId),
+        input,
+        summary: `A ${input.opening.interval} donation of IDR ${input.opening.amount}`,
+      };
+      return temporal.startAndAwait(run, { name: 'awaitFirstPayment' }, waitMs);
+    },
+    wakeSubscription: (subscriptionId) => hints.send(() => signal(subscriptionId)),
+    lookAfterSubscription: signal,
+  };
+}

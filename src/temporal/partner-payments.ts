@@ -1,0 +1,41 @@
+import type { SearchAttributePair } from '@temporalio/common';
+import type { PartnerPaymentOpening, PartnerPaymentWorkflows } from '../collections/partner-payment.ts';
+import { wholeRupiah } from '../shared/money.ts';
+import { canonicalId } from '../shared/uuid.ts';
+import { workflowIds } from '../shared/workflow-ids.ts';
+import { ofOrganization } from './gateway-payments.ts';
+import { searchAttributeKeys } from './search-attributes.ts';
+import type { Temporal } from './temporal.ts';
+import { updateIdOf } from './update-id.ts';
+
+export const createPartnerPaymentWorkflows = (temporal: Temporal): PartnerPaymentWorkflows => ({
+  startPartnerPayment(paymentId, opening, waitMs) {
+    const run = {
+      workflow: 'partnerPayment' as const,
+      id: workflowIds.partnerPayment(paymentId),
+      input: opening === null ? { paymentId } : { paymentId, opening },
+      ...(opening !== null && {
+        summary: `Partner payment: IDR ${opening.gross}, of it fee ${opening.fee}`,
+        attributes: attributesOf(opening),
+      }),
+    };
+    const update = { name: 'awaitInstrument' as const, id: updateIdOf('instrument', opening) };
+    return temporal.startAndAwait(run, update, waitMs);
+  },
+  hintPartnerPayment(paymentId) {
+    const run = {
+      workflow: 'partnerPayment' as const,
+      id: workflowIds.partnerPayment(paymentId),
+      input: { paymentId: canonicalId(paymentId) },
+      summary: 'A partner payment, looked after again',
+    };
+    return temporal.signalWithStart(run, 'callbackArrived');
+  },
+});
+
+const attributesOf = ({ partnerId, organizationId, gross }: PartnerPaymentOpening): SearchAttributePair[] => [
+  { key: searchAttributeKeys.PaymentState, value: 'PENDING' },
+  { key: searchAttributeKeys.PartnerId, value: partnerId },
+  { key: searchAttributeKeys.AmountIdr, value: wholeRupiah(gross) },
+  ...ofOrganization(organizationId),
+];

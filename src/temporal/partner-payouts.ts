@@ -1,0 +1,34 @@
+import type { PartnerPayoutWorkflows } from '../payouts/payout.ts';
+import { wholeRupiah } from '../shared/money.ts';
+import { canonicalId } from '../shared/uuid.ts';
+import { workflowIds } from '../shared/workflow-ids.ts';
+import { searchAttributeKeys } from './search-attributes.ts';
+import type { Temporal } from './temporal.ts';
+import { updateIdOf } from './update-id.ts';
+
+export const createPartnerPayoutWorkflows = (temporal: Temporal): PartnerPayoutWorkflows => ({
+  startPartnerPayout(payoutId, opening, waitMs) {
+    const run = {
+      workflow: 'partnerPayout' as const,
+      id: workflowIds.partnerPayout(payoutId),
+      input: { payoutId, opening },
+      summary: `Partner payout: IDR ${opening.net} to ${opening.bankCode}, fee ${opening.fee}`,
+      attributes: [
+        { key: searchAttributeKeys.PayoutState, value: 'RESERVED' },
+        { key: searchAttributeKeys.PartnerId, value: opening.partnerId },
+        { key: searchAttributeKeys.AmountIdr, value: wholeRupiah(opening.amount) },
+      ],
+    };
+    const update = { name: 'awaitReservation' as const, id: updateIdOf('reservation', opening) };
+    return temporal.startAndAwait(run, update, waitMs);
+  },
+  hintPartnerPayout(payoutId) {
+    const run = {
+      workflow: 'partnerPayout' as const,
+      id: workflowIds.partnerPayout(payoutId),
+      input: { payoutId: canonicalId(payoutId) },
+      summary: 'A partner payout, looked after again',
+    };
+    return temporal.signalWithStart(run, 'callbackArrived');
+  },
+});

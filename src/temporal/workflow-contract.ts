@@ -1,0 +1,56 @@
+import type { CircleHint, SavingCircleInput } from '../circles/circle-contract.ts';
+import type { PartnerPaymentInput } from '../collections/partner-payment.ts';
+import type { AllocationOutcome, AllocationRequest } from '../donations/allocation.ts';
+import type { DonationSubscriptionInput, SubscriptionStanding } from '../donations/subscription.ts';
+import type { GatewayPaymentInput, StrayPayment } from '../payments/payment-contract.ts';
+import type { PaymentOrderStatus } from '../payments/payment-order.ts';
+import type { PartnerPayoutInput, PayoutStatus } from '../payouts/payout.ts';
+import type { WebhookDeliveryInput } from '../webhooks/webhook-delivery.ts';
+
+/**
+ * What the workflows that requests start take and answer, by their names, which live in histories for ever. The code of
+ * the workflows is not imported: it leads through the activities back to the API. A test compares the two.
+ */
+export interface WorkflowContract {
+  gatewayPayment: {
+    input: GatewayPaymentInput;
+    updates: { awaitInstrument: PaymentOrderStatus };
+    signals: 'callbackArrived';
+  };
+  partnerPayment: {
+    input: PartnerPaymentInput;
+    updates: { awaitInstrument: PaymentOrderStatus };
+    signals: 'callbackArrived';
+  };
+  partnerPayout: {
+    input: PartnerPayoutInput;
+    updates: { awaitReservation: PayoutStatus };
+    signals: 'callbackArrived';
+  };
+  savingCircle: { input: SavingCircleInput; updates: { awaitCircle: undefined }; signals: CircleHint };
+  donationAllocation: { input: AllocationRequest; result: AllocationOutcome };
+  donationSubscription: {
+    input: DonationSubscriptionInput;
+    updates: { awaitFirstPayment: SubscriptionStanding };
+    signals: 'subscriptionStopped';
+  };
+  unmatchedReceipt: { input: StrayPayment };
+  webhookDelivery: { input: WebhookDeliveryInput; signals: 'redeliveryAsked' };
+}
+
+export type WorkflowName = keyof WorkflowContract;
+
+/** The updates that a workflow answers, with what they answer. */
+export type UpdatesOf<Name extends WorkflowName> = WorkflowContract[Name] extends { updates: infer Updates }
+  ? Updates
+  : never;
+/** The signals that a workflow takes. */
+export type SignalOf<Name extends WorkflowName> = WorkflowContract[Name] extends {
+  signals: infer Signal extends string;
+}
+  ? Signal
+  : never;
+/** What a workflow returns to whoever waits for its end. */
+export type ResultOf<Name extends WorkflowName> = WorkflowContract[Name] extends { result: infer Result }
+  ? Result
+  : never;

@@ -1,0 +1,59 @@
+import type { Client } from '@temporalio/client';
+import type { CircleWorkflows } from '../circles/circle-contract.ts';
+import type { PartnerPaymentWorkflows } from '../collections/partner-payment.ts';
+import type { AllocationWorkflows } from '../donations/allocation.ts';
+import type { SubscriptionWorkflows } from '../donations/subscription.ts';
+import type { GatewayPaymentWorkflows, ReceiptWorkflows } from '../payments/payment-contract.ts';
+import type { PartnerPayoutWorkflows } from '../payouts/payout.ts';
+import type { DeliveryWorkflows } from '../webhooks/webhook-delivery.ts';
+import { createAllocationWorkflows } from './donation-allocations.ts';
+import { createSubscriptionWorkflows } from './donation-subscriptions.ts';
+import { createGatewayPaymentWorkflows } from './gateway-payments.ts';
+import { createHints } from './hints.ts';
+import { createPartnerPaymentWorkflows } from './partner-payments.ts';
+import { createPartnerPayoutWorkflows } from './partner-payouts.ts';
+import { createCircleWorkflows } from './saving-circles.ts';
+import { createTemporal } from './temporal.ts';
+import { createReceiptWorkflows } from './unmatched-receipts.ts';
+import { createDeliveryWorkflows } from './webhook-deliveries.ts';
+
+/** The workflows as use cases meet them: each takes the ports that it needs, which its own domain declares. */
+export interface Workflows
+  extends GatewayPaymentWorkflows,
+    ReceiptWorkflows,
+    PartnerPaymentWorkflows,
+    PartnerPayoutWorkflows,
+    CircleWorkflows,
+    AllocationWorkflows,
+    SubscriptionWorkflows,
+    DeliveryWorkflows {
+  client: Client;
+  taskQueue: string;
+  /** Throws unless Temporal answers within a second and a half. */
+  ping(): Promise<void>;
+  /** Lets hints under way arrive, then closes the connection. */
+  close(): Promise<void>;
+}
+
+/** The workflows of one task queue, by a client of Temporal. */
+export function createWorkflows(client: Client, taskQueue: string): Workflows {
+  const temporal = createTemporal(client, taskQueue);
+  const hints = createHints();
+  return {
+    client,
+    taskQueue,
+    ping: temporal.ping,
+    ...createGatewayPaymentWorkflows(temporal),
+    ...createReceiptWorkflows(temporal),
+    ...createPartnerPaymentWorkflows(temporal),
+    ...createPartnerPayoutWorkflows(temporal),
+    ...createCircleWorkflows(temporal, hints),
+    ...createAllocationWorkflows(temporal),
+    ...createSubscriptionWorkflows(temporal, hints),
+    ...createDeliveryWorkflows(temporal),
+    close: async () => {
+      await hints.settled();
+      await client.connection.close();
+    },
+  };
+}
