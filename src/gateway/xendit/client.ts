@@ -1,24 +1,9 @@
 import { Balance, Configuration, PaymentMethod, PaymentRequest, Payout, Transaction } from 'xendit-node';
 import { errorCodeOf } from '../../shared/errors.ts';
 import { askingTimeLeft } from '../../time-limit.ts';
-import type { CallBudget } from '../call-budget.ts';
 import { type CallOptions, isProviderUnknown, ProviderUnknown, restAfter } from '../gateway.ts';
 import { type Passage, passThrough } from './passage.ts';
-
-export interface ClientSettings {
-  secretKey: string;
-  /** The provider's base URL; the sandbox's in development. */
-  url: string;
-  fetch: typeof fetch;
-  /** What one exchange may take, all its requests together. */
-  timeoutMs: number;
-  /** What every request is taken out of, and whether it is one that goes first. */
-  budget: CallBudget;
-  payout: boolean;
-}
-
-/** For transfers, and for questions about them. */
-export const first = (settings: ClientSettings): ClientSettings => ({ ...settings, payout: true });
+import type { ClientSettings } from './settings.ts';
 
 export interface Client {
   paymentRequests: PaymentRequest;

@@ -3,9 +3,9 @@ import { budgets } from '../../shared/budgets.ts';
 import { type CallBudget, unlimited } from '../call-budget.ts';
 import type { Gateway } from '../gateway.ts';
 import { readCallback } from './callback.ts';
-import type { ClientSettings } from './client.ts';
 import { expireInstrument, findInstrument, findPayment, requestInstrument } from './instruments.ts';
 import { listRecords } from './records.ts';
+import type { ClientSettings } from './settings.ts';
 import { digestTransfer, findTransfer, readBalance, requestTransfer } from './transfers.ts';
 
 export interface XenditGatewayOptions {

@@ -7,7 +7,7 @@ import {
   type ProviderPayment,
   ProviderUnknown,
 } from '../gateway.ts';
-import { type Client, type ClientSettings, exchange, lookUp, ProviderRefusal } from './client.ts';
+import { type Client, exchange, lookUp, ProviderRefusal } from './client.ts';
 import { buildPaymentRequest, unsupportedChannel } from './instrument-request.ts';
 import {
   instrumentOf,
@@ -17,6 +17,7 @@ import {
   paymentsAnswer,
   providerPaymentOf,
 } from './instrument-state.ts';
+import type { ClientSettings } from './settings.ts';
 
 const paymentsPerPage = 50;
 const mostPaymentPages = 20;

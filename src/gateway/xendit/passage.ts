@@ -1,6 +1,6 @@
 import { awaitCall } from '../call-budget.ts';
 import { ProviderUnknown } from '../gateway.ts';
-import type { ClientSettings } from './client.ts';
+import type { ClientSettings } from './settings.ts';
 
 /** What became of the requests of one exchange on their way out. */
 export interface Passage {

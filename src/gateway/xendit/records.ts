@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { Money } from '../../shared/money.ts';
 import { type CallOptions, type ProviderRecord, ProviderUnknown, type UnreadableRecord } from '../gateway.ts';
-import { type ClientSettings, lookUp } from './client.ts';
+import { lookUp } from './client.ts';
+import type { ClientSettings } from './settings.ts';
 import { moneyFromWire } from './wire-amount.ts';
 
 const perPage = 50;

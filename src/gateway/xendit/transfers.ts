@@ -10,8 +10,9 @@ import {
   type TransferState,
 } from '../gateway.ts';
 import { payoutChannelCodeOf } from './bank-codes.ts';
-import { type ClientSettings, exchange, first, lookUp, ProviderRefusal } from './client.ts';
+import { exchange, lookUp, ProviderRefusal } from './client.ts';
 import { unsupportedChannel } from './instrument-request.ts';
+import { type ClientSettings, first } from './settings.ts';
 import { moneyFromWire, wireAmount } from './wire-amount.ts';
 
 const payoutAnswer = z.object({
