@@ -35,8 +35,11 @@ export async function payPeriod(
   }
   const periodic = {
     ...charitableCauseDonate,
-    effect: (payment, settledIn) =>
-      completeDonation(payment, settledIn, { type: 'subscription', causeId, subscription: { id, period } }),
+    effect: {
+      ...charitableCauseDonate.effect,
+      sql: (payment, settledIn) =>
+        completeDonation(payment, settledIn, { type: 'subscription', causeId, subscription: { id, period } }),
+    },
   } satisfies typeof charitableCauseDonate;
   await payFromBalance(tx, periodic, {
     payer: { userId: subscription.user_id, userType: payer.user_type, organizationId: payer.organization_id },

@@ -57,6 +57,22 @@ export interface SqlCall {
 }
 
 /**
+ * What follows from a settled payment, in one of two ways. As one SQL call it travels with the journal in one round trip,
+ * and can be made for many payments at once. In the transaction it may take several round trips, which a payment from a
+ * balance then costs. On the balance rail there was no `onPending`: `payment.orderId` is null.
+ */
+export type PaymentEffect =
+  | {
+      sql(payment: EffectPayment, settledIn: SettledIn): SqlCall;
+      /**
+       * The account of a target that surely takes this payment, as an SQL expression, null when `findTarget` has to look
+       * closer. Spares balance payments a round trip.
+       */
+      quickTarget?(intent: PaymentIntent): SqlCall;
+    }
+  | { inTransaction(tx: EntityManager, payment: HandledPayment, settledIn: SettledIn): Promise<void> };
+
+/**
  * One kind of payment, as data (decisions 3). A new kind is one file with one of these and one line in `handlers`;
  * the dispatcher knows no reference type by name.
  */
@@ -69,28 +85,18 @@ export interface PaymentHandler {
   gatewayPurpose: TransactionPurpose;
   /**
    * Finds the target: 404 when it is not there, 403 when it is another's, 400 when it takes no payment now. Runs before
-   * the transaction of the payment: what must hold at the commit is checked again by `onSettled` or `effect`.
+   * the transaction of the payment: what must hold at the commit is checked again by `effect`.
    */
   findTarget(em: EntityManager, intent: PaymentIntent): Promise<PaymentTarget>;
   /** Gateway rail only: the pending domain row of a handler with duplicate protection; unique in the database. */
   onPending?(tx: EntityManager, payment: HandledPayment): Promise<void>;
   /**
-   * The account of a target that surely takes this payment, as an SQL expression, null when `findTarget` has to look
-   * closer. Spares balance payments a round trip; only for handlers whose effect is an `effect`.
-   */
-  quickTarget?(intent: PaymentIntent): SqlCall;
-  /**
    * Requests for the same target by the same user take turns in a process, so that a repeat meets the open order in
    * `findTarget` instead of starting a workflow of its own. What protects is the database; this saves the work.
    */
   inTurn?: boolean;
-  /**
-   * The domain effect, in the transaction of the journal, on both rails; on the balance rail there was no `onPending`
-   * (`payment.orderId` is null). Costs a transaction of several round trips on the balance rail.
-   */
-  onSettled?(tx: EntityManager, payment: HandledPayment, journalId: string, transactionId: string): Promise<void>;
-  /** The domain effect as one SQL call: on the balance rail it travels with the journal in one round trip. */
-  effect?(payment: EffectPayment, settledIn: SettledIn): SqlCall;
+  /** The domain effect, in the transaction of the journal, on both rails; none where the money itself is all. */
+  effect?: PaymentEffect;
   /**
    * After the commit, on both rails: wakes the workflow that waits for this. A hint that may get lost, so a sweep finds what
    * it was about as well.

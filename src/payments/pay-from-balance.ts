@@ -11,7 +11,15 @@ import { errorCodeOf, refuse } from '../shared/errors.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { journalKeys, newId } from '../shared/ids.ts';
 import { formatMoney, type Money } from '../shared/money.ts';
-import type { EffectPayment, PaymentHandler, PaymentIntent, SettledIn, SqlCall, WakingPort } from './handler.ts';
+import type {
+  EffectPayment,
+  PaymentEffect,
+  PaymentHandler,
+  PaymentIntent,
+  SettledIn,
+  SqlCall,
+  WakingPort,
+} from './handler.ts';
 
 /** A payment from a balance, whatever asks for it: the dispatcher, a subscription, a circle, a transfer. */
 export interface BalancePayment {
@@ -25,7 +33,7 @@ export interface BalancePayment {
   requestId: string | null;
   /**
    * The body of the answer, kept under the key; `<new_balance>` in it is filled in. A function makes it in the payment's
-   * transaction, after all that follows from the payment (for a handler with `onSettled`).
+   * transaction, after all that follows from the payment (where its effect is made in the transaction).
    */
   answer?: string | ((tx: EntityManager) => Promise<string>);
   /** Only for requests that carry an `Idempotency-Key`. */
@@ -89,13 +97,13 @@ export async function payFromBalance(
     amount,
     requestId: payment.requestId,
   };
-  const quick = handler.onSettled === undefined ? handler.quickTarget?.(intent) : undefined;
+  const quick = handler.effect && 'sql' in handler.effect ? handler.effect.quickTarget?.(intent) : undefined;
   if (quick !== undefined) {
-    const moved = await moveOnce(em, payment, movement, quick, effectOf(handler, handled));
+    const moved = await moveOnce(em, payment, movement, quick, sqlOf(handler.effect, handled));
     if (moved.outcome !== 'unclear') return announce(moved);
   }
   const { accountId } = await handler.findTarget(em, intent);
-  return moveFromBalance(em, payment, movement, { accountId, handler, handled });
+  return moveFromBalance(em, payment, movement, { accountId, effect: handler.effect, handled });
 }
 
 /** `payFromBalance` in a transaction of its own, and then wakes the workflow that waits for the payment, if one does. */
@@ -110,11 +118,12 @@ export async function payAndWake(
   return paid;
 }
 
-type Effect = (settledIn: SettledIn) => SqlCall | undefined;
-const effectOf =
-  (handler: PaymentHandler, handled: EffectPayment): Effect =>
+type SqlEffect = (settledIn: SettledIn) => SqlCall | undefined;
+/** The effect as it travels with the journal, if it does. */
+const sqlOf =
+  (effect: PaymentEffect | undefined, handled: EffectPayment | undefined): SqlEffect =>
   (settledIn) =>
-    handler.effect?.(handled, settledIn);
+    effect && handled && 'sql' in effect ? effect.sql(handled, settledIn) : undefined;
 
 async function announce(outcome: BalancePaymentOutcome): Promise<BalancePaymentOutcome> {
   await failpoint('pay-from-balance.after');
@@ -124,7 +133,7 @@ async function announce(outcome: BalancePaymentOutcome): Promise<BalancePaymentO
 /** The account that is credited, and what follows from the payment, if anything. */
 interface Destination {
   accountId: string;
-  handler?: PaymentHandler;
+  effect?: PaymentEffect | undefined;
   handled?: EffectPayment;
 }
 
@@ -133,20 +142,20 @@ export async function moveFromBalance(
   em: EntityManager,
   payment: BalancePayment,
   movement: Movement,
-  { accountId, handler, handled }: Destination,
+  { accountId, effect, handled }: Destination,
 ): Promise<BalancePaymentOutcome> {
   const target: SqlCall = { call: '?::uuid', params: [accountId] };
+  const own = effect && 'inTransaction' in effect ? effect : undefined;
   const move = async (tx: EntityManager): Promise<BalancePaymentOutcome> => {
-    const effect = handler && handled ? effectOf(handler, handled) : () => undefined;
-    const moved = await moveOnce(tx, payment, movement, target, effect);
+    const moved = await moveOnce(tx, payment, movement, target, sqlOf(effect, handled));
     if (moved.outcome === 'unclear') throw new Error('an account that was named is clear');
-    if (moved.outcome !== 'paid' || !handler?.onSettled || !handled) return moved;
-    await handler.onSettled(tx, { ...handled, accountId }, moved.journalId, moved.transactionId);
+    if (moved.outcome !== 'paid' || own === undefined || !handled) return moved;
+    await own.inTransaction(tx, { ...handled, accountId }, moved);
     return typeof payment.answer === 'function'
       ? { ...moved, body: await keepAnswer(tx, payment, payment.answer) }
       : moved;
   };
-  return announce(handler?.onSettled === undefined ? await move(em) : await em.transactional(move));
+  return announce(own === undefined ? await move(em) : await em.transactional(move));
 }
 
 /** Makes the body of the answer and keeps it under the key, whose row this transaction holds. */
@@ -183,7 +192,7 @@ async function moveOnce(
   { payer, transactionId, referenceId, sourceAccountId, amount, requestId, answer, idempotency }: BalancePayment,
   { kind, referenceType, purpose, sourceField }: Movement,
   target: SqlCall,
-  effectOn: Effect,
+  effectOn: SqlEffect,
 ): Promise<BalancePaymentOutcome | { outcome: 'unclear' }> {
   const journalId = newId();
   const effect = effectOn({ journalId, transactionId });

@@ -11,7 +11,7 @@ import { applyReceipt } from './apply-receipt.ts';
 import { strayOf } from './confirm-payment.ts';
 import { hasReceipt } from './find-receipts.ts';
 import { handledPayment, handlerOfOrder } from './handled-payment.ts';
-import type { WakingPort } from './handler.ts';
+import type { HandledPayment, PaymentEffect, SettledIn, WakingPort } from './handler.ts';
 import type { ConfirmedPayment, ReceiptWorkflows } from './payment-contract.ts';
 import { PaymentOrder } from './payment-order.entity.ts';
 import { isFinalOrder, type PaymentOrderStatus } from './payment-order.ts';
@@ -70,9 +70,7 @@ export async function settlePayment(
     );
     const [price] = await recordTransactions(tx, journalId, transactionRows(order));
     const transactionId = must(price, 'a settled order has its row of type price');
-    const effect = handler.effect?.(handledPayment(order), { journalId, transactionId });
-    if (effect !== undefined) await tx.execute(`select ${effect.call}`, [...effect.params]);
-    await handler.onSettled?.(tx, handledPayment(order), journalId, transactionId);
+    await makeEffect(tx, handler.effect, handledPayment(order), { journalId, transactionId });
     await recordEvent(tx, {
       event: 'RESOURCE_UPDATED',
       resourceType: 'payment_order',
@@ -87,6 +85,19 @@ export async function settlePayment(
   if (isStray) await workflows.openUnmatchedReceipt(strayOf(payment));
   if (status === 'PAID') await wake();
   return status;
+}
+
+/** Makes what follows from the payment. */
+async function makeEffect(
+  tx: EntityManager,
+  effect: PaymentEffect | undefined,
+  payment: HandledPayment,
+  settledIn: SettledIn,
+): Promise<void> {
+  if (effect === undefined) return;
+  if ('inTransaction' in effect) return effect.inTransaction(tx, payment, settledIn);
+  const { call, params } = effect.sql(payment, settledIn);
+  await tx.execute(`select ${call}`, [...params]);
 }
 
 /** The `price` row and, where there is a fee, its own `fee` row (decisions 2 and 3). */

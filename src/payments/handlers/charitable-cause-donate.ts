@@ -12,12 +12,14 @@ export const charitableCauseDonate = {
   async findTarget(em, { referenceId }) {
     return getCauseForDonation(em, referenceId);
   },
-  quickTarget: ({ referenceId }) => ({
-    call: "(select account_id from charitable_causes where id = ? and status = 'active')",
-    params: [referenceId],
-  }),
   onPending: (tx, payment) => openDonation(tx, payment, { type: 'specific', causeId: payment.referenceId }),
-  effect: (payment, settledIn) =>
-    completeDonation(payment, settledIn, { type: 'specific', causeId: payment.referenceId }),
+  effect: {
+    sql: (payment, settledIn) =>
+      completeDonation(payment, settledIn, { type: 'specific', causeId: payment.referenceId }),
+    quickTarget: ({ referenceId }) => ({
+      call: "(select account_id from charitable_causes where id = ? and status = 'active')",
+      params: [referenceId],
+    }),
+  },
   onClosed: (tx, payment) => closeDonation(tx, payment),
 } satisfies PaymentHandler;

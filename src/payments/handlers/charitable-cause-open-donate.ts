@@ -17,6 +17,6 @@ export const charitableCauseOpenDonate = {
     return { accountId: systemAccounts.openDonationPool };
   },
   onPending: (tx, payment) => openDonation(tx, payment, { type: 'open', causeId: null }),
-  effect: (payment, settledIn) => completeDonation(payment, settledIn, { type: 'open', causeId: null }),
+  effect: { sql: (payment, settledIn) => completeDonation(payment, settledIn, { type: 'open', causeId: null }) },
   onClosed: (tx, payment) => closeDonation(tx, payment),
 } satisfies PaymentHandler;

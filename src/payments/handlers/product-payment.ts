@@ -54,9 +54,8 @@ export const productPayment = <Type extends ReferenceType>(facts: {
     }
     return { accountId: product.account_id };
   },
-  quickTarget: ({ referenceId, amount }) => ({
-    call: quickQuery,
-    params: [referenceId, facts.kind, amount],
-  }),
-  effect: ({ orderId, referenceId }) => ({ call: 'settle_product(?, ?)', params: [referenceId, orderId === null] }),
+  effect: {
+    sql: ({ orderId, referenceId }) => ({ call: 'settle_product(?, ?)', params: [referenceId, orderId === null] }),
+    quickTarget: ({ referenceId, amount }) => ({ call: quickQuery, params: [referenceId, facts.kind, amount] }),
+  },
 });

@@ -18,10 +18,13 @@ export const savingCircleContribution = {
   async onPending(tx, { orderId, referenceId, userId, amount, requestId }) {
     await recordContribution(tx, { circleId: referenceId, userId, amount, orderId, requestId, paid: null });
   },
-  async onSettled(tx, { orderId, referenceId, userId, amount, sourceAccountId, requestId }, _, transactionId) {
-    if (orderId !== null) return settleContribution(tx, { circleId: referenceId, orderId, transactionId });
-    const paid = sourceAccountId === null ? null : { transactionId, sourceAccountId };
-    await recordContribution(tx, { circleId: referenceId, userId, amount, orderId, requestId, paid });
+  effect: {
+    async inTransaction(tx, payment, { transactionId }) {
+      const { orderId, referenceId, userId, amount, sourceAccountId, requestId } = payment;
+      if (orderId !== null) return settleContribution(tx, { circleId: referenceId, orderId, transactionId });
+      const paid = sourceAccountId === null ? null : { transactionId, sourceAccountId };
+      await recordContribution(tx, { circleId: referenceId, userId, amount, orderId, requestId, paid });
+    },
   },
   onClosed: (tx, { orderId }, outcome) =>
     orderId === null ? Promise.resolve() : closeContribution(tx, orderId, outcome),

@@ -51,10 +51,12 @@ export const savingGoalContribution = {
       throw error;
     }
   },
-  effect: ({ orderId, referenceId }) => ({
-    call: 'settle_saving_goal(?, ?, ?)',
-    params: [referenceId, orderId, orderId === null],
-  }),
+  effect: {
+    sql: ({ orderId, referenceId }) => ({
+      call: 'settle_saving_goal(?, ?, ?)',
+      params: [referenceId, orderId, orderId === null],
+    }),
+  },
   async onClosed(tx, { orderId }, outcome) {
     await tx.execute('update saving_goal_orders set status = ?, updated_at = now() where payment_order_id = ?', [
       outcome === 'FAILED' ? 'failed' : 'cancelled',
