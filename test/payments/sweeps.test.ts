@@ -19,7 +19,7 @@ afterEach(() => expectChecksEmpty(stack));
 
 /** The worker sweeps by its schedules as well: what they would claim is left to these cases. */
 async function pauseSchedules(): Promise<void> {
-  const { client, taskQueue } = stack.deps.temporal;
+  const { client, taskQueue } = stack.deps.workflows;
   for (const { scheduleId } of schedules) {
     const handle = client.schedule.getHandle(`${taskQueue}/${scheduleId}`);
     await handle.pause();
