@@ -6,7 +6,7 @@ import { isProviderUnknown, restAfter } from '../src/gateway/gateway.ts';
 import { counter } from '../src/http/metrics.ts';
 import { measureSteps } from '../src/measure.ts';
 import { budgets, providerTimeWithin } from '../src/shared/budgets.ts';
-import { errorCodeOf, isDomainError } from '../src/shared/errors.ts';
+import { type DomainError, errorCodeOf, isDomainError } from '../src/shared/errors.ts';
 import type { SweepFailure } from '../src/sweep-rows.ts';
 import { type TimeLimit, withinLimit } from '../src/time-limit.ts';
 
@@ -43,7 +43,7 @@ export function step<Input, Output>(
       const isLast = (info?.attempt ?? 1) >= (info?.retryPolicy?.maximumAttempts || Number.POSITIVE_INFINITY);
       if (!isDomainError(error) && (isLast || (info?.attempt ?? 1) >= again)) failures.inc({ activity: name });
       measure(isDomainError(error) ? 'refused' : 'failed');
-      if (isDomainError(error)) throw ApplicationFailure.nonRetryable(error.message, error.code, error.details ?? null);
+      if (isDomainError(error)) throw asFailure(error);
       if (isProviderUnknown(error)) {
         const { restMs } = restAfter(error);
         throw ApplicationFailure.create({
@@ -60,6 +60,10 @@ export function step<Input, Output>(
     }
   };
 }
+
+/** A refusal on its way through a workflow, which `refusalBehind` in `temporal/` reads again. */
+const asFailure = ({ code, message, field, complaint, details = null }: DomainError): ApplicationFailure =>
+  ApplicationFailure.nonRetryable(message, code, details, { field: field ?? null, complaint });
 
 /** Temporal counts from handing the attempt out, a moment before it begins here. */
 const headStartMs = 250;

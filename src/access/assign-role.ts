@@ -23,8 +23,8 @@ export interface AssignRoleInput {
  */
 export async function assignRole(em: EntityManager, input: AssignRoleInput): Promise<Role> {
   const { caller, requestId, userId, roleId } = input;
-  if (userId === undefined) refuse('REQUEST_INVALID', 'user_id: is required');
-  if (roleId === undefined) refuse('REQUEST_INVALID', 'role_id: is required');
+  if (userId === undefined) refuse('REQUEST_INVALID', 'is required', { field: 'user_id' });
+  if (roleId === undefined) refuse('REQUEST_INVALID', 'is required', { field: 'role_id' });
   return em.transactional(async (tx) => {
     // The role is locked before the user, here and everywhere.
     const role = await lockRole(tx, roleId, 'hold');
@@ -43,7 +43,7 @@ export async function assignRole(em: EntityManager, input: AssignRoleInput): Pro
 /** Detaches the role of a user, refusing as `assignRole` does; answers the role that was detached, null for none. */
 export async function unassignRole(em: EntityManager, input: Omit<AssignRoleInput, 'roleId'>): Promise<Role | null> {
   const { caller, requestId, userId } = input;
-  if (userId === undefined) refuse('REQUEST_INVALID', 'user_id: is required');
+  if (userId === undefined) refuse('REQUEST_INVALID', 'is required', { field: 'user_id' });
   return em.transactional(async (tx) => {
     const user = await lockUser(tx, caller, userId);
     await requireRightOverHolder(tx, caller, user);

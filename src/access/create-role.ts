@@ -26,7 +26,7 @@ async function organizationFor(em: EntityManager, caller: Caller, organizationId
     }
     return organizationId;
   }
-  if (organizationId === undefined) refuse('REQUEST_INVALID', 'organization_id: is required');
+  if (organizationId === undefined) refuse('REQUEST_INVALID', 'is required', { field: 'organization_id' });
   const organization = await em.findOne(Organization, organizationId);
   if (!organization) refuse('NOT_FOUND', 'The organization does not exist');
   return organizationId;
@@ -65,7 +65,8 @@ export async function createRole(em: EntityManager, input: CreateRoleInput): Pro
       return role;
     });
   } catch (error) {
-    if (isUniqueViolation(error)) refuse('DUPLICATE', `name: there is a role named ${name} already`, { cause: error });
+    if (isUniqueViolation(error))
+      refuse('DUPLICATE', `there is a role named ${name} already`, { field: 'name', cause: error });
     throw error;
   }
 }

@@ -21,7 +21,7 @@ export async function keepSuperAdmin(tx: EntityManager, caller: Actor, user: Use
   await tx.execute("select pg_advisory_xact_lock(hashtext('super admins'))");
   const others = "select from users where role_id = ? and id <> ? and user_type = 'platform' and status = 'active'";
   const [left] = await tx.execute<[{ some: boolean }]>(`select exists (${others}) as some`, [role.id, user.id]);
-  if (!left.some) refuse('REQUEST_INVALID', 'user_id: this is the last super admin');
+  if (!left.some) refuse('REQUEST_INVALID', 'this is the last super admin', { field: 'user_id' });
 }
 
 /** Refuses with 403 to take a role from a user unless the caller holds every permission of it. */
@@ -53,6 +53,6 @@ export async function keepAssigner(
   const before = await hasAssigner();
   await change();
   if (before && !(await hasAssigner())) {
-    refuse('REQUEST_INVALID', `${field}: the last holder of assign-role in an organization keeps it`);
+    refuse('REQUEST_INVALID', 'the last holder of assign-role in an organization keeps it', { field });
   }
 }

@@ -12,7 +12,8 @@ export async function requireKnownPermissions(em: EntityManager, names: readonly
   const found = new Set(known.map(({ name }) => name));
   const unknown = asked.filter((name) => !found.has(name)).slice(0, mostComplaints);
   if (unknown.length > 0) {
-    refuse('REQUEST_INVALID', `permissions: unknown permission ${unknown.join(', ')}`, {
+    refuse('REQUEST_INVALID', `unknown permission ${unknown.join(', ')}`, {
+      field: 'permissions',
       messages: unknown.map((name) => `permissions: unknown permission ${name}`),
     });
   }

@@ -62,7 +62,7 @@ export function requireFittingRole(caller: Pick<Caller, 'userType'>, role: RoleF
     return;
   }
   if (role.is_default && role.user_type === 'platform') {
-    refuse('REQUEST_INVALID', `role_id: ${role.name} is for users of type platform only`);
+    refuse('REQUEST_INVALID', `${role.name} is for users of type platform only`, { field: 'role_id' });
   }
   if (!role.is_default && role.organization_id !== (user.organization_id ?? null)) {
     refuse('FORBIDDEN', 'A role can be given to users of its own organization only');

@@ -49,7 +49,8 @@ export async function updateRole(em: EntityManager, input: UpdateRoleInput): Pro
       return role;
     });
   } catch (error) {
-    if (isUniqueViolation(error)) refuse('DUPLICATE', `name: there is a role named ${name} already`, { cause: error });
+    if (isUniqueViolation(error))
+      refuse('DUPLICATE', `there is a role named ${name} already`, { field: 'name', cause: error });
     throw error;
   }
 }

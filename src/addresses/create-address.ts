@@ -10,7 +10,7 @@ import { type AddressDetails, type AddressType, placeOfDetails } from './address
 /** The organization that an address of this type of the caller belongs to. Refuses: none to belong to (400). */
 export function organizationFor(caller: Caller, addressType: AddressType): string | null {
   if (addressType === 'individual') return null;
-  return caller.organizationId ?? refuse('REQUEST_INVALID', 'address_type: you belong to no organization');
+  return caller.organizationId ?? refuse('REQUEST_INVALID', 'you belong to no organization', { field: 'address_type' });
 }
 
 /** Creates an address of the caller, or of its organization. */

@@ -23,7 +23,8 @@ export async function getAddress(
   input: { caller: Caller; addressId: string },
 ): Promise<OpenedAddress> {
   const address = await em.findOne(Address, { id: input.addressId });
-  if (address === null || !mayUseAddress(input.caller, address)) refuse('NOT_FOUND', 'address_id: no such address');
+  if (address === null || !mayUseAddress(input.caller, address))
+    refuse('NOT_FOUND', 'no such address', { field: 'address_id' });
   return openAddress(sealer, address);
 }
 

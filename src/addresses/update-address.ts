@@ -27,7 +27,8 @@ export async function updateAddress(
 ): Promise<OpenedAddress> {
   return em.transactional(async (tx) => {
     const address = await tx.findOne(Address, { id: addressId }, { lockMode: LockMode.PESSIMISTIC_WRITE });
-    if (address === null || !mayUseAddress(caller, address)) refuse('NOT_FOUND', 'address_id: no such address');
+    if (address === null || !mayUseAddress(caller, address))
+      refuse('NOT_FOUND', 'no such address', { field: 'address_id' });
     const { details: before } = await openAddress(sealer, address);
     const changes = changesTo<AddressDetails>(before, asked);
     const changed: string[] = Object.keys(changes);

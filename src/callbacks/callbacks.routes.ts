@@ -32,7 +32,7 @@ room.post(
     const { gateway, sealer, log } = deps;
     const token = ctx.get('x-callback-token');
     if (!gateway.isCallbackToken(token === '' ? undefined : token)) {
-      refuse('UNAUTHENTICATED', 'x-callback-token: wrong or missing');
+      refuse('UNAUTHENTICATED', 'wrong or missing', { field: 'x-callback-token' });
     }
     const body = await readCallbackBody(ctx.req);
     const reading = body.isWhole ? gateway.readCallback(body.bytes) : { hint: null, unread: 'the body is too large' };

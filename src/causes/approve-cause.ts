@@ -14,8 +14,10 @@ export function approveCause(
 ): Promise<CauseRow> {
   return em.transactional(async (tx) => {
     const cause = await lockCause(tx, causeId);
-    if ((cause.approved_at ?? null) !== null) refuse('REQUEST_INVALID', 'id: the charitable cause is approved already');
-    if (cause.status === 'deactivated') refuse('REQUEST_INVALID', 'id: the charitable cause is deactivated');
+    if ((cause.approved_at ?? null) !== null)
+      refuse('REQUEST_INVALID', 'the charitable cause is approved already', { field: 'id' });
+    if (cause.status === 'deactivated')
+      refuse('REQUEST_INVALID', 'the charitable cause is deactivated', { field: 'id' });
     const now = new Date();
     tx.assign(cause, { status: 'active', approved_at: now, approved_by: caller.userId, updated_at: now });
     await tx.flush();

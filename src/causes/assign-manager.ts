@@ -17,11 +17,11 @@ export function assignManager(
   const { caller, causeId, userId, requestId } = input;
   return em.transactional(async (tx) => {
     const cause = await lockCause(tx, causeId);
-    if (cause.created_by !== caller.userId) refuse('FORBIDDEN', 'id: only the creator assigns managers');
+    if (cause.created_by !== caller.userId) refuse('FORBIDDEN', 'only the creator assigns managers', { field: 'id' });
     // Until the end nobody suspends the user, or takes the invitation back with the user.
     const user = await tx.findOne(User, { id: userId }, { lockMode: LockMode.PESSIMISTIC_READ, refresh: true });
-    if (user === null) refuse('NOT_FOUND', 'user_id: no such user');
-    if (user.status === 'suspended') refuse('REQUEST_INVALID', 'user_id: the user is suspended');
+    if (user === null) refuse('NOT_FOUND', 'no such user', { field: 'user_id' });
+    if (user.status === 'suspended') refuse('REQUEST_INVALID', 'the user is suspended', { field: 'user_id' });
     const assigned =
       userId === cause.created_by
         ? []
@@ -30,7 +30,8 @@ export function assignManager(
              on conflict do nothing returning 1`,
             [causeId, userId, caller.userId],
           );
-    if (assigned.length === 0) refuse('REQUEST_INVALID', 'user_id: the user manages this charitable cause already');
+    if (assigned.length === 0)
+      refuse('REQUEST_INVALID', 'the user manages this charitable cause already', { field: 'user_id' });
     await recordEvent(tx, {
       event: 'RESOURCE_UPDATED',
       resourceType: 'charitable_cause',

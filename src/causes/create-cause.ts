@@ -69,14 +69,15 @@ export function createCause(
 async function ownerOf(em: EntityManager, caller: Caller, cause: NewCause): Promise<Owner> {
   const named = cause.organization_id;
   if (named !== undefined && !isPlatform(caller)) {
-    refuse('FORBIDDEN', 'organization_id: only platform users create on behalf of an organization');
+    refuse('FORBIDDEN', 'only platform users create on behalf of an organization', { field: 'organization_id' });
   }
   if (named !== undefined && (await em.findOne(Organization, { id: named })) === null) {
-    refuse('NOT_FOUND', 'organization_id: no such organization');
+    refuse('NOT_FOUND', 'no such organization', { field: 'organization_id' });
   }
   const account = await em.findOne(Account, { id: cause.account_id });
-  if (account === null) refuse('NOT_FOUND', 'account_id: no such account');
-  const notYours = (): never => refuse('FORBIDDEN', 'account_id: this account cannot receive donations for you');
+  if (account === null) refuse('NOT_FOUND', 'no such account', { field: 'account_id' });
+  const notYours = (): never =>
+    refuse('FORBIDDEN', 'this account cannot receive donations for you', { field: 'account_id' });
   if (isPlatform(caller)) {
     const organizationId = account.kind === 'organization' ? (account.organization_id ?? null) : null;
     if (organizationId === null || (named !== undefined && named !== organizationId)) return notYours();

@@ -11,7 +11,8 @@ export function deactivateCause(
 ): Promise<CauseRow> {
   return em.transactional(async (tx) => {
     const cause = await lockCause(tx, causeId);
-    if (cause.created_by !== caller.userId) refuse('FORBIDDEN', 'id: only the creator deactivates a charitable cause');
+    if (cause.created_by !== caller.userId)
+      refuse('FORBIDDEN', 'only the creator deactivates a charitable cause', { field: 'id' });
     tx.assign(cause, { status: 'deactivated', updated_at: new Date() });
     await tx.flush();
     await recordEvent(tx, {

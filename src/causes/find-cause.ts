@@ -47,7 +47,7 @@ export async function findCause(em: EntityManager, id: string): Promise<CauseRow
 export const readCause = async (em: EntityManager, id: string): Promise<CauseRow> =>
   must(await findCause(em, id), 'the cause exists');
 
-export const refuseUnknownCause = (): never => refuse('NOT_FOUND', 'id: no such charitable cause');
+export const refuseUnknownCause = (): never => refuse('NOT_FOUND', 'no such charitable cause', { field: 'id' });
 
 /** Whether the cause is the caller's, of the caller's organization, or managed by the caller; platform: any. */
 export function isResponsibleFor(caller: Caller, cause: CauseRow): boolean {
@@ -67,7 +67,7 @@ export const maySeeCause = (caller: Caller, cause: CauseRow): boolean =>
 /** The cause that the caller may see. Refuses with NOT_FOUND, and with FORBIDDEN when it may not (decisions 0). */
 export async function getVisibleCause(em: EntityManager, caller: Caller, id: string): Promise<CauseRow> {
   const cause = (await findCause(em, id)) ?? refuseUnknownCause();
-  if (!maySeeCause(caller, cause)) refuse('FORBIDDEN', 'id: the charitable cause is not open to you');
+  if (!maySeeCause(caller, cause)) refuse('FORBIDDEN', 'the charitable cause is not open to you', { field: 'id' });
   return cause;
 }
 
@@ -85,8 +85,8 @@ export async function getCauseForDonation(
     'select account_id, status from charitable_causes where id = ?',
     [id],
   );
-  if (cause === undefined) return refuse('NOT_FOUND', `${field}: no such charitable cause`);
-  if (!takesDonations(cause.status)) refuse('REQUEST_INVALID', `${field}: the charitable cause is ${cause.status}`);
+  if (cause === undefined) return refuse('NOT_FOUND', 'no such charitable cause', { field });
+  if (!takesDonations(cause.status)) refuse('REQUEST_INVALID', `the charitable cause is ${cause.status}`, { field });
   return { accountId: cause.account_id };
 }
 

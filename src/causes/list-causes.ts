@@ -36,7 +36,7 @@ function scopeOf(caller: Caller, organizationId: string | undefined): Condition[
       : [{ sql: 'row.account_id in (select id from accounts where user_id = ?)', params: [caller.userId] }];
   }
   if (!isOrganizationAdmin(caller) && organizationId !== caller.organizationId) {
-    refuse('FORBIDDEN', 'organization_id: individuals may look into their own organization only');
+    refuse('FORBIDDEN', 'individuals may look into their own organization only', { field: 'organization_id' });
   }
   return [named, { sql: "row.status = 'active'" }];
 }
@@ -49,7 +49,7 @@ async function creatorFilter(em: EntityManager, caller: Caller, userId: string):
     ? await em.execute<{ organization_id: string | null }[]>('select organization_id from users where id = ?', [userId])
     : [];
   if (user === undefined || user.organization_id !== caller.organizationId) {
-    refuse('FORBIDDEN', 'user_id: you may not filter by this user');
+    refuse('FORBIDDEN', 'you may not filter by this user', { field: 'user_id' });
   }
   return condition;
 }

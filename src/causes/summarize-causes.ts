@@ -28,7 +28,7 @@ export async function summarizeCauses(
 ): Promise<CauseSummary> {
   const own = caller.organizationId;
   if (!isPlatform(caller) && organizationId !== undefined && organizationId !== own) {
-    refuse('FOREIGN_ORGANIZATION', 'organization_id: the summary of another organization is not yours');
+    refuse('FOREIGN_ORGANIZATION', 'the summary of another organization is not yours', { field: 'organization_id' });
   }
   const asked = isPlatform(caller) ? organizationId : own;
   const [summary] =
@@ -41,5 +41,5 @@ export async function summarizeCauses(
            from organizations o left join charitable_causes c on c.organization_id = o.id where o.id = ? group by o.id`,
           [asked],
         );
-  return summary ?? refuse('NOT_FOUND', 'organization_id: no such organization');
+  return summary ?? refuse('NOT_FOUND', 'no such organization', { field: 'organization_id' });
 }

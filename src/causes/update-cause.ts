@@ -34,11 +34,13 @@ export function updateCause(
   return em.transactional(async (tx) => {
     const cause = await lockCause(tx, causeId);
     if (cause.created_by !== caller.userId && !(await isManager(tx, causeId, caller.userId))) {
-      refuse('FORBIDDEN', 'id: only the creator and the managers of a charitable cause change it');
+      refuse('FORBIDDEN', 'only the creator and the managers of a charitable cause change it', { field: 'id' });
     }
     const { status } = changes;
     if (status !== undefined && needsApproval(status) && (cause.approved_at ?? null) === null) {
-      refuse('FORBIDDEN', `status: the charitable cause was never approved and cannot be set to ${status}`);
+      refuse('FORBIDDEN', `the charitable cause was never approved and cannot be set to ${status}`, {
+        field: 'status',
+      });
     }
     const previousStatus = cause.status;
     const given = changesTo<CauseChanges>(cause, changes);

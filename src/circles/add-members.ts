@@ -39,10 +39,9 @@ export async function addMembers(
   const added = await em.transactional(async (tx) => {
     const circle = await withFieldNames({ id: 'saving_circle_id' }, () => lockJoinable(tx, joining));
     if (circle.status !== 'new') {
-      refuse(
-        'REQUEST_INVALID',
-        `saving_circle_id: members may join a new saving circle only, this is ${circle.status}`,
-      );
+      refuse('REQUEST_INVALID', `members may join a new saving circle only, this is ${circle.status}`, {
+        field: 'saving_circle_id',
+      });
     }
     const joiners =
       accountIds === undefined ? [await oneself(tx, caller)] : await ownersOf(tx, caller, [...new Set(accountIds)]);
@@ -71,7 +70,7 @@ async function lockJoinable(tx: EntityManager, { caller, circleId, accountIds }:
   const circle = await lockLiveCircle(tx, circleId);
   if (accountIds !== undefined) requireManager(caller, circle);
   else if (!mayManageCircle(caller, circle) && !isOpenTo(caller, circle)) {
-    refuse('FORBIDDEN', 'id: the saving circle is not open to you');
+    refuse('FORBIDDEN', 'the saving circle is not open to you', { field: 'id' });
   }
   return circle;
 }
@@ -82,7 +81,7 @@ async function oneself(tx: EntityManager, caller: Caller): Promise<Joiner> {
       ? { kind: 'organization' as const, organization_id: caller.organizationId }
       : { kind: 'user' as const, user_id: caller.userId };
   const account = await tx.findOne(Account, where, { orderBy: { created_at: 'asc', id: 'asc' } });
-  if (account === null) refuse('REQUEST_INVALID', 'account_ids: you have no account to join with');
+  if (account === null) refuse('REQUEST_INVALID', 'you have no account to join with', { field: 'account_ids' });
   return { accountId: account.id, userId: caller.userId };
 }
 
@@ -96,17 +95,19 @@ async function ownersOf(tx: EntityManager, caller: Caller, accountIds: string[])
   const active = new Set((await tx.find(User, { id: { $in: owners }, status: 'active' })).map(({ id }) => id));
   return accountIds.map((accountId) => {
     const account = accounts.get(accountId);
-    if (account === undefined) refuse('NOT_FOUND', `account_ids: no such account ${accountId}`);
+    if (account === undefined) refuse('NOT_FOUND', `no such account ${accountId}`, { field: 'account_ids' });
     const { kind, user_id } = account;
     if (kind === 'user' && user_id && active.has(user_id)) return { accountId, userId: user_id };
     if (mayUseAccount(caller, account)) return { accountId, userId: caller.userId };
-    return refuse('REQUEST_INVALID', `account_ids: the account ${accountId} belongs to nobody who could be a member`);
+    return refuse('REQUEST_INVALID', `the account ${accountId} belongs to nobody who could be a member`, {
+      field: 'account_ids',
+    });
   });
 }
 
 async function refuseUnfit(tx: EntityManager, circle: SavingCircle, joiners: Joiner[], asked: string[] | undefined) {
   const already = (accountId: string): never =>
-    refuse('REQUEST_INVALID', `account_ids: the account ${accountId} or its user is a member already`);
+    refuse('REQUEST_INVALID', `the account ${accountId} or its user is a member already`, { field: 'account_ids' });
   const members = await tx.find(CircleMember, { saving_circle_id: circle.id });
   const users = new Set(members.map(({ user_id }) => user_id));
   const accounts = new Set(members.map(({ account_id }) => account_id));
@@ -118,6 +119,8 @@ async function refuseUnfit(tx: EntityManager, circle: SavingCircle, joiners: Joi
   const twice = asked?.find((id, index) => asked.indexOf(id) !== index);
   if (twice !== undefined) already(twice);
   if (members.length + joiners.length > circle.capacity) {
-    refuse('REQUEST_INVALID', `saving_circle_id: the saving circle is full, it has ${circle.capacity} places`);
+    refuse('REQUEST_INVALID', `the saving circle is full, it has ${circle.capacity} places`, {
+      field: 'saving_circle_id',
+    });
   }
 }

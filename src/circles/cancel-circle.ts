@@ -22,7 +22,9 @@ export async function cancelCircle(
   const cancelled = await em.transactional(async (tx) => {
     const circle = await lockLiveCircle(tx, circleId);
     if (circle.status !== 'active') {
-      refuse('REQUEST_INVALID', `id: only an active saving circle can be cancelled, this is ${circle.status}`);
+      refuse('REQUEST_INVALID', `only an active saving circle can be cancelled, this is ${circle.status}`, {
+        field: 'id',
+      });
     }
     const contributions = await tx.find(
       CircleContribution,

@@ -25,5 +25,6 @@ export function isOpenTo(caller: Caller, { visibility, organization_id }: Guarde
 
 /** Refuses with FORBIDDEN unless the caller is creator or admin. */
 export function requireManager(caller: Caller, circle: GuardedCircle): void {
-  if (!mayManageCircle(caller, circle)) refuse('FORBIDDEN', 'id: only its creator or an admin may do this');
+  if (!mayManageCircle(caller, circle))
+    refuse('FORBIDDEN', 'only its creator or an admin may do this', { field: 'id' });
 }

@@ -44,7 +44,7 @@ const fieldNames = { id: 'saving_circle_id', reference_id: 'saving_circle_id', a
 export async function contribute(em: EntityManager, ports: Ports, asking: Contributing): Promise<SentAnswer> {
   const { payment_id: paymentId, source_account_id } = asking.request;
   if (paymentId !== undefined && source_account_id !== undefined) {
-    refuse('REQUEST_INVALID', 'source_account_id: give either this or payment_id');
+    refuse('REQUEST_INVALID', 'give either this or payment_id', { field: 'source_account_id' });
   }
   return withFieldNames(fieldNames, () =>
     paymentId === undefined

@@ -23,10 +23,12 @@ export async function deleteCircle(
     const circle = await lockLiveCircle(tx, circleId);
     requireManager(caller, circle);
     if (!canMove(circleLaw, circle.status, 'cancelled')) {
-      refuse('REQUEST_INVALID', `id: a ${circle.status} saving circle cannot be deleted`);
+      refuse('REQUEST_INVALID', `a ${circle.status} saving circle cannot be deleted`, { field: 'id' });
     }
     if ((await tx.count(CircleContribution, { saving_circle_id: circle.id })) > 0) {
-      refuse('REQUEST_INVALID', 'id: an active saving circle with recorded contributions cannot be deleted');
+      refuse('REQUEST_INVALID', 'an active saving circle with recorded contributions cannot be deleted', {
+        field: 'id',
+      });
     }
     circle.status = 'cancelled';
     circle.next_opens_at = null;

@@ -15,7 +15,7 @@ export async function findCircle(em: EntityManager, id: string): Promise<SavingC
 export async function getVisibleCircle(em: EntityManager, caller: Caller, id: string): Promise<SavingCircle> {
   const circle = (await findCircle(em, id)) ?? refuseUnknownCircle();
   if (!isOpenTo(caller, circle) && !(await belongsTo(em, caller, circle))) {
-    refuse('FORBIDDEN', 'id: the saving circle is not open to you');
+    refuse('FORBIDDEN', 'the saving circle is not open to you', { field: 'id' });
   }
   return circle;
 }

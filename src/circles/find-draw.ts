@@ -19,7 +19,7 @@ export async function findDraw(
   circle: SavingCircle,
   { isStranger }: { isStranger: boolean },
 ): Promise<Draw> {
-  if (!circle.draw_commitment) refuse('NOT_FOUND', 'id: this saving circle has no lottery');
+  if (!circle.draw_commitment) refuse('NOT_FOUND', 'this saving circle has no lottery', { field: 'id' });
   const seed = circle.draw_seed ?? null;
   if (seed === null) return { commitment: circle.draw_commitment, seed, order: null };
   const members = await em.find(

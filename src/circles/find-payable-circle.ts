@@ -31,7 +31,7 @@ const query = `select c.holding_account_id, c.amount::text, c.status, c.current_
   where c.id = ? and c.deleted_at is null`;
 
 export const refuseRepeat = (status: string): never =>
-  refuse('DUPLICATE', `reference_id: you have a ${status} contribution for this turn already`);
+  refuse('DUPLICATE', `you have a ${status} contribution for this turn already`, { field: 'reference_id' });
 
 /**
  * The circle that a user may contribute this amount (IDR) to now. Refuses with NOT_FOUND; with FORBIDDEN who is not a
@@ -43,16 +43,18 @@ export async function getPayableCircle(
   { circleId, userId, amount }: { circleId: string; userId: string; amount: Money },
 ): Promise<PayableCircle> {
   const [row] = await em.execute<Row[]>(query, [userId, circleId]);
-  if (row === undefined) refuse('NOT_FOUND', 'reference_id: no such saving circle');
+  if (row === undefined) refuse('NOT_FOUND', 'no such saving circle', { field: 'reference_id' });
   if (row.member_id === null || row.account_id === null) {
-    refuse('FORBIDDEN', 'reference_id: you are not a member of this saving circle');
+    refuse('FORBIDDEN', 'you are not a member of this saving circle', { field: 'reference_id' });
   }
   if (!row.round_open) {
     const state = row.status === 'active' ? 'between rounds' : row.status;
-    refuse('REQUEST_INVALID', `reference_id: no round is open, the saving circle is ${state}`);
+    refuse('REQUEST_INVALID', `no round is open, the saving circle is ${state}`, { field: 'reference_id' });
   }
   if (compareMoney(amount, row.amount) !== 0) {
-    refuse('REQUEST_INVALID', `amount: a contribution to this saving circle is ${formatMoney(row.amount)}`);
+    refuse('REQUEST_INVALID', `a contribution to this saving circle is ${formatMoney(row.amount)}`, {
+      field: 'amount',
+    });
   }
   if (row.contributed !== null) return refuseRepeat(row.contributed);
   return {

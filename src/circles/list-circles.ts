@@ -66,7 +66,7 @@ function scopeOf(caller: Caller, organizationId: string | undefined): Condition[
   if (organizationId === undefined) return [ofUser(caller.userId)];
   if (isOrganizationAdmin(caller)) return [named(organizationId), shown('public')];
   if (organizationId !== own) {
-    refuse('FORBIDDEN', 'organization_id: individuals may look into their own organization only');
+    refuse('FORBIDDEN', 'individuals may look into their own organization only', { field: 'organization_id' });
   }
   return [named(own), anyOf(shown('public', 'organization'), ofUser(caller.userId))];
 }
@@ -85,7 +85,7 @@ async function userFilter(em: EntityManager, caller: Caller, userId: string): Pr
         caller.organizationId,
       ])
     : [];
-  if (users.length === 0) refuse('FORBIDDEN', 'user_id: you may not filter by this user');
+  if (users.length === 0) refuse('FORBIDDEN', 'you may not filter by this user', { field: 'user_id' });
   return ofUser(userId);
 }
 

@@ -17,7 +17,8 @@ export async function listContributions(
   { circleId, ...window }: ListWindow & { circleId: string },
 ): Promise<{ items: CircleContribution[]; total: number }> {
   const circle = (await findCircle(em, circleId)) ?? refuseUnknownCircle();
-  if (!(await belongsTo(em, caller, circle))) refuse('FORBIDDEN', 'id: you are not a member of this saving circle');
+  if (!(await belongsTo(em, caller, circle)))
+    refuse('FORBIDDEN', 'you are not a member of this saving circle', { field: 'id' });
   const own = mayManageCircle(caller, circle) ? {} : { user_id: caller.userId };
   return findPage(em, CircleContribution, { saving_circle_id: circleId, ...own }, window);
 }

@@ -2,7 +2,7 @@ import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import { refuse } from '../shared/errors.ts';
 import { SavingCircle } from './saving-circle.entity.ts';
 
-export const refuseUnknownCircle = (): never => refuse('NOT_FOUND', 'id: no such saving circle');
+export const refuseUnknownCircle = (): never => refuse('NOT_FOUND', 'no such saving circle', { field: 'id' });
 
 /** The circle's row, deleted or not, locked whole until the transaction ends. Refuses with NOT_FOUND. */
 export async function lockCircle(tx: EntityManager, id: string): Promise<SavingCircle> {

@@ -40,7 +40,7 @@ export interface CircleCreation {
 export function refuseTooMuch(amount: Money, capacity: number, field = 'amount'): void {
   const largest = largestShare(capacity);
   if (compareMoney(amount, largest) > 0) {
-    refuse('REQUEST_INVALID', `${field}: with a capacity of ${capacity} the amount must be at most ${largest}`);
+    refuse('REQUEST_INVALID', `with a capacity of ${capacity} the amount must be at most ${largest}`, { field });
   }
 }
 
@@ -83,10 +83,10 @@ interface Owner {
 
 async function ownerOf(em: EntityManager, caller: Caller, accountId: string): Promise<Owner> {
   const account = await em.findOne(Account, { id: accountId });
-  if (account === null) refuse('NOT_FOUND', 'account_id: no such account');
+  if (account === null) refuse('NOT_FOUND', 'no such account', { field: 'account_id' });
   const organizationId = account.kind === 'organization' ? (account.organization_id ?? null) : null;
   const usable = isPlatform(caller) ? organizationId !== null : mayUseAccount(caller, account);
-  if (!usable) refuse('FORBIDDEN', 'account_id: a saving circle of yours cannot have this account');
+  if (!usable) refuse('FORBIDDEN', 'a saving circle of yours cannot have this account', { field: 'account_id' });
   return organizationId === null
     ? { ownerType: 'individual', ownerId: caller.userId, organizationId: caller.organizationId }
     : { ownerType: 'organization', ownerId: organizationId, organizationId };

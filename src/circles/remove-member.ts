@@ -22,11 +22,13 @@ export async function removeMember(
     const member = await tx.findOne(CircleMember, { id: memberId, saving_circle_id: circleId }, { refresh: true });
     const isOneself = member?.user_id === caller.userId;
     if (!isOneself && !mayManageCircle(caller, circle)) {
-      refuse('FORBIDDEN', 'member_id: only the member, the creator or an admin may do this');
+      refuse('FORBIDDEN', 'only the member, the creator or an admin may do this', { field: 'member_id' });
     }
-    if (member === null) refuse('NOT_FOUND', 'member_id: no such member of this saving circle');
+    if (member === null) refuse('NOT_FOUND', 'no such member of this saving circle', { field: 'member_id' });
     if (circle.status !== 'new') {
-      refuse('REQUEST_INVALID', `id: members may leave a new saving circle only, this is ${circle.status}`);
+      refuse('REQUEST_INVALID', `members may leave a new saving circle only, this is ${circle.status}`, {
+        field: 'id',
+      });
     }
     await tx.nativeDelete(CircleMember, { id: member.id });
     await recordEvent(tx, {

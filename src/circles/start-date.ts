@@ -12,7 +12,7 @@ export function readStartDate(text: string, now: Date): { startDate: string; sta
   const isDay = bareDay.test(text);
   const asked = isDay ? startOfWesternIndonesiaDay(text) : new Date(text);
   if (westernIndonesiaDay(asked) < westernIndonesiaDay(now)) {
-    refuse('REQUEST_INVALID', 'start_date: must not be before today');
+    refuse('REQUEST_INVALID', 'must not be before today', { field: 'start_date' });
   }
   return { startDate: isDay ? text : asked.toISOString(), startsAt: asked > now ? asked : now };
 }

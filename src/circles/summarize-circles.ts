@@ -33,7 +33,7 @@ export async function summarizeCircles(
   { caller, organizationId, requestId }: { caller: Caller; organizationId: string | undefined; requestId: string },
 ): Promise<CircleSummary> {
   if (!isPlatform(caller) && organizationId !== undefined && organizationId !== caller.organizationId) {
-    refuse('FOREIGN_ORGANIZATION', 'organization_id: the summary of another organization is not yours');
+    refuse('FOREIGN_ORGANIZATION', 'the summary of another organization is not yours', { field: 'organization_id' });
   }
   const asked = isPlatform(caller) ? organizationId : caller.organizationId;
   const [summary] =
@@ -48,7 +48,7 @@ export async function summarizeCircles(
            where o.id = ? group by o.id`,
           [asked],
         );
-  if (summary === undefined) return refuse('NOT_FOUND', 'organization_id: no such organization');
+  if (summary === undefined) return refuse('NOT_FOUND', 'no such organization', { field: 'organization_id' });
   await recordRead(em, {
     resourceType: 'saving_circle_summary',
     resourceId: summary.organization_id,

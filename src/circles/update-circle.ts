@@ -77,17 +77,18 @@ async function changeTerms(tx: EntityManager, circle: SavingCircle, change: Circ
   if (amount !== undefined) circle.amount = formatMoney(amount);
   if (capacity !== undefined) {
     const members = await tx.count(CircleMember, { saving_circle_id: circle.id });
-    if (capacity < members) refuse('REQUEST_INVALID', `capacity: must not be below the ${members} members`);
+    if (capacity < members)
+      refuse('REQUEST_INVALID', `must not be below the ${members} members`, { field: 'capacity' });
     circle.capacity = capacity;
   }
   refuseTooMuch(circle.amount, circle.capacity, amount === undefined ? 'capacity' : 'amount');
   if (current_turn !== undefined) circle.current_turn = current_turn;
   if (circle.current_turn > circle.capacity) {
-    refuse(
-      'REQUEST_INVALID',
-      current_turn === undefined
-        ? `capacity: must not be below current_turn, which is ${circle.current_turn}`
-        : `current_turn: must be from 1 to the capacity, which is ${circle.capacity}`,
-    );
+    if (current_turn === undefined) {
+      refuse('REQUEST_INVALID', `must not be below current_turn, which is ${circle.current_turn}`, {
+        field: 'capacity',
+      });
+    }
+    refuse('REQUEST_INVALID', `must be from 1 to the capacity, which is ${circle.capacity}`, { field: 'current_turn' });
   }
 }

@@ -64,7 +64,8 @@ export async function priceRequest(
   if (creation !== null && context.needs_phone && creation.customerPhone === undefined) {
     refuseField('customer_phone', `is required for ${channel}`);
   }
-  if (!context.linked) refuse('RESOURCE_NOT_LINKED', 'organization_id: not linked to this partner account');
+  if (!context.linked)
+    refuse('RESOURCE_NOT_LINKED', 'not linked to this partner account', { field: 'organization_id' });
   return {
     ...price,
     channelId: context.channel_id,

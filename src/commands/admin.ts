@@ -79,8 +79,10 @@ const commands: Record<string, Subcommand> = {
     required: ['organization', 'status'],
     async run({ orm }, { organization: organizationId = '', status: asked }) {
       const status = organizationLaw.statuses.find((each) => each === asked);
-      if (!status) refuse('REQUEST_INVALID', `status: must be one of ${organizationLaw.statuses.join(', ')}`);
-      if (!/^[0-9a-f-]{36}$/i.test(organizationId)) refuse('REQUEST_INVALID', 'organization: must be a UUID');
+      if (!status)
+        refuse('REQUEST_INVALID', `must be one of ${organizationLaw.statuses.join(', ')}`, { field: 'status' });
+      if (!/^[0-9a-f-]{36}$/i.test(organizationId))
+        refuse('REQUEST_INVALID', 'must be a UUID', { field: 'organization' });
       const changes = { status };
       const input = { caller: operator, requestId: null, organizationId, changes };
       const { id, name } = await updateOrganization(orm.em.fork(), input);

@@ -190,7 +190,7 @@ export function createDocumentsRoom({ stallTimeoutMs = budgets.upload.stalled } 
       answers: { 302: 'Redirects to the file.' },
     },
     async ({ em, deps, params: { id } }) => {
-      if (!isUuid(id)) refuse('NOT_FOUND', 'id: no such document');
+      if (!isUuid(id)) refuse('NOT_FOUND', 'no such document', { field: 'id' });
       const { viewUrl } = await viewDocument(deps, await getPublicDocument(em, id));
       // Any page may show it: browsers ask this of the redirect too.
       const anyPage = { 'Cross-Origin-Resource-Policy': 'cross-origin' };

@@ -53,7 +53,7 @@ export interface DocumentFilter {
   product_id?: string | undefined;
 }
 
-const missing = (): never => refuse('NOT_FOUND', 'id: no such document');
+const missing = (): never => refuse('NOT_FOUND', 'no such document', { field: 'id' });
 
 /** One document. Another's private one and a missing one look the same (NOT_FOUND). */
 export async function getDocument(em: EntityManager, caller: Caller, id: string): Promise<Document> {

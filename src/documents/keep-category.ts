@@ -35,7 +35,7 @@ export function updateCategory(
     em.transactional(async (tx) => {
       const lockMode = LockMode.PESSIMISTIC_WRITE;
       const category = await tx.findOne(DocumentCategory, { id }, { lockMode, refresh: true });
-      if (category === null) refuse('NOT_FOUND', 'id: no such category');
+      if (category === null) refuse('NOT_FOUND', 'no such category', { field: 'id' });
       if (name === undefined || name === category.name) return category;
       tx.assign(category, { name, updated_at: new Date() });
       await tx.flush();
@@ -51,7 +51,7 @@ export const listCategories = (em: EntityManager, window: ListWindow) => findPag
 /** Refuses with REQUEST_INVALID a category that there is not. */
 export async function requireCategory(em: EntityManager, id: string | null | undefined): Promise<void> {
   if (id && (await em.count(DocumentCategory, { id })) === 0) {
-    refuse('REQUEST_INVALID', 'category_id: no such category');
+    refuse('REQUEST_INVALID', 'no such category', { field: 'category_id' });
   }
 }
 
@@ -59,7 +59,8 @@ async function refusingTwins<T>(name: string | undefined, work: () => Promise<T>
   try {
     return await work();
   } catch (error) {
-    if (isUniqueViolation(error)) refuse('DUPLICATE', `name: there is a category ${name} already`, { cause: error });
+    if (isUniqueViolation(error))
+      refuse('DUPLICATE', `there is a category ${name} already`, { field: 'name', cause: error });
     throw error;
   }
 }

@@ -67,7 +67,7 @@ export async function requireProduct(
   { productType, productId }: ProductReference,
 ): Promise<void> {
   if (productId === null) return;
-  if (productType === null) refuse('REQUEST_INVALID', 'product_type: is required with product_id');
+  if (productType === null) refuse('REQUEST_INVALID', 'is required with product_id', { field: 'product_type' });
   const owns = await productOwners[productType]?.(em, caller, productId);
-  if (!owns) refuse('REQUEST_INVALID', `product_id: you have no ${productType} with this id`);
+  if (!owns) refuse('REQUEST_INVALID', `you have no ${productType} with this id`, { field: 'product_id' });
 }

@@ -31,10 +31,9 @@ export async function refuseBeyondStoredBytes(
   );
   const { stored, is_carried } = must(row, 'a sum has a row');
   if (is_carried || Number(stored) + sizeBytes <= maximumBytes) return;
-  refuse(
-    'REQUEST_INVALID',
-    `${field}: your files have ${stored} bytes already; at most ${maximumBytes} are kept for a user`,
-  );
+  refuse('REQUEST_INVALID', `your files have ${stored} bytes already; at most ${maximumBytes} are kept for a user`, {
+    field,
+  });
 }
 
 /** As `refuseBeyondStoredBytes`, with every other addition of the user waiting until the transaction ends. */

@@ -21,7 +21,7 @@ export async function lockObject(tx: EntityManager, key: string): Promise<void> 
   await tx.execute('select pg_advisory_xact_lock(hashtextextended(?, 0))', [hashOfUrl(key)]);
 }
 
-const refuseForeign = (): never => refuse('REQUEST_INVALID', 'url: this is no file of yours');
+const refuseForeign = (): never => refuse('REQUEST_INVALID', 'this is no file of yours', { field: 'url' });
 
 /**
  * The object under a key that the caller names. Refuses: not of the caller's space (400), nothing there (404). Asked
@@ -29,7 +29,7 @@ const refuseForeign = (): never => refuse('REQUEST_INVALID', 'url: this is no fi
  */
 export async function getOwnObject(storage: Storage, caller: Caller, key: string): Promise<StoredObject> {
   if (!isInSpaceOf(caller, key)) refuseForeign();
-  return (await storage.find(key)) ?? refuse('NOT_FOUND', 'url: there is no such file');
+  return (await storage.find(key)) ?? refuse('NOT_FOUND', 'there is no such file', { field: 'url' });
 }
 
 /** An object that is in storage, and the name under which it was uploaded. */

@@ -123,5 +123,5 @@ function refuseWhole(cause: string | null, { refused }: Judgement): never {
     cause,
     donations: Object.fromEntries(byReason.map(([reason, members]) => [reason, packIds(members.map(({ id }) => id))])),
   };
-  return refuse('REQUEST_INVALID', 'donation_ids: cannot be allocated', { details });
+  return refuse('REQUEST_INVALID', 'cannot be allocated', { field: 'donation_ids', details });
 }

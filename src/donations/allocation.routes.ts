@@ -4,13 +4,12 @@ import { allow } from '../http/access.ts';
 import { amount, uuid } from '../http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../http/paging.ts';
 import { createRoom } from '../http/room.ts';
-import { refuse } from '../shared/errors.ts';
 import { allocationLimit, donationRefusals, donationRefusalTexts } from './allocation.ts';
 import { createAllocation } from './create-allocation.ts';
 import { findOpenDonations } from './find-donations.ts';
 import { judgeCause, judgeDonations } from './judge-donations.ts';
 import { DonationAnswer, presentDonation } from './present-donation.ts';
-import { causeComplaint } from './refuse-allocation.ts';
+import { refusalOfCause } from './refuse-allocation.ts';
 
 const openListPageSize = 20;
 
@@ -129,10 +128,7 @@ room.post(
   },
   async ({ em, body: { cause_id: causeId, donation_ids: ids } }) => {
     const cause = await judgeCause(em, causeId, { lock: false });
-    if ('refusal' in cause) {
-      const complaint = causeComplaint(causeId, cause.refusal);
-      return refuse(complaint.code, complaint.message);
-    }
+    if ('refusal' in cause) throw refusalOfCause(causeId, cause.refusal);
     const { allocatableCount, totalAmount, refused } = await judgeDonations(em, ids, { lock: false });
     return {
       message: 'Allocation checked',

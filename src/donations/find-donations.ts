@@ -22,7 +22,8 @@ export const findOpenDonations = (
 /** A donation, for its donor and platform. Refuses with NOT_FOUND, and with FORBIDDEN when it is another's. */
 export async function getDonation(em: EntityManager, caller: Caller, id: string): Promise<Donation> {
   const donation = await em.findOne(Donation, { id });
-  if (donation === null) refuse('NOT_FOUND', 'id: no such donation');
-  if (donation.user_id !== caller.userId && !isPlatform(caller)) refuse('FORBIDDEN', 'id: the donation is not yours');
+  if (donation === null) refuse('NOT_FOUND', 'no such donation', { field: 'id' });
+  if (donation.user_id !== caller.userId && !isPlatform(caller))
+    refuse('FORBIDDEN', 'the donation is not yours', { field: 'id' });
   return donation;
 }

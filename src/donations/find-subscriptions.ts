@@ -18,9 +18,9 @@ export const findSubscription = (em: EntityManager, id: string): Promise<Subscri
 /** A subscription, for its donor and platform. Refuses with NOT_FOUND, and with FORBIDDEN when it is another's. */
 export async function getSubscription(em: EntityManager, caller: Caller, id: string): Promise<Subscription> {
   const subscription = await findSubscription(em, id);
-  if (subscription === null) return refuse('NOT_FOUND', 'id: no such subscription');
+  if (subscription === null) return refuse('NOT_FOUND', 'no such subscription', { field: 'id' });
   if (subscription.user_id !== caller.userId && !isPlatform(caller)) {
-    refuse('FORBIDDEN', 'id: the subscription is not yours');
+    refuse('FORBIDDEN', 'the subscription is not yours', { field: 'id' });
   }
   return subscription;
 }

@@ -83,7 +83,7 @@ export function refuseReusedKey(opening: SubscriptionOpening, subscription: Subs
     opening.interval === subscription.interval &&
     compareMoney(opening.amount, subscription.amount) === 0;
   if (!isThat) {
-    refuse('IDEMPOTENCY_KEY_REUSED', 'Idempotency-Key: this key was used for a request with another body');
+    refuse('IDEMPOTENCY_KEY_REUSED', 'this key was used for a request with another body', { field: 'Idempotency-Key' });
   }
 }
 
@@ -104,5 +104,5 @@ export async function keepAttempt(
 export async function lockSubscription(tx: EntityManager, id: string): Promise<Subscription> {
   const lockMode = LockMode.PESSIMISTIC_WRITE;
   const subscription = await tx.findOne(Subscription, { id }, { lockMode, refresh: true });
-  return subscription ?? refuse('NOT_FOUND', 'id: no such subscription');
+  return subscription ?? refuse('NOT_FOUND', 'no such subscription', { field: 'id' });
 }

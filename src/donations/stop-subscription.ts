@@ -19,7 +19,7 @@ export async function stopSubscription(
 ): Promise<Subscription> {
   const stopped = await em.transactional(async (tx) => {
     const subscription = await lockSubscription(tx, subscriptionId);
-    if (subscription.user_id !== caller.userId) refuse('FORBIDDEN', 'id: the subscription is not yours');
+    if (subscription.user_id !== caller.userId) refuse('FORBIDDEN', 'the subscription is not yours', { field: 'id' });
     if (!canMove(subscriptionLaw, subscription.status, 'stopped')) return subscription;
     subscription.status = 'stopped';
     subscription.ended_at = subscription.updated_at = await readDatabaseClock(tx);

@@ -134,8 +134,10 @@ export function parseJson(bytes: Buffer, contentType: string, literalKeys: Reado
   }
   const twice = findDuplicateKey(text);
   if (twice !== null) {
-    const message = `${twice}: is there twice`;
-    refuse('REQUEST_INVALID', message, { details: [{ field: twice, message }] });
+    refuse('REQUEST_INVALID', 'is there twice', {
+      field: twice,
+      details: [{ field: twice, message: `${twice}: is there twice` }],
+    });
   }
   return value;
 }

@@ -6,7 +6,7 @@ export function readIdempotencyKey(ctx: Context, header = 'Idempotency-Key'): st
   const key = ctx.get(header);
   if (ctx.headers[header.toLowerCase()] === undefined) return undefined;
   if (!/^[\x20-\x7e]{8,128}$/.test(key)) {
-    refuse('REQUEST_INVALID', `${header}: must have 8 to 128 printable characters`);
+    refuse('REQUEST_INVALID', 'must have 8 to 128 printable characters', { field: header });
   }
   return key;
 }

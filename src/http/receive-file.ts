@@ -120,7 +120,7 @@ async function spool(ctx: Context, open: () => Writable, options: ReceiveOptions
     stopWatching();
   }
   const file = ctx.request.files?.[field];
-  if (file === undefined || Array.isArray(file)) refuse('REQUEST_INVALID', `${field}: exactly one file is required`);
+  if (file === undefined || Array.isArray(file)) refuse('REQUEST_INVALID', 'exactly one file is required', { field });
   const { body } = ctx.request;
   return {
     fields: typeof body === 'object' ? { ...body } : {},
@@ -147,16 +147,16 @@ function watch(request: IncomingMessage, stallTimeoutMs: number, stalled: () => 
 }
 
 const tooBig = ({ field, maximumBytes }: ReceiveOptions) =>
-  new DomainError('PAYLOAD_TOO_LARGE', `${field}: must have at most ${maximumBytes} bytes`);
+  new DomainError('PAYLOAD_TOO_LARGE', `must have at most ${maximumBytes} bytes`, { field });
 
 /** The parser's own codes (FormidableError.js), in our words. */
 const parserRefusals: Record<number, (options: ReceiveOptions) => DomainError> = {
   1006: () => new DomainError('REQUEST_INVALID', 'The fields beside the file are too long'),
   1007: () => new DomainError('REQUEST_INVALID', 'The fields beside the file are too many'),
-  1008: ({ field }) => new DomainError('REQUEST_INVALID', `${field}: must not be empty`),
+  1008: ({ field }) => new DomainError('REQUEST_INVALID', 'must not be empty', { field }),
   1009: tooBig,
-  1010: ({ field }) => new DomainError('REQUEST_INVALID', `${field}: must not be empty`),
-  1015: ({ field }) => new DomainError('REQUEST_INVALID', `${field}: exactly one file is required`),
+  1010: ({ field }) => new DomainError('REQUEST_INVALID', 'must not be empty', { field }),
+  1015: ({ field }) => new DomainError('REQUEST_INVALID', 'exactly one file is required', { field }),
   1016: tooBig,
 };
 const diskFull = new Set<unknown>(['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE']);

@@ -58,5 +58,5 @@ async function findWaiting(em: EntityManager, tokenHash: string) {
 }
 
 function refuseInvitation(): never {
-  refuse('REQUEST_INVALID', 'token: the invitation is unknown, expired or already accepted');
+  refuse('REQUEST_INVALID', 'the invitation is unknown, expired or already accepted', { field: 'token' });
 }

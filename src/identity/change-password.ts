@@ -29,16 +29,17 @@ export async function changePassword(em: EntityManager, input: ChangePasswordInp
   const passwordHash = known.password_hash ?? null;
   if (!(await verifyPassword(passwordHash, currentPassword, attempt.address))) {
     await recordLoginFailure(em, { attempt, userId: known.id, actorId: known.id, reason: 'password', requestId });
-    refuse('REQUEST_INVALID', 'current_password: is wrong');
+    refuse('REQUEST_INVALID', 'is wrong', { field: 'current_password' });
   }
   await refuseThrottled(em, attempt);
-  if (newPassword === currentPassword) refuse('REQUEST_INVALID', 'new_password: must be another than the current one');
+  if (newPassword === currentPassword)
+    refuse('REQUEST_INVALID', 'must be another than the current one', { field: 'new_password' });
   refuseGuessable(newPassword, known.email, 'new_password');
   const newHash = await hashPassword(newPassword, attempt.address);
   return em.fork().transactional(async (tx) => {
     const user = await lockUserRow(tx, caller.userId);
     // Of two changes at once the second no longer knows the password.
-    if (user.password_hash !== passwordHash) refuse('REQUEST_INVALID', 'current_password: is wrong');
+    if (user.password_hash !== passwordHash) refuse('REQUEST_INVALID', 'is wrong', { field: 'current_password' });
     if (user.status !== 'active') refuse('UNAUTHENTICATED', 'The token is not valid');
     tx.assign(user, { password_hash: newHash, updated_at: new Date() });
     await endTokens(tx, user);

@@ -40,8 +40,10 @@ export interface Invitation {
 async function organizationFor(em: EntityManager, input: InviteUserInput): Promise<string | null> {
   const { caller, userType, organizationId } = input;
   if (userType === 'platform') {
-    if (!isPlatform(caller)) refuse('FORBIDDEN', 'user_type: only platform users invite users of type platform');
-    if (organizationId !== undefined) refuse('REQUEST_INVALID', 'organization_id: a platform user has none');
+    if (!isPlatform(caller))
+      refuse('FORBIDDEN', 'only platform users invite users of type platform', { field: 'user_type' });
+    if (organizationId !== undefined)
+      refuse('REQUEST_INVALID', 'a platform user has none', { field: 'organization_id' });
     return null;
   }
   if (!isPlatform(caller)) {
@@ -51,7 +53,7 @@ async function organizationFor(em: EntityManager, input: InviteUserInput): Promi
     return caller.organizationId;
   }
   if (organizationId === undefined) {
-    if (userType === 'organization') refuse('REQUEST_INVALID', 'organization_id: is required');
+    if (userType === 'organization') refuse('REQUEST_INVALID', 'is required', { field: 'organization_id' });
     return null;
   }
   const organization = await em.findOne(Organization, organizationId);

@@ -61,7 +61,7 @@ export async function logIn(em: EntityManager, sealer: Sealer, input: LogInInput
   await refuseThrottled(em, attempt);
   const begun = await findSecondFactor(em, found.id);
   const factor = begun?.confirmed_at ? begun : null;
-  if (factor && totpCode === undefined) refuse('UNAUTHENTICATED', 'totp_code: is required');
+  if (factor && totpCode === undefined) refuse('UNAUTHENTICATED', 'is required', { field: 'totp_code' });
   const user = await em.transactional(async (tx) => {
     if (factor) {
       // One code after another: each of many guesses at once knows of the failures before it.
@@ -75,7 +75,7 @@ export async function logIn(em: EntityManager, sealer: Sealer, input: LogInInput
     }
     return enter(tx, { attempt, userId: found.id, factor, requestId });
   });
-  if (user === null) refuse('UNAUTHENTICATED', 'totp_code: is wrong or was used already');
+  if (user === null) refuse('UNAUTHENTICATED', 'is wrong or was used already', { field: 'totp_code' });
   return { user, generation: found.token_generation, secondFactor: factor !== null };
 }
 

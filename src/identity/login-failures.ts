@@ -110,5 +110,5 @@ export async function guardGuesses<T>(
     }
     return right;
   });
-  return result ?? refuse('REQUEST_INVALID', 'code: is wrong or was used already');
+  return result ?? refuse('REQUEST_INVALID', 'is wrong or was used already', { field: 'code' });
 }

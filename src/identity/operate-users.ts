@@ -16,7 +16,8 @@ export async function createPlatformUser(
   input: { email: string; name: string; password: string; role: 'platform_super_admin' | 'platform_admin' },
 ): Promise<User> {
   const passwordHash = await hashPassword(requirePassword(input.password, input.email));
-  if (!/^[^\s@]+@[^\s@]+$/.test(input.email)) refuse('REQUEST_INVALID', 'email: must be an e-mail address');
+  if (!/^[^\s@]+@[^\s@]+$/.test(input.email))
+    refuse('REQUEST_INVALID', 'must be an e-mail address', { field: 'email' });
   return em.transactional(async (tx) => {
     const role = await getDefaultRole(tx, input.role);
     return createUser(tx, {
@@ -70,10 +71,9 @@ export async function removeSecondFactor(em: EntityManager, email: string): Prom
 
 function requirePassword(password: string, email: string): string {
   if (password.length < passwordMinimumCharacters || password.length > passwordMaximumCharacters) {
-    refuse(
-      'REQUEST_INVALID',
-      `password: must have ${passwordMinimumCharacters} to ${passwordMaximumCharacters} characters`,
-    );
+    refuse('REQUEST_INVALID', `must have ${passwordMinimumCharacters} to ${passwordMaximumCharacters} characters`, {
+      field: 'password',
+    });
   }
   refuseGuessable(password, email);
   return password;

@@ -17,9 +17,9 @@ const localPartMinimumCharacters = 3;
  */
 export function refuseGuessable(password: string, email: string, field = 'password'): void {
   const plain = password.toLowerCase();
-  if (commonPasswords.has(plain)) refuse('REQUEST_INVALID', `${field}: is one of the most common passwords`);
+  if (commonPasswords.has(plain)) refuse('REQUEST_INVALID', 'is one of the most common passwords', { field });
   const localPart = email.trim().toLowerCase().split('@', 1).join();
   if (localPart.length >= localPartMinimumCharacters && plain.includes(localPart)) {
-    refuse('REQUEST_INVALID', `${field}: must not contain the part of the e-mail address before the @`);
+    refuse('REQUEST_INVALID', 'must not contain the part of the e-mail address before the @', { field });
   }
 }

@@ -24,12 +24,14 @@ export async function setUserStatus(em: EntityManager, input: SetUserStatusInput
     const user = await tx.findOne(User, userId, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
     if (!user) refuse('NOT_FOUND', 'The user does not exist');
     if (userId === caller.userId && status === 'suspended') {
-      refuse('REQUEST_INVALID', 'status: one cannot suspend oneself');
+      refuse('REQUEST_INVALID', 'one cannot suspend oneself', { field: 'status' });
     }
     await requireRightOverHolder(tx, caller, user);
     const previous = user.status;
     if (previous === 'invited') {
-      refuse('REQUEST_INVALID', 'status: the user has not accepted the invitation; send another or take it back');
+      refuse('REQUEST_INVALID', 'the user has not accepted the invitation; send another or take it back', {
+        field: 'status',
+      });
     }
     if (status === previous) return user;
     if (status === 'suspended') await keepSuperAdmin(tx, caller, user);

@@ -28,7 +28,8 @@ export async function takeBackInvitation(
     if (!isPlatform(caller) && (user.user_type === 'platform' || !isColleague)) {
       refuse('FORBIDDEN', 'The user belongs to another organization');
     }
-    if (user.status !== 'invited') refuse('REQUEST_INVALID', `user_id: the user is ${user.status}, not invited`);
+    if (user.status !== 'invited')
+      refuse('REQUEST_INVALID', `the user is ${user.status}, not invited`, { field: 'user_id' });
     requirePermission(caller, invitePermissions[user.user_type]);
     await requireRightOverInvited(tx, caller, userId);
     await removeInvited(tx, { userId, actorId: caller.userId, requestId, why: 'taken back' });

@@ -33,15 +33,15 @@ export async function findAccounts(
 /** One account with its balance. Refuses with NOT_FOUND, and with FORBIDDEN when it is another's (decisions 0). */
 export async function getAccount(em: EntityManager, caller: Caller, id: string): Promise<AccountWithBalance> {
   const account = await em.findOne(Account, { id });
-  if (account === null) refuse('NOT_FOUND', 'account_id: no such account');
+  if (account === null) refuse('NOT_FOUND', 'no such account', { field: 'account_id' });
   const readable =
     isPlatform(caller) ||
     (caller.userType === 'organization'
       ? account.organization_id === caller.organizationId
       : account.user_id === caller.userId);
-  if (!readable) refuse('FORBIDDEN', 'account_id: the account is not yours');
+  if (!readable) refuse('FORBIDDEN', 'the account is not yours', { field: 'account_id' });
   const [found] = await withBalances(em, [account]);
-  if (found === undefined) refuse('NOT_FOUND', 'account_id: no such account');
+  if (found === undefined) refuse('NOT_FOUND', 'no such account', { field: 'account_id' });
   return found;
 }
 
@@ -55,10 +55,10 @@ export async function requireAccountInReach(em: EntityManager, caller: Caller, a
      from accounts a left join users u on u.id = a.user_id where a.id = ?`,
     [accountId],
   );
-  if (account === undefined) refuse('NOT_FOUND', 'account_id: no such account');
+  if (account === undefined) refuse('NOT_FOUND', 'no such account', { field: 'account_id' });
   const isOfOrganization = caller.userType === 'organization' && account.organization_id === caller.organizationId;
   if (isPlatform(caller) || isOfOrganization || account.user_id === caller.userId) return;
-  refuse('FORBIDDEN', 'account_id: you may not filter by this account');
+  refuse('FORBIDDEN', 'you may not filter by this account', { field: 'account_id' });
 }
 
 async function withBalances(em: EntityManager, accounts: Account[]): Promise<AccountWithBalance[]> {

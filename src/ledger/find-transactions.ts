@@ -158,7 +158,8 @@ export async function mayReadTransaction(
 /** One transaction. Refuses with NOT_FOUND, and with FORBIDDEN when it is another's (giving-circles-payments.md 7). */
 export async function getTransaction(em: EntityManager, caller: Caller, id: string): Promise<Transaction> {
   const transaction = await em.findOne(Transaction, { id });
-  if (transaction === null) refuse('NOT_FOUND', 'id: no such transaction');
-  if (!(await mayReadTransaction(em, caller, transaction))) refuse('FORBIDDEN', 'id: the transaction is not yours');
+  if (transaction === null) refuse('NOT_FOUND', 'no such transaction', { field: 'id' });
+  if (!(await mayReadTransaction(em, caller, transaction)))
+    refuse('FORBIDDEN', 'the transaction is not yours', { field: 'id' });
   return transaction;
 }

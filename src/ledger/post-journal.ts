@@ -62,7 +62,7 @@ export async function postJournal(tx: EntityManager, journal: Journal): Promise<
     return posted ? id : null;
   } catch (error) {
     if (errorCodeOf(error) === insufficientBalance) {
-      refuse('INSUFFICIENT_BALANCE', 'amount: the balance of the account does not cover it', { cause: error });
+      refuse('INSUFFICIENT_BALANCE', 'the balance of the account does not cover it', { field: 'amount', cause: error });
     }
     throw error;
   }

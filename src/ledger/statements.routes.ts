@@ -41,7 +41,7 @@ room.get(
     refusals: [404],
   },
   async ({ em, caller, params, query: { from, to }, ctx }) => {
-    if (from && to && from >= to) refuse('REQUEST_INVALID', 'from: must not be after to');
+    if (from && to && from >= to) refuse('REQUEST_INVALID', 'must not be after to', { field: 'from' });
     const { account } = await getAccount(em, caller, params.account_id);
     const format = ctx.accepts('application/json', 'text/csv') === 'text/csv' ? 'csv' : 'json';
     const body = await streamStatement(caller.userId, format, { message: 'Statement found' }, () =>

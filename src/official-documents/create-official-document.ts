@@ -24,7 +24,7 @@ export async function takeScan(tx: EntityManager, userId: string, documentId: st
   if (documentId === null) return;
   const own = { id: documentId, created_by: userId, deleted_at: null };
   const taken = await tx.nativeUpdate(Document, own, { identity_scan: true });
-  if (taken === 0) refuse('REQUEST_INVALID', 'document_id: the owner has no document with this id');
+  if (taken === 0) refuse('REQUEST_INVALID', 'the owner has no document with this id', { field: 'document_id' });
 }
 
 /** Creates an official document of the caller, `pending`. */

@@ -17,7 +17,7 @@ export async function openOfficialDocument(sealer: Sealer, row: OfficialDocument
   return { row, details: JSON.parse(await sealer.open(placeOfDetails(row.id), row.details_sealed)) };
 }
 
-const missing = (): never => refuse('NOT_FOUND', 'id: no such official document');
+const missing = (): never => refuse('NOT_FOUND', 'no such official document', { field: 'id' });
 
 /** One official document. Another's and a missing one look the same (NOT_FOUND). */
 export async function getOfficialDocument(

@@ -40,7 +40,7 @@ export async function updateOfficialDocument(
   return em.transactional(async (tx) => {
     const row = await lockOfficialDocument(tx, caller, id);
     if (input.changes.verification_status !== undefined && !isPlatform) {
-      refuse('FORBIDDEN', 'verification_status: only platform users set it');
+      refuse('FORBIDDEN', 'only platform users set it', { field: 'verification_status' });
     }
     const opened = await openOfficialDocument(sealer, row);
     const details = changesTo<OfficialDetails>(opened.details, input.details);
@@ -70,6 +70,6 @@ export async function updateOfficialDocument(
 /** Refuses a document that expires before it was issued. */
 export function requirePeriod(issuedOn: string | null, expiresOn: string | null): void {
   if (issuedOn !== null && expiresOn !== null && expiresOn < issuedOn) {
-    refuse('REQUEST_INVALID', 'expires_on: must not be before issued_on');
+    refuse('REQUEST_INVALID', 'must not be before issued_on', { field: 'expires_on' });
   }
 }

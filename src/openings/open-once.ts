@@ -7,7 +7,8 @@ import { type OpeningPlace, type OpeningStamp, unstamped } from './opening.ts';
 
 export interface StoredRefusal {
   code: ErrorCode;
-  message: string;
+  complaint: string;
+  field?: string;
   messages?: string[];
   details: unknown;
 }
@@ -154,16 +155,17 @@ function toldAgain(stored: StoredRefusal): DomainError {
 }
 
 /** A refusal as it is written down. */
-export const toStored = ({ code, message, messages, details }: DomainError): StoredRefusal => ({
+export const toStored = ({ code, complaint, field, messages, details }: DomainError): StoredRefusal => ({
   code,
-  message,
+  complaint,
+  ...(field !== undefined && { field }),
   ...(messages && { messages }),
   details: details ?? null,
 });
 
 /** A refusal that was written down, as it is told. */
-export const fromStored = ({ code, message, ...options }: StoredRefusal): DomainError =>
-  new DomainError(code, message, options);
+export const fromStored = ({ code, complaint, ...options }: StoredRefusal): DomainError =>
+  new DomainError(code, complaint, options);
 
 const refuseLapsed = (): never =>
   refuse('SERVICE_UNAVAILABLE', 'The request has become too old to be begun; try again', { retryAfterSeconds: 1 });

@@ -4,7 +4,7 @@ import { refuse } from '../shared/errors.ts';
 import { Partner } from './partner.entity.ts';
 import { PartnerKey } from './partner-key.entity.ts';
 
-const missing = (): never => refuse('NOT_FOUND', 'partner_id: no such partner account');
+const missing = (): never => refuse('NOT_FOUND', 'no such partner account', { field: 'partner_id' });
 
 /** The partner of this id; refuses with NOT_FOUND. */
 export async function getPartner(em: EntityManager, id: string): Promise<Partner> {

@@ -30,7 +30,9 @@ export function fingerprintOfRequest(method: string, path: string, body: Uint8Ar
 }
 
 const reused = (): never =>
-  refuse('REQUEST_IDEMPOTENCY_KEY_REUSED', 'X-Idempotency-Key: this key is attached to a different request');
+  refuse('REQUEST_IDEMPOTENCY_KEY_REUSED', 'this key is attached to a different request', {
+    field: 'X-Idempotency-Key',
+  });
 
 /**
  * Takes the key inside the transaction that makes the resource; a twin waits here for the first. Refuses a key that is

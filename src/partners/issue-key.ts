@@ -42,7 +42,8 @@ export function rotateKey(em: EntityManager, sealer: Sealer, input: KeyDeed & { 
   return em.transactional(async (tx) => {
     const old = await lockKey(tx, input);
     const now = await readDatabaseClock(tx);
-    if (old.revoked_at || old.valid_until) refuse('REQUEST_INVALID', 'key_id: this key was revoked or rotated already');
+    if (old.revoked_at || old.valid_until)
+      refuse('REQUEST_INVALID', 'this key was revoked or rotated already', { field: 'key_id' });
     old.valid_until = new Date(now.getTime() + rotationOverlapHours * 3_600_000);
     await tx.flush();
     return makeKey(tx, sealer, { ...input, permissions: old.permissions }, old.id);
@@ -73,7 +74,7 @@ export function revokeKey(em: EntityManager, input: KeyDeed & { keyId: string })
 async function lockKey(tx: EntityManager, { partnerId, keyId }: KeyDeed & { keyId: string }): Promise<PartnerKey> {
   await lockPartner(tx, partnerId);
   const key = await tx.findOne(PartnerKey, { id: keyId, partner_id: partnerId }, { refresh: true });
-  return key ?? refuse('NOT_FOUND', 'key_id: the partner has no such key');
+  return key ?? refuse('NOT_FOUND', 'the partner has no such key', { field: 'key_id' });
 }
 
 async function makeKey(

@@ -17,7 +17,7 @@ export function linkOrganization(em: EntityManager, input: LinkInput): Promise<v
   return em.transactional(async (tx) => {
     await lockPartner(tx, input.partnerId);
     const organization = await tx.findOne(Organization, { id: input.organizationId });
-    if (organization === null) refuse('REQUEST_INVALID', 'organization_id: no such organization');
+    if (organization === null) refuse('REQUEST_INVALID', 'no such organization', { field: 'organization_id' });
     await tx.execute(
       `insert into partner_organizations (partner_id, organization_id) values (?, ?)
        on conflict (partner_id, organization_id) do update set revoked_at = null`,
@@ -46,7 +46,7 @@ export function unlinkOrganization(em: EntityManager, input: LinkInput): Promise
        where partner_id = ? and organization_id = ? and revoked_at is null returning 1`,
       [input.partnerId, input.organizationId],
     );
-    if (revoked.length === 0) refuse('NOT_FOUND', 'organization_id: not linked to the partner');
+    if (revoked.length === 0) refuse('NOT_FOUND', 'not linked to the partner', { field: 'organization_id' });
     await recordEvent(tx, {
       event: 'RESOURCE_UPDATED',
       impact: 'HIGH',

@@ -2,8 +2,7 @@ import { isDomainError, refuse } from '../shared/errors.ts';
 
 /** Refuses a partner's request because of one field, as every validation failure does (decisions 8). */
 export function refuseField(field: string, complaint: string): never {
-  const message = `${field}: ${complaint}`;
-  refuse('REQUEST_INVALID_PAYLOAD', message, { details: [{ field, message }] });
+  refuse('REQUEST_INVALID_PAYLOAD', complaint, { field, details: [{ field, message: `${field}: ${complaint}` }] });
 }
 
 /** What `reckon` gives; a plain refusal of its is told as one of `field`. */
@@ -12,6 +11,6 @@ export function aboutField<T>(field: string, reckon: () => T): T {
     return reckon();
   } catch (error) {
     if (!isDomainError(error)) throw error;
-    return refuseField(field, error.message.replace(`${field}: `, ''));
+    return refuseField(field, error.complaint);
   }
 }

@@ -88,7 +88,7 @@ async function refuseUnknown(em: EntityManager, partnerId: string, fees: FeeRow[
       refuse('REQUEST_INVALID', `${place}.organization_id: not linked to the partner`);
     }
     const subject = JSON.stringify([method, channel, organization_id]);
-    if (seen.has(subject)) refuse('REQUEST_INVALID', `${place}: another rule is about the same thing`);
+    if (seen.has(subject)) refuse('REQUEST_INVALID', 'another rule is about the same thing', { field: place });
     seen.add(subject);
   }
 }

@@ -32,7 +32,9 @@ export function updatePartner(em: EntityManager, input: Change & { changes: Part
     if (status === 'active' && partner.status !== 'active') {
       const organization = await tx.findOneOrFail(Organization, { id: partner.organization_id });
       if (organization.status !== 'active') {
-        refuse('REQUEST_INVALID', `status: the organization is ${organization.status}; activation needs an active one`);
+        refuse('REQUEST_INVALID', `the organization is ${organization.status}; activation needs an active one`, {
+          field: 'status',
+        });
       }
     }
     const previousStatus = partner.status;

@@ -16,13 +16,15 @@ export function findChannels(em: EntityManager): Promise<PaymentChannel[]> {
  */
 export async function getChannelFor(em: EntityManager, paymentId: number, nominal: Money): Promise<PaymentChannel> {
   const channel = await em.findOne(PaymentChannel, { id: paymentId, active: true, needs_phone: false });
-  if (channel === null) refuse('REQUEST_INVALID', 'payment_id: no such channel');
-  if (!isWholeRupiah(nominal)) refuse('REQUEST_INVALID', 'amount: must be a whole rupiah amount');
+  if (channel === null) refuse('REQUEST_INVALID', 'no such channel', { field: 'payment_id' });
+  if (!isWholeRupiah(nominal)) refuse('REQUEST_INVALID', 'must be a whole rupiah amount', { field: 'amount' });
   const { minimum_amount: minimum, maximum_amount: maximum } = channel;
   const charged = addMoney(formatMoney(nominal), adminFee(formatMoney(nominal), channel));
   if (compareMoney(charged, minimum) < 0 || compareMoney(charged, maximum) > 0) {
     const range = `${formatMoney(minimum)} to ${formatMoney(maximum)}`;
-    refuse('REQUEST_INVALID', `amount: ${channel.name} takes IDR ${range}, and this with its fee is ${charged}`);
+    refuse('REQUEST_INVALID', `${channel.name} takes IDR ${range}, and this with its fee is ${charged}`, {
+      field: 'amount',
+    });
   }
   return channel;
 }

@@ -30,9 +30,9 @@ export async function findOrder(em: EntityManager, orderId: string): Promise<Ord
 /** An order that the caller may poll: its own, or any for platform. Refuses with NOT_FOUND or FORBIDDEN (decisions 0). */
 export async function getOrder(em: EntityManager, caller: Caller, orderId: string): Promise<OrderWithChannel> {
   const found = await findOrder(em, orderId);
-  if (found === null) refuse('NOT_FOUND', 'payment_order_id: no such order');
+  if (found === null) refuse('NOT_FOUND', 'no such order', { field: 'payment_order_id' });
   if (!isPlatform(caller) && found.order.user_id !== caller.userId) {
-    refuse('FORBIDDEN', 'payment_order_id: the order is not yours');
+    refuse('FORBIDDEN', 'the order is not yours', { field: 'payment_order_id' });
   }
   return found;
 }

@@ -50,7 +50,7 @@ export interface SettledIn {
   transactionId: string;
 }
 
-/** A call of an SQL function, e.g. `settle_product(?, ?)`; a refusal of its own is SQLSTATE AM004 with its message. */
+/** A call of an SQL function, e.g. `settle_product(?, ?)`; a refusal of its own is SQLSTATE AM004 with field and complaint. */
 export interface SqlCall {
   call: string;
   params: readonly unknown[];

@@ -32,7 +32,7 @@ export function fingerprintOf(method: string, path: string, body: Record<string,
 }
 
 const reused = (): never =>
-  refuse('IDEMPOTENCY_KEY_REUSED', 'Idempotency-Key: this key was used for a request with another body');
+  refuse('IDEMPOTENCY_KEY_REUSED', 'this key was used for a request with another body', { field: 'Idempotency-Key' });
 
 /** Takes the key inside the caller's transaction; a twin waits here for the first. Refuses a key of another request. */
 export async function claimIdempotencyKey(tx: EntityManager, claim: KeyClaim): Promise<void> {

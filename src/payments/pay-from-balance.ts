@@ -228,13 +228,15 @@ async function moveOnce(
       return { outcome: 'unclear' };
     case 'itself':
       await refuseForeign(em, payer, sourceAccountId, sourceField);
-      return refuse('REQUEST_INVALID', `${sourceField}: an account cannot pay into itself`);
+      return refuse('REQUEST_INVALID', 'an account cannot pay into itself', { field: sourceField });
     case 'missing':
-      return refuse('NOT_FOUND', `${sourceField}: no such account`);
+      return refuse('NOT_FOUND', 'no such account', { field: sourceField });
     case 'foreign':
-      return refuse('FORBIDDEN', `${sourceField}: the account is not yours`);
+      return refuse('FORBIDDEN', 'the account is not yours', { field: sourceField });
     case 'reused':
-      return refuse('IDEMPOTENCY_KEY_REUSED', 'Idempotency-Key: this key was used for a request with another body');
+      return refuse('IDEMPOTENCY_KEY_REUSED', 'this key was used for a request with another body', {
+        field: 'Idempotency-Key',
+      });
     case 'replayed':
       return { outcome: 'replayed', status: row.answer_status ?? 201, body: row.answer_body ?? '' };
     case 'paid': {
@@ -254,7 +256,7 @@ async function moveOnce(
 /** Another's account is another's first, whatever else is wrong with the payment. */
 async function refuseForeign(em: EntityManager, payer: Payer, accountId: string, field: string): Promise<void> {
   const account = await em.findOne(Account, { id: accountId });
-  if (account !== null && !mayUseAccount(payer, account)) refuse('FORBIDDEN', `${field}: the account is not yours`);
+  if (account !== null && !mayUseAccount(payer, account)) refuse('FORBIDDEN', 'the account is not yours', { field });
 }
 
 /** The refusal that this request has met under its key. */
@@ -269,10 +271,13 @@ async function refusing<T>(move: () => Promise<T>): Promise<T> {
   } catch (error) {
     const code = errorCodeOf(error);
     if (code === insufficientBalance || code === outOfRange) {
-      refuse('INSUFFICIENT_BALANCE', 'amount: the balance of the account does not cover it', { cause: error });
+      refuse('INSUFFICIENT_BALANCE', 'the balance of the account does not cover it', { field: 'amount', cause: error });
     }
     if (code === refusedBefore) throw refusalIn(error);
-    if (code === targetRefuses && Error.isError(error)) refuse('REQUEST_INVALID', error.message, { cause: error });
+    if (code === targetRefuses && Error.isError(error)) {
+      const { column: field = 'reference_id' } = error as { column?: string };
+      refuse('REQUEST_INVALID', error.message, { field, cause: error });
+    }
     throw error;
   }
 }

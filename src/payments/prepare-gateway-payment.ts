@@ -32,7 +32,7 @@ export interface PaymentTexts {
 export function getHandler(caller: Caller, referenceType: ReferenceType, rail: Rail): PaymentHandler {
   const handler = handlerOf(referenceType);
   if (!handler.rails.includes(rail)) {
-    refuse('REQUEST_INVALID', `reference_type: ${referenceType} cannot be paid by ${rail}`);
+    refuse('REQUEST_INVALID', `${referenceType} cannot be paid by ${rail}`, { field: 'reference_type' });
   }
   requirePermission(caller, handler.permission);
   return handler;

@@ -61,12 +61,13 @@ export function settleReceipt(
 
 async function creditable(em: EntityManager, accountId: string | undefined): Promise<string> {
   const account = accountId !== undefined && isUuid(accountId) ? await em.findOne(Account, { id: accountId }) : null;
-  if (account === null) refuse('REQUEST_INVALID', 'account_id: no such account');
+  if (account === null) refuse('REQUEST_INVALID', 'no such account', { field: 'account_id' });
   if (!creditableKinds.includes(account.kind)) {
     const possible = creditableKinds.join(', ');
     refuse(
       'REQUEST_INVALID',
-      `account_id: an account of kind ${account.kind}, whose owner cannot move what is credited there; possible are ${possible}`,
+      `an account of kind ${account.kind}, whose owner cannot move what is credited there; possible are ${possible}`,
+      { field: 'account_id' },
     );
   }
   return account.id;

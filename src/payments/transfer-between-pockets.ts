@@ -47,8 +47,8 @@ export async function transferBetweenPockets(
       ['destination_account_id', destinationAccountId],
     ]) {
       const account = accounts.find(({ id }) => id === accountId);
-      if (account === undefined) refuse('NOT_FOUND', `${field}: no such account`);
-      if (!mayUseAccount(caller, account)) refuse('FORBIDDEN', `${field}: the account is not yours`);
+      if (account === undefined) refuse('NOT_FOUND', 'no such account', { field });
+      if (!mayUseAccount(caller, account)) refuse('FORBIDDEN', 'the account is not yours', { field });
     }
     return moveFromBalance(
       em,

@@ -19,7 +19,7 @@ export interface NewProduct {
 /** Refuses a minimum above the target: nothing could be paid (REQUEST_INVALID). */
 export function refuseMinimumPastTarget(minimum: Money | null | undefined, target: Money | null | undefined): void {
   if (minimum && target && compareMoney(minimum, target) > 0) {
-    refuse('REQUEST_INVALID', 'minimum_amount: must not be above target_amount');
+    refuse('REQUEST_INVALID', 'must not be above target_amount', { field: 'minimum_amount' });
   }
 }
 

@@ -30,7 +30,7 @@ export async function findProducts(
 /** One product. Refuses with NOT_FOUND. */
 export async function getProduct(em: EntityManager, id: string): Promise<FoundProduct> {
   const product = await em.findOne(Product, { id }, { refresh: true });
-  if (product === null) refuse('NOT_FOUND', 'product_id: no such product');
+  if (product === null) refuse('NOT_FOUND', 'no such product', { field: 'product_id' });
   const balanceOf = await findBalances(em, [product.account_id]);
   return { product, currentAmount: balanceOf(product.account_id) };
 }

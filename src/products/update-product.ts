@@ -29,7 +29,7 @@ export function updateProduct(
 ): Promise<void> {
   return em.transactional(async (tx) => {
     const product = await tx.findOne(Product, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
-    if (product === null) refuse('NOT_FOUND', 'product_id: no such product');
+    if (product === null) refuse('NOT_FOUND', 'no such product', { field: 'product_id' });
     const { status: asked, ...fields } = change;
     const changes = changesTo<Omit<ProductChange, 'status'>>(product, fields);
     Object.assign(product, changes);
@@ -54,7 +54,8 @@ export function updateProduct(
 function statusAfter(product: Product, held: Money, asked: 'open' | 'closed' | undefined): ProductStatus {
   const { target_amount: target, status } = product;
   const isReached = target !== null && target !== undefined && compareMoney(held, target) >= 0;
-  if (asked === 'open' && isReached) refuse('REQUEST_INVALID', 'status: the target is reached; raise it first');
+  if (asked === 'open' && isReached)
+    refuse('REQUEST_INVALID', 'the target is reached; raise it first', { field: 'status' });
   if (asked === 'closed' || (asked === undefined && status === 'closed')) return 'closed';
   return isReached ? 'completed' : 'open';
 }

@@ -30,10 +30,12 @@ export async function bookExternal(
   { amount, reference, actorId, requestId }: ExternalMovement,
 ): Promise<boolean> {
   if (!isMoney(amount) || compareMoney(amount, '0') === 0) {
-    refuse('REQUEST_INVALID', 'amount: is an amount other than 0 with at most four decimals');
+    refuse('REQUEST_INVALID', 'is an amount other than 0 with at most four decimals', { field: 'amount' });
   }
   if (reference.trim() === '' || reference.length > longestReference || !isPlainText(reference)) {
-    refuse('REQUEST_INVALID', `reference: is a text of 1 to ${longestReference} characters, none a control character`);
+    refuse('REQUEST_INVALID', `is a text of 1 to ${longestReference} characters, none a control character`, {
+      field: 'reference',
+    });
   }
   const [{ booked }] = await tx
     .execute<[{ booked: boolean }]>('select book_external(?, ?, ?, ?, ?) as booked', [
@@ -57,5 +59,5 @@ async function refuseOtherAmount(tx: EntityManager, businessKey: string, amount:
      where k.business_key = ? and p.account_id = ? and p.amount = ?`,
     [businessKey, systemAccounts.feeRevenue, amount],
   );
-  if (same.length === 0) refuse('REQUEST_INVALID', 'reference: it was booked with another amount');
+  if (same.length === 0) refuse('REQUEST_INVALID', 'it was booked with another amount', { field: 'reference' });
 }

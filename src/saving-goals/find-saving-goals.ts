@@ -15,7 +15,7 @@ export interface FoundSavingGoal {
 
 /** Refuses with FORBIDDEN unless the goal is the caller's own (decisions 0). */
 export function refuseUnlessOwn(caller: Caller, goal: SavingGoal): void {
-  if (goal.user_id !== caller.userId) refuse('FORBIDDEN', 'saving_goal_id: the saving goal is not yours');
+  if (goal.user_id !== caller.userId) refuse('FORBIDDEN', 'the saving goal is not yours', { field: 'saving_goal_id' });
 }
 
 /** A page of the caller's own saving goals, newest first; of all for platform. */
@@ -36,7 +36,7 @@ export async function findSavingGoals(
 /** One saving goal that the caller may read. Refuses with NOT_FOUND or FORBIDDEN. */
 export async function getSavingGoal(em: EntityManager, caller: Caller, id: string): Promise<FoundSavingGoal> {
   const goal = await em.findOne(SavingGoal, { id }, { refresh: true });
-  if (goal === null) refuse('NOT_FOUND', 'saving_goal_id: no such saving goal');
+  if (goal === null) refuse('NOT_FOUND', 'no such saving goal', { field: 'saving_goal_id' });
   if (!isPlatform(caller)) refuseUnlessOwn(caller, goal);
   const balanceOf = await findBalances(em, [goal.account_id]);
   return { goal, currentAmount: balanceOf(goal.account_id) };

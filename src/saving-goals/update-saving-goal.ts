@@ -27,7 +27,7 @@ export function updateSavingGoal(
 ): Promise<void> {
   return em.transactional(async (tx) => {
     const goal = await tx.findOne(SavingGoal, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
-    if (goal === null) refuse('NOT_FOUND', 'saving_goal_id: no such saving goal');
+    if (goal === null) refuse('NOT_FOUND', 'no such saving goal', { field: 'saving_goal_id' });
     refuseUnlessOwn(caller, goal);
     const changes = changesTo<SavingGoalChange>(goal, change);
     if (Object.keys(changes).length === 0) return;

@@ -41,6 +41,8 @@ export type ErrorCode = keyof typeof errorStatuses;
 export const mostComplaints = 20;
 
 export interface DomainErrorOptions {
+  /** The field of the request that it is about, as the request calls it. */
+  field?: string;
   /** All messages when there are several, one per field. */
   messages?: string[];
   /** Machine-readable details for envelopes that carry them. */
@@ -57,13 +59,19 @@ export interface DomainErrorOptions {
 export class DomainError extends Error {
   override readonly name = 'DomainError';
   readonly code: ErrorCode;
+  /** The field that it is about, if it is about one, and what is wrong with it; the message says both. */
+  readonly field: string | undefined;
+  readonly complaint: string;
   readonly messages: string[] | undefined;
   readonly details: unknown;
   readonly retryAfterSeconds: number | undefined;
 
-  constructor(code: ErrorCode, message: string, options: DomainErrorOptions = {}) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+  constructor(code: ErrorCode, complaint: string, options: DomainErrorOptions = {}) {
+    const { field, cause } = options;
+    super(field === undefined ? complaint : `${field}: ${complaint}`, cause === undefined ? undefined : { cause });
     this.code = code;
+    this.field = field;
+    this.complaint = complaint;
     this.messages = options.messages;
     this.details = options.details;
     this.retryAfterSeconds = options.retryAfterSeconds;
@@ -88,20 +96,20 @@ export function errorCodeOf(error: unknown): string | number | undefined {
   return typeof error.code === 'string' || typeof error.code === 'number' ? error.code : undefined;
 }
 
-/** Throws a refusal; reads as a sentence at the place of the rule. */
-export function refuse(code: ErrorCode, message: string, options?: DomainErrorOptions): never {
-  throw new DomainError(code, message, options);
+/** Throws a refusal; reads as a sentence at the place of the rule. The message names the field before the complaint. */
+export function refuse(code: ErrorCode, complaint: string, options?: DomainErrorOptions): never {
+  throw new DomainError(code, complaint, options);
 }
 
-/** Does a deed whose refusals (`field: what is wrong`) call a field otherwise than the request did: by these names. */
-export async function withFieldNames<T>(names: Readonly<Record<string, string>>, deed: () => Promise<T>): Promise<T> {
+/** Does what refuses under other names of fields than the request has: by these names. */
+export async function withFieldNames<T>(names: Readonly<Record<string, string>>, work: () => Promise<T>): Promise<T> {
   try {
-    return await deed();
+    return await work();
   } catch (error) {
-    if (!isDomainError(error)) throw error;
-    const message = error.message.replace(/^(\w+)(?=:)/, (field) => names[field] ?? field);
-    const { code, messages, details, retryAfterSeconds } = error;
-    const options = { ...(messages && { messages }), ...(retryAfterSeconds && { retryAfterSeconds }), details };
-    throw new DomainError(code, message, { ...options, cause: error.cause ?? error });
+    const field = isDomainError(error) && error.field !== undefined ? names[error.field] : undefined;
+    if (!isDomainError(error) || field === undefined) throw error;
+    const { code, complaint, messages, details, retryAfterSeconds, cause = error } = error;
+    const options = { ...(messages && { messages }), ...(retryAfterSeconds && { retryAfterSeconds }), details, cause };
+    throw new DomainError(code, complaint, { ...options, field });
   }
 }

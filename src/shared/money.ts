@@ -59,8 +59,9 @@ export function isWholeRupiah(amount: Money): boolean {
  */
 export function feeOf(amount: Money, fixed: Money, basisPoints: number): Money {
   const fee = read(fixed).plus(read(amount).times(basisPoints).dividedBy(10_000));
-  if (fee.decimalPlaces() > 4) refuse('REQUEST_INVALID', 'amount: the fee would need more than four decimals');
-  if (!isMoney(fee.toFixed(4))) refuse('REQUEST_INVALID', 'amount: the fee is out of range');
+  if (fee.decimalPlaces() > 4)
+    refuse('REQUEST_INVALID', 'the fee would need more than four decimals', { field: 'amount' });
+  if (!isMoney(fee.toFixed(4))) refuse('REQUEST_INVALID', 'the fee is out of range', { field: 'amount' });
   return fee.toFixed(4);
 }
 

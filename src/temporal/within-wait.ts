@@ -27,9 +27,11 @@ export async function withinWait<T>(client: Client, waitMs: number, call: () => 
 function refusalBehind(cause: unknown): DomainError | undefined {
   for (let failure = cause; Error.isError(failure); failure = failure.cause) {
     if (failure instanceof ApplicationFailure && failure.type && failure.type in errorStatuses) {
-      return new DomainError(failure.type as ErrorCode, failure.message, {
+      const [details, told] = (failure.details ?? []) as [unknown?, { field: string | null; complaint: string }?];
+      return new DomainError(failure.type as ErrorCode, told?.complaint ?? failure.message, {
         cause,
-        details: failure.details?.[0] ?? undefined,
+        ...(told?.field && { field: told.field }),
+        details: details ?? undefined,
         ...(failure.type === 'SERVICE_UNAVAILABLE' && { retryAfterSeconds }),
       });
     }

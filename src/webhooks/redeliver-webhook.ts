@@ -29,7 +29,7 @@ export async function redeliverWebhook(
       { id: input.deliveryId, partner_id: input.partnerId },
       { lockMode: LockMode.PESSIMISTIC_WRITE },
     );
-    if (delivery === null) refuse('NOT_FOUND', 'delivery_id: the partner has no such delivery');
+    if (delivery === null) refuse('NOT_FOUND', 'the partner has no such delivery', { field: 'delivery_id' });
     delivery.status = 'pending';
     delivery.delivered_at = null;
     delivery.next_attempt_at = await readDatabaseClock(tx);

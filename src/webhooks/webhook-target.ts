@@ -65,10 +65,10 @@ async function addressesOf(host: string): Promise<string[]> {
 
 /** Refuses a URL that webhooks are not sent to (decisions 8): by its scheme, its literal address or what it resolves to. */
 export async function requireTarget(url: string, rules: TargetRules): Promise<void> {
-  if (!URL.canParse(url)) refuse('REQUEST_INVALID', 'url: must be a URL');
+  if (!URL.canParse(url)) refuse('REQUEST_INVALID', 'must be a URL', { field: 'url' });
   const target = new URL(url);
   const complaint = complaintAboutTarget(target, await addressesOf(hostOf(target)), rules);
-  if (complaint !== null) refuse('REQUEST_INVALID', `url: ${complaint}`);
+  if (complaint !== null) refuse('REQUEST_INVALID', `${complaint}`, { field: 'url' });
 }
 
 /** The rules that a configuration makes: plain http and loopback only where they were asked for, never in production. */

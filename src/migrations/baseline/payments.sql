@@ -1,6 +1,6 @@
 -- Payments of users: channels, orders by gateway, and the payment from a balance with its idempotency keys.
 --
--- SQLSTATEs of ours: AM004 the target takes no payment now (the message is for the caller), AM007 the payment was
+-- SQLSTATEs of ours: AM004 the target takes no payment now (message and `column` are complaint and field, for the caller), AM007 the payment was
 -- refused before (the refusal is the detail).
 
 create table payment_channels (

@@ -33,9 +33,9 @@ begin
     held := account_balance(product.account_id);
   end if;
   if p_strict and product.status <> 'open' then
-    raise exception 'reference_id: the product is %', product.status using errcode = 'AM004';
+    raise exception 'the product is %', product.status using errcode = 'AM004', column = 'reference_id';
   elsif p_strict and held > product.target_amount then
-    raise exception 'amount: it would go past the target of the product' using errcode = 'AM004';
+    raise exception 'it would go past the target of the product' using errcode = 'AM004', column = 'amount';
   end if;
   if held >= product.target_amount and product.status = 'open' then
     update products set status = 'completed', updated_at = now() where id = p_id;

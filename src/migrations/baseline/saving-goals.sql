@@ -43,9 +43,9 @@ begin
   select * into strict goal from saving_goals where id = p_id for no key update;
   held := account_balance(goal.account_id);
   if p_strict and goal.status <> 'active' then
-    raise exception 'reference_id: the saving goal is completed' using errcode = 'AM004';
+    raise exception 'the saving goal is completed' using errcode = 'AM004', column = 'reference_id';
   elsif p_strict and held > goal.target_amount then
-    raise exception 'amount: it would go past the target of the saving goal' using errcode = 'AM004';
+    raise exception 'it would go past the target of the saving goal' using errcode = 'AM004', column = 'amount';
   end if;
   if held >= goal.target_amount and goal.status = 'active' then
     update saving_goals set status = 'completed', updated_at = now() where id = p_id;

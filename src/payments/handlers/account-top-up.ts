@@ -12,8 +12,8 @@ export const accountTopUp = {
   gatewayPurpose: 'topup_pocket',
   async findTarget(em, { referenceId, caller }) {
     const account = await em.findOne(Account, { id: referenceId });
-    if (account === null) refuse('NOT_FOUND', 'reference_id: no such account');
-    if (!mayUseAccount(caller, account)) refuse('FORBIDDEN', 'reference_id: the account is not yours');
+    if (account === null) refuse('NOT_FOUND', 'no such account', { field: 'reference_id' });
+    if (!mayUseAccount(caller, account)) refuse('FORBIDDEN', 'the account is not yours', { field: 'reference_id' });
     return { accountId: account.id };
   },
 } satisfies PaymentHandler;

@@ -12,7 +12,9 @@ export const charitableCauseOpenDonate = {
   gatewayPurpose: 'topup_product',
   async findTarget(_em, { referenceId }) {
     if (referenceId !== systemAccounts.openDonationPool) {
-      refuse('NOT_FOUND', 'reference_id: not the open-donation pool, which GET /v1/donations/open-pool tells');
+      refuse('NOT_FOUND', 'not the open-donation pool, which GET /v1/donations/open-pool tells', {
+        field: 'reference_id',
+      });
     }
     return { accountId: systemAccounts.openDonationPool };
   },

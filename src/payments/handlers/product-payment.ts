@@ -39,18 +39,20 @@ export const productPayment = <Type extends ReferenceType>(facts: {
   gatewayPurpose: 'topup_product',
   async findTarget(em, { referenceId, amount }) {
     const [product] = await executePrepared<ProductRow>(em, query, [referenceId]);
-    if (product === undefined) refuse('NOT_FOUND', 'reference_id: no such product');
+    if (product === undefined) refuse('NOT_FOUND', 'no such product', { field: 'reference_id' });
     const { kind, status, minimum_amount: minimum, target_amount: target, held } = product;
-    if (kind !== facts.kind) refuse('REQUEST_INVALID', `reference_id: a product of kind ${kind}, not ${facts.kind}`);
-    if (status !== 'open') refuse('REQUEST_INVALID', `reference_id: the product is ${status}`);
+    if (kind !== facts.kind)
+      refuse('REQUEST_INVALID', `a product of kind ${kind}, not ${facts.kind}`, { field: 'reference_id' });
+    if (status !== 'open') refuse('REQUEST_INVALID', `the product is ${status}`, { field: 'reference_id' });
     const rest = target === null ? null : subtractMoney(target, held ?? '0');
     if (minimum !== null && rest !== null && compareMoney(rest, minimum) < 0) {
-      if (compareMoney(amount, rest) !== 0) refuse('REQUEST_INVALID', `amount: the product takes exactly IDR ${rest}`);
+      if (compareMoney(amount, rest) !== 0)
+        refuse('REQUEST_INVALID', `the product takes exactly IDR ${rest}`, { field: 'amount' });
     } else if (minimum !== null && compareMoney(amount, minimum) < 0) {
-      refuse('REQUEST_INVALID', `amount: the product takes at least IDR ${formatMoney(minimum)}`);
+      refuse('REQUEST_INVALID', `the product takes at least IDR ${formatMoney(minimum)}`, { field: 'amount' });
     }
     if (target !== null && compareMoney(addMoney(held ?? '0', amount), target) > 0) {
-      refuse('REQUEST_INVALID', 'amount: it would go past the target of the product');
+      refuse('REQUEST_INVALID', 'it would go past the target of the product', { field: 'amount' });
     }
     return { accountId: product.account_id };
   },

@@ -19,7 +19,7 @@ const query = `select user_id, status, account_id, target_amount::text, account_
   from saving_goals g where id = ?`;
 
 const refuseRepeat = (): never =>
-  refuse('DUPLICATE', 'reference_id: the saving goal has an open payment order already');
+  refuse('DUPLICATE', 'the saving goal has an open payment order already', { field: 'reference_id' });
 
 /** A contribution to a saving goal of the caller, on both rails; one open order for a goal at a time. */
 export const savingGoalContribution = {
@@ -31,11 +31,11 @@ export const savingGoalContribution = {
   inTurn: true,
   async findTarget(em, { referenceId, amount, rail, caller }) {
     const [goal] = await executePrepared<GoalRow>(em, query, [referenceId]);
-    if (goal === undefined) refuse('NOT_FOUND', 'reference_id: no such saving goal');
-    if (goal.user_id !== caller.userId) refuse('FORBIDDEN', 'reference_id: the saving goal is not yours');
-    if (goal.status !== 'active') refuse('REQUEST_INVALID', 'reference_id: the saving goal is completed');
+    if (goal === undefined) refuse('NOT_FOUND', 'no such saving goal', { field: 'reference_id' });
+    if (goal.user_id !== caller.userId) refuse('FORBIDDEN', 'the saving goal is not yours', { field: 'reference_id' });
+    if (goal.status !== 'active') refuse('REQUEST_INVALID', 'the saving goal is completed', { field: 'reference_id' });
     if (compareMoney(addMoney(goal.held, amount), goal.target_amount) > 0) {
-      refuse('REQUEST_INVALID', 'amount: it would go past the target of the saving goal');
+      refuse('REQUEST_INVALID', 'it would go past the target of the saving goal', { field: 'amount' });
     }
     if (rail === 'gateway' && goal.has_open_order) refuseRepeat();
     return { accountId: goal.account_id };
