@@ -227,14 +227,14 @@ export interface Operations {
       method: 'virtual_account' | 'qris' | 'ewallet';
       amount: string;
       /** Required for virtual_account and ewallet, omitted for qris. */
-      channel?: string;
-      organization_id?: string;
-      external_ref?: string;
-      customer_name?: string;
-      customer_email?: string;
+      channel?: string | null;
+      organization_id?: string | null;
+      external_ref?: string | null;
+      customer_name?: string | null;
+      customer_email?: string | null;
       /** Required for OVO. */
-      customer_phone?: string;
-      expires_in_minutes?: number;
+      customer_phone?: string | null;
+      expires_in_minutes?: number | null;
     };
     answer: PartnerPayment;
   };
@@ -288,8 +288,8 @@ export interface Operations {
       /** A `bank_code` of `GET /v1/partners/channels`. */
       bank_code: string;
       bank_account_number: string;
-      beneficiary_name?: string;
-      external_ref?: string;
+      beneficiary_name?: string | null;
+      external_ref?: string | null;
     };
     answer: Payout;
   };
@@ -319,8 +319,8 @@ export interface Operations {
       method: 'virtual_account' | 'qris' | 'ewallet';
       amount: string;
       /** Required for virtual_account and ewallet, omitted for qris. */
-      channel?: string;
-      organization_id?: string;
+      channel?: string | null;
+      organization_id?: string | null;
     };
     answer: {
       amount: string;

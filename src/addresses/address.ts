@@ -21,7 +21,7 @@ export const addressFields = [
   'label',
 ] as const;
 export type AddressField = (typeof addressFields)[number];
-export type AddressDetails = Partial<Record<AddressField, string | undefined>>;
+export type AddressDetails = Partial<Record<AddressField, string | null | undefined>>;
 
 export const placeOfDetails = (id: string) => ({ table: 'addresses', column: 'details_sealed', row: id });
 

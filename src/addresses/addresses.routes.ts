@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { allow } from '../http/access.ts';
 import { created } from '../http/answer.ts';
-import { optionalText, text, uuidV4 } from '../http/fields.ts';
+import { clearable, text, uuidV4 } from '../http/fields.ts';
 import { countedFields, listQuery, presentCounted } from '../http/paging.ts';
 import { createRoom } from '../http/room.ts';
 import { addressTypes } from './address.ts';
@@ -19,23 +19,28 @@ const room = createRoom({
 const scope = "own; the organization's for its admins; all for platform";
 const addressId = z.object({ address_id: uuidV4() });
 
-const texts = {
-  province: text(255),
-  city: text(255),
-  country: text(255),
-  district: optionalText(255),
-  subdistrict: optionalText(255),
-  street: optionalText(255),
-  village: optionalText(255),
-  rt: optionalText(255),
-  rw: optionalText(255),
-  postal_code: optionalText(255),
-  unit_number: optionalText(255),
-  building_number: optionalText(255),
-  label: optionalText(255),
+const required = { province: text(255), city: text(255), country: text(255) };
+const optional = {
+  district: text(255, 0),
+  subdistrict: text(255, 0),
+  street: text(255, 0),
+  village: text(255, 0),
+  rt: text(255, 0),
+  rw: text(255, 0),
+  postal_code: text(255, 0),
+  unit_number: text(255, 0),
+  building_number: text(255, 0),
+  label: text(255, 0),
 };
-const NewAddress = z.strictObject({ ...texts, address_type: z.enum(addressTypes).default('individual') });
-const AddressChanges = z.strictObject({ ...texts, address_type: z.enum(addressTypes) }).partial();
+const NewAddress = z.strictObject({
+  ...required,
+  ...z.object(optional).partial().shape,
+  address_type: z.enum(addressTypes).default('individual'),
+});
+const clearables = Object.fromEntries(
+  Object.entries(optional).map(([field, schema]) => [field, clearable(schema)]),
+) as { [Field in keyof typeof optional]: ReturnType<typeof clearable<(typeof optional)[Field]>> };
+const AddressChanges = z.strictObject({ ...required, ...clearables, address_type: z.enum(addressTypes) }).partial();
 
 const envelope = (statusCode: 200 | 201, data: z.ZodType) =>
   z.object({ status: z.literal('success'), statusCode: z.literal(statusCode), message: z.string(), data });
@@ -96,7 +101,7 @@ room.patch(
   '/:address_id',
   {
     summary: 'Change an address',
-    description: 'What is named changes, the rest stays.',
+    description: 'What is named changes, the rest stays. Null takes away what is optional.',
     access: allow('update-address', { scope }),
     params: addressId,
     body: AddressChanges,

@@ -202,15 +202,16 @@ export function createDocumentsRoom({ stallTimeoutMs = budgets.upload.stalled } 
     '/:id',
     {
       summary: 'Change a document',
+      description: 'Null takes away category and product.',
       access: allow('update-document', { scope: scopeOfChanging }),
       params,
       body: z
         .strictObject({
           url: text(255),
           document_type: z.enum(documentTypes),
-          product_type: z.enum(productTypes),
-          product_id: uuid(),
-          category_id: uuid().nullable().meta({ description: 'Null clears it.' }),
+          product_type: z.enum(productTypes).nullable(),
+          product_id: uuid().nullable(),
+          category_id: uuid().nullable(),
         })
         .partial(),
       answers: { 200: One },

@@ -21,9 +21,9 @@ export interface UpdateDocumentInput {
   changes: {
     url?: string | undefined;
     document_type?: DocumentType | undefined;
-    product_type?: ProductType | undefined;
-    product_id?: string | undefined;
-    /** Null clears it. */
+    /** Null clears these. */
+    product_type?: ProductType | null | undefined;
+    product_id?: string | null | undefined;
     category_id?: string | null | undefined;
   };
   /** What the documents of a user may carry together. */

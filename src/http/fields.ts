@@ -34,6 +34,9 @@ export const verbatimText = (maximum: number) =>
 /** A text that may be empty. */
 export const optionalText = (maximum: number) => text(maximum, 0).optional();
 
+/** An optional field of a PATCH: null takes away what is there. */
+export const clearable = <T extends z.ZodType>(schema: T) => schema.nullable().optional();
+
 /** An e-mail address; white space around it is not part of it. */
 export const email = () =>
   z

@@ -5,6 +5,7 @@ import type { Dependencies } from '../dependencies.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { Access, Open, PartnerAccess } from './access.ts';
 import type { Answer } from './answer.ts';
+import { nullsAsAbsent } from './nulls-as-absent.ts';
 
 /** The partner behind an API key, as the partner door finds it. */
 export interface PartnerCaller {
@@ -106,7 +107,9 @@ export function createRoom(options: {
       }
       // The declaration's own types meet again where the route is served: validated values go to the handler
       // that was declared with the same schemas.
-      routes.push({ ...declaration, method, path: whole, tag, handler: handler as Handler });
+      const body =
+        method === 'post' && declaration.body ? nullsAsAbsent<z.ZodType>(declaration.body) : declaration.body;
+      routes.push({ ...declaration, ...(body && { body }), method, path: whole, tag, handler: handler as Handler });
     };
   return {
     prefix,

@@ -117,11 +117,17 @@ room.patch(
   {
     summary: 'Change an official document',
     description:
-      '`verification_status` is set by platform users only (403 otherwise). What anybody else changes is to be verified again: it becomes `pending`.',
+      '`verification_status` is set by platform users only (403 otherwise). What anybody else changes is to be verified again: it becomes `pending`. Null takes away what is optional.',
     access: allow('update-official-document', { scope }),
     params,
     body: z
-      .strictObject({ ...fields, ...optionalFields, verification_status: z.enum(verificationLaw.statuses) })
+      .strictObject({
+        ...fields,
+        issued_on: isoDate().nullable(),
+        expires_on: isoDate().nullable(),
+        document_id: uuid().nullable(),
+        verification_status: z.enum(verificationLaw.statuses),
+      })
       .partial(),
     answers: { 200: One },
   },

@@ -22,13 +22,17 @@ export const OfficialDocumentAnswer = z
   })
   .meta({ id: 'OfficialDocument' });
 
+/** Its number as this caller sees it: masked but for the owner. */
+export const shownNumber = (caller: Pick<Caller, 'userId'>, { row, details }: OpenedOfficialDocument): string =>
+  row.user_id === caller.userId ? details.number : maskNumber(details.number);
+
 /** An opened official document as this caller sees it. */
 export const presentOfficialDocument = (caller: Pick<Caller, 'userId'>, { row, details }: OpenedOfficialDocument) => ({
   id: row.id,
   user_id: row.user_id,
   organization_id: row.organization_id ?? null,
   kind: row.kind,
-  number: row.user_id === caller.userId ? details.number : maskNumber(details.number),
+  number: shownNumber(caller, { row, details }),
   name_on_document: details.name_on_document,
   issued_on: row.issued_on ?? null,
   expires_on: row.expires_on ?? null,

@@ -12,6 +12,7 @@ import {
   placeOfDetails,
   type VerificationStatus,
 } from './official-document.ts';
+import { shownNumber } from './present-official-document.ts';
 
 export interface UpdateOfficialDocumentInput {
   caller: Caller;
@@ -20,9 +21,9 @@ export interface UpdateOfficialDocumentInput {
   details: Changes<OfficialDetails>;
   changes: Changes<{
     kind: OfficialDocumentKind;
-    issued_on: string;
-    expires_on: string;
-    document_id: string;
+    issued_on: string | null;
+    expires_on: string | null;
+    document_id: string | null;
     verification_status: VerificationStatus;
   }>;
 }
@@ -43,7 +44,12 @@ export async function updateOfficialDocument(
       refuse('FORBIDDEN', 'only platform users set it', { field: 'verification_status' });
     }
     const opened = await openOfficialDocument(sealer, row);
-    const details = changesTo<OfficialDetails>(opened.details, input.details);
+    // Sent back as this caller sees it: nobody means the asterisks.
+    const isAsShown = input.details.number === shownNumber(caller, opened);
+    const details = changesTo<OfficialDetails>(opened.details, {
+      ...input.details,
+      ...(isAsShown && { number: undefined }),
+    });
     const changes = changesTo<typeof input.changes>(row, input.changes);
     const changed = [...Object.keys(details), ...Object.keys(changes)];
     if (changed.length === 0) return opened;

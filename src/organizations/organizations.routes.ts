@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { allow, open } from '../http/access.ts';
 import { created } from '../http/answer.ts';
-import { email, password, text, uuid, verbatimText } from '../http/fields.ts';
+import { clearable, email, password, text, uuid, verbatimText } from '../http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../http/paging.ts';
 import { createRoom } from '../http/room.ts';
 import { getVisibleOrganization, listIndustries, listOrganizations, listSizes } from './find-organization.ts';
@@ -131,10 +131,10 @@ room.patch(
     params: organizationId,
     body: z.strictObject({
       name: text(200).optional(),
-      logo_id: verbatimText(255).optional(),
+      logo_id: clearable(verbatimText(255)),
       email: email().optional(),
-      phone_number: phoneNumber().optional(),
-      official_registration_number: text(64).optional(),
+      phone_number: clearable(phoneNumber()),
+      official_registration_number: clearable(text(64)),
       status: z.enum(organizationLaw.statuses).optional(),
     }),
     answers: { 200: OrganizationAnswer.extend({ message }) },

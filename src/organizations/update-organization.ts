@@ -16,10 +16,10 @@ export interface UpdateOrganizationInput {
 
 interface OrganizationChange {
   name: string;
-  logo_id: string;
+  logo_id: string | null;
   email: string;
-  phone_number: string;
-  official_registration_number: string;
+  phone_number: string | null;
+  official_registration_number: string | null;
   status: OrganizationStatus;
 }
 
@@ -33,13 +33,7 @@ export async function updateOrganization(em: EntityManager, input: UpdateOrganiz
     if (caller.organizationId !== organizationId) {
       refuse('FOREIGN_ORGANIZATION', 'Only a platform super admin may edit another organization');
     }
-    const { status } = input.changes;
-    if (status !== undefined && !(status === 'inactive' && isOrganizationAdmin(caller))) {
-      refuse(
-        'FORBIDDEN',
-        "status: only a platform super admin may set this; an organization's admins may set inactive",
-      );
-    }
+    if (input.changes.status !== undefined) requireOwnStatus(caller, input.changes.status);
   }
   return em.transactional(async (tx) => {
     const lockMode = LockMode.PESSIMISTIC_WRITE;
@@ -63,5 +57,13 @@ export async function updateOrganization(em: EntityManager, input: UpdateOrganiz
       },
     });
     return organization;
+  });
+}
+
+/** The admins of an organization set it inactive, and no more. */
+function requireOwnStatus(caller: Actor, status: OrganizationStatus): void {
+  if (status === 'inactive' && isOrganizationAdmin(caller)) return;
+  refuse('FORBIDDEN', "only a platform super admin may set this; an organization's admins may set inactive", {
+    field: 'status',
   });
 }

@@ -39,7 +39,7 @@ export function unlinkOrganization(em: EntityManager, input: LinkInput): Promise
   return em.transactional(async (tx) => {
     const partner = await lockPartner(tx, input.partnerId);
     if (partner.organization_id === input.organizationId) {
-      refuse('REQUEST_INVALID', "organization_id: the partner's own organization is always linked");
+      refuse('REQUEST_INVALID', "the partner's own organization is always linked", { field: 'organization_id' });
     }
     const revoked = await tx.execute<unknown[]>(
       `update partner_organizations set revoked_at = now()

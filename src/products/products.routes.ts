@@ -119,7 +119,7 @@ room.patch(
       name: text(200).optional(),
       target_amount: moneyString().nullish(),
       minimum_amount: moneyString().nullish(),
-      status: z.enum(['open', 'closed']).optional(),
+      status: z.enum(productLaw.statuses).optional(),
     }),
     answers: { 200: ProductAnswer },
     refusals: [404],

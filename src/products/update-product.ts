@@ -14,7 +14,7 @@ export interface ProductChange {
   /** IDR; null takes it away. */
   target_amount?: Money | null | undefined;
   minimum_amount?: Money | null | undefined;
-  status?: 'open' | 'closed' | undefined;
+  status?: ProductStatus | undefined;
 }
 
 /**
@@ -51,9 +51,11 @@ export function updateProduct(
   });
 }
 
-function statusAfter(product: Product, held: Money, asked: 'open' | 'closed' | undefined): ProductStatus {
+function statusAfter(product: Product, held: Money, asked: ProductStatus | undefined): ProductStatus {
   const { target_amount: target, status } = product;
   const isReached = target !== null && target !== undefined && compareMoney(held, target) >= 0;
+  if (asked === 'completed' && !isReached)
+    refuse('REQUEST_INVALID', 'it follows from the target being reached', { field: 'status' });
   if (asked === 'open' && isReached)
     refuse('REQUEST_INVALID', 'the target is reached; raise it first', { field: 'status' });
   if (asked === 'closed' || (asked === undefined && status === 'closed')) return 'closed';

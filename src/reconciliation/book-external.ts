@@ -47,7 +47,10 @@ export async function bookExternal(
     ])
     .catch((error: unknown) => {
       if (errorCodeOf(error) !== insufficientBalance) throw error;
-      return refuse('INSUFFICIENT_BALANCE', "amount: it is more than the platform's own money", { cause: error });
+      return refuse('INSUFFICIENT_BALANCE', "it is more than the platform's own money", {
+        field: 'amount',
+        cause: error,
+      });
     });
   if (!booked) await refuseOtherAmount(tx, journalKeys.platformExternal(reference), amount);
   return booked;

@@ -246,6 +246,13 @@ describe('PATCH /v1/addresses/:address_id (update-address)', () => {
     expect(events[1]).toEqual({ event: 'RESOURCE_UPDATED', data: { changed: ['city', 'label'] } });
   });
 
+  it('takes away what null names, where it is optional', async () => {
+    const id = await idOf(owner, whole);
+    expect((await change(owner, id, { label: null })).body.data.address).toMatchObject({ ...whole, label: null });
+    expect((await read(owner, id)).body.data.address).toMatchObject({ ...whole, label: null });
+    expect((await change(owner, id, { city: null })).status).toBe(400);
+  });
+
   it('by platform changes any; by another user is a 404 and changes nothing', async () => {
     const id = await idOf(owner);
     expect((await change(stranger, id, { city: 'Bogor' })).status).toBe(404);

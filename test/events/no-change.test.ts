@@ -1,4 +1,6 @@
+import type { z } from 'zod';
 import { rooms } from '../../src/app.ts';
+import { must } from '../../src/shared/assert.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { buildCause } from '../causes/build-cause.ts';
 import { createCircle } from '../circles/build-circle.ts';
@@ -41,6 +43,8 @@ interface Patched {
   /** As it is, in another spelling where there is one. */
   same: object;
   other: object;
+  /** What this caller reads, and others write. */
+  notMine?: string;
 }
 
 /** Everything that is changed by PATCH, with what it has already and with something else. */
@@ -87,7 +91,14 @@ const patched: [name: string, build: () => Promise<Patched>][] = [
       const fields = { kind: 'passport', number: 'A 1', name_on_document: 'Siti', issued_on: '2020-01-01' };
       const { body } = await stack.post('/v1/official-documents', fields, { token });
       const { id } = body.data.official_document;
-      return { path: '/v1/official-documents', id: String(id), token, same: fields, other: { number: 'A 2' } };
+      return {
+        path: '/v1/official-documents',
+        id: String(id),
+        token,
+        same: fields,
+        other: { number: 'A 2' },
+        notMine: 'verification_status',
+      };
     },
   ],
   [
@@ -131,7 +142,8 @@ const patched: [name: string, build: () => Promise<Patched>][] = [
       const { organizationId, token } = await buildOrganizationAdmin(stack);
       const { body } = await stack.get(`/v1/organizations/${organizationId}`, { token });
       const same = { name: body.name, email: body.email };
-      return { path: '/v1/organizations', id: String(organizationId), token, same, other: { name: 'Renamed' } };
+      const other = { name: 'Renamed' };
+      return { path: '/v1/organizations', id: String(organizationId), token, same, other, notMine: 'status' };
     },
   ],
   [
@@ -151,6 +163,24 @@ const patched: [name: string, build: () => Promise<Patched>][] = [
     },
   ],
 ];
+
+/** The fields that the PATCH of this path takes. */
+function fieldsOf(path: string): string[] {
+  const route = rooms
+    .flatMap(({ routes }) => routes)
+    .find((it) => it.method === 'patch' && it.path.startsWith(`${path}/:`));
+  return Object.keys((must(route, 'a path of the list has its PATCH').body as z.ZodObject).shape);
+}
+
+/** The resource of this id in an answer, wherever it stands. */
+function resourceIn(answer: unknown, id: string): Record<string, unknown> | undefined {
+  if (typeof answer !== 'object' || answer === null) return undefined;
+  const fields = answer as Record<string, unknown>;
+  if (String(fields.id) === id) return fields;
+  return Object.values(fields)
+    .map((part) => resourceIn(part, id))
+    .find((found) => found !== undefined);
+}
 
 /** Routes of the same method that are no change of fields, or stand in a test of their own. */
 const elsewhere = ['/v1/acl/assign-role', '/v1/auth/me', '/v1/charitable-causes/:id/approve'];
@@ -176,6 +206,18 @@ describe('A PATCH', () => {
       expect(await countEvents(id)).toBe(before + 1);
     },
   );
+
+  it.each(patched)('of %s takes back what is read of it, null where nothing is there', async (_, build) => {
+    const { path, id, token, same, notMine } = await build();
+    const { body } = await stack.patch(`${path}/${id}`, same, { token });
+    const read = resourceIn(body, id);
+    const mine = fieldsOf(path).filter((field) => field !== notMine);
+    const back = Object.fromEntries(Object.entries(read ?? {}).filter(([field]) => mine.includes(field)));
+    expect(Object.keys(back)).not.toEqual([]);
+    const before = await countEvents(id);
+    expect(await stack.patch(`${path}/${id}`, back, { token })).toMatchObject({ status: 200 });
+    expect(await countEvents(id)).toBe(before);
+  });
 
   it('of a user’s role to the one that is held leaves no event', async () => {
     const { id, organizationId, name } = await buildRole(stack);

@@ -175,6 +175,19 @@ describe('PATCH /v1/official-documents/:id (update-official-document)', () => {
     ]);
   });
 
+  it('keeps the number of who sends it back masked, as read, and takes away what null names', async () => {
+    const { id } = await created(owner, { ...required, issued_on: '2020-01-01', expires_on: '2030-01-01' });
+    const { body } = await read(platform, id);
+    const shown = body.data.official_document;
+    expect((await change(platform, id, { number: shown.number, expires_on: null })).status).toBe(200);
+    expect((await read(owner, id)).body.data.official_document).toMatchObject({
+      number,
+      issued_on: '2020-01-01',
+      expires_on: null,
+    });
+    expect((await change(owner, id, { number: null })).status).toBe(400);
+  });
+
   it('sets verification_status for platform only: 403 for everybody else', async () => {
     const { id } = await created();
     for (const by of [owner, admin])

@@ -154,6 +154,13 @@ describe('Organizations', () => {
       expect(JSON.stringify(event)).not.toContain('new@example.org');
     });
 
+    it('takes away what null names, where it is optional', async () => {
+      const cleared = { logo_id: null, phone_number: null, official_registration_number: null };
+      await change(ownId, { logo_id: 'logo', phone_number: '021-555', official_registration_number: 'AHU-7' }, admin);
+      expect(await change(ownId, cleared, admin)).toMatchObject({ status: 200, body: cleared });
+      expect((await change(ownId, { email: null }, admin)).status).toBe(400);
+    });
+
     it('of another organization is 401 for everybody but a super admin', async () => {
       const otherId = await buildOrganization(stack);
       for (const by of [admin, platformAdmin]) {
