@@ -9,5 +9,7 @@ export default {
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
   testTimeout: 60_000,
   // Many tests wait for processes to come back; in full sizes they keep two cores busy by themselves.
+  // A worker keeps the modules of every file that it ran: beyond this it gives way to a new one, before its heap is full.
+  workerIdleMemoryLimit: '1500MB',
   maxWorkers: process.env.AMANAH_FULL === '1' ? 2 : 3,
 };
