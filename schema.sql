@@ -1273,7 +1273,7 @@ create table users (
 CREATE INDEX users_by_creation ON users USING btree (created_at, id);
 CREATE UNIQUE INDEX users_have_addresses_of_their_own ON users USING btree (lower(email::text));
 CREATE INDEX users_of_organization ON users USING btree (organization_id, created_at, id) WHERE organization_id IS NOT NULL;
-CREATE INDEX users_of_role ON users USING btree (role_id) WHERE role_id IS NOT NULL;
+CREATE INDEX users_of_role ON users USING btree (role_id, user_type) WHERE role_id IS NOT NULL;
 
 create table webhook_deliveries (
   id uuid not null,

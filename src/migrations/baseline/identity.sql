@@ -23,7 +23,7 @@ create table users (
 create unique index users_have_addresses_of_their_own on users (lower(email));
 create index users_by_creation on users (created_at, id);
 create index users_of_organization on users (organization_id, created_at, id) where organization_id is not null;
-create index users_of_role on users (role_id) where role_id is not null;
+create index users_of_role on users (role_id, user_type) where role_id is not null;
 create trigger users_status_law before insert or update of status on users
   for each row execute function keep_status('status', '>invited', '>active', 'invited>active', 'active>suspended',
     'suspended>active');
