@@ -15,7 +15,6 @@ import {
 import type { Confirmation, ConfirmedPayment, OpenedOrder } from '../src/payments/payment-contract.ts';
 import type { PaymentOrderStatus } from '../src/payments/payment-order.ts';
 import { receiptReusePolicy } from '../src/payments/receipt.ts';
-import { budgets } from '../src/shared/budgets.ts';
 import { workflowIds } from '../src/shared/workflow-ids.ts';
 import { askingWait, settlingWait, tellPayment, timeLeft } from './payment-progress.ts';
 import { hasLapsed } from './refusal.ts';
@@ -25,31 +24,6 @@ import { unmatchedReceipt } from './unmatched-receipt.ts';
 export const awaitInstrument = defineUpdate<PaymentOrderStatus>('awaitInstrument');
 /** Somebody said that something happened to this payment. A hint: it only makes the workflow ask. */
 export const callbackArrived = defineSignal('callbackArrived');
-
-/** Local and short, as a request waits for it. */
-export const firstStep = {
-  startToCloseTimeout: budgets.steps.first,
-  retry: { initialInterval: '100 milliseconds', maximumInterval: '5 seconds' },
-} as const;
-export const ledgerStep = {
-  startToCloseTimeout: budgets.steps.ledger,
-  retry: { initialInterval: '200 milliseconds', maximumInterval: '10 seconds' },
-} as const;
-/** An unknown answer is asked for again under the same key. */
-export const askTheProvider = {
-  startToCloseTimeout: budgets.steps.provider,
-  retry: { initialInterval: '1 second', maximumInterval: '5 minutes' },
-} as const;
-
-/** A few times: what was paid is asked for although its instrument cannot be expired. */
-export const expireAtProvider = {
-  startToCloseTimeout: budgets.steps.provider,
-  scheduleToCloseTimeout: 4 * budgets.steps.provider,
-  retry: { initialInterval: '1 second', maximumAttempts: 3 },
-} as const;
-
-/** As long as a request waits for the answer. */
-export const requestFromProvider = { ...askTheProvider, startToCloseTimeout: budgets.steps.instrument } as const;
 
 /** How a payment ends that was never opened. */
 export type NotOpened = 'REFUSED' | 'LAPSED';

@@ -1,11 +1,9 @@
 import { proxyActivities, setCurrentDetails, sleep } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import type { ClearingVerdict } from '../src/reconciliation/clearing.ts';
+import { clearingStep } from './step-options.ts';
 
-const { measureClearing, judgeClearing } = proxyActivities<Activities>({
-  startToCloseTimeout: '1 minute',
-  retry: { initialInterval: '1 minute', maximumInterval: '1 hour', maximumAttempts: 12 },
-});
+const { measureClearing, judgeClearing } = proxyActivities<Activities>(clearingStep);
 
 /**
  * Started by a schedule: holds gateway clearing against the provider's balance. Both are read at one moment and judged

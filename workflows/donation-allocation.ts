@@ -1,15 +1,10 @@
 import { proxyActivities, setCurrentDetails } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import type { AllocationOutcome, AllocationRequest } from '../src/donations/allocation.ts';
-import { budgets } from '../src/shared/budgets.ts';
 import { hasLapsed } from './refusal.ts';
+import { allocationStep } from './step-options.ts';
 
-/** The step beats while it waits for locks: one that died is found out by the missing beat, not by the long time-out. */
-const { allocateDonations } = proxyActivities<Activities>({
-  startToCloseTimeout: budgets.steps.allocation,
-  heartbeatTimeout: budgets.heartbeat.missing,
-  retry: { initialInterval: '200 milliseconds', maximumInterval: '5 seconds' },
-});
+const { allocateDonations } = proxyActivities<Activities>(allocationStep);
 
 /**
  * An allocation of open donations to a cause. Its one step is one database transaction, so the batch is allocated whole

@@ -21,24 +21,17 @@ import {
   type SubscriptionStanding,
   type SubscriptionStatus,
 } from '../src/donations/subscription.ts';
-import { budgets } from '../src/shared/budgets.ts';
 import { formatWesternIndonesia } from '../src/shared/clock.ts';
 import { hasLapsed } from './refusal.ts';
+import { firstStep, subscriptionStep } from './step-options.ts';
 
 /** The request waits for this: the first payment is made, or refused. */
 export const awaitFirstPayment = defineUpdate<SubscriptionStanding>('awaitFirstPayment');
 /** The donor stopped it. A hint: it only makes the workflow look. */
 export const subscriptionStopped = defineSignal('subscriptionStopped');
 
-const { openSubscription } = proxyLocalActivities<Activities>({
-  startToCloseTimeout: budgets.steps.first,
-  retry: { initialInterval: '100 milliseconds', maximumInterval: '5 seconds' },
-});
-const { paySubscriptionPeriod } = proxyActivities<Activities>({
-  startToCloseTimeout: budgets.steps.subscriptionPeriod,
-  heartbeatTimeout: budgets.heartbeat.missing,
-  retry: { initialInterval: '200 milliseconds', maximumInterval: '1 minute' },
-});
+const { openSubscription } = proxyLocalActivities<Activities>(firstStep);
+const { paySubscriptionPeriod } = proxyActivities<Activities>(subscriptionStep);
 
 /**
  * A donation that repeats: pays the first period at once, sleeps until each next one is due, tries a refused period

@@ -2,20 +2,13 @@ import { continueAsNew, proxyActivities, proxyLocalActivities } from '@temporali
 import type { Activities } from '../activities/index.ts';
 import type { GatewayPaymentInput } from '../src/payments/payment-contract.ts';
 import type { PaymentOrderStatus } from '../src/payments/payment-order.ts';
-import {
-  askTheProvider,
-  collectPayment,
-  expireAtProvider,
-  firstStep,
-  ledgerStep,
-  type NotOpened,
-  requestFromProvider,
-} from './collect-payment.ts';
+import { collectPayment, type NotOpened } from './collect-payment.ts';
+import { expiryStep, firstStep, instrumentStep, ledgerStep, patientProviderStep } from './step-options.ts';
 
 const { openPaymentOrder } = proxyLocalActivities<Activities>(firstStep);
 const { settlePayment, closePayment } = proxyActivities<Activities>(ledgerStep);
-const { confirmPayment } = proxyActivities<Activities>(askTheProvider);
-const { expireInstrument } = proxyActivities<Activities>(expireAtProvider);
+const { confirmPayment } = proxyActivities<Activities>(patientProviderStep);
+const { expireInstrument } = proxyActivities<Activities>(expiryStep);
 
 /** A payment by gateway, from its order's row to its end. */
 export async function gatewayPayment({
@@ -27,7 +20,7 @@ export async function gatewayPayment({
     open: (at) => openPaymentOrder({ orderId, opening: opening ?? null, at }),
     request: (untilDeadlineMs) => {
       const { requestInstrument } = proxyActivities<Activities>({
-        ...requestFromProvider,
+        ...instrumentStep,
         scheduleToCloseTimeout: untilDeadlineMs,
       });
       return requestInstrument({ orderId });

@@ -10,22 +10,15 @@ import type { Activities } from '../activities/index.ts';
 import type { PartnerPaymentInput, PartnerPaymentStep } from '../src/collections/partner-payment.ts';
 import type { PaymentOrderStatus } from '../src/payments/payment-order.ts';
 import { formatWesternIndonesia } from '../src/shared/clock.ts';
-import {
-  askTheProvider,
-  collectPayment,
-  expireAtProvider,
-  firstStep,
-  ledgerStep,
-  type NotOpened,
-  requestFromProvider,
-} from './collect-payment.ts';
+import { collectPayment, type NotOpened } from './collect-payment.ts';
 import { timeLeft } from './payment-progress.ts';
 import { startDelivery } from './start-delivery.ts';
+import { expiryStep, firstStep, instrumentStep, ledgerStep, patientProviderStep } from './step-options.ts';
 
 const { openPartnerPayment } = proxyLocalActivities<Activities>(firstStep);
 const { settlePartnerPayment, closePartnerPayment, releasePartnerPayment } = proxyActivities<Activities>(ledgerStep);
-const { confirmPartnerPayment } = proxyActivities<Activities>(askTheProvider);
-const { expirePartnerInstrument } = proxyActivities<Activities>(expireAtProvider);
+const { confirmPartnerPayment } = proxyActivities<Activities>(patientProviderStep);
+const { expirePartnerInstrument } = proxyActivities<Activities>(expiryStep);
 
 /**
  * A partner's collection, from its row to its end: as any payment by gateway, and then each state that ends it is told
@@ -46,7 +39,7 @@ export async function partnerPayment({
     open: (at) => openPartnerPayment({ paymentId, opening: opening ?? null, at }),
     request: async (untilDeadlineMs) => {
       const { requestPartnerInstrument } = proxyActivities<Activities>({
-        ...requestFromProvider,
+        ...instrumentStep,
         scheduleToCloseTimeout: untilDeadlineMs,
       });
       return told(await requestPartnerInstrument({ paymentId }));

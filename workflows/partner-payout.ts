@@ -26,6 +26,7 @@ import { isNote, notANote } from '../src/shared/note.ts';
 import { tellPayout } from './payout-progress.ts';
 import { hasLapsed, withRefusals } from './refusal.ts';
 import { startDelivery } from './start-delivery.ts';
+import { firstStep, ledgerStep, providerStep } from './step-options.ts';
 
 /** The request waits for this: the money is reserved, or the reason why it is not. */
 export const awaitReservation = defineUpdate<PayoutStatus>('awaitReservation');
@@ -34,21 +35,9 @@ export const callbackArrived = defineSignal('callbackArrived');
 /** Ends a payout that nobody else can tell, with evidence. Refused with what the provider says otherwise. */
 export const settlePayout = defineUpdate<PayoutStatus, [PayoutSettlement]>('settlePayout');
 
-const { reservePayout } = proxyLocalActivities<Activities>({
-  startToCloseTimeout: budgets.steps.first,
-  retry: { initialInterval: '100 milliseconds', maximumInterval: '5 seconds' },
-});
-const { resolvePayout } = proxyActivities<Activities>({
-  startToCloseTimeout: budgets.steps.ledger,
-  retry: { initialInterval: '200 milliseconds', maximumInterval: '10 seconds' },
-});
-/** The provider's silence is an answer; the database is retried. */
-const retry = { initialInterval: '1 second', maximumInterval: '1 minute' } as const;
-const {
-  askTransfer,
-  sendTransfer,
-  settlePayout: endByHand,
-} = proxyActivities<Activities>({ startToCloseTimeout: budgets.steps.provider, retry });
+const { reservePayout } = proxyLocalActivities<Activities>(firstStep);
+const { resolvePayout } = proxyActivities<Activities>(ledgerStep);
+const { askTransfer, sendTransfer, settlePayout: endByHand } = proxyActivities<Activities>(providerStep);
 
 /** How the workflow ends: with the payout, or without one. */
 type PayoutEnd = PayoutStatus | 'REFUSED' | 'LAPSED';

@@ -1,22 +1,11 @@
 import { proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import type { ReconciliationSummary } from '../src/reconciliation/reconciliation.ts';
-import { budgets } from '../src/shared/budgets.ts';
+import { daysStep, reconciliationStep } from './step-options.ts';
 
-const { findDaysToReconcile } = proxyActivities<Activities>({
-  startToCloseTimeout: budgets.steps.sweep,
-  retry: { initialInterval: '1 second', maximumInterval: '5 minutes', maximumAttempts: 12 },
-});
-/**
- * A day is compared page by page, and the next attempt goes on with the page that the last one did not write. The step
- * beats, so that a worker that died is found out soon. A provider that is away is asked for seven hours; a day that is
- * still missing then is taken by the next run.
- */
-const { reconcileDay } = proxyActivities<Activities>({
-  startToCloseTimeout: budgets.steps.reconciliation,
-  heartbeatTimeout: budgets.heartbeat.missing,
-  retry: { initialInterval: '1 second', maximumInterval: '5 minutes', maximumAttempts: 90 },
-});
+const { findDaysToReconcile } = proxyActivities<Activities>(daysStep);
+/** A day is compared page by page, and the next attempt goes on with the page that the last one did not write. */
+const { reconcileDay } = proxyActivities<Activities>(reconciliationStep);
 
 /**
  * Started by a schedule: compares every day of the last 31 that is missing with the provider, and those whose differences

@@ -12,9 +12,9 @@ import {
 import type { Activities } from '../activities/index.ts';
 import type { CircleProgress, CircleStep, SavingCircleInput } from '../src/circles/circle-contract.ts';
 import type { CircleStatus } from '../src/circles/saving-circle.ts';
-import { budgets } from '../src/shared/budgets.ts';
 import { nextLook, tellCircle } from './circle-progress.ts';
 import { hasLapsed } from './refusal.ts';
+import { firstStep, ledgerStep } from './step-options.ts';
 
 /** The request waits for this: the circle has its row. */
 export const awaitCircle = defineUpdate<void>('awaitCircle');
@@ -23,16 +23,9 @@ export const contributionCompleted = defineSignal('contributionCompleted');
 export const circleChanged = defineSignal('circleChanged');
 export const circleCancelled = defineSignal('circleCancelled');
 
-const { openCircle } = proxyLocalActivities<Activities>({
-  startToCloseTimeout: budgets.steps.first,
-  retry: { initialInterval: '100 milliseconds', maximumInterval: '5 seconds' },
-});
-/** Each step is one short database transaction, and does its work once however often it is tried. */
+const { openCircle } = proxyLocalActivities<Activities>(firstStep);
 const { lookAtCircle, startCircle, openCircleRound, payCircleRound, reportOverdueContributions } =
-  proxyActivities<Activities>({
-    startToCloseTimeout: budgets.steps.ledger,
-    retry: { initialInterval: '200 milliseconds', maximumInterval: '30 seconds' },
-  });
+  proxyActivities<Activities>(ledgerStep);
 
 /**
  * A saving circle from its creation to its last round: waits for its start date, gives the turns, and in each round

@@ -1,16 +1,9 @@
 import { proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
-import { budgets } from '../src/shared/budgets.ts';
+import { checksStep, sweepStep } from './step-options.ts';
 
-const retry = { maximumAttempts: 3, initialInterval: '1 second' } as const;
-const activities = proxyActivities<Activities>({
-  startToCloseTimeout: budgets.steps.sweep,
-  retry,
-});
-const { runLedgerChecks: checkLedger } = proxyActivities<Activities>({
-  startToCloseTimeout: budgets.steps.checks,
-  retry,
-});
+const activities = proxyActivities<Activities>(sweepStep);
+const { runLedgerChecks: checkLedger } = proxyActivities<Activities>(checksStep);
 
 /** Started by a schedule: hands over callbacks that were stored while Temporal was away. Returns how many. */
 export function redeliverCallbacks(): Promise<number> {

@@ -1,17 +1,9 @@
 import { continueAsNew, proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
-import { budgets } from '../src/shared/budgets.ts';
+import { sealStep } from './step-options.ts';
 
-/**
- * Each seal is a step, and the next attempt goes on with the seal that the last one did not make. The step beats, so
- * that a worker that died is found out soon. A file store that is away is tried for seven hours; what is not sealed by
- * then is sealed by the next run.
- */
-const { makeSeal } = proxyActivities<Activities>({
-  startToCloseTimeout: budgets.steps.seal,
-  heartbeatTimeout: budgets.heartbeat.missing,
-  retry: { initialInterval: '1 second', maximumInterval: '5 minutes', maximumAttempts: 90 },
-});
+/** Each seal is a step, and the next attempt goes on with the seal that the last one did not make. */
+const { makeSeal } = proxyActivities<Activities>(sealStep);
 
 /** A history stays short. */
 const sealsPerRun = 200;

@@ -15,22 +15,16 @@ import {
 import type { Activities } from '../activities/index.ts';
 import type { ReceiptOpening, StrayPayment } from '../src/payments/payment-contract.ts';
 import type { ReceiptSettlement, ReceiptState } from '../src/payments/receipt.ts';
-import { budgets } from '../src/shared/budgets.ts';
 import { isNote, notANote } from '../src/shared/note.ts';
 import { searchAttributeKeys } from '../src/temporal/search-attributes.ts';
 import { withRefusals } from './refusal.ts';
+import { ledgerStep, providerStep } from './step-options.ts';
 
 /** Ends the case: the money is credited to an account, or was given back outside. Refused with the reason. */
 export const settleReceipt = defineUpdate<ReceiptState, [ReceiptSettlement]>('settleReceipt');
 
-const { openReceipt } = proxyActivities<Activities>({
-  startToCloseTimeout: budgets.steps.provider,
-  retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
-});
-const activities = proxyActivities<Activities>({
-  startToCloseTimeout: budgets.steps.ledger,
-  retry: { initialInterval: '200 milliseconds', maximumInterval: '10 seconds' },
-});
+const { openReceipt } = proxyActivities<Activities>(providerStep);
+const activities = proxyActivities<Activities>(ledgerStep);
 
 /**
  * Money that came late, twice, for nobody we know or in another amount. It is confirmed with the provider, put into

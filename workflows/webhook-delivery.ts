@@ -1,17 +1,13 @@
 import { condition, defineSignal, proxyActivities, setCurrentDetails, setHandler } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
-import { budgets } from '../src/shared/budgets.ts';
 import { formatWesternIndonesia } from '../src/shared/clock.ts';
 import type { WebhookDeliveryInput, WebhookDeliveryStatus } from '../src/webhooks/webhook-delivery.ts';
+import { webhookStep } from './step-options.ts';
 
 /** Somebody asks for an attempt at once. */
 export const redeliveryAsked = defineSignal('redeliveryAsked');
 
-const { deliverWebhook } = proxyActivities<Activities>({
-  // A retry is for our database, not for the receiver.
-  startToCloseTimeout: budgets.steps.webhook,
-  retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
-});
+const { deliverWebhook } = proxyActivities<Activities>(webhookStep);
 
 /** One webhook: tried at growing intervals for three days, until it is delivered or parked. */
 export async function webhookDelivery({ deliveryId }: WebhookDeliveryInput): Promise<WebhookDeliveryStatus> {
