@@ -1,24 +1,30 @@
 import type { Dependencies } from '../src/dependencies.ts';
 import { createCallbackActivities } from './callbacks.ts';
 import { createCircleActivities } from './circles.ts';
-import { createClearingActivities } from './clearing.ts';
-import { createGivingActivities } from './giving.ts';
-import { createPartnerActivities } from './partner-payments.ts';
+import { createCollectionActivities } from './collections.ts';
+import { createDonationActivities } from './donations.ts';
+import { createHousekeepingActivities } from './housekeeping.ts';
+import { createLedgerActivities } from './ledger.ts';
 import { createPaymentActivities } from './payments.ts';
 import { createPayoutActivities } from './payouts.ts';
+import { createReconciliationActivities } from './reconciliation.ts';
 import { createSealActivities } from './seals.ts';
+import { createWebhookActivities } from './webhooks.ts';
 
-/** The hands of the workflows, closed over what they work with. Their names live in histories for ever. */
+/** The steps of the workflows, a file for each domain, with what they work with. Their names live in histories for ever. */
 export function createActivities(deps: Dependencies) {
   return {
     ...createPaymentActivities(deps),
     ...createCallbackActivities(deps),
     ...createCircleActivities(deps),
-    ...createGivingActivities(deps),
-    ...createPartnerActivities(deps),
+    ...createDonationActivities(deps),
+    ...createCollectionActivities(deps),
+    ...createWebhookActivities(deps),
     ...createPayoutActivities(deps),
-    ...createClearingActivities(deps),
+    ...createReconciliationActivities(deps),
+    ...createLedgerActivities(deps),
     ...createSealActivities(deps),
+    ...createHousekeepingActivities(deps),
   };
 }
 

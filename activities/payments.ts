@@ -10,13 +10,15 @@ import type { ReceiptSettlement } from '../src/payments/receipt.ts';
 import { requestInstrument } from '../src/payments/request-instrument.ts';
 import { settlePayment } from '../src/payments/settle-payment.ts';
 import { settleReceipt } from '../src/payments/settle-receipt.ts';
-import { step } from './step.ts';
+import { sweepOverduePayments } from '../src/payments/sweep-overdue-payments.ts';
+import { sweepReceipts } from '../src/payments/sweep-receipts.ts';
+import { reportSweepFailure, step } from './step.ts';
 
 interface Order {
   orderId: string;
 }
 
-/** Activities of payments by gateway, one per business step; each is idempotent by its order or receipt. */
+/** Activities of payments by gateway and of receipts, one per business step; each is idempotent by its order or receipt. */
 export function createPaymentActivities(deps: Dependencies) {
   const { gateway, config } = deps;
   return {
@@ -47,6 +49,12 @@ export function createPaymentActivities(deps: Dependencies) {
     ),
     settleReceipt: step(deps, 'settleReceipt', (em, input: { receiptId: string; settlement: ReceiptSettlement }) =>
       settleReceipt(em, input),
+    ),
+    sweepOverduePayments: step(deps, 'sweepOverduePayments', (em, _: object) =>
+      sweepOverduePayments(em, deps.workflows, reportSweepFailure(deps)),
+    ),
+    sweepReceipts: step(deps, 'sweepReceipts', (em, _: object) =>
+      sweepReceipts(em, deps.workflows, reportSweepFailure(deps)),
     ),
   };
 }

@@ -1,4 +1,4 @@
-import { activityInfo, cancellationSignal } from '@temporalio/activity';
+import { cancellationSignal } from '@temporalio/activity';
 import type { Dependencies } from '../src/dependencies.ts';
 import { askTransfer } from '../src/payouts/ask-transfer.ts';
 import type { PayoutOpening, PayoutSettlement, TransferWord } from '../src/payouts/payout.ts';
@@ -7,9 +7,7 @@ import { resolvePayout } from '../src/payouts/resolve-payout.ts';
 import { sendTransfer } from '../src/payouts/send-transfer.ts';
 import { settlePayout } from '../src/payouts/settle-payout.ts';
 import { sweepPayouts } from '../src/payouts/sweep-payouts.ts';
-import { reconcileDay } from '../src/reconciliation/reconcile-day.ts';
-import { findDaysToReconcile } from '../src/reconciliation/reconciled-days.ts';
-import { beating, reportSweepFailure, step } from './step.ts';
+import { reportSweepFailure, step } from './step.ts';
 
 interface OnePayout {
   payoutId: string;
@@ -19,7 +17,7 @@ interface At {
   at: string;
 }
 
-/** Activities of payouts and of reconciliation, one per business step; each is idempotent by its payout or day. */
+/** Activities of payouts, one per business step; each is idempotent by its payout. */
 export function createPayoutActivities(deps: Dependencies) {
   const { gateway, sealer, workflows } = deps;
   const hands = { gateway, sealer, resendHours: deps.config.PAYOUT_RESEND_HOURS };
@@ -38,16 +36,6 @@ export function createPayoutActivities(deps: Dependencies) {
     ),
     settlePayout: step(deps, 'settlePayout', (em, input: OnePayout & At & { settlement: PayoutSettlement }) =>
       settlePayout(em, hands, { ...input, signal: cancellationSignal() }),
-    ),
-    findDaysToReconcile: step(deps, 'findDaysToReconcile', (em, input: At) => findDaysToReconcile(em, input)),
-    reconcileDay: step(deps, 'reconcileDay', (em, { day }: { day: string }) =>
-      beating(
-        reconcileDay(
-          em,
-          { gateway, workflows, failed: reportSweepFailure(deps) },
-          { day, takenBy: activityInfo().workflowExecution?.runId ?? '', signal: cancellationSignal() },
-        ),
-      ),
     ),
     sweepPayouts: step(deps, 'sweepPayouts', (em, _: object) => sweepPayouts(em, workflows, reportSweepFailure(deps))),
   };

@@ -12,7 +12,6 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
-import { nextWaitMs } from '../src/payouts/asking.ts';
 import {
   type PartnerPayoutInput,
   type PayoutSettlement,
@@ -21,6 +20,7 @@ import {
   restOf,
   type Said,
 } from '../src/payouts/payout.ts';
+import { nextPayoutWaitMs } from '../src/shared/asking-intervals.ts';
 import { budgets } from '../src/shared/budgets.ts';
 import { isNote, notANote } from '../src/shared/note.ts';
 import { tellPayout } from './payout-progress.ts';
@@ -126,11 +126,11 @@ export async function partnerPayout({ payoutId, opening }: PartnerPayoutInput): 
     const elapsed = Date.now() - Date.parse(payout.reservedAt);
     if (restMs > 0 && patched('rest')) {
       // Hints wait too: the provider would not answer.
-      const rest = nextWaitMs(elapsed, restMs);
+      const rest = nextPayoutWaitMs(elapsed, restMs);
       tell(rest);
       await condition(() => !isPending(), rest);
     } else {
-      const wait = nextWaitMs(elapsed, 0);
+      const wait = nextPayoutWaitMs(elapsed, 0);
       tell(wait);
       await condition(() => hints > seen || !isPending(), wait);
     }

@@ -1,22 +1,16 @@
 import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
 import type { OpenedOrder } from '../src/payments/payment-contract.ts';
 import type { PaymentOrderStatus } from '../src/payments/payment-order.ts';
-import { settlingBoundMs, settlingWaitMs } from '../src/payments/settling-wait.ts';
+import { paymentWaitMs, settlingBoundMs, settlingWaitMs } from '../src/shared/asking-intervals.ts';
 import { formatWesternIndonesia } from '../src/shared/clock.ts';
 import { searchAttributeKeys } from '../src/temporal/search-attributes.ts';
-
-const minuteMs = 60_000;
-/** How long to wait for a callback before asking the provider unasked: it grows, and then stays at an hour. */
-const askingIntervalsMs = [1 * minuteMs, 5 * minuteMs, 15 * minuteMs, 60 * minuteMs] as const;
 
 /** Milliseconds until the deadline (ISO 8601); 0 or less when it has passed. */
 export const timeLeft = (deadline: string): number => Date.parse(deadline) - Date.now();
 
 /** Milliseconds to wait in this round; 0 or less when the deadline (ISO 8601) has passed. */
-export function askingWait(round: number, deadline: string): number {
-  const interval = askingIntervalsMs[Math.min(round, askingIntervalsMs.length - 1)] ?? 60 * minuteMs;
-  return Math.min(interval, timeLeft(deadline));
-}
+export const askingWait = (round: number, deadline: string): number =>
+  Math.min(paymentWaitMs(round), timeLeft(deadline));
 
 /** As `settlingWaitMs`, now; the deadline is ISO 8601. */
 export const settlingWait = (since: number, deadline: string): number =>

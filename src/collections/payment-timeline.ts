@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { Partner } from '../partners/partner.entity.ts';
 import { findCallbackItems, findWebhookItems, presentTimeline, type TimelineItem } from '../partners/timeline.ts';
 import type { ReceiptReason, ReceiptState } from '../payments/receipt.ts';
-import { settlingWaitMs } from '../payments/settling-wait.ts';
+import { settlingWaitMs } from '../shared/asking-intervals.ts';
 import type { PartnerPayment } from './partner-payment.entity.ts';
 import { isFinalPayment } from './partner-payment.ts';
 

@@ -1,6 +1,6 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../database-clock.ts';
-import { nextLookAt, nextWaitMs, overdueGraceMs } from './asking.ts';
+import { nextPayoutLookAt, nextPayoutWaitMs, overdueGraceMs } from '../shared/asking-intervals.ts';
 import { Payout } from './payout.entity.ts';
 import { contradicts, isFinalPayout, isUnknown, restOf, type TransferWord } from './payout.ts';
 
@@ -37,11 +37,11 @@ export async function noteWord(tx: EntityManager, payout: Payout, word: Transfer
   payout.asks += 1;
   if ('providerTransferId' in word) payout.provider_transfer_id ??= word.providerTransferId;
   if (isFinalPayout(payout.status)) {
-    payout.look_again_at = payout.finalized_at ? nextLookAt(payout.finalized_at, now) : null;
+    payout.look_again_at = payout.finalized_at ? nextPayoutLookAt(payout.finalized_at, now) : null;
   } else {
     if (!isUnknown(word.said)) payout.unknown_since = null;
     else if (restMs === 0) payout.unknown_since ??= at;
-    const wait = nextWaitMs(at.getTime() - payout.created_at.getTime(), restMs);
+    const wait = nextPayoutWaitMs(at.getTime() - payout.created_at.getTime(), restMs);
     payout.look_again_at = new Date(at.getTime() + wait + overdueGraceMs);
   }
   payout.updated_at = now;

@@ -1,8 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { findCallbackItems, findWebhookItems, presentTimeline, type TimelineItem } from '../partners/timeline.ts';
+import { overdueGraceMs } from '../shared/asking-intervals.ts';
 import { addMoney } from '../shared/money.ts';
 import { textArray } from '../shared/postgres.ts';
-import { overdueGraceMs } from './asking.ts';
 import { findMadeAttempts } from './attempts.ts';
 import { isFrozen } from './frozen-request.ts';
 import type { Payout } from './payout.entity.ts';

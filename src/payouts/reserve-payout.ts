@@ -4,12 +4,12 @@ import { recordEvent } from '../events/record-event.ts';
 import { postJournal } from '../ledger/post-journal.ts';
 import { openOnce } from '../openings/open-once.ts';
 import { claimPartnerKey } from '../partners/idempotency.ts';
+import { overdueGraceMs } from '../shared/asking-intervals.ts';
 import { must } from '../shared/assert.ts';
 import { refuse } from '../shared/errors.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { journalKeys } from '../shared/ids.ts';
 import { addMoney, negateMoney } from '../shared/money.ts';
-import { overdueGraceMs } from './asking.ts';
 import { Payout } from './payout.entity.ts';
 import {
   type PayoutOpening,

@@ -6,13 +6,13 @@ import { systemAccounts } from '../ledger/account.ts';
 import { type Posting, postJournal } from '../ledger/post-journal.ts';
 import { Partner } from '../partners/partner.entity.ts';
 import type { WebhookEvent } from '../partners/partner.ts';
+import { nextPayoutLookAt } from '../shared/asking-intervals.ts';
 import { assert, must } from '../shared/assert.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { journalKeys } from '../shared/ids.ts';
 import { addMoney, negateMoney } from '../shared/money.ts';
 import { canMove } from '../shared/status-law.ts';
 import { findPendingWebhooks, recordWebhook } from '../webhooks/record-webhook.ts';
-import { nextLookAt } from './asking.ts';
 import { lockPayout } from './note-word.ts';
 import type { Payout } from './payout.entity.ts';
 import {
@@ -121,7 +121,7 @@ async function move(
   payout.status = status;
   payout.finalized_at = payout.updated_at = now;
   payout.unknown_since = null;
-  payout.look_again_at = status === 'succeeded' || payout.failure_code !== null ? nextLookAt(now, now) : null;
+  payout.look_again_at = status === 'succeeded' || payout.failure_code !== null ? nextPayoutLookAt(now, now) : null;
   payout.version += 1;
   await tx.flush();
   const journalId = must(

@@ -7,30 +7,18 @@ import { requestPartnerInstrument } from '../src/collections/request-partner-ins
 import { releasePartnerPayment, settlePartnerPayment } from '../src/collections/settle-partner-payment.ts';
 import { withTime } from '../src/database-time-outs.ts';
 import type { Dependencies } from '../src/dependencies.ts';
-import { counter } from '../src/http/metrics.ts';
 import { sweepPartnerAnswers } from '../src/partners/idempotency.ts';
 import type { ConfirmedPayment } from '../src/payments/payment-contract.ts';
 import { budgets } from '../src/shared/budgets.ts';
-import { type DeliveryAttempt, deliverWebhook } from '../src/webhooks/deliver-webhook.ts';
-import { sweepDeliveries } from '../src/webhooks/redeliver-webhook.ts';
-import { createWebhookSender } from '../src/webhooks/send-webhook.ts';
-import { targetRules } from '../src/webhooks/webhook-target.ts';
-import { reportSweepFailure, step } from './step.ts';
+import { step } from './step.ts';
 
 interface Payment {
   paymentId: string;
 }
 
-/** Activities of partners' payments and of webhooks, one per business step; each is idempotent by its id. */
-export function createPartnerActivities(deps: Dependencies) {
+/** Activities of partners' payments, one per business step; each is idempotent by its id. */
+export function createCollectionActivities(deps: Dependencies) {
   const { gateway, sealer, config, workflows } = deps;
-  const send = createWebhookSender(targetRules(config));
-  const attempts = counter(
-    deps.metrics,
-    'amanah_webhook_attempts_total',
-    'Attempts at webhooks by what came of them: delivered, pending (tried again later), parked.',
-    ['status'],
-  );
   return {
     openPartnerPayment: step(
       deps,
@@ -59,14 +47,6 @@ export function createPartnerActivities(deps: Dependencies) {
     ),
     releasePartnerPayment: step(deps, 'releasePartnerPayment', (em, input: Payment) =>
       releasePartnerPayment(em, input),
-    ),
-    deliverWebhook: step(deps, 'deliverWebhook', async (em, input: DeliveryAttempt) => {
-      const progress = await deliverWebhook(em, { sealer, send }, input);
-      attempts.inc({ status: progress.status });
-      return progress;
-    }),
-    sweepDeliveries: step(deps, 'sweepDeliveries', (em, _: object) =>
-      sweepDeliveries(em, workflows, reportSweepFailure(deps)),
     ),
     sweepPartnerAnswers: step(deps, 'sweepPartnerAnswers', (em, _: object) =>
       withTime(em, budgets.database.sweep, (tx) => sweepPartnerAnswers(tx, sealer)),

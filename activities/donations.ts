@@ -7,8 +7,8 @@ import type { SubscriptionOpening } from '../src/donations/subscription.ts';
 import { sweepSubscriptions } from '../src/donations/sweep-subscriptions.ts';
 import { beating, reportSweepFailure, step } from './step.ts';
 
-/** Activities of giving: an allocation whole, and each payment of a subscription. */
-export function createGivingActivities(deps: Dependencies) {
+/** Activities of donations: an allocation whole, and each payment of a subscription. */
+export function createDonationActivities(deps: Dependencies) {
   return {
     allocateDonations: step(deps, 'allocateDonations', (em, request: AllocationRequest) =>
       beating(allocateDonations(em, request)),

@@ -1,0 +1,12 @@
+import { withTime } from '../src/database-time-outs.ts';
+import type { Dependencies } from '../src/dependencies.ts';
+import { forgetOldRows } from '../src/forget-old-rows.ts';
+import { budgets } from '../src/shared/budgets.ts';
+import { step } from './step.ts';
+
+/** Activities of no domain: what is kept for a time only. */
+export function createHousekeepingActivities(deps: Dependencies) {
+  return {
+    forgetOldRows: step(deps, 'forgetOldRows', (em, _: object) => withTime(em, budgets.database.sweep, forgetOldRows)),
+  };
+}

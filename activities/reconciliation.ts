@@ -1,0 +1,32 @@
+import { activityInfo, cancellationSignal } from '@temporalio/activity';
+import type { Dependencies } from '../src/dependencies.ts';
+import type { ClearingMeasurement } from '../src/reconciliation/clearing.ts';
+import { judgeClearing, measureClearing } from '../src/reconciliation/compare-clearing.ts';
+import { reconcileDay } from '../src/reconciliation/reconcile-day.ts';
+import { findDaysToReconcile } from '../src/reconciliation/reconciled-days.ts';
+import { beating, reportSweepFailure, step } from './step.ts';
+
+/** Activities of reconciliation with the provider: of its records by day, and of its balance. */
+export function createReconciliationActivities(deps: Dependencies) {
+  const { gateway, workflows } = deps;
+  return {
+    findDaysToReconcile: step(deps, 'findDaysToReconcile', (em, input: { at: string }) =>
+      findDaysToReconcile(em, input),
+    ),
+    reconcileDay: step(deps, 'reconcileDay', (em, { day }: { day: string }) =>
+      beating(
+        reconcileDay(
+          em,
+          { gateway, workflows, failed: reportSweepFailure(deps) },
+          { day, takenBy: activityInfo().workflowExecution?.runId ?? '', signal: cancellationSignal() },
+        ),
+      ),
+    ),
+    measureClearing: step(deps, 'measureClearing', (em, _: object) =>
+      measureClearing(em, gateway, { signal: cancellationSignal() }),
+    ),
+    judgeClearing: step(deps, 'judgeClearing', (em, input: { measured: ClearingMeasurement }) =>
+      judgeClearing(em, input),
+    ),
+  };
+}

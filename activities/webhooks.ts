@@ -1,0 +1,29 @@
+import type { Dependencies } from '../src/dependencies.ts';
+import { counter } from '../src/http/metrics.ts';
+import { type DeliveryAttempt, deliverWebhook } from '../src/webhooks/deliver-webhook.ts';
+import { sweepDeliveries } from '../src/webhooks/redeliver-webhook.ts';
+import { createWebhookSender } from '../src/webhooks/send-webhook.ts';
+import { targetRules } from '../src/webhooks/webhook-target.ts';
+import { reportSweepFailure, step } from './step.ts';
+
+/** Activities of webhooks; an attempt is idempotent by its delivery and number. */
+export function createWebhookActivities(deps: Dependencies) {
+  const { sealer, config, workflows } = deps;
+  const send = createWebhookSender(targetRules(config));
+  const attempts = counter(
+    deps.metrics,
+    'amanah_webhook_attempts_total',
+    'Attempts at webhooks by what came of them: delivered, pending (tried again later), parked.',
+    ['status'],
+  );
+  return {
+    deliverWebhook: step(deps, 'deliverWebhook', async (em, input: DeliveryAttempt) => {
+      const progress = await deliverWebhook(em, { sealer, send }, input);
+      attempts.inc({ status: progress.status });
+      return progress;
+    }),
+    sweepDeliveries: step(deps, 'sweepDeliveries', (em, _: object) =>
+      sweepDeliveries(em, workflows, reportSweepFailure(deps)),
+    ),
+  };
+}
