@@ -19,6 +19,7 @@ import {
   type PayoutStatus,
   restOf,
   type Said,
+  type TransferWord,
 } from '../src/payouts/payout.ts';
 import { nextPayoutWaitMs } from '../src/shared/asking-intervals.ts';
 import { budgets } from '../src/shared/budgets.ts';
@@ -45,6 +46,22 @@ type PayoutEnd = PayoutStatus | 'REFUSED' | 'LAPSED';
 /** Events after which the story goes on in a new history. */
 const longestHistory = 1500;
 
+/** Where a run stands. */
+interface Run {
+  payoutId: string;
+  /** Undefined until it is reserved. */
+  payout: PayoutStanding | undefined;
+  /** How often somebody said that something happened. */
+  hints: number;
+  /** Whether a request for the transfer is under way. */
+  sending: boolean;
+  said: Said | null;
+  /** The provider is not called for this payout before so many milliseconds have passed. */
+  restMs: number;
+  /** What operators were told last. */
+  told: string;
+}
+
 /**
  * A payout, from its reservation to its end: reserves the money, sends the transfer, and then believes nobody but the
  * provider, whom it asks after each callback and at growing intervals for as long as it takes. Where the provider does
@@ -52,21 +69,51 @@ const longestHistory = 1500;
  * money reserved until the provider or an operator says how it ended.
  */
 export async function partnerPayout({ payoutId, opening }: PartnerPayoutInput): Promise<PayoutEnd> {
-  let hints = 0;
-  let told = '';
-  let sending = false;
-  let payout: PayoutStanding | undefined;
-  const at = () => new Date(Date.now()).toISOString();
-  const keep = async (standing: PayoutStanding): Promise<PayoutStatus> => {
-    payout = standing;
-    for (const deliveryId of standing.deliveryIds) await startDelivery(deliveryId, 'payout');
-    return standing.status;
-  };
+  const run: Run = { payoutId, payout: undefined, hints: 0, sending: false, said: null, restMs: 0, told: '' };
   const reserved = reservePayout({ payoutId, opening: opening ?? null });
+  listen(run, reserved);
+  try {
+    run.payout = await reserved;
+  } catch (refusal) {
+    await condition(allHandlersFinished);
+    if (opening === undefined) throw refusal;
+    return hasLapsed(refusal) ? 'LAPSED' : 'REFUSED';
+  }
+  tell(run, 0);
+  let seen = run.hints;
+  if (isPending(run) && opening !== undefined) await proceed(run, 'send');
+  else if (!isPending(run)) await proceed(run, 'ask');
+  while (isPending(run)) {
+    await waitForNews(run, seen);
+    if (!isPending(run)) break;
+    seen = run.hints;
+    // Where nothing has left, sending again is sending for the first time; the step knows, and asks where something has.
+    if (run.said === 'unsent' || run.said === null) await proceed(run, 'send');
+    else await askOrRepeat(run);
+    const isLong = workflowInfo().historyLength > longestHistory || workflowInfo().continueAsNewSuggested;
+    if (isPending(run) && isLong && run.hints === seen) {
+      await condition(allHandlersFinished);
+      if (isPending(run)) await continueAsNew<typeof partnerPayout>({ payoutId });
+    }
+  }
+  while (run.hints > seen) {
+    seen = run.hints;
+    await proceed(run, 'ask');
+  }
+  tell(run, 0);
+  await condition(allHandlersFinished);
+  return run.payout.status;
+}
+
+const isPending = (run: Run): boolean => run.payout?.status === 'pending';
+const now = (): string => new Date(Date.now()).toISOString();
+
+/** Takes what requests, callbacks and operators say. */
+function listen(run: Run, reserved: Promise<PayoutStanding>): void {
   setHandler(
     callbackArrived,
     () => {
-      hints += 1;
+      run.hints += 1;
     },
     { description: 'Makes the workflow ask the provider now' },
   );
@@ -76,9 +123,10 @@ export async function partnerPayout({ payoutId, opening }: PartnerPayoutInput): 
     async (settlement) => {
       await reserved;
       // A sending step that fails for ever does not keep operators waiting: the database lets only one of the two be.
-      if (sending && patched('bounded-wait-for-sending')) await condition(() => !sending, budgets.steps.provider);
-      else await condition(() => !sending);
-      return keep(await withRefusals(endByHand({ payoutId, settlement, at: at() })));
+      if (run.sending && patched('bounded-wait-for-sending'))
+        await condition(() => !run.sending, budgets.steps.provider);
+      else await condition(() => !run.sending);
+      return keep(run, await withRefusals(endByHand({ payoutId: run.payoutId, settlement, at: now() })));
     },
     {
       validator: refuseMalformedSettlement,
@@ -87,71 +135,49 @@ export async function partnerPayout({ payoutId, opening }: PartnerPayoutInput): 
         '"force"?: true }. Refused when the provider says otherwise, unless forced',
     },
   );
-  try {
-    payout = await reserved;
-  } catch (refusal) {
-    await condition(allHandlersFinished);
-    if (opening === undefined) throw refusal;
-    return hasLapsed(refusal) ? 'LAPSED' : 'REFUSED';
-  }
+}
 
-  let said: Said | null = null;
-  /** The provider is not called for this payout before so many milliseconds have passed. */
-  let restMs = 0;
-  const tell = (waitMs: number) => {
-    if (payout !== undefined) told = tellPayout({ ...payout, said, waitMs }, told);
-  };
-  /** Sends what was not sent, asks about what was, and draws the consequence. */
-  const proceed = async (deed: 'send' | 'ask') => {
-    sending = deed === 'send';
-    const word = await (sending ? sendTransfer({ payoutId, at: at() }) : askTransfer({ payoutId, at: at() }));
-    sending = false;
-    restMs = restOf(word);
-    if (restMs === 0 || word.said !== 'silent') said = word.said;
-    await keep(await resolvePayout({ payoutId, word }));
-    return word;
-  };
-  /** Asks; where the provider does not know the transfer and the step says so, the very same request is made again. */
-  const askOrRepeat = async () => {
-    const word = await proceed('ask');
-    if (word.said === 'not known' && word.repeat && isPending() && patched('repeat')) await proceed('send');
-  };
-  const isPending = () => payout?.status === 'pending';
+async function keep(run: Run, standing: PayoutStanding): Promise<PayoutStatus> {
+  run.payout = standing;
+  for (const deliveryId of standing.deliveryIds) await startDelivery(deliveryId, 'payout');
+  return standing.status;
+}
 
-  tell(0);
-  let seen = hints;
-  if (isPending() && opening !== undefined) await proceed('send');
-  else if (!isPending()) await proceed('ask');
-  while (isPending()) {
-    const elapsed = Date.now() - Date.parse(payout.reservedAt);
-    if (restMs > 0 && patched('rest')) {
-      // Hints wait too: the provider would not answer.
-      const rest = nextPayoutWaitMs(elapsed, restMs);
-      tell(rest);
-      await condition(() => !isPending(), rest);
-    } else {
-      const wait = nextPayoutWaitMs(elapsed, 0);
-      tell(wait);
-      await condition(() => hints > seen || !isPending(), wait);
-    }
-    if (!isPending()) break;
-    seen = hints;
-    // Where nothing has left, sending again is sending for the first time; the step knows, and asks where something has.
-    if (said === 'unsent' || said === null) await proceed('send');
-    else await askOrRepeat();
-    const isLong = workflowInfo().historyLength > longestHistory || workflowInfo().continueAsNewSuggested;
-    if (isPending() && isLong && hints === seen) {
-      await condition(allHandlersFinished);
-      if (isPending()) await continueAsNew<typeof partnerPayout>({ payoutId });
-    }
+function tell(run: Run, waitMs: number): void {
+  if (run.payout !== undefined) run.told = tellPayout({ ...run.payout, said: run.said, waitMs }, run.told);
+}
+
+/** Sends what was not sent, asks about what was, and draws the consequence. */
+async function proceed(run: Run, step: 'send' | 'ask'): Promise<TransferWord> {
+  const { payoutId } = run;
+  run.sending = step === 'send';
+  const word = await (run.sending ? sendTransfer({ payoutId, at: now() }) : askTransfer({ payoutId, at: now() }));
+  run.sending = false;
+  run.restMs = restOf(word);
+  if (run.restMs === 0 || word.said !== 'silent') run.said = word.said;
+  await keep(run, await resolvePayout({ payoutId, word }));
+  return word;
+}
+
+/** Asks; where the provider does not know the transfer and the step says so, the very same request is made again. */
+async function askOrRepeat(run: Run): Promise<void> {
+  const word = await proceed(run, 'ask');
+  if (word.said === 'not known' && word.repeat && isPending(run) && patched('repeat')) await proceed(run, 'send');
+}
+
+/** Waits until it is time to ask again, somebody says that something happened, or the payout has ended. */
+async function waitForNews(run: Run, seen: number): Promise<void> {
+  const elapsed = Date.now() - Date.parse(run.payout?.reservedAt ?? now());
+  if (run.restMs > 0 && patched('rest')) {
+    // Hints wait too: the provider would not answer.
+    const rest = nextPayoutWaitMs(elapsed, run.restMs);
+    tell(run, rest);
+    await condition(() => !isPending(run), rest);
+  } else {
+    const wait = nextPayoutWaitMs(elapsed, 0);
+    tell(run, wait);
+    await condition(() => run.hints > seen || !isPending(run), wait);
   }
-  while (hints > seen) {
-    seen = hints;
-    await proceed('ask');
-  }
-  tell(0);
-  await condition(allHandlersFinished);
-  return payout.status;
 }
 
 function refuseMalformedSettlement(settlement: PayoutSettlement): void {
