@@ -5,7 +5,7 @@ import { openPartnerPayment } from '../src/collections/open-partner-payment.ts';
 import type { PartnerPaymentOpening } from '../src/collections/partner-payment.ts';
 import { requestPartnerInstrument } from '../src/collections/request-partner-instrument.ts';
 import { releasePartnerPayment, settlePartnerPayment } from '../src/collections/settle-partner-payment.ts';
-import { withTime } from '../src/database-time-outs.ts';
+import { withTime } from '../src/database/database-time-outs.ts';
 import type { Dependencies } from '../src/dependencies.ts';
 import { sweepPartnerAnswers } from '../src/partners/idempotency.ts';
 import type { ConfirmedPayment } from '../src/payments/payment-contract.ts';

@@ -1,6 +1,6 @@
-import { withTime } from '../src/database-time-outs.ts';
+import { withTime } from '../src/database/database-time-outs.ts';
 import type { Dependencies } from '../src/dependencies.ts';
-import { forgetOldRows } from '../src/forget-old-rows.ts';
+import { forgetOldRows } from '../src/housekeeping/forget-old-rows.ts';
 import { budgets } from '../src/shared/budgets.ts';
 import { step } from './step.ts';
 

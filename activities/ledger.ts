@@ -1,6 +1,6 @@
 import type { Dependencies } from '../src/dependencies.ts';
-import { gauge } from '../src/http/metrics.ts';
 import { runChecks } from '../src/ledger/run-checks.ts';
+import { gauge } from '../src/metrics/metrics.ts';
 import { step } from './step.ts';
 
 /** Activities of the ledger: what its checks say. */

@@ -3,11 +3,11 @@ import { asyncLocalStorage, heartbeat } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Dependencies } from '../src/dependencies.ts';
 import { isProviderUnknown, restAfter } from '../src/gateway/gateway.ts';
-import { counter } from '../src/http/metrics.ts';
-import { measureSteps } from '../src/measure.ts';
+import type { SweepFailure } from '../src/housekeeping/sweep-rows.ts';
+import { measureSteps } from '../src/metrics/measure.ts';
+import { counter } from '../src/metrics/metrics.ts';
 import { budgets, providerTimeWithin } from '../src/shared/budgets.ts';
 import { type DomainError, errorCodeOf, isDomainError } from '../src/shared/errors.ts';
-import type { SweepFailure } from '../src/sweep-rows.ts';
 import { type TimeLimit, withinLimit } from '../src/time-limit.ts';
 
 /** From this attempt on, or at its last, a failure is one of a step that keeps failing and not of a moment. */

@@ -1,5 +1,5 @@
 import type { Dependencies } from '../src/dependencies.ts';
-import { counter } from '../src/http/metrics.ts';
+import { counter } from '../src/metrics/metrics.ts';
 import { type DeliveryAttempt, deliverWebhook } from '../src/webhooks/deliver-webhook.ts';
 import { sweepDeliveries } from '../src/webhooks/redeliver-webhook.ts';
 import { createWebhookSender } from '../src/webhooks/send-webhook.ts';

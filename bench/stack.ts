@@ -9,8 +9,8 @@ import { findFreePort } from '../dev/ports.ts';
 import { postgresUrl, startPostgres } from '../dev/postgres.ts';
 import { startApi } from '../dev/service-parts.ts';
 import { readConfig } from '../src/config.ts';
-import { openDatabase } from '../src/database.ts';
-import { applicationRole } from '../src/database-roles.ts';
+import { openDatabase } from '../src/database/database.ts';
+import { applicationRole } from '../src/database/database-roles.ts';
 import { type Dependencies, openDependencies } from '../src/dependencies.ts';
 import { migrate } from '../src/migrate.ts';
 

@@ -63,9 +63,9 @@ async function run(): Promise<void> {
   const { ownerUrl, services, dataDirectory, webhookUrl, secrets } = options;
   const { readConfig } = await import('../src/config.ts');
   const { createSealer } = await import('../src/encryption/sealer.ts');
-  const { applicationRole, passwordFor, readerRole } = await import('../src/database-roles.ts');
+  const { applicationRole, passwordFor, readerRole } = await import('../src/database/database-roles.ts');
   const { migrate } = await import('../src/migrate.ts');
-  const { openDatabase } = await import('../src/database.ts');
+  const { openDatabase } = await import('../src/database/database.ts');
   const config = readConfig(services);
   try {
     await migrate(ownerUrl, {

@@ -20,7 +20,7 @@ import { documentation } from './http/documentation.ts';
 import { presentErrors } from './http/errors.ts';
 import { limitPartnerRate } from './http/limit-partner-rate.ts';
 import { logRequests } from './http/log-requests.ts';
-import { measureRequests } from './http/metrics.ts';
+import { measureRequests } from './http/measure-requests.ts';
 import { buildOpenApi } from './http/openapi.ts';
 import { probes } from './http/probes.ts';
 import { requestIds } from './http/request-id.ts';

@@ -1,15 +1,15 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import type { Config } from './config.ts';
-import { openDatabase } from './database.ts';
+import { openDatabase } from './database/database.ts';
 import { createSealer, type Sealer } from './encryption/sealer.ts';
 import { createCallBudget } from './gateway/call-budget.ts';
 import type { Gateway } from './gateway/gateway.ts';
 import { tracedFetch } from './gateway/traced-fetch.ts';
 import { createXenditGateway } from './gateway/xendit/create-xendit-gateway.ts';
-import { createMetrics, type Metrics } from './http/metrics.ts';
 import { createTokens, type Tokens } from './identity/tokens.ts';
 import { createLogger, type Logger } from './log.ts';
-import { measurePool, measureProvider } from './measure.ts';
+import { measurePool, measureProvider } from './metrics/measure.ts';
+import { createMetrics, type Metrics } from './metrics/metrics.ts';
 import { createSealKeys, type SealKeys } from './seals/seal-keys.ts';
 import { armFailpoints } from './shared/failpoint.ts';
 import { openStorage, type Storage } from './storage/storage.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import { ConfigError, readMigrationConfig } from './config.ts';
-import { openDatabase } from './database.ts';
+import { openDatabase } from './database/database.ts';
 import {
   applicationRole,
   createRoles,
@@ -9,8 +9,8 @@ import {
   passwordFor,
   type RolePasswords,
   readerRole,
-} from './database-roles.ts';
-import { missingTimeOuts, setSessionTimeOuts } from './database-time-outs.ts';
+} from './database/database-roles.ts';
+import { missingTimeOuts, setSessionTimeOuts } from './database/database-time-outs.ts';
 import { migrations, type NamedMigration } from './migrations/index.ts';
 import { refuseOldDatabase } from './migrations/refuse-old-database.ts';
 import { runMain } from './process.ts';

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { isBegin, isRollback, type PoolClient } from './lost-connections.ts';
+import { isBegin, isRollback, type PoolClient } from './database/lost-connections.ts';
 import { budgets } from './shared/budgets.ts';
 
 /** Until when a piece of work may act, in milliseconds of `performance.now()`. */

@@ -1,15 +1,15 @@
 import { NativeConnection } from '@temporalio/worker';
 import { readConfig } from './config.ts';
 import { createWorker, installRuntime } from './create-worker.ts';
-import { refuseMightyRole } from './database-roles.ts';
-import { refuseOtherTimeOuts } from './database-time-outs.ts';
+import { refuseMightyRole } from './database/database-roles.ts';
+import { refuseOtherTimeOuts } from './database/database-time-outs.ts';
 import { openDependencies } from './dependencies.ts';
-import { measureBacklog } from './measure-backlog.ts';
+import { lookAtEverythingAgain } from './housekeeping/sweep-rows.ts';
+import { measureBacklog } from './metrics/measure-backlog.ts';
 import { serveProbes } from './probe-server.ts';
 import { announceReady, endReadiness, runMain, stopSignal, waitForParts } from './process.ts';
 import { measureClearingDifference } from './reconciliation/measure-clearing.ts';
 import { measureSeals } from './seals/measure-seals.ts';
-import { lookAtEverythingAgain } from './sweep-rows.ts';
 import { keepPrepared } from './temporal/prepare.ts';
 
 await runMain(async () => {

@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { listPage, type PageRequest } from '../list-page.ts';
+import type { ListWindow } from '../database/find-page.ts';
+import { listPage } from '../database/list-page.ts';
 import { refuse } from '../shared/errors.ts';
 import { type PermissionRow, permissionColumns } from './permission.ts';
 
@@ -15,7 +16,7 @@ export async function getPermission(em: EntityManager, permissionId: string): Pr
 /** Every permission there is, page by page. */
 export function listPermissions(
   em: EntityManager,
-  page: PageRequest,
+  page: ListWindow,
 ): Promise<{ rows: PermissionRow[]; total: number }> {
   return listPage<PermissionRow>(em, { columns: permissionColumns, table: 'permissions row' }, page);
 }

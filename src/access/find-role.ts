@@ -1,8 +1,9 @@
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { ListWindow } from '../database/find-page.ts';
+import { listPage } from '../database/list-page.ts';
 import { type Caller, isPlatform } from '../identity/caller.ts';
 import type { UserType } from '../identity/user.ts';
-import { listPage, type PageRequest } from '../list-page.ts';
 import { must } from '../shared/assert.ts';
 import { refuse } from '../shared/errors.ts';
 import { Role } from './role.entity.ts';
@@ -36,7 +37,7 @@ export async function getDefaultRole(em: EntityManager, name: string): Promise<R
   return must(await em.findOne(Role, { name, is_default: true }), `the default role ${name} is seeded`);
 }
 
-export interface ListRolesInput extends PageRequest {
+export interface ListRolesInput extends ListWindow {
   caller: Caller;
   /** Honoured for platform callers only. */
   organizationId?: string | undefined;

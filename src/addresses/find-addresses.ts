@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { findPage, type ListWindow } from '../database/find-page.ts';
 import type { Sealer } from '../encryption/sealer.ts';
-import { findPage, type ListWindow } from '../find-page.ts';
 import type { Caller } from '../identity/caller.ts';
 import { refuse } from '../shared/errors.ts';
 import { Address } from './address.entity.ts';

@@ -1,8 +1,8 @@
 import { raw } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { type SweepFailure, sweepRows } from '../housekeeping/sweep-rows.ts';
 import { strayOf } from '../payments/confirm-payment.ts';
 import { hasReceipt } from '../payments/find-receipts.ts';
-import { type SweepFailure, sweepRows } from '../sweep-rows.ts';
 import { CallbackRow } from './callback.entity.ts';
 import type { CallbackWorkflows } from './callback-workflows.ts';
 import { findOwner } from './reference-owners.ts';

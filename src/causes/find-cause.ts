@@ -1,6 +1,6 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
+import { executePrepared } from '../database/prepared-statements.ts';
 import { type Caller, isOrganizationAdmin, isPlatform } from '../identity/caller.ts';
-import { executePrepared } from '../prepared-statements.ts';
 import { must } from '../shared/assert.ts';
 import { refuse } from '../shared/errors.ts';
 import type { Money } from '../shared/money.ts';

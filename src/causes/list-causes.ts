@@ -1,12 +1,13 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { ListWindow } from '../database/find-page.ts';
+import { listPage } from '../database/list-page.ts';
 import { type Caller, isOrganizationAdmin, isPlatform } from '../identity/caller.ts';
 import { requireAccountInReach } from '../ledger/find-accounts.ts';
-import { listPage, type PageRequest } from '../list-page.ts';
 import { refuse } from '../shared/errors.ts';
 import type { CauseStatus } from './cause.ts';
 import type { CauseRow } from './find-cause.ts';
 
-export interface CauseFilter extends PageRequest {
+export interface CauseFilter extends ListWindow {
   /** Every active cause of the platform and of all organizations, whoever asks. */
   discover?: boolean | undefined;
   status?: CauseStatus | 'all' | undefined;

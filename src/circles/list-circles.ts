@@ -1,12 +1,13 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { ListWindow } from '../database/find-page.ts';
+import { listPage } from '../database/list-page.ts';
 import { type Caller, isOrganizationAdmin, isPlatform } from '../identity/caller.ts';
 import { requireAccountInReach } from '../ledger/find-accounts.ts';
-import { listPage, type PageRequest } from '../list-page.ts';
 import { refuse } from '../shared/errors.ts';
 import { SavingCircle } from './saving-circle.entity.ts';
 import type { CircleStatus } from './saving-circle.ts';
 
-export interface CircleFilter extends PageRequest {
+export interface CircleFilter extends ListWindow {
   /** Every public circle, whoever asks. */
   discover?: boolean | undefined;
   status?: CircleStatus | undefined;

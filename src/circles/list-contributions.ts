@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { findPage, type ListWindow } from '../find-page.ts';
+import { findPage, type ListWindow } from '../database/find-page.ts';
 import type { Caller } from '../identity/caller.ts';
 import { refuse } from '../shared/errors.ts';
 import { mayManageCircle } from './circle-access.ts';

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { type SweepFailure, sweepRows } from '../sweep-rows.ts';
+import { type SweepFailure, sweepRows } from '../housekeeping/sweep-rows.ts';
 import type { CircleWorkflows } from './circle-contract.ts';
 import { minimumMembers } from './saving-circle.ts';
 

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { readDatabaseClock } from '../database-clock.ts';
+import { readDatabaseClock } from '../database/database-clock.ts';
 import type { Sealer } from '../encryption/sealer.ts';
 import { finishPayment, lockPayment, standingOf } from './finish-partner-payment.ts';
 import { isFinalPayment, type PartnerPaymentStep } from './partner-payment.ts';

@@ -1,5 +1,5 @@
 import type { EntityManager, FilterQuery } from '@mikro-orm/postgresql';
-import { findPage, type ListWindow } from '../find-page.ts';
+import { findPage, type ListWindow } from '../database/find-page.ts';
 import { PaymentChannel } from '../payments/payment-channel.entity.ts';
 import { must } from '../shared/assert.ts';
 import { refuse } from '../shared/errors.ts';

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { dataDirectory, readCommandConfig } from '../config.ts';
-import { openDatabase } from '../database.ts';
+import { openDatabase } from '../database/database.ts';
 import { CommandError, runCommand } from './run-command.ts';
 
 const usage = `Usage: npm run demo [-- --amount 50000] [--wait]

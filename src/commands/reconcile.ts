@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { readCommandConfig } from '../config.ts';
 import { openDependencies } from '../dependencies.ts';
+import type { SweepFailure } from '../housekeeping/sweep-rows.ts';
 import { explainDifference } from '../reconciliation/explain-difference.ts';
 import { findReconciliations } from '../reconciliation/find-reconciliations.ts';
 import { reconcileDay } from '../reconciliation/reconcile-day.ts';
@@ -10,7 +11,6 @@ import type { Side } from '../reconciliation/reconciliation.ts';
 import { westernIndonesiaDay } from '../shared/clock.ts';
 import { newId } from '../shared/ids.ts';
 import { isUuid } from '../shared/uuid.ts';
-import type { SweepFailure } from '../sweep-rows.ts';
 import { CommandError, runCommand } from './run-command.ts';
 
 const usage = `Usage: npm run reconcile -- [--day YYYY-MM-DD] [--json]

@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
 import { readVerificationConfig } from '../config.ts';
-import { openDatabase } from '../database.ts';
+import { openDatabase } from '../database/database.ts';
 import { type CheckResult, runChecks } from '../ledger/run-checks.ts';
-import { type Backlog, readBacklog } from '../measure-backlog.ts';
+import { type Backlog, readBacklog } from '../metrics/measure-backlog.ts';
 import { createSealKeys } from '../seals/seal-keys.ts';
 import { type SealDifference, type SealVerdict, verifySeals } from '../seals/verify-seals.ts';
 import { openStorage } from '../storage/storage.ts';

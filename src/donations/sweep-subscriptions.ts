@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { type SweepFailure, sweepRows } from '../sweep-rows.ts';
+import { type SweepFailure, sweepRows } from '../housekeeping/sweep-rows.ts';
 import type { SubscriptionWorkflows } from './subscription.ts';
 
 /** Active ones whose next attempt should have been made: months by the calendar of UTC+7, a refused one a day later. */

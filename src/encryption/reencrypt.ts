@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { decodeProtectedHeader } from 'jose';
-import { withTime } from '../database-time-outs.ts';
+import { withTime } from '../database/database-time-outs.ts';
 import { must } from '../shared/assert.ts';
 import { budgets } from '../shared/budgets.ts';
 import { failpoint } from '../shared/failpoint.ts';

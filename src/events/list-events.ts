@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { forgetRows } from '../forget-rows.ts';
-import type { PageRequest } from '../list-page.ts';
+import type { ListWindow } from '../database/find-page.ts';
+import { forgetRows } from '../housekeeping/forget-rows.ts';
 import { type EventImpact, readEventsKeptDays } from './event.ts';
 
 export interface EventRow {
@@ -15,7 +15,7 @@ export interface EventRow {
   created_at: Date | string;
 }
 
-export interface ListEventsInput extends PageRequest {
+export interface ListEventsInput extends ListWindow {
   event?: string | undefined;
   resourceType?: string | undefined;
   resourceId?: string | undefined;

@@ -1,6 +1,6 @@
 import Router from '@koa/router';
+import type { Metrics } from '../metrics/metrics.ts';
 import { budgets } from '../shared/budgets.ts';
-import type { Metrics } from './metrics.ts';
 
 /** A dependency that has not answered after this long is away. */
 const probeTimeoutMs = budgets.reach.probe;

@@ -1,8 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Context } from 'koa';
+import { executePrepared } from '../database/prepared-statements.ts';
 import type { Dependencies } from '../dependencies.ts';
 import type { OrganizationStatus } from '../organizations/organization.ts';
-import { executePrepared } from '../prepared-statements.ts';
 import { refuse } from '../shared/errors.ts';
 import { type Caller, superAdminRoleName } from './caller.ts';
 import type { TokenClaims } from './tokens.ts';

@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { listPage, type PageRequest } from '../list-page.ts';
+import type { ListWindow } from '../database/find-page.ts';
+import { listPage } from '../database/list-page.ts';
 import { refuse } from '../shared/errors.ts';
 import { isUuid } from '../shared/uuid.ts';
 import { type Caller, isPlatform } from './caller.ts';
@@ -17,7 +18,7 @@ export async function getVisibleUser(em: EntityManager, caller: Caller, userId: 
   return user;
 }
 
-export interface ListUsersInput extends PageRequest {
+export interface ListUsersInput extends ListWindow {
   caller: Caller;
   /** Honoured for platform callers only. */
   organizationId?: string | undefined;

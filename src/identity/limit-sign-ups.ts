@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { forgetRows } from '../forget-rows.ts';
+import { forgetRows } from '../housekeeping/forget-rows.ts';
 import { refuse } from '../shared/errors.ts';
 import { countedAddress } from './login-failures.ts';
 

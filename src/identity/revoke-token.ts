@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { forgetRows } from '../forget-rows.ts';
+import { forgetRows } from '../housekeeping/forget-rows.ts';
 
 /** Revokes a token by its id until it would have expired anyway; forgets those that have. */
 export async function revokeToken(em: EntityManager, tokenId: string, expiresAt: Date): Promise<void> {

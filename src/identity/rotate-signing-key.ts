@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { exportJWK, generateKeyPair } from 'jose';
 import type { Sealer } from '../encryption/sealer.ts';
 import { recordEvent } from '../events/record-event.ts';
-import { forgetRows } from '../forget-rows.ts';
+import { forgetRows } from '../housekeeping/forget-rows.ts';
 import { newId } from '../shared/ids.ts';
 import { retirementGraceSeconds } from './signing-key.ts';
 

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { ListWindow } from '../find-page.ts';
+import type { ListWindow } from '../database/find-page.ts';
 import { type Caller, isPlatform } from '../identity/caller.ts';
 import { must } from '../shared/assert.ts';
 import { refuse } from '../shared/errors.ts';

@@ -1,5 +1,5 @@
 import { type EntityManager, IsolationLevel } from '@mikro-orm/postgresql';
-import { allowTime } from '../database-time-outs.ts';
+import { allowTime } from '../database/database-time-outs.ts';
 import { must } from '../shared/assert.ts';
 import { budgets } from '../shared/budgets.ts';
 import { addMoney, type Money } from '../shared/money.ts';

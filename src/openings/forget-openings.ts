@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { forgetRows } from '../forget-rows.ts';
+import { forgetRows } from '../housekeeping/forget-rows.ts';
 
 /**
  * How long a verdict is kept. Nothing asks for one that is older than an opening lives (minutes); it is kept this long

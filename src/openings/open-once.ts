@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { withTime } from '../database-time-outs.ts';
+import { withTime } from '../database/database-time-outs.ts';
 import { must } from '../shared/assert.ts';
 import { budgets, type DatabaseBudget } from '../shared/budgets.ts';
 import { DomainError, type ErrorCode, errorStatuses, isDomainError, refuse } from '../shared/errors.ts';

@@ -1,7 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { ListWindow } from '../database/find-page.ts';
+import { listPage } from '../database/list-page.ts';
 import { recordRead } from '../events/record-event.ts';
 import { type Caller, isPlatform } from '../identity/caller.ts';
-import { listPage, type PageRequest } from '../list-page.ts';
 import { refuse } from '../shared/errors.ts';
 import { Organization } from './organization.entity.ts';
 
@@ -18,7 +19,7 @@ export async function getVisibleOrganization(
   return organization ?? refuse('NOT_FOUND', 'The organization does not exist');
 }
 
-export interface ListOrganizationsInput extends PageRequest {
+export interface ListOrganizationsInput extends ListWindow {
   caller: Caller;
   requestId: string;
 }
@@ -46,9 +47,9 @@ export interface IndustryRow {
 }
 
 /** The sizes an organization may have. */
-export const listSizes = (em: EntityManager, page: PageRequest): Promise<{ rows: SizeRow[]; total: number }> =>
+export const listSizes = (em: EntityManager, page: ListWindow): Promise<{ rows: SizeRow[]; total: number }> =>
   listPage(em, { columns: 'row.id, row.label, row.range', table: 'organization_sizes row' }, page);
 
 /** The industries an organization may be of. */
-export const listIndustries = (em: EntityManager, page: PageRequest): Promise<{ rows: IndustryRow[]; total: number }> =>
+export const listIndustries = (em: EntityManager, page: ListWindow): Promise<{ rows: IndustryRow[]; total: number }> =>
   listPage(em, { columns: 'row.id, row.value, row.label', table: 'organization_industries row' }, page);

@@ -1,5 +1,5 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
-import { findPage, type ListWindow } from '../find-page.ts';
+import { findPage, type ListWindow } from '../database/find-page.ts';
 import { refuse } from '../shared/errors.ts';
 import { Partner } from './partner.entity.ts';
 import { PartnerKey } from './partner-key.entity.ts';

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { forgetRows } from '../forget-rows.ts';
+import { forgetRows } from '../housekeeping/forget-rows.ts';
 
 /** How long refusals are kept: longer than any request is under way, for people who ask what became of one. */
 const keptDays = 30;

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { CallbackWorkflows } from '../callbacks/callback-workflows.ts';
-import { type Sweep, type SweepFailure, sweepRows } from '../sweep-rows.ts';
+import { type Sweep, type SweepFailure, sweepRows } from '../housekeeping/sweep-rows.ts';
 
 type InstrumentTable = 'payment_orders' | 'partner_payments';
 

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { CallbackWorkflows } from '../callbacks/callback-workflows.ts';
-import { type SweepFailure, sweepRows } from '../sweep-rows.ts';
+import { type SweepFailure, sweepRows } from '../housekeeping/sweep-rows.ts';
 import { Receipt } from './receipt.entity.ts';
 
 const due = `select id, received_at as since from receipts

@@ -1,6 +1,6 @@
 import type { FilterQuery } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { findPage, type ListWindow } from '../find-page.ts';
+import { findPage, type ListWindow } from '../database/find-page.ts';
 import { refuse } from '../shared/errors.ts';
 import { Payout } from './payout.entity.ts';
 import type { PayoutStatus } from './payout.ts';

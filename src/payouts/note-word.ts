@@ -1,5 +1,5 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
-import { readDatabaseClock } from '../database-clock.ts';
+import { readDatabaseClock } from '../database/database-clock.ts';
 import { nextPayoutLookAt, nextPayoutWaitMs, overdueGraceMs } from '../shared/asking-intervals.ts';
 import { Payout } from './payout.entity.ts';
 import { contradicts, isFinalPayout, isUnknown, restOf, type TransferWord } from './payout.ts';

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { type SweepFailure, sweepRows } from '../sweep-rows.ts';
+import { type SweepFailure, sweepRows } from '../housekeeping/sweep-rows.ts';
 import type { PartnerPayoutWorkflows } from './payout.ts';
 
 /** Payouts that want to be looked at; whoever looks says when it is next. */

@@ -1,5 +1,5 @@
 import type { EntityManager, FilterQuery } from '@mikro-orm/postgresql';
-import { findPage, type ListWindow } from '../find-page.ts';
+import { findPage, type ListWindow } from '../database/find-page.ts';
 import { findBalances } from '../ledger/find-balances.ts';
 import { refuse } from '../shared/errors.ts';
 import type { Money } from '../shared/money.ts';

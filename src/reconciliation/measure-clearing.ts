@@ -1,5 +1,5 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
-import { collectRow, gauge, type Metrics } from '../http/metrics.ts';
+import { collectRow, gauge, type Metrics } from '../metrics/metrics.ts';
 
 /** The last comparison of gateway clearing with the provider's balance, read when asked for; none before the first. */
 export function measureClearingDifference(metrics: Metrics, orm: MikroORM): void {

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { allowTime, withTime } from '../database-time-outs.ts';
+import { allowTime, withTime } from '../database/database-time-outs.ts';
 import { must } from '../shared/assert.ts';
 import { budgets } from '../shared/budgets.ts';
 import { sha256 } from '../shared/digest.ts';

@@ -1,5 +1,5 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
-import { collectRow, gauge, type Metrics } from '../http/metrics.ts';
+import { collectRow, gauge, type Metrics } from '../metrics/metrics.ts';
 
 /** Until when journals are sealed, and when the last seal was made, read when asked for. */
 export function measureSeals(metrics: Metrics, orm: MikroORM): void {

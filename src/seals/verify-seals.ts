@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { withTime } from '../database-time-outs.ts';
+import { withTime } from '../database/database-time-outs.ts';
 import { budgets } from '../shared/budgets.ts';
 import { sha256 } from '../shared/digest.ts';
 import { isDomainError } from '../shared/errors.ts';

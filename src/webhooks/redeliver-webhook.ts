@@ -1,10 +1,10 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
-import { readDatabaseClock } from '../database-clock.ts';
+import { readDatabaseClock } from '../database/database-clock.ts';
+import { findPage, type ListWindow } from '../database/find-page.ts';
 import { recordEvent } from '../events/record-event.ts';
-import { findPage, type ListWindow } from '../find-page.ts';
+import { type SweepFailure, sweepRows } from '../housekeeping/sweep-rows.ts';
 import type { Caller } from '../identity/caller.ts';
 import { refuse } from '../shared/errors.ts';
-import { type SweepFailure, sweepRows } from '../sweep-rows.ts';
 import { WebhookDelivery } from './webhook-delivery.entity.ts';
 import type { DeliveryWorkflows, WebhookDeliveryStatus } from './webhook-delivery.ts';
 

@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { redeliverCallbacks } from '../../src/callbacks/deliver-callback.ts';
-import { createMetrics } from '../../src/http/metrics.ts';
-import { measureBacklog } from '../../src/measure-backlog.ts';
+import { measureBacklog } from '../../src/metrics/measure-backlog.ts';
+import { createMetrics } from '../../src/metrics/metrics.ts';
 import { sha256 } from '../../src/shared/digest.ts';
 import { isFullRun } from '../support/run.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';

@@ -63,7 +63,7 @@ const exemptions: [statement: RegExp, tables: readonly string[] | 'any', reason:
 
 /** Statements in the code that neither run here nor can be planned alone, and why. */
 const unplanned: [file: string, statement: RegExp, reason: string][] = [
-  ['src/database-time-outs.ts', /^select name, setting::int/, 'reads settings'],
+  ['src/database/database-time-outs.ts', /^select name, setting::int/, 'reads settings'],
   ['src/collections/open-partner-payment.ts', /^with claim as/, 'its parts are those of the statement beside it'],
   ['src/encryption/reencrypt.ts', /./, 'an operator re-encrypts whole tables, in batches by id'],
 ];

@@ -5,9 +5,9 @@ import pg from 'pg';
 import type { Part } from '../../dev/part.ts';
 import { findFreePort } from '../../dev/ports.ts';
 import { postgresUrl, startPostgres } from '../../dev/postgres.ts';
-import { openDatabase } from '../../src/database.ts';
-import { applicationRole, readerRole, refuseMightyRole } from '../../src/database-roles.ts';
-import { refuseOtherTimeOuts } from '../../src/database-time-outs.ts';
+import { openDatabase } from '../../src/database/database.ts';
+import { applicationRole, readerRole, refuseMightyRole } from '../../src/database/database-roles.ts';
+import { refuseOtherTimeOuts } from '../../src/database/database-time-outs.ts';
 import { runChecks } from '../../src/ledger/run-checks.ts';
 import { migrate } from '../../src/migrate.ts';
 

@@ -3,7 +3,7 @@ import { preparePartnerPayment } from '../../src/collections/prepare-partner-pay
 import { allocateDonations } from '../../src/donations/allocate-donations.ts';
 import { packIds } from '../../src/donations/allocation.ts';
 import { openSubscription } from '../../src/donations/open-subscription.ts';
-import { forgetOldRows } from '../../src/forget-old-rows.ts';
+import { forgetOldRows } from '../../src/housekeeping/forget-old-rows.ts';
 import { refuseOnce } from '../../src/openings/open-once.ts';
 import { stampOpening } from '../../src/openings/stamp-opening.ts';
 import { hashPartnerKey } from '../../src/partners/idempotency.ts';

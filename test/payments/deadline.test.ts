@@ -1,5 +1,5 @@
-import { createMetrics } from '../../src/http/metrics.ts';
-import { measureBacklog } from '../../src/measure-backlog.ts';
+import { measureBacklog } from '../../src/metrics/measure-backlog.ts';
+import { createMetrics } from '../../src/metrics/metrics.ts';
 import { type BuiltUser, balanceOf, buildIndividual } from '../support/build.ts';
 import { type BuiltPartner, buildPartner } from '../support/partner.ts';
 import { eventually, expectChecksEmpty } from '../support/stack.ts';

@@ -1,7 +1,7 @@
 import { redeliverCallbacks } from '../../src/callbacks/deliver-callback.ts';
+import { lookAtEverythingAgain, sweepRows } from '../../src/housekeeping/sweep-rows.ts';
 import { sweepOverduePayments } from '../../src/payments/sweep-overdue-payments.ts';
 import { newId } from '../../src/shared/ids.ts';
-import { lookAtEverythingAgain, sweepRows } from '../../src/sweep-rows.ts';
 import { schedules } from '../../src/temporal/prepare.ts';
 import { type BuiltUser, buildIndividual } from '../support/build.ts';
 import { isFullRun } from '../support/run.ts';

@@ -1,4 +1,4 @@
-import { forgetOldRows } from '../../src/forget-old-rows.ts';
+import { forgetOldRows } from '../../src/housekeeping/forget-old-rows.ts';
 import { buildActiveCircle } from '../circles/build-circle.ts';
 import {
   type BuiltUser,

@@ -1,4 +1,4 @@
-import { readBacklog } from '../../src/measure-backlog.ts';
+import { readBacklog } from '../../src/metrics/measure-backlog.ts';
 import { type BuiltUser, buildPlatformAdmin } from '../support/build.ts';
 import type { BuiltPartner } from '../support/partner.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';

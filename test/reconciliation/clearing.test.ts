@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { createMetrics } from '../../src/http/metrics.ts';
 import { systemAccounts } from '../../src/ledger/account.ts';
+import { createMetrics } from '../../src/metrics/metrics.ts';
 import { bookExternal } from '../../src/reconciliation/book-external.ts';
 import { judgeRange, type OffsetRange } from '../../src/reconciliation/clearing.ts';
 import { judgeClearing, measureClearing } from '../../src/reconciliation/compare-clearing.ts';

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readBacklog } from '../../src/measure-backlog.ts';
+import { readBacklog } from '../../src/metrics/measure-backlog.ts';
 import { reconcileDay } from '../../src/reconciliation/reconcile-day.ts';
 import { westernIndonesiaDay } from '../../src/shared/clock.ts';
 import { newId } from '../../src/shared/ids.ts';

@@ -1,6 +1,6 @@
-import { createMetrics } from '../../src/http/metrics.ts';
 import { systemAccounts } from '../../src/ledger/account.ts';
 import { openAccount } from '../../src/ledger/open-account.ts';
+import { createMetrics } from '../../src/metrics/metrics.ts';
 import { makeSeal } from '../../src/seals/make-seal.ts';
 import { measureSeals } from '../../src/seals/measure-seals.ts';
 import { must } from '../../src/shared/assert.ts';

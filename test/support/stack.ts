@@ -8,7 +8,7 @@ import { callbackPath, startSandbox } from '../../dev/sandbox-part.ts';
 import { startWorker } from '../../dev/service-parts.ts';
 import { createApp } from '../../src/app.ts';
 import { readConfig } from '../../src/config.ts';
-import { openDatabase } from '../../src/database.ts';
+import { openDatabase } from '../../src/database/database.ts';
 import { type Dependencies, openDependencies } from '../../src/dependencies.ts';
 import { createHttpServer } from '../../src/http/create-http-server.ts';
 import { runChecks } from '../../src/ledger/run-checks.ts';

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { runChecks } from '../../src/ledger/run-checks.ts';
-import { readBacklog } from '../../src/measure-backlog.ts';
+import { readBacklog } from '../../src/metrics/measure-backlog.ts';
 import { workflowIds } from '../../src/shared/workflow-ids.ts';
 import { readInstants } from '../support/read-instants.ts';
 import type { Facts, OperatorsLists, ProviderRequest, ProviderTransfer, ReceivedWebhook } from './facts.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readBacklog } from '../../src/measure-backlog.ts';
+import { readBacklog } from '../../src/metrics/measure-backlog.ts';
 import { workflowIds } from '../../src/shared/workflow-ids.ts';
 import type { Facts } from './facts.ts';
 import { readCallbacks } from './forge.ts';

@@ -1,5 +1,5 @@
+import { executePrepared } from '../../database/prepared-statements.ts';
 import type { LedgerReferenceType } from '../../ledger/transaction.ts';
-import { executePrepared } from '../../prepared-statements.ts';
 import type { ProductKind, ProductStatus } from '../../products/product.ts';
 import { refuse } from '../../shared/errors.ts';
 import { addMoney, compareMoney, formatMoney, type Money, subtractMoney } from '../../shared/money.ts';

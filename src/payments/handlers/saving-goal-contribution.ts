@@ -1,4 +1,4 @@
-import { executePrepared } from '../../prepared-statements.ts';
+import { executePrepared } from '../../database/prepared-statements.ts';
 import type { SavingGoalStatus } from '../../saving-goals/saving-goal.ts';
 import { refuse } from '../../shared/errors.ts';
 import { addMoney, compareMoney, type Money } from '../../shared/money.ts';

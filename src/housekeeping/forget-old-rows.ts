@@ -1,8 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { sweepReadEvents } from './events/list-events.ts';
+import { sweepReadEvents } from '../events/list-events.ts';
+import { forgetOpenings } from '../openings/forget-openings.ts';
+import { forgetRefusals } from '../payments/forget-refusals.ts';
 import { forgetRows } from './forget-rows.ts';
-import { forgetOpenings } from './openings/forget-openings.ts';
-import { forgetRefusals } from './payments/forget-refusals.ts';
 import { forgetOldLooks } from './sweep-rows.ts';
 
 /** How long an idempotency key of a user is kept; its order or journal outlives it, so that nothing is paid twice. */

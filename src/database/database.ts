@@ -1,11 +1,11 @@
 import { Migrator } from '@mikro-orm/migrations';
 import { defineConfig, MikroORM } from '@mikro-orm/postgresql';
-import { entities } from './entities.ts';
+import { entities } from '../entities.ts';
+import { migrations, type NamedMigration } from '../migrations/index.ts';
+import { budgets } from '../shared/budgets.ts';
+import { keepLimits, type LimitedClient } from '../time-limit.ts';
 import { releaseWhenLost } from './lost-connections.ts';
-import { migrations, type NamedMigration } from './migrations/index.ts';
 import { prepareMarkedStatements } from './prepared-statements.ts';
-import { budgets } from './shared/budgets.ts';
-import { keepLimits, type LimitedClient } from './time-limit.ts';
 
 /** The pool of `pg`, as far as it is used here. */
 interface Pool {

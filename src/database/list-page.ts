@@ -1,12 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-
-/** What a list asks for: `page` or `after` (the id of the last row seen), never both in effect. */
-export interface PageRequest {
-  page: number;
-  limit: number;
-  order?: 'asc' | 'desc' | undefined;
-  after?: string | undefined;
-}
+import type { ListWindow } from './find-page.ts';
 
 export interface PageSource {
   /** SQL after `select`. */
@@ -26,7 +19,7 @@ export interface PageSource {
 export async function listPage<Row extends object>(
   em: EntityManager,
   { columns, table, joins = '', where = [] }: PageSource,
-  { page, limit, order = 'desc', after }: PageRequest,
+  { page, limit, order = 'desc', after }: ListWindow,
 ): Promise<{ rows: Row[]; total: number }> {
   const params = where.flatMap((condition) => condition.params ?? []);
   const conditions = where.map(({ sql }) => `(${sql})`);

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { budgets, type DatabaseBudget } from './shared/budgets.ts';
-import { transactionTime } from './time-limit.ts';
+import { budgets, type DatabaseBudget } from '../shared/budgets.ts';
+import { transactionTime } from '../time-limit.ts';
 
 /** PostgreSQL's names of what a budget bounds. */
 const parameters = {

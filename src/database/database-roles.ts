@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { ConfigError } from './config.ts';
-import { textArray } from './shared/postgres.ts';
+import { ConfigError } from '../config.ts';
+import { textArray } from '../shared/postgres.ts';
 
 /** Of API and worker: reads everything, writes what `roles.sql` names, and no posting. */
 export const applicationRole = 'amanah_app';

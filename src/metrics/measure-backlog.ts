@@ -1,12 +1,12 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
-import { overdueCircles } from './circles/sweep-circles.ts';
-import { overdueSubscriptions } from './donations/sweep-subscriptions.ts';
-import { collectTogether, gauge, type Metrics } from './http/metrics.ts';
-import { overdue, overdueReleases, withoutInstrument } from './payments/sweep-overdue-payments.ts';
-import { overduePayouts } from './payouts/sweep-payouts.ts';
-import { unreceiptedPayments } from './reconciliation/compare-payments.ts';
-import { unreconciledDays } from './reconciliation/reconciled-days.ts';
-import { overdueDeliveries } from './webhooks/redeliver-webhook.ts';
+import { overdueCircles } from '../circles/sweep-circles.ts';
+import { overdueSubscriptions } from '../donations/sweep-subscriptions.ts';
+import { overdue, overdueReleases, withoutInstrument } from '../payments/sweep-overdue-payments.ts';
+import { overduePayouts } from '../payouts/sweep-payouts.ts';
+import { unreceiptedPayments } from '../reconciliation/compare-payments.ts';
+import { unreconciledDays } from '../reconciliation/reconciled-days.ts';
+import { overdueDeliveries } from '../webhooks/redeliver-webhook.ts';
+import { collectTogether, gauge, type Metrics } from './metrics.ts';
 
 /** Several scrapers, or one that is too eager, make no more queries than this. */
 const keptForMs = 30_000;

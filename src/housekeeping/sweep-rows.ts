@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { withTime } from './database-time-outs.ts';
-import { budgets } from './shared/budgets.ts';
+import { withTime } from '../database/database-time-outs.ts';
+import { budgets } from '../shared/budgets.ts';
 
 /** Rows of one kind that wait for a workflow, and how it is woken, or started again from the row. */
 export interface Sweep {

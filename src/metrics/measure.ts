@@ -1,6 +1,6 @@
 import { type MikroORM, PostgreSqlConnection } from '@mikro-orm/postgresql';
 import { Gauge, Histogram } from 'prom-client';
-import type { Metrics } from './http/metrics.ts';
+import type { Metrics } from './metrics.ts';
 
 const secondsBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 

@@ -1,5 +1,4 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
-import type { Context, Next } from 'koa';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
 /** Everything that is measured, in one registry per process; rooms add their own to `registry`. */
@@ -62,17 +61,4 @@ export function collectRow<Name extends string>(gauges: Record<Name, Gauge>, orm
       if (value !== undefined && value !== null) one.set(value);
     }
   });
-}
-
-/** Measures every request under the pattern of its route, never under its path: ids would have no end. */
-export function measureRequests(metrics: Metrics) {
-  return async (ctx: Context, next: Next): Promise<void> => {
-    const stop = metrics.httpRequestSeconds.startTimer();
-    try {
-      await next();
-    } finally {
-      const route = typeof ctx._matchedRoute === 'string' ? ctx._matchedRoute : 'none';
-      stop({ method: ctx.method, route, status: ctx.status });
-    }
-  };
 }

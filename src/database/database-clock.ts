@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { must } from './shared/assert.ts';
+import { must } from '../shared/assert.ts';
 
 /**
  * The database's clock, which all processes share: what a row says of when something happened, and what is waited for
