@@ -148,10 +148,10 @@ if (problems.length > 0) {
 }
 
 async function proveSums(
-  { deps: { orm } }: BenchStack,
+  { owner }: BenchStack,
   { accountIds, causeAccountIds, opening, past }: Payers,
 ): Promise<void> {
-  const fork = orm.em.fork();
+  const fork = owner();
   const ask = async (sql: string, params: unknown[] = []): Promise<string> =>
     (await fork.execute<{ value: string }[]>(sql, params))[0]?.value ?? '';
   const equal = (name: string, is: string, should: string) => {
