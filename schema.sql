@@ -255,6 +255,7 @@ create table donation_subscriptions (
 );
 CREATE INDEX donation_subscriptions_active ON donation_subscriptions USING btree (started_at) WHERE status = 'active'::text;
 CREATE INDEX donation_subscriptions_of_user ON donation_subscriptions USING btree (user_id, created_at DESC, id DESC);
+CREATE INDEX donation_subscriptions_stopped ON donation_subscriptions USING btree (ended_at) WHERE status = 'stopped'::text;
 
 create table donations (
   id uuid not null,
@@ -1084,6 +1085,7 @@ create table saving_circles (
 );
 CREATE INDEX saving_circles_active ON saving_circles USING btree (id) WHERE status = 'active'::text;
 CREATE INDEX saving_circles_by_creation ON saving_circles USING btree (created_at, id) WHERE deleted_at IS NULL;
+CREATE INDEX saving_circles_cancelled ON saving_circles USING btree (ended_at) WHERE status = 'cancelled'::text;
 CREATE INDEX saving_circles_new ON saving_circles USING btree (starts_at) WHERE status = 'new'::text;
 CREATE INDEX saving_circles_of_account ON saving_circles USING btree (account_id, created_at, id);
 CREATE INDEX saving_circles_of_creator ON saving_circles USING btree (created_by, created_at, id);

@@ -147,10 +147,7 @@ if (problems.length > 0) {
   say(`Sums are right: ${payments} payments acknowledged, each found, nothing else; every check_* view is empty.`);
 }
 
-async function proveSums(
-  { owner }: BenchStack,
-  { accountIds, causeAccountIds, opening, past }: Payers,
-): Promise<void> {
+async function proveSums({ owner }: BenchStack, { accountIds, causeAccountIds, opening, past }: Payers): Promise<void> {
   const fork = owner();
   const ask = async (sql: string, params: unknown[] = []): Promise<string> =>
     (await fork.execute<{ value: string }[]>(sql, params))[0]?.value ?? '';

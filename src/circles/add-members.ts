@@ -6,6 +6,7 @@ import { Account } from '../ledger/account.entity.ts';
 import { mayUseAccount } from '../ledger/may-use-account.ts';
 import { refuse, withFieldNames } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
+import { thenWake } from '../shared/then-wake.ts';
 import { isOpenTo, mayManageCircle, requireManager } from './circle-access.ts';
 import type { CircleWorkflows } from './circle-contract.ts';
 import { CircleMember } from './circle-member.entity.ts';
@@ -30,39 +31,39 @@ interface Joiner {
  * caller that may see the circle adds itself. Refuses with NOT_FOUND, FORBIDDEN, and with 400 when the circle is not
  * `new` or full, or an account or its user is a member already.
  */
-export async function addMembers(
+export function addMembers(
   em: EntityManager,
   { workflows }: { workflows: Pick<CircleWorkflows, 'wakeSavingCircle'> },
   joining: Joining,
 ): Promise<CircleMember[]> {
   const { caller, circleId, accountIds, requestId } = joining;
-  const added = await em.transactional(async (tx) => {
-    const circle = await withFieldNames({ id: 'saving_circle_id' }, () => lockJoinable(tx, joining));
-    if (circle.status !== 'new') {
-      refuse('REQUEST_INVALID', `members may join a new saving circle only, this is ${circle.status}`, {
-        field: 'saving_circle_id',
+  const work = () =>
+    em.transactional(async (tx) => {
+      const circle = await withFieldNames({ id: 'saving_circle_id' }, () => lockJoinable(tx, joining));
+      if (circle.status !== 'new') {
+        refuse('REQUEST_INVALID', `members may join a new saving circle only, this is ${circle.status}`, {
+          field: 'saving_circle_id',
+        });
+      }
+      const joiners =
+        accountIds === undefined ? [await oneself(tx, caller)] : await ownersOf(tx, caller, [...new Set(accountIds)]);
+      await refuseUnfit(tx, circle, joiners, accountIds);
+      const members = joiners.map(({ accountId, userId }) =>
+        tx.create(CircleMember, { id: newId(), saving_circle_id: circle.id, account_id: accountId, user_id: userId }),
+      );
+      // One insert each, so that the order of joining is the order of the request.
+      for (const member of members) await tx.persist(member).flush();
+      await recordEvent(tx, {
+        event: 'RESOURCE_UPDATED',
+        resourceType: 'saving_circle',
+        resourceId: circle.id,
+        actorId: caller.userId,
+        requestId,
+        data: { members_added: members.map(({ id }) => id) },
       });
-    }
-    const joiners =
-      accountIds === undefined ? [await oneself(tx, caller)] : await ownersOf(tx, caller, [...new Set(accountIds)]);
-    await refuseUnfit(tx, circle, joiners, accountIds);
-    const members = joiners.map(({ accountId, userId }) =>
-      tx.create(CircleMember, { id: newId(), saving_circle_id: circle.id, account_id: accountId, user_id: userId }),
-    );
-    // One insert each, so that the order of joining is the order of the request.
-    for (const member of members) await tx.persist(member).flush();
-    await recordEvent(tx, {
-      event: 'RESOURCE_UPDATED',
-      resourceType: 'saving_circle',
-      resourceId: circle.id,
-      actorId: caller.userId,
-      requestId,
-      data: { members_added: members.map(({ id }) => id) },
+      return members;
     });
-    return members;
-  });
-  void workflows.wakeSavingCircle(circleId, 'circleChanged');
-  return added;
+  return thenWake(work, () => workflows.wakeSavingCircle(circleId, 'circleChanged'));
 }
 
 /** The circle, locked, if it may be joined so: others are added by creator and admins, oneself where it is open. */

@@ -3,6 +3,7 @@ import { readDatabaseClock } from '../database/database-clock.ts';
 import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
 import { refuse } from '../shared/errors.ts';
+import { thenWake } from '../shared/then-wake.ts';
 import type { CircleWorkflows } from './circle-contract.ts';
 import { CircleContribution } from './circle-contribution.entity.ts';
 import { lockLiveCircle } from './lock-circle.ts';
@@ -14,51 +15,51 @@ import type { SavingCircle } from './saving-circle.entity.ts';
  * become `cancelled`; money that still arrives for those is refunded when it does. Wakes its workflow. Refuses with NOT_FOUND, and every
  * other state with 400.
  */
-export async function cancelCircle(
+export function cancelCircle(
   em: EntityManager,
   { workflows }: { workflows: Pick<CircleWorkflows, 'wakeSavingCircle'> },
   { caller, circleId, requestId }: { caller: Caller; circleId: string; requestId: string },
 ): Promise<SavingCircle> {
-  const cancelled = await em.transactional(async (tx) => {
-    const circle = await lockLiveCircle(tx, circleId);
-    if (circle.status !== 'active') {
-      refuse('REQUEST_INVALID', `only an active saving circle can be cancelled, this is ${circle.status}`, {
-        field: 'id',
-      });
-    }
-    const contributions = await tx.find(
-      CircleContribution,
-      { saving_circle_id: circle.id, turn_number: circle.current_turn, status: { $in: ['pending', 'completed'] } },
-      { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true, orderBy: { refund_account_id: 'asc', id: 'asc' } },
-    );
-    circle.status = 'cancelled';
-    circle.next_opens_at = null;
-    const now = await readDatabaseClock(tx);
-    circle.ended_at = circle.updated_at = now;
-    for (const contribution of contributions) {
-      if (contribution.status === 'completed') {
-        await refundContribution(tx, circle, contribution);
-      } else {
-        contribution.status = 'cancelled';
-        contribution.updated_at = now;
+  const work = () =>
+    em.transactional(async (tx) => {
+      const circle = await lockLiveCircle(tx, circleId);
+      if (circle.status !== 'active') {
+        refuse('REQUEST_INVALID', `only an active saving circle can be cancelled, this is ${circle.status}`, {
+          field: 'id',
+        });
       }
-    }
-    await tx.flush();
-    await recordEvent(tx, {
-      event: 'RESOURCE_UPDATED',
-      resourceType: 'saving_circle',
-      resourceId: circle.id,
-      actorId: caller.userId,
-      requestId,
-      data: {
-        status: 'cancelled',
-        turn_number: circle.current_turn,
-        refunded: contributions.filter(({ status }) => status === 'refunded').length,
-        cancelled: contributions.filter(({ status }) => status === 'cancelled').length,
-      },
+      const contributions = await tx.find(
+        CircleContribution,
+        { saving_circle_id: circle.id, turn_number: circle.current_turn, status: { $in: ['pending', 'completed'] } },
+        { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true, orderBy: { refund_account_id: 'asc', id: 'asc' } },
+      );
+      circle.status = 'cancelled';
+      circle.next_opens_at = null;
+      const now = await readDatabaseClock(tx);
+      circle.ended_at = circle.updated_at = now;
+      for (const contribution of contributions) {
+        if (contribution.status === 'completed') {
+          await refundContribution(tx, circle, contribution);
+        } else {
+          contribution.status = 'cancelled';
+          contribution.updated_at = now;
+        }
+      }
+      await tx.flush();
+      await recordEvent(tx, {
+        event: 'RESOURCE_UPDATED',
+        resourceType: 'saving_circle',
+        resourceId: circle.id,
+        actorId: caller.userId,
+        requestId,
+        data: {
+          status: 'cancelled',
+          turn_number: circle.current_turn,
+          refunded: contributions.filter(({ status }) => status === 'refunded').length,
+          cancelled: contributions.filter(({ status }) => status === 'cancelled').length,
+        },
+      });
+      return circle;
     });
-    return circle;
-  });
-  void workflows.wakeSavingCircle(circleId, 'circleCancelled');
-  return cancelled;
+  return thenWake(work, () => workflows.wakeSavingCircle(circleId, 'circleCancelled'));
 }

@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
 import { refuse } from '../shared/errors.ts';
+import { thenWake } from '../shared/then-wake.ts';
 import { mayManageCircle } from './circle-access.ts';
 import type { CircleWorkflows } from './circle-contract.ts';
 import { CircleMember } from './circle-member.entity.ts';
@@ -11,36 +12,36 @@ import { lockLiveCircle } from './lock-circle.ts';
  * Takes a member out of a `new` circle and wakes its workflow: by the member, the creator or an admin. Refuses with NOT_FOUND, FORBIDDEN, and
  * with 400 once the circle is not `new`.
  */
-export async function removeMember(
+export function removeMember(
   em: EntityManager,
   { workflows }: { workflows: Pick<CircleWorkflows, 'wakeSavingCircle'> },
   input: { caller: Caller; circleId: string; memberId: string; requestId: string },
 ): Promise<CircleMember> {
   const { caller, circleId, memberId, requestId } = input;
-  const removed = await em.transactional(async (tx) => {
-    const circle = await lockLiveCircle(tx, circleId);
-    const member = await tx.findOne(CircleMember, { id: memberId, saving_circle_id: circleId }, { refresh: true });
-    const isOneself = member?.user_id === caller.userId;
-    if (!isOneself && !mayManageCircle(caller, circle)) {
-      refuse('FORBIDDEN', 'only the member, the creator or an admin may do this', { field: 'member_id' });
-    }
-    if (member === null) refuse('NOT_FOUND', 'no such member of this saving circle', { field: 'member_id' });
-    if (circle.status !== 'new') {
-      refuse('REQUEST_INVALID', `members may leave a new saving circle only, this is ${circle.status}`, {
-        field: 'id',
+  const work = () =>
+    em.transactional(async (tx) => {
+      const circle = await lockLiveCircle(tx, circleId);
+      const member = await tx.findOne(CircleMember, { id: memberId, saving_circle_id: circleId }, { refresh: true });
+      const isOneself = member?.user_id === caller.userId;
+      if (!isOneself && !mayManageCircle(caller, circle)) {
+        refuse('FORBIDDEN', 'only the member, the creator or an admin may do this', { field: 'member_id' });
+      }
+      if (member === null) refuse('NOT_FOUND', 'no such member of this saving circle', { field: 'member_id' });
+      if (circle.status !== 'new') {
+        refuse('REQUEST_INVALID', `members may leave a new saving circle only, this is ${circle.status}`, {
+          field: 'id',
+        });
+      }
+      await tx.nativeDelete(CircleMember, { id: member.id });
+      await recordEvent(tx, {
+        event: 'RESOURCE_UPDATED',
+        resourceType: 'saving_circle',
+        resourceId: circle.id,
+        actorId: caller.userId,
+        requestId,
+        data: { member_removed: member.id, user_id: member.user_id, account_id: member.account_id },
       });
-    }
-    await tx.nativeDelete(CircleMember, { id: member.id });
-    await recordEvent(tx, {
-      event: 'RESOURCE_UPDATED',
-      resourceType: 'saving_circle',
-      resourceId: circle.id,
-      actorId: caller.userId,
-      requestId,
-      data: { member_removed: member.id, user_id: member.user_id, account_id: member.account_id },
+      return member;
     });
-    return member;
-  });
-  void workflows.wakeSavingCircle(circleId, 'circleChanged');
-  return removed;
+  return thenWake(work, () => workflows.wakeSavingCircle(circleId, 'circleChanged'));
 }

@@ -31,9 +31,14 @@ export const overdueCircles = `
         and p.turn_number = c.current_turn and p.status = 'completed'
         and p.updated_at < now() - interval '1 minute'))`;
 
+/** Ended by a request a while ago, whose process may have died before it told the workflow: that would look in a day. */
+const endedCircles = `
+  select id, ended_at as since from saving_circles
+  where status = 'cancelled' and ended_at between now() - interval '15 minutes' and now() - interval '1 minute'`;
+
 /**
  * Wakes the workflow of every circle that should have moved on by itself: past its start, past the hour of a round, past
- * its interval, or with everybody paid. One that Temporal lost is started again from its row. Returns how many.
+ * its interval, or with everybody paid; and of those that a request has ended. One that Temporal lost is started again from its row. Returns how many.
  */
 export function sweepCircles(
   em: EntityManager,
@@ -41,5 +46,5 @@ export function sweepCircles(
   failed: SweepFailure,
 ): Promise<number> {
   const wake = (id: string) => workflows.lookAfterSavingCircle(id);
-  return sweepRows(em, [{ kind: 'saving_circle', due: overdueCircles, wake }], failed);
+  return sweepRows(em, [{ kind: 'saving_circle', due: `${overdueCircles} union all ${endedCircles}`, wake }], failed);
 }

@@ -5,6 +5,7 @@ import type { Caller } from '../identity/caller.ts';
 import { changesTo } from '../shared/changes.ts';
 import { refuse } from '../shared/errors.ts';
 import { formatMoney, type Money } from '../shared/money.ts';
+import { thenWake } from '../shared/then-wake.ts';
 import { requireManager } from './circle-access.ts';
 import type { CircleWorkflows } from './circle-contract.ts';
 import { CircleMember } from './circle-member.entity.ts';
@@ -32,39 +33,39 @@ const alwaysChangeable = ['name', 'visibility'];
  * NOT_FOUND, FORBIDDEN and 400: another field later, a capacity below the members, a turn beyond the capacity, a day
  * before today.
  */
-export async function updateCircle(
+export function updateCircle(
   em: EntityManager,
   { workflows }: { workflows: Pick<CircleWorkflows, 'wakeSavingCircle'> },
   input: { caller: Caller; circleId: string; change: CircleChange; requestId: string },
 ): Promise<SavingCircle> {
   const { caller, circleId, change, requestId } = input;
-  const changed = await em.transactional(async (tx) => {
-    const circle = await lockLiveCircle(tx, circleId);
-    requireManager(caller, circle);
-    const changes = changesTo<CircleChange>(circle, change);
-    const fields = Object.keys(changes);
-    if (fields.length === 0) return circle;
-    const fixed = circle.status === 'new' ? [] : fields.filter((field) => !alwaysChangeable.includes(field));
-    if (fixed.length > 0) {
-      refuse('REQUEST_INVALID', `${fixed.join(', ')}: can be changed while the saving circle is new only`);
-    }
-    if (changes.name !== undefined) circle.name = changes.name;
-    if (changes.visibility !== undefined) circle.visibility = changes.visibility;
-    if (circle.status === 'new') await changeTerms(tx, circle, changes);
-    circle.updated_at = await readDatabaseClock(tx);
-    await tx.flush();
-    await recordEvent(tx, {
-      event: 'RESOURCE_UPDATED',
-      resourceType: 'saving_circle',
-      resourceId: circle.id,
-      actorId: caller.userId,
-      requestId,
-      data: { fields },
+  const work = () =>
+    em.transactional(async (tx) => {
+      const circle = await lockLiveCircle(tx, circleId);
+      requireManager(caller, circle);
+      const changes = changesTo<CircleChange>(circle, change);
+      const fields = Object.keys(changes);
+      if (fields.length === 0) return circle;
+      const fixed = circle.status === 'new' ? [] : fields.filter((field) => !alwaysChangeable.includes(field));
+      if (fixed.length > 0) {
+        refuse('REQUEST_INVALID', `${fixed.join(', ')}: can be changed while the saving circle is new only`);
+      }
+      if (changes.name !== undefined) circle.name = changes.name;
+      if (changes.visibility !== undefined) circle.visibility = changes.visibility;
+      if (circle.status === 'new') await changeTerms(tx, circle, changes);
+      circle.updated_at = await readDatabaseClock(tx);
+      await tx.flush();
+      await recordEvent(tx, {
+        event: 'RESOURCE_UPDATED',
+        resourceType: 'saving_circle',
+        resourceId: circle.id,
+        actorId: caller.userId,
+        requestId,
+        data: { fields },
+      });
+      return circle;
     });
-    return circle;
-  });
-  void workflows.wakeSavingCircle(circleId, 'circleChanged');
-  return changed;
+  return thenWake(work, () => workflows.wakeSavingCircle(circleId, 'circleChanged'));
 }
 
 async function changeTerms(tx: EntityManager, circle: SavingCircle, change: CircleChange): Promise<void> {

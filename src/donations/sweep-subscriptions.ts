@@ -13,12 +13,23 @@ export const overdueSubscriptions = `select id, since from (
     from donation_subscriptions s where s.status = 'active') next
   where since < now() - interval '5 minutes'`;
 
-/** Wakes the workflow of every subscription whose next attempt is late; a lost one is started again. Returns how many. */
+/** Stopped a while ago by a process that may have died before it told the workflow: that would look in weeks. */
+const stoppedSubscriptions = `select id, ended_at as since from donation_subscriptions
+  where status = 'stopped' and ended_at between now() - interval '40 minutes' and now() - interval '1 minute'`;
+
+/**
+ * Wakes the workflow of every subscription whose next attempt is late, where a lost one is started again, and of those
+ * that were stopped. Returns how many.
+ */
 export function sweepSubscriptions(
   em: EntityManager,
   workflows: Pick<SubscriptionWorkflows, 'lookAfterSubscription'>,
   failed: SweepFailure,
 ): Promise<number> {
   const wake = (id: string) => workflows.lookAfterSubscription(id);
-  return sweepRows(em, [{ kind: 'donation_subscription', due: overdueSubscriptions, wake }], failed);
+  return sweepRows(
+    em,
+    [{ kind: 'donation_subscription', due: `${overdueSubscriptions} union all ${stoppedSubscriptions}`, wake }],
+    failed,
+  );
 }

@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { cancelCircle } from '../../src/circles/cancel-circle.ts';
+import type { Caller } from '../../src/identity/caller.ts';
 import { savingCircleContribution } from '../../src/payments/handlers/saving-circle-contribution.ts';
 import { payFromBalance } from '../../src/payments/pay-from-balance.ts';
 import { newId } from '../../src/shared/ids.ts';
@@ -121,6 +123,16 @@ describe('The workflow of a circle', () => {
     expect(details).toContain(second.id);
     expect(details).toContain('turn 1 of 2');
     expect(details).not.toContain('Arisan Melati');
+  });
+
+  it('hears from the sweep that it was cancelled when the process died before it could tell', async () => {
+    const { id } = await buildActiveCircle(stack, 2);
+    const caller = { userId: platform.id } as Caller;
+    const silent = { workflows: { wakeSavingCircle: async () => undefined } };
+    await cancelCircle(stack.em(), silent, { caller, circleId: id, requestId: newId() });
+    await stack.owner().execute("update saving_circles set ended_at = now() - interval '2 minutes' where id = ?", [id]);
+    expect(await sweep()).toBe(1);
+    expect(await stack.deps.workflows.client.workflow.getHandle(`saving-circle/${id}`).result()).toBe('cancelled');
   });
 
   it('is started again from its row by the sweep when it was lost with every signal', async () => {

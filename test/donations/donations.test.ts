@@ -1,3 +1,6 @@
+import { stopSubscription } from '../../src/donations/stop-subscription.ts';
+import { sweepSubscriptions } from '../../src/donations/sweep-subscriptions.ts';
+import type { Caller } from '../../src/identity/caller.ts';
 import { systemAccounts } from '../../src/ledger/account.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { buildCause, currentAmountOf } from '../causes/build-cause.ts';
@@ -227,6 +230,21 @@ describe('A subscription', () => {
     ]);
     await stack.delete(`/v1/donations/subscriptions/${body.data.id}`, undefined, { token: donor.token });
     expect(await resultOf(body.data.id)).toBe('stopped');
+  });
+
+  it('hears from the sweep that it was stopped when the process died before it could tell', async () => {
+    const { body } = await subscribe('1500');
+    const subscriptionId = body.data.id;
+    const caller = { userId: donor.id } as Caller;
+    const silent = { workflows: { wakeSubscription: async () => undefined } };
+    await stopSubscription(stack.em(), silent, { caller, subscriptionId, requestId: newId() });
+    await stack
+      .owner()
+      .execute("update donation_subscriptions set ended_at = now() - interval '2 minutes' where id = ?", [
+        subscriptionId,
+      ]);
+    expect(await sweepSubscriptions(stack.em(), stack.deps.workflows, () => undefined)).toBeGreaterThan(0);
+    expect(await resultOf(subscriptionId)).toBe('stopped');
   });
 
   /** As if it had begun earlier; a hint makes its workflow look. */

@@ -53,6 +53,7 @@ export async function comeToRest(options: RestOptions): Promise<Restless> {
     if (Date.now() - begun > patienceMs && round % 5 === 0) {
       await wakeForLostCallbacks(topology).catch(() => undefined);
       await hastenWebhooks(topology).catch(() => undefined);
+      await tellEnded(topology).catch(() => undefined);
       if (tookWorkflows) await ageForSweeps(topology, aged).catch(() => undefined);
     }
     await sleep(pollMs);
@@ -104,6 +105,9 @@ async function findRestless({ topology, endless }: RestOptions): Promise<Restles
   }
   const suspended = await em.execute<{ id: string }[]>("select id from receipts where state = 'suspended'");
   const running = new Set((await listWorkflows(topology, ['Running'])).map(({ id }) => id));
+  for (const { what, id } of await findEnded(topology)) {
+    if (running.has(endedWorkflows[what](id))) restless.push({ what, id, status: 'ended, and its workflow runs' });
+  }
   restless.push(
     ...suspended
       .filter(({ id }) => !running.has(workflowIds.unmatchedReceipt(id)))
@@ -130,6 +134,35 @@ async function wakeForLostCallbacks(topology: Topology): Promise<void> {
   for (const id of payments) {
     if (await isKnown('payment_orders', id)) await workflows.hintGatewayPayment(id);
     else if (await isKnown('partner_payments', id)) await workflows.hintPartnerPayment(id);
+  }
+}
+
+const endedWorkflows = { circle: workflowIds.savingCircle, subscription: workflowIds.donationSubscription };
+
+/** What a request has ended: a process that died then, or that lost the answer to its commit, may have told nobody. */
+const findEnded = ({ em }: Topology) =>
+  em().execute<{ what: keyof typeof endedWorkflows; id: string }[]>(`
+    select 'circle' as what, id::text from saving_circles where status = 'cancelled'
+    union all select 'subscription', id::text from donation_subscriptions where status = 'stopped'`);
+
+/** The sweeps look at it within minutes; it has ended minutes ago now, and they are started. */
+async function tellEnded(topology: Topology): Promise<void> {
+  const { owner, deps } = topology;
+  const { client, taskQueue } = deps.workflows;
+  const running = new Set((await listWorkflows(topology, ['Running'])).map(({ id }) => id));
+  const untold = (await findEnded(topology)).filter(({ what, id }) => running.has(endedWorkflows[what](id)));
+  if (untold.length === 0) return;
+  const ids = `{${untold.map(({ id }) => id).join(',')}}`;
+  for (const table of ['saving_circles', 'donation_subscriptions']) {
+    await owner().execute(`update ${table} set ended_at = now() - interval '2 minutes' where id = any(?::uuid[])`, [
+      ids,
+    ]);
+  }
+  await owner().execute('delete from sweep_looks where subject_id = any(?::uuid[])', [ids]);
+  for (const type of ['sweepSavingCircles', 'sweepSubscriptions']) {
+    await client.workflow
+      .start(type, { workflowId: `torture/rest/${type}`, taskQueue, args: [] })
+      .catch(() => undefined);
   }
 }
 

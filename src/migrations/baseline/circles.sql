@@ -50,6 +50,7 @@ create index saving_circles_of_creator on saving_circles (created_by, created_at
 create index saving_circles_of_account on saving_circles (account_id, created_at, id);
 create index saving_circles_new on saving_circles (starts_at) where status = 'new';
 create index saving_circles_active on saving_circles (id) where status = 'active';
+create index saving_circles_cancelled on saving_circles (ended_at) where status = 'cancelled';
 create trigger saving_circles_status_law before insert or update of status on saving_circles
   for each row execute function keep_status('status', '>new', 'new>active', 'new>cancelled', 'active>completed',
     'active>cancelled');
