@@ -1,4 +1,5 @@
 import { NativeConnection } from '@temporalio/worker';
+import { redeliverUnreceipted } from './callbacks/deliver-callback.ts';
 import { readConfig } from './config.ts';
 import { createWorker, installRuntime } from './create-worker.ts';
 import { refuseMightyRole } from './database/database-roles.ts';
@@ -29,7 +30,10 @@ await runMain(async () => {
     namespace: config.TEMPORAL_NAMESPACE,
     taskQueue,
     log: deps.log,
-    forgetLooks: () => lookAtEverythingAgain(deps.orm.em.fork()),
+    beginAnew: async () => {
+      await redeliverUnreceipted(deps.orm.em.fork());
+      await lookAtEverythingAgain(deps.orm.em.fork());
+    },
   });
   installRuntime(deps);
   const connection = await NativeConnection.connect({ address: config.TEMPORAL_ADDRESS });

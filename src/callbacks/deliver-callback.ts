@@ -1,8 +1,10 @@
 import { raw } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { withTime } from '../database/database-time-outs.ts';
 import { type SweepFailure, sweepRows } from '../housekeeping/sweep-rows.ts';
 import { strayOf } from '../payments/confirm-payment.ts';
 import { hasReceipt } from '../payments/find-receipts.ts';
+import { budgets } from '../shared/budgets.ts';
 import { CallbackRow } from './callback.entity.ts';
 import type { CallbackWorkflows } from './callback-workflows.ts';
 import { findOwner } from './reference-owners.ts';
@@ -56,4 +58,20 @@ export function redeliverCallbacks(
     and received_at < now() - interval '${redeliveryAgeSeconds} seconds'`;
   const wake = (id: string) => deliverCallback(em.fork(), workflows, id);
   return sweepRows(em, [{ kind: 'callback', due, wake }], failed);
+}
+
+/**
+ * Has callbacks of payments that were handed over in the last two days, and have no receipt, delivered again: Temporal has
+ * lost what it knew, and with it the workflows that they woke, which may not have asked yet. What is older is found by
+ * reconciliation. Returns how many.
+ */
+export async function redeliverUnreceipted(em: EntityManager): Promise<number> {
+  const rows = await withTime(em, budgets.database.sweep, (tx) =>
+    tx.execute<unknown[]>(
+      `update gateway_callbacks c set delivered_at = null
+       where c.id > (select uuidv7(interval '-2 days')) and c.kind = 'payment' and c.delivered_at is not null
+         and not exists (select from receipts r where r.provider_payment_id = c.provider_payment_id) returning 1`,
+    ),
+  );
+  return rows.length;
 }

@@ -159,7 +159,7 @@ interface Preparation {
   taskQueue: string;
   log: Logger;
   /** Temporal does not know us: whatever was woken there lately is to be woken again. */
-  forgetLooks(): Promise<void>;
+  beginAnew(): Promise<void>;
 }
 
 /** How often a worker looks whether Temporal still knows what it was told: it may be lost while workers live. */
@@ -211,14 +211,14 @@ export async function ensureSchedules({
   client,
   taskQueue,
   log,
-  forgetLooks,
-}: Pick<Preparation, 'client' | 'taskQueue' | 'log' | 'forgetLooks'>): Promise<number> {
+  beginAnew,
+}: Pick<Preparation, 'client' | 'taskQueue' | 'log' | 'beginAnew'>): Promise<number> {
   let made = 0;
   for (const entry of schedules) {
     const handle = client.schedule.getHandle(`${taskQueue}/${entry.scheduleId}`);
     const ensure = async () => {
       if (await keepCatchUp(handle, entry)) return;
-      if (entry === schedules.at(-1)) await forgetLooks();
+      if (entry === schedules.at(-1)) await beginAnew();
       await createSchedule(client, taskQueue, entry);
       made += 1;
     };

@@ -48,7 +48,7 @@ describe('The schedules', () => {
       policies: { overlap, catchupWindow: '1 minute' },
     }));
     expect(await windowMs()).toBe(60_000);
-    expect(await ensureSchedules({ client, taskQueue, log: stack.deps.log, forgetLooks: noLooks })).toBe(0);
+    expect(await ensureSchedules({ client, taskQueue, log: stack.deps.log, beginAnew: noLooks })).toBe(0);
     expect(await windowMs()).toBe(86_400_000);
     expect((await handle.describe()).spec.intervals).toMatchObject([{ every: 86_400_000, offset: 68_400_000 }]);
   });
@@ -66,12 +66,12 @@ describe('The schedules', () => {
           () => false,
         );
     const lastWasThere: boolean[] = [];
-    const forgetLooks = async () => {
+    const beginAnew = async () => {
       lastWasThere.push(await isThere(last));
       if (lastWasThere.length % 2 === 1) throw new Error('the database is away for a moment');
     };
     const { TEMPORAL_NAMESPACE: namespace = 'default' } = stack.env;
-    await using _kept = await keepPrepared({ client, namespace, taskQueue, log: stack.deps.log, forgetLooks }, 200);
+    await using _kept = await keepPrepared({ client, namespace, taskQueue, log: stack.deps.log, beginAnew }, 200);
     for (const times of [2, 4]) {
       await eventually(
         () => isThere(last),
