@@ -1,4 +1,3 @@
-import { redeliverCallbacks, redeliverUnreceipted } from '../../src/callbacks/deliver-callback.ts';
 import { receiptIdFor } from '../../src/shared/ids.ts';
 import { type BuiltUser, balanceOf, buildIndividual, buildPlatformAdmin } from '../support/build.ts';
 import { eventually, expectChecksEmpty } from '../support/stack.ts';
@@ -100,38 +99,5 @@ describe('A case that was settled', () => {
     expect(await caseOf(stray).result()).toBe('credited');
     expect((await caseOf(stray).describe()).runId).not.toBe(runId);
     expect(Number(await balanceOf(stack, payer.accountId)) - before).toBe(79_000);
-  }, 60_000);
-});
-
-describe('Late money whose case was lost with Temporal', () => {
-  it('is never lost: the callbacks of what has no receipt are delivered again, and of nothing else', async () => {
-    await stack.sandbox.put('/sandbox/faults', { callbacks: {}, listing: { lag_ms: 86_400_000 } });
-    const stray = await payLate(await expiredOrder());
-    const isDelivered = async () =>
-      (
-        await stack
-          .em()
-          .execute<{ delivered: boolean }[]>(
-            'select delivered_at is not null as delivered from gateway_callbacks where provider_payment_id = ?',
-            [stray.providerPaymentId],
-          )
-      )[0]?.delivered;
-    await eventually(isDelivered, (delivered) => delivered === true);
-    await eventually(
-      () =>
-        caseOf(stray)
-          .describe()
-          .catch(() => null),
-      (found) => found !== null,
-    );
-    await caseOf(stray).terminate('lost');
-    await list();
-    expect(await redeliverUnreceipted(stack.em())).toBeGreaterThan(0);
-    expect(await isDelivered()).toBe(false);
-    await stack.owner().execute("update gateway_callbacks set received_at = received_at - interval '1 minute'");
-    await redeliverCallbacks(stack.em(), stack.deps.workflows, () => undefined);
-    await becomes(stray, 'suspended');
-    await redeliverUnreceipted(stack.em());
-    expect(await isDelivered()).toBe(true);
   }, 60_000);
 });

@@ -1,4 +1,4 @@
-import { redeliverCallbacks } from '../../src/callbacks/deliver-callback.ts';
+import { redeliverCallbacks, redeliverUnreceipted } from '../../src/callbacks/deliver-callback.ts';
 import { lookAtEverythingAgain, sweepRows } from '../../src/housekeeping/sweep-rows.ts';
 import { sweepOverduePayments } from '../../src/payments/sweep-overdue-payments.ts';
 import { newId } from '../../src/shared/ids.ts';
@@ -52,6 +52,14 @@ function recorder() {
 const failsNever = (kind: string, id: string, error: unknown): never => {
   throw new Error(`${kind} ${id} was not woken`, { cause: error });
 };
+const undelivered = async () =>
+  (
+    await stack
+      .em()
+      .execute<{ id: string }[]>(
+        'select provider_payment_id as id from gateway_callbacks where delivered_at is null and unread is null',
+      )
+  ).map(({ id }) => id);
 const oneRow = (id: string) => `select '${id}'::uuid as id, now() - interval '1 hour' as since`;
 
 describe('A sweep', () => {
@@ -98,6 +106,33 @@ describe('A sweep', () => {
     // And those behind which it stood are not asked about again and again.
     expect(failed).toEqual(Array(stuckCallbacks).fill('callback'));
     await stack.owner().execute('update gateway_callbacks set delivered_at = now() where reference = ?', [stuck]);
+  });
+
+  it('has callbacks delivered again whose money has no receipt when Temporal was lost, and no others', async () => {
+    const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 50_000 };
+    const { body: made } = await stack.post('/v1/payments/gateway', body, { token: payer.token });
+    const paid = await stack.sandbox.post('/sandbox/pay', { payment_code: made.data.payment_code });
+    await orderWhen(made.data.payment_order_id, 'PAID');
+    await eventually(
+      () => undelivered(),
+      (ids) => ids.length === 0,
+    );
+    const plant = (kind: string, paymentId: string, age: string) =>
+      stack.owner().execute(
+        `with key as (insert into callback_keys (webhook_id, body_digest, callback_id)
+           values (uuidv7(), '', uuidv7(?::interval)) returning *)
+         insert into gateway_callbacks (id, webhook_id, event, kind, reference, provider_payment_id, body_sealed,
+           body_digest, body_bytes, delivered_at)
+         select callback_id, webhook_id, 'payment.succeeded', ?, 'somebody', ?, '', body_digest, 0, now() from key`,
+        [age, kind, paymentId],
+      );
+    await plant('payment', 'py-lost', '-1 hour');
+    await plant('payment', paid.body.id, '-1 hour');
+    await plant('payment', 'py-long-ago', '-3 days');
+    await plant('payment_method', 'py-of-a-method', '-1 hour');
+    expect(await redeliverUnreceipted(stack.em())).toBe(1);
+    expect(await undelivered()).toEqual(['py-lost']);
+    await stack.owner().execute('update gateway_callbacks set delivered_at = now()');
   });
 
   it('never lets a kind that cannot be read hold up the next, and tells it', async () => {
