@@ -178,7 +178,8 @@ export async function startTopology(say: (sentence: string) => void): Promise<To
     return {
       ...shared,
       PORT: String(apiPort),
-      PUBLIC_URL: `http://127.0.0.1:${apiPort}`,
+      // One product has one address: e-wallets are sent back to it, and a worker repeats what another asked.
+      PUBLIC_URL: `http://127.0.0.1:${ports.api1}`,
       DATABASE_URL: postgresUrl({ ...postgres, port: port('postgres'), role: applicationRole }),
       TEMPORAL_ADDRESS: `127.0.0.1:${port('temporal')}`,
       XENDIT_URL: `http://127.0.0.1:${port('sandbox')}`,
