@@ -19,28 +19,23 @@ const room = createRoom({
 const scope = "own; the organization's for its admins; all for platform";
 const addressId = z.object({ address_id: uuidV4() });
 
-const required = { province: text(255), city: text(255), country: text(255) };
-const optional = {
-  district: text(255, 0),
-  subdistrict: text(255, 0),
-  street: text(255, 0),
-  village: text(255, 0),
-  rt: text(255, 0),
-  rw: text(255, 0),
-  postal_code: text(255, 0),
-  unit_number: text(255, 0),
-  building_number: text(255, 0),
-  label: text(255, 0),
+const texts = {
+  province: text(255),
+  city: text(255),
+  country: text(255),
+  district: clearable(text(255, 0)),
+  subdistrict: clearable(text(255, 0)),
+  street: clearable(text(255, 0)),
+  village: clearable(text(255, 0)),
+  rt: clearable(text(255, 0)),
+  rw: clearable(text(255, 0)),
+  postal_code: clearable(text(255, 0)),
+  unit_number: clearable(text(255, 0)),
+  building_number: clearable(text(255, 0)),
+  label: clearable(text(255, 0)),
 };
-const NewAddress = z.strictObject({
-  ...required,
-  ...z.object(optional).partial().shape,
-  address_type: z.enum(addressTypes).default('individual'),
-});
-const clearables = Object.fromEntries(
-  Object.entries(optional).map(([field, schema]) => [field, clearable(schema)]),
-) as { [Field in keyof typeof optional]: ReturnType<typeof clearable<(typeof optional)[Field]>> };
-const AddressChanges = z.strictObject({ ...required, ...clearables, address_type: z.enum(addressTypes) }).partial();
+const NewAddress = z.strictObject({ ...texts, address_type: z.enum(addressTypes).default('individual') });
+const AddressChanges = z.strictObject({ ...texts, address_type: z.enum(addressTypes) }).partial();
 
 const envelope = (statusCode: 200 | 201, data: z.ZodType) =>
   z.object({ status: z.literal('success'), statusCode: z.literal(statusCode), message: z.string(), data });

@@ -27,9 +27,9 @@ interface Joiner {
 }
 
 /**
- * Adds members to a `new` circle, in the order of the accounts, all or none, and wakes its workflow. Others are added by creator and admins; a
- * caller that may see the circle adds itself. Refuses with NOT_FOUND, FORBIDDEN, and with 400 when the circle is not
- * `new` or full, or an account or its user is a member already.
+ * Adds members to a `new` circle, in the order of the accounts, all or none, and wakes its workflow. Others are added by
+ * creator and admins; a caller that may see the circle adds itself. Refuses with NOT_FOUND, FORBIDDEN, and with 400 when
+ * the circle is not `new` or full, or an account or its user is a member already.
  */
 export function addMembers(
   em: EntityManager,
@@ -37,7 +37,7 @@ export function addMembers(
   joining: Joining,
 ): Promise<CircleMember[]> {
   const { caller, circleId, accountIds, requestId } = joining;
-  const work = () =>
+  return thenWake(
     em.transactional(async (tx) => {
       const circle = await withFieldNames({ id: 'saving_circle_id' }, () => lockJoinable(tx, joining));
       if (circle.status !== 'new') {
@@ -62,8 +62,9 @@ export function addMembers(
         data: { members_added: members.map(({ id }) => id) },
       });
       return members;
-    });
-  return thenWake(work, () => workflows.wakeSavingCircle(circleId, 'circleChanged'));
+    }),
+    () => workflows.wakeSavingCircle(circleId, 'circleChanged'),
+  );
 }
 
 /** The circle, locked, if it may be joined so: others are added by creator and admins, oneself where it is open. */

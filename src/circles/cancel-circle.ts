@@ -12,15 +12,15 @@ import type { SavingCircle } from './saving-circle.entity.ts';
 
 /**
  * Ends an `active` circle in one transaction: completed contributions of the unfinished round are refunded, pending ones
- * become `cancelled`; money that still arrives for those is refunded when it does. Wakes its workflow. Refuses with NOT_FOUND, and every
- * other state with 400.
+ * become `cancelled`; money that still arrives for those is refunded when it does. Wakes its workflow. Refuses with
+ * NOT_FOUND, and every other state with 400.
  */
 export function cancelCircle(
   em: EntityManager,
   { workflows }: { workflows: Pick<CircleWorkflows, 'wakeSavingCircle'> },
   { caller, circleId, requestId }: { caller: Caller; circleId: string; requestId: string },
 ): Promise<SavingCircle> {
-  const work = () =>
+  return thenWake(
     em.transactional(async (tx) => {
       const circle = await lockLiveCircle(tx, circleId);
       if (circle.status !== 'active') {
@@ -60,6 +60,7 @@ export function cancelCircle(
         },
       });
       return circle;
-    });
-  return thenWake(work, () => workflows.wakeSavingCircle(circleId, 'circleCancelled'));
+    }),
+    () => workflows.wakeSavingCircle(circleId, 'circleCancelled'),
+  );
 }

@@ -20,7 +20,7 @@ export function deleteCircle(
   { workflows }: { workflows: Pick<CircleWorkflows, 'wakeSavingCircle'> },
   { caller, circleId, requestId }: { caller: Caller; circleId: string; requestId: string },
 ): Promise<void> {
-  const work = () =>
+  return thenWake(
     em.transactional(async (tx) => {
       const circle = await lockLiveCircle(tx, circleId);
       requireManager(caller, circle);
@@ -44,6 +44,7 @@ export function deleteCircle(
         actorId: caller.userId,
         requestId,
       });
-    });
-  return thenWake(work, () => workflows.wakeSavingCircle(circleId, 'circleCancelled'));
+    }),
+    () => workflows.wakeSavingCircle(circleId, 'circleCancelled'),
+  );
 }

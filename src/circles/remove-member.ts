@@ -9,8 +9,8 @@ import { CircleMember } from './circle-member.entity.ts';
 import { lockLiveCircle } from './lock-circle.ts';
 
 /**
- * Takes a member out of a `new` circle and wakes its workflow: by the member, the creator or an admin. Refuses with NOT_FOUND, FORBIDDEN, and
- * with 400 once the circle is not `new`.
+ * Takes a member out of a `new` circle and wakes its workflow: by the member, the creator or an admin. Refuses with
+ * NOT_FOUND, FORBIDDEN, and with 400 once the circle is not `new`.
  */
 export function removeMember(
   em: EntityManager,
@@ -18,7 +18,7 @@ export function removeMember(
   input: { caller: Caller; circleId: string; memberId: string; requestId: string },
 ): Promise<CircleMember> {
   const { caller, circleId, memberId, requestId } = input;
-  const work = () =>
+  return thenWake(
     em.transactional(async (tx) => {
       const circle = await lockLiveCircle(tx, circleId);
       const member = await tx.findOne(CircleMember, { id: memberId, saving_circle_id: circleId }, { refresh: true });
@@ -42,6 +42,7 @@ export function removeMember(
         data: { member_removed: member.id, user_id: member.user_id, account_id: member.account_id },
       });
       return member;
-    });
-  return thenWake(work, () => workflows.wakeSavingCircle(circleId, 'circleChanged'));
+    }),
+    () => workflows.wakeSavingCircle(circleId, 'circleChanged'),
+  );
 }

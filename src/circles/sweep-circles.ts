@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { type SweepFailure, sweepRows } from '../housekeeping/sweep-rows.ts';
+import { either, type SweepFailure, sweepRows } from '../housekeeping/sweep-rows.ts';
 import type { CircleWorkflows } from './circle-contract.ts';
 import { minimumMembers } from './saving-circle.ts';
 
@@ -46,5 +46,5 @@ export function sweepCircles(
   failed: SweepFailure,
 ): Promise<number> {
   const wake = (id: string) => workflows.lookAfterSavingCircle(id);
-  return sweepRows(em, [{ kind: 'saving_circle', due: `${overdueCircles} union all ${endedCircles}`, wake }], failed);
+  return sweepRows(em, [{ kind: 'saving_circle', due: either(overdueCircles, endedCircles), wake }], failed);
 }

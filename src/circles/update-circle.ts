@@ -39,7 +39,7 @@ export function updateCircle(
   input: { caller: Caller; circleId: string; change: CircleChange; requestId: string },
 ): Promise<SavingCircle> {
   const { caller, circleId, change, requestId } = input;
-  const work = () =>
+  return thenWake(
     em.transactional(async (tx) => {
       const circle = await lockLiveCircle(tx, circleId);
       requireManager(caller, circle);
@@ -64,8 +64,9 @@ export function updateCircle(
         data: { fields },
       });
       return circle;
-    });
-  return thenWake(work, () => workflows.wakeSavingCircle(circleId, 'circleChanged'));
+    }),
+    () => workflows.wakeSavingCircle(circleId, 'circleChanged'),
+  );
 }
 
 async function changeTerms(tx: EntityManager, circle: SavingCircle, change: CircleChange): Promise<void> {

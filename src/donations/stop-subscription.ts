@@ -10,15 +10,15 @@ import type { Subscription } from './subscription.entity.ts';
 import { type SubscriptionWorkflows, subscriptionLaw } from './subscription.ts';
 
 /**
- * Stops a subscription, for its donor: no further period is paid, and its workflow is woken. One that has ended stays as it is. Refuses with
- * NOT_FOUND, and with FORBIDDEN when it is another's.
+ * Stops a subscription, for its donor: no further period is paid, and its workflow is woken. One that has ended stays as
+ * it is. Refuses with NOT_FOUND, and with FORBIDDEN when it is another's.
  */
 export function stopSubscription(
   em: EntityManager,
   { workflows }: { workflows: Pick<SubscriptionWorkflows, 'wakeSubscription'> },
   { caller, subscriptionId, requestId }: { caller: Caller; subscriptionId: string; requestId: string },
 ): Promise<Subscription> {
-  const work = () =>
+  return thenWake(
     em.transactional(async (tx) => {
       const subscription = await lockSubscription(tx, subscriptionId);
       if (subscription.user_id !== caller.userId) refuse('FORBIDDEN', 'the subscription is not yours', { field: 'id' });
@@ -35,6 +35,7 @@ export function stopSubscription(
       });
       await tx.flush();
       return subscription;
-    });
-  return thenWake(work, () => workflows.wakeSubscription(subscriptionId));
+    }),
+    () => workflows.wakeSubscription(subscriptionId),
+  );
 }

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { type SweepFailure, sweepRows } from '../housekeeping/sweep-rows.ts';
+import { either, type SweepFailure, sweepRows } from '../housekeeping/sweep-rows.ts';
 import type { SubscriptionWorkflows } from './subscription.ts';
 
 /** Active ones whose next attempt should have been made: months by the calendar of UTC+7, a refused one a day later. */
@@ -29,7 +29,7 @@ export function sweepSubscriptions(
   const wake = (id: string) => workflows.lookAfterSubscription(id);
   return sweepRows(
     em,
-    [{ kind: 'donation_subscription', due: `${overdueSubscriptions} union all ${stoppedSubscriptions}`, wake }],
+    [{ kind: 'donation_subscription', due: either(overdueSubscriptions, stoppedSubscriptions), wake }],
     failed,
   );
 }

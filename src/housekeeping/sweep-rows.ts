@@ -11,6 +11,9 @@ export interface Sweep {
   wake(id: string): Promise<unknown>;
 }
 
+/** Rows that wait for one reason or another. */
+export const either = (...queries: string[]): string => queries.join(' union all ');
+
 /** Told of each row whose workflow could not be woken; it is looked at again in its time. */
 export type SweepFailure = (kind: string, id: string, error: unknown) => void;
 

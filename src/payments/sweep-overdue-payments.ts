@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { CallbackWorkflows } from '../callbacks/callback-workflows.ts';
-import { type Sweep, type SweepFailure, sweepRows } from '../housekeeping/sweep-rows.ts';
+import { either, type Sweep, type SweepFailure, sweepRows } from '../housekeeping/sweep-rows.ts';
 
 type InstrumentTable = 'payment_orders' | 'partner_payments';
 
@@ -17,8 +17,6 @@ export const withoutInstrument = (table: InstrumentTable): string =>
 /** Paid nets that should be available to their partners. */
 export const overdueReleases = `select id, available_at as since from partner_payments
   where status = 'PAID' and released_at is null and available_at < now() - interval '2 minutes'`;
-
-const either = (...queries: string[]): string => queries.join(' union all ');
 
 /**
  * Orders, partner payments and releases. One that has its instrument and waits for its payer is left until its deadline:

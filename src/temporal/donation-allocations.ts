@@ -1,12 +1,11 @@
 import type { AllocationWorkflows } from '../donations/allocation.ts';
-import { workflowIds } from '../shared/workflow-ids.ts';
 import type { Temporal } from './temporal.ts';
 
 export const createAllocationWorkflows = (temporal: Temporal): AllocationWorkflows => ({
   runDonationAllocation(request, waitMs) {
     const run = {
       workflow: 'donationAllocation' as const,
-      id: workflowIds.donationAllocation(request.batchId),
+      subject: request.batchId,
       input: request,
       summary: 'Open donations, allocated to a cause as one batch',
     };

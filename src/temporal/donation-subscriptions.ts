@@ -1,6 +1,5 @@
 import type { SubscriptionWorkflows } from '../donations/subscription.ts';
 import { canonicalId } from '../shared/uuid.ts';
-import { workflowIds } from '../shared/workflow-ids.ts';
 import type { Hints } from './hints.ts';
 import type { Temporal } from './temporal.ts';
 
@@ -8,7 +7,7 @@ export function createSubscriptionWorkflows(temporal: Temporal, hints: Hints): S
   const signal = (subscriptionId: string): Promise<void> => {
     const run = {
       workflow: 'donationSubscription' as const,
-      id: workflowIds.donationSubscription(subscriptionId),
+      subject: subscriptionId,
       input: { subscriptionId: canonicalId(subscriptionId) },
       summary: 'A repeated donation, looked after again',
     };
@@ -18,7 +17,7 @@ export function createSubscriptionWorkflows(temporal: Temporal, hints: Hints): S
     startDonationSubscription(input, waitMs) {
       const run = {
         workflow: 'donationSubscription' as const,
-        id: workflowIds.donationSubscription(input.subscriptionId),
+        subject: input.subscriptionId,
         input,
         summary: `A ${input.opening.interval} donation of IDR ${input.opening.amount}`,
       };

@@ -2,15 +2,14 @@ import type { SearchAttributePair } from '@temporalio/common';
 import type { GatewayPaymentWorkflows, PaymentOpening } from '../payments/payment-contract.ts';
 import { wholeRupiah } from '../shared/money.ts';
 import { canonicalId } from '../shared/uuid.ts';
-import { workflowIds } from '../shared/workflow-ids.ts';
-import { searchAttributeKeys } from './search-attributes.ts';
+import { ofOrganization, searchAttributeKeys } from './search-attributes.ts';
 import type { Temporal } from './temporal.ts';
 
 export const createGatewayPaymentWorkflows = (temporal: Temporal): GatewayPaymentWorkflows => ({
   startGatewayPayment(orderId, opening, waitMs) {
     const run = {
       workflow: 'gatewayPayment' as const,
-      id: workflowIds.gatewayPayment(orderId),
+      subject: orderId,
       input: { orderId, opening },
       summary: `${opening.referenceType}: IDR ${opening.nominal} + fee ${opening.adminFee}`,
       attributes: attributesOf(opening),
@@ -20,7 +19,7 @@ export const createGatewayPaymentWorkflows = (temporal: Temporal): GatewayPaymen
   hintGatewayPayment(orderId) {
     const run = {
       workflow: 'gatewayPayment' as const,
-      id: workflowIds.gatewayPayment(orderId),
+      subject: orderId,
       input: { orderId: canonicalId(orderId) },
       summary: 'A payment order, looked after again',
     };
@@ -34,7 +33,3 @@ const attributesOf = ({ referenceType, organizationId, nominal }: PaymentOpening
   { key: searchAttributeKeys.AmountIdr, value: wholeRupiah(nominal) },
   ...ofOrganization(organizationId),
 ];
-
-/** The search attribute of an organization, where there is one. */
-export const ofOrganization = (organizationId: string | null): SearchAttributePair[] =>
-  organizationId === null ? [] : [{ key: searchAttributeKeys.OrganizationId, value: organizationId }];

@@ -2,9 +2,7 @@ import type { SearchAttributePair } from '@temporalio/common';
 import type { PartnerPaymentOpening, PartnerPaymentWorkflows } from '../collections/partner-payment.ts';
 import { wholeRupiah } from '../shared/money.ts';
 import { canonicalId } from '../shared/uuid.ts';
-import { workflowIds } from '../shared/workflow-ids.ts';
-import { ofOrganization } from './gateway-payments.ts';
-import { searchAttributeKeys } from './search-attributes.ts';
+import { ofOrganization, searchAttributeKeys } from './search-attributes.ts';
 import type { Temporal } from './temporal.ts';
 import { updateIdOf } from './update-id.ts';
 
@@ -12,7 +10,7 @@ export const createPartnerPaymentWorkflows = (temporal: Temporal): PartnerPaymen
   startPartnerPayment(paymentId, opening, waitMs) {
     const run = {
       workflow: 'partnerPayment' as const,
-      id: workflowIds.partnerPayment(paymentId),
+      subject: paymentId,
       input: opening === null ? { paymentId } : { paymentId, opening },
       ...(opening !== null && {
         summary: `Partner payment: IDR ${opening.gross}, of it fee ${opening.fee}`,
@@ -25,7 +23,7 @@ export const createPartnerPaymentWorkflows = (temporal: Temporal): PartnerPaymen
   hintPartnerPayment(paymentId) {
     const run = {
       workflow: 'partnerPayment' as const,
-      id: workflowIds.partnerPayment(paymentId),
+      subject: paymentId,
       input: { paymentId: canonicalId(paymentId) },
       summary: 'A partner payment, looked after again',
     };

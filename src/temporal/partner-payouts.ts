@@ -1,7 +1,6 @@
 import type { PartnerPayoutWorkflows } from '../payouts/payout.ts';
 import { wholeRupiah } from '../shared/money.ts';
 import { canonicalId } from '../shared/uuid.ts';
-import { workflowIds } from '../shared/workflow-ids.ts';
 import { searchAttributeKeys } from './search-attributes.ts';
 import type { Temporal } from './temporal.ts';
 import { updateIdOf } from './update-id.ts';
@@ -10,7 +9,7 @@ export const createPartnerPayoutWorkflows = (temporal: Temporal): PartnerPayoutW
   startPartnerPayout(payoutId, opening, waitMs) {
     const run = {
       workflow: 'partnerPayout' as const,
-      id: workflowIds.partnerPayout(payoutId),
+      subject: payoutId,
       input: { payoutId, opening },
       summary: `Partner payout: IDR ${opening.net} to ${opening.bankCode}, fee ${opening.fee}`,
       attributes: [
@@ -25,7 +24,7 @@ export const createPartnerPayoutWorkflows = (temporal: Temporal): PartnerPayoutW
   hintPartnerPayout(payoutId) {
     const run = {
       workflow: 'partnerPayout' as const,
-      id: workflowIds.partnerPayout(payoutId),
+      subject: payoutId,
       input: { payoutId: canonicalId(payoutId) },
       summary: 'A partner payout, looked after again',
     };

@@ -1,17 +1,15 @@
 import type { CircleHint, CircleOpening, CircleWorkflows } from '../circles/circle-contract.ts';
 import { wholeRupiah } from '../shared/money.ts';
 import { canonicalId } from '../shared/uuid.ts';
-import { workflowIds } from '../shared/workflow-ids.ts';
-import { ofOrganization } from './gateway-payments.ts';
 import type { Hints } from './hints.ts';
-import { searchAttributeKeys } from './search-attributes.ts';
+import { ofOrganization, searchAttributeKeys } from './search-attributes.ts';
 import type { Temporal } from './temporal.ts';
 
 export function createCircleWorkflows(temporal: Temporal, hints: Hints): CircleWorkflows {
   const signal = (circleId: string, hint: CircleHint): Promise<void> => {
     const run = {
       workflow: 'savingCircle' as const,
-      id: workflowIds.savingCircle(circleId),
+      subject: circleId,
       input: { circleId: canonicalId(circleId) },
       summary: 'A saving circle, looked after again',
     };
@@ -21,7 +19,7 @@ export function createCircleWorkflows(temporal: Temporal, hints: Hints): CircleW
     async startSavingCircle(circleId, opening, waitMs) {
       const run = {
         workflow: 'savingCircle' as const,
-        id: workflowIds.savingCircle(circleId),
+        subject: circleId,
         input: { circleId, opening },
         summary: `A saving circle of IDR ${opening.amount}, ${opening.roundInterval}, by ${opening.turnOrder}`,
         attributes: attributesOf(opening),

@@ -1,4 +1,4 @@
-import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
+import { defineSearchAttributeKey, type SearchAttributePair, SearchAttributeType } from '@temporalio/common';
 
 /** Search attributes (decisions 9). Their names live in histories for ever. */
 export const searchAttributeKeys = {
@@ -9,3 +9,7 @@ export const searchAttributeKeys = {
   OrganizationId: defineSearchAttributeKey('OrganizationId', SearchAttributeType.KEYWORD),
   AmountIdr: defineSearchAttributeKey('AmountIdr', SearchAttributeType.INT),
 } as const;
+
+/** The search attribute of an organization, where there is one. */
+export const ofOrganization = (organizationId: string | null): SearchAttributePair[] =>
+  organizationId === null ? [] : [{ key: searchAttributeKeys.OrganizationId, value: organizationId }];

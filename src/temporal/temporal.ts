@@ -7,6 +7,7 @@ import {
 import { type SearchAttributePair, TypedSearchAttributes, type Workflow } from '@temporalio/common';
 import { budgets } from '../shared/budgets.ts';
 import { refuse } from '../shared/errors.ts';
+import { workflowIds } from '../shared/workflow-ids.ts';
 import { withPatience } from './patience.ts';
 import { withinWait } from './within-wait.ts';
 import type { ResultOf, SignalOf, UpdatesOf, WorkflowContract, WorkflowName } from './workflow-contract.ts';
@@ -19,15 +20,16 @@ const longestReachMs = 10_000;
 const callTimeoutMs = budgets.reach.temporalCall;
 const retryAfterSeconds = 2;
 
-/** One run of a workflow; starting an id that runs already joins that run. */
+/** One run of a workflow; starting that of a subject that has one already joins it. */
 export interface WorkflowRun<Name extends WorkflowName> {
   workflow: Name;
-  id: string;
+  /** The id of what it looks after; with the workflow's name it makes the id of the run. */
+  subject: string;
   input: WorkflowContract[Name]['input'];
   /** What the web UI says of it in a line: never about people. */
   summary?: string;
   attributes?: SearchAttributePair[];
-  /** What becomes of an id whose run has ended; it may begin again unless this says otherwise. */
+  /** What becomes of a subject whose run has ended; it may begin again unless this says otherwise. */
   reusePolicy?: WorkflowIdReusePolicy;
 }
 
@@ -47,7 +49,7 @@ export interface Temporal {
   /** Throws unless Temporal answers within a second and a half. */
   ping(): Promise<void>;
   /**
-   * Starts the workflow, or joins the run of the same id, and waits at most `waitMs` for the update's answer. Null when
+   * Starts the workflow, or joins the run of the same subject, and waits at most `waitMs` for the update's answer. Null when
    * the wait ended without one. Refuses what the workflow refuses, and with SERVICE_UNAVAILABLE when Temporal is away.
    */
   startAndAwait<Name extends WorkflowName, Update extends keyof UpdatesOf<Name> & string>(
@@ -83,9 +85,9 @@ export function createTemporal(client: Client, taskQueue: string): Temporal {
     }
   };
   function optionsOf<Name extends WorkflowName>(run: WorkflowRun<Name>) {
-    const { id, input, summary, attributes, reusePolicy } = run;
+    const { workflow, subject, input, summary, attributes, reusePolicy } = run;
     return {
-      workflowId: id,
+      workflowId: workflowIds[workflow](subject),
       taskQueue,
       args: [input] as [typeof input],
       ...(summary !== undefined && { staticSummary: summary }),

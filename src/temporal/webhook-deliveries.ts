@@ -1,11 +1,10 @@
-import { workflowIds } from '../shared/workflow-ids.ts';
 import type { DeliveryWorkflows } from '../webhooks/webhook-delivery.ts';
 import type { Temporal } from './temporal.ts';
 
 export function createDeliveryWorkflows(temporal: Temporal): DeliveryWorkflows {
   const runOf = (deliveryId: string) => ({
     workflow: 'webhookDelivery' as const,
-    id: workflowIds.webhookDelivery(deliveryId),
+    subject: deliveryId,
     input: { deliveryId },
   });
   return {

@@ -11,7 +11,7 @@ describe('Who waits for a piece of work', () => {
   it.each(outcomes)('%s', async (_, work, woken) => {
     let times = 0;
     const [outcome] = await Promise.allSettled([
-      thenWake(work, async () => {
+      thenWake(work(), async () => {
         times += 1;
       }),
     ]);
