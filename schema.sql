@@ -1597,22 +1597,29 @@ begin
   return true;
 end $function$;
 
-CREATE OR REPLACE FUNCTION public.caller_of(p_user_id uuid, p_token_id text, p_generation integer, p_issued_at timestamp with time zone)
- RETURNS TABLE(user_type text, organization_id uuid, organization_status text, role_id uuid, role_name text, permissions text)
+CREATE OR REPLACE FUNCTION public.callers_of(p_user_ids uuid[], p_token_ids text[], p_generations integer[], p_issued_at timestamp with time zone[])
+ RETURNS TABLE(number integer, user_id uuid, user_type text, organization_id uuid, organization_status text, role_id uuid, role_name text, permissions text)
  LANGUAGE plpgsql
  STABLE ROWS 1
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
 begin
   return query
-    select u.user_type, u.organization_id, o.status, r.id, r.name::text, r.permission_names
-    from users u
-    left join organizations o on o.id = u.organization_id
-    left join roles r on r.id = u.role_id and r.deleted_at is null
-    where u.id = p_user_id and u.status = 'active'
-      and case when p_generation is not null then p_generation = u.token_generation
-        else u.tokens_ended_at is null or p_issued_at > u.tokens_ended_at end
-      and not exists (select from revoked_tokens t where t.id = p_token_id);
+    select asked.number::integer, c.*
+    from unnest(p_user_ids, p_token_ids, p_generations, p_issued_at) with ordinality
+      as asked (user_id, token_id, generation, issued_at, number)
+    -- One at a time, however many the planner expects.
+    cross join lateral (
+      select u.id, u.user_type, u.organization_id, o.status, r.id as role_id, r.name::text, r.permission_names
+      from users u
+      left join organizations o on o.id = u.organization_id
+      left join roles r on r.id = u.role_id and r.deleted_at is null
+      where u.id = asked.user_id and u.status = 'active'
+        and case when asked.generation is not null then asked.generation = u.token_generation
+          else u.tokens_ended_at is null or asked.issued_at > u.tokens_ended_at end
+        and not exists (select from revoked_tokens t where t.id = asked.token_id)
+      limit 1) c;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.cause_current_amount(p_cause_id uuid)
@@ -3244,9 +3251,9 @@ revoke execute on function book_external(uuid,text,numeric,uuid,text) from publi
 
 grant execute on function book_external(uuid,text,numeric,uuid,text) to amanah_app;
 
-revoke execute on function caller_of(uuid,text,integer,timestamp with time zone) from public;
+revoke execute on function callers_of(uuid[],text[],integer[],timestamp with time zone[]) from public;
 
-grant execute on function caller_of(uuid,text,integer,timestamp with time zone) to amanah_app;
+grant execute on function callers_of(uuid[],text[],integer[],timestamp with time zone[]) to amanah_app;
 
 revoke execute on function cause_current_amount(uuid) from public;
 

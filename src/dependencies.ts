@@ -6,6 +6,7 @@ import { createCallBudget } from './gateway/call-budget.ts';
 import type { Gateway } from './gateway/gateway.ts';
 import { tracedFetch } from './gateway/traced-fetch.ts';
 import { createXenditGateway } from './gateway/xendit/create-xendit-gateway.ts';
+import { createFindCaller, type FindCaller } from './identity/find-caller.ts';
 import { createTokens, type Tokens } from './identity/tokens.ts';
 import { createLogger, type Logger } from './log.ts';
 import { measurePool, measureProvider } from './metrics/measure.ts';
@@ -27,6 +28,7 @@ export interface Dependencies extends AsyncDisposable {
   sealer: Sealer;
   sealKeys: SealKeys;
   tokens: Tokens;
+  findCaller: FindCaller;
   storage: Storage;
   metrics: Metrics;
   telemetry: Telemetry;
@@ -72,6 +74,7 @@ export async function openDependencies(config: Config, options: { process: strin
     sealer,
     sealKeys,
     tokens,
+    findCaller: createFindCaller(orm),
     storage,
     metrics,
     telemetry,

@@ -173,6 +173,9 @@ const shutdown = {
   process: 35 * second,
 };
 
+/** Who asks is looked up before everything else: in line and then at the database, together as long as a request waits. */
+const callerLookUp = { waitMs: requests.away - reach.database - 0.2 * second, runMs: reach.database + 0.2 * second };
+
 /** A reader of a statement that takes nothing for this long is left. */
 const stalledReader = 30 * second;
 
@@ -183,6 +186,7 @@ export const budgets = {
   opening,
   database,
   reach,
+  callerLookUp,
   webhook,
   shutdown,
   download: { whole: download, stalledReader },

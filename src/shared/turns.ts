@@ -9,9 +9,10 @@ export interface Turns {
   take<T>(key: string, waitMs: number, work: (leftMs: number) => Promise<T>): Promise<T>;
 }
 
-const busy = (message: string): DomainError =>
+/** A refusal of what would have to wait for too long: nothing was done, and a retry makes sense. */
+export const busy = (message: string): DomainError =>
   new DomainError('SERVICE_UNAVAILABLE', message, { retryAfterSeconds: 2 });
-const tooLate = (): DomainError => busy('Others took too long before this; try again');
+export const tooLate = (): DomainError => busy('Others took too long before this; try again');
 
 /** Turns by key, e.g. one payment of a user for a goal at a time within this process. */
 export function createTurns(): Turns {

@@ -37,6 +37,9 @@ const runsWithin: Readonly<Record<string, readonly string[]>> = {
 /** Pairs of budgets of which the first ends before the second. */
 export const nestings: readonly (readonly [inner: string, outer: string])[] = [
   ['reach.database', 'requests.away'],
+  ['callerLookUp.waitMs', 'requests.away'],
+  ['reach.database', 'callerLookUp.runMs'],
+  ['callerLookUp.runMs', 'requests.away'],
   ['reach.temporal', 'requests.away'],
   ['reach.storage', 'requests.away'],
   ['reach.probe', 'requests.away'],

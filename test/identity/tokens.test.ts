@@ -147,6 +147,18 @@ describe('Access tokens', () => {
     expect(await statusOf(other.token)).toBe(401);
   });
 
+  it('are each told who they are, and the ended ones that they have ended, when fifty ask at once', async () => {
+    const users = await Promise.all(Array.from({ length: 25 }, () => buildIndividual(stack)));
+    await Promise.all(
+      users.filter((_, index) => index % 5 === 0).map(({ token }) => stack.post('/v1/auth/logout', {}, { token })),
+    );
+    const asked = users.flatMap((asking) => [asking, asking]);
+    const answers = await Promise.all(asked.map(({ token }) => stack.get('/v1/auth/me', { token })));
+    expect(answers.map(({ status, body }) => (status === 200 ? body.data.id : status))).toEqual(
+      asked.map(({ id }) => (users.findIndex((other) => other.id === id) % 5 === 0 ? 401 : id)),
+    );
+  });
+
   it('cost one query for authentication and authorization together', async () => {
     const admin = await buildSuperAdmin(stack);
     const queries: string[] = [];
@@ -156,7 +168,7 @@ describe('Access tokens', () => {
     await stack.get('/v1/acl/roles/00000000-0000-4000-8000-000000000101', { token: admin.token });
     logger.setDebugMode(false);
     expect(queries).toHaveLength(2);
-    expect(queries[0]).toContain('select * from caller_of(');
+    expect(queries[0]).toContain('select * from callers_of(');
     expect(queries[1]).toContain('from "roles"');
   });
 

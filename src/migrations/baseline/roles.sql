@@ -104,7 +104,7 @@ grant execute on function
   apply_receipt, suspend_receipt, settle_receipt,
   open_payout_attempt, answer_payout_attempt, close_payout_attempt,
   settle_donation, settle_product, settle_saving_goal,
-  take_provider_call, forget_rows, caller_of, write_seal
+  take_provider_call, forget_rows, callers_of, write_seal
   to amanah_app;
 grant execute on function
   account_balance, cause_current_amount, organizations_of_transaction, receiver_of_transaction

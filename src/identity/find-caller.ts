@@ -1,0 +1,67 @@
+import type { MikroORM } from '@mikro-orm/postgresql';
+import { executePrepared } from '../database/prepared-statements.ts';
+import type { OrganizationStatus } from '../organizations/organization.ts';
+import { budgets } from '../shared/budgets.ts';
+import { errorCodeOf } from '../shared/errors.ts';
+import { createGathering } from '../shared/gather.ts';
+import { type Caller, superAdminRoleName } from './caller.ts';
+import type { TokenClaims } from './tokens.ts';
+import type { UserType } from './user.ts';
+
+/** The caller behind a valid token; null when the user is not active or the token has been ended. */
+export type FindCaller = (claims: TokenClaims) => Promise<Caller | null>;
+
+interface CallerRow {
+  /** Which of those asked for, from 1. */
+  number: number;
+  user_id: string;
+  user_type: UserType;
+  organization_id: string | null;
+  organization_status: OrganizationStatus | null;
+  role_id: string | null;
+  role_name: string | null;
+  permissions: string | null;
+}
+
+const callersOf = 'select * from callers_of(?::uuid[], ?::text[], ?::integer[], ?::timestamptz[])';
+/** A value that a column cannot hold, e.g. an issue in a year that no calendar has. */
+const isDataError = (error: unknown): boolean => /^22/.test(String(errorCodeOf(error)));
+
+/**
+ * Looks callers up; those of requests that arrive together in one query. What it answers is read after it was asked for.
+ * Refuses with SERVICE_UNAVAILABLE when the database does not answer in time.
+ */
+export function createFindCaller(orm: MikroORM): FindCaller {
+  return createGathering<TokenClaims, Caller | null>({
+    async run(asked) {
+      const rows = await executePrepared<CallerRow>(orm.em.fork(), callersOf, [
+        asked.map(({ userId }) => userId),
+        asked.map(({ tokenId }) => tokenId),
+        asked.map(({ generation }) => generation),
+        asked.map(({ issuedAt }) => issuedAt),
+      ]);
+      const byNumber = new Map(rows.map((row) => [row.number, row]));
+      return asked.map((claims, index) => callerOf(claims, byNumber.get(index + 1)));
+    },
+    isOfOne: isDataError,
+    ...budgets.callerLookUp,
+  });
+}
+
+function callerOf({ userId, tokenId, secondFactor }: TokenClaims, row: CallerRow | undefined): Caller | null {
+  if (row === undefined) return null;
+  // Nobody ever acts as somebody else, whatever else is wrong.
+  if (row.user_id !== userId.toLowerCase()) throw new Error('a caller was found who is another than was asked for');
+  return {
+    userId,
+    userType: row.user_type,
+    organizationId: row.organization_id,
+    organizationStatus: row.organization_status,
+    roleId: row.role_id,
+    roleName: row.role_name,
+    permissions: new Set(row.permissions ? row.permissions.split(' ') : []),
+    isSuperAdmin: row.user_type === 'platform' && row.role_name === superAdminRoleName,
+    tokenId,
+    secondFactor,
+  };
+}

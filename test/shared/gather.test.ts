@@ -1,0 +1,118 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { createGathering, type GatherOptions } from '../../src/shared/gather.ts';
+
+/** Runs that end when the test says so, each with the questions that it was given. */
+function heldRuns(options: Partial<GatherOptions<string, string>> = {}) {
+  const runs: { questions: readonly string[]; end(): void; fail(error: unknown): void }[] = [];
+  const ask = createGathering<string, string>({
+    run: (questions) =>
+      new Promise((resolve, reject) => {
+        runs.push({ questions, end: () => resolve(questions.map((question) => `${question}!`)), fail: reject });
+      }),
+    isOfOne: () => false,
+    waitMs: 60_000,
+    runMs: 60_000,
+    underWay: 1,
+    ...options,
+  });
+  return { ask, runs };
+}
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+describe('Questions that are gathered', () => {
+  it('go at once and alone while nothing is under way, and together when the run before them has ended', async () => {
+    const { ask, runs } = heldRuns({ underWay: 2 });
+    const answers = ['a', 'b', 'c', 'd', 'e'].map((question) => ask(question));
+    expect(runs.map(({ questions }) => questions)).toEqual([['a'], ['b']]);
+    runs[1]?.end();
+    await settled();
+    expect(runs.map(({ questions }) => questions)).toEqual([['a'], ['b'], ['c', 'd', 'e']]);
+    for (const { end } of runs) end();
+    expect(await Promise.all(answers)).toEqual(['a!', 'b!', 'c!', 'd!', 'e!']);
+  });
+
+  it('are never more than so many together, in the order in which they came', async () => {
+    const { ask, runs } = heldRuns({ most: 2 });
+    const answers = ['a', 'b', 'c', 'd'].map((question) => ask(question));
+    for (let run = 0; run < 3; run += 1) {
+      runs[run]?.end();
+      await settled();
+    }
+    expect(runs.map(({ questions }) => questions)).toEqual([['a'], ['b', 'c'], ['d']]);
+    expect(await Promise.all(answers)).toEqual(['a!', 'b!', 'c!', 'd!']);
+  });
+
+  it('fail together, unless the failure may be of one: then each is asked alone', async () => {
+    const runs: (readonly number[])[] = [];
+    const ask = createGathering<number, number>({
+      async run(questions) {
+        runs.push(questions);
+        await settled();
+        if (questions.includes(13)) throw new Error('unlucky');
+        if (questions.includes(0)) throw new Error('away');
+        return questions;
+      },
+      isOfOne: (error) => String(error).includes('unlucky'),
+      waitMs: 60_000,
+      runMs: 60_000,
+      underWay: 1,
+    });
+    const outcomes = await Promise.allSettled([1, 2, 13, 4].map((question) => ask(question)));
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled']);
+    expect(runs).toEqual([[1], [2, 13, 4], [2], [13], [4]]);
+    await settled();
+    const others = await Promise.allSettled([1, 0, 3].map((question) => ask(question)));
+    expect(others.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected']);
+    expect(await ask(5)).toBe(5);
+  });
+
+  it('are refused, nothing done, when the line is full, and when they have waited for too long', async () => {
+    const { ask, runs } = heldRuns({ mostWaiting: 1, waitMs: 20 });
+    const first = ask('first');
+    const second = ask('second');
+    await expect(ask('third')).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    await expect(second).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    const fourth = ask('fourth');
+    runs[0]?.end();
+    await settled();
+    runs[1]?.end();
+    expect(await Promise.all([first, fourth])).toEqual(['first!', 'fourth!']);
+    expect(runs.map(({ questions }) => questions)).toEqual([['first'], ['fourth']]);
+  });
+
+  it('are refused when their run does not end in time, and the next ones go without waiting for it', async () => {
+    const { ask, runs } = heldRuns({ runMs: 20 });
+    const hanging = ask('hanging');
+    const next = ask('next');
+    await expect(hanging).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    await settled();
+    runs[1]?.end();
+    expect(await next).toBe('next!');
+  });
+
+  it('are never answered by a run that answers fewer, or more, than were asked', async () => {
+    const ask = createGathering<string, string>({
+      run: async () => ['one', 'two'],
+      isOfOne: () => false,
+      waitMs: 60_000,
+      runMs: 60_000,
+    });
+    await expect(ask('a')).rejects.toThrow('each question has one answer');
+  });
+
+  it('belong to the context of none of those who asked', async () => {
+    const whose = new AsyncLocalStorage<string>();
+    const seen: unknown[] = [];
+    const ask = createGathering<string, string>({
+      async run(questions) {
+        seen.push(whose.getStore());
+        return questions;
+      },
+      isOfOne: () => false,
+      waitMs: 60_000,
+      runMs: 60_000,
+    });
+    await whose.run('mine', () => ask('a'));
+    expect(seen).toEqual([undefined]);
+  });
+});
