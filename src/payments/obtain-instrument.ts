@@ -28,8 +28,9 @@ export interface InstrumentSearch {
 
 /**
  * Asks the provider for an instrument under the row's own id, whatever the attempt. A refusal answers only for the
- * attempt that it refuses: when an earlier one may have been received, what that one made is asked for by reference, and
- * the refusal is believed when the provider still knows nothing two minutes after that attempt. Throws ProviderUnknown
+ * attempt that it refuses: when an earlier one may have been received, what that one made is asked for by reference, also
+ * when this one has no answer (it may ask otherwise, after a change of configuration, and then never gets one), and the
+ * refusal is believed when the provider still knows nothing two minutes after that attempt. Throws ProviderUnknown
  * while nobody can tell; asking again joins the first request at the provider.
  */
 export async function obtainInstrument(
@@ -41,7 +42,11 @@ export async function obtainInstrument(
   const earlier = await noteAttempt(em, table, reference);
   const answer = await gateway.requestInstrument(request, { signal }).catch(async (error: unknown) => {
     if (isNeverSent(error)) await forgetAttempt(em, table, reference, earlier);
-    throw error;
+    if (isNeverSent(error) || earlier.at === null) throw error;
+    // The provider may answer for good only that it was asked otherwise before: then that is what it made.
+    const made = await gateway.findInstrument(reference, { signal });
+    if (made === null) throw error;
+    return { outcome: 'accepted' as const, instrument: made.instrument };
   });
   await failpoint(after);
   if (answer.outcome === 'accepted') return answer;

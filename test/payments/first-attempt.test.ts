@@ -117,6 +117,19 @@ describe.each<[string, Rail]>([
     expect(row).toEqual({ status: 'WAITING_PAYMENT', payment_code: made?.payment_code });
   }, 90_000);
 
+  it('whose second attempt asks otherwise than the first, which made the instrument unheard, gets that one', async () => {
+    arm(`${rail.lost}=throw`);
+    const id = await rail.begin();
+    await atTheProvider(id);
+    // The provider has another body under the key of the request: 409.
+    await stack.owner().execute("update payment_channels set channel_code = 'HANA' where id = 2");
+    arm('');
+    await becomes(id, 'WAITING_PAYMENT');
+    const [made, ...others] = await instrumentsOf(id);
+    expect(await rowOf(rail, id)).toEqual({ status: 'WAITING_PAYMENT', payment_code: made?.payment_code });
+    expect(others).toEqual([]);
+  }, 90_000);
+
   it('is never failed because the provider does not list at once what the first attempt made', async () => {
     await stack.sandbox.put('/sandbox/faults', { requests: { error_rate: 1 } });
     const id = await rail.begin();
