@@ -1325,6 +1325,27 @@ create table webhook_version_keys (
   constraint webhook_version_keys_pkey PRIMARY KEY (resource_type, resource_id, version)
 );
 
+-- Types
+
+create type balance_payment as (
+  transaction_id uuid,
+  journal_id uuid,
+  kind text,
+  user_id uuid,
+  user_type text,
+  organization_id uuid,
+  source_account_id uuid,
+  amount numeric,
+  reference_type text,
+  reference_id uuid,
+  purpose text,
+  request_id text,
+  key_hash text,
+  fingerprint text,
+  answer text,
+  request_number bigint
+);
+
 -- Foreign keys
 
 alter table accounts add constraint accounts_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
@@ -1501,52 +1522,52 @@ CREATE OR REPLACE FUNCTION public.apply_postings()
  RETURNS trigger
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
 declare
-  entry record;
-  journal uuid;
-  total numeric := 0;
-  written bigint := 0;
-  held numeric;
-  credit_shard smallint := 1 + pg_backend_pid() % 16;
+  credit_shard constant smallint := 1 + pg_backend_pid() % 16;
+  debited uuid[];
+  broken uuid;
+  homeless uuid;
+  overdrawn uuid;
 begin
-  -- One order for all: debited accounts by id, then credited accounts by id.
-  for entry in
-    select n.journal_id, n.account_id, sum(n.amount) as delta, count(*) as written, a.may_go_negative
+  with due as materialized (
+    select n.journal_id, n.account_id, a.may_go_negative, sum(n.amount) as delta, count(*) as written
     from new_postings n left join accounts a on a.id = n.account_id
-    group by n.journal_id, n.account_id, a.may_go_negative
-    order by sum(n.amount) > 0 or a.may_go_negative, n.account_id
-  loop
-    journal := coalesce(journal, entry.journal_id);
-    total := total + entry.delta;
-    written := written + entry.written;
-    if entry.may_go_negative is null then
-      raise exception 'account % does not exist', entry.account_id using errcode = 'AM002';
-    elsif entry.journal_id <> journal then
-      raise exception 'a statement writes one journal' using errcode = 'AM002';
-    elsif entry.delta < 0 and not entry.may_go_negative then
-      update account_balances set balance = balance + entry.delta where account_id = entry.account_id and shard = 0;
-      -- Its balance is opened when the statement that makes an account ends: within that one there is nothing to debit.
-      if not found then
-        raise exception 'account % has no balance', entry.account_id using errcode = 'AM002';
-      end if;
-      select sum(balance) into held from account_balances where account_id = entry.account_id;
-      if held < 0 then
-        raise exception 'insufficient balance' using errcode = 'AM001', detail = entry.account_id::text;
-      end if;
-    elsif entry.delta <> 0 then
-      update account_balances set balance = balance + entry.delta
-        where account_id = entry.account_id and shard = credit_shard;
-      if not found then
-        insert into account_balances (account_id, shard, balance) values (entry.account_id, credit_shard, entry.delta)
-          on conflict (account_id, shard) do update set balance = account_balances.balance + excluded.balance;
-      end if;
-    end if;
-  end loop;
+    group by n.journal_id, n.account_id, a.may_go_negative),
   -- Whole, balanced, and of a journal that is there: the join is what a foreign key would be, without its locks.
-  if total <> 0 or written = 1 or written <>
-    (select count(*) from journals j join postings p on p.journal_id = j.id where j.id = journal) then
-    raise exception 'a journal is written at once and sums to zero' using errcode = 'AM002';
+  unlawful as (
+    select d.journal_id from (
+      select journal_id, sum(delta) as total, sum(written) as written from due group by journal_id) d
+    where d.total <> 0 or d.written = 1 or d.written <> (
+      select count(*) from journals j join postings p on p.journal_id = j.id where j.id = d.journal_id)
+    limit 1),
+  -- In one order for all, and what is there is changed in its latest version: debited accounts by id, then credited ones.
+  applied as (
+    insert into account_balances (account_id, shard, balance)
+      select d.account_id, d.shard, sum(d.delta)
+      from (select account_id, delta,
+          case when delta < 0 and not may_go_negative then 0 else credit_shard end as shard
+        from due where delta <> 0 and may_go_negative is not null) d
+      group by d.account_id, d.shard order by d.shard > 0, d.account_id
+      on conflict (account_id, shard) do update set balance = account_balances.balance + excluded.balance
+      returning account_id, shard, balance)
+  select array_agg(account_id) filter (where shard = 0),
+      (select journal_id from unlawful),
+      (select account_id from due where may_go_negative is null limit 1)
+    into debited, broken, homeless from applied;
+  if homeless is not null then
+    raise exception 'account % does not exist', homeless using errcode = 'AM002';
+  elsif broken is not null then
+    raise exception 'a journal is written at once and sums to zero' using errcode = 'AM002', detail = broken::text;
+  end if;
+  -- What it holds is read after its lock was taken.
+  if debited is not null then
+    select b.account_id into overdrawn from account_balances b
+      where b.account_id = any (debited) group by b.account_id having sum(b.balance) < 0 limit 1;
+    if found then
+      raise exception 'insufficient balance' using errcode = 'AM001', detail = overdrawn::text;
+    end if;
   end if;
   return null;
 end $function$;
@@ -1841,30 +1862,34 @@ begin
     using errcode = 'AM008', schema = tg_table_schema, table = tg_table_name, column = tg_argv[0];
 end $function$;
 
-CREATE OR REPLACE FUNCTION public.list_transaction()
+CREATE OR REPLACE FUNCTION public.list_transactions()
  RETURNS trigger
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
 begin
-  update transaction_counts set count = count + 1
-    where reference_type = new.reference_type and type = new.type and shard = pg_backend_pid() % 32;
-  if not found then
-    insert into transaction_counts (reference_type, type, shard, count)
-      values (new.reference_type, new.type, pg_backend_pid() % 32, 1)
-      on conflict (reference_type, type, shard) do update set count = transaction_counts.count + 1;
-  end if;
-  if new.organization_id is not null or exists (select from accounts
-      where id in (new.source_account_id, new.destination_account_id) and organization_id is not null) then
-    insert into transaction_organizations
-      select o, new.id, new.created_at, new.user_id, new.reference_type, new.type, new.reference_id
-      from organizations_of_transaction(new) o;
-  end if;
-  insert into transaction_receivers
-    select a.user_id, new.id, new.created_at, new.reference_type, new.type, new.reference_id from accounts a
-    where a.id = coalesce(new.destination_account_id,
-        case when new.payment_order_id is not null then new.source_account_id end)
-      and a.user_id is not null and a.user_id <> new.user_id;
+  insert into transaction_counts (reference_type, type, shard, count)
+    select n.reference_type, n.type, pg_backend_pid() % 32, count(*) from new_transactions n
+    group by n.reference_type, n.type order by n.reference_type, n.type
+    on conflict (reference_type, type, shard) do update set count = transaction_counts.count + excluded.count;
+  with ends as materialized (
+    select n.id, n.created_at, n.user_id, n.reference_type, n.type, n.reference_id, n.organization_id,
+      s.organization_id as source_organization, d.organization_id as destination_organization,
+      case when n.destination_account_id is not null then d.user_id
+        when n.payment_order_id is not null then s.user_id end as receiver
+    from new_transactions n
+    left join accounts s on s.id = n.source_account_id
+    left join accounts d on d.id = n.destination_account_id),
+  received as (
+    insert into transaction_receivers
+      select e.receiver, e.id, e.created_at, e.reference_type, e.type, e.reference_id from ends e
+      where e.receiver <> e.user_id)
+  insert into transaction_organizations
+    select distinct o.id, e.id, e.created_at, e.user_id, e.reference_type, e.type, e.reference_id
+    from ends e
+    cross join lateral (values (e.organization_id), (e.source_organization), (e.destination_organization)) o (id)
+    where o.id is not null;
   return null;
 end $function$;
 
@@ -1910,74 +1935,142 @@ AS $function$
     where id in (p.source_account_id, p.destination_account_id) and organization_id is not null
 $function$;
 
-CREATE OR REPLACE FUNCTION public.pay_from_balance(p_transaction_id uuid, p_journal_id uuid, p_business_key text, p_kind text, p_user_id uuid, p_user_type text, p_organization_id uuid, p_source uuid, p_target uuid, p_amount numeric, p_reference_type text, p_reference_id uuid, p_purpose text, p_request_id text, p_key_hash text, p_fingerprint text, p_answer text, p_number bigint DEFAULT NULL::bigint)
- RETURNS TABLE(outcome text, new_balance numeric, answer_status smallint, answer_body text)
+CREATE OR REPLACE FUNCTION public.pay_from_balances(p_payments jsonb, p_targets uuid[], p_wait boolean)
+ RETURNS TABLE(place bigint, outcome text, new_balance numeric, answer_status smallint, answer_body text, payment balance_payment)
  LANGUAGE plpgsql
- SECURITY DEFINER ROWS 1
+ SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
+#variable_conflict use_column
 declare
-  kept idempotency_keys;
-  target_kind text;
+  payments constant balance_payment[] := array(select p from jsonb_populate_recordset(null::balance_payment, p_payments) p);
+  keyed boolean;
+  -- By place; null is what may still be paid.
+  outcomes text[];
+  left_over numeric[];
+  sources uuid[];
+  posted uuid[];
 begin
-  if p_target is null then
-    outcome := 'unclear'; return next; return;
-  elsif p_target = p_source then
-    outcome := 'itself'; return next; return;
+  if cardinality(payments) > 1 and (
+    select count(distinct p.source_account_id) < count(*) or count(distinct (p.user_id, p.key_hash))
+      filter (where p.key_hash is not null) < count(p.key_hash) from unnest(payments) p) then
+    raise exception 'payments that are made together have sources and keys of their own' using errcode = 'AM010';
   end if;
-  select case when a.kind = 'user' and a.user_id = p_user_id or a.kind = 'organization'
-      and p_user_type = 'organization' and a.organization_id = p_organization_id then 'paid' else 'foreign' end,
-      (select t.kind from accounts t where t.id = p_target)
-    into outcome, target_kind from accounts a where a.id = p_source;
-  if outcome is distinct from 'paid' then
-    outcome := coalesce(outcome, 'missing'); return next; return;
+  select array_agg(case
+        when p_targets[p.ordinality] is null then 'unclear'
+        when p_targets[p.ordinality] = p.source_account_id then 'itself'
+        when s.id is null then 'missing'
+        when (s.kind = 'user' and s.user_id = p.user_id or s.kind = 'organization'
+          and p.user_type = 'organization' and s.organization_id = p.organization_id) is not true then 'foreign'
+        -- Money goes from who pays to what is paid for, as this kind of journal, and never the other way round.
+        when (p.amount > 0 and p.transaction_id is not null and p.journal_id is not null
+          and (p.kind = 'pocket-transfer' or starts_with(p.kind, 'balance-payment.')) and t.kind in ('user',
+            'organization', 'open_donation_pool', 'saving_goal', 'product', 'circle_holding')) is not true
+          then 'unlawful' end
+      order by p.ordinality),
+      bool_or(p.key_hash is not null)
+    into outcomes, keyed
+    from unnest(payments) with ordinality p
+    left join accounts s on s.id = p.source_account_id
+    left join accounts t on t.id = p_targets[p.ordinality];
+  if 'unlawful' = any (outcomes) then
+    raise exception 'no payment from a balance of kind %', payments[array_position(outcomes, 'unlawful')].kind
+      using errcode = 'AM010';
   end if;
-  -- Money goes from who pays to what is paid for, as this kind of journal, and never the other way round.
-  if p_amount is null or p_amount <= 0 or p_business_key is distinct from 'balance-payment/' || p_transaction_id
-    or p_kind is null or not (p_kind = 'pocket-transfer' or starts_with(p_kind, 'balance-payment.'))
-    or target_kind not in ('user', 'organization', 'open_donation_pool', 'saving_goal', 'product', 'circle_holding') then
-    raise exception 'no payment from a balance of kind %', p_kind using errcode = 'AM010', detail = p_business_key;
+
+  if keyed then
+    with claimed as (
+      insert into idempotency_keys (user_id, key_hash, fingerprint, resource_id, number)
+        select p.user_id, p.key_hash, p.fingerprint, p.transaction_id, p.request_number
+        from unnest(payments) with ordinality p where outcomes[p.ordinality] is null and p.key_hash is not null
+        order by p.user_id, p.key_hash
+        on conflict do nothing returning user_id, key_hash)
+    select array_agg(coalesce(outcomes[p.ordinality], case when p.key_hash is not null and c.key_hash is null
+        then 'replayed' end) order by p.ordinality)
+      into outcomes
+      from unnest(payments) with ordinality p left join claimed c on (c.user_id, c.key_hash) = (p.user_id, p.key_hash);
   end if;
-  if p_key_hash is not null then
-    insert into idempotency_keys (user_id, key_hash, fingerprint, resource_id, number)
-      values (p_user_id, p_key_hash, p_fingerprint, p_transaction_id, p_number) on conflict do nothing;
-    if not found then
-      select * into kept from idempotency_keys k where k.user_id = p_user_id and k.key_hash = p_key_hash;
-      outcome := case when kept.fingerprint = p_fingerprint and kept.answer_body is not null
-        then 'replayed' else 'reused' end;
-      answer_status := kept.answer_status;
-      answer_body := kept.answer_body;
-      return next; return;
+
+  sources := array(select p.source_account_id from unnest(payments) with ordinality p
+    where outcomes[p.ordinality] is null);
+  if p_wait then
+    perform from account_balances b where b.account_id = any (sources) and b.shard = 0 order by b.account_id for update;
+  else
+    sources := array(select b.account_id from account_balances b where b.account_id = any (sources) and b.shard = 0
+      order by b.account_id for update skip locked);
+  end if;
+  select array_agg(coalesce(outcomes[p.ordinality], case
+        when p.source_account_id <> all (sources) then 'busy'
+        -- The key is held here, so every refusal under it is committed and seen, or comes later and meets this answer.
+        when p.key_hash is not null and exists (
+          select from refused_balance_payments r where r.user_id = p.user_id and r.key_hash = p.key_hash
+            and r.fingerprint = p.fingerprint and r.refused_upto >= coalesce(p.request_number, 0)) then 'refused'
+        when (b.held >= p.amount) is not true then 'insufficient' end) order by p.ordinality),
+      array_agg(b.held - p.amount order by p.ordinality)
+    into outcomes, left_over
+    from unnest(payments) with ordinality p
+    left join lateral (select sum(balance) as held from account_balances
+      where account_id = p.source_account_id and outcomes[p.ordinality] is null) b on true;
+
+  with due as materialized (
+    select p.*, p_targets[p.ordinality] as target_account_id from unnest(payments) with ordinality p
+    where outcomes[p.ordinality] is null),
+  key as (
+    insert into journal_keys (business_key, journal_id)
+      select 'balance-payment/' || d.transaction_id, d.journal_id from due d order by 1
+      on conflict (business_key) do nothing returning journal_id),
+  journal as (
+    insert into journals (id, business_key, kind)
+      select d.journal_id, 'balance-payment/' || d.transaction_id, d.kind from due d join key k using (journal_id)),
+  posting as (
+    insert into postings (journal_id, account_id, amount)
+      select d.journal_id, e.account_id, e.amount from due d join key k using (journal_id)
+      cross join lateral (values (d.source_account_id, -d.amount), (d.target_account_id, d.amount)) e (account_id, amount)),
+  transaction as (
+    insert into transactions (id, user_id, organization_id, amount, status, source_account_id, destination_account_id,
+        type, reference_type, reference_id, batch_id, purpose, created_by)
+      select d.transaction_id, d.user_id, d.organization_id, d.amount, 'successful', d.source_account_id,
+        d.target_account_id, 'price', d.reference_type, d.reference_id, d.journal_id, d.purpose, d.user_id
+      from due d join key k using (journal_id)),
+  told as (
+    insert into events (event, impact, resource_type, resource_id, actor_id, request_id)
+      select 'RESOURCE_CREATED', 'MEDIUM', 'transaction', d.transaction_id::text, d.user_id, d.request_id
+      from due d join key k using (journal_id))
+  select array_agg(journal_id) into posted from key;
+  -- A key may be forgotten, the journal never is: nothing is paid twice.
+  outcomes := array(select coalesce(outcomes[p.ordinality],
+      case when p.journal_id = any (posted) then 'paid' else 'reused' end)
+    from unnest(payments) with ordinality p order by p.ordinality);
+
+  if keyed then
+    update idempotency_keys k set answer_status = 201,
+        answer_body = replace(p.answer, '<new_balance>', left_over[p.ordinality]::text)
+      from unnest(payments) with ordinality p
+      where k.user_id = p.user_id and k.key_hash = p.key_hash and outcomes[p.ordinality] = 'paid';
+    -- No key is left without its answer.
+    if outcomes && array['busy', 'refused', 'insufficient', 'reused'] then
+      delete from idempotency_keys k using unnest(payments) with ordinality p
+        where k.user_id = p.user_id and k.key_hash = p.key_hash and k.answer_status is null
+          and k.resource_id = p.transaction_id
+          and outcomes[p.ordinality] in ('busy', 'refused', 'insufficient', 'reused');
     end if;
   end if;
-  if not write_journal(p_journal_id, p_business_key, p_kind, array[p_source, p_target], array[-p_amount, p_amount]) then
-    -- The key was forgotten, the journal never is: nothing is paid twice, and no key is left without its answer.
-    delete from idempotency_keys k where k.user_id = p_user_id and k.key_hash = p_key_hash;
-    outcome := 'reused'; return next; return;
-  end if;
-  select sum(b.balance) into new_balance from account_balances b where b.account_id = p_source;
-  insert into transactions (id, user_id, organization_id, amount, status, source_account_id, destination_account_id,
-      type, reference_type, reference_id, batch_id, purpose, created_by)
-    values (p_transaction_id, p_user_id, p_organization_id, p_amount, 'successful', p_source, p_target,
-      'price', p_reference_type, p_reference_id, p_journal_id, p_purpose, p_user_id);
-  insert into events (event, impact, resource_type, resource_id, actor_id, request_id)
-    values ('RESOURCE_CREATED', 'MEDIUM', 'transaction', p_transaction_id::text, p_user_id, p_request_id);
-  answer_status := 201;
-  answer_body := replace(p_answer, '<new_balance>', new_balance::text);
-  if p_key_hash is not null then
-    -- The key is held here, so every refusal under it is committed and seen, or comes later and meets this answer.
-    update idempotency_keys k set answer_status = pay_from_balance.answer_status,
-        answer_body = pay_from_balance.answer_body
-      where k.user_id = p_user_id and k.key_hash = p_key_hash and not exists (
-        select from refused_balance_payments r where r.user_id = p_user_id and r.key_hash = p_key_hash
-          and r.fingerprint = p_fingerprint and r.refused_upto >= coalesce(p_number, 0));
-    if not found then
-      raise exception 'this payment was refused' using errcode = 'AM007', detail = (
-        select r.refusal::text from refused_balance_payments r where r.user_id = p_user_id
-          and r.key_hash = p_key_hash and r.fingerprint = p_fingerprint);
-    end if;
-  end if;
-  return next;
+  return query
+    select p.ordinality,
+      case when outcomes[p.ordinality] = 'replayed' and (k.fingerprint = p.fingerprint and k.answer_body is not null)
+        is not true then 'reused' else outcomes[p.ordinality] end,
+      case when outcomes[p.ordinality] = 'paid' then left_over[p.ordinality] end,
+      case outcomes[p.ordinality] when 'paid' then 201::smallint when 'replayed' then k.answer_status end,
+      case outcomes[p.ordinality]
+        when 'paid' then replace(p.answer, '<new_balance>', left_over[p.ordinality]::text)
+        when 'replayed' then k.answer_body
+        when 'refused' then (select r.refusal::text from refused_balance_payments r
+          where r.user_id = p.user_id and r.key_hash = p.key_hash and r.fingerprint = p.fingerprint) end,
+      payments[p.ordinality]
+    from unnest(payments) with ordinality p
+    left join idempotency_keys k on outcomes[p.ordinality] = 'replayed' and k.user_id = p.user_id
+      and k.key_hash = p.key_hash;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.post_journal(p_id uuid, p_business_key text, p_kind text, p_accounts uuid[], p_amounts numeric[])
@@ -2194,6 +2287,26 @@ begin
   return settled;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.settle_donations(p_type text, p_paid balance_payment[])
+ RETURNS bigint
+ LANGUAGE plpgsql
+ STRICT
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+AS $function$
+begin
+  with given as (
+    insert into donations (id, user_id, type, amount, status, cause_id, transaction_id)
+      select uuidv7(), p.user_id, p_type, p.amount, 'completed',
+        case when p_type <> 'open' then p.reference_id end, p.transaction_id
+      from unnest(p_paid) p returning id, user_id, transaction_id)
+  insert into events (event, impact, resource_type, resource_id, actor_id, request_id, data)
+    select 'RESOURCE_CREATED', 'MEDIUM', 'donation', g.id::text, g.user_id, p.request_id,
+      jsonb_build_object('status', 'completed', 'transaction_id', g.transaction_id)
+    from given g join unnest(p_paid) p using (transaction_id);
+  return cardinality(p_paid);
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.settle_product(p_id uuid, p_strict boolean)
  RETURNS void
  LANGUAGE plpgsql
@@ -2218,6 +2331,18 @@ begin
     insert into events (event, impact, resource_type, resource_id, data)
       values ('RESOURCE_UPDATED', 'MEDIUM', 'product', p_id::text, '{"status": "completed"}');
   end if;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.settle_products(p_paid balance_payment[])
+ RETURNS bigint
+ LANGUAGE plpgsql
+ STRICT
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  perform settle_product(p.reference_id, true) from (select distinct reference_id from unnest(p_paid)) p
+    order by p.reference_id;
+  return cardinality(p_paid);
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.settle_receipt(p_journal_id uuid, p_id uuid, p_account_id uuid, p_settled_by uuid, p_note text)
@@ -2462,9 +2587,9 @@ CREATE TRIGGER lists_follow_transactions BEFORE INSERT OR DELETE OR UPDATE ON tr
 
 CREATE TRIGGER received_follow_transactions BEFORE INSERT OR DELETE OR UPDATE ON transaction_receivers FOR EACH ROW WHEN (pg_trigger_depth() = 0) EXECUTE FUNCTION refuse_change();
 
-CREATE TRIGGER transaction_is_listed AFTER INSERT ON transactions FOR EACH ROW EXECUTE FUNCTION list_transaction();
 CREATE TRIGGER transactions_are_final BEFORE DELETE OR UPDATE ON transactions FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER transactions_are_kept BEFORE TRUNCATE ON transactions FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER transactions_are_listed AFTER INSERT ON transactions REFERENCING NEW TABLE AS new_transactions FOR EACH STATEMENT EXECUTE FUNCTION list_transactions();
 CREATE TRIGGER transactions_status_law BEFORE INSERT OR UPDATE OF status ON transactions FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>successful', '>reversed');
 
 CREATE TRIGGER users_are_kept BEFORE DELETE ON users FOR EACH ROW WHEN (old.status <> 'invited'::text) EXECUTE FUNCTION refuse_change();
@@ -3283,7 +3408,7 @@ revoke execute on function keep_permission_names() from public;
 
 revoke execute on function keep_status() from public;
 
-revoke execute on function list_transaction() from public;
+revoke execute on function list_transactions() from public;
 
 revoke execute on function open_balance() from public;
 
@@ -3297,9 +3422,9 @@ grant execute on function organizations_of_transaction(transactions) to amanah_a
 
 grant execute on function organizations_of_transaction(transactions) to amanah_reader;
 
-revoke execute on function pay_from_balance(uuid,uuid,text,text,uuid,text,uuid,uuid,uuid,numeric,text,uuid,text,text,text,text,text,bigint) from public;
+revoke execute on function pay_from_balances(jsonb,uuid[],boolean) from public;
 
-grant execute on function pay_from_balance(uuid,uuid,text,text,uuid,text,uuid,uuid,uuid,numeric,text,uuid,text,text,text,text,text,bigint) to amanah_app;
+grant execute on function pay_from_balances(jsonb,uuid[],boolean) to amanah_app;
 
 revoke execute on function post_journal(uuid,text,text,uuid[],numeric[]) from public;
 
@@ -3327,9 +3452,17 @@ revoke execute on function settle_donation(text,uuid,uuid,numeric,uuid,uuid,uuid
 
 grant execute on function settle_donation(text,uuid,uuid,numeric,uuid,uuid,uuid,integer,text) to amanah_app;
 
+revoke execute on function settle_donations(text,balance_payment[]) from public;
+
+grant execute on function settle_donations(text,balance_payment[]) to amanah_app;
+
 revoke execute on function settle_product(uuid,boolean) from public;
 
 grant execute on function settle_product(uuid,boolean) to amanah_app;
+
+revoke execute on function settle_products(balance_payment[]) from public;
+
+grant execute on function settle_products(balance_payment[]) to amanah_app;
 
 revoke execute on function settle_receipt(uuid,uuid,uuid,uuid,text) from public;
 

@@ -60,12 +60,16 @@ export async function seedPayers({ databaseUrl, owner, deps }: BenchStack, count
     const slice = (all: readonly string[]) => array(all.slice(from, from + pastAtOnce));
     await withTime(em, budgets.database.command, (tx) =>
       tx.execute(
-        `select settle_donation('specific', p.u, p.cause, 1, null, t)
-       from unnest(?::uuid[], ?::uuid[], ?::uuid[], ?::uuid[]) as p (u, a, c, cause),
-         lateral (select md5(p.u::text)::uuid as t) derived,
-         lateral pay_from_balance(t, gen_random_uuid(), 'balance-payment/' || t, 'balance-payment.bench', p.u, 'individual', null, p.a, p.c, 1,
-           'donation', p.cause, 'product_transfer', null, null, null, '') paid
-       where paid.outcome = 'paid'`,
+        `with paid as materialized (
+           select made.* from (
+             select jsonb_agg(jsonb_build_object('transaction_id', md5(p.u::text)::uuid,
+                 'journal_id', gen_random_uuid(), 'kind', 'balance-payment.bench', 'user_id', p.u,
+                 'user_type', 'individual', 'source_account_id', p.a, 'amount', 1, 'reference_type', 'donation',
+                 'reference_id', p.cause, 'purpose', 'product_transfer', 'answer', '')) as payments,
+               array_agg(p.c) as targets
+             from unnest(?::uuid[], ?::uuid[], ?::uuid[], ?::uuid[]) as p (u, a, c, cause)) asked,
+           lateral pay_from_balances(asked.payments, asked.targets, true) made)
+         select settle_donations('specific', (select array_agg(payment) from paid where outcome = 'paid'))`,
         [slice(userIds), slice(accountIds), slice(causeAccountIds), slice(causeIds)],
       ),
     );

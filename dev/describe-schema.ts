@@ -49,6 +49,13 @@ const sections = {
         and k.contype in ('p', 'u', 'x'))) indexes on true
     where c.relnamespace = 'public'::regnamespace and c.relkind = 'r'
     order by c.relname`,
+  Types: `
+    select format(E'create type %I as (\\n  %s\\n);', c.relname,
+        string_agg(format('%I %s', a.attname, format_type(a.atttypid, a.atttypmod)), E',\\n  ' order by a.attnum))
+      as statement
+    from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+    where c.relnamespace = 'public'::regnamespace and c.relkind = 'c'
+    group by c.relname order by c.relname`,
   'Foreign keys': `
     select string_agg(format('alter table %s add constraint %I %s;', k.conrelid::regclass, k.conname,
         pg_get_constraintdef(k.oid, true)), E'\\n' order by k.conname) as statement
@@ -138,7 +145,7 @@ const sections = {
 const unknown = `
   select format('%s %s', case relkind when 'm' then 'the materialized view' when 'p' then 'the partitioned table'
     else 'the relation' end, relname) as thing
-  from pg_class where relnamespace = 'public'::regnamespace and relkind not in ('r', 'v', 'S', 'i')
+  from pg_class where relnamespace = 'public'::regnamespace and relkind not in ('r', 'v', 'S', 'i', 'c')
   union all
   select 'the type ' || typname from pg_type
   where typnamespace = 'public'::regnamespace and typtype in ('d', 'e', 'r', 'm')

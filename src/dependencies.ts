@@ -11,6 +11,7 @@ import { createTokens, type Tokens } from './identity/tokens.ts';
 import { createLogger, type Logger } from './log.ts';
 import { measurePool, measureProvider } from './metrics/measure.ts';
 import { createMetrics, type Metrics } from './metrics/metrics.ts';
+import { createPayTogether, type PayTogether } from './payments/pay-from-balance.ts';
 import { createSealKeys, type SealKeys } from './seals/seal-keys.ts';
 import { armFailpoints } from './shared/failpoint.ts';
 import { openStorage, type Storage } from './storage/storage.ts';
@@ -29,6 +30,7 @@ export interface Dependencies extends AsyncDisposable {
   sealKeys: SealKeys;
   tokens: Tokens;
   findCaller: FindCaller;
+  payTogether: PayTogether;
   storage: Storage;
   metrics: Metrics;
   telemetry: Telemetry;
@@ -75,6 +77,7 @@ export async function openDependencies(config: Config, options: { process: strin
     sealKeys,
     tokens,
     findCaller: createFindCaller(orm),
+    payTogether: createPayTogether(orm),
     storage,
     metrics,
     telemetry,

@@ -102,7 +102,7 @@ function contributeFromBalance(
   const asking = { caller, key, requestId };
   return payUnderKey(em, asking, fingerprintOfRequest(request), async (idempotency) => {
     const { memberAccountId } = await getPayableCircle(em, { circleId, userId, amount });
-    return payAndWake(em, workflows, savingCircleContribution, {
+    return payAndWake(em, { workflows }, savingCircleContribution, {
       payer: caller,
       transactionId,
       referenceId: circleId,

@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { UserType } from '../identity/user.ts';
 import { mayChangeThings, type OrganizationStatus } from '../organizations/organization.ts';
+import type { PaymentHandler } from '../payments/handler.ts';
 import { charitableCauseDonate } from '../payments/handlers/charitable-cause-donate.ts';
 import { payFromBalance } from '../payments/pay-from-balance.ts';
 import { refuse } from '../shared/errors.ts';
@@ -33,14 +34,15 @@ export async function payPeriod(
   if (payer?.status !== 'active' || !mayChangeThings(payer.organization_status)) {
     return refuse('FORBIDDEN', 'the donor is not active');
   }
+  // A payment of its own, in a transaction that is already under way.
+  const { together: _, ...donation } = charitableCauseDonate;
   const periodic = {
-    ...charitableCauseDonate,
+    ...donation,
     effect: {
-      ...charitableCauseDonate.effect,
       sql: (payment, settledIn) =>
         completeDonation(payment, settledIn, { type: 'subscription', causeId, subscription: { id, period } }),
     },
-  } satisfies typeof charitableCauseDonate;
+  } satisfies PaymentHandler;
   await payFromBalance(tx, periodic, {
     payer: { userId: subscription.user_id, userType: payer.user_type, organizationId: payer.organization_id },
     transactionId: subscriptionPaymentIdFor(id, period),

@@ -57,20 +57,24 @@ export interface SqlCall {
 }
 
 /**
- * What follows from a settled payment, in one of two ways. As one SQL call it travels with the journal in one round trip,
- * and can be made for many payments at once. In the transaction it may take several round trips, which a payment from a
- * balance then costs. On the balance rail there was no `onPending`: `payment.orderId` is null.
+ * What follows from a settled payment, in one of two ways. As one SQL call it travels with the journal in one round trip.
+ * In the transaction it may take several round trips, which a payment from a balance then costs. On the balance rail
+ * there was no `onPending`: `payment.orderId` is null.
  */
 export type PaymentEffect =
-  | {
-      sql(payment: EffectPayment, settledIn: SettledIn): SqlCall;
-      /**
-       * The account of a target that surely takes this payment, as an SQL expression, null when `findTarget` has to look
-       * closer. Spares balance payments a round trip.
-       */
-      quickTarget?(intent: PaymentIntent): SqlCall;
-    }
+  | { sql(payment: EffectPayment, settledIn: SettledIn): SqlCall }
   | { inTransaction(tx: EntityManager, payment: HandledPayment, settledIn: SettledIn): Promise<void> };
+
+/** How payments from balances for such targets are made together with others of their kind, in one statement. */
+export interface Together {
+  /**
+   * The accounts of the targets, in the order of the payments, as an SQL expression of type uuid[]: null for one that may
+   * not take its payment, which `findTarget` then looks at.
+   */
+  targets(payments: readonly Pick<PaymentIntent, 'referenceId' | 'amount'>[]): SqlCall;
+  /** The handler's `effect` for all of them, as a call over an SQL expression of type balance_payment[]. */
+  effect(paid: string): string;
+}
 
 /**
  * One kind of payment, as data (decisions 3). A new kind is one file with one of these and one line in `handlers`;
@@ -95,6 +99,8 @@ export interface PaymentHandler {
    * `findTarget` instead of starting a workflow of its own. What protects is the database; this saves the work.
    */
   inTurn?: boolean;
+  /** Balance rail: so that payments that arrive together are written together. */
+  together?: Together;
   /** The domain effect, in the transaction of the journal, on both rails; none where the money itself is all. */
   effect?: PaymentEffect;
   /**

@@ -1,25 +1,18 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
+import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import { executePrepared } from '../database/prepared-statements.ts';
 import type { Payer } from '../identity/caller.ts';
 import { Account } from '../ledger/account.entity.ts';
 import { mayUseAccount } from '../ledger/may-use-account.ts';
-import { insufficientBalance } from '../ledger/post-journal.ts';
 import type { LedgerReferenceType, TransactionPurpose } from '../ledger/transaction.ts';
 import { fromStored } from '../openings/open-once.ts';
 import { must } from '../shared/assert.ts';
+import { budgets } from '../shared/budgets.ts';
 import { errorCodeOf, refuse } from '../shared/errors.ts';
 import { failpoint } from '../shared/failpoint.ts';
-import { journalKeys, newId } from '../shared/ids.ts';
+import { createGathering } from '../shared/gather.ts';
+import { newId } from '../shared/ids.ts';
 import { formatMoney, type Money } from '../shared/money.ts';
-import type {
-  EffectPayment,
-  PaymentEffect,
-  PaymentHandler,
-  PaymentIntent,
-  SettledIn,
-  SqlCall,
-  WakingPort,
-} from './handler.ts';
+import type { EffectPayment, PaymentEffect, PaymentHandler, SqlCall, WakingPort } from './handler.ts';
 
 /** A payment from a balance, whatever asks for it: the dispatcher, a subscription, a circle, a transfer. */
 export interface BalancePayment {
@@ -61,15 +54,13 @@ interface Movement {
   sourceField: 'source_account_id' | 'account_id';
 }
 
-/** SQLSTATEs of other refusals. */
+/** SQLSTATE of a refusal of the target's. */
 const targetRefuses = 'AM004';
-const refusedBefore = 'AM007';
-/** A debit so large that the account's column cannot hold what would be left: nobody has that much. */
-const outOfRange = '22003';
 
 /**
  * Pays for a handler's target from a balance: whose account, idempotency key, journal, transaction row, event and the
- * handler's effect in one database transaction. Permission and rail are checked by who calls. Refuses what the handler
+ * handler's effect in one database transaction; together with others that arrive at the same time, if `payTogether` is
+ * given and the handler's payments can be. Permission and rail are checked by who calls. Refuses what the handler
  * refuses, a missing source account (NOT_FOUND), another's (FORBIDDEN), the target itself as the source and a balance
  * that does not cover it (400), a key of another request (IDEMPOTENCY_KEY_REUSED), and again what was refused for good
  * under its key; then nothing is left behind.
@@ -78,16 +69,17 @@ export async function payFromBalance(
   em: EntityManager,
   handler: PaymentHandler,
   payment: BalancePayment,
+  payTogether?: PayTogether,
 ): Promise<BalancePaymentOutcome> {
   const { payer, referenceId, sourceAccountId } = payment;
   const amount = formatMoney(payment.amount);
-  const intent: PaymentIntent = { referenceId, amount, rail: 'balance', caller: payer };
-  const movement: Movement = {
-    kind: `balance-payment.${handler.referenceType}`,
-    referenceType: handler.ledgerReferenceType,
-    purpose: 'product_transfer',
-    sourceField: 'source_account_id',
-  };
+  const movement = movementOf(handler);
+  if (handler.together !== undefined) {
+    const gathered = payTogether && (await refusing(() => payTogether(handler, payment)));
+    // Who holds the source's lock is waited for alone, so that nobody else waits for it.
+    const row = gathered === undefined || gathered.outcome === 'busy' ? await payAlone(em, handler, payment) : gathered;
+    if (row.outcome !== 'unclear') return announce(await readRow(em, row, payment, movement));
+  }
   const handled: EffectPayment = {
     orderId: null,
     userId: payer.userId,
@@ -97,33 +89,76 @@ export async function payFromBalance(
     amount,
     requestId: payment.requestId,
   };
-  const quick = handler.effect && 'sql' in handler.effect ? handler.effect.quickTarget?.(intent) : undefined;
-  if (quick !== undefined) {
-    const moved = await moveOnce(em, payment, movement, quick, sqlOf(handler.effect, handled));
-    if (moved.outcome !== 'unclear') return announce(moved);
-  }
-  const { accountId } = await handler.findTarget(em, intent);
+  const { accountId } = await handler.findTarget(em, { referenceId, amount, rail: 'balance', caller: payer });
   return moveFromBalance(em, payment, movement, { accountId, effect: handler.effect, handled });
 }
+
+const movementOf = (handler: PaymentHandler): Movement => ({
+  kind: `balance-payment.${handler.referenceType}`,
+  referenceType: handler.ledgerReferenceType,
+  purpose: 'product_transfer',
+  sourceField: 'source_account_id',
+});
 
 /** `payFromBalance` in a transaction of its own, and then wakes the workflow that waits for the payment, if one does. */
 export async function payAndWake(
   em: EntityManager,
-  workflows: WakingPort,
+  { workflows, payTogether }: { workflows: WakingPort; payTogether?: PayTogether },
   handler: PaymentHandler,
   payment: BalancePayment,
 ): Promise<BalancePaymentOutcome> {
-  const paid = await payFromBalance(em, handler, payment);
+  const paid = await payFromBalance(em, handler, payment, payTogether);
   if (paid.outcome === 'paid') void handler.afterSettled?.(workflows, payment);
   return paid;
 }
 
-type SqlEffect = (settledIn: SettledIn) => SqlCall | undefined;
-/** The effect as it travels with the journal, if it does. */
-const sqlOf =
-  (effect: PaymentEffect | undefined, handled: EffectPayment | undefined): SqlEffect =>
-  (settledIn) =>
-    effect && handled && 'sql' in effect ? effect.sql(handled, settledIn) : undefined;
+/** Makes a payment, together with those that arrive at the same time; answers what became of it. */
+export type PayTogether = (handler: PaymentHandler, payment: BalancePayment) => Promise<MadeRow>;
+
+/**
+ * Group commit of payments from balances: for each kind, those that arrive while others are being written wait for them,
+ * and are then written together. Those of one source, or under one key, never are.
+ */
+export function createPayTogether(orm: MikroORM): PayTogether {
+  const kinds = new Map<PaymentHandler, (payment: BalancePayment) => Promise<MadeRow>>();
+  const gatherFor = (handler: PaymentHandler) =>
+    createGathering<BalancePayment, MadeRow>({
+      run: (payments) => payAllOf(orm.em.fork(), handler, payments, false),
+      apart: ({ payer, sourceAccountId, idempotency }) =>
+        idempotency ? [sourceAccountId, `${payer.userId}/${idempotency.keyHash}`] : [sourceAccountId],
+      isOfOne: isRolledBack,
+      ...budgets.balancePayment,
+    });
+  return (handler, payment) => {
+    const pay = kinds.get(handler) ?? gatherFor(handler);
+    kinds.set(handler, pay);
+    return pay(payment);
+  };
+}
+
+/** The database said so itself, and it was no time-out and no end of the connection: nothing was done, for certain. */
+const isRolledBack = (error: unknown): boolean => /^(?!08|53|57)[0-9A-Z]{5}$/.test(String(errorCodeOf(error)));
+
+async function payAllOf(
+  em: EntityManager,
+  handler: PaymentHandler,
+  payments: readonly BalancePayment[],
+  wait: boolean,
+): Promise<MadeRow[]> {
+  const { targets, effect } = must(handler.together, 'this kind is paid together');
+  const movement = movementOf(handler);
+  return makePayments(em, {
+    payments: payments.map((payment) => toJson(payment, movement)),
+    targets: targets(payments),
+    wait,
+    effect: { call: effect(paidOnes), params: [] },
+  });
+}
+
+async function payAlone(em: EntityManager, handler: PaymentHandler, payment: BalancePayment): Promise<MadeRow> {
+  const rows = await refusing(() => payAllOf(em, handler, [payment], true));
+  return must(rows[0], 'a payment has an outcome');
+}
 
 async function announce(outcome: BalancePaymentOutcome): Promise<BalancePaymentOutcome> {
   await failpoint('pay-from-balance.after');
@@ -144,11 +179,19 @@ export async function moveFromBalance(
   movement: Movement,
   { accountId, effect, handled }: Destination,
 ): Promise<BalancePaymentOutcome> {
-  const target: SqlCall = { call: '?::uuid', params: [accountId] };
   const own = effect && 'inTransaction' in effect ? effect : undefined;
+  const journalId = newId();
+  const settledIn = { journalId, transactionId: payment.transactionId };
   const move = async (tx: EntityManager): Promise<BalancePaymentOutcome> => {
-    const moved = await moveOnce(tx, payment, movement, target, sqlOf(effect, handled));
-    if (moved.outcome === 'unclear') throw new Error('an account that was named is clear');
+    const rows = await refusing(() =>
+      makePayments(tx, {
+        payments: [{ ...toJson(payment, movement), journal_id: journalId }],
+        targets: { call: 'array[?::uuid]', params: [accountId] },
+        wait: true,
+        effect: effect && handled && 'sql' in effect ? effect.sql(handled, settledIn) : undefined,
+      }),
+    );
+    const moved = await readRow(tx, must(rows[0], 'a payment has an outcome'), payment, movement);
     if (moved.outcome !== 'paid' || own === undefined || !handled) return moved;
     await own.inTransaction(tx, { ...handled, accountId }, moved);
     return typeof payment.answer === 'function'
@@ -175,57 +218,86 @@ async function keepAnswer(
   return body;
 }
 
-const columns = 'paid.outcome, paid.new_balance::text, paid.answer_status, paid.answer_body';
-const paying = (target: string) =>
-  `select * from pay_from_balance(?, ?, ?, ?, ?, ?, ?, ?, ${target}, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+/** A payment as `pay_from_balances` takes it: its type `balance_payment`. */
+type PaymentJson = Record<string, string | null>;
 
-interface MoveRow {
-  outcome: 'paid' | 'replayed' | 'reused' | 'foreign' | 'missing' | 'itself' | 'unclear';
+const toJson = (payment: BalancePayment, { kind, referenceType, purpose }: Movement): PaymentJson => ({
+  transaction_id: payment.transactionId,
+  journal_id: newId(),
+  kind,
+  user_id: payment.payer.userId,
+  user_type: payment.payer.userType,
+  organization_id: payment.payer.organizationId,
+  source_account_id: payment.sourceAccountId,
+  amount: formatMoney(payment.amount),
+  reference_type: referenceType,
+  reference_id: payment.referenceId,
+  purpose,
+  request_id: payment.requestId,
+  key_hash: payment.idempotency?.keyHash ?? null,
+  fingerprint: payment.idempotency?.fingerprint ?? null,
+  answer: typeof payment.answer === 'string' ? payment.answer : '',
+  request_number: payment.idempotency?.number ?? null,
+});
+
+interface Making {
+  payments: readonly PaymentJson[];
+  /** The accounts that are credited, in the order of the payments: an SQL expression of type uuid[]. */
+  targets: SqlCall;
+  /** Whether a source that somebody else holds is waited for. */
+  wait: boolean;
+  /** What follows from those that are paid; made when there are any. */
+  effect: SqlCall | undefined;
+}
+
+/** What became of a payment, as the database says it. */
+interface MadeRow {
+  outcome:
+    | 'paid'
+    | 'replayed'
+    | 'reused'
+    | 'refused'
+    | 'insufficient'
+    | 'foreign'
+    | 'missing'
+    | 'itself'
+    | 'unclear'
+    | 'busy';
+  journal_id: string;
   new_balance: Money | null;
   answer_status: number | null;
   answer_body: string | null;
 }
 
-/** The one round trip; the handler's effect as an SQL call travels with it and is made only when money moved. */
-async function moveOnce(
+const paidOnes = "(select array_agg(paid.payment) from paid where paid.outcome = 'paid')";
+
+/** The one round trip, in which all that the payments are is written, or nothing; what became of each, in their order. */
+async function makePayments(em: EntityManager, { payments, targets, wait, effect }: Making): Promise<MadeRow[]> {
+  const sql = `with paid as materialized (select * from pay_from_balances(?::jsonb, ${targets.call}, ?)),
+      effect as materialized (
+        select ${effect?.call ?? 'null'} from (select) one where exists (select from paid where outcome = 'paid'))
+    select paid.outcome, (paid.payment).journal_id, paid.new_balance::text, paid.answer_status, paid.answer_body,
+      (select count(*) from effect) as effects
+    from paid order by paid.place`;
+  return executePrepared<MadeRow>(em, sql, [
+    JSON.stringify(payments),
+    ...targets.params,
+    wait,
+    ...(effect?.params ?? []),
+  ]);
+}
+
+/** What a payment came to. Throws its refusal. */
+async function readRow(
   em: EntityManager,
-  { payer, transactionId, referenceId, sourceAccountId, amount, requestId, answer, idempotency }: BalancePayment,
-  { kind, referenceType, purpose, sourceField }: Movement,
-  target: SqlCall,
-  effectOn: SqlEffect,
-): Promise<BalancePaymentOutcome | { outcome: 'unclear' }> {
-  const journalId = newId();
-  const effect = effectOn({ journalId, transactionId });
-  const sql =
-    effect === undefined
-      ? `select ${columns} from (${paying(target.call)}) paid`
-      : `with paid as materialized (${paying(target.call)})
-         select ${columns}, case when paid.outcome = 'paid' then (${effect.call})::text end as effect from paid`;
-  const paidParams = [
-    transactionId,
-    journalId,
-    journalKeys.balancePayment(transactionId),
-    kind,
-    payer.userId,
-    payer.userType,
-    payer.organizationId,
-    sourceAccountId,
-    ...target.params,
-    amount,
-    referenceType,
-    referenceId,
-    purpose,
-    requestId,
-    idempotency?.keyHash ?? null,
-    idempotency?.fingerprint ?? null,
-    typeof answer === 'string' ? answer : '',
-    idempotency?.number ?? null,
-  ];
-  const rows = await refusing(() => executePrepared<MoveRow>(em, sql, [...paidParams, ...(effect?.params ?? [])]));
-  const row = must(rows[0], 'a balance payment has an outcome');
+  row: MadeRow,
+  { payer, transactionId, sourceAccountId, amount }: BalancePayment,
+  { sourceField }: Movement,
+): Promise<BalancePaymentOutcome> {
   switch (row.outcome) {
     case 'unclear':
-      return { outcome: 'unclear' };
+    case 'busy':
+      throw new Error('an account that was named is clear, and a lock that is waited for is never busy');
     case 'itself':
       await refuseForeign(em, payer, sourceAccountId, sourceField);
       return refuse('REQUEST_INVALID', 'an account cannot pay into itself', { field: sourceField });
@@ -233,10 +305,14 @@ async function moveOnce(
       return refuse('NOT_FOUND', 'no such account', { field: sourceField });
     case 'foreign':
       return refuse('FORBIDDEN', 'the account is not yours', { field: sourceField });
+    case 'insufficient':
+      return refuse('INSUFFICIENT_BALANCE', 'the balance of the account does not cover it', { field: 'amount' });
     case 'reused':
       return refuse('IDEMPOTENCY_KEY_REUSED', 'this key was used for a request with another body', {
         field: 'Idempotency-Key',
       });
+    case 'refused':
+      throw fromStored(JSON.parse(must(row.answer_body, 'what was refused has its refusal')));
     case 'replayed':
       return { outcome: 'replayed', status: row.answer_status ?? 201, body: row.answer_body ?? '' };
     case 'paid': {
@@ -244,7 +320,7 @@ async function moveOnce(
       return {
         outcome: 'paid',
         transactionId,
-        journalId,
+        journalId: row.journal_id,
         amount: formatMoney(amount),
         newBalance,
         body: row.answer_body ?? '',
@@ -259,22 +335,12 @@ async function refuseForeign(em: EntityManager, payer: Payer, accountId: string,
   if (account !== null && !mayUseAccount(payer, account)) refuse('FORBIDDEN', 'the account is not yours', { field });
 }
 
-/** The refusal that this request has met under its key. */
-function refusalIn(error: unknown): unknown {
-  const { detail } = error as { detail?: string };
-  return detail === undefined ? error : fromStored(JSON.parse(detail));
-}
-
+/** The target's refusal, as the caller may read it. */
 async function refusing<T>(move: () => Promise<T>): Promise<T> {
   try {
     return await move();
   } catch (error) {
-    const code = errorCodeOf(error);
-    if (code === insufficientBalance || code === outOfRange) {
-      refuse('INSUFFICIENT_BALANCE', 'the balance of the account does not cover it', { field: 'amount', cause: error });
-    }
-    if (code === refusedBefore) throw refusalIn(error);
-    if (code === targetRefuses && Error.isError(error)) {
+    if (errorCodeOf(error) === targetRefuses && Error.isError(error)) {
       const { column: field = 'reference_id' } = error as { column?: string };
       refuse('REQUEST_INVALID', error.message, { field, cause: error });
     }

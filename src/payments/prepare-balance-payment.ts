@@ -3,7 +3,7 @@ import { balancePaymentIdFor } from '../shared/ids.ts';
 import { formatMoney, type Money } from '../shared/money.ts';
 import type { WakingPort } from './handler.ts';
 import { fingerprintOf, type StoredAnswer } from './idempotency.ts';
-import { payAndWake } from './pay-from-balance.ts';
+import { type PayTogether, payAndWake } from './pay-from-balance.ts';
 import { type Asking, payUnderKey } from './pay-under-key.ts';
 import type { ReferenceType } from './payment-order.ts';
 import { getHandler } from './prepare-gateway-payment.ts';
@@ -42,7 +42,7 @@ export const presentPaid = (message: string, data: PaidAnswer) => ({
  */
 export async function payAsAsked(
   em: EntityManager,
-  { workflows }: { workflows: WakingPort },
+  { workflows, payTogether }: { workflows: WakingPort; payTogether: PayTogether },
   body: BalancePaymentRequest,
   asking: Asking,
 ): Promise<StoredAnswer & { replayed: boolean }> {
@@ -58,7 +58,7 @@ export async function payAsAsked(
     reference_id: body.reference_id,
   });
   return payUnderKey(em, asking, fingerprint, (idempotency) =>
-    payAndWake(em, workflows, getHandler(caller, body.reference_type, 'balance'), {
+    payAndWake(em, { workflows, payTogether }, getHandler(caller, body.reference_type, 'balance'), {
       payer: caller,
       transactionId,
       referenceId: body.reference_id,

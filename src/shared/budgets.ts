@@ -176,6 +176,9 @@ const shutdown = {
 /** Who asks is looked up before everything else: in line and then at the database, together as long as a request waits. */
 const callerLookUp = { waitMs: requests.away - reach.database - 0.2 * second, runMs: reach.database + 0.2 * second };
 
+/** Payments from balances that arrive together: in line, and then in the transaction that makes them. */
+const balancePayment = { waitMs: 2 * second, runMs: reach.database + database.role.transaction };
+
 /** A reader of a statement that takes nothing for this long is left. */
 const stalledReader = 30 * second;
 
@@ -187,6 +190,7 @@ export const budgets = {
   database,
   reach,
   callerLookUp,
+  balancePayment,
   webhook,
   shutdown,
   download: { whole: download, stalledReader },

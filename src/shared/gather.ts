@@ -9,6 +9,8 @@ export interface GatherOptions<Question, Answer> {
   run(questions: readonly Question[]): Promise<readonly Answer[]>;
   /** Whether a failure may be the fault of one question: then each is asked alone, and only that one fails. */
   isOfOne(error: unknown): boolean;
+  /** What no two of a run have in common, nor of runs that are under way at a time; nothing unless given. */
+  apart?(question: Question): readonly string[];
   /** Milliseconds in line; whoever has waited for longer is refused. */
   waitMs: number;
   /** Milliseconds from sending until those who are in it are refused and the next ones may go. */
@@ -23,6 +25,7 @@ export interface GatherOptions<Question, Answer> {
 
 interface Member<Question, Answer> {
   question: Question;
+  inLine: boolean;
   over: NodeJS.Timeout | undefined;
   resolve(answer: Answer): void;
   reject(error: unknown): void;
@@ -37,6 +40,7 @@ interface Member<Question, Answer> {
 export function createGathering<Question, Answer>({
   run,
   isOfOne,
+  apart = () => [],
   waitMs,
   runMs,
   most = 32,
@@ -46,6 +50,7 @@ export function createGathering<Question, Answer>({
   type Line = Member<Question, Answer>[];
   const line: Line = [];
   let runs = 0;
+  const held = new Set<string>();
   // A run belongs to everybody in it: to the trace and the time limit of none of them.
   const asNobody = AsyncLocalStorage.snapshot();
 
@@ -72,13 +77,33 @@ export function createGathering<Question, Answer>({
     clearTimeout(over);
   }
 
+  /** The next ones in line that may go together; they hold what keeps others apart. */
+  function takeNext(): Line {
+    const members: Line = [];
+    for (let at = 0; at < line.length && members.length < most; ) {
+      const member = line[at] as Line[number];
+      const holds = apart(member.question);
+      if (holds.some((key) => held.has(key))) {
+        at += 1;
+        continue;
+      }
+      for (const key of holds) held.add(key);
+      clearTimeout(member.over);
+      member.inLine = false;
+      members.push(member);
+      line.splice(at, 1);
+    }
+    return members;
+  }
+
   function send(): void {
-    while (runs < underWay && line.length > 0) {
-      const members = line.splice(0, most);
-      for (const { over } of members) clearTimeout(over);
+    while (runs < underWay) {
+      const members = takeNext();
+      if (members.length === 0) return;
       runs += 1;
       void asNobody(() => runInTime(members)).then(() => {
         runs -= 1;
+        for (const { question } of members) for (const key of apart(question)) held.delete(key);
         send();
       });
     }
@@ -90,14 +115,14 @@ export function createGathering<Question, Answer>({
         reject(busy('Too many are waiting for this; try again'));
         return;
       }
-      const member: Member<Question, Answer> = { question, over: undefined, resolve, reject };
-      if (runs >= underWay) {
+      const member: Member<Question, Answer> = { question, inLine: true, over: undefined, resolve, reject };
+      line.push(member);
+      send();
+      if (member.inLine) {
         member.over = setTimeout(() => {
           line.splice(line.indexOf(member), 1);
           reject(tooLate());
         }, waitMs);
       }
-      line.push(member);
-      send();
     });
 }

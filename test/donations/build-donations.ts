@@ -36,11 +36,14 @@ async function giveAtOnce(
   const given = await em().execute<{ donation_id: string }[]>(
     `with numbered as materialized (select gen_random_uuid() as transaction_id from generate_series(1, ?)),
      paid as materialized (
-       select n.transaction_id, p.outcome from numbered n, pay_from_balance(n.transaction_id, gen_random_uuid(),
-         'balance-payment/' || n.transaction_id, 'balance-payment.charitable_cause_open_donate', ?, 'individual', null,
-         ?, ?, ?, 'donation', ?, 'product_transfer', null, null, null, '') p)
-     select settle_donation('open', ?, null, ?, null, transaction_id) as donation_id from paid where outcome = 'paid'`,
-    [count, id, accountId, pool, amountOfEach, pool, id, amountOfEach],
+       select p.* from numbered n, pay_from_balances(jsonb_build_array(jsonb_build_object(
+         'transaction_id', n.transaction_id, 'journal_id', gen_random_uuid(),
+         'kind', 'balance-payment.charitable_cause_open_donate', 'user_id', ?::uuid, 'user_type', 'individual',
+         'source_account_id', ?::uuid, 'amount', ?::numeric, 'reference_type', 'donation', 'reference_id', ?::uuid,
+         'purpose', 'product_transfer', 'answer', '')), array[?::uuid], true) p)
+     select settle_donation('open', ?, null, ?, null, (payment).transaction_id) as donation_id
+     from paid where outcome = 'paid'`,
+    [count, id, accountId, amountOfEach, pool, pool, id, amountOfEach],
   );
   return given.map(({ donation_id }) => donation_id);
 }

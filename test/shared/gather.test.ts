@@ -42,6 +42,24 @@ describe('Questions that are gathered', () => {
     expect(await Promise.all(answers)).toEqual(['a!', 'b!', 'c!', 'd!']);
   });
 
+  it('that are to be kept apart are in no run together, nor in two at a time, and hold up no others', async () => {
+    const { ask, runs } = heldRuns({ underWay: 2, apart: (question) => [question.slice(0, 1)] });
+    const answers = ['a1', 'a2', 'b1', 'a3', 'c1', 'b2', 'd1'].map((question) => ask(question));
+    const sent = () => runs.map(({ questions }) => questions);
+    expect(sent()).toEqual([['a1'], ['b1']]);
+    runs[1]?.end();
+    await settled();
+    expect(sent().slice(2)).toEqual([['c1', 'b2', 'd1']]);
+    runs[0]?.end();
+    await settled();
+    expect(sent().slice(3)).toEqual([['a2']]);
+    runs[3]?.end();
+    await settled();
+    expect(sent().slice(4)).toEqual([['a3']]);
+    for (const { end } of runs) end();
+    expect(await Promise.all(answers)).toEqual(['a1!', 'a2!', 'b1!', 'a3!', 'c1!', 'b2!', 'd1!']);
+  });
+
   it('fail together, unless the failure may be of one: then each is asked alone', async () => {
     const runs: (readonly number[])[] = [];
     const ask = createGathering<number, number>({

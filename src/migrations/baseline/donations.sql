@@ -161,6 +161,23 @@ begin
   return settled;
 end $$;
 
+-- The same for donations that were paid together from balances: to the causes that they refer to, or to the open pool.
+create function settle_donations(p_type text, p_paid balance_payment[]) returns bigint language plpgsql strict
+set search_path = pg_catalog, public, pg_temp
+set plan_cache_mode = force_generic_plan as $$
+begin
+  with given as (
+    insert into donations (id, user_id, type, amount, status, cause_id, transaction_id)
+      select uuidv7(), p.user_id, p_type, p.amount, 'completed',
+        case when p_type <> 'open' then p.reference_id end, p.transaction_id
+      from unnest(p_paid) p returning id, user_id, transaction_id)
+  insert into events (event, impact, resource_type, resource_id, actor_id, request_id, data)
+    select 'RESOURCE_CREATED', 'MEDIUM', 'donation', g.id::text, g.user_id, p.request_id,
+      jsonb_build_object('status', 'completed', 'transaction_id', g.transaction_id)
+    from given g join unnest(p_paid) p using (transaction_id);
+  return cardinality(p_paid);
+end $$;
+
 create view check_donations_posted_once as
   select d.id as donation_id, 'the price row of the donation is missing or differs' as problem
   from donations d left join transactions t on t.id = d.transaction_id

@@ -114,54 +114,54 @@ begin
 end $$;
 create trigger account_has_balance after insert on accounts for each row execute function open_balance();
 
--- Postings are judged in the pass that applies them, and a statement writes one whole journal.
+-- Postings are judged by the statement that writes them, and applied: any number of journals, each of them whole.
 create function apply_postings() returns trigger language plpgsql
-set search_path = pg_catalog, public, pg_temp as $$
+set search_path = pg_catalog, public, pg_temp
+set plan_cache_mode = force_generic_plan as $$
 declare
-  entry record;
-  journal uuid;
-  total numeric := 0;
-  written bigint := 0;
-  held numeric;
-  credit_shard smallint := 1 + pg_backend_pid() % 16;
+  credit_shard constant smallint := 1 + pg_backend_pid() % 16;
+  debited uuid[];
+  broken uuid;
+  homeless uuid;
+  overdrawn uuid;
 begin
-  -- One order for all: debited accounts by id, then credited accounts by id.
-  for entry in
-    select n.journal_id, n.account_id, sum(n.amount) as delta, count(*) as written, a.may_go_negative
+  with due as materialized (
+    select n.journal_id, n.account_id, a.may_go_negative, sum(n.amount) as delta, count(*) as written
     from new_postings n left join accounts a on a.id = n.account_id
-    group by n.journal_id, n.account_id, a.may_go_negative
-    order by sum(n.amount) > 0 or a.may_go_negative, n.account_id
-  loop
-    journal := coalesce(journal, entry.journal_id);
-    total := total + entry.delta;
-    written := written + entry.written;
-    if entry.may_go_negative is null then
-      raise exception 'account % does not exist', entry.account_id using errcode = 'AM002';
-    elsif entry.journal_id <> journal then
-      raise exception 'a statement writes one journal' using errcode = 'AM002';
-    elsif entry.delta < 0 and not entry.may_go_negative then
-      update account_balances set balance = balance + entry.delta where account_id = entry.account_id and shard = 0;
-      -- Its balance is opened when the statement that makes an account ends: within that one there is nothing to debit.
-      if not found then
-        raise exception 'account % has no balance', entry.account_id using errcode = 'AM002';
-      end if;
-      select sum(balance) into held from account_balances where account_id = entry.account_id;
-      if held < 0 then
-        raise exception 'insufficient balance' using errcode = 'AM001', detail = entry.account_id::text;
-      end if;
-    elsif entry.delta <> 0 then
-      update account_balances set balance = balance + entry.delta
-        where account_id = entry.account_id and shard = credit_shard;
-      if not found then
-        insert into account_balances (account_id, shard, balance) values (entry.account_id, credit_shard, entry.delta)
-          on conflict (account_id, shard) do update set balance = account_balances.balance + excluded.balance;
-      end if;
-    end if;
-  end loop;
+    group by n.journal_id, n.account_id, a.may_go_negative),
   -- Whole, balanced, and of a journal that is there: the join is what a foreign key would be, without its locks.
-  if total <> 0 or written = 1 or written <>
-    (select count(*) from journals j join postings p on p.journal_id = j.id where j.id = journal) then
-    raise exception 'a journal is written at once and sums to zero' using errcode = 'AM002';
+  unlawful as (
+    select d.journal_id from (
+      select journal_id, sum(delta) as total, sum(written) as written from due group by journal_id) d
+    where d.total <> 0 or d.written = 1 or d.written <> (
+      select count(*) from journals j join postings p on p.journal_id = j.id where j.id = d.journal_id)
+    limit 1),
+  -- In one order for all, and what is there is changed in its latest version: debited accounts by id, then credited ones.
+  applied as (
+    insert into account_balances (account_id, shard, balance)
+      select d.account_id, d.shard, sum(d.delta)
+      from (select account_id, delta,
+          case when delta < 0 and not may_go_negative then 0 else credit_shard end as shard
+        from due where delta <> 0 and may_go_negative is not null) d
+      group by d.account_id, d.shard order by d.shard > 0, d.account_id
+      on conflict (account_id, shard) do update set balance = account_balances.balance + excluded.balance
+      returning account_id, shard, balance)
+  select array_agg(account_id) filter (where shard = 0),
+      (select journal_id from unlawful),
+      (select account_id from due where may_go_negative is null limit 1)
+    into debited, broken, homeless from applied;
+  if homeless is not null then
+    raise exception 'account % does not exist', homeless using errcode = 'AM002';
+  elsif broken is not null then
+    raise exception 'a journal is written at once and sums to zero' using errcode = 'AM002', detail = broken::text;
+  end if;
+  -- What it holds is read after its lock was taken.
+  if debited is not null then
+    select b.account_id into overdrawn from account_balances b
+      where b.account_id = any (debited) group by b.account_id having sum(b.balance) < 0 limit 1;
+    if found then
+      raise exception 'insufficient balance' using errcode = 'AM001', detail = overdrawn::text;
+    end if;
   end if;
   return null;
 end $$;

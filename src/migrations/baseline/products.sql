@@ -44,6 +44,15 @@ begin
   end if;
 end $$;
 
+-- The same for products that were paid together from balances.
+create function settle_products(p_paid balance_payment[]) returns bigint language plpgsql strict
+set search_path = pg_catalog, public, pg_temp as $$
+begin
+  perform settle_product(p.reference_id, true) from (select distinct reference_id from unnest(p_paid)) p
+    order by p.reference_id;
+  return cardinality(p_paid);
+end $$;
+
 -- Of saving goals and products alike.
 create view check_completed_targets_are_reached as
   select g.id, 'saving goal' as thing, account_balance(g.account_id) as held, g.target_amount

@@ -91,32 +91,37 @@ set search_path = pg_catalog, public, pg_temp as $$
       and user_id is not null and user_id <> p.user_id
 $$;
 
--- A counter is first looked for and only then made. The receiver is found here as receiver_of_transaction finds it, which
--- the planner cannot take into the statement: a check compares the two.
-create function list_transaction() returns trigger language plpgsql
-set search_path = pg_catalog, public, pg_temp as $$
+-- The receiver is found here as receiver_of_transaction finds it, and the organizations as organizations_of_transaction,
+-- which the planner cannot take into the statement: checks compare them.
+create function list_transactions() returns trigger language plpgsql
+set search_path = pg_catalog, public, pg_temp
+set plan_cache_mode = force_generic_plan as $$
 begin
-  update transaction_counts set count = count + 1
-    where reference_type = new.reference_type and type = new.type and shard = pg_backend_pid() % 32;
-  if not found then
-    insert into transaction_counts (reference_type, type, shard, count)
-      values (new.reference_type, new.type, pg_backend_pid() % 32, 1)
-      on conflict (reference_type, type, shard) do update set count = transaction_counts.count + 1;
-  end if;
-  if new.organization_id is not null or exists (select from accounts
-      where id in (new.source_account_id, new.destination_account_id) and organization_id is not null) then
-    insert into transaction_organizations
-      select o, new.id, new.created_at, new.user_id, new.reference_type, new.type, new.reference_id
-      from organizations_of_transaction(new) o;
-  end if;
-  insert into transaction_receivers
-    select a.user_id, new.id, new.created_at, new.reference_type, new.type, new.reference_id from accounts a
-    where a.id = coalesce(new.destination_account_id,
-        case when new.payment_order_id is not null then new.source_account_id end)
-      and a.user_id is not null and a.user_id <> new.user_id;
+  insert into transaction_counts (reference_type, type, shard, count)
+    select n.reference_type, n.type, pg_backend_pid() % 32, count(*) from new_transactions n
+    group by n.reference_type, n.type order by n.reference_type, n.type
+    on conflict (reference_type, type, shard) do update set count = transaction_counts.count + excluded.count;
+  with ends as materialized (
+    select n.id, n.created_at, n.user_id, n.reference_type, n.type, n.reference_id, n.organization_id,
+      s.organization_id as source_organization, d.organization_id as destination_organization,
+      case when n.destination_account_id is not null then d.user_id
+        when n.payment_order_id is not null then s.user_id end as receiver
+    from new_transactions n
+    left join accounts s on s.id = n.source_account_id
+    left join accounts d on d.id = n.destination_account_id),
+  received as (
+    insert into transaction_receivers
+      select e.receiver, e.id, e.created_at, e.reference_type, e.type, e.reference_id from ends e
+      where e.receiver <> e.user_id)
+  insert into transaction_organizations
+    select distinct o.id, e.id, e.created_at, e.user_id, e.reference_type, e.type, e.reference_id
+    from ends e
+    cross join lateral (values (e.organization_id), (e.source_organization), (e.destination_organization)) o (id)
+    where o.id is not null;
   return null;
 end $$;
-create trigger transaction_is_listed after insert on transactions for each row execute function list_transaction();
+create trigger transactions_are_listed after insert on transactions
+  referencing new table as new_transactions for each statement execute function list_transactions();
 
 -- Writes the rows that hang on a journal, in the transaction that posted it and in no later one.
 create function record_transactions(p_journal_id uuid, p_rows jsonb) returns void language plpgsql

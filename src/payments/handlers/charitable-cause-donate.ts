@@ -16,10 +16,14 @@ export const charitableCauseDonate = {
   effect: {
     sql: (payment, settledIn) =>
       completeDonation(payment, settledIn, { type: 'specific', causeId: payment.referenceId }),
-    quickTarget: ({ referenceId }) => ({
-      call: "(select account_id from charitable_causes where id = ? and status = 'active')",
-      params: [referenceId],
+  },
+  together: {
+    targets: (payments) => ({
+      call: `array(select c.account_id from unnest(?::uuid[]) with ordinality asked (id, place)
+        left join charitable_causes c on c.id = asked.id and c.status = 'active' order by asked.place)`,
+      params: [payments.map(({ referenceId }) => referenceId)],
     }),
+    effect: (paid) => `settle_donations('specific', ${paid})`,
   },
   onClosed: (tx, payment) => closeDonation(tx, payment),
 } satisfies PaymentHandler;

@@ -20,5 +20,14 @@ export const charitableCauseOpenDonate = {
   },
   onPending: (tx, payment) => openDonation(tx, payment, { type: 'open', causeId: null }),
   effect: { sql: (payment, settledIn) => completeDonation(payment, settledIn, { type: 'open', causeId: null }) },
+  together: {
+    targets: (payments) => ({
+      call: '?::uuid[]',
+      params: [
+        payments.map(({ referenceId }) => (referenceId === systemAccounts.openDonationPool ? referenceId : null)),
+      ],
+    }),
+    effect: (paid) => `settle_donations('open', ${paid})`,
+  },
   onClosed: (tx, payment) => closeDonation(tx, payment),
 } satisfies PaymentHandler;

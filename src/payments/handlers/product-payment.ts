@@ -21,8 +21,11 @@ const query = `select kind, status, account_id, minimum_amount::text, target_amo
   from products where id = ?`;
 
 /** What is open, has no target to go past, and no minimum above the amount. */
-const quickQuery = `(select account_id from products where id = ? and kind = ? and status = 'open'
-  and target_amount is null and (minimum_amount is null or minimum_amount <= ?))`;
+const clearTargets = `array(select p.account_id
+  from unnest(?::uuid[], ?::numeric[]) with ordinality asked (id, amount, place)
+  left join products p on p.id = asked.id and p.kind = ? and p.status = 'open' and p.target_amount is null
+    and (p.minimum_amount is null or p.minimum_amount <= asked.amount)
+  order by asked.place)`;
 
 /** A payment into an open product of one kind; five reference types differ in these facts only. */
 export const productPayment = <Type extends ReferenceType>(facts: {
@@ -58,6 +61,12 @@ export const productPayment = <Type extends ReferenceType>(facts: {
   },
   effect: {
     sql: ({ orderId, referenceId }) => ({ call: 'settle_product(?, ?)', params: [referenceId, orderId === null] }),
-    quickTarget: ({ referenceId, amount }) => ({ call: quickQuery, params: [referenceId, facts.kind, amount] }),
+  },
+  together: {
+    targets: (payments) => ({
+      call: clearTargets,
+      params: [payments.map(({ referenceId }) => referenceId), payments.map(({ amount }) => amount), facts.kind],
+    }),
+    effect: (paid) => `settle_products(${paid})`,
   },
 });

@@ -1,0 +1,260 @@
+import { newId } from '../../src/shared/ids.ts';
+import { type BuiltUser, balanceOf, buildIndividual, buildPlatformAdmin } from '../support/build.ts';
+import { type BuiltTarget, buildActiveCause, buildProduct } from '../support/build-targets.ts';
+import { untilLocked } from '../support/lock-waits.ts';
+import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+
+/** Payments from balances that arrive while others are being written. */
+let stack: Stack;
+let cause: BuiltTarget;
+let payers: BuiltUser[];
+const payerCount = 12;
+beforeAll(async () => {
+  stack = await startStack();
+});
+afterAll(() => stack.stop());
+beforeEach(async () => {
+  cause = await buildActiveCause(stack);
+  payers = await Promise.all(Array.from({ length: payerCount }, () => buildIndividual(stack, { balance: '1000' })));
+});
+afterEach(() => expectChecksEmpty(stack));
+
+const payerAt = (index: number) => payers[index] as BuiltUser;
+interface Asked {
+  payer: BuiltUser;
+  body?: object;
+  key?: string;
+}
+const pay = ({ payer, body = {}, key }: Asked) =>
+  stack.post(
+    '/v1/payments/balance',
+    {
+      reference_type: 'charitable_cause_donate',
+      reference_id: cause.id,
+      source_account_id: payer.accountId,
+      amount: 10,
+      ...body,
+    },
+    { token: payer.token, headers: key === undefined ? {} : { 'idempotency-key': key } },
+  );
+
+/** Runs the work while somebody holds a lock, and answers what it answered. */
+async function whileHeld<T>(lock: string, work: () => Promise<T>): Promise<T> {
+  const em = stack.owner();
+  return em.transactional(async (tx) => {
+    await tx.execute(lock);
+    return work();
+  });
+}
+
+/** Nobody writes a journal meanwhile: two statements wait for it, and whoever comes gathers behind them. */
+const holdJournals = 'lock table journal_keys in share row exclusive mode';
+
+/** How many statements have paid, by the database's own count of what each of them wrote. */
+const statementsOf = async (transactionIds: string[]): Promise<number> => {
+  const [row] = await stack
+    .em()
+    .execute<{ count: string }[]>('select count(distinct xmin::text) from transactions where id = any (?::uuid[])', [
+      `{${transactionIds.join(',')}}`,
+    ]);
+  return Number(row?.count);
+};
+
+/** Two payments are sent first, whose statements wait; then the others. Answers theirs, and lets all go. */
+async function gathered(first: [Asked, Asked], others: Asked[]) {
+  const sent: Promise<Awaited<ReturnType<typeof pay>>>[] = [];
+  await whileHeld(holdJournals, async () => {
+    for (const [index, asked] of first.entries()) {
+      sent.push(pay(asked));
+      await untilLocked(stack, { text: 'pay_from_balances', count: index + 1 });
+    }
+    for (const asked of others) sent.push(pay(asked));
+    // They have been looked up and wait in line, which nothing outside the process shows.
+    await stack.get('/v1/auth/me', { token: payerAt(0).token });
+    await stack.get('/v1/transactions', { token: payerAt(0).token });
+  });
+  return Promise.all(sent);
+}
+
+describe('Payments from balances that arrive together', () => {
+  it('are written by one statement, and each is told its own outcome', async () => {
+    const answers = await gathered(
+      [{ payer: payerAt(0) }, { payer: payerAt(1) }],
+      [2, 3, 4, 5, 6, 7, 8].map((index) => ({ payer: payerAt(index), body: { amount: index } })),
+    );
+    expect(answers.map(({ status, body }) => [status, body.data?.amount, body.data?.new_balance])).toEqual(
+      [10, 10, 2, 3, 4, 5, 6, 7, 8].map((amount) => [201, `${amount}.0000`, `${1000 - amount}.0000`]),
+    );
+    const ids = answers.map(({ body }) => body.data.transaction_id);
+    expect(await statementsOf(ids)).toBeLessThan(answers.length);
+    for (const [index, id] of ids.entries()) {
+      const [row] = (await stack.get('/v1/transactions', { token: payerAt(index).token })).body.data.transactions;
+      expect(row.id).toBe(id);
+      expect((await stack.get('/v1/donations', { token: payerAt(index).token })).body.data.items).toMatchObject([
+        { transaction_id: id, cause_id: cause.id, status: 'completed' },
+      ]);
+    }
+    expect(await balanceOf(stack, cause.accountId)).toBe('55.0000');
+  });
+
+  it('are refused each for itself, and no refusal takes the others with it', async () => {
+    const key = newId();
+    const earlier = await pay({ payer: payerAt(9), key });
+    const closed = await buildActiveCause(stack);
+    await stack.owner().execute("update charitable_causes set status = 'pending' where id = ?", [closed.id]);
+    const refused = newId();
+    expect((await pay({ payer: payerAt(10), key: refused, body: { amount: 5000 } })).status).toBe(400);
+    const answers = await gathered(
+      [{ payer: payerAt(0) }, { payer: payerAt(1) }],
+      [
+        { payer: payerAt(2) },
+        { payer: payerAt(3), body: { amount: 1000.0001 } },
+        { payer: payerAt(4), body: { source_account_id: payerAt(5).accountId } },
+        { payer: payerAt(5), body: { source_account_id: newId() } },
+        { payer: payerAt(6), body: { reference_id: closed.id } },
+        { payer: payerAt(7), body: { reference_id: newId() } },
+        { payer: payerAt(8), body: { source_account_id: cause.accountId } },
+        { payer: payerAt(9), key },
+        { payer: payerAt(10), key: refused, body: { amount: 5000 } },
+        { payer: payerAt(9), key, body: { amount: 11 } },
+        { payer: payerAt(11), key: newId() },
+      ],
+    );
+    expect(answers.map(({ status }) => status)).toEqual([
+      201, 201, 201, 400, 403, 404, 400, 404, 403, 201, 400, 400, 201,
+    ]);
+    expect(answers[9]?.body).toEqual(earlier.body);
+    expect(answers[3]?.body.message).toContain('the balance of the account does not cover it');
+    expect(answers[11]?.body.message).toContain('Idempotency-Key');
+    expect(await balanceOf(stack, payerAt(3).accountId)).toBe('1000.0000');
+    expect(await balanceOf(stack, payerAt(9).accountId)).toBe('990.0000');
+    expect(await balanceOf(stack, cause.accountId)).toBe('50.0000');
+    // A key whose payment was not made is free.
+    const keys = await stack.em().execute('select 1 from idempotency_keys where answer_status is null');
+    expect(keys).toEqual([]);
+  });
+
+  it('from one account, or under one key, follow each other', async () => {
+    const [payer] = payers as [BuiltUser];
+    const key = newId();
+    const answers = await gathered(
+      [{ payer }, { payer: payerAt(1) }],
+      [
+        { payer, body: { amount: 400 } },
+        { payer, body: { amount: 500 } },
+        { payer, body: { amount: 500 } },
+        { payer: payerAt(2), key },
+        { payer: payerAt(2), key },
+      ],
+    );
+    // In which order they arrive is not known: of 400, 500 and 500 two are covered.
+    expect(answers.map(({ status }) => status).filter((_, index) => index < 2 || index > 4)).toEqual([
+      201, 201, 201, 201,
+    ]);
+    expect(
+      answers
+        .slice(2, 5)
+        .map(({ status }) => status)
+        .toSorted(),
+    ).toEqual([201, 201, 400]);
+    expect(answers[6]?.body).toEqual(answers[5]?.body);
+    expect(await balanceOf(stack, payerAt(2).accountId)).toBe('990.0000');
+  });
+
+  it('do not wait for one whose account is locked by somebody else', async () => {
+    const [locked, other] = [payerAt(0), payerAt(1)];
+    const waiting = await whileHeld(
+      `select 1 from account_balances where account_id = '${locked.accountId}' and shard = 0 for update`,
+      async () => {
+        const sent = pay({ payer: locked });
+        await untilLocked(stack, { text: 'pay_from_balances' });
+        expect((await pay({ payer: other })).status).toBe(201);
+        return [sent];
+      },
+    );
+    expect((await waiting[0])?.status).toBe(201);
+  });
+
+  it('are each made alone when their statement fails, and only the one that made it fail is lost', async () => {
+    const [unlucky] = payers as [BuiltUser];
+    await stack.owner().execute(
+      `create function stumble() returns trigger language plpgsql as $$ begin
+         if new.user_id = '${unlucky.id}' then raise exception 'stumbled'; end if; return new; end $$`,
+    );
+    await stack
+      .owner()
+      .execute('create trigger stumbles before insert on donations for each row execute function stumble()');
+    try {
+      const answers = await gathered(
+        [{ payer: payerAt(1) }, { payer: payerAt(2) }],
+        [3, 0, 4, 5].map((index) => ({ payer: payerAt(index) })),
+      );
+      expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 500, 201, 201]);
+      expect(await balanceOf(stack, unlucky.accountId)).toBe('1000.0000');
+      expect(await balanceOf(stack, cause.accountId)).toBe('50.0000');
+    } finally {
+      await stack.owner().execute('drop trigger stumbles on donations');
+      await stack.owner().execute('drop function stumble()');
+    }
+  });
+
+  it('of fifty at once for products, causes and the open pool leave the right balances', async () => {
+    const admin = await buildPlatformAdmin(stack);
+    const product = await buildProduct(stack, admin, { kind: 'investment' });
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, index) =>
+        pay({
+          payer: payerAt(index % payerCount),
+          body: index % 2 === 0 ? { reference_type: 'investment', reference_id: product.id } : {},
+        }),
+      ),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 50 }, () => 201));
+    expect(await balanceOf(stack, product.accountId)).toBe('250.0000');
+    expect(await balanceOf(stack, cause.accountId)).toBe('250.0000');
+  });
+});
+
+describe('The statement that makes payments together', () => {
+  const call = (payments: object[], targets: string[]) =>
+    stack
+      .em()
+      .execute<{ outcome: string }[]>(
+        'select outcome from pay_from_balances(?::jsonb, ?::uuid[], false) order by place',
+        [JSON.stringify(payments), `{${targets.join(',')}}`],
+      );
+  const payment = (payer: BuiltUser, change: object = {}) => ({
+    transaction_id: newId(),
+    journal_id: newId(),
+    kind: 'balance-payment.investment',
+    user_id: payer.id,
+    user_type: 'individual',
+    source_account_id: payer.accountId,
+    amount: '10',
+    reference_type: 'investment',
+    reference_id: newId(),
+    purpose: 'product_transfer',
+    answer: '',
+    ...change,
+  });
+
+  it('refuses two payments of one account or under one key, whose answers would contradict each other', async () => {
+    const twice = [payment(payerAt(0)), payment(payerAt(0))];
+    await expect(call(twice, [cause.accountId, cause.accountId])).rejects.toMatchObject({ code: 'AM010' });
+    const key = { key_hash: 'same', fingerprint: 'same' };
+    const keyed = [payment(payerAt(0), key), payment(payerAt(1), { ...key, user_id: payerAt(0).id })];
+    await expect(call(keyed, [cause.accountId, cause.accountId])).rejects.toMatchObject({ code: 'AM010' });
+  });
+
+  it('makes no payment of a journal that is there already, and leaves no key behind', async () => {
+    const first = payment(payerAt(0));
+    const again = { ...first, journal_id: newId(), key_hash: 'again', fingerprint: 'again', request_number: '1' };
+    expect(await call([first], [cause.accountId])).toEqual([{ outcome: 'paid' }]);
+    expect(await call([payment(payerAt(1)), again], [cause.accountId, cause.accountId])).toEqual([
+      { outcome: 'paid' },
+      { outcome: 'reused' },
+    ]);
+    expect(await balanceOf(stack, payerAt(0).accountId)).toBe('990.0000');
+    expect(await stack.em().execute("select 1 from idempotency_keys where key_hash = 'again'")).toEqual([]);
+  });
+});
