@@ -93,7 +93,9 @@ function isSettling(
   if (payments.some((payment) => payment.status === 'pending' && pays(payment))) return true;
   const explains = (payment: ProviderPayment) => {
     const receipt = receipts.get(payment.providerPaymentId);
-    return payment.status === 'voided' || (receipt !== undefined && (receipt !== 'suspended' || pays(payment)));
+    if (payment.status === 'voided') return true;
+    // What is applied has paid what it was for: not this, which is open.
+    return receipt !== undefined && receipt !== 'applied' && (receipt !== 'suspended' || pays(payment));
   };
   return status === 'paid' && !payments.some(explains);
 }

@@ -16,18 +16,19 @@ interface OrderRow {
 interface ReceiptRow {
   id: string;
   provider_payment_id: string;
+  reference: string;
   amount: Money;
   state: ReceiptState;
 }
 
 /**
- * What is wrong with these payments of the provider: each that succeeded is a receipt of ours of the same amount, and no
- * other has one, unless we have given the money back.
+ * What is wrong with these payments of the provider: each that succeeded is a receipt of ours of the same amount for the
+ * same reference, and no other has one, unless we have given the money back.
  */
 export async function comparePayments(em: EntityManager, records: readonly ProviderRecord[]): Promise<Difference[]> {
   if (records.length === 0) return [];
   const receipts = await em.execute<ReceiptRow[]>(
-    'select id, provider_payment_id, amount, state from receipts where provider_payment_id = any(?::text[])',
+    'select id, provider_payment_id, reference, amount, state from receipts where provider_payment_id = any(?::text[])',
     [textArray(records.map(({ providerId }) => providerId))],
   );
   const byId = new Map(receipts.map((receipt) => [receipt.provider_payment_id, receipt]));
@@ -58,12 +59,14 @@ export async function comparePayments(em: EntityManager, records: readonly Provi
 
 /** Money that was taken back is not ours any more, except where we have given it back ourselves. */
 function agrees(
-  { state, amount }: Pick<ReceiptRow, 'state' | 'amount'>,
-  theirs: { status: ProviderRecord['status'] | ProviderPayment['status']; amount: Money },
+  { state, reference, amount }: Pick<ReceiptRow, 'state' | 'reference' | 'amount'>,
+  theirs: { status: ProviderRecord['status'] | ProviderPayment['status']; reference: string; amount: Money },
 ): boolean {
   const isBack = theirs.status === 'failed' || theirs.status === 'reversed' || theirs.status === 'voided';
   return (
-    (theirs.status === 'succeeded' || (isBack && state === 'refunded')) && compareMoney(amount, theirs.amount) === 0
+    (theirs.status === 'succeeded' || (isBack && state === 'refunded')) &&
+    canonicalId(reference) === canonicalId(theirs.reference) &&
+    compareMoney(amount, theirs.amount) === 0
   );
 }
 

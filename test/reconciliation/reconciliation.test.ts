@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { readBacklog } from '../../src/metrics/measure-backlog.ts';
+import { comparePayments } from '../../src/reconciliation/compare-payments.ts';
 import { reconcileDay } from '../../src/reconciliation/reconcile-day.ts';
 import { westernIndonesiaDay } from '../../src/shared/clock.ts';
 import { newId } from '../../src/shared/ids.ts';
@@ -285,5 +286,32 @@ describe('Reconciliation', () => {
       .owner()
       .execute("update reconciled_days set beat_at = now() - interval '3 minutes' where day = ?", [today]);
     expect((await runReconcile('--day', today)).status).toBeLessThan(2);
+  });
+});
+
+describe('A payment of the provider', () => {
+  it('that is in the books for another reference than it was paid for is a difference', async () => {
+    const payer = await buildIndividual(stack);
+    const [paid, other] = [await topUp(payer), await topUp(payer)];
+    await payAtProvider(paid);
+    await orderWhen(payer, paid.payment_order_id, 'PAID');
+    const [receipt] = await stack
+      .em()
+      .execute<[{ providerId: string; amount: string }]>(
+        `select provider_payment_id as "providerId", amount from receipts where order_id = ?`,
+        [paid.payment_order_id],
+      );
+    const record = {
+      ...receipt,
+      entryId: newId(),
+      kind: 'payment' as const,
+      status: 'succeeded' as const,
+      reference: paid.payment_order_id,
+    };
+    const found = (reference: string) => comparePayments(stack.em(), [{ ...record, reference }]);
+    expect(await found(paid.payment_order_id.toUpperCase())).toEqual([]);
+    expect(await found(other.payment_order_id)).toMatchObject([
+      { subject: receipt.providerId, resourceId: other.payment_order_id, ours: { status: 'applied' } },
+    ]);
   });
 });
