@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { ConfigError } from '../config.ts';
 import { textArray } from '../shared/postgres.ts';
+import { timeOutNames } from './database-time-outs.ts';
 
 /** Of API and worker: reads everything, writes what `roles.sql` names, and no posting. */
 export const applicationRole = 'amanah_app';
@@ -66,6 +67,8 @@ interface Standing {
   posts: boolean;
   creates: boolean;
   temporary: boolean;
+  silences: boolean;
+  settings: string | null;
 }
 
 /** What functions alone write. */
@@ -86,7 +89,9 @@ const mightyRoles = ['pg_write_all_data', 'pg_read_server_files', 'pg_write_serv
 /** Throws ConfigError, saying all that is wrong, unless this connection's role is one that cannot rewrite the books. */
 export async function refuseMightyRole(em: EntityManager): Promise<void> {
   const [it] = await em.execute<[Standing]>(
-    `select r.rolname as role, r.rolsuper as superuser, may_be.superuser as becomes_superuser, may_be.creates_roles,
+    `with them as materialized (
+       select m.oid from pg_roles m, pg_roles r where r.rolname = current_user and pg_has_role(r.oid, m.oid, 'MEMBER'))
+     select r.rolname as role, r.rolsuper as superuser, may_be.superuser as becomes_superuser, may_be.creates_roles,
        may_be.passes_row_security, may_be.replicates,
        (select string_agg(m.rolname, ', ' order by m.rolname) from pg_roles m
           where not r.rolsuper and m.rolname = any (?::text[]) and pg_has_role(r.oid, m.oid, 'MEMBER')) as becomes,
@@ -95,23 +100,29 @@ export async function refuseMightyRole(em: EntityManager): Promise<void> {
             and pg_has_role(r.oid, c.relowner, 'MEMBER') order by 1 limit 3) c) as owned,
        (select string_agg(t.name, ', ' order by t.name) from unnest(?::text[]) as t (name)
           where to_regclass('public.' || t.name) is not null
-            and (has_any_column_privilege(r.oid, to_regclass('public.' || t.name), 'INSERT, UPDATE')
-              or has_table_privilege(r.oid, to_regclass('public.' || t.name), 'DELETE, TRUNCATE, TRIGGER'))) as writable,
+            and exists (select from them m where has_any_column_privilege(m.oid, to_regclass('public.' || t.name), 'INSERT, UPDATE')
+              or has_table_privilege(m.oid, to_regclass('public.' || t.name), 'DELETE, TRUNCATE, TRIGGER'))) as writable,
        (select string_agg(t.name, ', ' order by t.name) from unnest(?::text[]) as t (name)
           where to_regclass('public.' || t.name) is not null
-            and (has_any_column_privilege(r.oid, to_regclass('public.' || t.name), 'UPDATE')
-              or has_table_privilege(r.oid, to_regclass('public.' || t.name), 'DELETE, TRUNCATE, TRIGGER')))
+            and exists (select from them m where has_any_column_privilege(m.oid, to_regclass('public.' || t.name), 'UPDATE')
+              or has_table_privilege(m.oid, to_regclass('public.' || t.name), 'DELETE, TRUNCATE, TRIGGER')))
          as changeable,
-       exists (select from pg_proc p where p.pronamespace = 'public'::regnamespace and p.proname = 'write_journal'
-         and has_function_privilege(r.oid, p.oid, 'EXECUTE')) as posts,
-       has_schema_privilege(r.oid, 'public', 'CREATE') or has_database_privilege(r.oid, current_database(), 'CREATE')
-         as creates,
-       has_database_privilege(r.oid, current_database(), 'TEMPORARY') as temporary
+       exists (select from pg_proc p, them m where p.pronamespace = 'public'::regnamespace and p.proname = 'write_journal'
+         and has_function_privilege(m.oid, p.oid, 'EXECUTE')) as posts,
+       exists (select from them m where has_schema_privilege(m.oid, 'public', 'CREATE')
+         or has_database_privilege(m.oid, current_database(), 'CREATE')) as creates,
+       exists (select from them m where has_database_privilege(m.oid, current_database(), 'TEMPORARY')) as temporary,
+       exists (select from them m where has_parameter_privilege(m.oid, 'session_replication_role', 'SET')
+         and not r.rolsuper) as silences,
+       (select string_agg(split_part(s.setting, '=', 1), ', ' order by s.setting)
+          from pg_db_role_setting d cross join unnest(d.setconfig) as s (setting)
+          where d.setrole = r.oid and d.setdatabase in (0, (select oid from pg_database where datname = current_database()))
+            and split_part(s.setting, '=', 1) <> all (?::text[])) as settings
      from pg_roles r cross join lateral (select bool_or(m.rolsuper) as superuser, bool_or(m.rolcreaterole) as creates_roles,
        bool_or(m.rolbypassrls) as passes_row_security, bool_or(m.rolreplication) as replicates
        from pg_roles m where pg_has_role(r.oid, m.oid, 'MEMBER')) may_be
      where r.rolname = current_user`,
-    [textArray(mightyRoles), textArray(provenTables), textArray(keptTables)],
+    [textArray(mightyRoles), textArray(provenTables), textArray(keptTables), textArray(timeOutNames)],
   );
   const wrong = [
     it.superuser && 'it is a superuser, whom no trigger stops',
@@ -126,6 +137,9 @@ export async function refuseMightyRole(em: EntityManager): Promise<void> {
     it.changeable !== null && `it may change ${it.changeable}, which are added to only`,
     it.posts && 'it may write journals and postings by write_journal, which proves nothing',
     it.creates && 'it may create tables and functions',
+    it.silences && 'it may set session_replication_role, which switches triggers off',
+    it.settings !== null &&
+      `it has settings of its own (${it.settings}), which change what the statements of the product say`,
     it.temporary && 'it may make temporary tables, which come before ours in its statements',
   ].filter((sentence) => sentence !== false);
   if (wrong.length === 0) return;

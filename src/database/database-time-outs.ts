@@ -11,6 +11,8 @@ const parameters = {
 } as const satisfies Record<keyof DatabaseBudget, string>;
 
 const names = Object.keys(parameters) as (keyof DatabaseBudget)[];
+/** The settings that a role of the product has. */
+export const timeOutNames: readonly string[] = Object.values(parameters);
 
 /**
  * Gives the manager's transaction another budget than the role's. The time-outs are set for this transaction only, which

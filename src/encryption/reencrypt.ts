@@ -32,7 +32,7 @@ export async function findSealedColumns(em: EntityManager): Promise<SealedColumn
   return em.execute<SealedColumn[]>(
     `select c.table_name as "table", c.column_name as "column" from information_schema.columns c
      join information_schema.tables t using (table_schema, table_name)
-     where c.table_schema = current_schema() and t.table_type = 'BASE TABLE' and c.column_name like '%\\_sealed'
+     where c.table_schema = 'public' and t.table_type = 'BASE TABLE' and c.column_name like '%\\_sealed'
      order by 1, 2`,
   );
 }

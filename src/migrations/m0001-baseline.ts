@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Migration } from '@mikro-orm/migrations';
@@ -41,6 +42,14 @@ const domains = [
   'roles',
 ];
 
+/** The digest of all that the baseline makes: a database remembers from which text it was made. */
+export function baselineMark(): string {
+  const hash = createHash('sha256');
+  for (const domain of domains) hash.update(readFileSync(join(import.meta.dirname, 'baseline', `${domain}.sql`)));
+  for (const statement of seedPermissions()) hash.update(statement);
+  return `baseline ${hash.digest('hex')}`;
+}
+
 /** The schema that the first release began with, from nothing. */
 export class M0001Baseline extends Migration {
   override up(): void {
@@ -48,5 +57,6 @@ export class M0001Baseline extends Migration {
       this.addSql(readFileSync(join(import.meta.dirname, 'baseline', `${domain}.sql`), 'utf8'));
     }
     for (const statement of seedPermissions()) this.addSql(statement);
+    this.addSql(`comment on schema public is '${baselineMark()}'`);
   }
 }

@@ -109,7 +109,7 @@ describe('The reader', () => {
          a.attname ~ '(_sealed|_hash|_digest)$' or a.attname in ('answer_body', 'fingerprint') as secret,
          has_column_privilege('${readerRole}', c.oid, a.attnum, 'SELECT') as readable
        from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
-       where c.relnamespace = 'public'::regnamespace and c.relkind = 'r'`,
+       where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'v')`,
     );
     expect(rows.filter(({ secret, readable }) => secret === readable)).toEqual([]);
     expect(rows.filter(({ secret }) => secret).length).toBeGreaterThan(15);
@@ -121,6 +121,22 @@ describe('The reader', () => {
     expect(checks.length).toBeGreaterThan(30);
     expect((await readBacklog(orm.em.fork())).length).toBeGreaterThan(5);
   });
+
+  it.each([applicationRole, readerRole])(
+    'reads every check whatever search path the role %s was given',
+    async (role) => {
+      const other = await cloneDatabase();
+      const url = role === readerRole ? other.readerUrl : other.url;
+      await ask(
+        url,
+        `alter role ${role} in database ${new URL(url).pathname.slice(1)} set search_path = pg_catalog, public`,
+      );
+      await using orm = await openDatabase({ url, poolSize: 1 });
+      expect((await runChecks(orm.em.fork())).length).toBeGreaterThan(30);
+      await orm.close(true);
+      await other.drop();
+    },
+  );
 });
 
 /** The statements of the runbook that only read, with something in each place that is to be filled in. */
@@ -167,16 +183,25 @@ describe('A process in production', () => {
     ['that may delete from the audit trail', 'grant delete on events to amanah_app', /may change events/],
     ['that may delete balances', 'grant delete on account_balances to amanah_app', /may write account_balances/],
     ['that may make tables', 'grant create on schema public to amanah_app', /may create tables/],
+    [
+      'that has settings of its own',
+      `alter role amanah_app in database {} set default_transaction_isolation = 'repeatable read'`,
+      /settings of its own \(default_transaction_isolation\)/,
+    ],
     ['that owns a table', 'create table mine (n int); alter table mine owner to amanah_app', /owns tables \(mine\)/],
   ])('never runs as a role %s', async (_, grant, sentence) => {
     const other = await cloneDatabase();
-    await ask(other.ownerUrl, grant);
+    await ask(other.ownerUrl, grant.replace('{}', new URL(other.ownerUrl).pathname.slice(1)));
     await expect(judge(other.url)).rejects.toThrow(sentence);
     await other.drop();
   });
 
   /** Has a member of the application's role judged that belongs to another role, too, after these statements. */
-  async function expectRefused(statementsFor: (name: string) => string[], sentence: RegExp): Promise<void> {
+  async function expectRefused(
+    statementsFor: (name: string) => string[],
+    sentence: RegExp,
+    undo: (name: string) => string[] = () => [],
+  ): Promise<void> {
     const other = await cloneDatabase();
     const name = new URL(other.ownerUrl).pathname.slice(1);
     const [mighty, member] = [`mighty_${name}`, `member_${name}`];
@@ -191,11 +216,32 @@ describe('A process in production', () => {
       const url = Object.assign(new URL(other.url), { username: member, password: 'p' }).href;
       await expect(judge(url)).rejects.toThrow(sentence);
     } finally {
+      for (const statement of undo(name)) await ask(other.ownerUrl, statement);
       await other.drop();
       const admin = Object.assign(new URL(database.ownerUrl), { pathname: '/postgres' }).href;
       await ask(admin, `drop role ${member}, ${mighty}`);
     }
   }
+
+  it.each([
+    ['may write postings', (mighty: string) => `grant insert on postings to ${mighty}`, /may write postings/],
+    [
+      'may call what writes them',
+      (mighty: string) => `grant execute on function write_journal to ${mighty}`,
+      /journals and postings by write_journal/,
+    ],
+    [
+      'may switch triggers off',
+      (mighty: string) => `grant set on parameter session_replication_role to ${mighty}`,
+      /may set session_replication_role/,
+    ],
+  ])('never runs as a member of a role that %s, also where it does not inherit that', (_, grant, sentence) =>
+    expectRefused(
+      (name) => [`grant mighty_${name} to member_${name} with inherit false, set true`, grant(`mighty_${name}`)],
+      sentence,
+      (name) => [`drop owned by mighty_${name}`],
+    ),
+  );
 
   it.each([
     ['is a superuser', 'superuser', /it may become a superuser/],

@@ -111,6 +111,15 @@ describe('A database from before the baseline', () => {
     expect(await ask(url, "select to_regclass('journals') as journals")).toEqual([{ journals: null }]);
   });
 
+  it('is refused by name when it was made from another text of the baseline', async () => {
+    const url = await keep(cloneDatabase());
+    await expect(migrate(url)).resolves.toBeDefined();
+    await ask(url, "comment on schema public is 'baseline of another day'");
+    await expect(migrate(url)).rejects.toThrow(
+      /^The database \S+ was made from another text of m0001-baseline .* take a new, empty database\.$/,
+    );
+  });
+
   it('is refused in one sentence by npm run migrate', async () => {
     const addresses = {
       databaseUrl: await buildOldDatabase(),
