@@ -16,7 +16,7 @@ create sequence schema_migrations_id_seq as integer increment by 1 minvalue 1 ma
 create table account_balances (
   account_id uuid not null,
   shard smallint not null,
-  balance numeric(20,4) not null,
+  balance numeric(30,4) not null,
   constraint account_balances_pkey PRIMARY KEY (account_id, shard),
   constraint account_balances_shard_check CHECK (shard >= 0 AND shard <= 16)
 ) with (fillfactor=60);
@@ -78,10 +78,10 @@ CREATE INDEX cause_managers_of_user ON cause_managers USING btree (user_id);
 create table cause_totals (
   cause_id uuid not null,
   shard smallint not null,
-  donated numeric(20,4) not null,
+  donated numeric(30,4) not null,
   donations bigint not null,
   constraint cause_totals_pkey PRIMARY KEY (cause_id, shard),
-  constraint cause_totals_donated_check CHECK (donated >= 0::numeric),
+  constraint cause_totals_donated_check CHECK (donated >= 0::numeric AND donated < 'Infinity'::numeric),
   constraint cause_totals_donations_check CHECK (donations >= 0),
   constraint cause_totals_shard_check CHECK (shard >= 1 AND shard <= 16)
 ) with (fillfactor=60);
@@ -110,7 +110,7 @@ create table charitable_causes (
   constraint charitable_causes_currency_check CHECK (currency = 'IDR'::bpchar),
   constraint charitable_causes_owner_type_check CHECK (owner_type = ANY (ARRAY['organization'::text, 'individual'::text, 'platform'::text])),
   constraint charitable_causes_status_check CHECK (status = ANY (ARRAY['pending'::text, 'new'::text, 'active'::text, 'approved'::text, 'in_progress'::text, 'completed'::text, 'cancelled'::text, 'rejected'::text, 'deactivated'::text])),
-  constraint charitable_causes_target_amount_check CHECK (target_amount > 0::numeric)
+  constraint charitable_causes_target_amount_check CHECK (target_amount > 0::numeric AND target_amount < 'Infinity'::numeric)
 );
 CREATE INDEX charitable_causes_by_creation ON charitable_causes USING btree (created_at, id);
 CREATE INDEX charitable_causes_of_account ON charitable_causes USING btree (account_id, created_at, id);
@@ -138,8 +138,8 @@ create table clearing_comparisons (
   constraint clearing_comparisons_check CHECK (agreed = (difference = 0::numeric)),
   constraint clearing_comparisons_check1 CHECK (offset_low <= offset_high),
   constraint clearing_comparisons_check2 CHECK (num_nonnulls(agreed_day, provider_change, clearing_change) = ANY (ARRAY[0, 3])),
-  constraint clearing_comparisons_received_under_way_check CHECK (received_under_way >= 0::numeric),
-  constraint clearing_comparisons_spent_under_way_check CHECK (spent_under_way >= 0::numeric)
+  constraint clearing_comparisons_received_under_way_check CHECK (received_under_way >= 0::numeric AND received_under_way < 'Infinity'::numeric),
+  constraint clearing_comparisons_spent_under_way_check CHECK (spent_under_way >= 0::numeric AND spent_under_way < 'Infinity'::numeric)
 );
 
 create table document_categories (
@@ -211,7 +211,7 @@ create table donation_allocations (
   created_at timestamp with time zone not null default now(),
   constraint donation_allocations_pkey PRIMARY KEY (id),
   constraint donation_allocations_donation_count_check CHECK (donation_count > 0),
-  constraint donation_allocations_total_amount_check CHECK (total_amount > 0::numeric)
+  constraint donation_allocations_total_amount_check CHECK (total_amount > 0::numeric AND total_amount < 'Infinity'::numeric)
 );
 CREATE INDEX donation_allocations_of_creator ON donation_allocations USING btree (created_by);
 
@@ -247,7 +247,7 @@ create table donation_subscriptions (
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
   constraint donation_subscriptions_pkey PRIMARY KEY (id),
-  constraint donation_subscriptions_amount_check CHECK (amount > 0::numeric),
+  constraint donation_subscriptions_amount_check CHECK (amount > 0::numeric AND amount < 'Infinity'::numeric),
   constraint donation_subscriptions_check CHECK ((status = 'active'::text) = (ended_at IS NULL)),
   constraint donation_subscriptions_interval_check CHECK ("interval" = ANY (ARRAY['weekly'::text, 'monthly'::text])),
   constraint donation_subscriptions_refusals_check CHECK (refusals >= 0 AND refusals <= 3),
@@ -272,7 +272,7 @@ create table donations (
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
   constraint donations_pkey PRIMARY KEY (id),
-  constraint donations_amount_check CHECK (amount > 0::numeric),
+  constraint donations_amount_check CHECK (amount > 0::numeric AND amount < 'Infinity'::numeric),
   constraint donations_check CHECK (type = 'open'::text OR cause_id IS NOT NULL AND allocation_batch_id IS NULL),
   constraint donations_check1 CHECK (type <> 'open'::text OR (cause_id IS NULL) = (allocation_batch_id IS NULL)),
   constraint donations_check2 CHECK ((status = ANY (ARRAY['completed'::text, 'refunded'::text])) = (transaction_id IS NOT NULL)),
@@ -480,11 +480,11 @@ create table partner_fees (
   provider_basis_points integer not null default 0,
   constraint partner_fees_pkey PRIMARY KEY (id),
   constraint partner_fees_basis_points_check CHECK (basis_points >= 0 AND basis_points <= 10000),
-  constraint partner_fees_fixed_check CHECK (fixed >= 0::numeric),
+  constraint partner_fees_fixed_check CHECK (fixed >= 0::numeric AND fixed < 'Infinity'::numeric),
   constraint partner_fees_method_check CHECK (method = ANY (ARRAY['virtual_account'::text, 'qris'::text, 'ewallet'::text, 'payout'::text])),
   constraint partner_fees_partner_id_method_channel_organization_id_key UNIQUE NULLS NOT DISTINCT (partner_id, method, channel, organization_id),
   constraint partner_fees_provider_basis_points_check CHECK (provider_basis_points >= 0 AND provider_basis_points <= 10000),
-  constraint partner_fees_provider_fixed_check CHECK (provider_fixed >= 0::numeric)
+  constraint partner_fees_provider_fixed_check CHECK (provider_fixed >= 0::numeric AND provider_fixed < 'Infinity'::numeric)
 );
 
 create table partner_idempotency_keys (
@@ -567,10 +567,10 @@ create table partner_payments (
   constraint partner_payments_check1 CHECK ((status = ANY (ARRAY['PENDING'::text, 'WAITING_PAYMENT'::text])) = (finalized_at IS NULL)),
   constraint partner_payments_check2 CHECK ((status = 'PAID'::text) = (available_at IS NOT NULL)),
   constraint partner_payments_check3 CHECK (released_at IS NULL OR available_at IS NOT NULL),
-  constraint partner_payments_fee_check CHECK (fee >= 0::numeric),
+  constraint partner_payments_fee_check CHECK (fee >= 0::numeric AND fee < 'Infinity'::numeric),
   constraint partner_payments_fee_mode_check CHECK (fee_mode = ANY (ARRAY['DEDUCTED'::text, 'ADDED'::text])),
-  constraint partner_payments_net_amount_check CHECK (net_amount > 0::numeric),
-  constraint partner_payments_provider_fee_check CHECK (provider_fee >= 0::numeric),
+  constraint partner_payments_net_amount_check CHECK (net_amount > 0::numeric AND net_amount < 'Infinity'::numeric),
+  constraint partner_payments_provider_fee_check CHECK (provider_fee >= 0::numeric AND provider_fee < 'Infinity'::numeric),
   constraint partner_payments_status_check CHECK (status = ANY (ARRAY['PENDING'::text, 'WAITING_PAYMENT'::text, 'PAID'::text, 'FAILED'::text, 'EXPIRED'::text]))
 );
 CREATE INDEX partner_payments_by_reference ON partner_payments USING btree (partner_id, external_ref) WHERE external_ref IS NOT NULL;
@@ -601,9 +601,9 @@ create table partners (
   constraint partners_available_account_id_key UNIQUE (available_account_id),
   constraint partners_check CHECK (num_nulls(max_payout_amount, max_daily_amount, max_hourly_count) = ANY (ARRAY[0, 3])),
   constraint partners_fee_mode_check CHECK (fee_mode = ANY (ARRAY['DEDUCTED'::text, 'ADDED'::text])),
-  constraint partners_max_daily_amount_check CHECK (max_daily_amount > 0::numeric),
+  constraint partners_max_daily_amount_check CHECK (max_daily_amount > 0::numeric AND max_daily_amount < 'Infinity'::numeric),
   constraint partners_max_hourly_count_check CHECK (max_hourly_count > 0),
-  constraint partners_max_payout_amount_check CHECK (max_payout_amount > 0::numeric),
+  constraint partners_max_payout_amount_check CHECK (max_payout_amount > 0::numeric AND max_payout_amount < 'Infinity'::numeric),
   constraint partners_pending_account_id_key UNIQUE (pending_account_id),
   constraint partners_reserved_account_id_key UNIQUE (reserved_account_id),
   constraint partners_settlement_delay_hours_check CHECK (settlement_delay_hours >= 0 AND settlement_delay_hours <= 8760),
@@ -627,12 +627,12 @@ create table payment_channels (
   constraint payment_channels_pkey PRIMARY KEY (id),
   constraint payment_channels_check CHECK (maximum_amount >= minimum_amount),
   constraint payment_channels_fee_basis_points_check CHECK (fee_basis_points >= 0 AND fee_basis_points <= 10000),
-  constraint payment_channels_fee_fixed_check CHECK (fee_fixed >= 0::numeric),
+  constraint payment_channels_fee_fixed_check CHECK (fee_fixed >= 0::numeric AND fee_fixed < 'Infinity'::numeric),
   constraint payment_channels_method_channel_code_key UNIQUE (method, channel_code),
   constraint payment_channels_method_check CHECK (method = ANY (ARRAY['virtual_account'::text, 'qris'::text, 'ewallet'::text])),
   constraint payment_channels_minimum_amount_check CHECK (minimum_amount >= 1::numeric),
   constraint payment_channels_provider_fee_basis_points_check CHECK (provider_fee_basis_points >= 0 AND provider_fee_basis_points <= 10000),
-  constraint payment_channels_provider_fee_fixed_check CHECK (provider_fee_fixed >= 0::numeric)
+  constraint payment_channels_provider_fee_fixed_check CHECK (provider_fee_fixed >= 0::numeric AND provider_fee_fixed < 'Infinity'::numeric)
 );
 
 create table payment_orders (
@@ -660,9 +660,9 @@ create table payment_orders (
   updated_at timestamp with time zone not null,
   finalized_at timestamp with time zone,
   constraint payment_orders_pkey PRIMARY KEY (id),
-  constraint payment_orders_admin_fee_check CHECK (admin_fee >= 0::numeric),
-  constraint payment_orders_nominal_check CHECK (nominal > 0::numeric),
-  constraint payment_orders_provider_fee_check CHECK (provider_fee >= 0::numeric),
+  constraint payment_orders_admin_fee_check CHECK (admin_fee >= 0::numeric AND admin_fee < 'Infinity'::numeric),
+  constraint payment_orders_nominal_check CHECK (nominal > 0::numeric AND nominal < 'Infinity'::numeric),
+  constraint payment_orders_provider_fee_check CHECK (provider_fee >= 0::numeric AND provider_fee < 'Infinity'::numeric),
   constraint payment_orders_status_check CHECK (status = ANY (ARRAY['PENDING'::text, 'WAITING_PAYMENT'::text, 'PAID'::text, 'FAILED'::text, 'EXPIRED'::text]))
 );
 CREATE INDEX payment_orders_of_user ON payment_orders USING btree (user_id, created_at DESC, id DESC);
@@ -741,7 +741,7 @@ create table payouts (
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
   constraint payouts_pkey PRIMARY KEY (id),
-  constraint payouts_amount_check CHECK (amount > 0::numeric),
+  constraint payouts_amount_check CHECK (amount > 0::numeric AND amount < 'Infinity'::numeric),
   constraint payouts_check CHECK (amount =
 CASE fee_mode
     WHEN 'DEDUCTED'::text THEN net_amount + fee
@@ -751,12 +751,12 @@ END),
   constraint payouts_check2 CHECK ((status = 'failed'::text) = (failure_code IS NOT NULL)),
   constraint payouts_check3 CHECK (unknown_since IS NULL OR status = 'pending'::text),
   constraint payouts_check4 CHECK (contradicted_at IS NULL OR status <> 'pending'::text),
-  constraint payouts_fee_check CHECK (fee >= 0::numeric),
+  constraint payouts_fee_check CHECK (fee >= 0::numeric AND fee < 'Infinity'::numeric),
   constraint payouts_fee_mode_check CHECK (fee_mode = ANY (ARRAY['DEDUCTED'::text, 'ADDED'::text])),
   constraint payouts_last_word_check CHECK (last_word = ANY (ARRAY['accepted'::text, 'succeeded'::text, 'failed'::text, 'reversed'::text, 'refused'::text, 'repeat refused'::text, 'unsent'::text, 'not known'::text, 'silent'::text, 'another amount'::text, 'request differs'::text])),
   constraint payouts_net_amount_check CHECK (net_amount > 0::numeric AND net_amount = trunc(net_amount)),
-  constraint payouts_provider_cost_check CHECK (provider_cost >= 0::numeric),
-  constraint payouts_provider_fee_check CHECK (provider_fee >= 0::numeric),
+  constraint payouts_provider_cost_check CHECK (provider_cost >= 0::numeric AND provider_cost < 'Infinity'::numeric),
+  constraint payouts_provider_fee_check CHECK (provider_fee >= 0::numeric AND provider_fee < 'Infinity'::numeric),
   constraint payouts_provider_transfer_id_key UNIQUE (provider_transfer_id),
   constraint payouts_reference_key UNIQUE (reference),
   constraint payouts_request_digest_check CHECK (request_digest ~ '^[0-9a-f]{64}$'::text),
@@ -818,9 +818,9 @@ create table products (
   constraint products_account_id_key UNIQUE (account_id),
   constraint products_check CHECK (minimum_amount <= target_amount),
   constraint products_kind_check CHECK (kind = ANY (ARRAY['investment'::text, 'commodity_financing'::text, 'trusted_partner_investment'::text, 'takaful_insurance'::text, 'takaful_tabaru'::text])),
-  constraint products_minimum_amount_check CHECK (minimum_amount > 0::numeric),
+  constraint products_minimum_amount_check CHECK (minimum_amount > 0::numeric AND minimum_amount < 'Infinity'::numeric),
   constraint products_status_check CHECK (status = ANY (ARRAY['open'::text, 'closed'::text, 'completed'::text])),
-  constraint products_target_amount_check CHECK (target_amount > 0::numeric)
+  constraint products_target_amount_check CHECK (target_amount > 0::numeric AND target_amount < 'Infinity'::numeric)
 );
 CREATE INDEX products_by_creation ON products USING btree (created_at DESC, id DESC);
 CREATE INDEX products_of_creator ON products USING btree (created_by);
@@ -850,7 +850,7 @@ create table receipts (
   received_at timestamp with time zone not null default clock_timestamp(),
   settled_at timestamp with time zone,
   constraint receipts_pkey PRIMARY KEY (id),
-  constraint receipts_amount_check CHECK (amount > 0::numeric),
+  constraint receipts_amount_check CHECK (amount > 0::numeric AND amount < 'Infinity'::numeric),
   constraint receipts_applied_to_one CHECK (num_nonnulls(order_id, partner_payment_id) =
 CASE
     WHEN state = 'applied'::text THEN 1
@@ -987,7 +987,7 @@ create table saving_circle_contributions (
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
   constraint saving_circle_contributions_pkey PRIMARY KEY (id),
-  constraint saving_circle_contributions_amount_check CHECK (amount > 0::numeric),
+  constraint saving_circle_contributions_amount_check CHECK (amount > 0::numeric AND amount < 'Infinity'::numeric),
   constraint saving_circle_contributions_check CHECK ((rail = 'gateway'::text) = (payment_order_id IS NOT NULL)),
   constraint saving_circle_contributions_check1 CHECK ((status = ANY (ARRAY['completed'::text, 'refunded'::text])) = (transaction_id IS NOT NULL)),
   constraint saving_circle_contributions_check2 CHECK ((status = 'refunded'::text) = (refund_journal_id IS NOT NULL)),
@@ -1029,7 +1029,7 @@ create table saving_circle_rounds (
   amount numeric(20,4),
   journal_id uuid,
   constraint saving_circle_rounds_pkey PRIMARY KEY (saving_circle_id, turn_number),
-  constraint saving_circle_rounds_amount_check CHECK (amount > 0::numeric),
+  constraint saving_circle_rounds_amount_check CHECK (amount > 0::numeric AND amount < 'Infinity'::numeric),
   constraint saving_circle_rounds_check CHECK (num_nonnulls(paid_at, amount, journal_id) = ANY (ARRAY[0, 3])),
   constraint saving_circle_rounds_journal_id_key UNIQUE (journal_id),
   constraint saving_circle_rounds_turn_number_check CHECK (turn_number >= 1)
@@ -1068,7 +1068,7 @@ create table saving_circles (
   ended_at timestamp with time zone,
   deleted_at timestamp with time zone,
   constraint saving_circles_pkey PRIMARY KEY (id),
-  constraint saving_circles_amount_check CHECK (amount > 0::numeric),
+  constraint saving_circles_amount_check CHECK (amount > 0::numeric AND amount < 'Infinity'::numeric),
   constraint saving_circles_capacity_check CHECK (capacity >= 1),
   constraint saving_circles_check CHECK (current_turn >= 1 AND current_turn <= capacity),
   constraint saving_circles_check1 CHECK ((status = ANY (ARRAY['cancelled'::text, 'completed'::text])) = (ended_at IS NOT NULL)),
@@ -1117,7 +1117,7 @@ create table saving_goals (
   constraint saving_goals_pkey PRIMARY KEY (id),
   constraint saving_goals_account_id_key UNIQUE (account_id),
   constraint saving_goals_status_check CHECK (status = ANY (ARRAY['active'::text, 'completed'::text])),
-  constraint saving_goals_target_amount_check CHECK (target_amount > 0::numeric)
+  constraint saving_goals_target_amount_check CHECK (target_amount > 0::numeric AND target_amount < 'Infinity'::numeric)
 );
 CREATE INDEX saving_goals_by_creation ON saving_goals USING btree (created_at DESC, id DESC);
 CREATE INDEX saving_goals_of_user ON saving_goals USING btree (user_id, created_at DESC, id DESC);
@@ -1145,6 +1145,7 @@ create table seals (
   sealed_at timestamp with time zone not null,
   covers_until timestamp with time zone,
   constraint seals_pkey PRIMARY KEY (number),
+  constraint seals_check CHECK (covers_until <= sealed_at),
   constraint seals_number_check CHECK (number > 0)
 );
 CREATE INDEX seals_by_hash ON seals USING btree (hash);
@@ -1240,7 +1241,7 @@ create table transactions (
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
   constraint transactions_pkey PRIMARY KEY (id),
-  constraint transactions_amount_check CHECK (amount > 0::numeric),
+  constraint transactions_amount_check CHECK (amount > 0::numeric AND amount < 'Infinity'::numeric),
   constraint transactions_purpose_check CHECK (purpose = ANY (ARRAY['topup_pocket'::text, 'topup_product'::text, 'external_withdrawal'::text, 'internal_withdrawal'::text, 'product_transfer'::text, 'pocket_transfer'::text])),
   constraint transactions_reference_type_check CHECK (reference_type = ANY (ARRAY['donation'::text, 'saving_goal'::text, 'saving_circle'::text, 'investment'::text, 'commodity_financing'::text, 'account_top_up'::text])),
   constraint transactions_status_check CHECK (status = ANY (ARRAY['pending'::text, 'successful'::text, 'failed'::text, 'reversed'::text])),
@@ -1583,10 +1584,12 @@ begin
       partner_payment_id)
     select p_id, p_provider_payment_id, p_provider_payment_method_id, o.id::text, o.nominal + o.admin_fee, 'applied', o.id,
       null::uuid
-    from payment_orders o where o.id = p_order_id and o.status in ('PENDING', 'WAITING_PAYMENT')
+    from (select * from payment_orders where id = p_order_id for no key update) o
+    where o.status in ('PENDING', 'WAITING_PAYMENT')
     union all
     select p_id, p_provider_payment_id, p_provider_payment_method_id, p.id::text, p.amount, 'applied', null, p.id
-    from partner_payments p where p.id = p_partner_payment_id and p.status in ('PENDING', 'WAITING_PAYMENT');
+    from (select * from partner_payments where id = p_partner_payment_id for no key update) p
+    where p.status in ('PENDING', 'WAITING_PAYMENT');
   if not found then
     raise exception 'only what is open is paid' using errcode = 'AM003',
       detail = coalesce(p_order_id, p_partner_payment_id)::text;
@@ -1714,6 +1717,7 @@ CREATE OR REPLACE FUNCTION public.forget_rows(p_kind text, p_age interval, p_lim
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+ SET "TimeZone" TO 'UTC'
 AS $function$
 declare
   least_age constant interval := case p_kind
@@ -1952,6 +1956,7 @@ declare
   sources uuid[];
   posted uuid[];
 begin
+  perform refuse_old_snapshot();
   if cardinality(payments) > 1 and (
     select count(distinct p.source_account_id) < count(*) or count(distinct (p.user_id, p.key_hash))
       filter (where p.key_hash is not null) < count(p.key_hash) from unnest(payments) p) then
@@ -2236,6 +2241,7 @@ CREATE OR REPLACE FUNCTION public.refuse_balance_payment(p_user_id uuid, p_key_h
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
+  perform refuse_old_snapshot();
   loop
     -- Waits for a payment under way, and holds up later ones: they look for a refusal once this one is committed.
     insert into idempotency_keys (user_id, key_hash, fingerprint, resource_id)
@@ -2259,6 +2265,17 @@ CREATE OR REPLACE FUNCTION public.refuse_change()
 AS $function$
 begin
   raise exception '% is never changed by %', tg_table_name, tg_op using errcode = 'AM003';
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.refuse_old_snapshot()
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if current_setting('transaction_isolation') <> 'read committed' then
+    raise exception 'payments are made in transactions that read what is committed' using errcode = 'AM010';
+  end if;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.settle_donation(p_type text, p_user_id uuid, p_cause_id uuid, p_amount numeric, p_order_id uuid, p_transaction_id uuid, p_subscription_id uuid DEFAULT NULL::uuid, p_period integer DEFAULT NULL::integer, p_request_id text DEFAULT NULL::text)
@@ -2482,6 +2499,9 @@ CREATE OR REPLACE FUNCTION public.write_seal(p_number bigint, p_hash text, p_jws
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
+  if p_sealed_at > clock_timestamp() then
+    raise exception 'a seal is made when it is made' using errcode = 'AM010', detail = p_sealed_at::text;
+  end if;
   insert into seals (number, hash, jws, pass, sealed_at, covers_until)
     values (p_number, p_hash, p_jws, p_pass, p_sealed_at, p_covers_until);
   insert into seal_journals (journal_id, seal_number) select unnest(p_journals), p_number;
@@ -2529,12 +2549,14 @@ CREATE TRIGGER official_documents_verification_status_law BEFORE INSERT OR UPDAT
 CREATE TRIGGER organizations_status_law BEFORE INSERT OR UPDATE OF status ON organizations FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>pending', '*');
 
 CREATE TRIGGER partner_payments_are_kept BEFORE DELETE ON partner_payments FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER partner_payments_keep_their_instrument BEFORE UPDATE OF payment_code, provider_payment_request_id, provider_payment_method_id ON partner_payments FOR EACH ROW WHEN (num_nonnulls(old.payment_code, old.provider_payment_request_id, old.provider_payment_method_id) > 0 AND (old.payment_code IS DISTINCT FROM new.payment_code OR old.provider_payment_request_id IS DISTINCT FROM new.provider_payment_request_id OR old.provider_payment_method_id IS DISTINCT FROM new.provider_payment_method_id)) EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER partner_payments_status_law BEFORE INSERT OR UPDATE OF status ON partner_payments FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>PENDING', 'PENDING>WAITING_PAYMENT', 'PENDING>PAID', 'PENDING>FAILED', 'PENDING>EXPIRED', 'WAITING_PAYMENT>PAID', 'WAITING_PAYMENT>FAILED', 'WAITING_PAYMENT>EXPIRED');
 
 CREATE TRIGGER partners_have_their_own_accounts BEFORE INSERT OR UPDATE OF available_account_id, pending_account_id, reserved_account_id ON partners FOR EACH ROW EXECUTE FUNCTION keep_own_accounts('available_account_id', 'partner_available', 'pending_account_id', 'partner_pending', 'reserved_account_id', 'partner_reserved');
 CREATE TRIGGER partners_status_law BEFORE INSERT OR UPDATE OF status ON partners FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>pending', '*');
 
 CREATE TRIGGER payment_orders_are_kept BEFORE DELETE ON payment_orders FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER payment_orders_keep_their_instrument BEFORE UPDATE OF payment_code, provider_payment_request_id, provider_payment_method_id ON payment_orders FOR EACH ROW WHEN (num_nonnulls(old.payment_code, old.provider_payment_request_id, old.provider_payment_method_id) > 0 AND (old.payment_code IS DISTINCT FROM new.payment_code OR old.provider_payment_request_id IS DISTINCT FROM new.provider_payment_request_id OR old.provider_payment_method_id IS DISTINCT FROM new.provider_payment_method_id)) EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER payment_orders_status_law BEFORE INSERT OR UPDATE OF status ON payment_orders FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>PENDING', 'PENDING>WAITING_PAYMENT', 'PENDING>PAID', 'PENDING>FAILED', 'PENDING>EXPIRED', 'WAITING_PAYMENT>PAID', 'WAITING_PAYMENT>FAILED', 'WAITING_PAYMENT>EXPIRED');
 
 CREATE TRIGGER payout_attempts_outcome_law BEFORE INSERT OR UPDATE OF outcome ON payout_attempts FOR EACH ROW EXECUTE FUNCTION keep_status('outcome', '>accepted', '>refused', '>unknown', '>unsent');
@@ -2580,6 +2602,8 @@ CREATE TRIGGER seal_journals_are_kept BEFORE TRUNCATE ON seal_journals FOR EACH 
 
 CREATE TRIGGER seals_are_final BEFORE DELETE OR UPDATE ON seals FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER seals_are_kept BEFORE TRUNCATE ON seals FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+CREATE TRIGGER token_signing_keys_end BEFORE UPDATE OF published_until ON token_signing_keys FOR EACH ROW WHEN (old.published_until IS NOT NULL AND (new.published_until IS NULL OR new.published_until > old.published_until)) EXECUTE FUNCTION refuse_change();
 
 CREATE TRIGGER counts_follow_transactions BEFORE INSERT OR DELETE OR UPDATE ON transaction_counts FOR EACH ROW WHEN (pg_trigger_depth() = 0) EXECUTE FUNCTION refuse_change();
 
@@ -2649,8 +2673,7 @@ create view check_balances_match_postings as
 create view check_callbacks_have_their_keys as
  SELECT c.id AS callback_id,
     k.callback_id AS key_callback_id,
-    webhook_id,
-    body_digest
+    webhook_id
    FROM gateway_callbacks c
      FULL JOIN callback_keys k USING (webhook_id, body_digest)
   WHERE c.id IS DISTINCT FROM k.callback_id;
@@ -2845,7 +2868,6 @@ create view check_goal_orders_follow_orders as
 
 create view check_idempotency_keys_complete as
  SELECT user_id,
-    key_hash,
     resource_id
    FROM idempotency_keys k
   WHERE answer_status IS NULL AND created_at < (now() - '01:00:00'::interval) AND NOT (EXISTS ( SELECT
@@ -3213,7 +3235,6 @@ UNION ALL
 
 create view check_refused_balance_payments_are_not_made as
  SELECT r.user_id,
-    r.key_hash,
     r.refused_upto,
     k.number,
     k.resource_id
@@ -3306,7 +3327,6 @@ create view check_transactions_agree_with_postings as
    FROM ( SELECT transactions.batch_id,
             sum(transactions.amount) AS amount
            FROM transactions
-          WHERE transactions.type = ANY (ARRAY['price'::text, 'fee'::text])
           GROUP BY transactions.batch_id) t
      LEFT JOIN ( SELECT postings.journal_id,
             sum(postings.amount) FILTER (WHERE postings.amount > 0::numeric AND postings.account_id <> '00000000-0000-4000-8000-000000000001'::uuid) AS amount
@@ -3373,8 +3393,6 @@ revoke execute on function apply_receipt(uuid,text,text,uuid,uuid) from public;
 grant execute on function apply_receipt(uuid,text,text,uuid,uuid) to amanah_app;
 
 revoke execute on function book_external(uuid,text,numeric,uuid,text) from public;
-
-grant execute on function book_external(uuid,text,numeric,uuid,text) to amanah_app;
 
 revoke execute on function callers_of(uuid[],text[],integer[],timestamp with time zone[]) from public;
 
@@ -3447,6 +3465,8 @@ revoke execute on function refuse_balance_payment(uuid,text,text,jsonb) from pub
 grant execute on function refuse_balance_payment(uuid,text,text,jsonb) to amanah_app;
 
 revoke execute on function refuse_change() from public;
+
+revoke execute on function refuse_old_snapshot() from public;
 
 revoke execute on function settle_donation(text,uuid,uuid,numeric,uuid,uuid,uuid,integer,text) from public;
 

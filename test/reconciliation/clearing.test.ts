@@ -35,7 +35,7 @@ const compare = async () => judge(await measure());
 const agrees = { agreed: true, difference: '0.0000' };
 const move = (amount: number) => stack.sandbox.post('/sandbox/balance', { amount });
 const book = (amount: string, reference: string) =>
-  stack.em().transactional((tx) => bookExternal(tx, { amount, reference, actorId: null, requestId: null }));
+  stack.owner().transactional((tx) => bookExternal(tx, { amount, reference, actorId: null, requestId: null }));
 const differencesTold = async () =>
   Number(
     (

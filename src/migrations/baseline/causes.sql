@@ -8,7 +8,7 @@ create table charitable_causes (
   id uuid primary key,
   name varchar(200) not null,
   description text not null,
-  target_amount numeric(20, 4) not null check (target_amount > 0),
+  target_amount numeric(20, 4) not null check (target_amount > 0 and target_amount < 'Infinity'),
   currency char(3) not null default 'IDR' check (currency = 'IDR'),
   location varchar(255),
   regulations text not null,
@@ -48,7 +48,7 @@ create index cause_managers_of_creator on cause_managers (created_by);
 create table cause_totals (
   cause_id uuid not null,
   shard smallint not null check (shard between 1 and 16),
-  donated numeric(20, 4) not null check (donated >= 0),
+  donated numeric(30, 4) not null check (donated >= 0 and donated < 'Infinity'),
   donations bigint not null check (donations >= 0),
   primary key (cause_id, shard)
 ) with (fillfactor = 60);

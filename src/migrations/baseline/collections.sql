@@ -8,9 +8,9 @@ create table partner_payments (
   channel_id integer not null references payment_channels (id),
   fee_mode text not null check (fee_mode in ('DEDUCTED', 'ADDED')),
   amount numeric(20, 4) not null check (amount > 0 and amount = trunc(amount)),
-  fee numeric(20, 4) not null check (fee >= 0),
-  net_amount numeric(20, 4) not null check (net_amount > 0),
-  provider_fee numeric(20, 4) not null default 0 check (provider_fee >= 0),
+  fee numeric(20, 4) not null check (fee >= 0 and fee < 'Infinity'),
+  net_amount numeric(20, 4) not null check (net_amount > 0 and net_amount < 'Infinity'),
+  provider_fee numeric(20, 4) not null default 0 check (provider_fee >= 0 and provider_fee < 'Infinity'),
   status text not null check (status in ('PENDING', 'WAITING_PAYMENT', 'PAID', 'FAILED', 'EXPIRED')),
   provider_payment_request_id text,
   provider_payment_method_id text,
@@ -35,6 +35,13 @@ create table partner_payments (
   check ((status = 'PAID') = (available_at is not null)),
   check (released_at is null or available_at is not null)
 );
+-- Who is shown a code pays what it was made for.
+create trigger partner_payments_keep_their_instrument
+  before update of payment_code, provider_payment_request_id, provider_payment_method_id on partner_payments
+  for each row when (num_nonnulls(old.payment_code, old.provider_payment_request_id, old.provider_payment_method_id) > 0
+    and (old.payment_code, old.provider_payment_request_id, old.provider_payment_method_id)
+      is distinct from (new.payment_code, new.provider_payment_request_id, new.provider_payment_method_id))
+  execute function refuse_change();
 create index partner_payments_of_partner on partner_payments (partner_id, created_at desc, id desc) include (status);
 create index partner_payments_by_reference on partner_payments (partner_id, external_ref)
   where external_ref is not null;

@@ -77,6 +77,11 @@ create table token_signing_keys (
   published_until timestamptz
 );
 create unique index token_signing_keys_have_one_signer on token_signing_keys ((true)) where published_until is null;
+-- The end of a key is never put off.
+create trigger token_signing_keys_end before update of published_until on token_signing_keys
+  for each row when (old.published_until is not null
+    and (new.published_until is null or new.published_until > old.published_until))
+  execute function refuse_change();
 create table revoked_tokens (
   id text primary key,
   expires_at timestamptz not null

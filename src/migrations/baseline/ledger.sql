@@ -31,7 +31,8 @@ create unique index accounts_of_system on accounts (kind)
 create table account_balances (
   account_id uuid not null,
   shard smallint not null check (shard between 0 and 16),
-  balance numeric(20, 4) not null,
+  -- Wider than what is posted: no number of postings fills it.
+  balance numeric(30, 4) not null,
   primary key (account_id, shard)
 ) with (fillfactor = 60);
 
@@ -61,12 +62,6 @@ create table postings (
 create index postings_of_journal on postings (journal_id);
 create index postings_of_account on postings (account_id, created_at, id) include (amount);
 
--- For what is final, here and elsewhere.
-create function refuse_change() returns trigger language plpgsql
-set search_path = pg_catalog, public, pg_temp as $$
-begin
-  raise exception '% is never changed by %', tg_table_name, tg_op using errcode = 'AM003';
-end $$;
 create trigger journal_keys_are_final before update or delete on journal_keys
   for each row execute function refuse_change();
 create trigger journal_keys_are_kept before truncate on journal_keys

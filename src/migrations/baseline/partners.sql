@@ -8,8 +8,8 @@ create table partners (
   fee_mode text not null check (fee_mode in ('DEDUCTED', 'ADDED')),
   settlement_delay_hours integer not null default 0 check (settlement_delay_hours between 0 and 8760),
   payouts_enabled boolean not null default true,
-  max_payout_amount numeric(20, 4) check (max_payout_amount > 0),
-  max_daily_amount numeric(20, 4) check (max_daily_amount > 0),
+  max_payout_amount numeric(20, 4) check (max_payout_amount > 0 and max_payout_amount < 'Infinity'),
+  max_daily_amount numeric(20, 4) check (max_daily_amount > 0 and max_daily_amount < 'Infinity'),
   max_hourly_count integer check (max_hourly_count > 0),
   available_account_id uuid not null unique references accounts (id),
   pending_account_id uuid not null unique references accounts (id),
@@ -56,9 +56,9 @@ create table partner_fees (
   method text not null check (method in ('virtual_account', 'qris', 'ewallet', 'payout')),
   channel text,
   organization_id uuid references organizations (id),
-  fixed numeric(20, 4) not null check (fixed >= 0),
+  fixed numeric(20, 4) not null check (fixed >= 0 and fixed < 'Infinity'),
   basis_points integer not null check (basis_points between 0 and 10000),
-  provider_fixed numeric(20, 4) not null default 0 check (provider_fixed >= 0),
+  provider_fixed numeric(20, 4) not null default 0 check (provider_fixed >= 0 and provider_fixed < 'Infinity'),
   provider_basis_points integer not null default 0 check (provider_basis_points between 0 and 10000),
   unique nulls not distinct (partner_id, method, channel, organization_id)
 );

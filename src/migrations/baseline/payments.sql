@@ -8,10 +8,10 @@ create table payment_channels (
   name varchar(100) not null,
   method text not null check (method in ('virtual_account', 'qris', 'ewallet')),
   channel_code text not null,
-  fee_fixed numeric(20, 4) not null check (fee_fixed >= 0),
+  fee_fixed numeric(20, 4) not null check (fee_fixed >= 0 and fee_fixed < 'Infinity'),
   fee_basis_points integer not null default 0 check (fee_basis_points between 0 and 10000),
   -- What the provider keeps of a payment; it is posted with the settlement.
-  provider_fee_fixed numeric(20, 4) not null default 0 check (provider_fee_fixed >= 0),
+  provider_fee_fixed numeric(20, 4) not null default 0 check (provider_fee_fixed >= 0 and provider_fee_fixed < 'Infinity'),
   provider_fee_basis_points integer not null default 0 check (provider_fee_basis_points between 0 and 10000),
   minimum_amount numeric(20, 4) not null check (minimum_amount >= 1),
   maximum_amount numeric(20, 4) not null,
@@ -29,9 +29,9 @@ create table payment_orders (
   reference_id uuid not null,
   target_account_id uuid not null references accounts (id),
   payment_id integer not null references payment_channels (id),
-  nominal numeric(20, 4) not null check (nominal > 0),
-  admin_fee numeric(20, 4) not null check (admin_fee >= 0),
-  provider_fee numeric(20, 4) not null default 0 check (provider_fee >= 0),
+  nominal numeric(20, 4) not null check (nominal > 0 and nominal < 'Infinity'),
+  admin_fee numeric(20, 4) not null check (admin_fee >= 0 and admin_fee < 'Infinity'),
+  provider_fee numeric(20, 4) not null default 0 check (provider_fee >= 0 and provider_fee < 'Infinity'),
   status text not null check (status in ('PENDING', 'WAITING_PAYMENT', 'PAID', 'FAILED', 'EXPIRED')),
   provider_payment_request_id text,
   provider_payment_method_id text,
@@ -53,6 +53,13 @@ create index payment_orders_open on payment_orders (expires_at) where status in 
 create index payment_orders_settling on payment_orders (settling_since)
   where settling_since is not null and status in ('PENDING', 'WAITING_PAYMENT');
 create index payment_orders_pending on payment_orders (created_at) where status = 'PENDING';
+-- Who is shown a code pays what it was made for.
+create trigger payment_orders_keep_their_instrument
+  before update of payment_code, provider_payment_request_id, provider_payment_method_id on payment_orders
+  for each row when (num_nonnulls(old.payment_code, old.provider_payment_request_id, old.provider_payment_method_id) > 0
+    and (old.payment_code, old.provider_payment_request_id, old.provider_payment_method_id)
+      is distinct from (new.payment_code, new.provider_payment_request_id, new.provider_payment_method_id))
+  execute function refuse_change();
 create trigger payment_orders_are_kept before delete on payment_orders for each row execute function refuse_change();
 create trigger payment_orders_status_law before insert or update of status on payment_orders
   for each row execute function keep_status('status', '>PENDING', 'PENDING>WAITING_PAYMENT', 'PENDING>PAID',
@@ -87,6 +94,16 @@ create table refused_balance_payments (
 );
 create index refused_balance_payments_by_age on refused_balance_payments (refused_at);
 
+-- What is decided under a lock is read after the lock was taken: a transaction with one snapshot for all would read what
+-- was before.
+create function refuse_old_snapshot() returns void language plpgsql
+set search_path = pg_catalog, public, pg_temp as $$
+begin
+  if current_setting('transaction_isolation') <> 'read committed' then
+    raise exception 'payments are made in transactions that read what is committed' using errcode = 'AM010';
+  end if;
+end $$;
+
 /*
  * Refuses a payment for good: no request before this moment makes it, also one that is under way. Answers the key's row
  * instead, and writes nothing, where the key was used meanwhile.
@@ -95,6 +112,7 @@ create function refuse_balance_payment(p_user_id uuid, p_key_hash text, p_finger
 returns setof idempotency_keys language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
+  perform refuse_old_snapshot();
   loop
     -- Waits for a payment under way, and holds up later ones: they look for a refusal once this one is committed.
     insert into idempotency_keys (user_id, key_hash, fingerprint, resource_id)
@@ -161,6 +179,7 @@ declare
   sources uuid[];
   posted uuid[];
 begin
+  perform refuse_old_snapshot();
   if cardinality(payments) > 1 and (
     select count(distinct p.source_account_id) < count(*) or count(distinct (p.user_id, p.key_hash))
       filter (where p.key_hash is not null) < count(p.key_hash) from unnest(payments) p) then
@@ -298,7 +317,7 @@ create view check_orders_posted_once as
     or (count(j.journal_id) = 1 and sum(p.posted) is distinct from o.nominal + o.admin_fee)
     or coalesce(sum(p.cost), 0) <> o.provider_fee;
 create view check_idempotency_keys_complete as
-  select k.user_id, k.key_hash, k.resource_id from idempotency_keys k
+  select k.user_id, k.resource_id from idempotency_keys k
   where k.answer_status is null and k.created_at < now() - interval '1 hour'
     and not exists (select from payment_orders o where o.id = k.resource_id);
 -- For people, who do not read the keys' hashes: what was refused, and what was paid under the same key and body.
@@ -306,7 +325,7 @@ create view refusals_of_balance_payments as
   select r.user_id, r.refused_at, r.refused_upto, r.refusal, k.number, k.resource_id as transaction_id
   from refused_balance_payments r left join idempotency_keys k using (user_id, key_hash, fingerprint);
 create view check_refused_balance_payments_are_not_made as
-  select r.user_id, r.key_hash, r.refused_upto, k.number, k.resource_id
+  select r.user_id, r.refused_upto, k.number, k.resource_id
   from refused_balance_payments r join idempotency_keys k using (user_id, key_hash, fingerprint)
   where coalesce(k.number, 0) <= r.refused_upto;
 

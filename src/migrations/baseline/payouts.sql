@@ -21,12 +21,12 @@ create table payouts (
   reference varchar(40) not null unique,
   external_ref varchar(128),
   fee_mode text not null check (fee_mode in ('DEDUCTED', 'ADDED')),
-  amount numeric(20, 4) not null check (amount > 0),
-  fee numeric(20, 4) not null check (fee >= 0),
+  amount numeric(20, 4) not null check (amount > 0 and amount < 'Infinity'),
+  fee numeric(20, 4) not null check (fee >= 0 and fee < 'Infinity'),
   net_amount numeric(20, 4) not null check (net_amount > 0 and net_amount = trunc(net_amount)),
-  provider_fee numeric(20, 4) not null default 0 check (provider_fee >= 0),
+  provider_fee numeric(20, 4) not null default 0 check (provider_fee >= 0 and provider_fee < 'Infinity'),
   -- What the provider took for the transfer, posted with the settlement.
-  provider_cost numeric(20, 4) not null default 0 check (provider_cost >= 0),
+  provider_cost numeric(20, 4) not null default 0 check (provider_cost >= 0 and provider_cost < 'Infinity'),
   bank_code text not null references payout_banks (bank_code),
   texts_sealed text not null,
   -- What is sent is frozen by a digest.

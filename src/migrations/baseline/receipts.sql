@@ -5,7 +5,7 @@ create table receipts (
   provider_payment_id text not null unique,
   provider_payment_method_id text not null,
   reference text not null,
-  amount numeric(20, 4) not null check (amount > 0),
+  amount numeric(20, 4) not null check (amount > 0 and amount < 'Infinity'),
   state text not null check (state in ('applied', 'suspended', 'credited', 'refunded')),
   reason text check (reason in ('late', 'double', 'wrong_amount', 'unknown')),
   order_id uuid references payment_orders (id),
@@ -42,10 +42,12 @@ begin
       partner_payment_id)
     select p_id, p_provider_payment_id, p_provider_payment_method_id, o.id::text, o.nominal + o.admin_fee, 'applied', o.id,
       null::uuid
-    from payment_orders o where o.id = p_order_id and o.status in ('PENDING', 'WAITING_PAYMENT')
+    from (select * from payment_orders where id = p_order_id for no key update) o
+    where o.status in ('PENDING', 'WAITING_PAYMENT')
     union all
     select p_id, p_provider_payment_id, p_provider_payment_method_id, p.id::text, p.amount, 'applied', null, p.id
-    from partner_payments p where p.id = p_partner_payment_id and p.status in ('PENDING', 'WAITING_PAYMENT');
+    from (select * from partner_payments where id = p_partner_payment_id for no key update) p
+    where p.status in ('PENDING', 'WAITING_PAYMENT');
   if not found then
     raise exception 'only what is open is paid' using errcode = 'AM003',
       detail = coalesce(p_order_id, p_partner_payment_id)::text;

@@ -6,7 +6,9 @@
 -- age, below which nothing of it is forgotten whoever asks. Rows are named by where they stand, so that they are found
 -- once only; one that is changed meanwhile stands elsewhere then, and is kept.
 create function forget_rows(p_kind text, p_age interval, p_limit integer) returns integer language plpgsql
-security definer set search_path = pg_catalog, public, pg_temp as $$
+security definer set search_path = pg_catalog, public, pg_temp
+-- A day is as long as it is here, whatever zone the session is in.
+set timezone = 'UTC' as $$
 declare
   least_age constant interval := case p_kind
     when 'read_events' then interval '90 days'

@@ -6,7 +6,7 @@ create table saving_goals (
   organization_id uuid references organizations (id),
   name varchar(200) not null,
   account_id uuid not null unique references accounts (id),
-  target_amount numeric(20, 4) not null check (target_amount > 0),
+  target_amount numeric(20, 4) not null check (target_amount > 0 and target_amount < 'Infinity'),
   target_date date,
   status text not null check (status in ('active', 'completed')),
   created_at timestamptz not null default now(),

@@ -33,3 +33,10 @@ begin
         else 'go from ' || was || ' to ' || coalesce(became, 'nothing') end
     using errcode = 'AM008', schema = tg_table_schema, table = tg_table_name, column = tg_argv[0];
 end $$;
+
+-- For what is final in any domain.
+create function refuse_change() returns trigger language plpgsql
+set search_path = pg_catalog, public, pg_temp as $$
+begin
+  raise exception '% is never changed by %', tg_table_name, tg_op using errcode = 'AM003';
+end $$;

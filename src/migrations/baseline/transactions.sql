@@ -7,7 +7,7 @@ create table transactions (
   id uuid primary key,
   user_id uuid not null references users (id),
   organization_id uuid references organizations (id),
-  amount numeric(20, 4) not null check (amount > 0),
+  amount numeric(20, 4) not null check (amount > 0 and amount < 'Infinity'),
   status text not null check (status in ('pending', 'successful', 'failed', 'reversed')),
   date timestamptz not null default now(),
   source_account_id uuid not null,
@@ -154,10 +154,10 @@ create trigger lists_follow_transactions before insert or update or delete on tr
 create trigger received_follow_transactions before insert or update or delete on transaction_receivers
   for each row when (pg_trigger_depth() = 0) execute function refuse_change();
 
--- The price and fee rows of a journal say what was posted; clearing gets what is left, of whichever sign.
+-- The rows of a journal say what was posted; clearing gets what is left, of whichever sign.
 create view check_transactions_agree_with_postings as
   select t.batch_id as journal_id, t.amount as transactions, p.amount as postings
-  from (select batch_id, sum(amount) as amount from transactions where type in ('price', 'fee') group by batch_id) t
+  from (select batch_id, sum(amount) as amount from transactions group by batch_id) t
   left join (
     select journal_id,
       sum(amount) filter (where amount > 0 and account_id <> '00000000-0000-4000-8000-000000000001') as amount
