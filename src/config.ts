@@ -241,6 +241,9 @@ export function readCommandConfig(): Config {
 
 const verificationSchema = z.object({ ...databases, ...storage, ...sealing }).partial({ DATABASE_URL: true });
 
+/** The names of all variables that `npm run verify` reads. */
+export const verificationVariables: readonly string[] = Object.keys(verificationSchema.shape);
+
 export interface VerificationConfig extends z.infer<typeof verificationSchema> {
   /** Of the reader where READER_DATABASE_URL names that role. */
   database: string;

@@ -3,7 +3,7 @@ import { builtinModules } from 'node:module';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { z } from 'zod';
-import { configVariables } from '../../src/config.ts';
+import { configVariables, verificationVariables } from '../../src/config.ts';
 import { budgets } from '../../src/shared/budgets.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -18,16 +18,18 @@ function parse(path: string): unknown[] {
 }
 
 const Probe = z.looseObject({ httpGet: z.object({ path: z.string(), port: z.literal('http') }) });
+const Reference = z.object({ name: z.literal('amanah'), key: z.string() });
 const Variable = z.looseObject({
   name: z.string(),
   value: z.string().optional(),
-  valueFrom: z.object({ secretKeyRef: z.object({ name: z.literal('amanah'), key: z.string() }) }).optional(),
+  valueFrom: z.strictObject({ secretKeyRef: Reference.optional(), configMapKeyRef: Reference.optional() }).optional(),
 });
 const Container = z.looseObject({
   image: z.string().regex(/:[\w.]+$/),
   command: z.tuple([z.literal('node'), z.string()]),
   env: z.array(Variable),
-  envFrom: z.tuple([z.object({ configMapRef: z.object({ name: z.literal('amanah') }) })]),
+  envFrom: z.tuple([z.object({ configMapRef: z.object({ name: z.literal('amanah') }) })]).optional(),
+  resources: z.looseObject({ requests: z.looseObject({}), limits: z.looseObject({ memory: z.string() }) }),
   readinessProbe: Probe.optional(),
   livenessProbe: Probe.optional(),
   startupProbe: Probe.optional(),
@@ -43,11 +45,18 @@ const PodSpec = z.looseObject({
   securityContext: z.looseObject({ runAsNonRoot: z.literal(true), runAsUser: z.literal(1000) }),
   containers: z.tuple([Container]),
 });
-const Workload = z.looseObject({
-  kind: z.enum(['Deployment', 'Job']),
-  metadata: z.looseObject({ name: z.string() }),
-  spec: z.looseObject({ template: z.looseObject({ spec: PodSpec }) }),
+const WithPod = z.looseObject({ template: z.looseObject({ spec: PodSpec }) });
+const Named = z.looseObject({ name: z.string() });
+const CronSpec = z.looseObject({
+  schedule: z.string(),
+  timeZone: z.string(),
+  concurrencyPolicy: z.literal('Forbid'),
+  jobTemplate: z.looseObject({ spec: WithPod }),
 });
+const Workload = z.discriminatedUnion('kind', [
+  z.looseObject({ kind: z.enum(['Deployment', 'Job']), metadata: Named, spec: WithPod }),
+  z.looseObject({ kind: z.literal('CronJob'), metadata: Named, spec: CronSpec }),
+]);
 const Anything = z.looseObject({
   apiVersion: z.string(),
   kind: z.string(),
@@ -56,10 +65,20 @@ const Anything = z.looseObject({
 
 const kubernetesFiles = globSync('deploy/kubernetes/*.yaml', { cwd: root });
 const objects = () => kubernetesFiles.flatMap(parse).map((document) => Anything.parse(document));
+const withPods = ['Deployment', 'Job', 'CronJob'];
+/** What runs our image; of each, its pod. */
 const workloads = () =>
   objects()
-    .filter(({ kind }) => kind === 'Deployment' || kind === 'Job')
-    .map((document) => Workload.parse(document));
+    .filter(({ kind }) => withPods.includes(kind))
+    .map((document) => {
+      const workload = Workload.parse(document);
+      const { template } = workload.kind === 'CronJob' ? workload.spec.jobTemplate.spec : workload.spec;
+      return { kind: workload.kind, name: workload.metadata.name, pod: template.spec, document: workload };
+    });
+const configMap = () => {
+  const map = objects().find(({ kind }) => kind === 'ConfigMap');
+  return z.looseObject({ data: z.record(z.string(), z.string()) }).parse(map).data;
+};
 
 const Service = z.looseObject({
   image: z.string(),
@@ -102,8 +121,11 @@ const ofOneProcess: Record<string, string[]> = {
   ],
 };
 const ofMigrations = ['DATABASE_URL', 'MIGRATION_DATABASE_URL', 'READER_DATABASE_URL'];
+/** The other roles of the database, the key that signs, and where browsers reach the files. */
+const notForVerify = ['DATABASE_URL', 'MIGRATION_DATABASE_URL', 'SEAL_SIGNING_KEY', 'S3_PUBLIC_ENDPOINT'];
 const variablesOf = (process: string): string[] => {
   if (process === 'migrate') return [...ofMigrations, 'NODE_ENV'].toSorted();
+  if (process === 'verify') return verificationVariables.filter((name) => !notForVerify.includes(name)).toSorted();
   const ofOthers = Object.entries(ofOneProcess).flatMap(([name, variables]) => (name === process ? [] : variables));
   return forOperators().filter((variable) => !ofOthers.includes(variable));
 };
@@ -120,10 +142,10 @@ describe('Every environment variable', () => {
     expect(exampleVariables().toSorted()).toEqual([...forOperators(), ...ofComposeOnly].toSorted());
   });
 
-  it('reaches API, worker and migrations in docker compose', () => {
+  it('reaches API, worker, migrations and verify in docker compose', () => {
     const { services } = compose();
     const known = new Set(configVariables);
-    for (const name of ['api', 'worker', 'migrate']) {
+    for (const name of ['api', 'worker', 'migrate', 'verify']) {
       const given = Object.keys(services[name]?.environment ?? {});
       expect(given.filter((variable) => !known.has(variable))).toEqual([]);
       expect(given.toSorted()).toEqual(variablesOf(name));
@@ -138,16 +160,19 @@ describe('Every environment variable', () => {
     expect([...asked].filter((name) => !known.includes(name) && !name.endsWith('_IMAGE'))).toEqual([]);
   });
 
-  it('of Kubernetes is known, and each is given to API and worker', () => {
-    const map = objects().find(({ kind }) => kind === 'ConfigMap');
-    const { data } = z.looseObject({ data: z.record(z.string(), z.string()) }).parse(map);
+  it('of Kubernetes is known, and each is given to API, worker and verify as far as it is for them', () => {
+    const data = configMap();
     const known = new Set(configVariables);
-    for (const { metadata, spec } of workloads()) {
-      const [container] = spec.template.spec.containers;
-      const given = [...Object.keys(data), ...container.env.map(({ name }) => name)];
-      expect(given.filter((name) => !known.has(name))).toEqual([]);
-      const [, name = ''] = metadata.name.split('-');
-      if (name !== 'migrate') expect(given.toSorted()).toEqual(variablesOf(name));
+    for (const { name, pod } of workloads()) {
+      const [{ env, envFrom }] = pod.containers;
+      const given = [...(envFrom ? Object.keys(data) : []), ...env.map((variable) => variable.name)];
+      expect(given.filter((variable) => !known.has(variable))).toEqual([]);
+      const [, process = ''] = name.split('-');
+      expect([process, envFrom === undefined]).toEqual([process, process === 'verify']);
+      if (process !== 'migrate') expect(given.toSorted()).toEqual(variablesOf(process));
+      for (const { name: variable, valueFrom: { configMapKeyRef } = {} } of env) {
+        if (configMapKeyRef) expect([configMapKeyRef.key, configMapKeyRef.key in data]).toEqual([variable, true]);
+      }
     }
   });
 
@@ -175,7 +200,7 @@ describe('docker-compose.yml', () => {
 
   it('watches API and worker by their readiness, runs files that are there, and keeps what has to be kept', () => {
     const { services, volumes } = compose();
-    for (const name of ['api', 'worker', 'migrate']) {
+    for (const name of ['api', 'worker', 'migrate', 'verify']) {
       const [program, file = ''] = services[name]?.command ?? [];
       expect(program).toBe('node');
       expect(globSync(file, { cwd: root })).toEqual([file]);
@@ -185,6 +210,49 @@ describe('docker-compose.yml', () => {
       mounts.map((mount) => mount.split(':')[0]),
     );
     expect(mounted.toSorted()).toEqual(Object.keys(volumes).toSorted());
+  });
+});
+
+describe('npm run verify in the deployments', () => {
+  it('reads docker compose’s database as the reader and knows no other password of it, nor the key that signs', () => {
+    const { verify, migrate, worker } = compose().services;
+    const given = verify?.environment ?? {};
+    expect(given.READER_DATABASE_URL).toMatch(/^postgresql:\/\/amanah_reader:\$\{DATABASE_READER_PASSWORD:\?[^}]+\}@/);
+    expect(given.READER_DATABASE_URL).toBe(migrate?.environment.READER_DATABASE_URL);
+    const values = Object.values(given).join('\n');
+    expect(values).not.toMatch(/amanah_app|amanah_owner|SEAL_SIGNING_KEY|(APP|OWNER|POSTGRES)_PASSWORD/);
+    const { READER_DATABASE_URL: _, ...others } = given;
+    expect(worker?.environment).toMatchObject(others);
+  });
+
+  it('is not started with the rest of docker compose, is not started again, and starts no migrations', () => {
+    const { verify } = compose().services;
+    expect(verify).toMatchObject({ profiles: ['verify'], restart: 'no', command: ['node', 'src/commands/verify.ts'] });
+    expect(Object.keys(verify?.depends_on ?? {}).toSorted()).toEqual(['postgresql', 's3']);
+  });
+
+  it('runs on Kubernetes every night after the seals, as confined as the worker, from the same image', () => {
+    const [verify, worker] = ['amanah-verify', 'amanah-worker'].map((wanted) =>
+      workloads().find(({ name }) => name === wanted),
+    );
+    const [ours, theirs] = [verify?.pod.containers[0], worker?.pod.containers[0]];
+    expect(ours?.command).toEqual(['node', 'src/commands/verify.ts']);
+    expect(ours?.image).toBe(theirs?.image);
+    expect(ours?.securityContext).toEqual(theirs?.securityContext);
+    expect(verify?.pod.securityContext).toEqual(worker?.pod.securityContext);
+    const { schedule, timeZone } = CronSpec.parse(verify?.document.spec);
+    const [, hour = ''] = /^\d+ (\d+) \* \* \*$/.exec(schedule) ?? [];
+    expect(timeZone).toBe('Asia/Jakarta');
+    // The seals are made at one.
+    expect(Number(hour)).toBeGreaterThan(1);
+    expect(Number(hour)).toBeLessThan(6);
+  });
+
+  it('is told by Kubernetes’ secret of the reader and of the file store only', () => {
+    const [container] = workloads().find(({ name }) => name === 'amanah-verify')?.pod.containers ?? [];
+    const secrets = container?.env.flatMap(({ valueFrom }) => valueFrom?.secretKeyRef?.key ?? []) ?? [];
+    expect(secrets.toSorted()).toEqual(['READER_DATABASE_URL', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY']);
+    expect(JSON.stringify(container?.env)).not.toMatch(/postgres(ql)?:/);
   });
 });
 
@@ -202,7 +270,7 @@ describe('docker-compose.yml confines', () => {
 
   it('our own to a user that is not root', () => {
     const { services } = compose();
-    for (const name of ['api', 'worker', 'migrate', 'sandbox'])
+    for (const name of ['api', 'worker', 'migrate', 'verify', 'sandbox'])
       expect([name, services[name]?.user]).toEqual([name, 'node']);
   });
 
@@ -223,21 +291,29 @@ describe('The Kubernetes example', () => {
     expect([...resources, 'kustomization.yaml'].toSorted()).toEqual(files.toSorted());
   });
 
-  it('runs API, worker and migrations without root, on a read-only file system, with their own secrets by reference', () => {
-    expect(workloads().map(({ metadata }) => metadata.name)).toEqual(
-      expect.arrayContaining(['amanah-api', 'amanah-worker', 'amanah-migrate']),
-    );
-    for (const { metadata, spec } of workloads()) {
-      const [{ env, command }] = spec.template.spec.containers;
+  it('runs API, worker, migrations and verify without root, on a read-only file system, with their own secrets by reference', () => {
+    const secretsOf: Record<string, number> = {
+      'amanah-api': 6,
+      'amanah-migrate': ofMigrations.length,
+      'amanah-verify': 3,
+      // What seals is the worker's alone.
+      'amanah-worker': 7,
+    };
+    expect(
+      workloads()
+        .map(({ name }) => name)
+        .toSorted(),
+    ).toEqual(Object.keys(secretsOf));
+    for (const { name: workload, pod } of workloads()) {
+      const [{ env, command }] = pod.containers;
       expect(globSync(command[1], { cwd: root })).toEqual([command[1]]);
       const secret = env.filter(({ name }) =>
         /SECRET|DATABASE_URL|TOKEN|ENCRYPTION_KEYS|ACCESS_KEY|SIGNING_KEY/.test(name),
       );
-      if (metadata.name === 'amanah-migrate') expect(secret.map(({ name }) => name).toSorted()).toEqual(ofMigrations);
-      // What seals is the worker's alone.
-      else expect(secret.length).toBe(command[1] === 'src/worker.ts' ? 7 : 6);
-      expect(metadata.name !== 'amanah-migrate' && secret.some(({ name }) => name.startsWith('MIGRATION'))).toBe(false);
-      for (const { name, valueFrom } of secret) expect(valueFrom?.secretKeyRef.key).toBe(name);
+      expect([workload, secret.length]).toEqual([workload, secretsOf[workload]]);
+      if (workload === 'amanah-migrate') expect(secret.map(({ name }) => name).toSorted()).toEqual(ofMigrations);
+      expect(workload !== 'amanah-migrate' && secret.some(({ name }) => name.startsWith('MIGRATION'))).toBe(false);
+      for (const { name, valueFrom } of secret) expect(valueFrom?.secretKeyRef?.key).toBe(name);
     }
   });
 
@@ -247,9 +323,9 @@ describe('The Kubernetes example', () => {
       budgets.shutdown.steps / 1000,
       budgets.shutdown.process / 1000,
     );
-    for (const { kind, spec } of workloads()) {
-      if (kind === 'Job') continue;
-      const { containers, terminationGracePeriodSeconds } = spec.template.spec;
+    for (const { kind, pod } of workloads()) {
+      if (kind !== 'Deployment') continue;
+      const { containers, terminationGracePeriodSeconds } = pod;
       expect(terminationGracePeriodSeconds).toBeGreaterThan(drainSeconds);
       expect(containers[0].readinessProbe?.httpGet.path).toBe('/readyz');
       expect(containers[0].livenessProbe?.httpGet.path).toBe('/healthz');
