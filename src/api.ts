@@ -16,8 +16,9 @@ await runMain(async () => {
   await using deps = await openDependencies(config, { process: 'api' });
   const { database } = deps.readiness;
   await waitForParts(database ? { database } : {}, deps.log);
-  await refuseOtherTimeOuts(deps.orm.em.fork());
+  // Before the time-outs, which tell people to migrate: that makes no mighty role right.
   if (config.NODE_ENV === 'production') await refuseMightyRole(deps.orm.em.fork());
+  await refuseOtherTimeOuts(deps.orm.em.fork());
   await deps.tokens.jwks();
   const serve = createApp(deps).callback();
   await using _metrics = config.METRICS_PORT === undefined ? null : await serveProbes(deps, config.METRICS_PORT);

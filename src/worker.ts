@@ -18,8 +18,9 @@ await runMain(async () => {
   await using deps = await openDependencies(config, { process: 'worker' });
   const { database, temporal } = deps.readiness;
   await waitForParts({ ...(database && { database }), ...(temporal && { temporal }) }, deps.log);
-  await refuseOtherTimeOuts(deps.orm.em.fork());
+  // Before the time-outs, which tell people to migrate: that makes no mighty role right.
   if (config.NODE_ENV === 'production') await refuseMightyRole(deps.orm.em.fork());
+  await refuseOtherTimeOuts(deps.orm.em.fork());
   measureBacklog(deps.metrics, deps.orm);
   measureClearingDifference(deps.metrics, deps.orm);
   measureSeals(deps.metrics, deps.orm);
