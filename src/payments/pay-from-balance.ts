@@ -3,6 +3,7 @@ import { executePrepared } from '../database/prepared-statements.ts';
 import type { Payer } from '../identity/caller.ts';
 import { Account } from '../ledger/account.entity.ts';
 import { mayUseAccount } from '../ledger/may-use-account.ts';
+import { insufficientBalance } from '../ledger/post-journal.ts';
 import type { LedgerReferenceType, TransactionPurpose } from '../ledger/transaction.ts';
 import { fromStored } from '../openings/open-once.ts';
 import { must } from '../shared/assert.ts';
@@ -10,9 +11,9 @@ import { budgets } from '../shared/budgets.ts';
 import { errorCodeOf, refuse } from '../shared/errors.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { createGathering } from '../shared/gather.ts';
-import { newId } from '../shared/ids.ts';
+import { journalKeys, newId } from '../shared/ids.ts';
 import { formatMoney, type Money } from '../shared/money.ts';
-import type { EffectPayment, PaymentEffect, PaymentHandler, SqlCall, WakingPort } from './handler.ts';
+import type { EffectPayment, PaymentEffect, PaymentHandler, SettledIn, SqlCall, WakingPort } from './handler.ts';
 
 /** A payment from a balance, whatever asks for it: the dispatcher, a subscription, a circle, a transfer. */
 export interface BalancePayment {
@@ -54,8 +55,11 @@ interface Movement {
   sourceField: 'source_account_id' | 'account_id';
 }
 
-/** SQLSTATE of a refusal of the target's. */
+/** SQLSTATEs of refusals. */
 const targetRefuses = 'AM004';
+const refusedBefore = 'AM007';
+/** A debit so large that the account's column cannot hold what would be left: nobody has that much. */
+const outOfRange = '22003';
 
 /**
  * Pays for a handler's target from a balance: whose account, idempotency key, journal, transaction row, event and the
@@ -71,24 +75,19 @@ export async function payFromBalance(
   payment: BalancePayment,
   payTogether?: PayTogether,
 ): Promise<BalancePaymentOutcome> {
-  const { payer, referenceId, sourceAccountId } = payment;
+  const { payer, referenceId } = payment;
   const amount = formatMoney(payment.amount);
   const movement = movementOf(handler);
+  const handled = handledOf(payment);
   if (handler.together !== undefined) {
     const gathered = payTogether && (await refusing(() => payTogether(handler, payment)));
     // Who holds the source's lock is waited for alone, so that nobody else waits for it.
-    const row = gathered === undefined || gathered.outcome === 'busy' ? await payAlone(em, handler, payment) : gathered;
+    const row =
+      gathered === undefined || gathered.outcome === 'busy'
+        ? await refusing(() => payAlone(em, handler, payment, true))
+        : gathered;
     if (row.outcome !== 'unclear') return announce(await readRow(em, row, payment, movement));
   }
-  const handled: EffectPayment = {
-    orderId: null,
-    userId: payer.userId,
-    organizationId: payer.organizationId,
-    referenceId,
-    sourceAccountId,
-    amount,
-    requestId: payment.requestId,
-  };
   const { accountId } = await handler.findTarget(em, { referenceId, amount, rail: 'balance', caller: payer });
   return moveFromBalance(em, payment, movement, { accountId, effect: handler.effect, handled });
 }
@@ -123,7 +122,7 @@ export function createPayTogether(orm: MikroORM): PayTogether {
   const kinds = new Map<PaymentHandler, (payment: BalancePayment) => Promise<MadeRow>>();
   const gatherFor = (handler: PaymentHandler) =>
     createGathering<BalancePayment, MadeRow>({
-      run: (payments) => payAllOf(orm.em.fork(), handler, payments, false),
+      run: (payments) => payAllOf(orm.em.fork(), handler, payments),
       apart: ({ payer, sourceAccountId, idempotency }) =>
         idempotency ? [sourceAccountId, `${payer.userId}/${idempotency.keyHash}`] : [sourceAccountId],
       isOfOne: isRolledBack,
@@ -139,26 +138,54 @@ export function createPayTogether(orm: MikroORM): PayTogether {
 /** The database said so itself, and it was no time-out and no end of the connection: nothing was done, for certain. */
 const isRolledBack = (error: unknown): boolean => /^(?!08|53|57)[0-9A-Z]{5}$/.test(String(errorCodeOf(error)));
 
+/** Makes payments of one kind whose targets need no closer look. */
 async function payAllOf(
   em: EntityManager,
   handler: PaymentHandler,
   payments: readonly BalancePayment[],
-  wait: boolean,
 ): Promise<MadeRow[]> {
+  const [first, ...others] = payments;
+  if (first !== undefined && others.length === 0) return [await payAlone(em, handler, first, false)];
   const { targets, effect } = must(handler.together, 'this kind is paid together');
-  const movement = movementOf(handler);
   return makePayments(em, {
-    payments: payments.map((payment) => toJson(payment, movement)),
+    payments: payments.map((payment) => toJson(payment, movementOf(handler))),
     targets: targets(payments),
-    wait,
-    effect: { call: effect(paidOnes), params: [] },
+    effect: effect(paidOnes),
   });
 }
 
-async function payAlone(em: EntityManager, handler: PaymentHandler, payment: BalancePayment): Promise<MadeRow> {
-  const rows = await refusing(() => payAllOf(em, handler, [payment], true));
-  return must(rows[0], 'a payment has an outcome');
+function payAlone(
+  em: EntityManager,
+  handler: PaymentHandler,
+  payment: BalancePayment,
+  wait: boolean,
+): Promise<MadeRow> {
+  const { call, params } = must(handler.together, 'this kind is paid together').targets([payment]);
+  const target = { call: `(${call})[1]`, params };
+  return makePayment(em, payment, movementOf(handler), {
+    target,
+    wait,
+    effectOn: sqlOf(handler.effect, handledOf(payment)),
+  });
 }
+
+/** What a handler is told of a payment from a balance. */
+const handledOf = ({ payer, referenceId, sourceAccountId, amount, requestId }: BalancePayment): EffectPayment => ({
+  orderId: null,
+  userId: payer.userId,
+  organizationId: payer.organizationId,
+  referenceId,
+  sourceAccountId,
+  amount: formatMoney(amount),
+  requestId,
+});
+
+type SqlEffect = (settledIn: SettledIn) => SqlCall | undefined;
+/** The effect as it travels with the journal, if it does. */
+const sqlOf =
+  (effect: PaymentEffect | undefined, handled: EffectPayment | undefined): SqlEffect =>
+  (settledIn) =>
+    effect && handled && 'sql' in effect ? effect.sql(handled, settledIn) : undefined;
 
 async function announce(outcome: BalancePaymentOutcome): Promise<BalancePaymentOutcome> {
   await failpoint('pay-from-balance.after');
@@ -180,18 +207,14 @@ export async function moveFromBalance(
   { accountId, effect, handled }: Destination,
 ): Promise<BalancePaymentOutcome> {
   const own = effect && 'inTransaction' in effect ? effect : undefined;
-  const journalId = newId();
-  const settledIn = { journalId, transactionId: payment.transactionId };
+  const making = {
+    target: { call: '?::uuid', params: [accountId] },
+    wait: true,
+    effectOn: sqlOf(effect, handled),
+  };
   const move = async (tx: EntityManager): Promise<BalancePaymentOutcome> => {
-    const rows = await refusing(() =>
-      makePayments(tx, {
-        payments: [{ ...toJson(payment, movement), journal_id: journalId }],
-        targets: { call: 'array[?::uuid]', params: [accountId] },
-        wait: true,
-        effect: effect && handled && 'sql' in effect ? effect.sql(handled, settledIn) : undefined,
-      }),
-    );
-    const moved = await readRow(tx, must(rows[0], 'a payment has an outcome'), payment, movement);
+    const row = await refusing(() => makePayment(tx, payment, movement, making));
+    const moved = await readRow(tx, row, payment, movement);
     if (moved.outcome !== 'paid' || own === undefined || !handled) return moved;
     await own.inTransaction(tx, { ...handled, accountId }, moved);
     return typeof payment.answer === 'function'
@@ -244,10 +267,16 @@ interface Making {
   payments: readonly PaymentJson[];
   /** The accounts that are credited, in the order of the payments: an SQL expression of type uuid[]. */
   targets: SqlCall;
+  /** What follows from those that are paid, as an SQL expression; made when there are any. */
+  effect: string;
+}
+
+interface MakingOne {
+  /** The account that is credited, as an SQL expression. */
+  target: SqlCall;
   /** Whether a source that somebody else holds is waited for. */
   wait: boolean;
-  /** What follows from those that are paid; made when there are any. */
-  effect: SqlCall | undefined;
+  effectOn: SqlEffect;
 }
 
 /** What became of a payment, as the database says it. */
@@ -271,20 +300,68 @@ interface MadeRow {
 
 const paidOnes = "(select array_agg(paid.payment) from paid where paid.outcome = 'paid')";
 
-/** The one round trip, in which all that the payments are is written, or nothing; what became of each, in their order. */
-async function makePayments(em: EntityManager, { payments, targets, wait, effect }: Making): Promise<MadeRow[]> {
-  const sql = `with paid as materialized (select * from pay_from_balances(?::jsonb, ${targets.call}, ?)),
+/** The one round trip, in which all that the payments are is written; what became of each, in their order. */
+async function makePayments(em: EntityManager, { payments, targets, effect }: Making): Promise<MadeRow[]> {
+  const sql = `with paid as materialized (select * from pay_from_balances(?::jsonb, ${targets.call})),
       effect as materialized (
-        select ${effect?.call ?? 'null'} from (select) one where exists (select from paid where outcome = 'paid'))
+        select ${effect} from (select) one where exists (select from paid where outcome = 'paid'))
     select paid.outcome, (paid.payment).journal_id, paid.new_balance::text, paid.answer_status, paid.answer_body,
       (select count(*) from effect) as effects
     from paid order by paid.place`;
-  return executePrepared<MadeRow>(em, sql, [
-    JSON.stringify(payments),
-    ...targets.params,
+  return executePrepared<MadeRow>(em, sql, [JSON.stringify(payments), ...targets.params]);
+}
+
+const columns = 'paid.outcome, paid.new_balance::text, paid.answer_status, paid.answer_body';
+const paying = (target: string) =>
+  `select * from pay_from_balance(?, ?, ?, ?, ?, ?, ?, ?, ${target}, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+
+/** The same for one; after 'insufficient' and 'refused' nothing of the transaction that it is made in may be kept. */
+async function makePayment(
+  em: EntityManager,
+  { payer, transactionId, referenceId, sourceAccountId, amount, requestId, answer, idempotency }: BalancePayment,
+  { kind, referenceType, purpose }: Movement,
+  { target, wait, effectOn }: MakingOne,
+): Promise<MadeRow> {
+  const journalId = newId();
+  const effect = effectOn({ journalId, transactionId });
+  const sql =
+    effect === undefined
+      ? `select ${columns} from (${paying(target.call)}) paid`
+      : `with paid as materialized (${paying(target.call)})
+         select ${columns}, case when paid.outcome = 'paid' then (${effect.call})::text end as effect from paid`;
+  const params = [
+    transactionId,
+    journalId,
+    journalKeys.balancePayment(transactionId),
+    kind,
+    payer.userId,
+    payer.userType,
+    payer.organizationId,
+    sourceAccountId,
+    ...target.params,
+    amount,
+    referenceType,
+    referenceId,
+    purpose,
+    requestId,
+    idempotency?.keyHash ?? null,
+    idempotency?.fingerprint ?? null,
+    typeof answer === 'string' ? answer : '',
+    idempotency?.number ?? null,
     wait,
     ...(effect?.params ?? []),
-  ]);
+  ];
+  const nothing = { journal_id: journalId, new_balance: null, answer_status: null, answer_body: null };
+  try {
+    const rows = await executePrepared<Omit<MadeRow, 'journal_id'>>(em, sql, params);
+    return { ...must(rows[0], 'a payment has an outcome'), journal_id: journalId };
+  } catch (error) {
+    const code = errorCodeOf(error);
+    if (code === insufficientBalance || code === outOfRange) return { ...nothing, outcome: 'insufficient' };
+    const { detail = null } = error as { detail?: string | null };
+    if (code === refusedBefore && detail !== null) return { ...nothing, outcome: 'refused', answer_body: detail };
+    throw error;
+  }
 }
 
 /** What a payment came to. Throws its refusal. */

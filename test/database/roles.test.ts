@@ -71,6 +71,7 @@ describe('Every function of the schema', () => {
       'keep_permission_names',
       'open_balance',
       'open_payout_attempt',
+      'pay_from_balance',
       'pay_from_balances',
       'post_journal',
       'record_transactions',

@@ -66,7 +66,7 @@ async function gathered(first: [Asked, Asked], others: Asked[]) {
   await whileHeld(holdJournals, async () => {
     for (const [index, asked] of first.entries()) {
       sent.push(pay(asked));
-      await untilLocked(stack, { text: 'pay_from_balances', count: index + 1 });
+      await untilLocked(stack, { text: 'pay_from_balance', count: index + 1 });
     }
     for (const asked of others) sent.push(pay(asked));
     // They have been looked up and wait in line, which nothing outside the process shows.
@@ -167,7 +167,7 @@ describe('Payments from balances that arrive together', () => {
       `select 1 from account_balances where account_id = '${locked.accountId}' and shard = 0 for update`,
       async () => {
         const sent = pay({ payer: locked });
-        await untilLocked(stack, { text: 'pay_from_balances' });
+        await untilLocked(stack, { text: 'pay_from_balance' });
         expect((await pay({ payer: other })).status).toBe(201);
         return [sent];
       },
@@ -219,10 +219,26 @@ describe('The statement that makes payments together', () => {
   const call = (payments: object[], targets: string[]) =>
     stack
       .em()
-      .execute<{ outcome: string }[]>(
-        'select outcome from pay_from_balances(?::jsonb, ?::uuid[], false) order by place',
-        [JSON.stringify(payments), `{${targets.join(',')}}`],
-      );
+      .execute<{ outcome: string }[]>('select outcome from pay_from_balances(?::jsonb, ?::uuid[]) order by place', [
+        JSON.stringify(payments),
+        `{${targets.join(',')}}`,
+      ]);
+  const answered = 'outcome, new_balance::text, answer_status, answer_body';
+  const callTogether = (asked: object, target: string | null) =>
+    stack
+      .em()
+      .execute<object[]>(`select ${answered} from pay_from_balances(?::jsonb, array[?::uuid])`, [
+        JSON.stringify([asked]),
+        target,
+      ]);
+  const callOne = (asked: object, target: string | null) =>
+    stack.em().execute<object[]>(
+      `select ${answered} from jsonb_populate_record(null::balance_payment, ?::jsonb) p, pay_from_balance(
+         p.transaction_id, p.journal_id, 'balance-payment/' || p.transaction_id, p.kind, p.user_id, p.user_type,
+         p.organization_id, p.source_account_id, ?::uuid, p.amount, p.reference_type, p.reference_id, p.purpose,
+         p.request_id, p.key_hash, p.fingerprint, p.answer, p.request_number, false)`,
+      [JSON.stringify(asked), target],
+    );
   const payment = (payer: BuiltUser, change: object = {}) => ({
     transaction_id: newId(),
     journal_id: newId(),
@@ -236,6 +252,52 @@ describe('The statement that makes payments together', () => {
     purpose: 'product_transfer',
     answer: '',
     ...change,
+  });
+
+  it('says of each what the statement that makes one says of it', async () => {
+    const nothing = { new_balance: null, answer_status: null, answer_body: null };
+    const rowOf = async (told: Promise<object[]>): Promise<object | undefined> =>
+      (
+        await told.catch(({ code, detail }: { code: string; detail?: string }) => [
+          code === 'AM001'
+            ? { outcome: 'insufficient', ...nothing }
+            : { outcome: 'refused', ...nothing, answer_body: detail },
+        ])
+      )[0];
+    const toldBy = async (way: typeof callTogether, payer: BuiltUser, other: BuiltUser) => {
+      const kept = { key_hash: newId(), fingerprint: 'f', request_number: '1' };
+      const refused = { key_hash: newId(), fingerprint: 'f', request_number: '1' };
+      await stack
+        .em()
+        .execute("select * from refuse_balance_payment(?, ?, 'f', ?::jsonb)", [
+          payer.id,
+          refused.key_hash,
+          JSON.stringify({ code: 'NOT_FOUND' }),
+        ]);
+      const told: (object | undefined)[] = [];
+      for (const [change, target] of [
+        [{}, cause.accountId],
+        [{}, null],
+        [{}, payer.accountId],
+        [{ source_account_id: newId() }, cause.accountId],
+        [{ source_account_id: other.accountId }, cause.accountId],
+        [{ user_type: 'organization', user_id: newId() }, cause.accountId],
+        [{ amount: '1000.0001' }, cause.accountId],
+        [{ ...kept, answer: '{"new_balance":"<new_balance>"}' }, cause.accountId],
+        [kept, cause.accountId],
+        [{ ...kept, fingerprint: 'other' }, cause.accountId],
+        [refused, cause.accountId],
+        [{ ...refused, request_number: '999999999' }, cause.accountId],
+      ] as const) {
+        told.push(await rowOf(way(payment(payer, change), target)));
+      }
+      return told;
+    };
+    const alone = await toldBy(callOne, payerAt(0), payerAt(1));
+    expect(alone.map((row) => row && 'outcome' in row && row.outcome)).toEqual(
+      'paid unclear itself missing foreign foreign insufficient paid replayed reused refused paid'.split(' '),
+    );
+    expect(await toldBy(callTogether, payerAt(2), payerAt(3))).toEqual(alone);
   });
 
   it('refuses two payments of one account or under one key, whose answers would contradict each other', async () => {

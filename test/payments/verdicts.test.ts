@@ -168,7 +168,7 @@ describe('A payment that is held up', () => {
       [payer.accountId],
       async () => {
         const first = ask(request, payer, key);
-        await untilLocked(stack, { text: 'pay_from_balances' });
+        await untilLocked(stack, { text: 'pay_from_balance' });
         if (status === 400) {
           const other = { ...request, body: { ...request.body, source_account_id: pocket } };
           expect((await ask(other, payer, freshKey())).status).toBe(201);

@@ -60,3 +60,12 @@ create function cause_current_amount(p_cause_id uuid) returns numeric language s
 set search_path = pg_catalog, public, pg_temp as $$
   select coalesce(sum(donated), 0)::numeric(20, 4) from cause_totals where cause_id = p_cause_id
 $$;
+
+-- The accounts of causes that take donations, in the order in which they are asked for; null for any other.
+create function accounts_of_causes(p_ids uuid[]) returns uuid[] language plpgsql stable
+set search_path = pg_catalog, public, pg_temp
+set plan_cache_mode = force_generic_plan as $$
+begin
+  return array(select (select c.account_id from charitable_causes c where c.id = asked.id and c.status = 'active')
+    from unnest(p_ids) with ordinality asked (id, place) order by asked.place);
+end $$;

@@ -166,15 +166,16 @@ create function settle_donations(p_type text, p_paid balance_payment[]) returns 
 set search_path = pg_catalog, public, pg_temp
 set plan_cache_mode = force_generic_plan as $$
 begin
-  with given as (
+  with due as materialized (select p.*, uuidv7() as id from unnest(p_paid) p),
+  given as (
     insert into donations (id, user_id, type, amount, status, cause_id, transaction_id)
-      select uuidv7(), p.user_id, p_type, p.amount, 'completed',
-        case when p_type <> 'open' then p.reference_id end, p.transaction_id
-      from unnest(p_paid) p returning id, user_id, transaction_id)
+      select d.id, d.user_id, p_type, d.amount, 'completed', case when p_type <> 'open' then d.reference_id end,
+        d.transaction_id
+      from due d)
   insert into events (event, impact, resource_type, resource_id, actor_id, request_id, data)
-    select 'RESOURCE_CREATED', 'MEDIUM', 'donation', g.id::text, g.user_id, p.request_id,
-      jsonb_build_object('status', 'completed', 'transaction_id', g.transaction_id)
-    from given g join unnest(p_paid) p using (transaction_id);
+    select 'RESOURCE_CREATED', 'MEDIUM', 'donation', d.id::text, d.user_id, d.request_id,
+      jsonb_build_object('status', 'completed', 'transaction_id', d.transaction_id)
+    from due d;
   return cardinality(p_paid);
 end $$;
 

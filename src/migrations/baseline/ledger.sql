@@ -122,7 +122,8 @@ declare
 begin
   with due as materialized (
     select n.journal_id, n.account_id, a.may_go_negative, sum(n.amount) as delta, count(*) as written
-    from new_postings n left join accounts a on a.id = n.account_id
+    from new_postings n
+    left join lateral (select may_go_negative from accounts where id = n.account_id limit 1) a on true
     group by n.journal_id, n.account_id, a.may_go_negative),
   -- Whole, balanced, and of a journal that is there: the join is what a foreign key would be, without its locks.
   unlawful as (

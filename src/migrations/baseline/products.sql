@@ -20,6 +20,19 @@ create trigger products_status_law before insert or update of status on products
   for each row execute function keep_status('status', '>open', 'open>closed', 'open>completed', 'closed>open',
     'completed>open', 'completed>closed');
 
+-- The accounts of products of a kind that surely take these amounts, in the order in which they are asked for: open, with
+-- no target to go past, and no minimum above the amount. Null for any other.
+create function accounts_of_products(p_kind text, p_ids uuid[], p_amounts numeric[]) returns uuid[]
+language plpgsql stable
+set search_path = pg_catalog, public, pg_temp
+set plan_cache_mode = force_generic_plan as $$
+begin
+  return array(select (select p.account_id from products p where p.id = asked.id and p.kind = p_kind
+        and p.status = 'open' and p.target_amount is null
+        and (p.minimum_amount is null or p.minimum_amount <= asked.amount))
+    from unnest(p_ids, p_amounts) with ordinality asked (id, amount, place) order by asked.place);
+end $$;
+
 -- Completes a product that a payment fills, as a saving goal is; a product without a target is not locked.
 create function settle_product(p_id uuid, p_strict boolean) returns void language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$

@@ -100,9 +100,10 @@ grant insert, update on clearing_comparisons to amanah_app;
 
 -- What may be called: the ways in which money moves, what follows from a payment, and readings.
 grant execute on function
-  pay_from_balances, refuse_balance_payment, post_journal, record_transactions,
+  pay_from_balance, pay_from_balances, refuse_balance_payment, post_journal, record_transactions,
   apply_receipt, suspend_receipt, settle_receipt,
   open_payout_attempt, answer_payout_attempt, close_payout_attempt,
+  accounts_of_causes, accounts_of_products,
   settle_donation, settle_donations, settle_product, settle_products, settle_saving_goal,
   take_provider_call, forget_rows, callers_of, write_seal
   to amanah_app;

@@ -107,8 +107,9 @@ begin
       case when n.destination_account_id is not null then d.user_id
         when n.payment_order_id is not null then s.user_id end as receiver
     from new_transactions n
-    left join accounts s on s.id = n.source_account_id
-    left join accounts d on d.id = n.destination_account_id),
+    left join lateral (select user_id, organization_id from accounts where id = n.source_account_id limit 1) s on true
+    left join lateral (select user_id, organization_id from accounts where id = n.destination_account_id limit 1) d
+      on true),
   received as (
     insert into transaction_receivers
       select e.receiver, e.id, e.created_at, e.reference_type, e.type, e.reference_id from ends e

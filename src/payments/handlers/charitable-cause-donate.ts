@@ -19,8 +19,7 @@ export const charitableCauseDonate = {
   },
   together: {
     targets: (payments) => ({
-      call: `array(select c.account_id from unnest(?::uuid[]) with ordinality asked (id, place)
-        left join charitable_causes c on c.id = asked.id and c.status = 'active' order by asked.place)`,
+      call: 'accounts_of_causes(?::uuid[])',
       params: [payments.map(({ referenceId }) => referenceId)],
     }),
     effect: (paid) => `settle_donations('specific', ${paid})`,

@@ -20,13 +20,6 @@ const query = `select kind, status, account_id, minimum_amount::text, target_amo
     case when target_amount is not null then account_balance(account_id)::text end as held
   from products where id = ?`;
 
-/** What is open, has no target to go past, and no minimum above the amount. */
-const clearTargets = `array(select p.account_id
-  from unnest(?::uuid[], ?::numeric[]) with ordinality asked (id, amount, place)
-  left join products p on p.id = asked.id and p.kind = ? and p.status = 'open' and p.target_amount is null
-    and (p.minimum_amount is null or p.minimum_amount <= asked.amount)
-  order by asked.place)`;
-
 /** A payment into an open product of one kind; five reference types differ in these facts only. */
 export const productPayment = <Type extends ReferenceType>(facts: {
   referenceType: Type;
@@ -64,8 +57,8 @@ export const productPayment = <Type extends ReferenceType>(facts: {
   },
   together: {
     targets: (payments) => ({
-      call: clearTargets,
-      params: [payments.map(({ referenceId }) => referenceId), payments.map(({ amount }) => amount), facts.kind],
+      call: 'accounts_of_products(?, ?::uuid[], ?::numeric[])',
+      params: [facts.kind, payments.map(({ referenceId }) => referenceId), payments.map(({ amount }) => amount)],
     }),
     effect: (paid) => `settle_products(${paid})`,
   },
