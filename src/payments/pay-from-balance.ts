@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import { executePrepared } from '../database/prepared-statements.ts';
 import type { Payer } from '../identity/caller.ts';
@@ -119,24 +120,30 @@ export type PayTogether = (handler: PaymentHandler, payment: BalancePayment) => 
  * and are then written together. Those of one source, or under one key, never are.
  */
 export function createPayTogether(orm: MikroORM): PayTogether {
+  // Not of the request that happens to be the first of its kind.
+  const asNobody = AsyncLocalStorage.snapshot();
   const kinds = new Map<PaymentHandler, (payment: BalancePayment) => Promise<MadeRow>>();
   const gatherFor = (handler: PaymentHandler) =>
     createGathering<BalancePayment, MadeRow>({
       run: (payments) => payAllOf(orm.em.fork(), handler, payments),
       apart: ({ payer, sourceAccountId, idempotency }) =>
-        idempotency ? [sourceAccountId, `${payer.userId}/${idempotency.keyHash}`] : [sourceAccountId],
+        [sourceAccountId, ...(idempotency ? [idempotency.keyHash] : [])].map((held) => `${payer.userId}/${held}`),
       isOfOne: isRolledBack,
       ...budgets.balancePayment,
     });
   return (handler, payment) => {
-    const pay = kinds.get(handler) ?? gatherFor(handler);
+    const pay = kinds.get(handler) ?? asNobody(() => gatherFor(handler));
     kinds.set(handler, pay);
     return pay(payment);
   };
 }
 
-/** The database said so itself, and it was no time-out and no end of the connection: nothing was done, for certain. */
-const isRolledBack = (error: unknown): boolean => /^(?!08|53|57)[0-9A-Z]{5}$/.test(String(errorCodeOf(error)));
+/**
+ * SQLSTATEs that the database tells before it commits and that one payment may be the cause of: values, constraints,
+ * deadlocks, a lock that was not got, refusals and faults of our functions. Nothing was done, for certain.
+ */
+const isRolledBack = (error: unknown): boolean =>
+  /^(22...|23...|40...|55P03|AM\d{3}|P0...|XX000)$/.test(String(errorCodeOf(error)));
 
 /** Makes payments of one kind whose targets need no closer look. */
 async function payAllOf(

@@ -54,26 +54,30 @@ export function createGathering<Question, Answer>({
   // A run belongs to everybody in it: to the trace and the time limit of none of them.
   const asNobody = AsyncLocalStorage.snapshot();
 
-  async function runTogether(members: Line): Promise<void> {
+  /** Not for those who have been refused meanwhile: what they were told is that it was not done. */
+  async function runTogether(members: Line, isLate: () => boolean): Promise<void> {
     try {
       const answers = await run(members.map(({ question }) => question));
       if (answers.length !== members.length) throw new Error('each question has one answer');
       for (const [index, member] of members.entries()) member.resolve(answers[index] as Answer);
     } catch (error) {
-      if (members.length > 1 && isOfOne(error)) for (const member of members) await runTogether([member]);
-      else for (const member of members) member.reject(error);
+      if (members.length > 1 && isOfOne(error)) {
+        for (const member of members) if (!isLate()) await runTogether([member], isLate);
+      } else for (const member of members) member.reject(error);
     }
   }
 
   async function runInTime(members: Line): Promise<void> {
     let over: NodeJS.Timeout | undefined;
+    let isLate = false;
     const late = new Promise<void>((resolve) => {
       over = setTimeout(() => {
+        isLate = true;
         for (const member of members) member.reject(tooLate());
         resolve();
       }, runMs);
     });
-    await Promise.race([runTogether(members), late]);
+    await Promise.race([runTogether(members, () => isLate), late]);
     clearTimeout(over);
   }
 

@@ -598,7 +598,7 @@ const ofTheApplication: Attack[] = [
     one(
       `select write_seal((select coalesce(max(number), 0) + 1 from seals), 'x', 'x', 'x', now(), '2099-01-01', '{}')`,
     ),
-    '23514',
+    unproven,
   ],
   [
     'seals in times to come',

@@ -11,6 +11,7 @@ import { recordLoginFailure, refuseThrottled, rememberLogin } from '../../src/id
 import { runChecks } from '../../src/ledger/run-checks.ts';
 import { readBacklog } from '../../src/metrics/measure-backlog.ts';
 import { sweepPartnerAnswers } from '../../src/partners/idempotency.ts';
+import { charitableCauseDonate } from '../../src/payments/handlers/charitable-cause-donate.ts';
 import { sweepOverduePayments } from '../../src/payments/sweep-overdue-payments.ts';
 import { sweepReceipts } from '../../src/payments/sweep-receipts.ts';
 import { sweepPayouts } from '../../src/payouts/sweep-payouts.ts';
@@ -24,7 +25,7 @@ import { buildActiveCircle, contribute } from '../circles/build-circle.ts';
 import { buildOpenDonations } from '../donations/build-donations.ts';
 import { pay, payoutWhen } from '../payouts/build-payouts.ts';
 import { sealAll, verify } from '../seals/build-seals.ts';
-import { type BuiltUser, buildSuperAdmin } from '../support/build.ts';
+import { type BuiltUser, buildIndividual, buildSuperAdmin } from '../support/build.ts';
 import { buildGoal, buildProduct } from '../support/build-targets.ts';
 import { buildTransaction, upload } from '../support/documents.ts';
 import type { HttpAnswer } from '../support/http.ts';
@@ -141,6 +142,20 @@ async function moveMoney(stack: Stack, { person, partner, platform, causeId }: C
   done(await payFromBalance('saving_goal_contribution', goal.id));
   done(await payFromBalance('investment', product.id));
   await payFromBalance('charitable_cause_donate', person.id, 'refused-key');
+  // Two go alone, and the others gather behind them.
+  const donors = await Promise.all(Array.from({ length: 5 }, () => buildIndividual(stack, { balance: '1000' })));
+  const given = donors.map(({ id, accountId }) =>
+    stack.deps.payTogether(charitableCauseDonate, {
+      payer: { userId: id, userType: 'individual', organizationId: null },
+      transactionId: newId(),
+      referenceId: causeId,
+      sourceAccountId: accountId,
+      amount: '10',
+      requestId: null,
+    }),
+  );
+  for (const { outcome } of await Promise.all(given))
+    if (outcome !== 'paid') throw new Error(`${outcome}, and not paid`);
 
   const byPlatform = { token: platform.token };
   const allocation = { donation_ids: await buildOpenDonations(stack, person, 2), cause_id: causeId };

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { describeSchema, schemaFile } from '../../dev/describe-schema.ts';
@@ -85,6 +85,19 @@ describe('schema.sql', () => {
     const url = await keep(cloneDatabase());
     await ask(url, "create type mood as enum ('good', 'bad')");
     await expect(describeSchema(url)).rejects.toThrow('cannot tell of the type mood yet');
+  });
+});
+
+describe('The baseline', () => {
+  const directory = join(import.meta.dirname, '../../src/migrations/baseline');
+  const files = readdirSync(directory).filter((name) => name.endsWith('.sql'));
+
+  it.each(files)('says in %s what each function and view is for, right above it', (file) => {
+    const lines = readFileSync(join(directory, file), 'utf8').split('\n');
+    const silent = lines.filter(
+      (line, index) => /^create (function|view) /.test(line) && !/^--|\*\/$/.test(lines[index - 1]?.trim() ?? ''),
+    );
+    expect(silent).toEqual([]);
   });
 });
 

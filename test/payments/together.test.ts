@@ -300,12 +300,35 @@ describe('The statement that makes payments together', () => {
     expect(await toldBy(callTogether, payerAt(2), payerAt(3))).toEqual(alone);
   });
 
-  it('refuses two payments of one account or under one key, whose answers would contradict each other', async () => {
+  it('makes the first of two payments of one account or under one key, and leaves the other to be made alone', async () => {
+    const targets = [cause.accountId, cause.accountId];
     const twice = [payment(payerAt(0)), payment(payerAt(0))];
-    await expect(call(twice, [cause.accountId, cause.accountId])).rejects.toMatchObject({ code: 'AM010' });
-    const key = { key_hash: 'same', fingerprint: 'same' };
-    const keyed = [payment(payerAt(0), key), payment(payerAt(1), { ...key, user_id: payerAt(0).id })];
-    await expect(call(keyed, [cause.accountId, cause.accountId])).rejects.toMatchObject({ code: 'AM010' });
+    expect(await call(twice, targets)).toEqual([{ outcome: 'paid' }, { outcome: 'busy' }]);
+    const key = { user_id: payerAt(1).id, key_hash: newId(), fingerprint: 'same', request_number: '1' };
+    const pocket = newId();
+    await stack
+      .owner()
+      .execute("insert into accounts (id, name, kind, user_id) values (?, 'Pocket', 'user', ?)", [pocket, key.user_id]);
+    const keyed = [payment(payerAt(1), key), payment(payerAt(1), { ...key, source_account_id: pocket })];
+    expect(await call(keyed, targets)).toEqual([{ outcome: 'paid' }, { outcome: 'busy' }]);
+    const strangers = [payment(payerAt(3), { source_account_id: payerAt(2).accountId }), payment(payerAt(2))];
+    expect(await call(strangers, targets)).toEqual([{ outcome: 'foreign' }, { outcome: 'paid' }]);
+  });
+
+  it('holds no counter of lines while it waits for an account, as nothing else does', async () => {
+    await call([payment(payerAt(0))], [cause.accountId]);
+    await call([payment(payerAt(0))], [cause.accountId]);
+    const sent = await whileHeld('lock table account_balances in share row exclusive mode', async () => {
+      const waiting = call([payment(payerAt(1)), payment(payerAt(2))], [cause.accountId, cause.accountId]);
+      await untilLocked(stack, { text: 'pay_from_balances' });
+      const [free] = await stack.owner().execute<[{ all: string; free: string }]>(
+        `select (select count(*) from transaction_counts) as all,
+             (select count(*) from (select from transaction_counts for update skip locked) f) as free`,
+      );
+      expect(free.free).toBe(free.all);
+      return [waiting];
+    });
+    expect(await sent[0]).toEqual([{ outcome: 'paid' }, { outcome: 'paid' }]);
   });
 
   it('makes no payment of a journal that is there already, and leaves no key behind', async () => {

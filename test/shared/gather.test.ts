@@ -108,6 +108,33 @@ describe('Questions that are gathered', () => {
     expect(await next).toBe('next!');
   });
 
+  it('that were refused because their run did not end in time are not asked alone any more when it fails', async () => {
+    const runs: (readonly string[])[] = [];
+    const ends: (() => void)[] = [];
+    const ask = createGathering<string, string>({
+      run: (questions) => {
+        runs.push(questions);
+        return new Promise((_, reject) => ends.push(() => reject(new Error('of one'))));
+      },
+      isOfOne: () => true,
+      waitMs: 60_000,
+      runMs: 40,
+      underWay: 1,
+    });
+    const first = ask('first');
+    const together = [ask('a'), ask('b'), ask('c')];
+    ends[0]?.();
+    await expect(first).rejects.toThrow('of one');
+    await settled();
+    ends[1]?.();
+    await settled();
+    expect(runs).toEqual([['first'], ['a', 'b', 'c'], ['a']]);
+    for (const one of together) await expect(one).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    ends[2]?.();
+    await settled();
+    expect(runs).toHaveLength(3);
+  });
+
   it('are never answered by a run that answers fewer, or more, than were asked', async () => {
     const ask = createGathering<string, string>({
       run: async () => ['one', 'two'],

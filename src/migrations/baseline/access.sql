@@ -43,6 +43,7 @@ create table role_permissions (
   primary key (role_id, permission_id)
 );
 
+-- What a role may do stands in its own row, too, so that a request is authorized without a join.
 create function keep_permission_names() returns trigger language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -57,6 +58,7 @@ create trigger role_gains_permissions after insert on role_permissions
 create trigger role_loses_permissions after delete on role_permissions
   referencing old table as changed for each statement execute function keep_permission_names();
 
+-- The names in a role's row are those of its permissions.
 create view check_roles_know_their_permissions as
   select r.id as role_id, r.permission_names from roles r
   where r.permission_names <> coalesce(

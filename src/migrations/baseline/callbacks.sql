@@ -41,6 +41,7 @@ create trigger callback_keys_are_final before update or delete on callback_keys
 create trigger callback_keys_are_kept before truncate on callback_keys
   for each statement execute function refuse_change();
 
+-- Each callback has its key, and each key its callback.
 create view check_callbacks_have_their_keys as
   select c.id as callback_id, k.callback_id as key_callback_id, webhook_id
   from gateway_callbacks c full join callback_keys k using (webhook_id, body_digest)

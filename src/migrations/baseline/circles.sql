@@ -123,6 +123,7 @@ create trigger rounds_are_kept before delete on saving_circle_rounds for each ro
 create trigger contributions_are_kept before delete on saving_circle_contributions
   for each row execute function refuse_change();
 
+-- A contribution stays whose it is, and to what.
 create function keep_contribution() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -137,9 +138,11 @@ end $$;
 create trigger contributions_keep_their_facts before update on saving_circle_contributions
   for each row execute function keep_contribution();
 
+-- One contribution of a member to a turn is open or paid.
 create view check_circle_contributions_once as
   select saving_circle_id, user_id, turn_number, count(*) as contributions from saving_circle_contributions
   where status in ('pending', 'completed') group by 1, 2, 3 having count(*) > 1;
+-- A contribution that was paid is a line of the ledger of the same amount; one that was given back was posted so.
 create view check_circle_contributions_posted as
   select c.id as contribution_id, c.status, 'its price row is missing or differs' as problem
   from saving_circle_contributions c left join transactions t on t.id = c.transaction_id
@@ -150,6 +153,7 @@ create view check_circle_contributions_posted as
   from saving_circle_contributions c
   where c.status = 'refunded' and not exists (select from postings p where p.journal_id = c.refund_journal_id
     and p.account_id = c.refund_account_id and p.amount = c.amount);
+-- A circle holds what was contributed to turns that are not paid out yet, and nothing besides.
 create view check_circle_holdings as
   select s.id as saving_circle_id, account_balance(s.holding_account_id) as held, coalesce(c.amount, 0) as contributed
   from saving_circles s
@@ -157,6 +161,7 @@ create view check_circle_holdings as
     join saving_circle_rounds r using (saving_circle_id, turn_number)
     where c.saving_circle_id = s.id and c.status = 'completed' and r.paid_at is null and s.status = 'active') c on true
   where account_balance(s.holding_account_id) <> coalesce(c.amount, 0);
+-- A turn is paid out once, to its receiver, whole, and when everybody has paid.
 create view check_circle_pots_paid_once as
   select r.saving_circle_id, r.turn_number, r.amount, c.amount as contributed, p.amount as posted
   from saving_circle_rounds r
@@ -170,6 +175,7 @@ create view check_circle_pots_paid_once as
   where r.journal_id is distinct from j.journal_id or m.turn_number is distinct from r.turn_number
     or (r.paid_at is not null and (r.amount is distinct from c.amount or r.amount is distinct from p.amount
       or c.count <> (select count(*) from saving_circle_members where saving_circle_id = r.saving_circle_id)));
+-- A circle's status, rounds and members agree.
 create view check_circle_states as
   select s.id as saving_circle_id, s.status,
     'a completed circle has paid every turn from its first to its last' as problem

@@ -76,6 +76,7 @@ create view check_partner_payments_posted_once as
   where s.posted is distinct from case when p.status = 'PAID' then p.amount end
     or s.cost is distinct from case when p.status = 'PAID' then p.provider_fee end
     or r.posted is distinct from case when p.released_at is not null then p.net_amount end;
+-- A partner's pending account holds its payments that are paid and not released yet.
 create view check_partner_pending_matches_payments as
   select p.id as partner_id, account_balance(p.pending_account_id) as balance, coalesce(owed.amount, 0) as owed
   from partners p

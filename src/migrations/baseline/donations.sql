@@ -87,6 +87,7 @@ create trigger donations_status_law before insert or update of status on donatio
   for each row execute function keep_status('status', '>pending', '>completed', 'pending>completed', 'pending>failed',
     'completed>refunded');
 
+-- What a cause has received is counted in shards, chosen by the connection, so that donors do not wait for each other.
 create function count_new_donations() returns trigger language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -101,6 +102,7 @@ end $$;
 create trigger new_donations_are_counted after insert on donations
   referencing new table as new_donations for each statement execute function count_new_donations();
 
+-- Counts donations that become completed or get their cause, and refuses a change of what was given.
 create function count_changed_donations() returns trigger language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -179,6 +181,7 @@ begin
   return cardinality(p_paid);
 end $$;
 
+-- Each donation that was paid has a line of its own in the ledger, and each such line a donation.
 create view check_donations_posted_once as
   select d.id as donation_id, 'the price row of the donation is missing or differs' as problem
   from donations d left join transactions t on t.id = d.transaction_id
@@ -197,6 +200,7 @@ create view check_donations_posted_once as
         or t.reference_id in (select c.id from charitable_causes c))
     except select d.transaction_id from donations d where d.transaction_id is not null
     except select t.id from donation_allocations a join transactions t on t.batch_id = a.journal_id) unexplained;
+-- The totals of causes are the sums of their donations.
 create view check_cause_totals_match_donations as
   select cause_id, t.donated, t.donations, d.amount as received, d.count as rows
   from (select cause_id, sum(donated) as donated, sum(donations) as donations from cause_totals group by cause_id) t
@@ -207,6 +211,7 @@ create view check_cause_totals_match_donations as
   select d.cause_id, null, null, null, count(*) from donations d
   where d.cause_id is not null and not exists (select from charitable_causes c where c.id = d.cause_id)
   group by d.cause_id;
+-- The open pool holds open donations that are not allocated, and what was credited to it from suspense.
 create view check_open_pool_matches_donations as
   select pool.balance, unallocated.amount as unallocated, credited.amount as credited_from_suspense
   from (select coalesce(sum(b.balance), 0) as balance from account_balances b
@@ -216,6 +221,7 @@ create view check_open_pool_matches_donations as
     (select coalesce(sum(p.amount), 0) as amount from postings p join journals j on j.id = p.journal_id
       where p.account_id = '00000000-0000-4000-8000-000000000005' and j.kind = 'receipt.credited') credited
   where pool.balance <> unallocated.amount + credited.amount;
+-- An allocation is its donations, and posted so.
 create view check_allocations_match_donations as
   select a.id as batch_id, a.donation_count, d.count, a.total_amount, d.amount, p.amount as posted
   from donation_allocations a
@@ -231,6 +237,7 @@ create view check_allocations_match_donations as
   where d.allocation_batch_id is not null
     and not exists (select from donation_allocations a where a.id = d.allocation_batch_id)
   group by d.allocation_batch_id;
+-- A subscription has one donation for each period that was paid; it fails by three refusals of one period.
 create view check_subscriptions_paid_once as
   select s.id as subscription_id, 'periods paid, attempts and donations differ' as problem
   from donation_subscriptions s

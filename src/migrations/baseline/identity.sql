@@ -133,6 +133,7 @@ end $$;
 -- Statuses of users and organizations, roles and permissions that contradict each other.
 create view check_users_hold_live_roles as
   select u.id as user_id, u.role_id from users u join roles r on r.id = u.role_id where r.deleted_at is not null;
+-- A role of an organization is held by its own users only.
 create view check_users_hold_roles_of_their_organization as
   select u.id as user_id, u.role_id from users u join roles r on r.id = u.role_id
   where r.organization_id is not null and u.user_type <> 'platform'

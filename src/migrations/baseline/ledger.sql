@@ -101,6 +101,7 @@ create trigger balances_follow_postings before insert or update or delete on acc
 create trigger balances_are_kept before truncate on account_balances
   for each statement execute function refuse_change();
 
+-- An account has a shard 0 from its first instant: what debits lock.
 create function open_balance() returns trigger language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -204,28 +205,34 @@ begin
   return true;
 end $$;
 
+-- What an account holds, in IDR: the sum of its shards.
 create function account_balance(p_account_id uuid) returns numeric language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
   select coalesce(sum(balance), 0) from account_balances where account_id = p_account_id
 $$;
 
+-- A journal has two postings at least, and they sum to zero.
 create view check_journals_balance as
   select j.id as journal_id, count(p.id) as postings, coalesce(sum(p.amount), 0) as sum
   from journals j left join postings p on p.journal_id = j.id
   group by j.id having count(p.id) < 2 or sum(p.amount) <> 0;
+-- Each journal has its key, and each key its journal.
 create view check_journals_have_their_keys as
   select j.id as journal_id, k.journal_id as key_journal_id, coalesce(j.business_key, k.business_key) as business_key
   from journals j full join journal_keys k on k.business_key = j.business_key
   where j.id is distinct from k.journal_id;
+-- The balance of an account is the sum of its postings.
 create view check_balances_match_postings as
   select account_id, coalesce(b.balance, 0) as balance, coalesce(p.balance, 0) as postings
   from (select account_id, sum(balance) as balance from account_balances group by account_id) b
   full join (select account_id, sum(amount) as balance from postings group by account_id) p using (account_id)
   where coalesce(b.balance, 0) <> coalesce(p.balance, 0);
+-- No account is below zero that may not be, and no shard of credits.
 create view check_no_forbidden_negative as
   select a.id as account_id, a.kind, sum(b.balance) as balance
   from accounts a join account_balances b on b.account_id = a.id
   where not a.may_go_negative group by a.id having sum(b.balance) < 0 or min(b.balance) filter (where b.shard > 0) < 0;
+-- Each posting is of an account that is there, and each account has a balance.
 create view check_postings_have_accounts as
   select p.id as posting_id, p.account_id from postings p
   where not exists (select from accounts a where a.id = p.account_id)

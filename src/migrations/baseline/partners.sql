@@ -87,6 +87,7 @@ create index partner_idempotency_keys_by_answer on partner_idempotency_keys (ans
   where answer_status is not null;
 create index partner_idempotency_keys_in_the_clear on partner_idempotency_keys (id) where answer_body is not null;
 
+-- A partner's three accounts are its own, each of its kind.
 create view check_partner_accounts_are_theirs as
   select p.id as partner_id, a.id as account_id, a.kind from partners p
   join accounts a on a.id in (p.available_account_id, p.pending_account_id, p.reserved_account_id)

@@ -186,7 +186,10 @@ begin
   if outcome is distinct from 'paid' then
     outcome := coalesce(outcome, 'missing'); return next; return;
   end if;
-  if not p_wait then
+  -- The source before the key, here as in pay_from_balances: nobody waits for a source who holds a key.
+  if p_wait then
+    perform from account_balances b where b.account_id = p_source and b.shard = 0 for update;
+  else
     perform from account_balances b where b.account_id = p_source and b.shard = 0 for update skip locked;
     if not found then
       outcome := 'busy'; return next; return;
@@ -249,10 +252,10 @@ end $$;
  * the caller looks closer), 'itself' (an account that pays into itself), 'missing' and 'foreign' (the source account),
  * 'reused' (the key) and 'replayed' (with the kept answer), 'refused' (the request's number was refused under its key;
  * the refusal is answer_body), 'insufficient' (the balance), and 'busy' (the source is locked by somebody else, for whom
- * nobody waits here). Payments that are made together have sources and keys of their own.
+ * nobody waits here, or another of these payments has the same source or key).
  *
- * Locks are taken in the order of all paths: keys, then shard 0 of the sources by id, then what the ledger's triggers
- * take. What is judged is read by statements that begin after the locks were taken.
+ * Locks are taken in the order of all paths: shard 0 of the sources by id, then keys, then what the ledger's triggers
+ * take, and last what those of lines do. What is judged is read by statements that begin after the locks were taken.
  */
 create function pay_from_balances(p_payments jsonb, p_targets uuid[])
 returns table (place bigint, outcome text, new_balance numeric, answer_status smallint, answer_body text,
@@ -270,10 +273,6 @@ declare
   sources uuid[];
 begin
   perform refuse_old_snapshot();
-  if (select count(distinct p.source_account_id) < count(*) or count(distinct (p.user_id, p.key_hash))
-      filter (where p.key_hash is not null) < count(p.key_hash) from unnest(payments) p) then
-    raise exception 'payments that are made together have sources and keys of their own' using errcode = 'AM010';
-  end if;
   -- One account at a time, here and below, however many rows the planner expects.
   select array_agg(case
         when p_targets[p.ordinality] is null then 'unclear'
@@ -288,8 +287,8 @@ begin
             'open_donation_pool', 'saving_goal', 'product', 'circle_holding')) is not true
           then 'unlawful' end
       order by p.ordinality),
-      array_agg(s.id), bool_or(p.key_hash is not null)
-    into outcomes, sources, keyed
+      bool_or(p.key_hash is not null)
+    into outcomes, keyed
     from unnest(payments) with ordinality p
     left join lateral (select a.id, a.kind, a.user_id, a.organization_id from accounts a
       where a.id = p.source_account_id limit 1) s on true;
@@ -297,6 +296,22 @@ begin
     raise exception 'no payment from a balance of kind %', payments[array_position(outcomes, 'unlawful')].kind
       using errcode = 'AM010';
   end if;
+
+  -- Of one source, and of one key, the first.
+  select array_agg(coalesce(p.outcome, case when p.of_source > 1 or p.of_key > 1 then 'busy' end) order by p.place),
+      array_agg(p.source_account_id) filter (where p.outcome is null)
+    into outcomes, sources
+    from (
+      select p.ordinality as place, p.source_account_id, outcomes[p.ordinality] as outcome,
+        row_number() over (partition by outcomes[p.ordinality] is null, p.source_account_id order by p.ordinality)
+          as of_source,
+        case when p.key_hash is not null then row_number() over (
+          partition by outcomes[p.ordinality] is null, p.user_id, p.key_hash order by p.ordinality) end as of_key
+      from unnest(payments) with ordinality p) p;
+  sources := array(select b.account_id from account_balances b where b.account_id = any (sources) and b.shard = 0
+    order by b.account_id for update skip locked);
+  outcomes := array(select coalesce(outcomes[p.ordinality], case when p.source_account_id <> all (sources) then 'busy' end)
+    from unnest(payments) with ordinality p order by p.ordinality);
 
   if keyed then
     with claimed as (
@@ -311,10 +326,7 @@ begin
       into outcomes from unnest(payments) with ordinality p;
   end if;
 
-  sources := array(select b.account_id from account_balances b where b.account_id = any (sources) and b.shard = 0
-    order by b.account_id for update skip locked);
   select array_agg(coalesce(outcomes[p.ordinality], case
-        when p.source_account_id <> all (sources) then 'busy'
         -- The key is held here, so every refusal under it is committed and seen, or comes later and meets this answer.
         when p.key_hash is not null and exists (
           select from refused_balance_payments r where r.user_id = p.user_id and r.key_hash = p.key_hash
@@ -337,12 +349,14 @@ begin
       insert into journal_keys (business_key, journal_id)
         select d.business_key, d.journal_id from due d order by d.business_key),
     journal as (
-      insert into journals (id, business_key, kind) select d.journal_id, d.business_key, d.kind from due d),
-    posting as (
-      insert into postings (journal_id, account_id, amount)
-        select d.journal_id, e.account_id, e.amount from due d
-        cross join lateral (values (d.source_account_id, -d.amount), (p_targets[d.ordinality], d.amount))
-          e (account_id, amount)),
+      insert into journals (id, business_key, kind) select d.journal_id, d.business_key, d.kind from due d)
+    insert into postings (journal_id, account_id, amount)
+      select d.journal_id, e.account_id, e.amount from due d
+      cross join lateral (values (d.source_account_id, -d.amount), (p_targets[d.ordinality], d.amount))
+        e (account_id, amount);
+    -- In a statement of its own: what the triggers of lines lock comes after what those of postings do.
+    with due as materialized (
+      select p.* from unnest(payments) with ordinality p where outcomes[p.ordinality] = 'paid'),
     line as (
       insert into transactions (id, user_id, organization_id, amount, status, source_account_id,
           destination_account_id, type, reference_type, reference_id, batch_id, purpose, created_by)
@@ -359,11 +373,11 @@ begin
       from unnest(payments) with ordinality p
       where k.user_id = p.user_id and k.key_hash = p.key_hash and outcomes[p.ordinality] = 'paid';
     -- No key is left without its answer.
-    if outcomes && array['busy', 'refused', 'insufficient', 'reused'] then
+    if outcomes && array['refused', 'insufficient', 'reused'] then
       delete from idempotency_keys k using unnest(payments) with ordinality p
         where k.user_id = p.user_id and k.key_hash = p.key_hash and k.answer_status is null
           and k.resource_id = p.transaction_id
-          and outcomes[p.ordinality] in ('busy', 'refused', 'insufficient', 'reused');
+          and outcomes[p.ordinality] in ('refused', 'insufficient', 'reused');
     end if;
   end if;
   for at in 1 .. cardinality(payments) loop
@@ -406,6 +420,7 @@ create view check_orders_posted_once as
   having (o.status = 'PAID') <> (count(j.journal_id) = 1)
     or (count(j.journal_id) = 1 and sum(p.posted) is distinct from o.nominal + o.admin_fee)
     or coalesce(sum(p.cost), 0) <> o.provider_fee;
+-- A key of a payment from a balance has its answer; one of an order may wait for it.
 create view check_idempotency_keys_complete as
   select k.user_id, k.resource_id from idempotency_keys k
   where k.answer_status is null and k.created_at < now() - interval '1 hour'
@@ -414,6 +429,7 @@ create view check_idempotency_keys_complete as
 create view refusals_of_balance_payments as
   select r.user_id, r.refused_at, r.refused_upto, r.refusal, k.number, k.resource_id as transaction_id
   from refused_balance_payments r left join idempotency_keys k using (user_id, key_hash, fingerprint);
+-- What was refused under a key was not paid by a request of before.
 create view check_refused_balance_payments_are_not_made as
   select r.user_id, r.refused_upto, k.number, k.resource_id
   from refused_balance_payments r join idempotency_keys k using (user_id, key_hash, fingerprint)

@@ -93,6 +93,7 @@ create table payout_words (
 );
 create index payout_words_of_payout on payout_words (payout_id, id);
 
+-- A payout keeps whose it is, to which bank, and how much.
 create function keep_payout() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -152,6 +153,7 @@ begin
     where a.payout_id = p_payout_id and a.number = p_number and a.sent_at <= p_asked_at - interval '2 minutes';
 end $$;
 
+-- A payout was reserved once, and was then spent, returned, or spent and reversed, each once and whole.
 create view check_payouts_posted_once as
   with posted as (
     select split_part(j.business_key, '/', 2) as payout_id, split_part(j.business_key, '/', 3) as step,
@@ -172,6 +174,7 @@ create view check_payouts_posted_once as
     or reversed.amount is distinct from case when p.status = 'reversed' then p.net_amount end
     or coalesce(spent.cost, 0) <> p.provider_cost or p.provider_cost not in (0, p.provider_fee)
     or num_nonnulls(reserved.cost, returned.cost, reversed.cost) > 0;
+-- A partner's reserved account holds its pending payouts with their fees.
 create view check_partner_reserved_matches_payouts as
   select p.id as partner_id, account_balance(p.reserved_account_id) as balance, coalesce(open.amount, 0) as open_payouts
   from partners p

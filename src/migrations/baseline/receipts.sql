@@ -106,6 +106,8 @@ begin
   return true;
 end $$;
 
+-- An applied receipt belongs to a paid order and a paid order has one; money in suspense was posted in once, and out
+-- once when it was settled.
 create view check_receipts_posted_once as
   select r.id as receipt_id, r.state, 'an applied receipt belongs to a paid order' as problem
   from receipts r join payment_orders o on o.id = r.order_id
@@ -123,11 +125,13 @@ create view check_receipts_posted_once as
   select r.id, r.state, 'an applied receipt is not in suspense'
   from receipts r
   where r.state = 'applied' and exists (select from journal_keys where business_key = 'receipt/' || r.id || '/suspense');
+-- A partner's payment is paid by one receipt of its amount.
 create view check_partner_receipts_applied_once as
   select p.id as payment_id, p.status, r.id as receipt_id, r.amount
   from partner_payments p full join receipts r on r.partner_payment_id = p.id
   where (p.status = 'PAID' or r.partner_payment_id is not null)
     and (p.status is distinct from 'PAID' or r.amount is distinct from p.amount);
+-- The suspense account holds the receipts in suspense.
 create view check_suspense_matches_receipts as
   select coalesce(s.balance, 0) as suspense, r.amount as receipts
   from (select coalesce(sum(amount), 0) as amount from receipts where state = 'suspended') r,

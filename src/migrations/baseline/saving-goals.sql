@@ -57,6 +57,7 @@ begin
   end if;
 end $$;
 
+-- The order of a saving goal has the status of its payment order.
 create view check_goal_orders_follow_orders as
   select g.payment_order_id, g.status, o.status as order_status
   from saving_goal_orders g join payment_orders o on o.id = g.payment_order_id

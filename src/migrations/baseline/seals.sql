@@ -12,7 +12,7 @@ create table seals (
   pass text not null,
   sealed_at timestamptz not null,
   -- Every journal that was committed before this instant is in this seal or in an earlier one.
-  covers_until timestamptz check (covers_until <= sealed_at)
+  covers_until timestamptz
 );
 create index seals_that_cover on seals (number) where covers_until is not null;
 -- Of an object, whether its seal is here.
@@ -39,7 +39,7 @@ create function write_seal(p_number bigint, p_hash text, p_jws text, p_pass text
 returns void language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
-  if p_sealed_at > clock_timestamp() then
+  if p_sealed_at > clock_timestamp() or p_covers_until > p_sealed_at then
     raise exception 'a seal is made when it is made' using errcode = 'AM010', detail = p_sealed_at::text;
   end if;
   insert into seals (number, hash, jws, pass, sealed_at, covers_until)

@@ -8,6 +8,7 @@
 -- They are arguments of triggers because that is cheapest: a look-up in a table costs a change of status five times as
 -- much, and a WHEN clause that names the transitions costs every update of the table, as it is prepared each time.
 
+-- The law of a column: its name is the first argument, the others are what is allowed.
 create function keep_status() returns trigger language plpgsql set search_path = pg_catalog, public, pg_temp as $$
 declare
   was text;

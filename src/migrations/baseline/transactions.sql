@@ -174,12 +174,14 @@ create view check_ledger_rows_have_parents as
   union all
   select t.id::text, 'a transaction without its user' from transactions t
   where not exists (select from users u where u.id = t.user_id);
+-- The counters of transactions are what there is to count.
 create view check_transaction_counts as
   select reference_type, type, coalesce(c.count, 0) as counted, coalesce(t.count, 0) as rows
   from (select reference_type, type, sum(count) as count from transaction_counts group by 1, 2) c
   full join (select reference_type, type, count(*) as count from transactions group by 1, 2) t
     using (reference_type, type)
   where coalesce(c.count, 0) <> coalesce(t.count, 0);
+-- The list of an organization has its transactions, and no others.
 create view check_transaction_organizations as
   select coalesce(l.transaction_id, t.id) as transaction_id,
     coalesce(l.organization_id, t.organization_id) as organization_id
@@ -187,6 +189,7 @@ create view check_transaction_organizations as
   full join (select t.id, o as organization_id from transactions t, organizations_of_transaction(t) o) t
     on t.id = l.transaction_id and t.organization_id = l.organization_id
   where l.transaction_id is null or t.id is null;
+-- The list of a receiver has the transactions that credit their accounts, and no others.
 create view check_transaction_receivers as
   select coalesce(l.transaction_id, t.id) as transaction_id, coalesce(l.user_id, t.user_id) as user_id
   from transaction_receivers l

@@ -51,6 +51,7 @@ create trigger webhook_version_keys_are_final before update or delete on webhook
 create trigger webhook_version_keys_are_kept before truncate on webhook_version_keys
   for each statement execute function refuse_change();
 
+-- Each version of a webhook has its key, and each key its webhook.
 create view check_webhooks_have_their_keys as
   select d.id as delivery_id, k.delivery_id as key_delivery_id, resource_type, resource_id, version
   from webhook_deliveries d full join webhook_version_keys k using (resource_type, resource_id, version)
