@@ -39,6 +39,14 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
   ],
   [
     'success-has-one-effect',
+    'a request without a key that had no answer was done twice',
+    ({ attempts, events }) => {
+      Object.assign(only(attempts.slice(1)), { status: null, resourceId: null });
+      events.push({ ...only(events.slice(1)), resourceId: 'order-2' });
+    },
+  ],
+  [
+    'success-has-one-effect',
     'an answer names another resource than was made',
     ({ attempts }) => {
       only(attempts.slice(1)).resourceId = 'payout-9';

@@ -179,5 +179,5 @@ function drawNetwork(random: Random): { link: LinkName; trouble: NetworkTrouble 
   if (kind === 'truncate') return { link, trouble: { kind, bytes: random.int(1, 400) } };
   if (kind !== 'cut-after') return { link, trouble: { kind } };
   const from = random.pick(serviceNames);
-  return { link: `${from}>postgres`, trouble: { kind, text: random.pick(['commit', 'COMMIT', 'pay_from_balance']) } };
+  return { link: `${from}>postgres`, trouble: { kind, text: random.pick(['commit', 'balance-payment']) } };
 }

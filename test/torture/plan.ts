@@ -2,7 +2,7 @@ import { type Fault, planFaults } from './plan-faults.ts';
 import { createRandom, type Random } from './random.ts';
 
 /** How many people and partners a plan speaks of. */
-export const castSize = { users: 6, partners: 2 } as const;
+export const castSize = { users: 12, partners: 2 } as const;
 
 /** What happens at the provider once a customer has an instrument. */
 export const endings = [
@@ -66,6 +66,8 @@ const balanceTypes = [
   'commodity_financing_payment',
   'takaful_tabaru_contribution',
 ] as const;
+/** Those that the product writes together when they arrive together. */
+const gatheredTypes = balanceTypes.filter((type) => type !== 'saving_goal_contribution');
 const gatewayTypes = [...balanceTypes, 'account_top_up', 'trusted_partner_investment', 'takaful_insurance'] as const;
 const channels = [1, 2, 4, 20, 30, 31] as const;
 /** The sandbox's magic numbers, and plain ones, which succeed. */
@@ -81,6 +83,7 @@ const payoutAccounts = {
 } as const;
 const deeds = {
   balance: 22,
+  crowd: 2,
   transfer: 8,
   gateway: 22,
   'partner-payment': 16,
@@ -143,6 +146,15 @@ function drawDeeds(random: Random, at: number): Drawn[] {
       const burst = random.chance(0.1) ? random.int(3, 8) : 1;
       const amount = burst > 1 ? random.int(20, 90) * 1_000 : random.int(1, 40) * 1_000;
       return Array.from({ length: burst }, () => one({ do: kind, user, type: random.pick(balanceTypes), amount }));
+    }
+    case 'crowd': {
+      // Everybody at once, at one API, for one kind of thing; some twice, and some more than they have.
+      const type = random.pick(gatheredTypes);
+      const api = random.int(0, 1) as 0 | 1;
+      return Array.from({ length: random.int(16, 32) }, (_, index) => {
+        const amount = random.chance(0.08) ? 900_000_000 : random.int(1, 8) * 500;
+        return { ...one({ do: 'balance', user: (user + index) % castSize.users, type, amount }), api };
+      });
     }
     case 'transfer':
       return [one({ do: kind, user, amount: random.int(1, 60) * 500 })];

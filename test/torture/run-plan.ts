@@ -134,16 +134,31 @@ export async function runPlan(plan: Plan, { progress, aloud, tellStory, restBoun
     notes,
     timelines,
     directory: findings.length > 0 ? topology.directory : null,
-    summary: summarize(plan, facts, Date.now() - started),
+    summary: summarize(plan, facts, await countTogether(topology), Date.now() - started),
   };
 }
 
-function summarize(plan: Plan, { attempts, orders, payouts, receipts, webhooks }: Facts, ms: number): string {
+/** How many payments from balances were written together with others. */
+async function countTogether({ em }: Topology): Promise<number> {
+  const [row] = await em().execute<{ count: string }[]>(
+    `select coalesce(sum(n), 0) as count from (select count(*) as n from journals
+       where business_key like 'balance-payment/%' group by xmin::text having count(*) > 1) together`,
+  );
+  return Number(row?.count);
+}
+
+function summarize(
+  plan: Plan,
+  { attempts, orders, payouts, receipts, webhooks }: Facts,
+  together: number,
+  ms: number,
+): string {
   const share = (test: (status: number | null) => boolean) => attempts.filter(({ status }) => test(status)).length;
   return (
     `${plan.faults.length} faults; ${attempts.length} requests: ${share((status) => status !== null && status < 300)} successes, ` +
     `${share((status) => status !== null && status >= 400 && status < 500)} refusals, ` +
     `${share((status) => status !== null && status >= 500)} times 5xx, ${share((status) => status === null)} lost; ` +
+    `${together} payments made together; ` +
     `${orders.length} orders and payments, ${payouts.length} payouts, ${receipts.length} receipts, ` +
     `${webhooks.length} webhooks; ${Math.round(ms / 1000)} s`
   );

@@ -76,12 +76,21 @@ export function madeIsNotRefused(facts: Facts): Finding[] {
   });
 }
 
-/** A success has exactly one effect, and it is the one that the answer names. */
+/** A success has exactly one effect, and it is the one that the answer names; no request has two, whatever it was answered. */
 export function successHasOneEffect(facts: Facts): Finding[] {
   const events = byRequest(facts.events);
   return operationsOf(facts).flatMap((operation) => {
     const made = effectsOf(operation, events);
-    return operation.filter(isSuccess).flatMap((attempt) => {
+    const twice = operation
+      .filter(
+        (attempt) => !isSuccess(attempt) && made.filter(({ requestId }) => requestId === attempt.requestId).length > 1,
+      )
+      .map((attempt) => ({
+        oracle: 'success-has-one-effect',
+        resourceId: attempt.resourceId,
+        says: `${tell(attempt)}, and was done more than once`,
+      }));
+    const successes = operation.filter(isSuccess).flatMap((attempt) => {
       const own = attempt.key === null ? made.filter(({ requestId }) => requestId === attempt.requestId) : made;
       const named = own.filter(({ resourceId }) => resourceId === attempt.resourceId);
       if (own.length === 1 && named.length === 1) return [];
@@ -94,6 +103,7 @@ export function successHasOneEffect(facts: Facts): Finding[] {
         },
       ];
     });
+    return [...twice, ...successes];
   });
 }
 
