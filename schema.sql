@@ -1578,7 +1578,7 @@ begin
         from due where delta <> 0 and may_go_negative is not null) d
       group by d.account_id, d.shard order by d.shard > 0, d.account_id
       on conflict (account_id, shard) do update set balance = account_balances.balance + excluded.balance
-      returning account_id, shard, balance)
+      returning account_id, shard)
   select array_agg(account_id) filter (where shard = 0),
       (select journal_id from unlawful),
       (select account_id from due where may_go_negative is null limit 1)
@@ -1976,9 +1976,7 @@ declare
   kept idempotency_keys;
   target_kind text;
 begin
-  if current_setting('transaction_isolation') <> 'read committed' then
-    perform refuse_old_snapshot();
-  end if;
+  perform refuse_old_snapshot();
   if p_target is null then
     outcome := 'unclear'; return next; return;
   elsif p_target = p_source then

@@ -1,66 +1,33 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
-import { executePrepared } from '../database/prepared-statements.ts';
 import type { Payer } from '../identity/caller.ts';
 import { Account } from '../ledger/account.entity.ts';
 import { mayUseAccount } from '../ledger/may-use-account.ts';
-import { insufficientBalance } from '../ledger/post-journal.ts';
-import type { LedgerReferenceType, TransactionPurpose } from '../ledger/transaction.ts';
 import { fromStored } from '../openings/open-once.ts';
 import { must } from '../shared/assert.ts';
 import { budgets } from '../shared/budgets.ts';
 import { errorCodeOf, refuse } from '../shared/errors.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { createGathering } from '../shared/gather.ts';
-import { journalKeys, newId } from '../shared/ids.ts';
 import { formatMoney, type Money } from '../shared/money.ts';
-import type { EffectPayment, PaymentEffect, PaymentHandler, SettledIn, SqlCall, WakingPort } from './handler.ts';
-
-/** A payment from a balance, whatever asks for it: the dispatcher, a subscription, a circle, a transfer. */
-export interface BalancePayment {
-  payer: Payer;
-  /** The id of its transaction: made from payer and idempotency key (`balancePaymentIdFor`), or random. */
-  transactionId: string;
-  referenceId: string;
-  sourceAccountId: string;
-  /** IDR, more than zero. */
-  amount: Money;
-  requestId: string | null;
-  /**
-   * The body of the answer, kept under the key; `<new_balance>` in it is filled in. A function makes it in the payment's
-   * transaction, after all that follows from the payment (where its effect is made in the transaction).
-   */
-  answer?: string | ((tx: EntityManager) => Promise<string>);
-  /** Only for requests that carry an `Idempotency-Key`. */
-  idempotency?: NumberedKey | null;
-}
-
-/** The idempotency key of a request, and what the request says. */
-export interface NumberedKey {
-  keyHash: string;
-  fingerprint: string;
-  /** Orders the request among the refusals under its key: a whole number, taken before anything was judged. */
-  number: string;
-}
+import type { EffectPayment, PaymentEffect, PaymentHandler, WakingPort } from './handler.ts';
+import {
+  type BalancePayment,
+  type MadeRow,
+  type Movement,
+  makePayment,
+  makePayments,
+  paidOnes,
+  type SqlEffect,
+} from './make-payments.ts';
 
 /** What was paid, or what was answered under this idempotency key before. */
 export type BalancePaymentOutcome =
   | { outcome: 'paid'; transactionId: string; journalId: string; amount: Money; newBalance: Money; body: string }
   | { outcome: 'replayed'; status: number; body: string };
 
-interface Movement {
-  kind: string;
-  referenceType: LedgerReferenceType;
-  purpose: TransactionPurpose;
-  /** What the request calls the source account. */
-  sourceField: 'source_account_id' | 'account_id';
-}
-
-/** SQLSTATEs of refusals. */
+/** SQLSTATE of a refusal of the target's. */
 const targetRefuses = 'AM004';
-const refusedBefore = 'AM007';
-/** A debit so large that the account's column cannot hold what would be left: nobody has that much. */
-const outOfRange = '22003';
 
 /**
  * Pays for a handler's target from a balance: whose account, idempotency key, journal, transaction row, event and the
@@ -154,8 +121,8 @@ async function payAllOf(
   const [first, ...others] = payments;
   if (first !== undefined && others.length === 0) return [await payAlone(em, handler, first, false)];
   const { targets, effect } = must(handler.together, 'this kind is paid together');
-  return makePayments(em, {
-    payments: payments.map((payment) => toJson(payment, movementOf(handler))),
+  return makePayments(em, movementOf(handler), {
+    payments,
     targets: targets(payments),
     effect: effect(paidOnes),
   });
@@ -187,7 +154,6 @@ const handledOf = ({ payer, referenceId, sourceAccountId, amount, requestId }: B
   requestId,
 });
 
-type SqlEffect = (settledIn: SettledIn) => SqlCall | undefined;
 /** The effect as it travels with the journal, if it does. */
 const sqlOf =
   (effect: PaymentEffect | undefined, handled: EffectPayment | undefined): SqlEffect =>
@@ -246,129 +212,6 @@ async function keepAnswer(
     ]);
   }
   return body;
-}
-
-/** A payment as `pay_from_balances` takes it: its type `balance_payment`. */
-type PaymentJson = Record<string, string | null>;
-
-const toJson = (payment: BalancePayment, { kind, referenceType, purpose }: Movement): PaymentJson => ({
-  transaction_id: payment.transactionId,
-  journal_id: newId(),
-  kind,
-  user_id: payment.payer.userId,
-  user_type: payment.payer.userType,
-  organization_id: payment.payer.organizationId,
-  source_account_id: payment.sourceAccountId,
-  amount: formatMoney(payment.amount),
-  reference_type: referenceType,
-  reference_id: payment.referenceId,
-  purpose,
-  request_id: payment.requestId,
-  key_hash: payment.idempotency?.keyHash ?? null,
-  fingerprint: payment.idempotency?.fingerprint ?? null,
-  answer: typeof payment.answer === 'string' ? payment.answer : '',
-  request_number: payment.idempotency?.number ?? null,
-});
-
-interface Making {
-  payments: readonly PaymentJson[];
-  /** The accounts that are credited, in the order of the payments: an SQL expression of type uuid[]. */
-  targets: SqlCall;
-  /** What follows from those that are paid, as an SQL expression; made when there are any. */
-  effect: string;
-}
-
-interface MakingOne {
-  /** The account that is credited, as an SQL expression. */
-  target: SqlCall;
-  /** Whether a source that somebody else holds is waited for. */
-  wait: boolean;
-  effectOn: SqlEffect;
-}
-
-/** What became of a payment, as the database says it. */
-interface MadeRow {
-  outcome:
-    | 'paid'
-    | 'replayed'
-    | 'reused'
-    | 'refused'
-    | 'insufficient'
-    | 'foreign'
-    | 'missing'
-    | 'itself'
-    | 'unclear'
-    | 'busy';
-  journal_id: string;
-  new_balance: Money | null;
-  answer_status: number | null;
-  answer_body: string | null;
-}
-
-const paidOnes = "(select array_agg(paid.payment) from paid where paid.outcome = 'paid')";
-
-/** The one round trip, in which all that the payments are is written; what became of each, in their order. */
-async function makePayments(em: EntityManager, { payments, targets, effect }: Making): Promise<MadeRow[]> {
-  const sql = `with paid as materialized (select * from pay_from_balances(?::jsonb, ${targets.call})),
-      effect as materialized (
-        select ${effect} from (select) one where exists (select from paid where outcome = 'paid'))
-    select paid.outcome, (paid.payment).journal_id, paid.new_balance::text, paid.answer_status, paid.answer_body,
-      (select count(*) from effect) as effects
-    from paid order by paid.place`;
-  return executePrepared<MadeRow>(em, sql, [JSON.stringify(payments), ...targets.params]);
-}
-
-const columns = 'paid.outcome, paid.new_balance::text, paid.answer_status, paid.answer_body';
-const paying = (target: string) =>
-  `select * from pay_from_balance(?, ?, ?, ?, ?, ?, ?, ?, ${target}, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
-
-/** The same for one; after 'insufficient' and 'refused' nothing of the transaction that it is made in may be kept. */
-async function makePayment(
-  em: EntityManager,
-  { payer, transactionId, referenceId, sourceAccountId, amount, requestId, answer, idempotency }: BalancePayment,
-  { kind, referenceType, purpose }: Movement,
-  { target, wait, effectOn }: MakingOne,
-): Promise<MadeRow> {
-  const journalId = newId();
-  const effect = effectOn({ journalId, transactionId });
-  const sql =
-    effect === undefined
-      ? `select ${columns} from (${paying(target.call)}) paid`
-      : `with paid as materialized (${paying(target.call)})
-         select ${columns}, case when paid.outcome = 'paid' then (${effect.call})::text end as effect from paid`;
-  const params = [
-    transactionId,
-    journalId,
-    journalKeys.balancePayment(transactionId),
-    kind,
-    payer.userId,
-    payer.userType,
-    payer.organizationId,
-    sourceAccountId,
-    ...target.params,
-    amount,
-    referenceType,
-    referenceId,
-    purpose,
-    requestId,
-    idempotency?.keyHash ?? null,
-    idempotency?.fingerprint ?? null,
-    typeof answer === 'string' ? answer : '',
-    idempotency?.number ?? null,
-    wait,
-    ...(effect?.params ?? []),
-  ];
-  const nothing = { journal_id: journalId, new_balance: null, answer_status: null, answer_body: null };
-  try {
-    const rows = await executePrepared<Omit<MadeRow, 'journal_id'>>(em, sql, params);
-    return { ...must(rows[0], 'a payment has an outcome'), journal_id: journalId };
-  } catch (error) {
-    const code = errorCodeOf(error);
-    if (code === insufficientBalance || code === outOfRange) return { ...nothing, outcome: 'insufficient' };
-    const { detail = null } = error as { detail?: string | null };
-    if (code === refusedBefore && detail !== null) return { ...nothing, outcome: 'refused', answer_body: detail };
-    throw error;
-  }
 }
 
 /** What a payment came to. Throws its refusal. */

@@ -4,7 +4,8 @@ import { isVerdict, toStored } from '../openings/open-once.ts';
 import { must } from '../shared/assert.ts';
 import type { DomainError } from '../shared/errors.ts';
 import { answerOf, hashKey, type KeptAnswer, type StoredAnswer } from './idempotency.ts';
-import type { BalancePaymentOutcome, NumberedKey } from './pay-from-balance.ts';
+import type { NumberedKey } from './make-payments.ts';
+import type { BalancePaymentOutcome } from './pay-from-balance.ts';
 
 /** Who asks, under which key and in which request. */
 export interface Asking {

@@ -250,8 +250,8 @@ const payAlone = (it: Loot, asked: Parameters<typeof payFromBalance>[1]): string
     source = it.victim.accountId,
     target = it.thief.accountId,
     kind = 'pocket-transfer',
+    amount = 1,
   } = asked;
-  const { amount = 1 } = asked;
   const id = newId();
   return `select 1 / (outcome = 'paid')::integer from pay_from_balance('${id}', '${newId()}', 'balance-payment/${id}', '${kind}',
     '${user}', 'individual', null, '${source}', '${target}', '${amount}', 'account_top_up', '${target}', 'pocket_transfer',

@@ -142,7 +142,7 @@ begin
         from due where delta <> 0 and may_go_negative is not null) d
       group by d.account_id, d.shard order by d.shard > 0, d.account_id
       on conflict (account_id, shard) do update set balance = account_balances.balance + excluded.balance
-      returning account_id, shard, balance)
+      returning account_id, shard)
   select array_agg(account_id) filter (where shard = 0),
       (select journal_id from unlawful),
       (select account_id from due where may_go_negative is null limit 1)

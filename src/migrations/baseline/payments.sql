@@ -1,8 +1,7 @@
 -- Payments of users: channels, orders by gateway, and the payment from a balance with its idempotency keys.
 --
--- SQLSTATEs of ours: AM004 the target takes no payment now (message and `column` are complaint and
--- field, for the caller), AM007 the payment was
--- refused before (the refusal is the detail).
+-- SQLSTATEs of ours: AM004 the target takes no payment now (message and `column` are complaint and field, for the
+-- caller), AM007 the payment was refused before (the refusal is the detail).
 
 create table payment_channels (
   id integer primary key,
@@ -171,9 +170,7 @@ declare
   kept idempotency_keys;
   target_kind text;
 begin
-  if current_setting('transaction_isolation') <> 'read committed' then
-    perform refuse_old_snapshot();
-  end if;
+  perform refuse_old_snapshot();
   if p_target is null then
     outcome := 'unclear'; return next; return;
   elsif p_target = p_source then

@@ -1,0 +1,182 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { executePrepared } from '../database/prepared-statements.ts';
+import type { Payer } from '../identity/caller.ts';
+import { insufficientBalance } from '../ledger/post-journal.ts';
+import type { LedgerReferenceType, TransactionPurpose } from '../ledger/transaction.ts';
+import { must } from '../shared/assert.ts';
+import { errorCodeOf } from '../shared/errors.ts';
+import { journalKeys, newId } from '../shared/ids.ts';
+import { formatMoney, type Money } from '../shared/money.ts';
+import type { SettledIn, SqlCall } from './handler.ts';
+
+/** A payment from a balance, whatever asks for it: the dispatcher, a subscription, a circle, a transfer. */
+export interface BalancePayment {
+  payer: Payer;
+  /** The id of its transaction: made from payer and idempotency key (`balancePaymentIdFor`), or random. */
+  transactionId: string;
+  referenceId: string;
+  sourceAccountId: string;
+  /** IDR, more than zero. */
+  amount: Money;
+  requestId: string | null;
+  /**
+   * The body of the answer, kept under the key; `<new_balance>` in it is filled in. A function makes it in the payment's
+   * transaction, after all that follows from the payment (where its effect is made in the transaction).
+   */
+  answer?: string | ((tx: EntityManager) => Promise<string>);
+  /** Only for requests that carry an `Idempotency-Key`. */
+  idempotency?: NumberedKey | null;
+}
+
+/** The idempotency key of a request, and what the request says. */
+export interface NumberedKey {
+  keyHash: string;
+  fingerprint: string;
+  /** Orders the request among the refusals under its key: a whole number, taken before anything was judged. */
+  number: string;
+}
+
+/** What a payment from a balance is in the ledger, and what its request calls the source. */
+export interface Movement {
+  kind: string;
+  referenceType: LedgerReferenceType;
+  purpose: TransactionPurpose;
+  /** What the request calls the source account. */
+  sourceField: 'source_account_id' | 'account_id';
+}
+
+/** SQLSTATE of a request that was refused before under its key. */
+const refusedBefore = 'AM007';
+/** A debit so large that the account's column cannot hold what would be left: nobody has that much. */
+const outOfRange = '22003';
+
+/** What follows from a payment, as it travels with the journal. */
+export type SqlEffect = (settledIn: SettledIn) => SqlCall | undefined;
+
+/** A payment as `pay_from_balances` takes it: its type `balance_payment`. */
+const askedOf = (payment: BalancePayment, { kind, referenceType, purpose }: Movement) => ({
+  transaction_id: payment.transactionId,
+  journal_id: newId(),
+  kind,
+  user_id: payment.payer.userId,
+  user_type: payment.payer.userType,
+  organization_id: payment.payer.organizationId,
+  source_account_id: payment.sourceAccountId,
+  amount: formatMoney(payment.amount),
+  reference_type: referenceType,
+  reference_id: payment.referenceId,
+  purpose,
+  request_id: payment.requestId,
+  key_hash: payment.idempotency?.keyHash ?? null,
+  fingerprint: payment.idempotency?.fingerprint ?? null,
+  answer: typeof payment.answer === 'string' ? payment.answer : '',
+  request_number: payment.idempotency?.number ?? null,
+});
+
+interface Making {
+  payments: readonly BalancePayment[];
+  /** The accounts that are credited, in the order of the payments: an SQL expression of type uuid[]. */
+  targets: SqlCall;
+  /** What follows from those that are paid, as an SQL expression; made when there are any. */
+  effect: string;
+}
+
+interface MakingOne {
+  /** The account that is credited, as an SQL expression. */
+  target: SqlCall;
+  /** Whether a source that somebody else holds is waited for. */
+  wait: boolean;
+  effectOn: SqlEffect;
+}
+
+/** What became of a payment, as the database says it. */
+export interface MadeRow {
+  outcome:
+    | 'paid'
+    | 'replayed'
+    | 'reused'
+    | 'refused'
+    | 'insufficient'
+    | 'foreign'
+    | 'missing'
+    | 'itself'
+    | 'unclear'
+    | 'busy';
+  journal_id: string;
+  new_balance: Money | null;
+  answer_status: number | null;
+  answer_body: string | null;
+}
+
+/** Those that are paid, as an SQL expression of type balance_payment[]. */
+export const paidOnes = "(select array_agg(paid.payment) from paid where paid.outcome = 'paid')";
+
+/** The one round trip, in which all that the payments are is written; what became of each, in their order. */
+export async function makePayments(
+  em: EntityManager,
+  movement: Movement,
+  { payments, targets, effect }: Making,
+): Promise<MadeRow[]> {
+  const sql = `with paid as materialized (select * from pay_from_balances(?::jsonb, ${targets.call})),
+      effect as materialized (
+        select ${effect} from (select) one where exists (select from paid where outcome = 'paid'))
+    select paid.outcome, (paid.payment).journal_id, paid.new_balance::text, paid.answer_status, paid.answer_body,
+      (select count(*) from effect) as effects
+    from paid order by paid.place`;
+  const asked = payments.map((payment) => askedOf(payment, movement));
+  return executePrepared<MadeRow>(em, sql, [JSON.stringify(asked), ...targets.params]);
+}
+
+const columns = 'paid.outcome, paid.new_balance::text, paid.answer_status, paid.answer_body';
+const paying = (target: string) =>
+  `select * from pay_from_balance(?, ?, ?, ?, ?, ?, ?, ?, ${target}, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+
+/** The same for one; after 'insufficient' and 'refused' nothing of the transaction that it is made in may be kept. */
+export async function makePayment(
+  em: EntityManager,
+  payment: BalancePayment,
+  movement: Movement,
+  { target, wait, effectOn }: MakingOne,
+): Promise<MadeRow> {
+  const asked = askedOf(payment, movement);
+  const { transaction_id: transactionId, journal_id: journalId } = asked;
+  const effect = effectOn({ journalId, transactionId });
+  const sql =
+    effect === undefined
+      ? `select ${columns} from (${paying(target.call)}) paid`
+      : `with paid as materialized (${paying(target.call)})
+         select ${columns}, case when paid.outcome = 'paid' then (${effect.call})::text end as effect from paid`;
+  const params = [
+    transactionId,
+    journalId,
+    journalKeys.balancePayment(transactionId),
+    asked.kind,
+    asked.user_id,
+    asked.user_type,
+    asked.organization_id,
+    asked.source_account_id,
+    ...target.params,
+    asked.amount,
+    asked.reference_type,
+    asked.reference_id,
+    asked.purpose,
+    asked.request_id,
+    asked.key_hash,
+    asked.fingerprint,
+    asked.answer,
+    asked.request_number,
+    wait,
+    ...(effect?.params ?? []),
+  ];
+  const nothing = { journal_id: journalId, new_balance: null, answer_status: null, answer_body: null };
+  try {
+    const rows = await executePrepared<Omit<MadeRow, 'journal_id'>>(em, sql, params);
+    return { ...must(rows[0], 'a payment has an outcome'), journal_id: journalId };
+  } catch (error) {
+    const code = errorCodeOf(error);
+    if (code === insufficientBalance || code === outOfRange) return { ...nothing, outcome: 'insufficient' };
+    const { detail = null } = error as { detail?: string | null };
+    if (code === refusedBefore && detail !== null) return { ...nothing, outcome: 'refused', answer_body: detail };
+    throw error;
+  }
+}
