@@ -1482,7 +1482,6 @@ alter table seals add constraint seals_previous_fkey FOREIGN KEY (previous) REFE
 
 alter table second_factors add constraint second_factors_id_fkey FOREIGN KEY (id) REFERENCES users(id);
 
-alter table transactions add constraint transactions_batch_id_fkey FOREIGN KEY (batch_id) REFERENCES journals(id);
 alter table transactions add constraint transactions_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table transactions add constraint transactions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 

@@ -32,9 +32,11 @@ const isDataError = (error: unknown): boolean => /^22/.test(String(errorCodeOf(e
  * Refuses with SERVICE_UNAVAILABLE when the database does not answer in time.
  */
 export function createFindCaller(orm: MikroORM): FindCaller {
+  // It keeps no entities and is in no transaction, so one serves all.
+  const em = orm.em.fork();
   return createGathering<TokenClaims, Caller | null>({
     async run(asked) {
-      const rows = await executePrepared<CallerRow>(orm.em.fork(), callersOf, [
+      const rows = await executePrepared<CallerRow>(em, callersOf, [
         asked.map(({ userId }) => userId),
         asked.map(({ tokenId }) => tokenId),
         asked.map(({ generation }) => generation),

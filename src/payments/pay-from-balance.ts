@@ -89,10 +89,12 @@ export type PayTogether = (handler: PaymentHandler, payment: BalancePayment) => 
 export function createPayTogether(orm: MikroORM): PayTogether {
   // Not of the request that happens to be the first of its kind.
   const asNobody = AsyncLocalStorage.snapshot();
+  // Each run is a single statement, and none keeps entities: one serves all.
+  const em = orm.em.fork();
   const kinds = new Map<PaymentHandler, (payment: BalancePayment) => Promise<MadeRow>>();
   const gatherFor = (handler: PaymentHandler) =>
     createGathering<BalancePayment, MadeRow>({
-      run: (payments) => payAllOf(orm.em.fork(), handler, payments),
+      run: (payments) => payAllOf(em, handler, payments),
       apart: ({ payer, sourceAccountId, idempotency }) =>
         [sourceAccountId, ...(idempotency ? [idempotency.keyHash] : [])].map((held) => `${payer.userId}/${held}`),
       isOfOne: isRolledBack,

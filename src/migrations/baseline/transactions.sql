@@ -16,7 +16,8 @@ create table transactions (
   reference_type text not null check (reference_type in ('donation', 'saving_goal', 'saving_circle', 'investment',
     'commodity_financing', 'account_top_up')),
   reference_id uuid not null,
-  batch_id uuid not null references journals (id),
+  -- Its journal, which the function that writes it has written or has looked for; the check below finds one without.
+  batch_id uuid not null,
   purpose text not null check (purpose in ('topup_pocket', 'topup_product', 'external_withdrawal',
     'internal_withdrawal', 'product_transfer', 'pocket_transfer')),
   payment_order_id uuid,
