@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Answer } from './client.ts';
 import type { Work } from './plan.ts';
-import { atProvider, codeOf, personal, type Workplace } from './workplace.ts';
+import { atProvider, codeOf, patience, personal, type Workplace } from './workplace.ts';
 
 type CircleWork = Extract<Work, { do: 'circle' }>;
 
@@ -51,10 +51,10 @@ export async function runCircle(place: Workplace, work: CircleWork): Promise<voi
   for (let turn = 1; turn <= work.rounds && !place.over.aborted; turn += 1) {
     if (!(await untilOpen(place, circleId, turn))) return;
     const cancelled = work.end === 'cancel' && turn === 2;
-    const contributions = members.map((_, index) => contribute(place, unkeyed, { circleId, turn, index }));
+    const contributions = members.map((_, index) => contribute(place, work, { circleId, turn, index }));
     if (cancelled) {
-      await place.topology.api
-        .post(`/v1/saving-circles/${circleId}/cancel`, undefined, { token: cast.admin.token })
+      await place.apis[1]
+        .post(`/v1/saving-circles/${circleId}/cancel`, undefined, { token: cast.admin.token, signal: patience() })
         .catch(() => undefined);
     }
     await Promise.all(contributions);
@@ -62,13 +62,13 @@ export async function runCircle(place: Workplace, work: CircleWork): Promise<voi
   }
 }
 
-async function joinAll({ topology }: Workplace, circleId: string, token: string, accounts: string[]): Promise<boolean> {
+async function joinAll({ apis }: Workplace, circleId: string, token: string, accounts: string[]): Promise<boolean> {
   for (let attempt = 0; attempt < tries; attempt += 1) {
-    const answer = await topology.api
+    const answer = await (attempt % 2 === 0 ? apis[0] : apis[1])
       .post(
         '/v1/saving-circles/members',
         { saving_circle_id: circleId, account_ids: accounts },
-        { token, signal: AbortSignal.timeout(8_000) },
+        { token, signal: patience() },
       )
       .catch(() => null);
     // Joined already is what an earlier request did whose answer was lost.
@@ -113,10 +113,11 @@ async function contribute(
     contribution_amount: String(work.amount),
     ...(byGateway && { payment_id: work.channel }),
   };
-  // Without a key each request stands for itself; what was made already refuses the next.
+  const { keyed } = work;
+  // Under a key all are one; without one each request stands for itself, and what was made already refuses the next.
   for (let attempt = 0; attempt < tries && !place.over.aborted; attempt += 1) {
     const asked = {
-      name: `t${turn}m${index}a${attempt}`,
+      name: keyed ? `t${turn}m${index}` : `t${turn}m${index}a${attempt}`,
       path: '/v1/saving-circles/contribute',
       body,
       resourceOf: (answer: Answer) => answer.id,

@@ -25,7 +25,7 @@ export type Answer = any;
 export interface Client {
   /** Sends an operation as a client of these manners does; answers the body of its success, or null. */
   operate(operation: Operation, manners: Manners): Promise<Answer | null>;
-  /** After the faults: asks again, under the same key, whatever is not known. */
+  /** After the faults: asks again, under the same key, whatever is not known, and once what the provider refused. */
   askAgain(): Promise<void>;
   readonly attempts: Attempt[];
 }
@@ -37,11 +37,15 @@ const lastTries = 8;
 const isSuccess = ({ status }: Attempt): boolean => status !== null && status < 300;
 /** Nothing is known after it: no answer, or one that says that the server does not know. */
 const isUnknown = ({ status }: Attempt): boolean => status === null || (status >= 500 && status !== 502);
+/** The provider has refused it, which is kept under the key. */
+const isProvidersRefusal = ({ status }: Attempt): boolean => status === 502;
+const textOf = (value: unknown): string | null => (value === undefined ? null : String(value));
 
 /** Clients of two APIs, who remember every answer. */
 export function createClient(run: string, apiUrls: readonly [string, string]): Client {
   const attempts: Attempt[] = [];
-  const operations: Operation[] = [];
+  /** By what sets them apart: one that is tried again under its key is the same. */
+  const operations = new Map<string, Operation>();
 
   async function ask(
     operation: Operation,
@@ -49,7 +53,8 @@ export function createClient(run: string, apiUrls: readonly [string, string]): C
   ): Promise<Attempt> {
     const { work, name, kind, key, path } = operation;
     const requestId = `${run}-${work}-${name}-${attempts.length}`;
-    const raw = JSON.stringify(variant === 'same' ? operation.body : operation.otherBody);
+    const sent = (variant === 'same' ? operation.body : operation.otherBody) ?? {};
+    const raw = JSON.stringify(sent);
     const attempt: Attempt = {
       work,
       operation: `${work}/${name}`,
@@ -57,6 +62,10 @@ export function createClient(run: string, apiUrls: readonly [string, string]): C
       requestId,
       key,
       variant,
+      amount: textOf(sent.amount ?? sent.contribution_amount),
+      target: textOf(
+        sent.reference_id ?? sent.destination_account_id ?? sent.external_ref ?? sent.cause_id ?? sent.saving_circle_id,
+      ),
       sentAt: Date.now(),
       endedAt: 0,
       status: null,
@@ -88,7 +97,7 @@ export function createClient(run: string, apiUrls: readonly [string, string]): C
   return {
     attempts,
     async operate(operation, { api, patienceMs, retries, twin, otherBody }) {
-      operations.push(operation);
+      operations.set(`${operation.work}/${operation.name}`, operation);
       const first = ask(operation, { api, patienceMs, variant: 'same' });
       const others = twin ? [ask(operation, { api: api + 1, patienceMs, variant: 'same' })] : [];
       let answers = await Promise.all([first, ...others]);
@@ -103,10 +112,12 @@ export function createClient(run: string, apiUrls: readonly [string, string]): C
       return success === undefined ? null : JSON.parse(success.answer);
     },
     async askAgain() {
-      const unknown = operations.filter(({ key, work, name }) => {
+      const unknown = [...operations.values()].filter(({ key, work, name }) => {
         const own = attempts.filter(({ operation, variant }) => operation === `${work}/${name}` && variant === 'same');
         const last = own.at(-1);
-        return key !== null && last !== undefined && isUnknown(last) && !own.some(isSuccess);
+        return (
+          key !== null && last !== undefined && (isUnknown(last) || isProvidersRefusal(last)) && !own.some(isSuccess)
+        );
       });
       await Promise.all(
         unknown.map(async (operation) => {

@@ -6,7 +6,7 @@ import type { OperationKind } from './facts.ts';
 import type { Work } from './plan.ts';
 import { settleReceipt } from './settle-receipt.ts';
 import type { Topology } from './topology.ts';
-import { type Asked, atProvider, codeOf, personal, type Workplace } from './workplace.ts';
+import { type Asked, atProvider, codeOf, patience, personal, type Workplace } from './workplace.ts';
 
 function ofPartner(
   { run }: Workplace,
@@ -116,8 +116,8 @@ export async function doWork(place: Workplace, work: Work): Promise<void> {
       const asked = { path: '/v1/donations/subscriptions', body, otherBody, resourceOf };
       const made = await client.operate(personal(place, work, 'subscription', user.token, asked), work);
       if (made === null || !work.stop) return;
-      await topology.api
-        .delete(`/v1/donations/subscriptions/${made.data.id}`, undefined, { token: user.token })
+      await place.apis[0]
+        .delete(`/v1/donations/subscriptions/${made.data.id}`, undefined, { token: user.token, signal: patience() })
         .catch(() => undefined);
       return;
     }

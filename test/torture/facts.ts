@@ -27,6 +27,9 @@ export interface Attempt {
   key: string | null;
   /** Which body was sent under the key: a client that changes its mind sends `other`. */
   variant: 'same' | 'other';
+  /** What was asked for: IDR, and what for (an id or a reference of the client's own); null where the body names none. */
+  amount: string | null;
+  target: string | null;
   sentAt: number;
   endedAt: number;
   /** Null when no whole answer came. */
@@ -44,6 +47,15 @@ export interface EffectEvent {
   resourceType: string;
   resourceId: string | null;
   at: number;
+}
+
+/** What requests make, as the books have it. */
+export interface MadeFact {
+  id: string;
+  /** IDR, scale 4. */
+  amount: string;
+  /** What it is for, as its request may have called that. */
+  targets: string[];
 }
 
 export interface OrderFact {
@@ -106,8 +118,8 @@ export interface WaitingRow {
   /** The workflow that looks after it. */
   workflowId: string;
   status: string;
-  /** Whether a sweep of the product starts its workflow again when that is lost, in time to come. */
-  sweptLater: boolean;
+  /** Nothing of it is due now or soon: whatever happens to it next begins its workflow again, or a sweep does in time. */
+  dueLater: boolean;
 }
 
 export interface ProviderPayment {
@@ -156,6 +168,7 @@ export interface OperatorsLists {
 export interface Facts {
   attempts: Attempt[];
   events: EffectEvent[];
+  made: MadeFact[];
   orders: OrderFact[];
   payouts: PayoutFact[];
   receipts: ReceiptFact[];
@@ -179,8 +192,8 @@ export interface Facts {
   restless: { what: string; id: string; status: string }[];
   /** Processes that ended without having been told to. */
   died: string[];
-  /** Whether the plan took Temporal's data, or ended workflows by hand. */
-  workflowsWereLost: boolean;
+  /** Workflows that the plan ended by hand, or that were lost with Temporal's data. */
+  takenWorkflows: string[];
 }
 
 /** Something that may never be true, found by an oracle. */

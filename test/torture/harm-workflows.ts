@@ -37,33 +37,38 @@ export async function listWorkflows(
   return found;
 }
 
-/** Does to one running workflow what an operator might do by mistake. */
+/** Does to one running workflow what an operator might do by mistake. Answers the id of one that may have been ended by it. */
 export async function harmWorkflow(
   topology: Topology,
   harm: 'terminate' | 'cancel' | 'reset',
   random: Random,
   note: (text: string) => void,
-): Promise<void> {
+): Promise<string | undefined> {
   const running = (await listWorkflows(topology, ['Running'])).toSorted((one, other) => one.id.localeCompare(other.id));
-  if (running.length === 0) return;
+  if (running.length === 0) return undefined;
   const { id, runId } = random.pick(running);
   note(`${harm} of ${id}`);
   const { client } = topology.deps.workflows;
   const handle = client.workflow.getHandle(id, runId);
-  if (harm === 'terminate') await handle.terminate('torture');
-  else if (harm === 'cancel') await handle.cancel();
-  else {
-    const { events } = await handle.fetchHistory();
-    const first = events?.find(({ workflowTaskCompletedEventAttributes }) => workflowTaskCompletedEventAttributes);
-    if (first?.eventId == null) return;
-    await client.workflowService.resetWorkflowExecution({
-      namespace: topology.deps.config.TEMPORAL_NAMESPACE,
-      workflowExecution: { workflowId: id, runId },
-      reason: 'torture',
-      requestId: randomUUID(),
-      workflowTaskFinishEventId: first.eventId,
-    });
+  if (harm === 'terminate') {
+    await handle.terminate('torture');
+    return id;
   }
+  if (harm === 'cancel') {
+    await handle.cancel();
+    return id;
+  }
+  const { events } = await handle.fetchHistory();
+  const first = events?.find(({ workflowTaskCompletedEventAttributes }) => workflowTaskCompletedEventAttributes);
+  if (first?.eventId == null) return undefined;
+  await client.workflowService.resetWorkflowExecution({
+    namespace: topology.deps.config.TEMPORAL_NAMESPACE,
+    workflowExecution: { workflowId: id, runId },
+    reason: 'torture',
+    requestId: randomUUID(),
+    workflowTaskFinishEventId: first.eventId,
+  });
+  return undefined;
 }
 
 const sweeps = /sweep|redeliver/i;

@@ -8,6 +8,8 @@ export const attempt = (changes: Partial<Attempt>): Attempt => ({
   requestId: 'r1',
   key: 'key-0001',
   variant: 'same',
+  amount: null,
+  target: null,
   sentAt: 1_000,
   endedAt: 2_000,
   status: 200,
@@ -24,7 +26,7 @@ export function healthyFacts(): Facts {
   return {
     attempts: [
       attempt({ requestId: 'r1', status: null, answer: 'timeout', resourceId: null }),
-      attempt({ requestId: 'r2', sentAt: 3_000, endedAt: 4_000 }),
+      attempt({ requestId: 'r2', sentAt: 3_000, endedAt: 4_000, amount: '10000', target: 'invoice-1' }),
       attempt({ operation: 'o2', key: 'key-0002', requestId: 'r3', status: 422, resourceId: null }),
       attempt({ operation: 'o3', kind: 'gateway', key: null, requestId: 'r4', status: 201, resourceId: 'order-1' }),
       attempt({ operation: 'o4', key: 'key-0004', requestId: 'r5', status: 503, resourceId: null }),
@@ -47,6 +49,10 @@ export function healthyFacts(): Facts {
         resourceId: 'order-1',
         at: 1_500,
       },
+    ],
+    made: [
+      { id: 'payout-1', amount: '10000.0000', targets: ['invoice-1'] },
+      { id: 'order-1', amount: '20000.0000', targets: ['goal-1'] },
     ],
     orders: [
       { id: 'order-1', family: 'payment-order', status: 'PAID', total: '24000.0000', version: 0, unreleased: false },
@@ -103,8 +109,8 @@ export function healthyFacts(): Facts {
     ],
     transitions: [{ place: 'payouts.status', id: 'payout-1', from: 'pending', to: 'succeeded', at: 5_000 }],
     waiting: [
-      { workflowId: 'partner-payout/payout-8', status: 'pending', sweptLater: true },
-      { workflowId: 'donation-subscription/s-1', status: 'active', sweptLater: false },
+      { workflowId: 'partner-payout/payout-8', status: 'pending', dueLater: false },
+      { workflowId: 'donation-subscription/s-1', status: 'active', dueLater: true },
     ],
     workflows: [
       { id: 'partner-payout/payout-8', type: 'partnerPayout', status: 'RUNNING' },
@@ -147,6 +153,6 @@ export function healthyFacts(): Facts {
     window: { from: 0, to: 10_000 },
     restless: [],
     died: [],
-    workflowsWereLost: false,
+    takenWorkflows: [],
   };
 }

@@ -1,20 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { forgeCallback } from './forge.ts';
 import { harmWorkflow, startSweepsTwice } from './harm-workflows.ts';
+import { holdBalance } from './hold-balance.ts';
 import { type DiskName, diskNames, linkNames, type PartName, partNames, serviceNames, workerNames } from './parts.ts';
 import type { CallbackTrouble, Fault, ProviderTrouble } from './plan-faults.ts';
 import { createRandom, type Random } from './random.ts';
 import { createReleases } from './releases.ts';
 import type { Topology } from './topology.ts';
 import { uploadSomething } from './upload-something.ts';
+import { readWaiting } from './waiting-rows.ts';
 
 export interface Nemesis {
   /** Does one fault and, after its time, undoes it. */
   strike(fault: Fault): Promise<void>;
   /** Undoes everything: all parts run, all ways are open, the provider is well. */
   heal(): Promise<void>;
-  /** Whether workflows were taken whose rows have to be brought back by sweeps. */
-  readonly tookWorkflows: boolean;
+  /** Workflows that were ended by hand or lost: sweeps have to bring them back. */
+  readonly takenWorkflows: ReadonlySet<string>;
 }
 
 interface NemesisOptions {
@@ -54,7 +56,7 @@ export function createNemesis({ topology, seed, token, note, aloud, over }: Neme
   const restarting = new Set<Promise<unknown>>();
   /** Which fault has moved a clock last. */
   const clocks = new Map<string, string>();
-  let tookWorkflows = false;
+  const takenWorkflows = new Set<string>();
 
   const last = (forMs: number) => sleep(forMs, undefined, { signal: over }).catch(() => undefined);
   const tellProvider = async () => {
@@ -86,6 +88,20 @@ export function createNemesis({ topology, seed, token, note, aloud, over }: Neme
     await Promise.all(names.filter(isService).map(bringBack));
   };
 
+  /** What waits when Temporal begins anew has lost its workflow. */
+  async function noteLost(): Promise<void> {
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        for (const { workflowId } of await readWaiting(topology.em())) takenWorkflows.add(workflowId);
+        return;
+      } catch (error) {
+        // The database may be away by another fault.
+        if (attempt >= 30) throw error;
+        await sleep(1_000);
+      }
+    }
+  }
+
   const releases = createReleases({ topology, note, last, bringBack });
 
   async function during(id: string, trouble: object, forMs: number): Promise<void> {
@@ -96,21 +112,30 @@ export function createNemesis({ topology, seed, token, note, aloud, over }: Neme
     await tellProvider().catch(() => note('the sandbox could not be told that its faults are over'));
   }
 
+  /** A backend that is stopped in the middle of a payment: one of the product's, or one that holds what all debits lock. */
   async function pauseBackend(forMs: number, random: Random): Promise<void> {
-    const rows = await topology.em().execute<{ pid: number }[]>(
-      `select pid from pg_stat_activity where application_name = 'amanah' and pid <> pg_backend_pid()
-         and backend_type = 'client backend' order by (xact_start is not null) desc, (state = 'active') desc, pid limit 4`,
-    );
-    if (rows.length === 0) return;
-    const { pid } = random.pick(rows);
+    await using holder = random.chance(0.5) ? await holdBalance(topology.ownerUrl) : undefined;
+    const pid = holder?.pid ?? (await findBusyBackend(random));
+    if (pid === undefined) return;
     try {
       process.kill(pid, 'SIGSTOP');
       stopped.add(pid);
-      note(`the backend ${pid} is stopped`);
+      note(
+        holder
+          ? `the backend ${pid} is stopped, and holds account ${holder.accountId}`
+          : `the backend ${pid} is stopped`,
+      );
       await last(forMs);
     } finally {
       resume(pid);
     }
+  }
+  async function findBusyBackend(random: Random): Promise<number | undefined> {
+    const rows = await topology.em().execute<{ pid: number }[]>(
+      `select pid from pg_stat_activity where application_name = 'amanah' and pid <> pg_backend_pid()
+         and backend_type = 'client backend' order by (xact_start is not null) desc, (state = 'active') desc, pid limit 4`,
+    );
+    return rows.length === 0 ? undefined : random.pick(rows).pid;
   }
   const resume = (pid: number) => {
     stopped.delete(pid);
@@ -170,16 +195,18 @@ export function createNemesis({ topology, seed, token, note, aloud, over }: Neme
         return during(fault.id, callbackFaults[fault.trouble], fault.forMs);
       case 'forge':
         return forgeCallback(topology, fault.forgery, random, note);
-      case 'workflow':
-        tookWorkflows = true;
-        return harmWorkflow(topology, fault.harm, random, note);
+      case 'workflow': {
+        const ended = await harmWorkflow(topology, fault.harm, random, note);
+        if (ended !== undefined) takenWorkflows.add(ended);
+        return;
+      }
       case 'two-sweeps':
         return startSweepsTwice(topology, fault.id);
       case 'lose-temporal':
-        tookWorkflows = true;
         await topology.loseTemporal();
         await last(fault.forMs);
         await bringBack('temporal');
+        await noteLost();
         // As the runbook says: workers register search attributes and schedules when they start.
         await Promise.all(workerNames.map((name) => topology.kill(name)));
         await bringAllBack(workerNames);
@@ -199,9 +226,7 @@ export function createNemesis({ topology, seed, token, note, aloud, over }: Neme
   }
 
   return {
-    get tookWorkflows() {
-      return tookWorkflows;
-    },
+    takenWorkflows,
     async strike(fault) {
       const { id, at, ...what } = fault;
       note(`${id}: ${JSON.stringify(what)}`);

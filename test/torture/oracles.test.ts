@@ -200,14 +200,56 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
       only(payouts).version = 2;
     },
   ],
+  [
+    'providers-refusal-is-kept',
+    'what the provider refused is done when it is asked for again',
+    ({ attempts }) => {
+      Object.assign(only(attempts), { status: 502 });
+    },
+  ],
+  [
+    'answers-tell-the-books',
+    'an answer names what is not there',
+    (facts) => {
+      facts.made = facts.made.filter(({ id }) => id !== 'order-1');
+    },
+  ],
+  [
+    'answers-tell-the-books',
+    'less was written than was asked for',
+    ({ made }) => {
+      only(made).amount = '9999.0000';
+    },
+  ],
+  [
+    'answers-tell-the-books',
+    'an answer tells of another amount than was written',
+    ({ attempts }) => {
+      only(attempts.slice(1)).answer = '{"data":{"amount":"10001.0000"}}';
+    },
+  ],
+  [
+    'answers-tell-the-books',
+    'it was written for something else than was asked',
+    ({ made }) => {
+      only(made).targets = ['invoice-2'];
+    },
+  ],
   ['rows-and-workflows-match', 'a row waits without a workflow', ({ workflows }) => workflows.shift()],
   ['rows-and-workflows-match', 'a workflow runs without a row that waits', ({ waiting }) => waiting.pop()],
   [
     'rows-and-workflows-match',
-    'a row that nothing sweeps has lost its workflow with Temporal',
+    'no sweep has brought back a workflow that the plan ended',
     (facts) => {
-      facts.workflows = [];
-      facts.workflowsWereLost = true;
+      facts.workflows = facts.workflows.filter(({ type }) => type !== 'partnerPayout');
+      facts.takenWorkflows = ['partner-payout/payout-8'];
+    },
+  ],
+  [
+    'rows-and-workflows-match',
+    'what is due in weeks has lost its workflow, and no fault has taken that',
+    (facts) => {
+      facts.workflows = facts.workflows.filter(({ type }) => type !== 'donationSubscription');
     },
   ],
   [

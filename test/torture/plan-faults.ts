@@ -27,7 +27,7 @@ export type FaultDeed =
   | { do: 'kill'; parts: PartName[]; forMs: number }
   /** SIGSTOP, and SIGCONT after a while. */
   | { do: 'pause'; parts: PartName[]; forMs: number }
-  /** SIGSTOP of one PostgreSQL backend that is in a transaction: a lock that is held too long. */
+  /** SIGSTOP of one PostgreSQL backend: one of the product, or one with a lock, which is so held too long. */
   | { do: 'pause-backend'; forMs: number }
   | { do: 'network'; link: LinkName; trouble: NetworkTrouble; forMs: number }
   | { do: 'provider'; trouble: ProviderTrouble; forMs: number }
@@ -54,7 +54,8 @@ export type Fault = { id: string; at: number } & FaultDeed;
 export const faultStories: Readonly<Record<FaultDeed['do'], string>> = {
   kill: 'kill -9 of one part, or of several at once, started again after a while (PostgreSQL by immediate shutdown)',
   pause: 'SIGSTOP of processes for 1 to 30 seconds, then SIGCONT',
-  'pause-backend': 'SIGSTOP of a PostgreSQL backend in a transaction for 1 to 30 seconds: a lock held too long',
+  'pause-backend':
+    'SIGSTOP for 1 to 30 seconds of a PostgreSQL backend, of the product or one that holds the balance debited last',
   network:
     'one connection between two parts delayed, black-holed, refused, its answers truncated, or cut right after a commit went out',
   provider: 'the provider slow, failing, hanging before or after the effect, answering 429, or listing payments late',

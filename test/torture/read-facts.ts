@@ -1,11 +1,11 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { runChecks } from '../../src/ledger/run-checks.ts';
 import { readBacklog } from '../../src/metrics/measure-backlog.ts';
-import { workflowIds } from '../../src/shared/workflow-ids.ts';
 import { readInstants } from '../support/read-instants.ts';
 import type { Facts, OperatorsLists, ProviderRequest, ProviderTransfer, ReceivedWebhook } from './facts.ts';
 import { listWorkflows } from './harm-workflows.ts';
 import type { Topology } from './topology.ts';
+import { readWaiting } from './waiting-rows.ts';
 
 const webhookPage = 1_000;
 
@@ -62,6 +62,13 @@ const queries = {
       resource_id as "resourceId",
       extract(epoch from coalesce(pg_xact_commit_timestamp(xmin), created_at)) * 1000 as at
     from events where request_id like ? || '-%' order by id`,
+  made: `select id::text, amount::text, array[reference_id, destination_account_id]::text[] as targets from transactions
+    union all select id::text, nominal::text, array[reference_id]::text[] from payment_orders
+    union all select id::text, amount::text, array[external_ref] from partner_payments
+    union all select id::text, amount::text, array[external_ref] from payouts
+    union all select id::text, amount::text, '{}' from saving_circles
+    union all select id::text, amount::text, array[saving_circle_id]::text[] from saving_circle_contributions
+    union all select id::text, amount::text, array[cause_id]::text[] from donation_subscriptions`,
   orders: `select id, 'payment-order' as family, status, (nominal + admin_fee)::text as total, 0 as version,
       false as unreleased from payment_orders
     union all
@@ -78,26 +85,7 @@ const queries = {
     from webhook_deliveries`,
   transitions: `select place, row_id as id, was as "from", became as "to",
       extract(epoch from at) * 1000 as at from torture.transitions order by number`,
-  waiting: `select 'gateway' as family, id::text, status, true as "sweptLater" from payment_orders
-      where status in ('PENDING', 'WAITING_PAYMENT')
-    union all select 'payment', id::text, status, true from partner_payments
-      where status in ('PENDING', 'WAITING_PAYMENT') or (status = 'PAID' and released_at is null)
-    union all select 'payout', id::text, status, true from payouts where status = 'pending'
-    union all select 'circle', id::text, status, true from saving_circles where status in ('new', 'active')
-    union all select 'subscription', id::text, status, true from donation_subscriptions where status = 'active'
-    union all select 'receipt', id::text, state, true from receipts where state = 'suspended'
-    union all select 'delivery', id::text, status, true from webhook_deliveries where status = 'pending'`,
 } as const;
-
-const workflowOf: Record<string, (id: string) => string> = {
-  gateway: workflowIds.gatewayPayment,
-  payment: workflowIds.partnerPayment,
-  payout: workflowIds.partnerPayout,
-  circle: workflowIds.savingCircle,
-  subscription: workflowIds.donationSubscription,
-  receipt: workflowIds.unmatchedReceipt,
-  delivery: workflowIds.webhookDelivery,
-};
 
 /** Clocks of one machine are read one after another. */
 const marginMs = 5_000;
@@ -133,7 +121,7 @@ async function readLists({ api, em, deps }: Topology, token: string): Promise<Op
 /** Reads everything that oracles judge by, once all has come to rest. */
 export async function readFacts(
   topology: Topology,
-  known: Pick<Facts, 'attempts' | 'restless' | 'died' | 'workflowsWereLost'> & {
+  known: Pick<Facts, 'attempts' | 'restless' | 'died' | 'takenWorkflows'> & {
     run: string;
     before: string;
     /** Of a platform user. */
@@ -145,21 +133,17 @@ export async function readFacts(
   const rows = <T>(query: string, params: unknown[] = []) => em.execute<T[]>(query, params);
   const events = await rows<Facts['events'][number]>(queries.events, [known.run]);
   const transitions = await rows<Facts['transitions'][number]>(queries.transitions);
-  const waiting = await rows<{ family: string; id: string; status: string; sweptLater: boolean }>(queries.waiting);
   return {
     attempts: known.attempts,
     events: events.map((event) => ({ ...event, at: Number(event.at) })),
+    made: await rows(queries.made),
     orders: await rows(queries.orders),
     payouts: await rows(queries.payouts),
     receipts: await rows(queries.receipts),
     journals: await rows(queries.journals),
     deliveries: await rows(queries.deliveries),
     transitions: transitions.map((transition) => ({ ...transition, at: Number(transition.at) })),
-    waiting: waiting.map(({ family, id, status, sweptLater }) => ({
-      workflowId: workflowOf[family]?.(id) ?? id,
-      status,
-      sweptLater,
-    })),
+    waiting: await readWaiting(em),
     workflows: (await listWorkflows(topology, ['Running', 'Failed', 'TimedOut'])).map(({ id, type, status }) => ({
       id,
       type,
@@ -174,6 +158,6 @@ export async function readFacts(
     window: { from: known.from, to: Date.now() + marginMs },
     restless: known.restless,
     died: known.died,
-    workflowsWereLost: known.workflowsWereLost,
+    takenWorkflows: known.takenWorkflows,
   };
 }

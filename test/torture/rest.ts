@@ -6,13 +6,16 @@ import { readCallbacks } from './forge.ts';
 import { listWorkflows } from './harm-workflows.ts';
 import { readProvider } from './read-facts.ts';
 import type { Topology } from './topology.ts';
+import { ageForSweeps, readWaiting } from './waiting-rows.ts';
 
 export interface RestOptions {
   topology: Topology;
   /** Pieces of work whose payouts the provider never ends. */
   endless: ReadonlySet<string>;
-  /** Whether the plan ended workflows by hand or took Temporal's data. */
-  tookWorkflows: boolean;
+  /** Told of what had no workflow although the plan had taken none of it: a crash between a row and its workflow. */
+  missed(workflowId: string): void;
+  /** Workflows that the plan ended by hand or took with Temporal's data. */
+  takenWorkflows: ReadonlySet<string>;
   boundMs: number;
   progress(text: string): void;
 }
@@ -22,21 +25,24 @@ type Restless = Facts['restless'];
 const pollMs = 2_000;
 /** For so long nobody is nudged: what can come to rest by itself does. */
 const patienceMs = 12_000;
+/** So many bounds are all the time there is, however well it goes. */
+const mostBounds = 5;
 
 /**
  * Ends at the provider what is open there, and waits until nothing of ours is under way. What is still restless when for
  * the bound's length nothing has come to rest is told: a busy machine is slow, and gets there. Two things that would take
- * hours by the product's own clock are made due early: rows whose workflow the plan took are aged, so that the sweeps take
- * them, and payments whose callback was lost for ever are looked after now.
+ * hours by the product's own clock are made due early: rows without a workflow are aged, so that the sweeps take them, and
+ * workflows of payments whose callback was lost for ever are woken. No workflow is begun from here.
  */
 export async function comeToRest(options: RestOptions): Promise<Restless> {
-  const { topology, boundMs, progress, tookWorkflows } = options;
+  const { topology, boundMs, progress, takenWorkflows, missed } = options;
   const begun = Date.now();
   let restless: Restless = [];
   const aged = new Set<string>();
   let fewest = Number.POSITIVE_INFINITY;
   let movedAt = Date.now();
-  for (let round = 0; Date.now() - movedAt < boundMs; round += 1) {
+  const isTimeLeft = () => Date.now() - movedAt < boundMs && Date.now() - begun < mostBounds * boundMs;
+  for (let round = 0; isTimeLeft(); round += 1) {
     await closeAtProvider(topology).catch(() => undefined);
     restless = await findRestless(options).catch((error: unknown) => [
       { what: 'reading', id: '', status: String(error).slice(0, 200) },
@@ -51,14 +57,21 @@ export async function comeToRest(options: RestOptions): Promise<Restless> {
     const seconds = Math.round((Date.now() - begun) / 1000);
     progress(`${seconds} s of coming to rest: ${restless.length} things are under way${example}`);
     if (Date.now() - begun > patienceMs && round % 5 === 0) {
-      await wakeForLostCallbacks(topology).catch(() => undefined);
-      await hastenWebhooks(topology).catch(() => undefined);
-      await tellEnded(topology).catch(() => undefined);
-      if (tookWorkflows) await ageForSweeps(topology, aged).catch(() => undefined);
+      await nudge(topology).catch(() => undefined);
+      const alone = await ageForSweeps(topology, aged).catch(() => []);
+      for (const workflowId of alone) if (!takenWorkflows.has(workflowId)) missed(workflowId);
     }
     await sleep(pollMs);
   }
   return restless;
+}
+
+/** Wakes what looks after something that would wait for long by the product's own clock. */
+async function nudge(topology: Topology): Promise<void> {
+  const running = new Set((await listWorkflows(topology, ['Running'])).map(({ id }) => id));
+  await wakeForLostCallbacks(topology, running);
+  await hastenWebhooks(topology, running);
+  await tellEnded(topology, running);
 }
 
 /** Instruments that nobody paid expire, and transfers that wait for a hand succeed. */
@@ -103,21 +116,20 @@ async function findRestless({ topology, endless }: RestOptions): Promise<Restles
   for (const { what, rows: late } of await readBacklog(em)) {
     if (late > 0 && what.startsWith('overdue_')) restless.push({ what, id: '', status: `${late} rows` });
   }
-  const suspended = await em.execute<{ id: string }[]>("select id from receipts where state = 'suspended'");
   const running = new Set((await listWorkflows(topology, ['Running'])).map(({ id }) => id));
   for (const { what, id } of await findEnded(topology)) {
     if (running.has(endedWorkflows[what](id))) restless.push({ what, id, status: 'ended, and its workflow runs' });
   }
-  restless.push(
-    ...suspended
-      .filter(({ id }) => !running.has(workflowIds.unmatchedReceipt(id)))
-      .map(({ id }) => ({ what: 'money in suspense', id, status: 'without a workflow' })),
-  );
+  for (const { family, id, status, workflowId, dueLater } of await readWaiting(em)) {
+    if (!dueLater && !running.has(workflowId)) {
+      restless.push({ what: `row of ${family}`, id, status: `${status}, and without a workflow` });
+    }
+  }
   return restless;
 }
 
 /** A callback that was lost for ever is made up for by asking, which the product does hourly: it is hastened here. */
-async function wakeForLostCallbacks(topology: Topology): Promise<void> {
+async function wakeForLostCallbacks(topology: Topology, running: ReadonlySet<string>): Promise<void> {
   const { workflows } = topology.deps;
   const lost = readCallbacks(topology).filter(({ state }) => state === 'dropped');
   const payouts = new Set<string>();
@@ -128,12 +140,11 @@ async function wakeForLostCallbacks(topology: Topology): Promise<void> {
     const request = data.payment_request_id;
     if (event.startsWith('payment_method') || request === undefined) payments.add(reference);
   }
-  const isKnown = async (table: string, id: string) =>
-    (await topology.em().execute<unknown[]>(`select 1 from ${table} where id::text = ?`, [id])).length > 0;
-  for (const id of payouts) await workflows.hintPartnerPayout(id);
+  const { partnerPayout, gatewayPayment, partnerPayment } = workflowIds;
+  for (const id of payouts) if (running.has(partnerPayout(id))) await workflows.hintPartnerPayout(id);
   for (const id of payments) {
-    if (await isKnown('payment_orders', id)) await workflows.hintGatewayPayment(id);
-    else if (await isKnown('partner_payments', id)) await workflows.hintPartnerPayment(id);
+    if (running.has(gatewayPayment(id))) await workflows.hintGatewayPayment(id);
+    if (running.has(partnerPayment(id))) await workflows.hintPartnerPayment(id);
   }
 }
 
@@ -146,10 +157,9 @@ const findEnded = ({ em }: Topology) =>
     union all select 'subscription', id::text from donation_subscriptions where status = 'stopped'`);
 
 /** The sweeps look at it within minutes; it has ended minutes ago now, and they are started. */
-async function tellEnded(topology: Topology): Promise<void> {
+async function tellEnded(topology: Topology, running: ReadonlySet<string>): Promise<void> {
   const { owner, deps } = topology;
   const { client, taskQueue } = deps.workflows;
-  const running = new Set((await listWorkflows(topology, ['Running'])).map(({ id }) => id));
   const untold = (await findEnded(topology)).filter(({ what, id }) => running.has(endedWorkflows[what](id)));
   if (untold.length === 0) return;
   const ids = `{${untold.map(({ id }) => id).join(',')}}`;
@@ -167,35 +177,10 @@ async function tellEnded(topology: Topology): Promise<void> {
 }
 
 /** A receiver that was away has its webhooks tried again after minutes: they are hastened, as its operator would. */
-async function hastenWebhooks({ em, deps: { workflows } }: Topology): Promise<void> {
+async function hastenWebhooks(topology: Topology, running: ReadonlySet<string>): Promise<void> {
+  const { em, deps } = topology;
   const waiting = await em().execute<{ id: string }[]>("select id from webhook_deliveries where status = 'pending'");
-  for (const { id } of waiting) await workflows.hastenWebhookDelivery(id);
-}
-
-/** Sweeps find rows that are late; these become late now, and the sweeps of the product do the rest. */
-async function ageForSweeps(topology: Topology, aged: Set<string>): Promise<void> {
-  const running = new Set((await listWorkflows(topology, ['Running'])).map(({ id }) => id.split('/').at(-1)));
-  const age = async (table: string, column: string, where: string) => {
-    const rows = await topology.em().execute<{ id: string }[]>(`select id::text from ${table} where ${where}`);
-    // Once: what was looked after may rightly wait for its next time.
-    const alone = rows.map(({ id }) => id).filter((id) => !running.has(id) && !aged.has(id));
-    for (const id of alone) aged.add(id);
-    await topology
-      .owner()
-      .execute(`update ${table} set ${column} = now() - interval '10 minutes' where id::text = any(?::text[])`, [
-        `{${alone.join(',')}}`,
-      ]);
-  };
-  const open = "status in ('PENDING', 'WAITING_PAYMENT')";
-  const ages = [
-    age('payment_orders', 'expires_at', open),
-    age('partner_payments', 'expires_at', open),
-    age('partner_payments', 'available_at', "status = 'PAID' and released_at is null"),
-    age('payouts', 'look_again_at', "status in ('pending', 'succeeded')"),
-    age('receipts', 'received_at', "state = 'suspended'"),
-    age('webhook_deliveries', 'next_attempt_at', "status = 'pending'"),
-  ];
-  await Promise.allSettled(ages);
-  // What was looked at in vain a moment ago would be looked at again in minutes.
-  await topology.owner().execute('delete from sweep_looks');
+  for (const { id } of waiting) {
+    if (running.has(workflowIds.webhookDelivery(id))) await deps.workflows.hastenWebhookDelivery(id);
+  }
 }

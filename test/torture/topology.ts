@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -61,7 +61,10 @@ export interface Topology extends AsyncDisposable {
   /** Ends it without warning (PostgreSQL by an immediate shutdown: what was committed stays), and waits until it is gone. */
   kill(name: PartName): Promise<void>;
   stop(name: PartName): Promise<void>;
+  /** For PostgreSQL to each of its processes. */
   signal(name: PartName, signal: 'SIGSTOP' | 'SIGCONT'): void;
+  /** The owner's database, for connections of the torture's own. */
+  ownerUrl: string;
   /** The disk of the database, or the one that APIs write to; null where it could not be given one of its own. */
   disk(name: DiskName): SmallDisk | null;
   /** Lets the wall clock of a process of ours run so many milliseconds from the true time. */
@@ -262,6 +265,7 @@ export async function startTopology(say: (sentence: string) => void): Promise<To
     deps: own,
     em: () => own.orm.em.fork(),
     owner: () => owning.em.fork(),
+    ownerUrl: postgresUrl(postgres),
     apiUrls: [`http://127.0.0.1:${link('client>api1').port}`, `http://127.0.0.1:${link('client>api2').port}`],
     api: createHttp(`http://127.0.0.1:${ports.api1}`),
     sandbox: { ...createHttp(sandboxUrl), url: sandboxUrl },
@@ -276,7 +280,11 @@ export async function startTopology(say: (sentence: string) => void): Promise<To
     stop: (name) => end(name, (part) => part.stop(30_000)),
     signal: (name, signal) => {
       const part = parts.get(name);
-      if (part?.isRunning()) process.kill(part.inner ?? part.pid, signal);
+      if (!part?.isRunning()) return;
+      const pid = part.inner ?? part.pid;
+      process.kill(pid, signal);
+      // PostgreSQL is a process for each connection.
+      for (const child of name === 'postgres' ? childrenOf(pid) : []) process.kill(child, signal);
     },
     disk: (name) => disks.get(name) ?? null,
     moveClock: (name, offsetMs) => moveClock(join(clocks, name), offsetMs),
@@ -316,6 +324,15 @@ function removeAbandonedDirectories(): void {
     if (startMarkOf(pid) !== undefined || existsSync(join(directory, 'facts.json'))) continue;
     for (const disk of diskNames) unmountSmallDisk(join(directory, 'disks', disk));
     rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+/** The processes that a process has begun; none where the system does not tell. */
+function childrenOf(pid: number): number[] {
+  try {
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
+  } catch {
+    return [];
   }
 }
 

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Http } from '../support/http.ts';
 import type { Cast } from './cast.ts';
 import type { Answer, Client, Operation } from './client.ts';
 import type { OperationKind } from './facts.ts';
@@ -7,6 +8,8 @@ import type { Topology } from './topology.ts';
 
 export interface Workplace {
   topology: Topology;
+  /** The two APIs as clients reach them, through proxies. */
+  apis: readonly [Http, Http];
   cast: Cast;
   client: Client;
   /** Sets the run's ids apart from those of any other. */
@@ -42,6 +45,10 @@ export function personal(
     headers: () => ({ authorization: `Bearer ${token}`, ...(key !== null && { 'idempotency-key': key }) }),
   };
 }
+
+const patienceMs = 8_000;
+/** Nobody waits for an answer for ever. */
+export const patience = (): AbortSignal => AbortSignal.timeout(patienceMs);
 
 /** What the customer was given, whatever the channel calls it. */
 export const codeOf = (data: Answer): string | null =>

@@ -1,3 +1,4 @@
+import { compareMoney } from '../../../src/shared/money.ts';
 import type { Attempt, EffectEvent, Facts, Finding, OperationKind } from '../facts.ts';
 
 /** The event that says that an operation was done; each is written in the transaction that does it. */
@@ -148,6 +149,62 @@ export function replaysAreTheSame(facts: Facts): Finding[] {
         says: `${attempt.kind} ${attempt.requestId} was answered ${attempt.answer} and ${first?.requestId}, under the same key, ${first?.answer}`,
       }));
   });
+}
+
+/** What the provider refused is refused for ever under its key: it is never done after that. */
+export function providersRefusalIsKept(facts: Facts): Finding[] {
+  return operationsOf(facts).flatMap((operation) =>
+    operation
+      .filter(({ key, status }) => key !== null && status === 502)
+      .flatMap((refused) =>
+        operation
+          .filter(
+            (attempt) => isSuccess(attempt) && attempt.variant === refused.variant && attempt.sentAt > refused.endedAt,
+          )
+          .map((attempt) => ({
+            oracle: 'providers-refusal-is-kept',
+            resourceId: attempt.resourceId,
+            says: `${tell(attempt)}, although ${refused.requestId} had been told before that the provider refuses it`,
+          })),
+      ),
+  );
+}
+
+/** What an answer says was made is in the books: as much as was asked for, and for what. */
+export function answersTellTheBooks({ attempts, made }: Facts): Finding[] {
+  const books = new Map(made.map((row) => [row.id, row]));
+  return attempts
+    .filter((attempt) => isSuccess(attempt) && attempt.kind !== 'allocation')
+    .flatMap((attempt) => {
+      const { resourceId, amount, target } = attempt;
+      const row = books.get(resourceId ?? '');
+      const told = toldAmount(attempt);
+      const problems = [
+        ...(row === undefined ? ['there is no such thing'] : []),
+        ...(row && amount !== null && compareMoney(row.amount, amount) !== 0
+          ? [`IDR ${amount} was asked for, and the books say ${row.amount}`]
+          : []),
+        ...(row && told !== undefined && compareMoney(row.amount, told) !== 0
+          ? [`it tells of IDR ${told}, and the books of ${row.amount}`]
+          : []),
+        ...(row && target !== null && !row.targets.includes(target)
+          ? [`it was asked for ${target}, and the books say ${row.targets.join(' or ')}`]
+          : []),
+      ];
+      return problems.map((problem) => ({
+        oracle: 'answers-tell-the-books',
+        resourceId,
+        says: `${tell(attempt)}, but ${problem}`,
+      }));
+    });
+}
+
+/** The amount in an answer, whatever its route calls that. */
+function toldAmount({ answer }: Attempt): string | undefined {
+  const body = JSON.parse(answer);
+  const { amount, nominal, contribution_amount } = body.data ?? body;
+  const told = amount ?? nominal ?? contribution_amount;
+  return told === undefined ? undefined : String(told);
 }
 
 /** Once all is well again, asking under the same key tells what became of a request that had no answer. */

@@ -57,8 +57,11 @@ export function webhooksArrive({ orders, payouts, deliveries, webhooks }: Facts)
   return findings;
 }
 
-/** No row waits without a workflow that looks after it, and no workflow runs on without a row that waits. */
-export function rowsAndWorkflowsMatch({ waiting, workflows, receipts, workflowsWereLost }: Facts): Finding[] {
+/**
+ * No row waits without a workflow that looks after it, and no workflow runs on without a row that waits. What the plan took
+ * has been brought back by the sweeps; only what is due in days may still wait for that.
+ */
+export function rowsAndWorkflowsMatch({ waiting, workflows, receipts, takenWorkflows }: Facts): Finding[] {
   const oracle = 'rows-and-workflows-match';
   const running = new Set(workflows.filter(({ status }) => status === 'RUNNING').map(({ id }) => id));
   const wanted = new Set(waiting.map(({ workflowId }) => workflowId));
@@ -66,8 +69,9 @@ export function rowsAndWorkflowsMatch({ waiting, workflows, receipts, workflowsW
   const booked = new Set(receipts.map(({ id }) => `unmatched-receipt/${id}`));
   // Money that a callback claims and the provider does not confirm has no row: it is asked for during a day.
   const isClaim = (id: string) => id.startsWith('unmatched-receipt/') && !booked.has(id);
+  const taken = new Set(takenWorkflows);
   const alone = waiting.filter(
-    ({ workflowId, sweptLater }) => !running.has(workflowId) && !(workflowsWereLost && sweptLater),
+    ({ workflowId, dueLater }) => !running.has(workflowId) && !(dueLater && taken.has(workflowId)),
   );
   return [
     ...alone.map(({ workflowId, status }) => ({

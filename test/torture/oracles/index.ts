@@ -1,8 +1,10 @@
 import type { Facts, Finding, Oracle } from '../facts.ts';
 import {
+  answersTellTheBooks,
   askingTells,
   keyHasOneResource,
   madeIsNotRefused,
+  providersRefusalIsKept,
   refusedHasNoEffect,
   replaysAreTheSame,
   successHasOneEffect,
@@ -28,6 +30,8 @@ export const oracles: Readonly<Record<string, Oracle>> = {
   'key-has-one-resource': keyHasOneResource,
   'replays-are-the-same': replaysAreTheSame,
   'asking-tells': askingTells,
+  'providers-refusal-is-kept': providersRefusalIsKept,
+  'answers-tell-the-books': answersTellTheBooks,
   'payments-match-receipts': paymentsMatchReceipts,
   'orders-match-instruments': ordersMatchInstruments,
   'payouts-match-transfers': payoutsMatchTransfers,

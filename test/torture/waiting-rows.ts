@@ -1,0 +1,97 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { minimumMembers } from '../../src/circles/saving-circle.ts';
+import { workflowIds } from '../../src/shared/workflow-ids.ts';
+import type { WaitingRow } from './facts.ts';
+import { listWorkflows } from './harm-workflows.ts';
+import type { Topology } from './topology.ts';
+
+type Family = keyof typeof workflowOf;
+
+const workflowOf = {
+  payment_orders: workflowIds.gatewayPayment,
+  partner_payments: workflowIds.partnerPayment,
+  payouts: workflowIds.partnerPayout,
+  saving_circles: workflowIds.savingCircle,
+  donation_subscriptions: workflowIds.donationSubscription,
+  receipts: workflowIds.unmatchedReceipt,
+  webhook_deliveries: workflowIds.webhookDelivery,
+};
+
+/** Rounds of a circle that are open, and that nobody has told to be overdue. */
+const openRounds = `select from saving_circle_rounds r
+  where r.saving_circle_id = c.id and r.paid_at is null and r.overdue_reported_at is null`;
+
+/**
+ * What a workflow looks after. A circle waits for a member to join it, or to pay when all have been told to be late: both
+ * begin its workflow again. A subscription waits for its next period, for weeks.
+ */
+const waitingRows = `select 'payment_orders' as family, id::text, status, false as "dueLater" from payment_orders
+    where status in ('PENDING', 'WAITING_PAYMENT')
+  union all select 'partner_payments', id::text, status, false from partner_payments
+    where status in ('PENDING', 'WAITING_PAYMENT') or (status = 'PAID' and released_at is null)
+  union all select 'payouts', id::text, status, false from payouts where status = 'pending'
+  union all select 'saving_circles', c.id::text, c.status,
+    case c.status when 'active' then c.next_opens_at is null and not exists (${openRounds})
+      else (select count(*) from saving_circle_members m where m.saving_circle_id = c.id) < ${minimumMembers} end
+    from saving_circles c where c.status in ('new', 'active')
+  union all select 'donation_subscriptions', id::text, status, true from donation_subscriptions where status = 'active'
+  union all select 'receipts', id::text, state, false from receipts where state = 'suspended'
+  union all select 'webhook_deliveries', id::text, status, false from webhook_deliveries where status = 'pending'`;
+
+export async function readWaiting(em: EntityManager): Promise<(WaitingRow & { family: Family; id: string })[]> {
+  const rows = await em.execute<{ family: Family; id: string; status: string; dueLater: boolean }[]>(waitingRows);
+  return rows.map((row) => ({ ...row, workflowId: workflowOf[row.family](row.id) }));
+}
+
+/** The columns that make a row late, for its sweep to find. */
+const dueColumns: Record<Family, string[]> = {
+  payment_orders: ['expires_at'],
+  partner_payments: ['expires_at', 'available_at'],
+  payouts: ['look_again_at'],
+  saving_circles: ['starts_at', 'next_opens_at'],
+  donation_subscriptions: [],
+  receipts: ['received_at'],
+  webhook_deliveries: ['next_attempt_at'],
+};
+const late = "now() - interval '10 minutes'";
+
+/**
+ * Makes what waits without a workflow late, once for each row, and lets the sweeps of the product do the rest. Answers the
+ * workflows that were missing.
+ */
+export async function ageForSweeps(topology: Topology, aged: Set<string>): Promise<string[]> {
+  const running = new Set((await listWorkflows(topology, ['Running'])).map(({ id }) => id));
+  const alone = (await readWaiting(topology.em())).filter(
+    // Once: what was looked after may rightly wait for its next time.
+    ({ workflowId, dueLater }) => !dueLater && !running.has(workflowId) && !aged.has(workflowId),
+  );
+  const owner = topology.owner();
+  for (const [family, rows] of Map.groupBy(alone, ({ family }) => family)) {
+    const ids = `{${rows.map(({ id }) => id).join(',')}}`;
+    for (const column of dueColumns[family]) {
+      await owner.execute(
+        `update ${family} set ${column} = ${late} where id::text = any(?::text[]) and ${column} > ${late}`,
+        [ids],
+      );
+    }
+    if (family === 'saving_circles') {
+      await owner.execute(
+        `update saving_circle_rounds set due_at = ${late} where saving_circle_id::text = any(?::text[]) and due_at > ${late}`,
+        [ids],
+      );
+    }
+  }
+  for (const { workflowId } of alone) aged.add(workflowId);
+  // What the bank takes back after a success is found by looking again, for days.
+  const ended = (
+    await topology.em().execute<{ id: string }[]>("select id::text from payouts where status = 'succeeded'")
+  ).filter(({ id }) => !aged.has(`success of ${id}`));
+  await owner.execute(
+    `update payouts set look_again_at = ${late} where id::text = any(?::text[]) and look_again_at > ${late}`,
+    [`{${ended.map(({ id }) => id).join(',')}}`],
+  );
+  for (const { id } of ended) aged.add(`success of ${id}`);
+  // What was looked at in vain a moment ago would be looked at again in minutes.
+  await owner.execute('delete from sweep_looks');
+  return alone.map(({ workflowId }) => workflowId);
+}
