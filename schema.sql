@@ -32,6 +32,7 @@ create table accounts (
   may_go_negative boolean not null generated always as (kind = ANY (ARRAY['gateway_clearing'::text, 'provider_cost'::text])) stored,
   created_at timestamp with time zone not null default now(),
   constraint accounts_pkey PRIMARY KEY (id),
+  constraint accounts_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint accounts_currency_check CHECK (currency = 'IDR'::bpchar),
   constraint accounts_kind_check CHECK (kind = ANY (ARRAY['user'::text, 'organization'::text, 'circle_holding'::text, 'saving_goal'::text, 'product'::text, 'open_donation_pool'::text, 'partner_available'::text, 'partner_pending'::text, 'partner_reserved'::text, 'gateway_clearing'::text, 'fee_revenue'::text, 'provider_cost'::text, 'suspense'::text]))
 );
@@ -53,7 +54,9 @@ create table addresses (
   updated_at timestamp with time zone not null default now(),
   constraint addresses_pkey PRIMARY KEY (id),
   constraint addresses_address_type_check CHECK (address_type = ANY (ARRAY['individual'::text, 'organization'::text])),
-  constraint addresses_check CHECK ((address_type = 'organization'::text) = (organization_id IS NOT NULL))
+  constraint addresses_check CHECK ((address_type = 'organization'::text) = (organization_id IS NOT NULL)),
+  constraint addresses_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint addresses_updated_at_is_real CHECK (updated_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND updated_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
 );
 CREATE INDEX addresses_by_creation ON addresses USING btree (created_at, id);
 CREATE INDEX addresses_of_user ON addresses USING btree (user_id);
@@ -70,7 +73,8 @@ create table cause_managers (
   user_id uuid not null,
   created_by uuid not null,
   created_at timestamp with time zone not null default now(),
-  constraint cause_managers_pkey PRIMARY KEY (cause_id, user_id)
+  constraint cause_managers_pkey PRIMARY KEY (cause_id, user_id),
+  constraint cause_managers_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
 );
 CREATE INDEX cause_managers_of_creator ON cause_managers USING btree (created_by);
 CREATE INDEX cause_managers_of_user ON cause_managers USING btree (user_id);
@@ -105,12 +109,15 @@ create table charitable_causes (
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
   constraint charitable_causes_pkey PRIMARY KEY (id),
+  constraint charitable_causes_approved_at_is_real CHECK (approved_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND approved_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint charitable_causes_check CHECK ((status <> ALL (ARRAY['active'::text, 'approved'::text])) OR approved_at IS NOT NULL),
   constraint charitable_causes_check1 CHECK ((approved_at IS NULL) = (approved_by IS NULL)),
+  constraint charitable_causes_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint charitable_causes_currency_check CHECK (currency = 'IDR'::bpchar),
   constraint charitable_causes_owner_type_check CHECK (owner_type = ANY (ARRAY['organization'::text, 'individual'::text, 'platform'::text])),
   constraint charitable_causes_status_check CHECK (status = ANY (ARRAY['pending'::text, 'new'::text, 'active'::text, 'approved'::text, 'in_progress'::text, 'completed'::text, 'cancelled'::text, 'rejected'::text, 'deactivated'::text])),
-  constraint charitable_causes_target_amount_check CHECK (target_amount > 0::numeric AND target_amount < 'Infinity'::numeric)
+  constraint charitable_causes_target_amount_check CHECK (target_amount > 0::numeric AND target_amount < 'Infinity'::numeric),
+  constraint charitable_causes_updated_at_is_real CHECK (updated_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND updated_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
 );
 CREATE INDEX charitable_causes_by_creation ON charitable_causes USING btree (created_at, id);
 CREATE INDEX charitable_causes_of_account ON charitable_causes USING btree (account_id, created_at, id);
@@ -138,8 +145,11 @@ create table clearing_comparisons (
   constraint clearing_comparisons_check CHECK (agreed = (difference = 0::numeric)),
   constraint clearing_comparisons_check1 CHECK (offset_low <= offset_high),
   constraint clearing_comparisons_check2 CHECK (num_nonnulls(agreed_day, provider_change, clearing_change) = ANY (ARRAY[0, 3])),
+  constraint clearing_comparisons_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint clearing_comparisons_measured_at_is_real CHECK (measured_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND measured_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint clearing_comparisons_received_under_way_check CHECK (received_under_way >= 0::numeric AND received_under_way < 'Infinity'::numeric),
-  constraint clearing_comparisons_spent_under_way_check CHECK (spent_under_way >= 0::numeric AND spent_under_way < 'Infinity'::numeric)
+  constraint clearing_comparisons_spent_under_way_check CHECK (spent_under_way >= 0::numeric AND spent_under_way < 'Infinity'::numeric),
+  constraint clearing_comparisons_updated_at_is_real CHECK (updated_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND updated_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
 );
 
 create table document_categories (
@@ -147,7 +157,9 @@ create table document_categories (
   name character varying(100) not null,
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
-  constraint document_categories_pkey PRIMARY KEY (id)
+  constraint document_categories_pkey PRIMARY KEY (id),
+  constraint document_categories_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint document_categories_updated_at_is_real CHECK (updated_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND updated_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
 );
 CREATE UNIQUE INDEX document_categories_have_names_of_their_own ON document_categories USING btree (lower(name::text));
 
@@ -155,7 +167,8 @@ create table document_uploads (
   id uuid not null,
   url_sealed text not null,
   created_at timestamp with time zone not null default clock_timestamp(),
-  constraint document_uploads_pkey PRIMARY KEY (id)
+  constraint document_uploads_pkey PRIMARY KEY (id),
+  constraint document_uploads_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
 );
 CREATE INDEX document_uploads_by_creation ON document_uploads USING btree (created_at);
 
@@ -183,10 +196,13 @@ create table documents (
   constraint documents_pkey PRIMARY KEY (id),
   constraint documents_check CHECK (product_id IS NULL OR product_type IS NOT NULL),
   constraint documents_check1 CHECK ((deleted_at IS NULL) = (deleted_by IS NULL)),
+  constraint documents_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint documents_deleted_at_is_real CHECK (deleted_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND deleted_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint documents_document_type_check CHECK (document_type = ANY (ARRAY['legal_agreement'::text, 'signature'::text, 'cause_report'::text, 'donation_certificate'::text, 'receipt'::text, 'image'::text, 'video'::text])),
   constraint documents_product_type_check CHECK (product_type = ANY (ARRAY['charitable_cause'::text, 'commodity_financing'::text, 'investment'::text, 'transaction'::text])),
   constraint documents_sha256_check CHECK (sha256 ~ '^[0-9a-f]{64}$'::text),
   constraint documents_size_bytes_check CHECK (size_bytes >= 0),
+  constraint documents_updated_at_is_real CHECK (updated_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND updated_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint documents_visibility_check CHECK (visibility = ANY (ARRAY['public'::text, 'private'::text]))
 );
 CREATE INDEX documents_by_creation ON documents USING btree (created_at, id) WHERE deleted_at IS NULL;
@@ -210,6 +226,7 @@ create table donation_allocations (
   created_by uuid not null,
   created_at timestamp with time zone not null default now(),
   constraint donation_allocations_pkey PRIMARY KEY (id),
+  constraint donation_allocations_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint donation_allocations_donation_count_check CHECK (donation_count > 0),
   constraint donation_allocations_total_amount_check CHECK (total_amount > 0::numeric AND total_amount < 'Infinity'::numeric)
 );
@@ -226,6 +243,8 @@ create table donation_subscription_attempts (
   constraint donation_subscription_attempts_pkey PRIMARY KEY (subscription_id, period, attempt),
   constraint donation_subscription_attempts_attempt_check CHECK (attempt >= 1 AND attempt <= 3),
   constraint donation_subscription_attempts_check CHECK ((outcome = 'refused'::text) = (reason IS NOT NULL)),
+  constraint donation_subscription_attempts_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint donation_subscription_attempts_due_at_is_real CHECK (due_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND due_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint donation_subscription_attempts_outcome_check CHECK (outcome = ANY (ARRAY['paid'::text, 'refused'::text])),
   constraint donation_subscription_attempts_period_check CHECK (period >= 0)
 );
@@ -248,10 +267,16 @@ create table donation_subscriptions (
   updated_at timestamp with time zone not null default now(),
   constraint donation_subscriptions_pkey PRIMARY KEY (id),
   constraint donation_subscriptions_amount_check CHECK (amount > 0::numeric AND amount < 'Infinity'::numeric),
+  constraint donation_subscriptions_attempted_at_is_real CHECK (attempted_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND attempted_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint donation_subscriptions_check CHECK ((status = 'active'::text) = (ended_at IS NULL)),
+  constraint donation_subscriptions_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint donation_subscriptions_ended_at_is_real CHECK (ended_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND ended_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint donation_subscriptions_interval_check CHECK ("interval" = ANY (ARRAY['weekly'::text, 'monthly'::text])),
+  constraint donation_subscriptions_periods_paid_check CHECK (periods_paid >= 0 AND periods_paid <= 10000),
   constraint donation_subscriptions_refusals_check CHECK (refusals >= 0 AND refusals <= 3),
-  constraint donation_subscriptions_status_check CHECK (status = ANY (ARRAY['active'::text, 'stopped'::text, 'failed'::text]))
+  constraint donation_subscriptions_started_at_is_real CHECK (started_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND started_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint donation_subscriptions_status_check CHECK (status = ANY (ARRAY['active'::text, 'stopped'::text, 'failed'::text])),
+  constraint donation_subscriptions_updated_at_is_real CHECK (updated_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND updated_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
 );
 CREATE INDEX donation_subscriptions_active ON donation_subscriptions USING btree (started_at) WHERE status = 'active'::text;
 CREATE INDEX donation_subscriptions_of_user ON donation_subscriptions USING btree (user_id, created_at DESC, id DESC);
@@ -279,8 +304,10 @@ create table donations (
   constraint donations_check3 CHECK (allocation_batch_id IS NULL OR (status = ANY (ARRAY['completed'::text, 'refunded'::text]))),
   constraint donations_check4 CHECK ((type = 'subscription'::text) = (subscription_id IS NOT NULL)),
   constraint donations_check5 CHECK ((subscription_id IS NULL) = (period IS NULL)),
+  constraint donations_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint donations_status_check CHECK (status = ANY (ARRAY['pending'::text, 'completed'::text, 'failed'::text, 'refunded'::text])),
-  constraint donations_type_check CHECK (type = ANY (ARRAY['specific'::text, 'open'::text, 'subscription'::text]))
+  constraint donations_type_check CHECK (type = ANY (ARRAY['specific'::text, 'open'::text, 'subscription'::text])),
+  constraint donations_updated_at_is_real CHECK (updated_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND updated_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
 );
 CREATE INDEX donations_of_batch ON donations USING btree (allocation_batch_id) WHERE allocation_batch_id IS NOT NULL;
 CREATE INDEX donations_of_cause ON donations USING btree (cause_id, user_id) WHERE status = 'completed'::text AND cause_id IS NOT NULL;
@@ -300,6 +327,7 @@ create table events (
   data jsonb,
   created_at timestamp with time zone not null default clock_timestamp(),
   constraint events_pkey PRIMARY KEY (id),
+  constraint events_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint events_impact_check CHECK (impact = ANY (ARRAY['LOW'::text, 'MEDIUM'::text, 'HIGH'::text]))
 );
 CREATE INDEX events_by_time ON events USING brin (created_at) WITH (pages_per_range='32');
@@ -327,11 +355,13 @@ create table gateway_callbacks (
   attempts integer not null default 0,
   constraint gateway_callbacks_pkey PRIMARY KEY (id),
   constraint gateway_callbacks_body_encoding_check CHECK (body_encoding = ANY (ARRAY['utf8'::text, 'base64'::text])),
+  constraint gateway_callbacks_delivered_at_is_real CHECK (delivered_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND delivered_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint gateway_callbacks_read_or_not CHECK (num_nonnulls(event, kind, reference) =
 CASE
     WHEN unread IS NULL THEN 3
     ELSE 0
 END),
+  constraint gateway_callbacks_received_at_is_real CHECK (received_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND received_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint gateway_callbacks_unread_stay CHECK (unread IS NULL OR delivered_at IS NULL)
 );
 CREATE INDEX gateway_callbacks_of_reference ON gateway_callbacks USING btree (reference, received_at) WHERE reference IS NOT NULL;
@@ -348,7 +378,8 @@ create table idempotency_keys (
   answer_body text,
   created_at timestamp with time zone not null default now(),
   constraint idempotency_keys_pkey PRIMARY KEY (user_id, key_hash),
-  constraint idempotency_keys_check CHECK ((answer_status IS NULL) = (answer_body IS NULL))
+  constraint idempotency_keys_check CHECK ((answer_status IS NULL) = (answer_body IS NULL)),
+  constraint idempotency_keys_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
 );
 CREATE INDEX idempotency_keys_by_age ON idempotency_keys USING btree (created_at);
 
@@ -362,6 +393,9 @@ create table invitations (
   by_super_admin boolean not null default false,
   created_at timestamp with time zone not null default now(),
   constraint invitations_pkey PRIMARY KEY (id),
+  constraint invitations_accepted_at_is_real CHECK (accepted_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND accepted_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint invitations_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint invitations_expires_at_is_real CHECK (expires_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND expires_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint invitations_token_hash_key UNIQUE (token_hash)
 );
 CREATE INDEX invitations_of_creator ON invitations USING btree (created_by);
@@ -378,14 +412,16 @@ create table journals (
   business_key text not null,
   kind text not null,
   created_at timestamp with time zone not null default now(),
-  constraint journals_pkey PRIMARY KEY (id)
+  constraint journals_pkey PRIMARY KEY (id),
+  constraint journals_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
 );
 
 create table known_logins (
   account_hash text not null,
   address text not null,
   logged_in_at timestamp with time zone not null default clock_timestamp(),
-  constraint known_logins_pkey PRIMARY KEY (account_hash, address)
+  constraint known_logins_pkey PRIMARY KEY (account_hash, address),
+  constraint known_logins_logged_in_at_is_real CHECK (logged_in_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND logged_in_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
 );
 CREATE INDEX known_logins_by_time ON known_logins USING btree (logged_in_at);
 
@@ -394,7 +430,8 @@ create table login_failures (
   address text not null,
   account_hash text not null,
   failed_at timestamp with time zone not null default now(),
-  constraint login_failures_pkey PRIMARY KEY (id)
+  constraint login_failures_pkey PRIMARY KEY (id),
+  constraint login_failures_failed_at_is_real CHECK (failed_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND failed_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
 );
 CREATE INDEX login_failures_by_time ON login_failures USING btree (failed_at);
 CREATE INDEX login_failures_of_address ON login_failures USING btree (address, failed_at);
@@ -412,7 +449,9 @@ create table official_documents (
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
   constraint official_documents_pkey PRIMARY KEY (id),
+  constraint official_documents_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint official_documents_kind_check CHECK (kind = ANY (ARRAY['passport'::text, 'national_id'::text, 'driving_license'::text, 'taxpayer_id'::text])),
+  constraint official_documents_updated_at_is_real CHECK (updated_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND updated_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint official_documents_verification_status_check CHECK (verification_status = ANY (ARRAY['pending'::text, 'verified'::text, 'rejected'::text]))
 );
 CREATE INDEX official_documents_by_creation ON official_documents USING btree (created_at, id);
@@ -429,6 +468,7 @@ create table openings (
   constraint openings_pkey PRIMARY KEY (resource_id),
   constraint openings_check CHECK ((refused_upto IS NULL) = (refusal IS NULL)),
   constraint openings_check1 CHECK (refused_upto < made),
+  constraint openings_decided_at_is_real CHECK (decided_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND decided_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint openings_kind_check CHECK (kind = ANY (ARRAY['payout'::text, 'payment_order'::text, 'partner_payment'::text, 'saving_circle'::text, 'donation_subscription'::text, 'donation_allocation'::text]))
 );
 CREATE INDEX openings_by_decision ON openings USING btree (decided_at);
@@ -439,6 +479,7 @@ create table organization_industries (
   label text not null,
   created_at timestamp with time zone not null default now(),
   constraint organization_industries_pkey PRIMARY KEY (id),
+  constraint organization_industries_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint organization_industries_value_key UNIQUE (value)
 );
 
@@ -448,6 +489,7 @@ create table organization_sizes (
   range text not null,
   created_at timestamp with time zone not null default now(),
   constraint organization_sizes_pkey PRIMARY KEY (id),
+  constraint organization_sizes_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint organization_sizes_label_key UNIQUE (label)
 );
 
@@ -464,7 +506,9 @@ create table organizations (
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
   constraint organizations_pkey PRIMARY KEY (id),
-  constraint organizations_status_check CHECK (status = ANY (ARRAY['pending'::text, 'active'::text, 'inactive'::text, 'suspended'::text]))
+  constraint organizations_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint organizations_status_check CHECK (status = ANY (ARRAY['pending'::text, 'active'::text, 'inactive'::text, 'suspended'::text])),
+  constraint organizations_updated_at_is_real CHECK (updated_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND updated_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
 );
 CREATE INDEX organizations_by_creation ON organizations USING btree (created_at, id);
 
@@ -500,6 +544,8 @@ create table partner_idempotency_keys (
   answered_at timestamp with time zone,
   created_at timestamp with time zone not null default now(),
   constraint partner_idempotency_keys_pkey PRIMARY KEY (partner_id, key_hash),
+  constraint partner_idempotency_keys_answered_at_is_real CHECK (answered_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND answered_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint partner_idempotency_keys_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint partner_idempotency_keys_keep_one_answer CHECK (num_nonnulls(answer_body, answer_sealed) = num_nonnulls(answer_status)),
   constraint partner_idempotency_keys_resource_type_check CHECK (resource_type = ANY (ARRAY['payment'::text, 'payout'::text]))
 );
@@ -520,8 +566,11 @@ create table partner_keys (
   valid_until timestamp with time zone,
   revoked_at timestamp with time zone,
   constraint partner_keys_pkey PRIMARY KEY (id),
+  constraint partner_keys_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint partner_keys_key_hash_key UNIQUE (key_hash),
-  constraint partner_keys_permissions_check CHECK (permissions <@ '{collect-payment,read-gateway,request-payout}'::text[])
+  constraint partner_keys_permissions_check CHECK (permissions <@ '{collect-payment,read-gateway,request-payout}'::text[]),
+  constraint partner_keys_revoked_at_is_real CHECK (revoked_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND revoked_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint partner_keys_valid_until_is_real CHECK (valid_until >= '2000-01-01 00:00:00+00'::timestamp with time zone AND valid_until < '2200-01-01 00:00:00+00'::timestamp with time zone)
 );
 CREATE INDEX partner_keys_of_partner ON partner_keys USING btree (partner_id, created_at, id);
 
@@ -530,7 +579,9 @@ create table partner_organizations (
   organization_id uuid not null,
   created_at timestamp with time zone not null default now(),
   revoked_at timestamp with time zone,
-  constraint partner_organizations_pkey PRIMARY KEY (partner_id, organization_id)
+  constraint partner_organizations_pkey PRIMARY KEY (partner_id, organization_id),
+  constraint partner_organizations_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint partner_organizations_revoked_at_is_real CHECK (revoked_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND revoked_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
 );
 
 create table partner_payments (
@@ -563,15 +614,24 @@ create table partner_payments (
   updated_at timestamp with time zone not null,
   constraint partner_payments_pkey PRIMARY KEY (id),
   constraint partner_payments_amount_check CHECK (amount > 0::numeric AND amount = trunc(amount)),
+  constraint partner_payments_available_at_is_real CHECK (available_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND available_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint partner_payments_check CHECK (amount = (fee + net_amount)),
   constraint partner_payments_check1 CHECK ((status = ANY (ARRAY['PENDING'::text, 'WAITING_PAYMENT'::text])) = (finalized_at IS NULL)),
   constraint partner_payments_check2 CHECK ((status = 'PAID'::text) = (available_at IS NOT NULL)),
   constraint partner_payments_check3 CHECK (released_at IS NULL OR available_at IS NOT NULL),
+  constraint partner_payments_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint partner_payments_expires_at_is_real CHECK (expires_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND expires_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint partner_payments_fee_check CHECK (fee >= 0::numeric AND fee < 'Infinity'::numeric),
   constraint partner_payments_fee_mode_check CHECK (fee_mode = ANY (ARRAY['DEDUCTED'::text, 'ADDED'::text])),
+  constraint partner_payments_finalized_at_is_real CHECK (finalized_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND finalized_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint partner_payments_instrument_asked_at_is_real CHECK (instrument_asked_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND instrument_asked_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint partner_payments_instrument_at_is_real CHECK (instrument_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND instrument_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint partner_payments_net_amount_check CHECK (net_amount > 0::numeric AND net_amount < 'Infinity'::numeric),
   constraint partner_payments_provider_fee_check CHECK (provider_fee >= 0::numeric AND provider_fee < 'Infinity'::numeric),
-  constraint partner_payments_status_check CHECK (status = ANY (ARRAY['PENDING'::text, 'WAITING_PAYMENT'::text, 'PAID'::text, 'FAILED'::text, 'EXPIRED'::text]))
+  constraint partner_payments_released_at_is_real CHECK (released_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND released_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint partner_payments_settling_since_is_real CHECK (settling_since >= '2000-01-01 00:00:00+00'::timestamp with time zone AND settling_since < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint partner_payments_status_check CHECK (status = ANY (ARRAY['PENDING'::text, 'WAITING_PAYMENT'::text, 'PAID'::text, 'FAILED'::text, 'EXPIRED'::text])),
+  constraint partner_payments_updated_at_is_real CHECK (updated_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND updated_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
 );
 CREATE INDEX partner_payments_by_reference ON partner_payments USING btree (partner_id, external_ref) WHERE external_ref IS NOT NULL;
 CREATE INDEX partner_payments_of_partner ON partner_payments USING btree (partner_id, created_at DESC, id DESC) INCLUDE (status);
@@ -600,6 +660,7 @@ create table partners (
   constraint partners_pkey PRIMARY KEY (id),
   constraint partners_available_account_id_key UNIQUE (available_account_id),
   constraint partners_check CHECK (num_nulls(max_payout_amount, max_daily_amount, max_hourly_count) = ANY (ARRAY[0, 3])),
+  constraint partners_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint partners_fee_mode_check CHECK (fee_mode = ANY (ARRAY['DEDUCTED'::text, 'ADDED'::text])),
   constraint partners_max_daily_amount_check CHECK (max_daily_amount > 0::numeric AND max_daily_amount < 'Infinity'::numeric),
   constraint partners_max_hourly_count_check CHECK (max_hourly_count > 0),
@@ -607,7 +668,8 @@ create table partners (
   constraint partners_pending_account_id_key UNIQUE (pending_account_id),
   constraint partners_reserved_account_id_key UNIQUE (reserved_account_id),
   constraint partners_settlement_delay_hours_check CHECK (settlement_delay_hours >= 0 AND settlement_delay_hours <= 8760),
-  constraint partners_status_check CHECK (status = ANY (ARRAY['pending'::text, 'active'::text, 'suspended'::text]))
+  constraint partners_status_check CHECK (status = ANY (ARRAY['pending'::text, 'active'::text, 'suspended'::text])),
+  constraint partners_updated_at_is_real CHECK (updated_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND updated_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
 );
 CREATE INDEX partners_by_creation ON partners USING btree (created_at, id);
 
@@ -661,9 +723,15 @@ create table payment_orders (
   finalized_at timestamp with time zone,
   constraint payment_orders_pkey PRIMARY KEY (id),
   constraint payment_orders_admin_fee_check CHECK (admin_fee >= 0::numeric AND admin_fee < 'Infinity'::numeric),
+  constraint payment_orders_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint payment_orders_expires_at_is_real CHECK (expires_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND expires_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint payment_orders_finalized_at_is_real CHECK (finalized_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND finalized_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint payment_orders_instrument_asked_at_is_real CHECK (instrument_asked_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND instrument_asked_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint payment_orders_nominal_check CHECK (nominal > 0::numeric AND nominal < 'Infinity'::numeric),
   constraint payment_orders_provider_fee_check CHECK (provider_fee >= 0::numeric AND provider_fee < 'Infinity'::numeric),
-  constraint payment_orders_status_check CHECK (status = ANY (ARRAY['PENDING'::text, 'WAITING_PAYMENT'::text, 'PAID'::text, 'FAILED'::text, 'EXPIRED'::text]))
+  constraint payment_orders_settling_since_is_real CHECK (settling_since >= '2000-01-01 00:00:00+00'::timestamp with time zone AND settling_since < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint payment_orders_status_check CHECK (status = ANY (ARRAY['PENDING'::text, 'WAITING_PAYMENT'::text, 'PAID'::text, 'FAILED'::text, 'EXPIRED'::text])),
+  constraint payment_orders_updated_at_is_real CHECK (updated_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND updated_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
 );
 CREATE INDEX payment_orders_of_user ON payment_orders USING btree (user_id, created_at DESC, id DESC);
 CREATE INDEX payment_orders_open ON payment_orders USING btree (expires_at) WHERE status = ANY (ARRAY['PENDING'::text, 'WAITING_PAYMENT'::text]);
@@ -679,10 +747,13 @@ create table payout_attempts (
   answered_at timestamp with time zone,
   not_known_at timestamp with time zone,
   constraint payout_attempts_pkey PRIMARY KEY (payout_id, number),
+  constraint payout_attempts_answered_at_is_real CHECK (answered_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND answered_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint payout_attempts_check CHECK ((outcome IS NULL) = (answered_at IS NULL)),
   constraint payout_attempts_check1 CHECK (not_known_at >= (sent_at + '00:02:00'::interval)),
+  constraint payout_attempts_not_known_at_is_real CHECK (not_known_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND not_known_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint payout_attempts_number_check CHECK (number > 0),
-  constraint payout_attempts_outcome_check CHECK (outcome = ANY (ARRAY['accepted'::text, 'refused'::text, 'unknown'::text, 'unsent'::text]))
+  constraint payout_attempts_outcome_check CHECK (outcome = ANY (ARRAY['accepted'::text, 'refused'::text, 'unknown'::text, 'unsent'::text])),
+  constraint payout_attempts_sent_at_is_real CHECK (sent_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND sent_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
 );
 CREATE UNIQUE INDEX payout_attempts_one_open ON payout_attempts USING btree (payout_id) WHERE outcome IS DISTINCT FROM 'unsent'::text AND not_known_at IS NULL;
 
@@ -707,7 +778,8 @@ create table payout_words (
   said text not null,
   failure_code text,
   at timestamp with time zone not null,
-  constraint payout_words_pkey PRIMARY KEY (id)
+  constraint payout_words_pkey PRIMARY KEY (id),
+  constraint payout_words_at_is_real CHECK (at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND at < '2200-01-01 00:00:00+00'::timestamp with time zone)
 );
 CREATE INDEX payout_words_of_payout ON payout_words USING btree (payout_id, id);
 
@@ -742,6 +814,7 @@ create table payouts (
   updated_at timestamp with time zone not null,
   constraint payouts_pkey PRIMARY KEY (id),
   constraint payouts_amount_check CHECK (amount > 0::numeric AND amount < 'Infinity'::numeric),
+  constraint payouts_asked_at_is_real CHECK (asked_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND asked_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint payouts_check CHECK (amount =
 CASE fee_mode
     WHEN 'DEDUCTED'::text THEN net_amount + fee
@@ -751,16 +824,23 @@ END),
   constraint payouts_check2 CHECK ((status = 'failed'::text) = (failure_code IS NOT NULL)),
   constraint payouts_check3 CHECK (unknown_since IS NULL OR status = 'pending'::text),
   constraint payouts_check4 CHECK (contradicted_at IS NULL OR status <> 'pending'::text),
+  constraint payouts_contradicted_at_is_real CHECK (contradicted_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND contradicted_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint payouts_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint payouts_fee_check CHECK (fee >= 0::numeric AND fee < 'Infinity'::numeric),
   constraint payouts_fee_mode_check CHECK (fee_mode = ANY (ARRAY['DEDUCTED'::text, 'ADDED'::text])),
+  constraint payouts_finalized_at_is_real CHECK (finalized_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND finalized_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint payouts_last_word_at_is_real CHECK (last_word_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND last_word_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint payouts_last_word_check CHECK (last_word = ANY (ARRAY['accepted'::text, 'succeeded'::text, 'failed'::text, 'reversed'::text, 'refused'::text, 'repeat refused'::text, 'unsent'::text, 'not known'::text, 'silent'::text, 'another amount'::text, 'request differs'::text])),
+  constraint payouts_look_again_at_is_real CHECK (look_again_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND look_again_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint payouts_net_amount_check CHECK (net_amount > 0::numeric AND net_amount = trunc(net_amount)),
   constraint payouts_provider_cost_check CHECK (provider_cost >= 0::numeric AND provider_cost < 'Infinity'::numeric),
   constraint payouts_provider_fee_check CHECK (provider_fee >= 0::numeric AND provider_fee < 'Infinity'::numeric),
   constraint payouts_provider_transfer_id_key UNIQUE (provider_transfer_id),
   constraint payouts_reference_key UNIQUE (reference),
   constraint payouts_request_digest_check CHECK (request_digest ~ '^[0-9a-f]{64}$'::text),
-  constraint payouts_status_check CHECK (status = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text, 'reversed'::text]))
+  constraint payouts_status_check CHECK (status = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text, 'reversed'::text])),
+  constraint payouts_unknown_since_is_real CHECK (unknown_since >= '2000-01-01 00:00:00+00'::timestamp with time zone AND unknown_since < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint payouts_updated_at_is_real CHECK (updated_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND updated_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
 );
 CREATE INDEX payouts_by_creation ON payouts USING btree (created_at, id);
 CREATE INDEX payouts_by_external_ref ON payouts USING btree (partner_id, external_ref) WHERE external_ref IS NOT NULL;
@@ -788,7 +868,9 @@ create table permissions (
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
   constraint permissions_pkey PRIMARY KEY (id),
-  constraint permissions_name_key UNIQUE (name)
+  constraint permissions_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint permissions_name_key UNIQUE (name),
+  constraint permissions_updated_at_is_real CHECK (updated_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND updated_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
 );
 
 create table postings (
@@ -798,7 +880,8 @@ create table postings (
   amount numeric(20,4) not null,
   created_at timestamp with time zone not null default now(),
   constraint postings_pkey PRIMARY KEY (id),
-  constraint postings_amount_check CHECK (amount <> 0::numeric)
+  constraint postings_amount_check CHECK (amount <> 0::numeric),
+  constraint postings_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
 );
 CREATE INDEX postings_of_account ON postings USING btree (account_id, created_at, id) INCLUDE (amount);
 CREATE INDEX postings_of_journal ON postings USING btree (journal_id);
@@ -817,10 +900,12 @@ create table products (
   constraint products_pkey PRIMARY KEY (id),
   constraint products_account_id_key UNIQUE (account_id),
   constraint products_check CHECK (minimum_amount <= target_amount),
+  constraint products_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint products_kind_check CHECK (kind = ANY (ARRAY['investment'::text, 'commodity_financing'::text, 'trusted_partner_investment'::text, 'takaful_insurance'::text, 'takaful_tabaru'::text])),
   constraint products_minimum_amount_check CHECK (minimum_amount > 0::numeric AND minimum_amount < 'Infinity'::numeric),
   constraint products_status_check CHECK (status = ANY (ARRAY['open'::text, 'closed'::text, 'completed'::text])),
-  constraint products_target_amount_check CHECK (target_amount > 0::numeric AND target_amount < 'Infinity'::numeric)
+  constraint products_target_amount_check CHECK (target_amount > 0::numeric AND target_amount < 'Infinity'::numeric),
+  constraint products_updated_at_is_real CHECK (updated_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND updated_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
 );
 CREATE INDEX products_by_creation ON products USING btree (created_at DESC, id DESC);
 CREATE INDEX products_of_creator ON products USING btree (created_by);
@@ -831,7 +916,9 @@ create table provider_budget (
   filled_at timestamp with time zone not null default clock_timestamp(),
   paused_until timestamp with time zone,
   constraint provider_budget_pkey PRIMARY KEY (id),
-  constraint provider_budget_id_check CHECK (id)
+  constraint provider_budget_filled_at_is_real CHECK (filled_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND filled_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint provider_budget_id_check CHECK (id),
+  constraint provider_budget_paused_until_is_real CHECK (paused_until >= '2000-01-01 00:00:00+00'::timestamp with time zone AND paused_until < '2200-01-01 00:00:00+00'::timestamp with time zone)
 );
 
 create table receipts (
@@ -859,6 +946,8 @@ END),
   constraint receipts_check CHECK ((state = 'applied'::text) = (reason IS NULL)),
   constraint receipts_provider_payment_id_key UNIQUE (provider_payment_id),
   constraint receipts_reason_check CHECK (reason = ANY (ARRAY['late'::text, 'double'::text, 'wrong_amount'::text, 'unknown'::text])),
+  constraint receipts_received_at_is_real CHECK (received_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND received_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint receipts_settled_at_is_real CHECK (settled_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND settled_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint receipts_state_check CHECK (state = ANY (ARRAY['applied'::text, 'suspended'::text, 'credited'::text, 'refunded'::text]))
 );
 CREATE INDEX receipts_besides ON receipts USING btree (reference, received_at) WHERE state <> 'applied'::text;
@@ -882,8 +971,11 @@ create table reconciled_days (
   started_at timestamp with time zone,
   finished_at timestamp with time zone,
   constraint reconciled_days_pkey PRIMARY KEY (day),
+  constraint reconciled_days_beat_at_is_real CHECK (beat_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND beat_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint reconciled_days_check CHECK ((state = 'done'::text) <= (finished_at IS NOT NULL)),
+  constraint reconciled_days_finished_at_is_real CHECK (finished_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND finished_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint reconciled_days_phase_check CHECK (phase = ANY (ARRAY['records'::text, 'transfers'::text, 'payments'::text])),
+  constraint reconciled_days_started_at_is_real CHECK (started_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND started_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint reconciled_days_state_check CHECK (state = ANY (ARRAY['pending'::text, 'running'::text, 'done'::text]))
 );
 
@@ -911,9 +1003,12 @@ create table reconciliations (
   updated_at timestamp with time zone not null default now(),
   constraint reconciliations_pkey PRIMARY KEY (id),
   constraint reconciliations_check CHECK ((state = 'explained'::text) <= (note IS NOT NULL)),
+  constraint reconciliations_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint reconciliations_day_resource_type_subject_key UNIQUE (day, resource_type, subject),
+  constraint reconciliations_met_at_is_real CHECK (met_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND met_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint reconciliations_resource_type_check CHECK (resource_type = ANY (ARRAY['payout'::text, 'payment'::text])),
-  constraint reconciliations_state_check CHECK (state = ANY (ARRAY['open'::text, 'explained'::text, 'resolved'::text]))
+  constraint reconciliations_state_check CHECK (state = ANY (ARRAY['open'::text, 'explained'::text, 'resolved'::text])),
+  constraint reconciliations_updated_at_is_real CHECK (updated_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND updated_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
 );
 CREATE INDEX reconciliations_by_creation ON reconciliations USING btree (created_at DESC, id DESC);
 CREATE INDEX reconciliations_open ON reconciliations USING btree (day) WHERE state = 'open'::text;
@@ -931,14 +1026,16 @@ create table refused_balance_payments (
   refused_upto bigint not null,
   refusal jsonb not null,
   refused_at timestamp with time zone not null default clock_timestamp(),
-  constraint refused_balance_payments_pkey PRIMARY KEY (user_id, key_hash, fingerprint)
+  constraint refused_balance_payments_pkey PRIMARY KEY (user_id, key_hash, fingerprint),
+  constraint refused_balance_payments_refused_at_is_real CHECK (refused_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND refused_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
 );
 CREATE INDEX refused_balance_payments_by_age ON refused_balance_payments USING btree (refused_at);
 
 create table revoked_tokens (
   id text not null,
   expires_at timestamp with time zone not null,
-  constraint revoked_tokens_pkey PRIMARY KEY (id)
+  constraint revoked_tokens_pkey PRIMARY KEY (id),
+  constraint revoked_tokens_expires_at_is_real CHECK (expires_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND expires_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
 );
 CREATE INDEX revoked_tokens_by_expiry ON revoked_tokens USING btree (expires_at);
 
@@ -965,6 +1062,9 @@ create table roles (
   constraint roles_pkey PRIMARY KEY (id),
   constraint roles_check CHECK (is_default = (organization_id IS NULL)),
   constraint roles_check1 CHECK (NOT is_default OR deleted_at IS NULL),
+  constraint roles_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint roles_deleted_at_is_real CHECK (deleted_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND deleted_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint roles_updated_at_is_real CHECK (updated_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND updated_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint roles_user_type_check CHECK (user_type = ANY (ARRAY['platform'::text, 'organization'::text, 'individual'::text]))
 );
 CREATE INDEX roles_by_creation ON roles USING btree (created_at, id) WHERE deleted_at IS NULL;
@@ -991,10 +1091,12 @@ create table saving_circle_contributions (
   constraint saving_circle_contributions_check CHECK ((rail = 'gateway'::text) = (payment_order_id IS NOT NULL)),
   constraint saving_circle_contributions_check1 CHECK ((status = ANY (ARRAY['completed'::text, 'refunded'::text])) = (transaction_id IS NOT NULL)),
   constraint saving_circle_contributions_check2 CHECK ((status = 'refunded'::text) = (refund_journal_id IS NOT NULL)),
+  constraint saving_circle_contributions_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint saving_circle_contributions_payment_order_id_key UNIQUE (payment_order_id),
   constraint saving_circle_contributions_rail_check CHECK (rail = ANY (ARRAY['gateway'::text, 'balance'::text])),
   constraint saving_circle_contributions_refund_journal_id_key UNIQUE (refund_journal_id),
-  constraint saving_circle_contributions_status_check CHECK (status = ANY (ARRAY['pending'::text, 'completed'::text, 'failed'::text, 'cancelled'::text, 'refunded'::text]))
+  constraint saving_circle_contributions_status_check CHECK (status = ANY (ARRAY['pending'::text, 'completed'::text, 'failed'::text, 'cancelled'::text, 'refunded'::text])),
+  constraint saving_circle_contributions_updated_at_is_real CHECK (updated_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND updated_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
 );
 CREATE UNIQUE INDEX one_contribution_of_a_turn ON saving_circle_contributions USING btree (saving_circle_id, user_id, turn_number) WHERE status = ANY (ARRAY['pending'::text, 'completed'::text]);
 CREATE INDEX saving_circle_contributions_of_member ON saving_circle_contributions USING btree (member_id);
@@ -1010,6 +1112,7 @@ create table saving_circle_members (
   joining_order bigint not null generated always as identity,
   created_at timestamp with time zone not null default now(),
   constraint saving_circle_members_pkey PRIMARY KEY (id),
+  constraint saving_circle_members_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint saving_circle_members_saving_circle_id_account_id_key UNIQUE (saving_circle_id, account_id),
   constraint saving_circle_members_saving_circle_id_user_id_key UNIQUE (saving_circle_id, user_id),
   constraint saving_circle_members_turn_number_check CHECK (turn_number >= 1)
@@ -1031,7 +1134,11 @@ create table saving_circle_rounds (
   constraint saving_circle_rounds_pkey PRIMARY KEY (saving_circle_id, turn_number),
   constraint saving_circle_rounds_amount_check CHECK (amount > 0::numeric AND amount < 'Infinity'::numeric),
   constraint saving_circle_rounds_check CHECK (num_nonnulls(paid_at, amount, journal_id) = ANY (ARRAY[0, 3])),
+  constraint saving_circle_rounds_due_at_is_real CHECK (due_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND due_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint saving_circle_rounds_journal_id_key UNIQUE (journal_id),
+  constraint saving_circle_rounds_opened_at_is_real CHECK (opened_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND opened_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint saving_circle_rounds_overdue_reported_at_is_real CHECK (overdue_reported_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND overdue_reported_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint saving_circle_rounds_paid_at_is_real CHECK (paid_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND paid_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint saving_circle_rounds_turn_number_check CHECK (turn_number >= 1)
 );
 CREATE UNIQUE INDEX one_open_round_of_a_circle ON saving_circle_rounds USING btree (saving_circle_id) WHERE paid_at IS NULL;
@@ -1076,11 +1183,20 @@ create table saving_circles (
   constraint saving_circles_check3 CHECK (next_opens_at IS NULL OR status = 'active'::text),
   constraint saving_circles_check4 CHECK ((turn_order = 'lottery'::text) = (draw_commitment IS NOT NULL)),
   constraint saving_circles_check5 CHECK ((turn_order = 'lottery'::text) = (num_nonnulls(draw_seed_sealed, draw_seed) = 1)),
+  constraint saving_circles_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint saving_circles_deleted_at_is_real CHECK (deleted_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND deleted_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint saving_circles_ended_at_is_real CHECK (ended_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND ended_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint saving_circles_holding_account_id_key UNIQUE (holding_account_id),
+  constraint saving_circles_next_opens_at_is_real CHECK (next_opens_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND next_opens_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint saving_circles_owner_type_check CHECK (owner_type = ANY (ARRAY['individual'::text, 'organization'::text])),
   constraint saving_circles_round_interval_check CHECK (round_interval = ANY (ARRAY['daily'::text, 'weekly'::text, 'monthly'::text])),
+  constraint saving_circles_schedule_anchor_is_real CHECK (schedule_anchor >= '2000-01-01 00:00:00+00'::timestamp with time zone AND schedule_anchor < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint saving_circles_schedule_step_check CHECK (schedule_step >= 0 AND schedule_step <= 10000),
+  constraint saving_circles_started_at_is_real CHECK (started_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND started_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint saving_circles_starts_at_is_real CHECK (starts_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND starts_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint saving_circles_status_check CHECK (status = ANY (ARRAY['new'::text, 'active'::text, 'cancelled'::text, 'completed'::text])),
   constraint saving_circles_turn_order_check CHECK (turn_order = ANY (ARRAY['joining'::text, 'lottery'::text])),
+  constraint saving_circles_updated_at_is_real CHECK (updated_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND updated_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint saving_circles_visibility_check CHECK (visibility = ANY (ARRAY['private'::text, 'public'::text, 'organization'::text]))
 );
 CREATE INDEX saving_circles_active ON saving_circles USING btree (id) WHERE status = 'active'::text;
@@ -1099,7 +1215,9 @@ create table saving_goal_orders (
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
   constraint saving_goal_orders_pkey PRIMARY KEY (payment_order_id),
-  constraint saving_goal_orders_status_check CHECK (status = ANY (ARRAY['pending'::text, 'completed'::text, 'failed'::text, 'cancelled'::text]))
+  constraint saving_goal_orders_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint saving_goal_orders_status_check CHECK (status = ANY (ARRAY['pending'::text, 'completed'::text, 'failed'::text, 'cancelled'::text])),
+  constraint saving_goal_orders_updated_at_is_real CHECK (updated_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND updated_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
 );
 CREATE UNIQUE INDEX one_open_order_of_a_goal ON saving_goal_orders USING btree (saving_goal_id) WHERE status = 'pending'::text;
 
@@ -1116,8 +1234,10 @@ create table saving_goals (
   updated_at timestamp with time zone not null default now(),
   constraint saving_goals_pkey PRIMARY KEY (id),
   constraint saving_goals_account_id_key UNIQUE (account_id),
+  constraint saving_goals_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint saving_goals_status_check CHECK (status = ANY (ARRAY['active'::text, 'completed'::text])),
-  constraint saving_goals_target_amount_check CHECK (target_amount > 0::numeric AND target_amount < 'Infinity'::numeric)
+  constraint saving_goals_target_amount_check CHECK (target_amount > 0::numeric AND target_amount < 'Infinity'::numeric),
+  constraint saving_goals_updated_at_is_real CHECK (updated_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND updated_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
 );
 CREATE INDEX saving_goals_by_creation ON saving_goals USING btree (created_at DESC, id DESC);
 CREATE INDEX saving_goals_of_user ON saving_goals USING btree (user_id, created_at DESC, id DESC);
@@ -1126,7 +1246,8 @@ create table schema_migrations (
   id integer not null default nextval('schema_migrations_id_seq'::regclass),
   name character varying(255) not null,
   executed_at timestamp(6) with time zone not null default CURRENT_TIMESTAMP(6),
-  constraint schema_migrations_pkey PRIMARY KEY (id)
+  constraint schema_migrations_pkey PRIMARY KEY (id),
+  constraint schema_migrations_executed_at_is_real CHECK (executed_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND executed_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
 );
 
 create table seal_journals (
@@ -1145,7 +1266,9 @@ create table seals (
   sealed_at timestamp with time zone not null,
   covers_until timestamp with time zone,
   constraint seals_pkey PRIMARY KEY (number),
-  constraint seals_number_check CHECK (number > 0)
+  constraint seals_covers_until_is_real CHECK (covers_until >= '2000-01-01 00:00:00+00'::timestamp with time zone AND covers_until < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint seals_number_check CHECK (number > 0),
+  constraint seals_sealed_at_is_real CHECK (sealed_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND sealed_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
 );
 CREATE INDEX seals_by_hash ON seals USING btree (hash);
 CREATE INDEX seals_that_cover ON seals USING btree (number) WHERE covers_until IS NOT NULL;
@@ -1156,14 +1279,17 @@ create table second_factors (
   last_step bigint not null default 0,
   confirmed_at timestamp with time zone,
   created_at timestamp with time zone not null default now(),
-  constraint second_factors_pkey PRIMARY KEY (id)
+  constraint second_factors_pkey PRIMARY KEY (id),
+  constraint second_factors_confirmed_at_is_real CHECK (confirmed_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND confirmed_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint second_factors_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
 );
 
 create table sign_ups (
   id bigint not null generated always as identity,
   address text not null,
   made_at timestamp with time zone not null default clock_timestamp(),
-  constraint sign_ups_pkey PRIMARY KEY (id)
+  constraint sign_ups_pkey PRIMARY KEY (id),
+  constraint sign_ups_made_at_is_real CHECK (made_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND made_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
 );
 CREATE INDEX sign_ups_by_age ON sign_ups USING btree (made_at);
 CREATE INDEX sign_ups_of_address ON sign_ups USING btree (address, made_at);
@@ -1174,6 +1300,7 @@ create table sweep_looks (
   looks integer not null,
   look_again_at timestamp with time zone not null,
   constraint sweep_looks_pkey PRIMARY KEY (kind, subject_id),
+  constraint sweep_looks_look_again_at_is_real CHECK (look_again_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND look_again_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint sweep_looks_looks_check CHECK (looks > 0)
 );
 CREATE INDEX sweep_looks_by_time ON sweep_looks USING btree (look_again_at);
@@ -1184,7 +1311,9 @@ create table token_signing_keys (
   private_key_sealed text not null,
   created_at timestamp with time zone not null default clock_timestamp(),
   published_until timestamp with time zone,
-  constraint token_signing_keys_pkey PRIMARY KEY (id)
+  constraint token_signing_keys_pkey PRIMARY KEY (id),
+  constraint token_signing_keys_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint token_signing_keys_published_until_is_real CHECK (published_until >= '2000-01-01 00:00:00+00'::timestamp with time zone AND published_until < '2200-01-01 00:00:00+00'::timestamp with time zone)
 );
 CREATE UNIQUE INDEX token_signing_keys_have_one_signer ON token_signing_keys USING btree ((true)) WHERE published_until IS NULL;
 
@@ -1205,7 +1334,8 @@ create table transaction_organizations (
   user_id uuid not null,
   reference_type text not null,
   type text not null,
-  reference_id uuid not null
+  reference_id uuid not null,
+  constraint transaction_organizations_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
 );
 CREATE UNIQUE INDEX transactions_of_organization ON transaction_organizations USING btree (organization_id, created_at DESC, transaction_id DESC) INCLUDE (user_id, reference_type, type, reference_id);
 
@@ -1215,7 +1345,8 @@ create table transaction_receivers (
   created_at timestamp with time zone not null,
   reference_type text not null,
   type text not null,
-  reference_id uuid not null
+  reference_id uuid not null,
+  constraint transaction_receivers_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
 );
 CREATE UNIQUE INDEX transactions_of_receiver ON transaction_receivers USING btree (user_id, created_at DESC, transaction_id DESC) INCLUDE (reference_type, type, reference_id);
 
@@ -1241,10 +1372,13 @@ create table transactions (
   updated_at timestamp with time zone not null default now(),
   constraint transactions_pkey PRIMARY KEY (id),
   constraint transactions_amount_check CHECK (amount > 0::numeric AND amount < 'Infinity'::numeric),
+  constraint transactions_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint transactions_date_is_real CHECK (date >= '2000-01-01 00:00:00+00'::timestamp with time zone AND date < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint transactions_purpose_check CHECK (purpose = ANY (ARRAY['topup_pocket'::text, 'topup_product'::text, 'external_withdrawal'::text, 'internal_withdrawal'::text, 'product_transfer'::text, 'pocket_transfer'::text])),
   constraint transactions_reference_type_check CHECK (reference_type = ANY (ARRAY['donation'::text, 'saving_goal'::text, 'saving_circle'::text, 'investment'::text, 'commodity_financing'::text, 'account_top_up'::text])),
   constraint transactions_status_check CHECK (status = ANY (ARRAY['pending'::text, 'successful'::text, 'failed'::text, 'reversed'::text])),
-  constraint transactions_type_check CHECK (type = ANY (ARRAY['price'::text, 'fee'::text, 'tax'::text]))
+  constraint transactions_type_check CHECK (type = ANY (ARRAY['price'::text, 'fee'::text, 'tax'::text])),
+  constraint transactions_updated_at_is_real CHECK (updated_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND updated_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
 );
 CREATE INDEX transactions_by_creation ON transactions USING btree (created_at DESC, id DESC);
 CREATE INDEX transactions_of_batch ON transactions USING btree (batch_id);
@@ -1269,7 +1403,10 @@ create table users (
   constraint users_check CHECK (user_type <> 'platform'::text OR organization_id IS NULL),
   constraint users_check1 CHECK (user_type <> 'organization'::text OR organization_id IS NOT NULL),
   constraint users_check2 CHECK (status <> 'active'::text OR password_hash IS NOT NULL),
+  constraint users_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint users_status_check CHECK (status = ANY (ARRAY['invited'::text, 'active'::text, 'suspended'::text])),
+  constraint users_tokens_ended_at_is_real CHECK (tokens_ended_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND tokens_ended_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint users_updated_at_is_real CHECK (updated_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND updated_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint users_user_type_check CHECK (user_type = ANY (ARRAY['platform'::text, 'organization'::text, 'individual'::text]))
 );
 CREATE INDEX users_by_creation ON users USING btree (created_at, id);
@@ -1295,6 +1432,9 @@ create table webhook_deliveries (
   constraint webhook_deliveries_pkey PRIMARY KEY (id),
   constraint webhook_deliveries_check CHECK ((status = 'delivered'::text) = (delivered_at IS NOT NULL)),
   constraint webhook_deliveries_check1 CHECK ((status = 'pending'::text) = (next_attempt_at IS NOT NULL)),
+  constraint webhook_deliveries_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint webhook_deliveries_delivered_at_is_real CHECK (delivered_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND delivered_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint webhook_deliveries_next_attempt_at_is_real CHECK (next_attempt_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND next_attempt_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint webhook_deliveries_resource_type_check CHECK (resource_type = ANY (ARRAY['payment'::text, 'payout'::text])),
   constraint webhook_deliveries_status_check CHECK (status = ANY (ARRAY['pending'::text, 'delivered'::text, 'parked'::text])),
   constraint webhook_deliveries_version_check CHECK (version > 0)
@@ -1314,7 +1454,10 @@ create table webhook_endpoints (
   updated_at timestamp with time zone not null default now(),
   constraint webhook_endpoints_pkey PRIMARY KEY (id),
   constraint webhook_endpoints_check CHECK ((previous_secret_sealed IS NULL) = (previous_secret_until IS NULL)),
-  constraint webhook_endpoints_partner_id_key UNIQUE (partner_id)
+  constraint webhook_endpoints_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint webhook_endpoints_partner_id_key UNIQUE (partner_id),
+  constraint webhook_endpoints_previous_secret_until_is_real CHECK (previous_secret_until >= '2000-01-01 00:00:00+00'::timestamp with time zone AND previous_secret_until < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint webhook_endpoints_updated_at_is_real CHECK (updated_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND updated_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
 );
 
 create table webhook_version_keys (
@@ -1605,6 +1748,7 @@ CREATE OR REPLACE FUNCTION public.apply_receipt(p_id uuid, p_provider_payment_id
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
+  perform refuse_old_snapshot();
   insert into receipts (id, provider_payment_id, provider_payment_method_id, reference, amount, state, order_id,
       partner_payment_id)
     select p_id, p_provider_payment_id, p_provider_payment_method_id, o.id::text, o.nominal + o.admin_fee, 'applied', o.id,
@@ -1632,6 +1776,7 @@ declare
   revenue constant uuid := '00000000-0000-4000-8000-000000000002';
   cost constant uuid := '00000000-0000-4000-8000-000000000003';
 begin
+  perform refuse_old_snapshot();
   if coalesce(p_amount, 0) = 0 or coalesce(btrim(p_reference), '') = '' or length(p_reference) > 64 then
     raise exception 'a movement at the provider has an amount and a reference' using errcode = 'AM010';
   elsif not write_journal(p_journal_id, 'platform-external/' || p_reference, 'platform.external',
@@ -1800,6 +1945,22 @@ begin
   return forgotten;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.keep_account_kinds()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  named constant uuid := to_jsonb(new) ->> tg_argv[0];
+begin
+  if named is not null and not exists (
+      select from accounts a where a.id = named and a.kind = any (string_to_array(tg_argv[1], ' '))) then
+    raise exception '% %: % is an account of none of the kinds %', tg_table_name, new.id, tg_argv[0], tg_argv[1]
+      using errcode = 'AM010', schema = tg_table_schema, table = tg_table_name, column = tg_argv[0];
+  end if;
+  return new;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.keep_contribution()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1859,6 +2020,26 @@ begin
      join permissions p on p.id = rp.permission_id where rp.role_id = r.id), '')
   where r.id in (select role_id from changed);
   return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.keep_revoked_token()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  new.expires_at := greatest(new.expires_at, now());
+  return new;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.keep_start_date()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  perform (new.start_date || case when length(new.start_date) = 10 then 'T00:00:00+07' else '' end)::timestamptz;
+  return new;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.keep_status()
@@ -2203,6 +2384,7 @@ CREATE OR REPLACE FUNCTION public.post_journal(p_id uuid, p_business_key text, p
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
+  perform refuse_old_snapshot();
   if not write_journal(p_id, p_business_key, p_kind, p_accounts, p_amounts) then
     return false;
   end if;
@@ -2392,7 +2574,7 @@ CREATE OR REPLACE FUNCTION public.refuse_old_snapshot()
 AS $function$
 begin
   if current_setting('transaction_isolation') <> 'read committed' then
-    raise exception 'payments are made in transactions that read what is committed' using errcode = 'AM010';
+    raise exception 'money is moved in transactions that read what is committed' using errcode = 'AM010';
   end if;
 end $function$;
 
@@ -2490,6 +2672,7 @@ AS $function$
 declare
   settled receipts;
 begin
+  perform refuse_old_snapshot();
   update receipts r set state = case when p_account_id is null then 'refunded' else 'credited' end,
       account_id = p_account_id, settled_by = p_settled_by, note = p_note, settled_at = clock_timestamp()
     where r.id = p_id and r.state = 'suspended' returning * into settled;
@@ -2543,6 +2726,7 @@ CREATE OR REPLACE FUNCTION public.suspend_receipt(p_journal_id uuid, p_id uuid, 
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
+  perform refuse_old_snapshot();
   if p_cost is null or p_cost < 0 or p_cost > p_amount then
     raise exception 'the provider keeps a part of what it receives' using errcode = 'AM010', detail = p_cost::text;
   end if;
@@ -2643,6 +2827,7 @@ CREATE TRIGGER callback_keys_are_kept BEFORE TRUNCATE ON callback_keys FOR EACH 
 CREATE TRIGGER totals_follow_donations BEFORE INSERT OR DELETE OR UPDATE ON cause_totals FOR EACH ROW WHEN (pg_trigger_depth() = 0) EXECUTE FUNCTION refuse_change();
 
 CREATE TRIGGER charitable_causes_status_law BEFORE INSERT OR UPDATE OF status ON charitable_causes FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>pending', '*');
+CREATE TRIGGER charitable_causes_take_money_for_people BEFORE INSERT OR UPDATE OF account_id ON charitable_causes FOR EACH ROW EXECUTE FUNCTION keep_account_kinds('account_id', 'user organization');
 
 CREATE TRIGGER allocations_are_final BEFORE DELETE OR UPDATE ON donation_allocations FOR EACH ROW EXECUTE FUNCTION refuse_change();
 
@@ -2677,6 +2862,7 @@ CREATE TRIGGER partners_status_law BEFORE INSERT OR UPDATE OF status ON partners
 CREATE TRIGGER payment_orders_are_kept BEFORE DELETE ON payment_orders FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER payment_orders_keep_their_instrument BEFORE UPDATE OF payment_code, provider_payment_request_id, provider_payment_method_id ON payment_orders FOR EACH ROW WHEN (num_nonnulls(old.payment_code, old.provider_payment_request_id, old.provider_payment_method_id) > 0 AND (old.payment_code IS DISTINCT FROM new.payment_code OR old.provider_payment_request_id IS DISTINCT FROM new.provider_payment_request_id OR old.provider_payment_method_id IS DISTINCT FROM new.provider_payment_method_id)) EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER payment_orders_status_law BEFORE INSERT OR UPDATE OF status ON payment_orders FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>PENDING', 'PENDING>WAITING_PAYMENT', 'PENDING>PAID', 'PENDING>FAILED', 'PENDING>EXPIRED', 'WAITING_PAYMENT>PAID', 'WAITING_PAYMENT>FAILED', 'WAITING_PAYMENT>EXPIRED');
+CREATE TRIGGER payment_orders_take_money_for_people BEFORE INSERT OR UPDATE OF target_account_id ON payment_orders FOR EACH ROW EXECUTE FUNCTION keep_account_kinds('target_account_id', 'user organization open_donation_pool saving_goal product circle_holding');
 
 CREATE TRIGGER payout_attempts_outcome_law BEFORE INSERT OR UPDATE OF outcome ON payout_attempts FOR EACH ROW EXECUTE FUNCTION keep_status('outcome', '>accepted', '>refused', '>unknown', '>unsent');
 
@@ -2699,18 +2885,24 @@ CREATE TRIGGER reconciled_days_state_law BEFORE INSERT OR UPDATE OF state ON rec
 
 CREATE TRIGGER reconciliations_state_law BEFORE INSERT OR UPDATE OF state ON reconciliations FOR EACH ROW EXECUTE FUNCTION keep_status('state', '>open', 'open>explained', 'open>resolved', 'explained>open', 'resolved>open', 'resolved>explained');
 
+CREATE TRIGGER revoked_tokens_are_kept BEFORE INSERT ON revoked_tokens FOR EACH ROW EXECUTE FUNCTION keep_revoked_token();
+
 CREATE TRIGGER role_gains_permissions AFTER INSERT ON role_permissions REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION keep_permission_names();
 CREATE TRIGGER role_loses_permissions AFTER DELETE ON role_permissions REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION keep_permission_names();
 
 CREATE TRIGGER contributions_are_kept BEFORE DELETE ON saving_circle_contributions FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER contributions_keep_their_facts BEFORE UPDATE ON saving_circle_contributions FOR EACH ROW EXECUTE FUNCTION keep_contribution();
 CREATE TRIGGER saving_circle_contributions_status_law BEFORE INSERT OR UPDATE OF status ON saving_circle_contributions FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>pending', '>completed', 'pending>completed', 'pending>failed', 'pending>cancelled', 'pending>refunded', 'completed>refunded', 'cancelled>refunded');
+CREATE TRIGGER saving_circle_contributions_to_people BEFORE INSERT OR UPDATE OF refund_account_id ON saving_circle_contributions FOR EACH ROW EXECUTE FUNCTION keep_account_kinds('refund_account_id', 'user organization');
+
+CREATE TRIGGER saving_circle_members_take_money_as_people BEFORE INSERT OR UPDATE OF account_id ON saving_circle_members FOR EACH ROW EXECUTE FUNCTION keep_account_kinds('account_id', 'user organization');
 
 CREATE TRIGGER rounds_are_kept BEFORE DELETE ON saving_circle_rounds FOR EACH ROW EXECUTE FUNCTION refuse_change();
 
 CREATE TRIGGER circles_are_kept BEFORE DELETE ON saving_circles FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER saving_circles_hold_in_their_own_account BEFORE INSERT OR UPDATE OF holding_account_id ON saving_circles FOR EACH ROW EXECUTE FUNCTION keep_own_accounts('holding_account_id', 'circle_holding');
 CREATE TRIGGER saving_circles_status_law BEFORE INSERT OR UPDATE OF status ON saving_circles FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>new', 'new>active', 'new>cancelled', 'active>completed', 'active>cancelled');
+CREATE TRIGGER saving_circles_when_they_start BEFORE INSERT OR UPDATE OF start_date ON saving_circles FOR EACH ROW EXECUTE FUNCTION keep_start_date();
 
 CREATE TRIGGER saving_goal_orders_status_law BEFORE INSERT OR UPDATE OF status ON saving_goal_orders FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>pending', 'pending>completed', 'pending>failed', 'pending>cancelled');
 
@@ -2723,6 +2915,7 @@ CREATE TRIGGER seals_are_final BEFORE DELETE OR UPDATE ON seals FOR EACH ROW EXE
 CREATE TRIGGER seals_are_kept BEFORE TRUNCATE ON seals FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
 CREATE TRIGGER token_signing_keys_end BEFORE UPDATE OF published_until ON token_signing_keys FOR EACH ROW WHEN (old.published_until IS NOT NULL AND (new.published_until IS NULL OR new.published_until > old.published_until)) EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER token_signing_keys_end_later BEFORE INSERT OR UPDATE OF published_until ON token_signing_keys FOR EACH ROW WHEN (new.published_until < transaction_timestamp()) EXECUTE FUNCTION refuse_change();
 
 CREATE TRIGGER counts_follow_transactions BEFORE INSERT OR DELETE OR UPDATE ON transaction_counts FOR EACH ROW WHEN (pg_trigger_depth() = 0) EXECUTE FUNCTION refuse_change();
 
@@ -3543,6 +3736,8 @@ revoke execute on function forget_rows(text,interval,integer) from public;
 
 grant execute on function forget_rows(text,interval,integer) to amanah_app;
 
+revoke execute on function keep_account_kinds() from public;
+
 revoke execute on function keep_contribution() from public;
 
 revoke execute on function keep_own_accounts() from public;
@@ -3550,6 +3745,10 @@ revoke execute on function keep_own_accounts() from public;
 revoke execute on function keep_payout() from public;
 
 revoke execute on function keep_permission_names() from public;
+
+revoke execute on function keep_revoked_token() from public;
+
+revoke execute on function keep_start_date() from public;
 
 revoke execute on function keep_status() from public;
 

@@ -14,6 +14,7 @@ import { startTemporal } from '../dev/temporal.ts';
 import { findTemporalBinary } from '../dev/temporal-binary.ts';
 import { runChecks } from '../src/ledger/run-checks.ts';
 import { newApiKey, newSigningSecret, newWebhookSecret } from '../src/partners/partner-secrets.ts';
+import { endBench } from './bounds.ts';
 import { type LoadResult, runLoad } from './load.ts';
 import { argument, startBenchStack } from './stack.ts';
 import { printTable } from './table.ts';
@@ -169,8 +170,6 @@ printTable(['', 'at once', 'per second', 'p50 ms', 'p99 ms'], rows);
 const of = (name: string): LoadResult => figures.get(name) as LoadResult;
 const latency = of('payment/1').p50Ms / of('bare/1').p50Ms;
 const throughput = of('payment/50').perSecond / of('bare/50').perSecond;
-say(`\np50 one after the other, of the bare one: ${latency.toFixed(2)} (at most ${mostLatency})`);
-say(`throughput at 50, of the bare one: ${throughput.toFixed(2)} (at least ${leastThroughput})`);
 
 const client = new Client({ connection: await Connection.connect({ address: temporalAddress }) });
 const { events = [] } = await client.workflow.getHandle(`partner-payment/${lastId}`).fetchHistory();
@@ -184,5 +183,8 @@ const [kept] = await em.execute<[{ count: string }]>(
 );
 if (Number(kept.count) < acknowledged) problems.push(`${acknowledged} payments acknowledged, ${kept.count} kept`);
 for (const { check, violations } of await runChecks(em)) if (violations > 0) problems.push(`${check}: ${violations}`);
-for (const problem of problems) say(`WRONG: ${problem}`);
-if (problems.length > 0 || latency > mostLatency || throughput < leastThroughput) process.exitCode = 1;
+const bounds = [
+  { figure: 'p50 one after the other, of the bare one', value: latency, most: mostLatency },
+  { figure: 'throughput at 50, of the bare one', value: throughput, least: leastThroughput },
+];
+endBench({ problems, bounds }, say);

@@ -64,7 +64,7 @@ interface Standing {
   owned: string | null;
   writable: string | null;
   changeable: string | null;
-  posts: boolean;
+  calls: string | null;
   creates: boolean;
   temporary: boolean;
   silences: boolean;
@@ -80,9 +80,44 @@ const provenTables = [
   'transactions',
   'receipts',
   'payout_attempts',
+  'cause_totals',
+  'transaction_counts',
+  'transaction_organizations',
+  'transaction_receivers',
+  'seals',
+  'seal_journals',
+];
+/** What it may call (`baseline/roles.sql`); all else moves money, or deletes, without being asked for a proof. */
+const ownFunctions = [
+  'pay_from_balance',
+  'pay_from_balances',
+  'refuse_balance_payment',
+  'post_journal',
+  'record_transactions',
+  'apply_receipt',
+  'suspend_receipt',
+  'settle_receipt',
+  'open_payout_attempt',
+  'answer_payout_attempt',
+  'close_payout_attempt',
+  'accounts_of_causes',
+  'accounts_of_products',
+  'settle_donation',
+  'settle_donations',
+  'settle_product',
+  'settle_products',
+  'settle_saving_goal',
+  'take_provider_call',
+  'forget_rows',
+  'callers_of',
+  'write_seal',
+  'account_balance',
+  'cause_current_amount',
+  'organizations_of_transaction',
+  'receiver_of_transaction',
 ];
 /** What is added to only. */
-const keptTables = ['events', 'seals', 'seal_journals'];
+const keptTables = ['events'];
 /** Roles of PostgreSQL's own that write any table, or the server's files. */
 const mightyRoles = ['pg_write_all_data', 'pg_read_server_files', 'pg_write_server_files', 'pg_execute_server_program'];
 
@@ -107,8 +142,9 @@ export async function refuseMightyRole(em: EntityManager): Promise<void> {
             and exists (select from them m where has_any_column_privilege(m.oid, to_regclass('public.' || t.name), 'UPDATE')
               or has_table_privilege(m.oid, to_regclass('public.' || t.name), 'DELETE, TRUNCATE, TRIGGER')))
          as changeable,
-       exists (select from pg_proc p, them m where p.pronamespace = 'public'::regnamespace and p.proname = 'write_journal'
-         and has_function_privilege(m.oid, p.oid, 'EXECUTE')) as posts,
+       (select string_agg(p.proname, ', ' order by p.proname) from pg_proc p
+          where p.pronamespace = 'public'::regnamespace and p.proname <> all (?::text[])
+            and exists (select from them m where has_function_privilege(m.oid, p.oid, 'EXECUTE'))) as calls,
        exists (select from them m where has_schema_privilege(m.oid, 'public', 'CREATE')
          or has_database_privilege(m.oid, current_database(), 'CREATE')) as creates,
        exists (select from them m where has_database_privilege(m.oid, current_database(), 'TEMPORARY')) as temporary,
@@ -122,7 +158,13 @@ export async function refuseMightyRole(em: EntityManager): Promise<void> {
        bool_or(m.rolbypassrls) as passes_row_security, bool_or(m.rolreplication) as replicates
        from pg_roles m where pg_has_role(r.oid, m.oid, 'MEMBER')) may_be
      where r.rolname = current_user`,
-    [textArray(mightyRoles), textArray(provenTables), textArray(keptTables), textArray(timeOutNames)],
+    [
+      textArray(mightyRoles),
+      textArray(provenTables),
+      textArray(keptTables),
+      textArray(ownFunctions),
+      textArray(timeOutNames),
+    ],
   );
   const wrong = [
     it.superuser && 'it is a superuser, whom no trigger stops',
@@ -135,7 +177,7 @@ export async function refuseMightyRole(em: EntityManager): Promise<void> {
       `it owns tables (${it.owned}), or belongs to their owner, and so may switch their triggers off`,
     it.writable !== null && `it may write ${it.writable} by itself, past the functions that prove what is posted`,
     it.changeable !== null && `it may change ${it.changeable}, which are added to only`,
-    it.posts && 'it may write journals and postings by write_journal, which proves nothing',
+    it.calls !== null && `it may call ${it.calls}, by which rows are written that nothing proves`,
     it.creates && 'it may create tables and functions',
     it.silences && 'it may set session_replication_role, which switches triggers off',
     it.settings !== null &&

@@ -2,7 +2,7 @@ import type { MikroORM } from '@mikro-orm/postgresql';
 import { executePrepared } from '../database/prepared-statements.ts';
 import type { OrganizationStatus } from '../organizations/organization.ts';
 import { budgets } from '../shared/budgets.ts';
-import { errorCodeOf } from '../shared/errors.ts';
+import { isDataError } from '../shared/errors.ts';
 import { createGathering } from '../shared/gather.ts';
 import { type Caller, superAdminRoleName } from './caller.ts';
 import type { TokenClaims } from './tokens.ts';
@@ -24,8 +24,6 @@ interface CallerRow {
 }
 
 const callersOf = 'select * from callers_of(?::uuid[], ?::text[], ?::integer[], ?::timestamptz[])';
-/** A value that a column cannot hold, e.g. an issue in a year that no calendar has. */
-const isDataError = (error: unknown): boolean => /^22/.test(String(errorCodeOf(error)));
 
 /**
  * Looks callers up; those of requests that arrive together in one query. What it answers is read after it was asked for.

@@ -5,6 +5,7 @@ import { overdue, overdueReleases, withoutInstrument } from '../payments/sweep-o
 import { overduePayouts } from '../payouts/sweep-payouts.ts';
 import { unreceiptedPayments } from '../reconciliation/compare-payments.ts';
 import { unreconciledDays } from '../reconciliation/reconciled-days.ts';
+import { isDataError } from '../shared/errors.ts';
 import { overdueDeliveries } from '../webhooks/redeliver-webhook.ts';
 import { collectTogether, gauge, type Metrics } from './metrics.ts';
 
@@ -60,10 +61,43 @@ export interface Backlog {
   oldest: Date | null;
 }
 
-/** What waits for a person or for another try, by kind. */
+interface Found {
+  what: string;
+  rows: number;
+  oldest: Date | string | null;
+}
+
+/** As if it had waited for ever: what nobody can date, or read, is looked at first. */
+const forEver = new Date(0);
+
+/**
+ * What waits for a person or for another try, by kind. A kind that one of its rows keeps from being read is told as one
+ * that has waited for ever, and does not hide the others.
+ */
 export async function readBacklog(em: EntityManager): Promise<Backlog[]> {
-  const found = await em.execute<{ what: string; rows: number; oldest: Date | string | null }[]>(everything);
-  return found.map(({ what, rows, oldest }) => ({ what, rows, oldest: oldest === null ? null : new Date(oldest) }));
+  const read = (sql: string) => em.execute<Found[]>(sql);
+  const found = await read(everything).catch((error: unknown) => {
+    if (!isDataError(error)) throw error;
+    return readEach(read);
+  });
+  return found.map(({ what, rows, oldest }) => ({ what, rows, oldest: oldest === null ? null : readable(oldest) }));
+}
+
+async function readEach(read: (sql: string) => Promise<Found[]>): Promise<Found[]> {
+  const found: Found[] = [];
+  for (const [what, rows] of Object.entries(waiting)) {
+    const kind = await read(count(what, rows)).catch((error: unknown) => {
+      if (!isDataError(error)) throw error;
+      return [{ what, rows: 1, oldest: forEver }];
+    });
+    found.push(...kind);
+  }
+  return found;
+}
+
+function readable(instant: Date | string): Date {
+  const date = new Date(instant);
+  return Number.isNaN(date.getTime()) ? forEver : date;
 }
 
 /** What waits for a person or for another try, by kind: how many, and for how long the oldest. Read when asked for. */

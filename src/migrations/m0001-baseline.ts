@@ -37,6 +37,7 @@ const domains = [
   'addresses',
   'documents',
   'official-documents',
+  'instants',
   'proofs',
   'retention',
   'roles',

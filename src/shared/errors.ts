@@ -96,6 +96,9 @@ export function errorCodeOf(error: unknown): string | number | undefined {
   return typeof error.code === 'string' || typeof error.code === 'number' ? error.code : undefined;
 }
 
+/** Whether PostgreSQL met a value that it cannot work with, e.g. a time in a year that no calendar has (SQLSTATE 22). */
+export const isDataError = (error: unknown): boolean => /^22...$/.test(String(errorCodeOf(error)));
+
 /** Throws a refusal; reads as a sentence at the place of the rule. The message names the field before the complaint. */
 export function refuse(code: ErrorCode, complaint: string, options?: DomainErrorOptions): never {
   throw new DomainError(code, complaint, options);

@@ -14,6 +14,9 @@ const final = 'AM003';
 const againstItsLaw = 'AM008';
 const tooSoon = 'AM009';
 const unproven = 'AM010';
+/** A row that a check refuses; a text that is no time. */
+const notAllowed = '23514';
+const noTime = '22007';
 const tooMuch = 999_999_999_999;
 
 const { gatewayClearing, feeRevenue, providerCost, suspense, openDonationPool } = systemAccounts;
@@ -613,6 +616,104 @@ const ofTheApplication: Attack[] = [
       "update token_signing_keys set published_until = now(); update token_signing_keys set published_until = '2099-01-01'",
     ),
     final,
+  ],
+  [
+    'has a key of tokens end in the past, and so forgotten, to write it anew',
+    one("update token_signing_keys set published_until = now() - interval '31 days'"),
+    final,
+  ],
+  [
+    'writes a key of tokens that has ended',
+    one(
+      "insert into token_signing_keys (id, public_jwk, private_key_sealed, published_until) values ('k', '{}', 'x', '2000-01-01')",
+    ),
+    final,
+  ],
+  [
+    'has the revocation of a token forgotten by writing it first, with an end in the past',
+    () => [
+      "insert into revoked_tokens (id, expires_at) values ('t', '2000-01-02')",
+      "select 1 / forget_rows('revoked_tokens', '1 day', 100)",
+    ],
+    notPaid,
+  ],
+  ...(['partner', 'clearing'] as const).flatMap((whose): Attack[] => {
+    const accountOf = (it: Loot) => (whose === 'partner' ? it.partner.available : gatewayClearing);
+    return [
+      [
+        `pays the pot of a circle to an account of ${whose}`,
+        (it) => [
+          `insert into saving_circle_members (id, saving_circle_id, account_id, user_id, turn_number)
+           values ('${newId()}', '${newId()}', '${accountOf(it)}', '${it.victim.id}', 1)`,
+        ],
+        unproven,
+      ],
+      [
+        `gives a contribution back to an account of ${whose}`,
+        (it) => [
+          `insert into saving_circle_contributions (id, saving_circle_id, member_id, user_id, turn_number, amount, rail,
+             status, refund_account_id) values ('${newId()}', '${newId()}', '${newId()}', '${it.victim.id}', 1, 5,
+             'balance', 'pending', '${accountOf(it)}')`,
+        ],
+        unproven,
+      ],
+      [
+        `has donations go to an account of ${whose}`,
+        (it) => [
+          `insert into charitable_causes (id, name, description, target_amount, regulations, benefit, owner_type,
+             account_id, status, created_by) values ('${newId()}', 'c', 'c', 5, 'r', 'b', 'individual',
+             '${accountOf(it)}', 'pending', '${it.thief.id}')`,
+        ],
+        unproven,
+      ],
+      [
+        `has an order paid to an account of ${whose}`,
+        (it) => [
+          `insert into payment_orders (id, user_id, reference_type, reference_id, target_account_id, payment_id, nominal,
+             admin_fee, status, expires_at, created_at, updated_at) values ('${newId()}', '${it.thief.id}',
+             'account_top_up', '${newId()}', '${accountOf(it)}', 1, 5, 0, 'PENDING', now(), now(), now())`,
+        ],
+        unproven,
+      ],
+    ];
+  }),
+  [
+    'posts a journal by what its transaction read before',
+    (it) => [
+      'set transaction isolation level repeatable read',
+      journal('partner-payout.reserved', `partner-payout/${it.payout}/reserved`, { [it.partner.available]: -5 }),
+    ],
+    unproven,
+  ],
+  ...['infinity', '-infinity', '294276-12-31 23:59:59'].map(
+    (instant): Attack => [
+      `blinds checks and alarms by an instant that no clock shows (${instant})`,
+      (it) => [set('payouts', `finalized_at = '${instant}'`, it.payout)],
+      notAllowed,
+    ],
+  ),
+  [
+    'blinds the alarms of subscriptions by a number of periods that no calendar has',
+    (it) => [
+      `insert into donation_subscriptions (id, user_id, cause_id, amount, source_account_id, interval, status, started_at,
+         periods_paid) values ('${newId()}', '${it.thief.id}', '${newId()}', 5, '${it.thief.accountId}', 'monthly',
+         'active', now(), 2147483647)`,
+    ],
+    notAllowed,
+  ],
+  [
+    'blinds the alarms of circles by a start that is no time',
+    (it) => {
+      const [circle, holding] = [newId(), newId()];
+      return [
+        `insert into accounts (id, name, kind, owner_id) values ('${holding}', 'h', 'circle_holding', '${circle}')`,
+        `insert into saving_circles (id, name, account_id, holding_account_id, owner_type, owner_id, created_by, capacity,
+           amount, visibility, round_interval, turn_order, start_date, starts_at) values ('${circle}', 'c',
+           '${it.thief.accountId}', '${holding}', 'individual', '${it.thief.id}', '${it.thief.id}', 2, 5, 'public',
+           'daily', 'joining', 'x', now())`,
+      ];
+    },
+    noTime,
   ],
   ['books a movement of the platform', one(`select book_external('${newId()}', 'mine', 5, null, null)`), notPermitted],
   ['forgets everything at once', one("select forget_rows('read_events', '90 days', 1000000000)"), tooSoon],

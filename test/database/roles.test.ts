@@ -140,6 +140,43 @@ describe('The reader', () => {
   );
 });
 
+describe('What a row keeps from being read', () => {
+  it('is a violation of its check, and hides no other check', async () => {
+    const other = await cloneDatabase();
+    await ask(other.ownerUrl, 'create view check_a_row as select 1 / n as share from (values (0)) v (n)');
+    await using orm = await openDatabase({ url: other.ownerUrl, poolSize: 1 });
+    const checks = await runChecks(orm.em.fork());
+    expect(checks.length).toBeGreaterThan(30);
+    expect(checks.filter(({ violations }) => violations > 0)).toEqual([
+      {
+        check: 'check_a_row',
+        violations: 1,
+        sample: [{ cannot_be_read: expect.stringContaining('division by zero') }],
+      },
+    ]);
+    await orm.close(true);
+    await other.drop();
+  });
+
+  it('waits for people as long as anything can, and hides nothing else that waits', async () => {
+    const other = await cloneDatabase();
+    await ask(
+      other.ownerUrl,
+      "set session_replication_role = 'replica'",
+      `insert into saving_circles (id, name, account_id, holding_account_id, owner_type, owner_id, created_by, capacity,
+         amount, visibility, round_interval, turn_order, start_date, starts_at)
+       select uuidv7(), 'c', a, a, 'individual', a, a, 2, 5, 'public', 'daily', 'joining', 'x', now() - interval '1 hour'
+       from uuidv7() a`,
+    );
+    await using orm = await openDatabase({ url: other.url, poolSize: 1 });
+    const backlog = await readBacklog(orm.em.fork());
+    expect(backlog.length).toBeGreaterThan(15);
+    expect(backlog.filter(({ rows }) => rows > 0)).toEqual([{ what: 'overdue_circles', rows: 1, oldest: new Date(0) }]);
+    await orm.close(true);
+    await other.drop();
+  });
+});
+
 /** The statements of the runbook that only read, with something in each place that is to be filled in. */
 const runbookQueries = [
   ...readFileSync(join(import.meta.dirname, '../../docs/operations.md'), 'utf8').matchAll(/^```sql\n(.*?)^```/gms),
@@ -178,8 +215,15 @@ describe('A process in production', () => {
     [
       'that may call what writes them',
       'grant execute on function write_journal to amanah_app',
-      /may write journals and postings by write_journal/,
+      /may call write_journal, by which/,
     ],
+    [
+      'that may book what nothing proves',
+      'grant execute on function book_external to amanah_app',
+      /may call book_external, by which/,
+    ],
+    ['that may add seals', 'grant insert on seals to amanah_app', /may write seals by itself/],
+    ['that may change totals', 'grant update on cause_totals to amanah_app', /may write cause_totals by itself/],
     ['that may change receipts', 'grant update on receipts to amanah_app', /may write receipts by itself/],
     ['that may delete from the audit trail', 'grant delete on events to amanah_app', /may change events/],
     ['that may delete balances', 'grant delete on account_balances to amanah_app', /may write account_balances/],
@@ -229,7 +273,7 @@ describe('A process in production', () => {
     [
       'may call what writes them',
       (mighty: string) => `grant execute on function write_journal to ${mighty}`,
-      /journals and postings by write_journal/,
+      /may call write_journal, by which/,
     ],
     [
       'may switch triggers off',

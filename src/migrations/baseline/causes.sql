@@ -26,6 +26,8 @@ create table charitable_causes (
   check (status not in ('active', 'approved') or approved_at is not null),
   check ((approved_at is null) = (approved_by is null))
 );
+create trigger charitable_causes_take_money_for_people before insert or update of account_id on charitable_causes
+  for each row execute function keep_account_kinds('account_id', 'user organization');
 create index charitable_causes_by_creation on charitable_causes (created_at, id);
 create index charitable_causes_of_organization on charitable_causes (organization_id, created_at, id)
   where organization_id is not null;

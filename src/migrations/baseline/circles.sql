@@ -25,7 +25,7 @@ create table saving_circles (
   first_turn integer,
   status text not null default 'new' check (status in ('new', 'active', 'cancelled', 'completed')),
   schedule_anchor timestamptz,
-  schedule_step integer not null default 0,
+  schedule_step integer not null default 0 check (schedule_step between 0 and 10000),
   next_opens_at timestamptz,
   draw_commitment text,
   draw_seed_sealed text,
@@ -57,6 +57,16 @@ create trigger saving_circles_status_law before insert or update of status on sa
 create trigger saving_circles_hold_in_their_own_account before insert or update of holding_account_id on saving_circles
   for each row execute function keep_own_accounts('holding_account_id', 'circle_holding');
 
+-- When it starts is written as its founder wrote it; a text that is no time would stop all who read when circles start.
+create function keep_start_date() returns trigger language plpgsql
+set search_path = pg_catalog, public, pg_temp as $$
+begin
+  perform (new.start_date || case when length(new.start_date) = 10 then 'T00:00:00+07' else '' end)::timestamptz;
+  return new;
+end $$;
+create trigger saving_circles_when_they_start before insert or update of start_date on saving_circles
+  for each row execute function keep_start_date();
+
 create table saving_circle_members (
   id uuid primary key,
   saving_circle_id uuid not null references saving_circles (id),
@@ -72,6 +82,9 @@ create unique index saving_circle_turns on saving_circle_members (saving_circle_
   where turn_number is not null;
 create index saving_circle_members_of_user on saving_circle_members (user_id);
 create index saving_circle_members_of_account on saving_circle_members (account_id);
+
+create trigger saving_circle_members_take_money_as_people before insert or update of account_id on saving_circle_members
+  for each row execute function keep_account_kinds('account_id', 'user organization');
 
 create table saving_circle_rounds (
   saving_circle_id uuid not null references saving_circles (id),
@@ -123,6 +136,8 @@ create trigger rounds_are_kept before delete on saving_circle_rounds for each ro
 create trigger contributions_are_kept before delete on saving_circle_contributions
   for each row execute function refuse_change();
 
+create trigger saving_circle_contributions_to_people before insert or update of refund_account_id on saving_circle_contributions
+  for each row execute function keep_account_kinds('refund_account_id', 'user organization');
 -- A contribution stays whose it is, and to what.
 create function keep_contribution() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$

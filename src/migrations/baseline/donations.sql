@@ -23,7 +23,7 @@ create table donation_subscriptions (
   interval text not null check (interval in ('weekly', 'monthly')),
   status text not null check (status in ('active', 'stopped', 'failed')),
   started_at timestamptz not null,
-  periods_paid integer not null default 0,
+  periods_paid integer not null default 0 check (periods_paid between 0 and 10000),
   refusals smallint not null default 0 check (refusals between 0 and 3),
   -- When the last attempt was made, from which the next one counts.
   attempted_at timestamptz,

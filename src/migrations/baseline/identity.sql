@@ -82,10 +82,22 @@ create trigger token_signing_keys_end before update of published_until on token_
   for each row when (old.published_until is not null
     and (new.published_until is null or new.published_until > old.published_until))
   execute function refuse_change();
+-- Nor is it put before the present: it would be forgotten at once, and could be written anew.
+create trigger token_signing_keys_end_later before insert or update of published_until on token_signing_keys
+  for each row when (new.published_until < transaction_timestamp()) execute function refuse_change();
 create table revoked_tokens (
   id text primary key,
   expires_at timestamptz not null
 );
+-- Kept for as long after this as the longest token lives: also one that was written with an end in the past.
+create function keep_revoked_token() returns trigger language plpgsql
+set search_path = pg_catalog, public, pg_temp as $$
+begin
+  new.expires_at := greatest(new.expires_at, now());
+  return new;
+end $$;
+create trigger revoked_tokens_are_kept before insert on revoked_tokens
+  for each row execute function keep_revoked_token();
 create index revoked_tokens_by_expiry on revoked_tokens (expires_at);
 
 -- The second factor of the user of this id. A code is of a time step; those up to the last one are spent.

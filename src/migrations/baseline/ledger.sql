@@ -95,6 +95,21 @@ begin
   end loop;
   return new;
 end $$;
+-- What people give and save goes to accounts that people hold, never to one of a partner, from which it could be paid out,
+-- nor to one that may go negative, where it would fill a hole: the trigger names a column, and the kinds of its account.
+create function keep_account_kinds() returns trigger language plpgsql
+set search_path = pg_catalog, public, pg_temp as $$
+declare
+  named constant uuid := to_jsonb(new) ->> tg_argv[0];
+begin
+  if named is not null and not exists (
+      select from accounts a where a.id = named and a.kind = any (string_to_array(tg_argv[1], ' '))) then
+    raise exception '% %: % is an account of none of the kinds %', tg_table_name, new.id, tg_argv[0], tg_argv[1]
+      using errcode = 'AM010', schema = tg_table_schema, table = tg_table_name, column = tg_argv[0];
+  end if;
+  return new;
+end $$;
+
 -- Only the triggers of postings and accounts write balances: a direct statement arrives at depth 0.
 create trigger balances_follow_postings before insert or update or delete on account_balances
   for each row when (pg_trigger_depth() = 0) execute function refuse_change();
@@ -165,6 +180,16 @@ end $$;
 create trigger postings_are_applied after insert on postings
   referencing new table as new_postings for each statement execute function apply_postings();
 
+-- What is decided under a lock is read after the lock was taken: a transaction with one snapshot for all would read what
+-- was before.
+create function refuse_old_snapshot() returns void language plpgsql
+set search_path = pg_catalog, public, pg_temp as $$
+begin
+  if current_setting('transaction_isolation') <> 'read committed' then
+    raise exception 'money is moved in transactions that read what is committed' using errcode = 'AM010';
+  end if;
+end $$;
+
 -- Writes a journal that whoever calls this has proven. False when one of this business key is already there: then nothing
 -- is done. Not for the application, which has it proven by post_journal.
 create function write_journal(p_id uuid, p_business_key text, p_kind text, p_accounts uuid[], p_amounts numeric[])
@@ -190,6 +215,7 @@ create function post_journal(p_id uuid, p_business_key text, p_kind text, p_acco
 returns boolean language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
+  perform refuse_old_snapshot();
   if not write_journal(p_id, p_business_key, p_kind, p_accounts, p_amounts) then
     return false;
   end if;

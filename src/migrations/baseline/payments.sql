@@ -60,6 +60,9 @@ create trigger payment_orders_keep_their_instrument
     and (old.payment_code, old.provider_payment_request_id, old.provider_payment_method_id)
       is distinct from (new.payment_code, new.provider_payment_request_id, new.provider_payment_method_id))
   execute function refuse_change();
+create trigger payment_orders_take_money_for_people before insert or update of target_account_id on payment_orders
+  for each row execute function keep_account_kinds('target_account_id',
+    'user organization open_donation_pool saving_goal product circle_holding');
 create trigger payment_orders_are_kept before delete on payment_orders for each row execute function refuse_change();
 create trigger payment_orders_status_law before insert or update of status on payment_orders
   for each row execute function keep_status('status', '>PENDING', 'PENDING>WAITING_PAYMENT', 'PENDING>PAID',
@@ -93,16 +96,6 @@ create table refused_balance_payments (
   primary key (user_id, key_hash, fingerprint)
 );
 create index refused_balance_payments_by_age on refused_balance_payments (refused_at);
-
--- What is decided under a lock is read after the lock was taken: a transaction with one snapshot for all would read what
--- was before.
-create function refuse_old_snapshot() returns void language plpgsql
-set search_path = pg_catalog, public, pg_temp as $$
-begin
-  if current_setting('transaction_isolation') <> 'read committed' then
-    raise exception 'payments are made in transactions that read what is committed' using errcode = 'AM010';
-  end if;
-end $$;
 
 /*
  * Refuses a payment for good: no request before this moment makes it, also one that is under way. Answers the key's row

@@ -38,6 +38,7 @@ create function apply_receipt(p_id uuid, p_provider_payment_id text, p_provider_
 returns void language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
+  perform refuse_old_snapshot();
   insert into receipts (id, provider_payment_id, provider_payment_method_id, reference, amount, state, order_id,
       partner_payment_id)
     select p_id, p_provider_payment_id, p_provider_payment_method_id, o.id::text, o.nominal + o.admin_fee, 'applied', o.id,
@@ -60,6 +61,7 @@ create function suspend_receipt(p_journal_id uuid, p_id uuid, p_provider_payment
 returns boolean language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
+  perform refuse_old_snapshot();
   if p_cost is null or p_cost < 0 or p_cost > p_amount then
     raise exception 'the provider keeps a part of what it receives' using errcode = 'AM010', detail = p_cost::text;
   end if;
@@ -86,6 +88,7 @@ security definer set search_path = pg_catalog, public, pg_temp as $$
 declare
   settled receipts;
 begin
+  perform refuse_old_snapshot();
   update receipts r set state = case when p_account_id is null then 'refunded' else 'credited' end,
       account_id = p_account_id, settled_by = p_settled_by, note = p_note, settled_at = clock_timestamp()
     where r.id = p_id and r.state = 'suspended' returning * into settled;

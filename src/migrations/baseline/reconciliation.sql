@@ -89,6 +89,7 @@ declare
   revenue constant uuid := '00000000-0000-4000-8000-000000000002';
   cost constant uuid := '00000000-0000-4000-8000-000000000003';
 begin
+  perform refuse_old_snapshot();
   if coalesce(p_amount, 0) = 0 or coalesce(btrim(p_reference), '') = '' or length(p_reference) > 64 then
     raise exception 'a movement at the provider has an amount and a reference' using errcode = 'AM010';
   elsif not write_journal(p_journal_id, 'platform-external/' || p_reference, 'platform.external',

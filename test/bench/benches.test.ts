@@ -1,0 +1,54 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { keepBounds } from '../../bench/bounds.ts';
+
+const runFile = promisify(execFile);
+const benchMs = 120_000;
+
+/** Each bench with the least that it can measure, and what its table names. */
+const benches: [name: string, args: string[], names: RegExp][] = [
+  ['balance', ['--rounds', '1', '--seconds', '0.2', '--connections', '16'], /\(c\) POST \/v1\/payments\/balance/],
+  ['lists', ['--small', '2000', '--large', '4000', '--rounds', '2'], /owner, first page/],
+  ['gateway', ['--seconds', '1', '--warm', '0.5'], /bare early return/],
+  ['circles', ['--few', '2', '--many', '4', '--measured', '1', '--members', '3'], /circles live/],
+];
+
+describe('benches', () => {
+  it.each(benches)(
+    'runs the bench of %s in its smallest size, and all that it did is right',
+    async (name, args, names) => {
+      const script = join(import.meta.dirname, '..', '..', 'bench', `${name}.ts`);
+      const { NODE_OPTIONS: _, ...env } = process.env;
+      const { stdout } = await runFile(process.execPath, [script, '--smallest', ...args], { env, timeout: benchMs });
+      expect(stdout).toMatch(names);
+      expect(stdout).not.toContain('WRONG');
+    },
+    benchMs,
+  );
+
+  it('says which bound a figure has missed', () => {
+    const said: string[] = [];
+    const say = (text: string) => void said.push(text);
+    expect(keepBounds([{ figure: 'kept', value: 0.5, least: 0.5, wanted: 0.7 }], say)).toBe(true);
+    expect(keepBounds([{ figure: 'kept', value: 3, most: 3 }], say)).toBe(true);
+    expect(said).toEqual(['kept: 0.50 (at least 0.5, wanted 0.7)', 'kept: 3.00 (at most 3)']);
+    for (const missed of [
+      { value: 0.49, least: 0.5 },
+      { value: 3.1, most: 3 },
+      { value: Number.NaN, least: 0 },
+    ]) {
+      said.length = 0;
+      expect(
+        keepBounds(
+          [
+            { figure: 'kept', value: 1, least: 1 },
+            { figure: 'missed', ...missed },
+          ],
+          say,
+        ),
+      ).toBe(false);
+      expect(said[1]).toMatch(/^missed: .* MISSED$/);
+    }
+  });
+});
