@@ -54,6 +54,8 @@ const providerUrl = `http://127.0.0.1:${sandboxPort}`;
 const secretKey = stack.env.XENDIT_SECRET_KEY ?? '';
 const env = {
   ...stack.env,
+  // In production a provider is reached by https only, and the sandbox has none.
+  NODE_ENV: 'test',
   PORT: String(apiPort),
   PUBLIC_URL: `http://127.0.0.1:${apiPort}`,
   TEMPORAL_ADDRESS: temporalAddress,
@@ -98,9 +100,9 @@ const passwords = {
   individual: randomUUID(),
   second_individual: randomUUID(),
 };
-const people = await ensureDemoData(orm.em.fork(), passwords);
+const people = await ensureDemoData(stack.owner(), passwords);
 const secrets = { apiKey: newApiKey(), signingSecret: newSigningSecret(), webhookSecret: newWebhookSecret() };
-await ensureDemoPartner(orm.em.fork(), sealer, {
+await ensureDemoPartner(stack.owner(), sealer, {
   secrets,
   organizationId: people.organization_admin.organization_id ?? '',
   administrator: people.platform_super_admin.user_id,

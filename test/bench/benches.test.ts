@@ -9,7 +9,7 @@ const benchMs = 120_000;
 /** Each bench with the least that it can measure, and what its table names. */
 const benches: [name: string, args: string[], names: RegExp][] = [
   ['balance', ['--rounds', '1', '--seconds', '0.2', '--connections', '16'], /\(c\) POST \/v1\/payments\/balance/],
-  ['lists', ['--small', '2000', '--large', '4000', '--rounds', '2'], /owner, first page/],
+  ['lists', ['--small', '10000', '--large', '20000', '--rounds', '2'], /owner, first page/],
   ['gateway', ['--seconds', '1', '--warm', '0.5'], /bare early return/],
   ['circles', ['--few', '2', '--many', '4', '--measured', '1', '--members', '3'], /circles live/],
 ];

@@ -11,11 +11,17 @@ interface Callback {
 }
 
 /** What the sandbox has sent so far, from its own file: for a forger, and for who asks which callbacks were lost. */
-export function readCallbacks({ directory }: Pick<Topology, 'directory'>): (Callback & { state: string })[] {
+export function readCallbacks({
+  directory,
+}: Pick<Topology, 'directory'>): (Callback & { body: string; state: string })[] {
   const database = new DatabaseSync(join(directory, 'sandbox', 'sandbox.db'), { readOnly: true });
   try {
     const rows = database.prepare('select body, state from callbacks order by seq').all();
-    return rows.map(({ body, state }) => ({ ...(JSON.parse(String(body)) as Callback), state: String(state) }));
+    return rows.map(({ body, state }) => ({
+      ...(JSON.parse(String(body)) as Callback),
+      body: String(body),
+      state: String(state),
+    }));
   } finally {
     database.close();
   }
@@ -42,14 +48,23 @@ export async function forgeCallback(
   };
   const forged = changes[forgery];
   note(`forged: ${forged.event} of ${String(forged.data.reference_id)} for ${String(data.reference_id)}`);
-  await fetch(topology.callbackUrl, {
+  const envelope = { business_id: 'forged', created: new Date().toISOString(), api_version: null };
+  await sendCallback(topology, JSON.stringify({ ...envelope, ...forged }));
+}
+
+/** Sends a callback with the right token, as the provider does. */
+export async function sendCallback(
+  { callbackUrl, callbackToken }: Pick<Topology, 'callbackUrl' | 'callbackToken'>,
+  body: string,
+): Promise<void> {
+  await fetch(callbackUrl, {
     method: 'POST',
     headers: {
       'content-type': 'application/json',
-      'x-callback-token': topology.callbackToken,
+      'x-callback-token': callbackToken,
       'webhook-id': randomUUID(),
     },
-    body: JSON.stringify({ business_id: 'forged', created: new Date().toISOString(), api_version: null, ...forged }),
+    body,
     signal: AbortSignal.timeout(8_000),
   });
 }

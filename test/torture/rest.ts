@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { readBacklog } from '../../src/metrics/measure-backlog.ts';
 import { workflowIds } from '../../src/shared/workflow-ids.ts';
 import type { Facts } from './facts.ts';
-import { readCallbacks } from './forge.ts';
+import { readCallbacks, sendCallback } from './forge.ts';
 import { listWorkflows } from './harm-workflows.ts';
 import { readProvider } from './read-facts.ts';
 import type { Topology } from './topology.ts';
@@ -128,23 +128,22 @@ async function findRestless({ topology, endless }: RestOptions): Promise<Restles
   return restless;
 }
 
-/** A callback that was lost for ever is made up for by asking, which the product does hourly: it is hastened here. */
+/**
+ * A callback that was lost for ever is made up for: where its workflow runs that asks by itself, within the hour, and is
+ * woken here; money that came when all had ended is found by the reconciliation of the next day, or by the callback that
+ * the provider sends again when it is asked to, as here.
+ */
 async function wakeForLostCallbacks(topology: Topology, running: ReadonlySet<string>): Promise<void> {
   const { workflows } = topology.deps;
-  const lost = readCallbacks(topology).filter(({ state }) => state === 'dropped');
-  const payouts = new Set<string>();
-  const payments = new Set<string>();
-  for (const { event, data } of lost) {
-    const reference = String(data.reference_id);
-    (event.startsWith('payout') ? payouts : payments).add(reference);
-    const request = data.payment_request_id;
-    if (event.startsWith('payment_method') || request === undefined) payments.add(reference);
-  }
   const { partnerPayout, gatewayPayment, partnerPayment } = workflowIds;
-  for (const id of payouts) if (running.has(partnerPayout(id))) await workflows.hintPartnerPayout(id);
-  for (const id of payments) {
-    if (running.has(gatewayPayment(id))) await workflows.hintGatewayPayment(id);
-    if (running.has(partnerPayment(id))) await workflows.hintPartnerPayment(id);
+  for (const { event, data, body, state } of readCallbacks(topology)) {
+    if (state !== 'dropped') continue;
+    const id = String(data.reference_id);
+    const isOfPayout = event.startsWith('payout');
+    if (isOfPayout && running.has(partnerPayout(id))) await workflows.hintPartnerPayout(id);
+    else if (!isOfPayout && running.has(gatewayPayment(id))) await workflows.hintGatewayPayment(id);
+    else if (!isOfPayout && running.has(partnerPayment(id))) await workflows.hintPartnerPayment(id);
+    else await sendCallback(topology, body);
   }
 }
 
