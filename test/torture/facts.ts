@@ -52,8 +52,9 @@ export interface EffectEvent {
 /** What requests make, as the books have it. */
 export interface MadeFact {
   id: string;
-  /** IDR, scale 4. */
+  /** What its answers tell, and what its request asked for: without a fee that its payer pays in addition. IDR, scale 4. */
   amount: string;
+  asked: string;
   /** What it is for, as its request may have called that. */
   targets: string[];
 }

@@ -51,8 +51,8 @@ export function healthyFacts(): Facts {
       },
     ],
     made: [
-      { id: 'payout-1', amount: '10000.0000', targets: ['invoice-1'] },
-      { id: 'order-1', amount: '20000.0000', targets: ['goal-1'] },
+      { id: 'payout-1', amount: '10000.0000', asked: '10000.0000', targets: ['invoice-1'] },
+      { id: 'order-1', amount: '20000.0000', asked: '20000.0000', targets: ['goal-1'] },
     ],
     orders: [
       { id: 'order-1', family: 'payment-order', status: 'PAID', total: '24000.0000', version: 0, unreleased: false },

@@ -218,7 +218,7 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
     'answers-tell-the-books',
     'less was written than was asked for',
     ({ made }) => {
-      only(made).amount = '9999.0000';
+      only(made).asked = '9999.0000';
     },
   ],
   [

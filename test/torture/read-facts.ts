@@ -62,13 +62,15 @@ const queries = {
       resource_id as "resourceId",
       extract(epoch from coalesce(pg_xact_commit_timestamp(xmin), created_at)) * 1000 as at
     from events where request_id like ? || '-%' order by id`,
-  made: `select id::text, amount::text, array[reference_id, destination_account_id]::text[] as targets from transactions
-    union all select id::text, nominal::text, array[reference_id]::text[] from payment_orders
-    union all select id::text, amount::text, array[external_ref] from partner_payments
-    union all select id::text, amount::text, array[external_ref] from payouts
-    union all select id::text, amount::text, '{}' from saving_circles
-    union all select id::text, amount::text, array[saving_circle_id]::text[] from saving_circle_contributions
-    union all select id::text, amount::text, array[cause_id]::text[] from donation_subscriptions`,
+  made: `select id::text, amount::text, amount::text as asked,
+      array[reference_id, destination_account_id]::text[] as targets from transactions
+    union all select id::text, nominal::text, nominal::text, array[reference_id]::text[] from payment_orders
+    union all select id::text, amount::text, (case fee_mode when 'ADDED' then amount - fee else amount end)::text,
+      array[external_ref] from partner_payments
+    union all select id::text, amount::text, amount::text, array[external_ref] from payouts
+    union all select id::text, amount::text, amount::text, '{}' from saving_circles
+    union all select id::text, amount::text, amount::text, array[saving_circle_id]::text[] from saving_circle_contributions
+    union all select id::text, amount::text, amount::text, array[cause_id]::text[] from donation_subscriptions`,
   orders: `select id, 'payment-order' as family, status, (nominal + admin_fee)::text as total, 0 as version,
       false as unreleased from payment_orders
     union all

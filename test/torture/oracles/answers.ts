@@ -181,8 +181,8 @@ export function answersTellTheBooks({ attempts, made }: Facts): Finding[] {
       const told = toldAmount(attempt);
       const problems = [
         ...(row === undefined ? ['there is no such thing'] : []),
-        ...(row && amount !== null && compareMoney(row.amount, amount) !== 0
-          ? [`IDR ${amount} was asked for, and the books say ${row.amount}`]
+        ...(row && amount !== null && compareMoney(row.asked, amount) !== 0
+          ? [`IDR ${amount} was asked for, and the books say ${row.asked}`]
           : []),
         ...(row && told !== undefined && compareMoney(row.amount, told) !== 0
           ? [`it tells of IDR ${told}, and the books of ${row.amount}`]
