@@ -23,9 +23,11 @@ export async function deliverCallback(
 ): Promise<void> {
   const callback = await em.findOneOrFail(CallbackRow, { id: callbackId });
   if (callback.delivered_at || callback.unread) return;
-  await em.nativeUpdate(CallbackRow, { id: callback.id }, { attempts: callback.attempts + 1 });
+  const attempts = callback.attempts + 1;
+  await em.nativeUpdate(CallbackRow, { id: callback.id }, { attempts });
   await route(em, workflows, callback);
-  await em.nativeUpdate(CallbackRow, { id: callback.id }, { delivered_at: raw('clock_timestamp()') });
+  // Unless its payment ended meanwhile, or somebody else delivers it: then it is looked at once more.
+  await em.nativeUpdate(CallbackRow, { id: callback.id, attempts }, { delivered_at: raw('clock_timestamp()') });
 }
 
 /**

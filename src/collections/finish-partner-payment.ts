@@ -1,4 +1,5 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
+import { tellAgain } from '../callbacks/tell-again.ts';
 import type { Sealer } from '../encryption/sealer.ts';
 import { recordEvent } from '../events/record-event.ts';
 import type { WebhookEvent } from '../partners/partner.ts';
@@ -38,6 +39,7 @@ export async function finishPayment(
   payment.finalized_at = payment.updated_at = end.at;
   payment.version += 1;
   await tx.flush();
+  await tellAgain(tx, payment.id);
   await recordEvent(tx, {
     event: 'RESOURCE_UPDATED',
     resourceType: 'partner_payment',

@@ -1,4 +1,5 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
+import { tellAgain } from '../callbacks/tell-again.ts';
 import { readDatabaseClock } from '../database/database-clock.ts';
 import { recordEvent } from '../events/record-event.ts';
 import { handledPayment, handlerOfOrder } from './handled-payment.ts';
@@ -20,6 +21,7 @@ export function closePayment(
     order.status = close.status;
     order.failure_code = close.failureCode;
     order.finalized_at = order.updated_at = await readDatabaseClock(tx);
+    await tellAgain(tx, order.id);
     await handlerOfOrder(order).onClosed?.(tx, handledPayment(order), close.status);
     await recordEvent(tx, {
       event: 'RESOURCE_UPDATED',

@@ -1,4 +1,5 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
+import { tellAgain } from '../callbacks/tell-again.ts';
 import { readDatabaseClock } from '../database/database-clock.ts';
 import { recordEvent } from '../events/record-event.ts';
 import { systemAccounts } from '../ledger/account.ts';
@@ -55,6 +56,7 @@ export async function settlePayment(
     order.status = 'PAID';
     order.finalized_at = order.updated_at = now;
     await tx.flush();
+    await tellAgain(tx, order.id);
     const journalId = must(
       await postJournal(tx, {
         kind: 'payment-order.settled',

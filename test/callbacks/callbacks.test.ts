@@ -137,6 +137,20 @@ describe('A callback', () => {
     expect(await receiptsOf(order.payment_order_id)).toMatchObject([{ state: 'applied' }]);
   });
 
+  it('of money that the provider lists only when its order has expired is not forgotten', async () => {
+    const order = await topUp();
+    await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
+    await stack.sandbox.post('/sandbox/expire', { payment_code: order.payment_code });
+    // The order waits still, and asks when the late money's callback comes: what is told then is that it has expired.
+    await stack.sandbox.put('/sandbox/faults', { listing: { lag_ms: 3_000 } });
+    await pay(order);
+    await eventually(
+      () => statusOf(order.payment_order_id),
+      (status) => status === 'EXPIRED',
+    );
+    expect(await suspendedUnder(order.payment_order_id)).toMatchObject({ reason: 'late' });
+  });
+
   it('sent in many copies and shuffled, for ten payments at once, settles each once', async () => {
     await stack.sandbox.put('/sandbox/faults', { callbacks: { copies: 10, shuffle: true } });
     const orders = await Promise.all(Array.from({ length: 10 }, () => topUp()));
