@@ -127,19 +127,19 @@ describe('The canonical text', () => {
     "'0044-03-15 00:00:00+00'",
     "'294276-12-31 23:59:59.999999+00'",
   ])('has a text of its own for %s', async (instant) => {
-    const set = `update journals set created_at = ${instant} where id = '${journal}'`;
-    const text = await undone(async (tx) => {
-      await tx.execute(set);
-      return (await describeJournals(tx, [journal])).get(journal)?.split('\n')[0];
-    });
+    const textOfJournal = (created: string) =>
+      undone(async (tx) => {
+        // Whoever owns the table can take the constraint away that keeps such instants out.
+        await tx.execute('alter table journals drop constraint journals_created_at_is_real');
+        await tx.execute(`update journals set created_at = ${created} where id = '${journal}'`);
+        return (await describeJournals(tx, [journal])).get(journal)?.split('\n')[0];
+      });
+    const text = await textOfJournal(instant);
     const others = ["'infinity'", "'-infinity'", "'0044-03-15 00:00:00+00 BC'", "'0044-03-15 00:00:00+00'"].filter(
       (other) => other !== instant,
     );
     for (const other of others) {
-      const different = await undone(async (tx) => {
-        await tx.execute(`update journals set created_at = ${other} where id = '${journal}'`);
-        return (await describeJournals(tx, [journal])).get(journal)?.split('\n')[0];
-      });
+      const different = await textOfJournal(other);
       expect(different).not.toBe(text);
     }
   });
