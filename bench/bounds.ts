@@ -11,7 +11,7 @@ export interface Bound {
 }
 
 /** A run in its smallest size (`--smallest`) shows that the bench works: its figures mean nothing, and fail nothing. */
-export const isSmallest = flag('smallest');
+const isSmallest = flag('smallest');
 
 /** Prints each figure beside its bound. Answers whether all are kept; what was not measured (NaN) is not kept. */
 export function keepBounds(bounds: readonly Bound[], say: (text: string) => void): boolean {

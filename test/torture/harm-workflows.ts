@@ -50,12 +50,8 @@ export async function harmWorkflow(
   note(`${harm} of ${id}`);
   const { client } = topology.deps.workflows;
   const handle = client.workflow.getHandle(id, runId);
-  if (harm === 'terminate') {
-    await handle.terminate('torture');
-    return id;
-  }
-  if (harm === 'cancel') {
-    await handle.cancel();
+  if (harm !== 'reset') {
+    await (harm === 'terminate' ? handle.terminate('torture') : handle.cancel());
     return id;
   }
   const { events } = await handle.fetchHistory();

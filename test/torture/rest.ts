@@ -69,9 +69,10 @@ export async function comeToRest(options: RestOptions): Promise<Restless> {
 /** Wakes what looks after something that would wait for long by the product's own clock. */
 async function nudge(topology: Topology): Promise<void> {
   const running = new Set((await listWorkflows(topology, ['Running'])).map(({ id }) => id));
-  await wakeForLostCallbacks(topology, running);
-  await hastenWebhooks(topology, running);
-  await tellEnded(topology, running);
+  // Where one cannot be woken now, the others are.
+  for (const wake of [wakeForLostCallbacks, hastenWebhooks, tellEnded]) {
+    await wake(topology, running).catch(() => undefined);
+  }
 }
 
 /** Instruments that nobody paid expire, and transfers that wait for a hand succeed. */

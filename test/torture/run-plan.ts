@@ -38,9 +38,9 @@ export interface RunOptions {
   restBoundMs: number;
 }
 
-/** Lists of workflows lag behind a little: what is found is looked at again before it is believed. */
-/** Rows that wait for what the plan took are made older than they are, by so much at most. */
+/** Rows that wait without a workflow are made older than they are, by so much at most. */
 const agedMs = 15 * 60_000;
+/** Lists of workflows lag behind a little: what is found is looked at again before it is believed. */
 const looks = 6;
 const betweenLooksMs = 3_000;
 const toldStories = 3;
