@@ -16,6 +16,8 @@ import { startTopology, type Topology } from './topology.ts';
 export interface RunReport {
   findings: Finding[];
   facts: Facts;
+  /** When the plan's time began, by the runner's clock: milliseconds of the epoch. */
+  begun: number;
   /** What was done when, one line each. */
   notes: string[];
   /** Operations, faults and seconds, for people. */
@@ -144,6 +146,7 @@ export async function runPlan(plan: Plan, { progress, aloud, tellStory, restBoun
   return {
     findings,
     facts,
+    begun,
     notes,
     timelines,
     directory: findings.length > 0 ? topology.directory : null,

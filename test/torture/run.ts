@@ -88,11 +88,27 @@ async function main(): Promise<number> {
   return 1;
 }
 
+/** When the plan first asked for a resource of the findings; null when none of them has one that was asked for. */
+function momentOf({ findings, facts: { attempts, events }, begun }: RunReport): number | null {
+  for (const { resourceId } of findings) {
+    if (resourceId === null) continue;
+    const requests = new Set(
+      events.filter((event) => event.resourceId === resourceId).map(({ requestId }) => requestId),
+    );
+    const times = attempts
+      .filter((attempt) => attempt.resourceId === resourceId || requests.has(attempt.requestId))
+      .map(({ sentAt }) => sentAt - begun);
+    if (times.length > 0) return Math.min(...times);
+  }
+  return null;
+}
+
 const shrinkMs = 10 * 60_000;
 const tries = 3;
 
 /** Looks for the smallest plan that still shows one of the findings, and writes it beside the data. */
-async function shrink(plan: Plan, { findings, directory }: RunReport, options: RunOptions): Promise<void> {
+async function shrink(plan: Plan, found: RunReport, options: RunOptions): Promise<void> {
+  const { findings, directory } = found;
   const until = Date.now() + shrinkMs;
   const wanted = new Set(findings.map(({ oracle }) => oracle));
   const isOver = () => Date.now() > until;
@@ -106,7 +122,7 @@ async function shrink(plan: Plan, { findings, directory }: RunReport, options: R
     }
     return false;
   };
-  const small = await shrinkPlan(plan, shows, isOver);
+  const small = await shrinkPlan(plan, shows, { isOver, moment: momentOf(found) });
   clear();
   const file = join(directory ?? '.', 'smallest-plan.json');
   writeFileSync(file, JSON.stringify(small, null, 1));

@@ -18,14 +18,14 @@ it('A plan survives being recorded', () => {
 
 it('A finding that needs one fault and two pieces of work is shrunk to them', async () => {
   const needed = (candidate: Plan) => has(candidate.faults, 'f7') && has(candidate.work, 'w20', 'w90');
-  const small = await shrinkPlan(plan, async (candidate) => needed(candidate), never);
+  const small = await shrinkPlan(plan, async (candidate) => needed(candidate), { isOver: never });
   expect(small.faults.map(({ id }) => id)).toEqual(['f7']);
   expect(small.work.map(({ id }) => id)).toEqual(['w20', 'w90']);
   expect(small.durationMs).toBeLessThanOrEqual(plan.durationMs);
 });
 
 it('A finding that needs no fault is shrunk to a plan without one', async () => {
-  const small = await shrinkPlan(plan, async ({ work }) => has(work, 'w3'), never);
+  const small = await shrinkPlan(plan, async ({ work }) => has(work, 'w3'), { isOver: never });
   expect(small).toMatchObject({ faults: [], work: [{ id: 'w3' }] });
 });
 
@@ -35,7 +35,25 @@ it('When the time is over, what has been found so far is kept', async () => {
     tried += 1;
     return has(faults, 'f2');
   };
-  const small = await shrinkPlan(plan, shows, () => tried >= 3);
+  const small = await shrinkPlan(plan, shows, { isOver: () => tried >= 3 });
   expect(tried).toBeLessThanOrEqual(4);
   expect(has(small.faults, 'f2')).toBe(true);
+});
+
+it('Of a long plan the minute around the finding is tried first, and the whole one is kept where that shows nothing', async () => {
+  const long = makePlan(11, 10);
+  const late = long.work.find(({ at }) => at > 300_000);
+  if (!late) throw new Error('a long plan has late work');
+  const shows = async ({ work }: Plan) => has(work, late.id);
+  const durations: number[] = [];
+  const watched = async (candidate: Plan) => {
+    durations.push(candidate.durationMs);
+    return shows(candidate);
+  };
+  const small = await shrinkPlan(long, watched, { isOver: never, moment: late.at });
+  expect(small.work.map(({ id }) => id)).toEqual([late.id]);
+  expect(small.faults).toEqual([]);
+  expect(Math.max(...durations)).toBeLessThanOrEqual(2 * 60_000);
+  const elsewhere = await shrinkPlan(long, shows, { isOver: never, moment: 0 });
+  expect(elsewhere.work).toMatchObject([{ id: late.id, at: late.at }]);
 });

@@ -3,15 +3,37 @@ import type { Plan } from './plan.ts';
 /** Whether a smaller plan still shows what was found. */
 export type Shows = (candidate: Plan) => Promise<boolean>;
 
+/** Of a long plan so much is tried first, in milliseconds: what came before the finding's moment, and a little after. */
+const beforeMs = 40_000;
+const afterMs = 20_000;
+
 /**
- * The smallest plan that still shows the finding, as far as the time allows: faults are left out first, because a
- * finding with fewer of them says more, then work. In halves, quarters and so on down to single ones.
+ * The smallest plan that still shows the finding, as far as the time allows: of a plan that is too long to be tried often
+ * first the minute around the finding's moment (milliseconds of the plan; null where it has none), then faults are left
+ * out, because a finding with fewer of them says more, then work. In halves, quarters and so on down to single ones.
  */
-export async function shrinkPlan(plan: Plan, shows: Shows, isOver: () => boolean): Promise<Plan> {
+export async function shrinkPlan(
+  whole: Plan,
+  shows: Shows,
+  { isOver, moment = null }: { isOver(): boolean; moment?: number | null },
+): Promise<Plan> {
+  let plan = whole;
+  if (moment !== null && whole.durationMs > 2 * (beforeMs + afterMs)) {
+    const minute = cutOut(whole, moment - beforeMs, moment + afterMs);
+    if (await shows(minute)) plan = minute;
+  }
   const faults = await shrinkList(plan.faults, (left) => shows(cutTail({ ...plan, faults: left })), isOver);
   const fewer = cutTail({ ...plan, faults });
   const work = await shrinkList(plan.work, (left) => shows(cutTail({ ...fewer, work: left })), isOver);
   return cutTail({ ...fewer, work });
+}
+
+/** What a plan begins between two of its moments, from the first of them on. */
+function cutOut(plan: Plan, from: number, until: number): Plan {
+  const start = Math.max(0, from);
+  const within = <Item extends { at: number }>(items: Item[]): Item[] =>
+    items.filter(({ at }) => at >= start && at < until).map((item) => ({ ...item, at: item.at - start }));
+  return cutTail({ ...plan, work: within(plan.work), faults: within(plan.faults) });
 }
 
 /** After the last piece of work and the last fault nothing happens that is worth waiting for. */
