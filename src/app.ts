@@ -19,6 +19,7 @@ import { eventsRoom } from './events/events.routes.ts';
 import { documentation } from './http/documentation.ts';
 import { presentErrors } from './http/errors.ts';
 import { limitPartnerRate } from './http/limit-partner-rate.ts';
+import { createLiteralPaths } from './http/literal-paths.ts';
 import { logRequests } from './http/log-requests.ts';
 import { measureRequests } from './http/measure-requests.ts';
 import { buildOpenApi } from './http/openapi.ts';
@@ -26,7 +27,7 @@ import { probes } from './http/probes.ts';
 import { requestIds } from './http/request-id.ts';
 import type { Room, Route } from './http/room.ts';
 import { allowedOrigins, security } from './http/security.ts';
-import { type Doors, keepLiteralPaths, refuseUnknown, serveRoute } from './http/serve-route.ts';
+import { type Doors, refuseUnknown, serveRoute } from './http/serve-route.ts';
 import { traceRequests } from './http/trace.ts';
 import { authRoom } from './identity/auth.routes.ts';
 import { authenticate } from './identity/authenticate.ts';
@@ -93,7 +94,7 @@ export const rooms: readonly Room[] = [
   collectionsRoom,
 ];
 
-/** Literal paths before those with parameters, so that `/organizations/sizes` is not an organization. */
+/** What is literal before parameters: the router takes the first pattern that fits. */
 function byLiteralness(left: Route, right: Route): number {
   const key = ({ path }: Route) => path.replace(/:\w+/g, '\uffff');
   if (key(left) === key(right)) return 0;
@@ -121,11 +122,13 @@ export function createApp(deps: Dependencies, house: readonly Room[] = rooms): K
 
   // A path has one spelling: in another case it would escape the envelope and the rate limit of its prefix.
   const router = new Router({ sensitive: true });
-  const routes = house.flatMap((room) => room.routes);
-  for (const route of routes.toSorted(byLiteralness)) {
+  const literalPaths = createLiteralPaths();
+  for (const route of house.flatMap((room) => room.routes).toSorted(byLiteralness)) {
     if (!route.access) throw new Error(`${route.method} ${route.path} declares no access`);
     if (route.access.kind === 'partner' && !doors.partner) throw new Error(`${route.path} needs the partner door`);
-    router.register(route.path, [route.method], serveRoute(route, deps, doors));
+    const serve = serveRoute(route, deps, doors);
+    if (route.path.includes(':')) router.register(route.path, [route.method], serve);
+    else literalPaths.add(route.path, route.method, serve);
   }
   const document = buildOpenApi(house, { version, url: new URL(config.PUBLIC_URL).origin, webhooks: webhookDocuments });
   const routers = [
@@ -133,8 +136,8 @@ export function createApp(deps: Dependencies, house: readonly Room[] = rooms): K
     probes(deps.readiness, config.NODE_ENV === 'production' ? null : metrics),
     documentation(document),
   ];
-  const refuse = refuseUnknown((path) => methodsOf(routers, path));
-  app.use(keepLiteralPaths(routes, refuse));
+  const refuse = refuseUnknown((path) => literalPaths.methodsOf(path) ?? methodsOf(routers, path));
+  app.use(literalPaths.serve(refuse));
   for (const { routes: serve } of routers.map((part) => ({ routes: part.routes() }))) app.use(serve);
   app.use(refuse);
   return app;
@@ -142,6 +145,5 @@ export function createApp(deps: Dependencies, house: readonly Room[] = rooms): K
 
 function methodsOf(routers: readonly Router[], path: string): string[] {
   const layers = routers.flatMap((router) => router.match(path, 'GET').path);
-  const literal = layers.filter((layer) => layer.path === path);
-  return [...new Set((literal.length > 0 ? literal : layers).flatMap(({ methods }) => methods))].sort();
+  return [...new Set(layers.flatMap(({ methods }) => methods))].sort();
 }

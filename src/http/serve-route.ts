@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Context, Next } from 'koa';
+import type { Context } from 'koa';
 import { z } from 'zod';
 import type { Dependencies } from '../dependencies.ts';
 import type { Caller } from '../identity/caller.ts';
@@ -123,18 +123,6 @@ function send(ctx: Context, { status, body, headers }: Answer): void {
   ctx.set(headers);
   if (body !== undefined) ctx.body = body;
   if (Buffer.isBuffer(body) && !headers['content-type'] && !headers['Content-Type']) ctx.type = 'application/json';
-}
-
-/** Before the router: a literal path has its own methods only, so that nobody patches the organization `sizes`. */
-export function keepLiteralPaths(routes: readonly Route[], refuseMethod: (ctx: Context) => Promise<void>) {
-  const literal = new Map<string, Set<string>>();
-  for (const { path, method } of routes.filter((route) => !route.path.includes(':'))) {
-    const methods = literal.get(path) ?? new Set();
-    literal.set(path, methods.add(method.toUpperCase()));
-    if (method === 'get') methods.add('HEAD');
-  }
-  return (ctx: Context, next: Next): Promise<void> =>
-    literal.get(ctx.path)?.has(ctx.method) === false ? refuseMethod(ctx) : next();
 }
 
 /** After the router: a known path with another method is 405 with `Allow`, an unknown one 404. */

@@ -226,6 +226,15 @@ describe('The surface of the API', () => {
       }
     });
 
+    it('are found with a slash at their end as without one', async () => {
+      const read = async (path: string) => {
+        const answer = await stack.http.get(path);
+        return [answer.status, answer.body];
+      };
+      expect(await read('/v1/workshop/list/')).toEqual(await read('/v1/workshop/list'));
+      expect((await read('/v1/workshop/list/'))[0]).toBe(200);
+    });
+
     it('are not taken for a parameter: nobody patches the organization `sizes`', async () => {
       for (const method of ['PATCH', 'POST']) {
         const answer = await fetch(`${stack.url}/v1/organizations/sizes`, { method });
