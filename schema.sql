@@ -103,6 +103,7 @@ create table charitable_causes (
   organization_id uuid,
   account_id uuid not null,
   status text not null,
+  stopped_from text,
   created_by uuid not null,
   approved_by uuid,
   approved_at timestamp with time zone,
@@ -111,11 +112,14 @@ create table charitable_causes (
   constraint charitable_causes_pkey PRIMARY KEY (id),
   constraint charitable_causes_approved_at_is_real CHECK (approved_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND approved_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint charitable_causes_check CHECK ((status <> ALL (ARRAY['active'::text, 'approved'::text])) OR approved_at IS NOT NULL),
-  constraint charitable_causes_check1 CHECK ((approved_at IS NULL) = (approved_by IS NULL)),
+  constraint charitable_causes_check1 CHECK ((stopped_from <> ALL (ARRAY['active'::text, 'approved'::text])) OR approved_at IS NOT NULL),
+  constraint charitable_causes_check2 CHECK (stopped_from IS NULL OR status = 'rejected'::text),
+  constraint charitable_causes_check3 CHECK ((approved_at IS NULL) = (approved_by IS NULL)),
   constraint charitable_causes_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint charitable_causes_currency_check CHECK (currency = 'IDR'::bpchar),
   constraint charitable_causes_owner_type_check CHECK (owner_type = ANY (ARRAY['organization'::text, 'individual'::text, 'platform'::text])),
   constraint charitable_causes_status_check CHECK (status = ANY (ARRAY['pending'::text, 'new'::text, 'active'::text, 'approved'::text, 'in_progress'::text, 'completed'::text, 'cancelled'::text, 'rejected'::text, 'deactivated'::text])),
+  constraint charitable_causes_stopped_from_check CHECK (stopped_from = ANY (ARRAY['pending'::text, 'new'::text, 'active'::text, 'approved'::text, 'in_progress'::text, 'completed'::text, 'cancelled'::text, 'rejected'::text, 'deactivated'::text])),
   constraint charitable_causes_target_amount_check CHECK (target_amount > 0::numeric AND target_amount < 'Infinity'::numeric),
   constraint charitable_causes_updated_at_is_real CHECK (updated_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND updated_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
 );
@@ -3870,9 +3874,9 @@ grant select (cause_id), select (donated), select (donations), select (shard) on
 
 grant select on table cause_totals to amanah_app;
 
-grant insert, select, update (approved_at), update (approved_by), update (benefit), update (description), update (location), update (name), update (regulations), update (status), update (target_amount), update (updated_at) on table charitable_causes to amanah_app;
+grant insert, select, update (approved_at), update (approved_by), update (benefit), update (description), update (location), update (name), update (regulations), update (status), update (stopped_from), update (target_amount), update (updated_at) on table charitable_causes to amanah_app;
 
-grant select (account_id), select (approved_at), select (approved_by), select (benefit), select (created_at), select (created_by), select (currency), select (description), select (id), select (location), select (name), select (organization_id), select (owner_type), select (regulations), select (status), select (target_amount), select (updated_at) on table charitable_causes to amanah_reader;
+grant select (account_id), select (approved_at), select (approved_by), select (benefit), select (created_at), select (created_by), select (currency), select (description), select (id), select (location), select (name), select (organization_id), select (owner_type), select (regulations), select (status), select (stopped_from), select (target_amount), select (updated_at) on table charitable_causes to amanah_reader;
 
 grant select on table check_allocations_match_donations to amanah_app;
 

@@ -5,8 +5,8 @@ import { refuse } from '../shared/errors.ts';
 import { type CauseRow, lockCause, readCause } from './find-cause.ts';
 
 /**
- * Approves a cause, which becomes `active`; the door lets the platform super admin only. Refuses one that was approved
- * before, and one that was deactivated, with REQUEST_INVALID.
+ * Approves a cause, which becomes `active`; the door lets the platform super admin only. Refuses one that is approved,
+ * and one that is not `pending`, with REQUEST_INVALID.
  */
 export function approveCause(
   em: EntityManager,
@@ -16,8 +16,8 @@ export function approveCause(
     const cause = await lockCause(tx, causeId);
     if ((cause.approved_at ?? null) !== null)
       refuse('REQUEST_INVALID', 'the charitable cause is approved already', { field: 'id' });
-    if (cause.status === 'deactivated')
-      refuse('REQUEST_INVALID', 'the charitable cause is deactivated', { field: 'id' });
+    if (cause.status !== 'pending')
+      refuse('REQUEST_INVALID', `the charitable cause is ${cause.status}, not pending`, { field: 'id' });
     const now = new Date();
     tx.assign(cause, { status: 'active', approved_at: now, approved_by: caller.userId, updated_at: now });
     await tx.flush();

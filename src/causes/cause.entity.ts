@@ -17,6 +17,8 @@ const CauseSchema = defineEntity({
     organization_id: p.uuid().nullable(),
     account_id: p.uuid(),
     status: p.text().$type<CauseStatus>(),
+    /** What it was when the platform stopped it; null unless it is stopped. */
+    stopped_from: p.text().$type<CauseStatus>().nullable(),
     created_by: p.uuid(),
     approved_by: p.uuid().nullable(),
     approved_at: p.datetime().nullable(),

@@ -26,4 +26,7 @@ export const takesDonations = (status: CauseStatus): boolean => status === 'acti
 /** Whether only a cause that was once approved may be given this status by its creator or managers (decisions 5). */
 export const needsApproval = (status: CauseStatus): boolean => status === 'active' || status === 'approved';
 
-export const causeTextLimits = { name: 200, location: 255, text: 5000 } as const;
+/** What the platform approves a cause by: a change of one of these takes the approval away. */
+export const approvedFields = ['name', 'regulations', 'benefit', 'target_amount'] as const;
+
+export const causeTextLimits = { name: 200, location: 255, text: 5000, reason: 300 } as const;

@@ -24,6 +24,7 @@ import {
   presentCause,
   presentListedCause,
 } from './present-cause.ts';
+import { reinstateCause, stopCause } from './stop-cause.ts';
 import { updateCause } from './update-cause.ts';
 
 const message = z.string();
@@ -34,6 +35,12 @@ const texts = {
   regulations: text(causeTextLimits.text),
   benefit: text(causeTextLimits.text),
 };
+const ofTheSuperAdmin = allow('approve-charitable-cause', {
+  userTypes: ['platform'],
+  role: 'platform_super_admin',
+  scope: 'all',
+});
+const why = z.strictObject({ reason: text(causeTextLimits.reason, 3) });
 const currency = z.literal('IDR', 'must be IDR');
 
 const room = createRoom({
@@ -132,7 +139,10 @@ room.patch(
   '/:id',
   {
     summary: 'Change a charitable cause',
-    description: 'A cause that was never approved cannot be set to `active` or `approved` (403).',
+    description:
+      'A cause that was never approved cannot be set to `active` or `approved` (403). A change of `name`, `regulations`, ' +
+      '`benefit` or `target_amount` of an approved one is taken, and makes it `pending` and unapproved again. The status ' +
+      'of one that the platform has stopped cannot be changed (403).',
     access: allow('update-charitable-cause', { scope: 'as creator or manager' }),
     params,
     body: z.strictObject({
@@ -194,11 +204,8 @@ room.patch(
   '/:id/approve',
   {
     summary: 'Approve a charitable cause',
-    access: allow('approve-charitable-cause', {
-      userTypes: ['platform'],
-      role: 'platform_super_admin',
-      scope: 'all',
-    }),
+    description: 'From `pending` only (400 otherwise).',
+    access: ofTheSuperAdmin,
     params,
     answers: { 200: z.object({ message, data: CauseAnswer }) },
     refusals: [404],
@@ -206,6 +213,42 @@ room.patch(
   async ({ em, caller, params: { id: causeId }, requestId }) => {
     const row = await approveCause(em, { caller, causeId, requestId });
     return { message: 'Charitable cause approved', data: presentCause(row) };
+  },
+);
+
+room.post(
+  '/:id/stop',
+  {
+    summary: 'Stop a charitable cause',
+    description:
+      'It is `rejected`, whatever it was, and nobody else can change that: donations, allocations and periods of ' +
+      'subscriptions are refused. What it holds stays, and donations under way arrive. 400 when it is stopped already.',
+    access: ofTheSuperAdmin,
+    params,
+    body: why,
+    answers: { 200: z.object({ message, data: CauseAnswer }) },
+    refusals: [404],
+  },
+  async ({ em, caller, params: { id: causeId }, body: { reason }, requestId }) => {
+    const row = await stopCause(em, { caller, causeId, reason, requestId });
+    return { message: 'Charitable cause stopped', data: presentCause(row) };
+  },
+);
+
+room.post(
+  '/:id/reinstate',
+  {
+    summary: 'Reinstate a charitable cause that was stopped',
+    description: 'It is again what it was when it was stopped. 400 when it is not stopped.',
+    access: ofTheSuperAdmin,
+    params,
+    body: why,
+    answers: { 200: z.object({ message, data: CauseAnswer }) },
+    refusals: [404],
+  },
+  async ({ em, caller, params: { id: causeId }, body: { reason }, requestId }) => {
+    const row = await reinstateCause(em, { caller, causeId, reason, requestId });
+    return { message: 'Charitable cause reinstated', data: presentCause(row) };
   },
 );
 

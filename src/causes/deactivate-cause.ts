@@ -3,8 +3,12 @@ import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
 import { refuse } from '../shared/errors.ts';
 import { type CauseRow, lockCause, readCause } from './find-cause.ts';
+import { isStopped } from './stop-cause.ts';
 
-/** Deactivates a cause, for its creator only (FORBIDDEN otherwise). The row stays, and so do the donations. */
+/**
+ * Deactivates a cause, for its creator only, and not one that the platform has stopped (FORBIDDEN otherwise). The row
+ * stays, and so do the donations.
+ */
 export function deactivateCause(
   em: EntityManager,
   { caller, causeId, requestId }: { caller: Caller; causeId: string; requestId: string },
@@ -13,6 +17,7 @@ export function deactivateCause(
     const cause = await lockCause(tx, causeId);
     if (cause.created_by !== caller.userId)
       refuse('FORBIDDEN', 'only the creator deactivates a charitable cause', { field: 'id' });
+    if (isStopped(cause)) refuse('FORBIDDEN', 'the platform has stopped the charitable cause', { field: 'id' });
     tx.assign(cause, { status: 'deactivated', updated_at: new Date() });
     await tx.flush();
     await recordEvent(tx, {

@@ -4,8 +4,10 @@ import type { Caller } from '../identity/caller.ts';
 import { changesTo } from '../shared/changes.ts';
 import { refuse } from '../shared/errors.ts';
 import type { Money } from '../shared/money.ts';
-import { type CauseStatus, needsApproval } from './cause.ts';
+import type { Cause } from './cause.entity.ts';
+import { approvedFields, type CauseStatus, needsApproval } from './cause.ts';
 import { type CauseRow, isManager, lockCause, readCause } from './find-cause.ts';
+import { isStopped } from './stop-cause.ts';
 
 export interface CauseChanges {
   name?: string | undefined;
@@ -20,7 +22,9 @@ export interface CauseChanges {
 
 /**
  * Changes a cause, for its creator and managers (FORBIDDEN otherwise). One that was never approved cannot be made
- * `active` or `approved` so, whatever it was meanwhile; one that was may be paused and resumed (decisions 5).
+ * `active` or `approved` so, whatever it was meanwhile; one that was may be paused and resumed (decisions 5). A change of
+ * what it was approved by takes the approval away: it is `pending` again, and its donations under way still arrive. The
+ * status of one that the platform has stopped stays (FORBIDDEN, decisions 11).
  */
 export function updateCause(
   em: EntityManager,
@@ -36,16 +40,17 @@ export function updateCause(
     if (cause.created_by !== caller.userId && !(await isManager(tx, causeId, caller.userId))) {
       refuse('FORBIDDEN', 'only the creator and the managers of a charitable cause change it', { field: 'id' });
     }
-    const { status } = changes;
-    if (status !== undefined && needsApproval(status) && (cause.approved_at ?? null) === null) {
-      refuse('FORBIDDEN', `the charitable cause was never approved and cannot be set to ${status}`, {
-        field: 'status',
-      });
-    }
     const previousStatus = cause.status;
     const given = changesTo<CauseChanges>(cause, changes);
     if (Object.keys(given).length === 0) return readCause(tx, causeId);
-    tx.assign(cause, { ...given, updated_at: new Date() });
+    if (given.status !== undefined && isStopped(cause)) {
+      refuse('FORBIDDEN', 'the platform has stopped the charitable cause', { field: 'status' });
+    }
+    const isApproved = (cause.approved_at ?? null) !== null;
+    const losesApproval = isApproved && approvedFields.some((field) => field in given);
+    refuseUnapproved(given.status, isApproved, losesApproval);
+    const unapproved = losesApproval ? withoutApproval(cause) : {};
+    tx.assign(cause, { ...unapproved, ...given, updated_at: new Date() });
     await tx.flush();
     await recordEvent(tx, {
       event: 'RESOURCE_UPDATED',
@@ -55,9 +60,23 @@ export function updateCause(
       requestId,
       data: {
         changed: Object.keys(given),
+        ...(losesApproval ? { approved: false } : {}),
         ...(cause.status === previousStatus ? {} : { status: cause.status, previous_status: previousStatus }),
       },
     });
     return readCause(tx, causeId);
   });
 }
+
+function refuseUnapproved(status: CauseStatus | undefined, isApproved: boolean, losesApproval: boolean): void {
+  if (status === undefined || !needsApproval(status) || (isApproved && !losesApproval)) return;
+  const why = losesApproval ? 'has to be approved again after this change' : 'was never approved';
+  refuse('FORBIDDEN', `the charitable cause ${why} and cannot be set to ${status}`, { field: 'status' });
+}
+
+/** It waits for approval; a stopped one will when it is reinstated. */
+const withoutApproval = (cause: Cause): Partial<Cause> => ({
+  approved_at: null,
+  approved_by: null,
+  ...(isStopped(cause) ? { stopped_from: 'pending' } : { status: 'pending' }),
+});

@@ -118,6 +118,8 @@ export const documentedAccess: Record<string, DocumentedAccess> = {
   'POST /v1/charitable-causes/:/assign-manager': needs('update-charitable-cause'),
   'GET /v1/summary/charitable-causes': needs('read-charitable-cause', ofAdmins),
   'PATCH /v1/charitable-causes/:/approve': needs('approve-charitable-cause', ofSuperAdmin),
+  'POST /v1/charitable-causes/:/stop': needs('approve-charitable-cause', ofSuperAdmin),
+  'POST /v1/charitable-causes/:/reinstate': needs('approve-charitable-cause', ofSuperAdmin),
   'GET /v1/donations/open': needs('allocate-open-donation', ofSuperAdmin),
   'POST /v1/donations/allocate': needs('allocate-open-donation', ofSuperAdmin),
   'POST /v1/donations/allocate/preview': needs('allocate-open-donation', ofSuperAdmin),

@@ -15,6 +15,8 @@ const bodies: Record<string, (ids: Ids) => object> = {
   'PATCH /v1/products/:': () => ({ name: 'Changed' }),
   'PATCH /v1/charitable-causes/:': () => ({ name: 'Changed' }),
   'POST /v1/charitable-causes/:/assign-manager': ({ user_id = '' }) => ({ user_id }),
+  'POST /v1/charitable-causes/:/stop': () => ({ reason: 'Reported' }),
+  'POST /v1/charitable-causes/:/reinstate': () => ({ reason: 'Looked into' }),
   'PATCH /v1/saving-circles/:': () => ({ name: 'Changed' }),
   'PATCH /v1/partner-accounts/:': () => ({ name: 'Changed' }),
   'POST /v1/partner-accounts/:/keys': () => ({ permissions: ['read-gateway'] }),

@@ -45,7 +45,7 @@ async function cause(stack: Stack, { user }: Owner): Promise<Ids> {
   await stack
     .owner()
     .execute(
-      "update charitable_causes set status = 'new', approved_at = null, approved_by = null, organization_id = ?, owner_type = ? where id = ?",
+      "update charitable_causes set status = 'pending', approved_at = null, approved_by = null, organization_id = ?, owner_type = ? where id = ?",
       [user.organizationId, user.organizationId ? 'organization' : 'individual', id],
     );
   return { id };

@@ -18,12 +18,17 @@ create table charitable_causes (
   account_id uuid not null references accounts (id),
   status text not null check (status in ('pending', 'new', 'active', 'approved', 'in_progress', 'completed',
     'cancelled', 'rejected', 'deactivated')),
+  -- What it was when the platform stopped it: while this is there, it is rejected.
+  stopped_from text check (stopped_from in ('pending', 'new', 'active', 'approved', 'in_progress', 'completed',
+    'cancelled', 'rejected', 'deactivated')),
   created_by uuid not null references users (id),
   approved_by uuid references users (id),
   approved_at timestamptz,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   check (status not in ('active', 'approved') or approved_at is not null),
+  check (stopped_from not in ('active', 'approved') or approved_at is not null),
+  check (stopped_from is null or status = 'rejected'),
   check ((approved_at is null) = (approved_by is null))
 );
 create trigger charitable_causes_take_money_for_people before insert or update of account_id on charitable_causes

@@ -60,8 +60,8 @@ grant usage on sequence opening_numbers, official_document_ids to amanah_app;
 grant insert, update (name, target_amount, minimum_amount, status, updated_at) on products to amanah_app;
 grant insert, update (name, target_amount, target_date, status, updated_at) on saving_goals to amanah_app;
 grant insert, update (status, updated_at) on saving_goal_orders to amanah_app;
-grant insert, update (name, description, target_amount, location, regulations, benefit, status, approved_by, approved_at,
-  updated_at) on charitable_causes to amanah_app;
+grant insert, update (name, description, target_amount, location, regulations, benefit, status, stopped_from, approved_by,
+  approved_at, updated_at) on charitable_causes to amanah_app;
 grant insert, update (status, cause_id, allocation_batch_id, transaction_id, updated_at) on donations to amanah_app;
 grant insert, update (status, periods_paid, refusals, attempted_at, ended_at, updated_at)
   on donation_subscriptions to amanah_app;
