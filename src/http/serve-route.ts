@@ -61,11 +61,17 @@ function admit(access: Allow | SignedIn, caller: Caller, method: string): void {
 }
 
 const noShape = z.object({});
+const noFields = z.strictObject({});
+
+/** What the body has to be: of a route that changes things without one, nothing; null where it is not read here. */
+const bodyOf = ({ body, method, upload }: Route): z.ZodType | null =>
+  body ?? (isSafe(method.toUpperCase()) || upload ? null : noFields);
 
 /** The middleware of one declared route: door, validation, handler, answer. */
 export function serveRoute(route: Route, deps: Dependencies, doors: Doors) {
-  const { access, body: bodySchema, query: querySchema = noShape, params: paramsSchema = noShape } = route;
-  const literalKeys = moneyLiteralKeys(bodySchema);
+  const { access, query: querySchema = noShape, params: paramsSchema = noShape } = route;
+  const bodySchema = bodyOf(route);
+  const literalKeys = moneyLiteralKeys(route.body);
 
   return async (ctx: Context & { params: Record<string, string> }): Promise<void> => {
     let received: Promise<Buffer> | undefined;
@@ -84,7 +90,7 @@ export function serveRoute(route: Route, deps: Dependencies, doors: Doors) {
       }
       const params = validate(paramsSchema, ctx.params);
       const query = validate(querySchema, { ...ctx.query });
-      const body = bodySchema && validate(bodySchema, await readJson(ctx, bytes, literalKeys));
+      const body = bodySchema === null ? undefined : validate(bodySchema, await readJson(ctx, bytes, literalKeys));
       // `caller` is what the route's own access gives; the declaration types the handler accordingly.
       const visit = { body, query, params, caller: caller as never, em, deps, ctx, requestId, bytes };
       const result = await route.handler(visit);
