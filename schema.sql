@@ -608,6 +608,7 @@ create table partner_payments (
   version integer not null default 0,
   request_id text,
   expires_at timestamp with time zone not null,
+  cancelled_at timestamp with time zone,
   instrument_asked_at timestamp with time zone,
   instrument_at timestamp with time zone,
   settling_since timestamp with time zone,
@@ -619,6 +620,7 @@ create table partner_payments (
   constraint partner_payments_pkey PRIMARY KEY (id),
   constraint partner_payments_amount_check CHECK (amount > 0::numeric AND amount = trunc(amount)),
   constraint partner_payments_available_at_is_real CHECK (available_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND available_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint partner_payments_cancelled_at_is_real CHECK (cancelled_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND cancelled_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint partner_payments_check CHECK (amount = (fee + net_amount)),
   constraint partner_payments_check1 CHECK ((status = ANY (ARRAY['PENDING'::text, 'WAITING_PAYMENT'::text])) = (finalized_at IS NULL)),
   constraint partner_payments_check2 CHECK ((status = 'PAID'::text) = (available_at IS NOT NULL)),
@@ -639,7 +641,7 @@ create table partner_payments (
 );
 CREATE INDEX partner_payments_by_reference ON partner_payments USING btree (partner_id, external_ref) WHERE external_ref IS NOT NULL;
 CREATE INDEX partner_payments_of_partner ON partner_payments USING btree (partner_id, created_at DESC, id DESC) INCLUDE (status);
-CREATE INDEX partner_payments_open ON partner_payments USING btree (expires_at) WHERE status = ANY (ARRAY['PENDING'::text, 'WAITING_PAYMENT'::text]);
+CREATE INDEX partner_payments_open ON partner_payments USING btree (COALESCE(cancelled_at, expires_at)) WHERE status = ANY (ARRAY['PENDING'::text, 'WAITING_PAYMENT'::text]);
 CREATE INDEX partner_payments_pending ON partner_payments USING btree (created_at) WHERE status = 'PENDING'::text;
 CREATE INDEX partner_payments_settling ON partner_payments USING btree (settling_since) WHERE settling_since IS NOT NULL AND (status = ANY (ARRAY['PENDING'::text, 'WAITING_PAYMENT'::text]));
 CREATE INDEX partner_payments_unreleased ON partner_payments USING btree (available_at) WHERE status = 'PAID'::text AND released_at IS NULL;
@@ -719,6 +721,7 @@ create table payment_orders (
   failure_code text,
   texts_sealed text,
   expires_at timestamp with time zone not null,
+  cancelled_at timestamp with time zone,
   request_id text,
   instrument_asked_at timestamp with time zone,
   settling_since timestamp with time zone,
@@ -727,6 +730,7 @@ create table payment_orders (
   finalized_at timestamp with time zone,
   constraint payment_orders_pkey PRIMARY KEY (id),
   constraint payment_orders_admin_fee_check CHECK (admin_fee >= 0::numeric AND admin_fee < 'Infinity'::numeric),
+  constraint payment_orders_cancelled_at_is_real CHECK (cancelled_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND cancelled_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint payment_orders_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint payment_orders_expires_at_is_real CHECK (expires_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND expires_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint payment_orders_finalized_at_is_real CHECK (finalized_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND finalized_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
@@ -738,7 +742,7 @@ create table payment_orders (
   constraint payment_orders_updated_at_is_real CHECK (updated_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND updated_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
 );
 CREATE INDEX payment_orders_of_user ON payment_orders USING btree (user_id, created_at DESC, id DESC);
-CREATE INDEX payment_orders_open ON payment_orders USING btree (expires_at) WHERE status = ANY (ARRAY['PENDING'::text, 'WAITING_PAYMENT'::text]);
+CREATE INDEX payment_orders_open ON payment_orders USING btree (COALESCE(cancelled_at, expires_at)) WHERE status = ANY (ARRAY['PENDING'::text, 'WAITING_PAYMENT'::text]);
 CREATE INDEX payment_orders_pending ON payment_orders USING btree (created_at) WHERE status = 'PENDING'::text;
 CREATE INDEX payment_orders_settling ON payment_orders USING btree (settling_since) WHERE settling_since IS NOT NULL AND (status = ANY (ARRAY['PENDING'::text, 'WAITING_PAYMENT'::text]));
 
@@ -2857,6 +2861,7 @@ CREATE TRIGGER official_documents_verification_status_law BEFORE INSERT OR UPDAT
 CREATE TRIGGER organizations_status_law BEFORE INSERT OR UPDATE OF status ON organizations FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>pending', '*');
 
 CREATE TRIGGER partner_payments_are_kept BEFORE DELETE ON partner_payments FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER partner_payments_keep_their_cancellation BEFORE UPDATE OF cancelled_at ON partner_payments FOR EACH ROW WHEN (old.cancelled_at IS NOT NULL AND new.cancelled_at IS DISTINCT FROM old.cancelled_at) EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER partner_payments_keep_their_instrument BEFORE UPDATE OF payment_code, provider_payment_request_id, provider_payment_method_id ON partner_payments FOR EACH ROW WHEN (num_nonnulls(old.payment_code, old.provider_payment_request_id, old.provider_payment_method_id) > 0 AND (old.payment_code IS DISTINCT FROM new.payment_code OR old.provider_payment_request_id IS DISTINCT FROM new.provider_payment_request_id OR old.provider_payment_method_id IS DISTINCT FROM new.provider_payment_method_id)) EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER partner_payments_status_law BEFORE INSERT OR UPDATE OF status ON partner_payments FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>PENDING', 'PENDING>WAITING_PAYMENT', 'PENDING>PAID', 'PENDING>FAILED', 'PENDING>EXPIRED', 'WAITING_PAYMENT>PAID', 'WAITING_PAYMENT>FAILED', 'WAITING_PAYMENT>EXPIRED');
 
@@ -2864,6 +2869,7 @@ CREATE TRIGGER partners_have_their_own_accounts BEFORE INSERT OR UPDATE OF avail
 CREATE TRIGGER partners_status_law BEFORE INSERT OR UPDATE OF status ON partners FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>pending', '*');
 
 CREATE TRIGGER payment_orders_are_kept BEFORE DELETE ON payment_orders FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER payment_orders_keep_their_cancellation BEFORE UPDATE OF cancelled_at ON payment_orders FOR EACH ROW WHEN (old.cancelled_at IS NOT NULL AND new.cancelled_at IS DISTINCT FROM old.cancelled_at) EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER payment_orders_keep_their_instrument BEFORE UPDATE OF payment_code, provider_payment_request_id, provider_payment_method_id ON payment_orders FOR EACH ROW WHEN (num_nonnulls(old.payment_code, old.provider_payment_request_id, old.provider_payment_method_id) > 0 AND (old.payment_code IS DISTINCT FROM new.payment_code OR old.provider_payment_request_id IS DISTINCT FROM new.provider_payment_request_id OR old.provider_payment_method_id IS DISTINCT FROM new.provider_payment_method_id)) EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER payment_orders_status_law BEFORE INSERT OR UPDATE OF status ON payment_orders FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>PENDING', 'PENDING>WAITING_PAYMENT', 'PENDING>PAID', 'PENDING>FAILED', 'PENDING>EXPIRED', 'WAITING_PAYMENT>PAID', 'WAITING_PAYMENT>FAILED', 'WAITING_PAYMENT>EXPIRED');
 CREATE TRIGGER payment_orders_take_money_for_people BEFORE INSERT OR UPDATE OF target_account_id ON payment_orders FOR EACH ROW EXECUTE FUNCTION keep_account_kinds('target_account_id', 'user organization open_donation_pool saving_goal product circle_holding');
@@ -4154,9 +4160,9 @@ grant insert, select, update (revoked_at) on table partner_organizations to aman
 
 grant select (created_at), select (organization_id), select (partner_id), select (revoked_at) on table partner_organizations to amanah_reader;
 
-grant insert, select, update (available_at), update (customer_sealed), update (failure_code), update (finalized_at), update (instrument_asked_at), update (instrument_at), update (payment_code), update (provider_payment_method_id), update (provider_payment_request_id), update (released_at), update (settling_since), update (status), update (updated_at), update (version) on table partner_payments to amanah_app;
+grant insert, select, update (available_at), update (cancelled_at), update (customer_sealed), update (failure_code), update (finalized_at), update (instrument_asked_at), update (instrument_at), update (payment_code), update (provider_payment_method_id), update (provider_payment_request_id), update (released_at), update (settling_since), update (status), update (updated_at), update (version) on table partner_payments to amanah_app;
 
-grant select (amount), select (available_at), select (channel_id), select (created_at), select (expires_at), select (external_ref), select (failure_code), select (fee), select (fee_mode), select (finalized_at), select (id), select (instrument_asked_at), select (instrument_at), select (net_amount), select (organization_id), select (partner_id), select (payment_code), select (provider_fee), select (provider_payment_method_id), select (provider_payment_request_id), select (released_at), select (request_id), select (settling_since), select (status), select (updated_at), select (version) on table partner_payments to amanah_reader;
+grant select (amount), select (available_at), select (cancelled_at), select (channel_id), select (created_at), select (expires_at), select (external_ref), select (failure_code), select (fee), select (fee_mode), select (finalized_at), select (id), select (instrument_asked_at), select (instrument_at), select (net_amount), select (organization_id), select (partner_id), select (payment_code), select (provider_fee), select (provider_payment_method_id), select (provider_payment_request_id), select (released_at), select (request_id), select (settling_since), select (status), select (updated_at), select (version) on table partner_payments to amanah_reader;
 
 grant insert, select, update (fee_mode), update (max_daily_amount), update (max_hourly_count), update (max_payout_amount), update (name), update (payouts_enabled), update (settlement_delay_hours), update (status), update (updated_at) on table partners to amanah_app;
 
@@ -4166,9 +4172,9 @@ grant select (active), select (channel_code), select (fee_basis_points), select 
 
 grant select on table payment_channels to amanah_app;
 
-grant insert, select, update (failure_code), update (finalized_at), update (instrument_asked_at), update (payment_code), update (provider_fee), update (provider_payment_method_id), update (provider_payment_request_id), update (settling_since), update (status), update (texts_sealed), update (updated_at) on table payment_orders to amanah_app;
+grant insert, select, update (cancelled_at), update (failure_code), update (finalized_at), update (instrument_asked_at), update (payment_code), update (provider_fee), update (provider_payment_method_id), update (provider_payment_request_id), update (settling_since), update (status), update (texts_sealed), update (updated_at) on table payment_orders to amanah_app;
 
-grant select (admin_fee), select (created_at), select (expires_at), select (failure_code), select (finalized_at), select (id), select (instrument_asked_at), select (nominal), select (organization_id), select (payment_code), select (payment_id), select (provider_fee), select (provider_payment_method_id), select (provider_payment_request_id), select (reference_id), select (reference_type), select (request_id), select (settling_since), select (status), select (target_account_id), select (updated_at), select (user_id) on table payment_orders to amanah_reader;
+grant select (admin_fee), select (cancelled_at), select (created_at), select (expires_at), select (failure_code), select (finalized_at), select (id), select (instrument_asked_at), select (nominal), select (organization_id), select (payment_code), select (payment_id), select (provider_fee), select (provider_payment_method_id), select (provider_payment_request_id), select (reference_id), select (reference_type), select (request_id), select (settling_since), select (status), select (target_account_id), select (updated_at), select (user_id) on table payment_orders to amanah_reader;
 
 grant select (answered_at), select (failure_code), select (not_known_at), select (number), select (outcome), select (payout_id), select (sent_at) on table payout_attempts to amanah_reader;
 

@@ -141,6 +141,9 @@ export function createPartnerClient(options: PartnerClientOptions) {
       /** What happened to a payment in plain words, and what happens next. */
       timeline: (id: string, options?: CallOptions) =>
         call('GET /v1/partners/payments/{id}/timeline', { params: { id }, ...options }),
+      /** Ends one that is open: it is answered expired. Throws PAYMENT_ALREADY_PAID when it was paid first. */
+      cancel: (id: string, options?: CallOptions) =>
+        call('POST /v1/partners/payments/{id}/cancel', { params: { id }, ...options }),
       /** What a payment would cost; makes nothing. */
       quote: (body: Body<'POST /v1/partners/quotes'>, options?: CallOptions) =>
         call('POST /v1/partners/quotes', { body, ...options }),

@@ -90,6 +90,8 @@ export async function collectPayment<Opened extends OpenedOrder>(
     const isOverdue = timeLeft(opened.deadline) <= 0;
     const isOver = isOverdue && (await expire(steps));
     const said = await steps.confirm();
+    // Cancelled meanwhile, its deadline has come.
+    opened = { ...opened, deadline: said.deadline ?? opened.deadline };
     // A deadline that passed while the provider was asked: the next round expires the instrument first.
     const hasPassed = () => !isOverdue && timeLeft(opened.deadline) <= 0 && !patched('expire-before-closing');
     status = await resolve(steps, status, said, () => isOver || hasPassed());

@@ -3,6 +3,7 @@ import type { Gateway } from '../gateway/gateway.ts';
 import { confirmInstrument } from '../payments/confirm-payment.ts';
 import { expireAtProvider } from '../payments/expire-instrument.ts';
 import type { Confirmation } from '../payments/payment-contract.ts';
+import { deadlineOf } from '../payments/payment-order.ts';
 import { PartnerPayment } from './partner-payment.entity.ts';
 
 interface Question {
@@ -23,17 +24,17 @@ export function confirmPartnerPayment(
     expect: async () => {
       const payment = await em.findOneOrFail(PartnerPayment, { id: paymentId });
       const { amount: total, status, provider_payment_request_id: requestId } = payment;
-      return { total, status, requestId: requestId ?? null };
+      return { total, status, requestId: requestId ?? null, deadline: deadlineOf(payment) };
     },
   });
 }
 
-/** Expires the payment's instrument at the provider, so that what the provider says next is final. */
+/** Expires the payment's instrument at the provider, as `expireAtProvider`, so that what the provider says next is final. */
 export async function expirePartnerInstrument(
   em: EntityManager,
   gateway: Gateway,
   { paymentId, signal }: Question,
 ): Promise<void> {
   const payment = await em.findOneOrFail(PartnerPayment, { id: paymentId });
-  await expireAtProvider(gateway, { reference: paymentId, methodId: payment.provider_payment_method_id, signal });
+  await expireAtProvider(em, gateway, { row: payment, signal });
 }

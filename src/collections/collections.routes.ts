@@ -8,6 +8,7 @@ import { partnerAnswer } from '../partners/partner-answer.ts';
 import { TimelineShape } from '../partners/timeline.ts';
 import { must } from '../shared/assert.ts';
 import { formatMoney } from '../shared/money.ts';
+import { cancelPartnerPayment } from './cancel-partner-payment.ts';
 import { createPartnerPayment } from './create-partner-payment.ts';
 import { findPartnerPayments, getPartnerPayment } from './find-partner-payments.ts';
 import { longestLifetimeMinutes, partnerPaymentStatuses, paymentPath } from './partner-payment.ts';
@@ -127,6 +128,30 @@ room.get(
   },
   async ({ params, caller, em }) =>
     presentPartnerPayment(await getPartnerPayment(em, { partnerId: caller.partnerId, paymentId: params.id })),
+);
+
+room.post(
+  '/payments/:id/cancel',
+  {
+    summary: 'Cancel an open payment',
+    description:
+      'What the customer pays by is expired at the provider, then the payment ends `expired`, with its webhook. Whatever ' +
+      'was paid first wins: PAYMENT_ALREADY_PAID. One that has ended unpaid is answered as it is. ' +
+      'PROVIDER_INDETERMINATE when the provider has not ended it within 10 seconds: it ends by itself, poll it or ask ' +
+      'again. No idempotency key.',
+    access: partner('collect-payment'),
+    params: paymentParams,
+    answers: { 200: partnerAnswer(PartnerPaymentShape) },
+    refusals: [409, 504],
+  },
+  async ({ params, caller, em, deps, requestId }) =>
+    presentPartnerPayment(
+      await cancelPartnerPayment(em, deps.workflows, {
+        partnerId: caller.partnerId,
+        paymentId: params.id,
+        requestId,
+      }),
+    ),
 );
 
 room.get(

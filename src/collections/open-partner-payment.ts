@@ -3,6 +3,7 @@ import type { Sealer } from '../encryption/sealer.ts';
 import { openOnce } from '../openings/open-once.ts';
 import { claimPartnerKey } from '../partners/idempotency.ts';
 import { refuseInactivePartner } from '../partners/inactive.ts';
+import { deadlineOf } from '../payments/payment-order.ts';
 import { must } from '../shared/assert.ts';
 import { budgets } from '../shared/budgets.ts';
 import { refuse } from '../shared/errors.ts';
@@ -34,7 +35,7 @@ export async function openPartnerPayment(
   await failpoint('open-partner-payment.after');
   return {
     status: opened.status,
-    deadline: opened.expires_at.toISOString(),
+    deadline: deadlineOf(opened).toISOString(),
     final: isFinalPayment(opened.status),
     availableAt: opened.released_at ? null : (opened.available_at?.toISOString() ?? null),
   };

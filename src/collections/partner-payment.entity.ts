@@ -28,6 +28,8 @@ const PartnerPaymentSchema = defineEntity({
     version: p.integer().default(0),
     request_id: p.text().nullable(),
     expires_at: p.datetime(),
+    /** When whom it belongs to asked that nobody pay it any more. */
+    cancelled_at: p.datetime().nullable(),
     instrument_at: p.datetime().nullable(),
     /** When the provider was last asked for the instrument by an attempt that it may have received. */
     instrument_asked_at: p.datetime().nullable(),

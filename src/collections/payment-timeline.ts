@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Partner } from '../partners/partner.entity.ts';
 import { findCallbackItems, findWebhookItems, presentTimeline, type TimelineItem } from '../partners/timeline.ts';
+import { deadlineOf } from '../payments/payment-order.ts';
 import type { ReceiptReason, ReceiptState } from '../payments/receipt.ts';
 import { settlingWaitMs } from '../shared/asking-intervals.ts';
 import type { PartnerPayment } from './partner-payment.entity.ts';
@@ -30,6 +31,10 @@ export async function tellPartnerPayment(em: EntityManager, payment: PartnerPaym
   } else if (payment.status === 'FAILED' && payment.finalized_at) {
     items.push({ at: payment.finalized_at, type: 'provider', text: 'The provider refused the payment.' });
   }
+  if (payment.cancelled_at) {
+    const text = 'You asked to cancel it: the provider is asked to take no more money for it.';
+    items.push({ at: payment.cancelled_at, type: 'request', text });
+  }
   if (payment.settling_since) {
     const text = 'The provider says that the payment is paid or on its way, and lists nothing that can be settled yet.';
     items.push({ at: payment.settling_since, type: 'provider', text });
@@ -44,20 +49,25 @@ export async function tellPartnerPayment(em: EntityManager, payment: PartnerPaym
       const text = `IDR ${payment.net_amount} became available.`;
       items.push({ at: payment.released_at, type: 'ledger', text });
     }
-    const told = outcomes[status as keyof typeof outcomes];
+    const isCancelled = status === 'EXPIRED' && payment.cancelled_at;
+    const told = isCancelled ? 'The payment was cancelled.' : outcomes[status as keyof typeof outcomes];
     items.push({ at, type: 'outcome', text: status === 'FAILED' ? `${told}: ${payment.failure_code}.` : told });
   }
   items.push(...(await findWebhookItems(em, 'payment', payment.id)));
   return presentTimeline(items, nextOf(payment));
 }
 
-function nextOf({ status, expires_at, settling_since, available_at, released_at, net_amount }: PartnerPayment) {
+function nextOf(payment: PartnerPayment) {
+  const { status, expires_at, settling_since, available_at, released_at, net_amount } = payment;
   if (settling_since && !isFinalPayment(status)) {
     const now = Date.now();
     // Its workflow asked last before now, and never waits for longer than it would from now.
-    const wait = settlingWaitMs({ since: settling_since.getTime(), deadline: expires_at.getTime(), now });
+    const wait = settlingWaitMs({ since: settling_since.getTime(), deadline: deadlineOf(payment).getTime(), now });
     const text = 'The provider says that it is paid or on its way: by then it is asked again, until it can be settled.';
     return { at: new Date(now + wait), text };
+  }
+  if (payment.cancelled_at && !isFinalPayment(status)) {
+    return { at: null, text: 'The payment ends as soon as the provider takes no more money for it.' };
   }
   if (status === 'PENDING') {
     return { at: expires_at, text: 'The provider is asked again under the same reference, until the deadline.' };

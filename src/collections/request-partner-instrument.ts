@@ -23,7 +23,7 @@ export async function requestPartnerInstrument(
   { paymentId, signal }: { paymentId: string; signal: AbortSignal },
 ): Promise<PartnerPaymentStep> {
   const { payment, channel } = must(await findPartnerPayment(em, paymentId), 'the first step made the row');
-  if (payment.status !== 'PENDING') return standingOf(em, payment);
+  if (payment.status !== 'PENDING' || payment.cancelled_at) return standingOf(em, payment);
   const request = {
     reference: payment.id,
     method: channel.method,

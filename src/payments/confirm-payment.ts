@@ -6,7 +6,7 @@ import { findReceiptStates } from './find-receipts.ts';
 import type { InstrumentTable } from './obtain-instrument.ts';
 import type { Confirmation, StrayPayment } from './payment-contract.ts';
 import { PaymentOrder } from './payment-order.entity.ts';
-import { isFinalOrder, type PaymentOrderStatus } from './payment-order.ts';
+import { deadlineOf, isFinalOrder, type PaymentOrderStatus } from './payment-order.ts';
 import type { ReceiptState } from './receipt.ts';
 
 /**
@@ -26,7 +26,8 @@ export async function confirmPayment(
     expect: async () => {
       const order = await em.findOneOrFail(PaymentOrder, { id: orderId });
       const total = addMoney(order.nominal, order.admin_fee);
-      return { total, status: order.status, requestId: order.provider_payment_request_id ?? null };
+      const { status, provider_payment_request_id: requestId } = order;
+      return { total, status, requestId: requestId ?? null, deadline: deadlineOf(order) };
     },
   });
 }
@@ -38,6 +39,7 @@ export interface ExpectedPayment {
   status: PaymentOrderStatus;
   /** The provider's id of the payment request; null while it has not told of one. */
   requestId: string | null;
+  deadline: Date;
 }
 
 export interface InstrumentQuestion {
@@ -51,10 +53,19 @@ export interface InstrumentQuestion {
 export async function confirmInstrument(
   em: EntityManager,
   gateway: Gateway,
-  { table, reference, signal, expect }: InstrumentQuestion,
+  question: InstrumentQuestion,
 ): Promise<Confirmation> {
-  const state = await gateway.findInstrument(reference, { signal });
-  const { total, status: ours, requestId } = await expect();
+  const state = await gateway.findInstrument(question.reference, { signal: question.signal });
+  const expected = await question.expect();
+  return { ...(await judge(em, question, state, expected)), deadline: expected.deadline.toISOString() };
+}
+
+async function judge(
+  em: EntityManager,
+  { table, reference }: InstrumentQuestion,
+  state: InstrumentState | null,
+  { total, status: ours, requestId }: ExpectedPayment,
+): Promise<Confirmation> {
   const isOpen = !isFinalOrder(ours);
   if (state === null) {
     // What the provider has made it does not unmake: that its list is without it says nothing of what was paid.

@@ -1,24 +1,41 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Gateway } from '../gateway/gateway.ts';
+import { readDatabaseClock } from '../database/database-clock.ts';
+import { type Gateway, ProviderUnknown } from '../gateway/gateway.ts';
+import { mayYetAppear } from './obtain-instrument.ts';
 import { PaymentOrder } from './payment-order.entity.ts';
 
-/** Expires the order's instrument at the provider, so that what the provider says next is final. */
+/** Expires the order's instrument at the provider, as `expireAtProvider`, so that what the provider says next is final. */
 export async function expireInstrument(
   em: EntityManager,
   gateway: Gateway,
   { orderId, signal }: { orderId: string; signal: AbortSignal },
 ): Promise<void> {
-  const order = await em.findOneOrFail(PaymentOrder, { id: orderId });
-  await expireAtProvider(gateway, { reference: orderId, methodId: order.provider_payment_method_id, signal });
+  await expireAtProvider(em, gateway, { row: await em.findOneOrFail(PaymentOrder, { id: orderId }), signal });
 }
 
-/** Expires an instrument by the provider's id of its payment method, or by its reference where none was written down. */
+/** What is known of an instrument, in the row that it is of. */
+interface Expiring {
+  id: string;
+  provider_payment_method_id?: string | null;
+  instrument_asked_at?: Date | null;
+  cancelled_at?: Date | null;
+}
+
+/**
+ * Expires an instrument by the provider's id of its payment method, or by its reference where none was written down.
+ * Throws ProviderUnknown when the provider does not answer, and for what was cancelled while it may yet list what it has
+ * made: that is open until its own deadline.
+ */
 export async function expireAtProvider(
+  em: EntityManager,
   gateway: Gateway,
-  instrument: { reference: string; methodId: string | null | undefined; signal: AbortSignal },
+  { row, signal }: { row: Expiring; signal: AbortSignal },
 ): Promise<void> {
-  const { reference, signal } = instrument;
   const methodId =
-    instrument.methodId ?? (await gateway.findInstrument(reference, { signal }))?.instrument.providerPaymentMethodId;
-  if (methodId !== undefined) await gateway.expireInstrument(methodId, { signal });
+    row.provider_payment_method_id ??
+    (await gateway.findInstrument(row.id, { signal }))?.instrument.providerPaymentMethodId;
+  if (methodId !== undefined) return gateway.expireInstrument(methodId, { signal });
+  if (row.cancelled_at && mayYetAppear(row.instrument_asked_at, await readDatabaseClock(em))) {
+    throw new ProviderUnknown('expire instrument: what was asked for may yet appear');
+  }
 }

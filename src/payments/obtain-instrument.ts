@@ -6,7 +6,6 @@ import {
   isNeverSent,
   ProviderUnknown,
 } from '../gateway/gateway.ts';
-import { must } from '../shared/assert.ts';
 import { failpoint } from '../shared/failpoint.ts';
 
 /**
@@ -14,6 +13,10 @@ import { failpoint } from '../shared/failpoint.ts';
  * only so long after the last attempt that it may have received.
  */
 const listingGraceSeconds = 120;
+
+/** Whether what was last asked for `at`, if ever, may yet appear at the provider; `now` is by the database's clock. */
+export const mayYetAppear = (at: Date | null | undefined, now: Date): boolean =>
+  at instanceof Date && now.getTime() - at.getTime() < listingGraceSeconds * 1000;
 
 /** A row that has an instrument under its own id. */
 export type InstrumentTable = 'payment_orders' | 'partner_payments';
@@ -68,15 +71,19 @@ interface Attempt {
   age: number;
 }
 
-/** Writes down, before anything is sent, that the provider may receive an attempt; answers the one before it. */
+/**
+ * Writes down, before anything is sent, that the provider may receive an attempt; answers the one before it. Throws
+ * ProviderUnknown, and nothing may be sent, for what was cancelled.
+ */
 async function noteAttempt(em: EntityManager, table: InstrumentTable, id: string): Promise<Attempt> {
   const [earlier] = await em.execute<Attempt[]>(
-    `update ${table} set instrument_asked_at = now() where id = ?
+    `update ${table} set instrument_asked_at = now() where id = ? and cancelled_at is null
      returning new.instrument_asked_at::text as mine, old.instrument_asked_at::text as at,
        coalesce(extract(epoch from now() - old.instrument_asked_at), 0)::float as age`,
     [id],
   );
-  return must(earlier, 'the first step made the row');
+  if (earlier === undefined) throw new ProviderUnknown('request instrument: cancelled before it was asked for');
+  return earlier;
 }
 
 /** An attempt that was refused, or that never left, is none that may have been received. */

@@ -7,7 +7,7 @@ import { handledPayment, handlerOfOrder } from './handled-payment.ts';
 import { claimIdempotencyKey } from './idempotency.ts';
 import type { OpenedOrder, PaymentOpening } from './payment-contract.ts';
 import { PaymentOrder } from './payment-order.entity.ts';
-import { isFinalOrder, paymentOrderLifetimeHours } from './payment-order.ts';
+import { deadlineOf, isFinalOrder, paymentOrderLifetimeHours } from './payment-order.ts';
 
 /**
  * The first step of a payment: its row `PENDING` with the handler's pending row and the idempotency key, in one
@@ -30,7 +30,7 @@ export async function openPaymentOrder(
         );
   if (opened === null) refuse('NOT_FOUND', `no payment order ${orderId}`);
   await failpoint('open-payment-order.after');
-  return { status: opened.status, deadline: opened.expires_at.toISOString(), final: isFinalOrder(opened.status) };
+  return { status: opened.status, deadline: deadlineOf(opened).toISOString(), final: isFinalOrder(opened.status) };
 }
 
 async function makeOrder(

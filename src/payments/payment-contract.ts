@@ -74,7 +74,13 @@ interface Strays {
   strays: StrayPayment[];
 }
 
-export type Confirmation =
+/** What the provider said of a payment, and until when it may be paid. */
+export type Confirmation = Verdict & {
+  /** ISO 8601: earlier than it was when the payment has been cancelled meanwhile. Absent in what an older release wrote. */
+  deadline?: string;
+};
+
+type Verdict =
   | ({ outcome: 'paid'; payment: ConfirmedPayment } & Strays)
   | ({ outcome: 'refused'; failureCode: string } & Strays)
   /** `settling`: paid, pending or not listed any more at the provider, which shows no payment that can be settled yet. */

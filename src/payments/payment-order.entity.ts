@@ -23,6 +23,8 @@ const PaymentOrderSchema = defineEntity({
     failure_code: p.text().nullable(),
     texts_sealed: p.text().nullable(),
     expires_at: p.datetime(),
+    /** When whom it belongs to asked that nobody pay it any more. */
+    cancelled_at: p.datetime().nullable(),
     request_id: p.text().nullable(),
     created_at: p.datetime(),
     updated_at: p.datetime(),

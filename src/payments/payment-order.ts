@@ -42,6 +42,10 @@ export const paymentOrderStatusIds: Record<PaymentOrderStatus, number> = {
 /** Whether nothing follows this status. */
 export const isFinalOrder = (status: PaymentOrderStatus): boolean => isFinal(paymentOrderLaw, status);
 
+/** Until when it may be paid: until it was cancelled, or else for its whole lifetime. */
+export const deadlineOf = (payment: { expires_at: Date; cancelled_at?: Date | null }): Date =>
+  payment.cancelled_at ?? payment.expires_at;
+
 /** Default lifetime of an order's instrument (decisions 3). */
 export const paymentOrderLifetimeHours = 24;
 

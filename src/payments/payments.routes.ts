@@ -6,6 +6,7 @@ import { readIdempotencyKey } from '../http/idempotency-key.ts';
 import { listQuery, pageFields, presentPage } from '../http/paging.ts';
 import { createRoom } from '../http/room.ts';
 import { answerOnce, withTexts } from './answer-once.ts';
+import { cancelOrder } from './cancel-order.ts';
 import { findChannels } from './find-channels.ts';
 import { findOrders, getOrder, type OrderWithChannel } from './find-orders.ts';
 import { OrderShape } from './order-shape.ts';
@@ -165,6 +166,25 @@ room.get(
   async ({ em, deps, caller, params }) => ({
     message: 'Payment order found',
     data: await present(deps, await getOrder(em, caller, params.payment_order_id)),
+  }),
+);
+
+room.post(
+  '/orders/:payment_order_id/cancel',
+  {
+    summary: 'Cancel an open payment order',
+    description:
+      'For its payer: the instrument is expired at the provider, then the order ends `EXPIRED`. Whatever was paid first ' +
+      'wins (400). One that has ended unpaid is answered as it is. 503 when the provider has not ended it within 10 ' +
+      'seconds: it ends by itself, poll it or ask again.',
+    access: signedIn({ scope: 'own' }),
+    params: z.object({ payment_order_id: uuid() }),
+    answers: { 200: z.object({ message: z.string(), data: OrderShape }) },
+    refusals: [404, 503],
+  },
+  async ({ em, deps, caller, params: { payment_order_id: orderId }, requestId }) => ({
+    message: 'Payment order cancelled',
+    data: await present(deps, await cancelOrder(em, deps.workflows, { caller, orderId, requestId })),
   }),
 );
 

@@ -21,7 +21,7 @@ export async function requestInstrument(
   { orderId, publicUrl, signal }: { orderId: string; publicUrl: string; signal: AbortSignal },
 ): Promise<PaymentOrderStatus> {
   const order = await em.findOneOrFail(PaymentOrder, { id: orderId });
-  if (order.status !== 'PENDING') return order.status;
+  if (order.status !== 'PENDING' || order.cancelled_at) return order.status;
   const channel = await em.findOneOrFail(PaymentChannel, { id: order.payment_id });
   const payer = await em.execute<{ name: string }[]>('select name from users where id = ?', [order.user_id]);
   const request = {

@@ -4,10 +4,11 @@ import { either, type Sweep, type SweepFailure, sweepRows } from '../housekeepin
 
 type InstrumentTable = 'payment_orders' | 'partner_payments';
 
-/** Open although the deadline passed minutes ago: the workflow is lost, or held up. */
+/** Open although the deadline passed, or it was cancelled, minutes ago: the workflow is lost, or held up. */
 export const overdue = (table: InstrumentTable): string =>
-  `select id, expires_at as since from ${table}
-   where status in ('PENDING', 'WAITING_PAYMENT') and expires_at < now() - interval '2 minutes'`;
+  `select id, coalesce(cancelled_at, expires_at) as since from ${table}
+   where status in ('PENDING', 'WAITING_PAYMENT')
+     and coalesce(cancelled_at, expires_at) < now() - interval '2 minutes'`;
 
 /** Nobody can pay what has no instrument; the provider answers within seconds, or is away. */
 export const withoutInstrument = (table: InstrumentTable): string =>

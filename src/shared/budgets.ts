@@ -14,6 +14,8 @@ const requests = {
   /** Until a partner's payment whose provider is silent is answered as indeterminate. */
   partnerPayment: 20 * second,
   payoutReservation: 20 * second,
+  /** Until one who cancels a payment is told to ask again, as the provider has not ended it yet. */
+  cancellation: 10 * second,
   circleRow: 10 * second,
   firstSubscriptionPayment: 10 * second,
   allocation: 60 * second,

@@ -34,6 +34,7 @@ export const bodyOf = (name: string, ids: Ids): object => bodies[name]?.(ids) ??
 
 /** Routes that belong to the owner alone: platform users are refused as others are. */
 const ofTheOwnerAlone = new Set([
+  'POST /v1/payments/orders/:/cancel',
   'POST /v1/accounts/:/transfers',
   'PATCH /v1/saving-goals/:',
   'DELETE /v1/donations/subscriptions/:',

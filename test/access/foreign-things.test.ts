@@ -116,7 +116,10 @@ async function call(route: Route, { user, partner }: Caller, ids: Ids): Promise<
   const path = route.path.replace(/:(\w+)/g, (_, param: string) => ids[param] ?? newId());
   const body = bodyOf(nameOf(route), { ...spare, ...ids });
   const token = user?.token ?? partner?.apiKey;
-  const headers: Record<string, string> = partner ? { 'x-partner-signature': signature(partner.signingSecret) } : {};
+  const signed = route.method === 'get' ? '' : JSON.stringify(body);
+  const headers: Record<string, string> = partner
+    ? { 'x-partner-signature': signature(partner.signingSecret, signed) }
+    : {};
   const options = { ...(token === undefined ? {} : { token }), headers };
   const { status } =
     route.method === 'get' ? await stack.get(path, options) : await stack[route.method](path, body, options);

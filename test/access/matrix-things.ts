@@ -73,8 +73,8 @@ async function circle(stack: Stack, { user }: Owner): Promise<Ids> {
   return ids;
 }
 
-const partnerPayment = (stack: Stack, { partner }: Owner): Promise<Ids> =>
-  insert(
+const partnerPayment = async (stack: Stack, { partner }: Owner): Promise<Ids> => {
+  const ids = await insert(
     stack,
     newId(),
     `insert into partner_payments (id, partner_id, channel_id, fee_mode, amount, fee, net_amount, status, expires_at,
@@ -82,6 +82,10 @@ const partnerPayment = (stack: Stack, { partner }: Owner): Promise<Ids> =>
      values (?, ?, 1, 'DEDUCTED', 10, 1, 9, 'PENDING', now() + interval '1 day', now(), now())`,
     [partner.id],
   );
+  const end = "update partner_payments set status = 'EXPIRED', finalized_at = now() where id = ?";
+  await stack.em().execute(end, [ids.id]);
+  return ids;
+};
 
 async function partnerPayout(stack: Stack, { partner }: Owner): Promise<Ids> {
   const id = newId();
@@ -139,15 +143,19 @@ async function subscription(stack: Stack, { user }: Owner): Promise<Ids> {
   );
 }
 
-const order = (stack: Stack, { user }: Owner): Promise<Ids> =>
-  insert(
+/** One that has ended: nobody looks after those that are planted. */
+const order = async (stack: Stack, { user }: Owner): Promise<Ids> => {
+  const { id = '' } = await insert(
     stack,
     newId(),
     `insert into payment_orders (id, user_id, organization_id, reference_type, reference_id, target_account_id,
        payment_id, nominal, admin_fee, status, expires_at, created_at, updated_at)
      values (?, ?, ?, 'account_top_up', ?, ?, 1, 10, 1, 'PENDING', now() + interval '1 day', now(), now())`,
     [user.id, user.organizationId, user.accountId, user.accountId],
-  ).then(({ id = '' }) => ({ payment_order_id: id }));
+  );
+  await stack.em().execute("update payment_orders set status = 'EXPIRED', finalized_at = now() where id = ?", [id]);
+  return { payment_order_id: id };
+};
 
 const invitation = (stack: Stack, { user }: Owner): Promise<Ids> => {
   const id = newId();

@@ -97,6 +97,7 @@ export const nestings: readonly (readonly [inner: string, outer: string])[] = [
   ['requests.gatewayPayment', 'shutdown.requests'],
   ['requests.partnerPayment', 'shutdown.requests'],
   ['requests.payoutReservation', 'shutdown.requests'],
+  ['requests.cancellation', 'shutdown.requests'],
   ['requests.circleRow', 'shutdown.requests'],
   ['requests.firstSubscriptionPayment', 'shutdown.requests'],
   ['shutdown.steps', 'shutdown.process'],

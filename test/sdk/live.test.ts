@@ -124,6 +124,15 @@ describe('The partner client against npm start', () => {
     expect(items.map(({ channel }) => channel ?? 'QRIS').sort()).toEqual(['BNI', 'DANA', 'OVO', 'QRIS']);
   });
 
+  it('cancels what is open, and is told when it was paid first', async () => {
+    const made = await client.payments.create({ method: 'virtual_account', channel: 'BNI', amount: '50000' });
+    expect(await client.payments.cancel(made.id)).toMatchObject({ id: made.id, status: 'expired', is_final: true });
+    expect((await toldOf(made.id)).type).toBe('payment.expired');
+    const { items } = await client.payments.list({ status: 'succeeded' });
+    const paid = items[0]?.id ?? '';
+    await expect(client.payments.cancel(paid)).rejects.toMatchObject({ status: 409, code: 'PAYMENT_ALREADY_PAID' });
+  });
+
   it('pays out: balance, limits, payout, webhook, detail, timeline', async () => {
     const [balance, limits] = [await client.balance(), await client.limits()];
     expect(Number(balance.available) + Number(balance.pending)).toBe(Number(balance.balance));

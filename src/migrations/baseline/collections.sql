@@ -20,6 +20,8 @@ create table partner_payments (
   version integer not null default 0,
   request_id text,
   expires_at timestamptz not null,
+  -- When whom it belongs to asked that nobody pay it any more: while it is open, that is its deadline.
+  cancelled_at timestamptz,
   -- When the provider was last asked for an instrument by an attempt that it may have received.
   instrument_asked_at timestamptz,
   instrument_at timestamptz,
@@ -45,12 +47,17 @@ create trigger partner_payments_keep_their_instrument
 create index partner_payments_of_partner on partner_payments (partner_id, created_at desc, id desc) include (status);
 create index partner_payments_by_reference on partner_payments (partner_id, external_ref)
   where external_ref is not null;
-create index partner_payments_open on partner_payments (expires_at) where status in ('PENDING', 'WAITING_PAYMENT');
+create index partner_payments_open on partner_payments ((coalesce(cancelled_at, expires_at)))
+  where status in ('PENDING', 'WAITING_PAYMENT');
 create index partner_payments_unreleased on partner_payments (available_at)
   where status = 'PAID' and released_at is null;
 create index partner_payments_settling on partner_payments (settling_since)
   where settling_since is not null and status in ('PENDING', 'WAITING_PAYMENT');
 create index partner_payments_pending on partner_payments (created_at) where status = 'PENDING';
+-- What was cancelled stays cancelled.
+create trigger partner_payments_keep_their_cancellation before update of cancelled_at on partner_payments
+  for each row when (old.cancelled_at is not null and new.cancelled_at is distinct from old.cancelled_at)
+  execute function refuse_change();
 create trigger partner_payments_are_kept before delete on partner_payments
   for each row execute function refuse_change();
 create trigger partner_payments_status_law before insert or update of status on partner_payments

@@ -39,6 +39,8 @@ create table payment_orders (
   failure_code text,
   texts_sealed text,
   expires_at timestamptz not null,
+  -- When whom it belongs to asked that nobody pay it any more: while it is open, that is its deadline.
+  cancelled_at timestamptz,
   request_id text,
   -- When the provider was last asked for an instrument by an attempt that it may have received.
   instrument_asked_at timestamptz,
@@ -49,7 +51,8 @@ create table payment_orders (
   finalized_at timestamptz
 );
 create index payment_orders_of_user on payment_orders (user_id, created_at desc, id desc);
-create index payment_orders_open on payment_orders (expires_at) where status in ('PENDING', 'WAITING_PAYMENT');
+create index payment_orders_open on payment_orders ((coalesce(cancelled_at, expires_at)))
+  where status in ('PENDING', 'WAITING_PAYMENT');
 create index payment_orders_settling on payment_orders (settling_since)
   where settling_since is not null and status in ('PENDING', 'WAITING_PAYMENT');
 create index payment_orders_pending on payment_orders (created_at) where status = 'PENDING';
@@ -63,6 +66,10 @@ create trigger payment_orders_keep_their_instrument
 create trigger payment_orders_take_money_for_people before insert or update of target_account_id on payment_orders
   for each row execute function keep_account_kinds('target_account_id',
     'user organization open_donation_pool saving_goal product circle_holding');
+-- What was cancelled stays cancelled.
+create trigger payment_orders_keep_their_cancellation before update of cancelled_at on payment_orders
+  for each row when (old.cancelled_at is not null and new.cancelled_at is distinct from old.cancelled_at)
+  execute function refuse_change();
 create trigger payment_orders_are_kept before delete on payment_orders for each row execute function refuse_change();
 create trigger payment_orders_status_law before insert or update of status on payment_orders
   for each row execute function keep_status('status', '>PENDING', 'PENDING>WAITING_PAYMENT', 'PENDING>PAID',

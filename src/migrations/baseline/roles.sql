@@ -53,7 +53,8 @@ grant insert, update (kind, details_sealed, issued_on, expires_on, document_id, 
 
 -- Payments.
 grant insert, update (status, provider_fee, provider_payment_request_id, provider_payment_method_id, payment_code,
-  failure_code, texts_sealed, instrument_asked_at, settling_since, updated_at, finalized_at) on payment_orders to amanah_app;
+  failure_code, texts_sealed, instrument_asked_at, settling_since, cancelled_at, updated_at, finalized_at)
+  on payment_orders to amanah_app;
 grant insert, update (answer_status, answer_body) on idempotency_keys to amanah_app;
 grant insert, update (kind, made, refused_upto, refusal, decided_at) on openings to amanah_app;
 grant usage on sequence opening_numbers, official_document_ids to amanah_app;
@@ -79,8 +80,8 @@ grant insert, update (signing_secret_sealed, valid_until, revoked_at) on partner
 grant insert, update (revoked_at) on partner_organizations to amanah_app;
 grant insert, update (answer_status, answer_body, answer_sealed, answered_at) on partner_idempotency_keys to amanah_app;
 grant insert, update (status, provider_payment_request_id, provider_payment_method_id, payment_code, failure_code,
-  customer_sealed, version, instrument_at, instrument_asked_at, settling_since, finalized_at, available_at, released_at,
-  updated_at) on partner_payments to amanah_app;
+  customer_sealed, version, instrument_at, instrument_asked_at, settling_since, cancelled_at, finalized_at,
+  available_at, released_at, updated_at) on partner_payments to amanah_app;
 grant insert, update (status, failure_code, provider_transfer_id, provider_cost, texts_sealed, request_digest, last_word,
   last_word_at, asked_at, asks, unknown_since, contradicted_at, look_again_at, version, finalized_at, updated_at)
   on payouts to amanah_app;

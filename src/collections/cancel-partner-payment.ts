@@ -1,0 +1,34 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { cancelInstrument } from '../payments/cancel-instrument.ts';
+import { refuse } from '../shared/errors.ts';
+import { getPartnerPayment } from './find-partner-payments.ts';
+import { isFinalPayment, type PartnerPaymentWorkflows, paymentPath } from './partner-payment.ts';
+import type { PaymentWithChannel } from './present-partner-payment.ts';
+
+/**
+ * Cancels a payment for its partner, as `cancelInstrument`, and answers it ended. Refuses with RESOURCE_NOT_FOUND, with
+ * PAYMENT_ALREADY_PAID one that is paid, and with PROVIDER_INDETERMINATE (and what to poll) one that the provider has
+ * not ended yet: it is cancelled all the same, or paid.
+ */
+export async function cancelPartnerPayment(
+  em: EntityManager,
+  workflows: Pick<PartnerPaymentWorkflows, 'hintPartnerPayment'>,
+  { partnerId, paymentId, requestId }: { partnerId: string; paymentId: string; requestId: string },
+): Promise<PaymentWithChannel> {
+  const find = () => getPartnerPayment(em, { partnerId, paymentId });
+  await find();
+  const status = await cancelInstrument(em, {
+    table: 'partner_payments',
+    id: paymentId,
+    event: { resourceType: 'partner_payment', actorId: null, requestId, data: { cancelled: true } },
+    statusNow: async () => (await find()).payment.status,
+    wake: () => workflows.hintPartnerPayment(paymentId),
+  });
+  if (status === 'PAID') refuse('PAYMENT_ALREADY_PAID', 'The payment was paid before it could be cancelled');
+  if (!isFinalPayment(status)) {
+    refuse('PROVIDER_INDETERMINATE', 'The provider has not ended the payment yet: poll it, or ask again', {
+      details: { payment_id: paymentId, status_url: paymentPath(paymentId) },
+    });
+  }
+  return find();
+}
