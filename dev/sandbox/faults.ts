@@ -18,6 +18,8 @@ export const faultsSchema = z.strictObject({
       error_rate: rate,
       hang_rate: rate,
       hang_after_effect: z.boolean().default(false),
+      /** Every request is looked at so much later. */
+      delay_ms: z.number().int().min(0).max(60_000).default(0),
       /** The share answered 429, without effect, and what `Retry-After` says then. */
       limit_rate: rate,
       retry_after_seconds: z.number().int().min(1).max(86_400).default(1),

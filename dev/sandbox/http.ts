@@ -1,4 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context, Middleware } from 'koa';
 import { z } from 'zod';
 import { readFaults } from './faults.ts';
@@ -64,10 +65,12 @@ export function requireKey(secretKey: string): Middleware {
   };
 }
 
-/** Fails or forgets the share of requests that the faults ask for. */
+/** Delays requests, and fails or forgets the share of requests that the faults ask for. */
 export function requestFaults(store: Store): Middleware {
   return async (ctx, next) => {
-    const { error_rate, hang_rate, hang_after_effect, limit_rate, retry_after_seconds } = readFaults(store).requests;
+    const { error_rate, hang_rate, hang_after_effect, limit_rate, retry_after_seconds, delay_ms } =
+      readFaults(store).requests;
+    if (delay_ms > 0) await sleep(delay_ms);
     const lot = Math.random();
     if (lot < error_rate) throw new WireError(500, 'SERVER_ERROR', 'a fault that was asked for');
     if (lot >= error_rate + hang_rate) {

@@ -137,6 +137,7 @@ describe('faults', () => {
         hang_after_effect: false,
         limit_rate: 0,
         retry_after_seconds: 1,
+        delay_ms: 0,
       },
       listing: { lag_ms: 0 },
     });
@@ -171,6 +172,16 @@ describe('faults', () => {
     await sandbox.receiver.waitFor(later.reference);
     expect(sandbox.receiver.of(dropped.reference)).toEqual([]);
     expect(await recordOf(dropped.reference)).toMatchObject({ status: 'SUCCEEDED' });
+  });
+
+  test('a delay answers later, with the effect', async () => {
+    await sandbox.setFaults({ requests: { delay_ms: 400 } });
+    const request = buildTransferRequest();
+    const asked = performance.now();
+    await sandbox.gateway.requestTransfer(request);
+    expect(performance.now() - asked).toBeGreaterThan(395);
+    await sandbox.setFaults({});
+    expect(await sandbox.gateway.findTransfer(request.reference)).not.toBeNull();
   });
 
   test('a limit answers 429 without effect, and says when to come again', async () => {

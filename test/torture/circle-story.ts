@@ -35,8 +35,13 @@ export async function runCircle(place: Workplace, work: CircleWork): Promise<voi
     round_interval: 'daily',
   };
   const unkeyed = { ...work, keyed: false };
-  const asked = { path: '/v1/saving-circles', body, resourceOf: (answer: Answer) => answer.id };
-  const made = await client.operate(personal(place, unkeyed, 'circle', owner.token, asked), { ...work, twin: false });
+  let made: Answer | null = null;
+  // It takes no key: whoever had no answer founds another.
+  for (let attempt = 0; made === null && attempt < tries && !place.over.aborted; attempt += 1) {
+    const asked = { name: `c${attempt}`, path: '/v1/saving-circles', body, resourceOf: (answer: Answer) => answer.id };
+    made = await client.operate(personal(place, unkeyed, 'circle', owner.token, asked), { ...work, twin: false });
+    if (made === null) await sleep(pollMs);
+  }
   if (made === null) return;
   const circleId: string = made.id;
   if (
@@ -53,9 +58,15 @@ export async function runCircle(place: Workplace, work: CircleWork): Promise<voi
     const cancelled = work.end === 'cancel' && turn === 2;
     const contributions = members.map((_, index) => contribute(place, work, { circleId, turn, index }));
     if (cancelled) {
-      await place.apis[1]
-        .post(`/v1/saving-circles/${circleId}/cancel`, undefined, { token: cast.admin.token, signal: patience() })
-        .catch(() => undefined);
+      const end = {
+        name: 'end',
+        path: `/v1/saving-circles/${circleId}/cancel`,
+        body: {},
+        again: true,
+        about: circleId,
+      };
+      const asked = { ...end, resourceOf: () => circleId };
+      await client.operate(personal(place, unkeyed, 'cancel-circle', cast.admin.token, asked), work);
     }
     await Promise.all(contributions);
     if (cancelled) return;
@@ -120,6 +131,7 @@ async function contribute(
       name: keyed ? `t${turn}m${index}` : `t${turn}m${index}a${attempt}`,
       path: '/v1/saving-circles/contribute',
       body,
+      otherBody: { ...body, contribution_amount: String(work.amount + 1_000) },
       resourceOf: (answer: Answer) => answer.id,
     };
     const made = await place.client.operate(personal(place, work, 'contribution', user.token, asked), work);

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Attempt, OperationKind } from './facts.ts';
+import type { Attempt, EndingKind, OperationKind } from './facts.ts';
 import type { Manners } from './plan.ts';
 
 /** What one operation sends; the key, where there is one, is the operation's own. */
@@ -7,10 +7,15 @@ export interface Operation {
   work: string;
   /** Tells operations of one piece of work apart. */
   name: string;
-  kind: OperationKind;
+  kind: OperationKind | EndingKind;
   key: string | null;
   path: string;
   body: Record<string, unknown>;
+  method?: 'DELETE';
+  /** Asking again is always right, as with what ends something. */
+  again?: boolean;
+  /** What it ends. */
+  about?: string;
   /** What a client that changes its mind sends under the same key. */
   otherBody?: Record<string, unknown>;
   /** Headers for a body; the key's are among them. */
@@ -37,6 +42,8 @@ const lastTries = 8;
 const isSuccess = ({ status }: Attempt): boolean => status !== null && status < 300;
 /** Nothing is known after it: no answer, or one that says that the server does not know. */
 const isUnknown = ({ status }: Attempt): boolean => status === null || (status >= 500 && status !== 502);
+/** Refused at the door, as with a clock that runs ahead: such an answer tells nothing of the key. */
+const isAtDoor = ({ status }: Attempt): boolean => status === 401 || status === 403 || status === 429;
 /** The provider has refused it, which is kept under the key. */
 const isProvidersRefusal = ({ status }: Attempt): boolean => status === 502;
 const textOf = (value: unknown): string | null => (value === undefined ? null : String(value));
@@ -64,7 +71,12 @@ export function createClient(run: string, apiUrls: readonly [string, string]): C
       variant,
       amount: textOf(sent.amount ?? sent.contribution_amount),
       target: textOf(
-        sent.reference_id ?? sent.destination_account_id ?? sent.external_ref ?? sent.cause_id ?? sent.saving_circle_id,
+        operation.about ??
+          sent.reference_id ??
+          sent.destination_account_id ??
+          sent.external_ref ??
+          sent.cause_id ??
+          sent.saving_circle_id,
       ),
       sentAt: Date.now(),
       endedAt: 0,
@@ -75,7 +87,7 @@ export function createClient(run: string, apiUrls: readonly [string, string]): C
     attempts.push(attempt);
     try {
       const answer = await fetch(new URL(path, apiUrls[api % 2]), {
-        method: 'POST',
+        method: operation.method ?? 'POST',
         headers: { 'content-type': 'application/json', 'x-request-id': requestId, ...operation.headers(raw) },
         body: raw,
         signal: AbortSignal.timeout(patienceMs),
@@ -104,7 +116,8 @@ export function createClient(run: string, apiUrls: readonly [string, string]): C
       if (otherBody && operation.key !== null && operation.otherBody !== undefined) {
         await ask(operation, { api: api + 1, patienceMs, variant: 'other' });
       }
-      for (let retry = 1; retry <= retries && operation.key !== null && answers.every(isUnknown); retry += 1) {
+      const mayRepeat = operation.key !== null || operation.again === true;
+      for (let retry = 1; retry <= retries && mayRepeat && answers.every(isUnknown); retry += 1) {
         await sleep(retryPauseMs * retry);
         answers = [await ask(operation, { api: api + retry, patienceMs, variant: 'same' })];
       }
@@ -112,18 +125,21 @@ export function createClient(run: string, apiUrls: readonly [string, string]): C
       return success === undefined ? null : JSON.parse(success.answer);
     },
     async askAgain() {
-      const unknown = [...operations.values()].filter(({ key, work, name }) => {
+      const unknown = [...operations.values()].filter(({ key, again, work, name }) => {
         const own = attempts.filter(({ operation, variant }) => operation === `${work}/${name}` && variant === 'same');
         const last = own.at(-1);
         return (
-          key !== null && last !== undefined && (isUnknown(last) || isProvidersRefusal(last)) && !own.some(isSuccess)
+          (key !== null || again === true) &&
+          last !== undefined &&
+          (isUnknown(last) || isAtDoor(last) || isProvidersRefusal(last)) &&
+          !own.some(isSuccess)
         );
       });
       await Promise.all(
         unknown.map(async (operation) => {
           for (let round = 0; round < lastTries; round += 1) {
             const answer = await ask(operation, { api: round, patienceMs: lastPatienceMs, variant: 'same' });
-            if (!isUnknown(answer)) return;
+            if (!isUnknown(answer) && !isAtDoor(answer)) return;
             await sleep(retryPauseMs * (round + 1));
           }
         }),

@@ -1,17 +1,18 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type BuiltPartner, signature } from '../support/partner.ts';
 import type { Cast } from './cast.ts';
 import { runCircle } from './circle-story.ts';
 import type { Answer, Operation } from './client.ts';
-import type { OperationKind } from './facts.ts';
+import type { EndingKind, OperationKind } from './facts.ts';
 import type { Work } from './plan.ts';
 import { settleReceipt } from './settle-receipt.ts';
 import type { Topology } from './topology.ts';
-import { type Asked, atProvider, codeOf, patience, personal, type Workplace } from './workplace.ts';
+import { type Asked, atProvider, codeOf, personal, type Workplace } from './workplace.ts';
 
 function ofPartner(
   { run }: Workplace,
   { id }: Work,
-  kind: OperationKind,
+  kind: OperationKind | EndingKind,
   partner: BuiltPartner,
   asked: Asked,
 ): Operation {
@@ -74,7 +75,11 @@ export async function doWork(place: Workplace, work: Work): Promise<void> {
       const resourceOf = (answer: Answer) => answer.data?.payment_order_id;
       const asked = { path: '/v1/payments/gateway', body, otherBody, resourceOf };
       const made = await client.operate(personal(place, work, 'gateway', user.token, asked), work);
-      if (made !== null) await atProvider(place, codeOf(made.data), work);
+      if (made === null) return;
+      const id: string = made.data.payment_order_id;
+      const end = { ...endOf(id), path: `/v1/payments/orders/${id}/cancel` };
+      const cancel = personal(place, { ...work, keyed: false }, 'cancel', user.token, end);
+      await Promise.all([atProvider(place, codeOf(made.data), work), cancelAsPlanned(place, work, cancel)]);
       return;
     }
     case 'partner-payment': {
@@ -84,7 +89,11 @@ export async function doWork(place: Workplace, work: Work): Promise<void> {
       const otherBody = { ...body, amount: String(work.amount + 1000) };
       const asked = { path: '/v1/partners/payments', body, otherBody, resourceOf: (answer: Answer) => answer.data?.id };
       const made = await client.operate(ofPartner(place, work, 'partner-payment', partner, asked), work);
-      if (made !== null) await atProvider(place, codeOf(made.data), work);
+      if (made === null) return;
+      const id: string = made.data.id;
+      const end = { ...endOf(id), path: `/v1/partners/payments/${id}/cancel` };
+      const cancel = { ...ofPartner(place, work, 'cancel', partner, end), name: 'end', key: null };
+      await Promise.all([atProvider(place, codeOf(made.data), work), cancelAsPlanned(place, work, cancel)]);
       return;
     }
     case 'payout': {
@@ -116,9 +125,12 @@ export async function doWork(place: Workplace, work: Work): Promise<void> {
       const asked = { path: '/v1/donations/subscriptions', body, otherBody, resourceOf };
       const made = await client.operate(personal(place, work, 'subscription', user.token, asked), work);
       if (made === null || !work.stop) return;
-      await place.apis[0]
-        .delete(`/v1/donations/subscriptions/${made.data.id}`, undefined, { token: user.token, signal: patience() })
-        .catch(() => undefined);
+      const stop = {
+        ...endOf(made.data.id),
+        method: 'DELETE' as const,
+        path: `/v1/donations/subscriptions/${made.data.id}`,
+      };
+      await client.operate(personal(place, { ...work, keyed: false }, 'stop', user.token, stop), work);
       return;
     }
     case 'allocation': {
@@ -133,6 +145,20 @@ export async function doWork(place: Workplace, work: Work): Promise<void> {
     case 'operator':
       return settleReceipt(place, work, { who: cast.admin.id, accountId: person(work.user).user.accountId });
   }
+}
+
+/** A request that ends what has this id. */
+const endOf = (id: string) => ({ name: 'end', body: {}, again: true, about: id, resourceOf: () => id });
+
+/** Cancels a payment, where the plan says so: at the very moment at which its customer pays, or without that. */
+async function cancelAsPlanned(
+  { client }: Workplace,
+  work: Extract<Work, { do: 'gateway' | 'partner-payment' }>,
+  cancel: Operation,
+): Promise<void> {
+  if (work.ending !== 'cancel' && work.ending !== 'cancel-while-paying') return;
+  await sleep(work.afterMs);
+  await client.operate(cancel, { ...work, otherBody: false });
 }
 
 function partnerOf({ partners }: Cast, number: number): BuiltPartner {

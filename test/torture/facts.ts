@@ -13,7 +13,10 @@ export const operationKinds = [
   'subscription',
   'allocation',
 ] as const;
+/** Requests that end something; they make nothing, and may be asked again without a key. */
+export const endingKinds = ['cancel', 'stop', 'cancel-circle'] as const;
 export type OperationKind = (typeof operationKinds)[number];
+export type EndingKind = (typeof endingKinds)[number];
 
 /** One request of a client, and what it was told. Times are milliseconds of the epoch, by the runner's clock. */
 export interface Attempt {
@@ -21,7 +24,7 @@ export interface Attempt {
   work: string;
   /** Requests of one operation share this: with a key they are meant to have one effect between them. */
   operation: string;
-  kind: OperationKind;
+  kind: OperationKind | EndingKind;
   requestId: string;
   /** The idempotency key; null when none was sent. */
   key: string | null;
@@ -46,7 +49,23 @@ export interface EffectEvent {
   impact: string;
   resourceType: string;
   resourceId: string | null;
+  /** When its transaction began, by the database's clock, and when it was committed. */
+  begunAt: number;
   at: number;
+}
+
+/** Something that only requests make, and the request that it names; null when it names none. */
+export interface AskedFact {
+  kind: string;
+  id: string;
+  requestId: string | null;
+}
+
+/** How what a request may have ended stands. */
+export interface EndFact {
+  kind: 'order' | 'payment' | 'circle' | 'subscription';
+  id: string;
+  status: string;
 }
 
 /** What requests make, as the books have it. */
@@ -67,8 +86,6 @@ export interface OrderFact {
   total: string;
   /** Webhooks that were written; 0 for orders of users. */
   version: number;
-  /** A paid net that has not left `pending` although it is due. */
-  unreleased: boolean;
 }
 
 export interface PayoutFact {
@@ -77,7 +94,6 @@ export interface PayoutFact {
   net: string;
   version: number;
   contradicted: boolean;
-  lastWord: string | null;
 }
 
 export interface ReceiptFact {
@@ -170,6 +186,8 @@ export interface Facts {
   attempts: Attempt[];
   events: EffectEvent[];
   made: MadeFact[];
+  asked: AskedFact[];
+  ends: EndFact[];
   orders: OrderFact[];
   payouts: PayoutFact[];
   receipts: ReceiptFact[];
@@ -177,7 +195,7 @@ export interface Facts {
   deliveries: DeliveryFact[];
   transitions: TransitionFact[];
   waiting: WaitingRow[];
-  /** Workflows of resources that run, or that failed. */
+  /** Workflows of resources that run, that failed, or that somebody terminated. */
   workflows: { id: string; type: string; status: string }[];
   checks: Pick<CheckResult, 'check' | 'violations' | 'sample'>[];
   requests: ProviderRequest[];

@@ -35,8 +35,10 @@ export async function forgeCallback(
   note: (text: string) => void,
 ): Promise<void> {
   const real = readCallbacks(topology).filter(({ data }) => typeof data.reference_id === 'string');
-  if (real.length === 0) return;
-  const { event, data } = random.pick(real);
+  const suited = forgery === 'unpaid' ? real.filter(({ event }) => event.startsWith('payment')) : real;
+  if (suited.length === 0) throw new Error('no callback was sent yet');
+  const { event, data } = random.pick(suited);
+  const unpaid = forgery === 'unpaid' ? random.pick(await readUnpaid(topology)) : undefined;
   const other = random.pick(real).data.reference_id;
   const changes: Record<Forgery, Callback> = {
     reference: { event, data: { ...data, reference_id: other } },
@@ -44,6 +46,10 @@ export async function forgeCallback(
     status: event.startsWith('payout')
       ? { event: 'payout.failed', data: { ...data, status: 'FAILED', failure_code: 'FORGED' } }
       : { event: 'payment.succeeded', data: { ...data, status: 'SUCCEEDED' } },
+    unpaid: {
+      event: 'payment.succeeded',
+      data: { ...data, id: `py-${randomUUID()}`, status: 'SUCCEEDED', reference_id: unpaid?.id, amount: unpaid?.total },
+    },
     unknown: { event, data: { ...data, id: `py-${randomUUID()}`, reference_id: randomUUID() } },
   };
   const forged = changes[forgery];
@@ -51,6 +57,13 @@ export async function forgeCallback(
   const envelope = { business_id: 'forged', created: new Date().toISOString(), api_version: null };
   await sendCallback(topology, JSON.stringify({ ...envelope, ...forged }));
 }
+
+/** Orders and payments that wait for their payer, and what that is to pay, in rupiah. */
+const readUnpaid = ({ em }: Topology) =>
+  em().execute<{ id: string; total: number }[]>(
+    `select id::text, (nominal + admin_fee)::float as total from payment_orders where status = 'WAITING_PAYMENT'
+     union all select id::text, amount::float from partner_payments where status = 'WAITING_PAYMENT' order by id`,
+  );
 
 /** Sends a callback with the right token, as the provider does. */
 export async function sendCallback(

@@ -37,7 +37,7 @@ export async function listWorkflows(
   return found;
 }
 
-/** Does to one running workflow what an operator might do by mistake. Answers the id of one that may have been ended by it. */
+/** Does to one running workflow what an operator might do by mistake. Answers its id, or undefined when there was none to harm. */
 export async function harmWorkflow(
   topology: Topology,
   harm: 'terminate' | 'cancel' | 'reset',
@@ -64,7 +64,7 @@ export async function harmWorkflow(
     requestId: randomUUID(),
     workflowTaskFinishEventId: first.eventId,
   });
-  return undefined;
+  return id;
 }
 
 const sweeps = /sweep|redeliver/i;

@@ -31,6 +31,8 @@ export function healthyFacts(): Facts {
       attempt({ operation: 'o3', kind: 'gateway', key: null, requestId: 'r4', status: 201, resourceId: 'order-1' }),
       attempt({ operation: 'o4', key: 'key-0004', requestId: 'r5', status: 503, resourceId: null }),
       attempt({ operation: 'o4', key: 'key-0004', requestId: 'r6', status: 422, sentAt: 9_000, resourceId: null }),
+      attempt({ operation: 'o5', kind: 'cancel', key: null, requestId: 'r7', status: 400, target: 'order-1' }),
+      attempt({ operation: 'o6', kind: 'cancel', key: null, requestId: 'r8', status: 200, target: 'payment-3' }),
     ],
     events: [
       {
@@ -39,6 +41,7 @@ export function healthyFacts(): Facts {
         impact: 'MEDIUM',
         resourceType: 'payout',
         resourceId: 'payout-1',
+        begunAt: 1_400,
         at: 1_500,
       },
       {
@@ -47,16 +50,23 @@ export function healthyFacts(): Facts {
         impact: 'MEDIUM',
         resourceType: 'payment_order',
         resourceId: 'order-1',
+        begunAt: 1_400,
         at: 1_500,
       },
+    ],
+    asked: [
+      { kind: 'payout', id: 'payout-1', requestId: 'r1' },
+      { kind: 'payment order', id: 'order-1', requestId: 'r4' },
+    ],
+    ends: [
+      { kind: 'order', id: 'order-1', status: 'PAID' },
+      { kind: 'payment', id: 'payment-3', status: 'EXPIRED' },
     ],
     made: [
       { id: 'payout-1', amount: '10000.0000', asked: '10000.0000', targets: ['invoice-1'] },
       { id: 'order-1', amount: '20000.0000', asked: '20000.0000', targets: ['goal-1'] },
     ],
-    orders: [
-      { id: 'order-1', family: 'payment-order', status: 'PAID', total: '24000.0000', version: 0, unreleased: false },
-    ],
+    orders: [{ id: 'order-1', family: 'payment-order', status: 'PAID', total: '24000.0000', version: 0 }],
     payouts: [
       {
         id: 'payout-1',
@@ -64,7 +74,6 @@ export function healthyFacts(): Facts {
         net: '10000.0000',
         version: 1,
         contradicted: false,
-        lastWord: 'succeeded',
       },
       {
         id: 'payout-8',
@@ -72,7 +81,6 @@ export function healthyFacts(): Facts {
         net: '10000.0000',
         version: 0,
         contradicted: false,
-        lastWord: 'silent',
       },
     ],
     receipts: [
@@ -95,6 +103,9 @@ export function healthyFacts(): Facts {
     ],
     journals: [
       { businessKey: 'payment-order/order-1/settled', amount: '24000.0000' },
+      { businessKey: 'partner-payout/payout-1/reserved', amount: '10000.0000' },
+      { businessKey: 'partner-payout/payout-1/spent', amount: '10000.0000' },
+      { businessKey: 'partner-payout/payout-8/reserved', amount: '10000.0000' },
       { businessKey: 'receipt/receipt-2/suspense', amount: '24000.0000' },
     ],
     deliveries: [
@@ -134,8 +145,8 @@ export function healthyFacts(): Facts {
       { id: 'disb-1', reference: 'payout-1', amount: 10_000, status: 'SUCCEEDED', idempotencyKey: 'payout-1' },
     ],
     webhooks: [
-      { id: 'msg_0198c0de000070008000000000000001', body: '{"type":"payout.succeeded"}' },
-      { id: 'msg_0198c0de000070008000000000000001', body: '{"type":"payout.succeeded"}' },
+      { id: 'msg_0198c0de000070008000000000000001', body: '{"type":"payout.succeeded","data":{"id":"payout-1"}}' },
+      { id: 'msg_0198c0de000070008000000000000001', body: '{"type":"payout.succeeded","data":{"id":"payout-1"}}' },
     ],
     money: { before: '100000.0000', after: '138000.0000' },
     lists: {

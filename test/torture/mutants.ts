@@ -100,7 +100,8 @@ async function hunt({ name, file, takes, seeds, minutes }: Mutant): Promise<bool
     for (const seed of seeds) {
       const { code, output } = await torture(copy, seed, minutes);
       const found = findingsOf(output);
-      if (code === 1 && found.length > 0) {
+      // That something is late proves nothing on a busy machine.
+      if (code === 1 && found.some((oracle) => oracle !== 'comes-to-rest')) {
         process.stdout.write(`${name}: FOUND by seed ${seed} after ${seconds()} s (${found.join(', ')}): ${takes}\n`);
         return true;
       }

@@ -15,6 +15,8 @@ export interface Nemesis {
   strike(fault: Fault): Promise<void>;
   /** Undoes everything: all parts run, all ways are open, the provider is well. */
   heal(): Promise<void>;
+  /** How many faults have found nothing to do, or could not be done. */
+  idle(): number;
   /** Workflows that were ended by hand or lost: sweeps have to bring them back. */
   readonly takenWorkflows: ReadonlySet<string>;
 }
@@ -34,7 +36,7 @@ interface NemesisOptions {
 const hourMs = 3_600_000;
 
 const providerFaults: Record<ProviderTrouble, object> = {
-  slow: { requests: { hang_rate: 0.3, hang_after_effect: true } },
+  slow: { requests: { delay_ms: 2_500 } },
   failing: { requests: { error_rate: 0.8 } },
   'hanging-before': { requests: { hang_rate: 0.6 } },
   'hanging-after': { requests: { hang_rate: 0.6, hang_after_effect: true } },
@@ -57,6 +59,7 @@ export function createNemesis({ topology, seed, token, note, aloud, over }: Neme
   /** Which fault has moved a clock last. */
   const clocks = new Map<string, string>();
   const takenWorkflows = new Set<string>();
+  let idle = 0;
 
   const last = (forMs: number) => sleep(forMs, undefined, { signal: over }).catch(() => undefined);
   const tellProvider = async () => {
@@ -102,6 +105,23 @@ export function createNemesis({ topology, seed, token, note, aloud, over }: Neme
     }
   }
 
+  /**
+   * Its development server, stopped for long, may run on without its database, whose connection it has given up: whoever
+   * operates it starts it again.
+   */
+  async function reviveTemporal(): Promise<void> {
+    for (let attempt = 0; !(await topology.temporalAnswers()); attempt += 1) {
+      if (attempt < 5) {
+        await sleep(2_000);
+        continue;
+      }
+      if (attempt > 7) throw new Error('Temporal does not answer, although it was started again');
+      note('Temporal runs and does not answer: it is started again');
+      await topology.kill('temporal');
+      await bringBack('temporal');
+    }
+  }
+
   const releases = createReleases({ topology, note, last, bringBack });
 
   async function during(id: string, trouble: object, forMs: number): Promise<void> {
@@ -116,7 +136,7 @@ export function createNemesis({ topology, seed, token, note, aloud, over }: Neme
   async function pauseBackend(forMs: number, random: Random): Promise<void> {
     await using holder = random.chance(0.5) ? await holdBalance(topology.ownerUrl) : undefined;
     const pid = holder?.pid ?? (await findBusyBackend(random));
-    if (pid === undefined) return;
+    if (pid === undefined) throw new Error('there is no backend to stop');
     try {
       process.kill(pid, 'SIGSTOP');
       stopped.add(pid);
@@ -150,7 +170,7 @@ export function createNemesis({ topology, seed, token, note, aloud, over }: Neme
     const disk = topology.disk(of);
     if (disk === null) {
       aloud(`a full disk of ${of} is left out: a small disk could not be mounted here`);
-      return;
+      throw new Error('there is no small disk');
     }
     if (of === 'postgres') topology.mayEnd('postgres');
     disk.fill();
@@ -196,8 +216,9 @@ export function createNemesis({ topology, seed, token, note, aloud, over }: Neme
       case 'forge':
         return forgeCallback(topology, fault.forgery, random, note);
       case 'workflow': {
-        const ended = await harmWorkflow(topology, fault.harm, random, note);
-        if (ended !== undefined) takenWorkflows.add(ended);
+        const harmed = await harmWorkflow(topology, fault.harm, random, note);
+        if (harmed === undefined) throw new Error('no workflow runs');
+        if (fault.harm !== 'reset') takenWorkflows.add(harmed);
         return;
       }
       case 'two-sweeps':
@@ -227,13 +248,15 @@ export function createNemesis({ topology, seed, token, note, aloud, over }: Neme
 
   return {
     takenWorkflows,
+    idle: () => idle,
     async strike(fault) {
       const { id, at, ...what } = fault;
       note(`${id}: ${JSON.stringify(what)}`);
       // A fault that finds nothing to do (what it is about is away by another fault) has done its worst.
-      await deed(fault, createRandom(`${seed}/${id}`)).catch((error: unknown) =>
-        note(`${id} could not be done: ${String(error).slice(0, 200)}`),
-      );
+      await deed(fault, createRandom(`${seed}/${id}`)).catch((error: unknown) => {
+        idle += 1;
+        note(`${id} could not be done: ${String(error).slice(0, 200)}`);
+      });
       note(`${id} is over`);
     },
     async heal() {
@@ -244,6 +267,7 @@ export function createNemesis({ topology, seed, token, note, aloud, over }: Neme
       for (const name of partNames) signal(name, 'SIGCONT');
       await Promise.allSettled([...restarting]);
       await bringAllBack(partNames.filter((name) => !topology.part(name)?.isRunning()));
+      await reviveTemporal();
       await releases.finish();
       troubles.clear();
       await tellProvider();

@@ -21,6 +21,67 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
     ({ events }) => events.push({ ...only(events), requestId: 'r3', event: 'RESOURCE_UPDATED', resourceType: 'cause' }),
   ],
   [
+    'refused-has-no-effect',
+    'what was under way is made after its retry was refused under the same key',
+    ({ attempts, events }) => {
+      attempts.push(
+        attempt({ operation: 'o9', key: 'key-0009', requestId: 'r9', status: null, resourceId: null }),
+        attempt({ operation: 'o9', key: 'key-0009', requestId: 'r10', status: 422, sentAt: 3_000, endedAt: 4_000 }),
+      );
+      events.push({ ...only(events), requestId: 'r9', resourceId: 'payout-2', begunAt: 2_000, at: 5_000 });
+    },
+  ],
+  [
+    'refused-has-no-effect',
+    'a cancellation that was refused at the door is written down',
+    ({ attempts, events }) => {
+      attempts.push(attempt({ operation: 'o9', kind: 'cancel', key: null, requestId: 'r9', status: 401 }));
+      events.push({ ...only(events), requestId: 'r9', event: 'RESOURCE_UPDATED', resourceType: 'payment_order' });
+    },
+  ],
+  [
+    'effects-were-asked-for',
+    'a payout is made that no request has asked for',
+    ({ asked }) => asked.push({ kind: 'payout', id: 'payout-2', requestId: 'nobody-1' }),
+  ],
+  [
+    'effects-were-asked-for',
+    'a payment from a balance names no request',
+    ({ asked }) => asked.push({ kind: 'balance payment', id: 'transaction-2', requestId: null }),
+  ],
+  [
+    'ends-are-kept',
+    'a payment that was cancelled is paid',
+    ({ ends }) => {
+      only(ends.slice(1)).status = 'PAID';
+    },
+  ],
+  [
+    'ends-are-kept',
+    'a payment that was paid before it could be cancelled ends unpaid',
+    ({ ends }) => {
+      only(ends).status = 'EXPIRED';
+    },
+  ],
+  [
+    'ends-are-kept',
+    'a subscription goes on that was stopped',
+    ({ attempts, ends }) => {
+      attempts.push(attempt({ operation: 'o9', kind: 'stop', key: null, requestId: 'r9', status: 200, target: 's-1' }));
+      ends.push({ kind: 'subscription', id: 's-1', status: 'active' });
+    },
+  ],
+  [
+    'ends-are-kept',
+    'a circle goes on that was cancelled',
+    ({ attempts, ends }) => {
+      attempts.push(
+        attempt({ kind: 'cancel-circle', key: null, requestId: 'r9', operation: 'o9', target: 'circle-1' }),
+      );
+      ends.push({ kind: 'circle', id: 'circle-1', status: 'active' });
+    },
+  ],
+  [
     'made-is-not-refused',
     'a retry is refused although the first request was done',
     ({ attempts }) => attempts.push(attempt({ requestId: 'r9', status: 422, sentAt: 6_000, resourceId: null })),
@@ -70,7 +131,12 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
   [
     'asking-tells',
     'nobody can tell at the end what became of a key',
-    ({ attempts }) => attempts.push(attempt({ operation: 'o5', key: 'key-0005', requestId: 'r9', status: 503 })),
+    ({ attempts }) => attempts.push(attempt({ operation: 'o9', key: 'key-0009', requestId: 'r9', status: 503 })),
+  ],
+  [
+    'asking-tells',
+    'a key is refused at the door for ever',
+    ({ attempts }) => attempts.push(attempt({ operation: 'o9', key: 'key-0009', requestId: 'r9', status: 429 })),
   ],
   ['payments-match-receipts', 'money that the provider took has no receipt', ({ receipts }) => receipts.pop()],
   [
@@ -98,6 +164,14 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
     },
   ],
   ['payments-match-receipts', 'money in suspense has no journal', ({ journals }) => journals.pop()],
+  [
+    'orders-match-instruments',
+    'an order has ended, and its customer can still pay it',
+    ({ orders, requests }) => {
+      orders.push({ id: 'order-3', family: 'payment-order', status: 'FAILED', total: '1.0000', version: 0 });
+      requests.push({ id: 'pr-3', reference: 'order-3', amount: 1, status: 'REQUIRES_ACTION', payments: [] });
+    },
+  ],
   [
     'orders-match-instruments',
     'an order that was paid at the provider ends expired',
@@ -149,6 +223,16 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
   ['payouts-match-transfers', 'a payout has succeeded that nobody made', ({ transfers }) => transfers.pop()],
   [
     'payouts-match-transfers',
+    'a payout is posted twice',
+    ({ journals }) => journals.push({ businessKey: 'partner-payout/payout-1/spent', amount: '10000.0000' }),
+  ],
+  [
+    'payouts-match-transfers',
+    'the money of a payout that succeeded was returned as well',
+    ({ journals }) => journals.push({ businessKey: 'partner-payout/payout-1/returned', amount: '10000.0000' }),
+  ],
+  [
+    'payouts-match-transfers',
     'a payout was sent under another key',
     ({ transfers }) => {
       only(transfers).idempotencyKey = 'another';
@@ -182,6 +266,12 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
   ],
   [
     'statuses-move-by-their-tables',
+    'an order that is paid is open again, which no table of the product is asked about',
+    ({ transitions }) =>
+      transitions.push({ ...only(transitions), place: 'payment_orders.status', from: 'PAID', to: 'EXPIRED' }),
+  ],
+  [
+    'statuses-move-by-their-tables',
     'a payout begins as succeeded',
     ({ transitions }) => transitions.push({ ...only(transitions), from: null, to: 'succeeded' }),
   ],
@@ -192,6 +282,26 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
     ({ webhooks }) => {
       only(webhooks).body = '{}';
     },
+  ],
+  [
+    'webhooks-arrive',
+    'a webhook tells of an end that there was not',
+    ({ deliveries, webhooks }) => {
+      only(deliveries).type = 'payout.failed';
+      for (const webhook of webhooks) webhook.body = '{"type":"payout.failed","data":{"id":"payout-1"}}';
+    },
+  ],
+  [
+    'webhooks-arrive',
+    'a webhook tells of something else than it was written for',
+    ({ webhooks }) => {
+      for (const webhook of webhooks) webhook.body = '{"type":"payout.succeeded","data":{"id":"payout-2"}}';
+    },
+  ],
+  [
+    'webhooks-arrive',
+    'a webhook arrives that nobody has written',
+    ({ webhooks }) => webhooks.push({ ...only(webhooks), id: 'msg_of_nobody' }),
   ],
   [
     'webhooks-arrive',
@@ -256,6 +366,11 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
     'workflows-do-not-fail',
     'a workflow fails',
     ({ workflows }) => workflows.push({ id: 'partner-payout/p', type: 'partnerPayout', status: 'FAILED' }),
+  ],
+  [
+    'workflows-do-not-fail',
+    'a workflow is terminated, and not by the plan',
+    ({ workflows }) => workflows.push({ id: 'partner-payout/p', type: 'partnerPayout', status: 'TERMINATED' }),
   ],
   ['operators-are-told-exactly', "money that is nobody's is in no list", ({ lists }) => lists.suspense.pop()],
   [

@@ -19,6 +19,8 @@ export const linkNames = [
   'client>api2',
   'sandbox>api',
   'workers>receiver',
-  ...serviceNames.flatMap((from) => [`${from}>postgres`, `${from}>temporal`, `${from}>sandbox`] as const),
+  ...serviceNames.flatMap((from) => [`${from}>postgres`, `${from}>temporal`] as const),
+  // Workers alone call the provider.
+  ...workerNames.map((from) => `${from}>sandbox` as const),
 ] as const;
 export type LinkName = (typeof linkNames)[number];

@@ -14,7 +14,7 @@ import type { Random } from './random.ts';
 /** What goes wrong at the provider, as its control route takes it. */
 export type ProviderTrouble = 'slow' | 'failing' | 'hanging-before' | 'hanging-after' | 'busy' | 'listing-late';
 export type CallbackTrouble = 'lost' | 'repeated' | 'shuffled' | 'late';
-export type Forgery = 'reference' | 'amount' | 'status' | 'unknown';
+export type Forgery = 'reference' | 'amount' | 'status' | 'unpaid' | 'unknown';
 export type NetworkTrouble =
   | { kind: 'delay'; ms: number }
   | { kind: 'black-hole' }
@@ -60,7 +60,8 @@ export const faultStories: Readonly<Record<FaultDeed['do'], string>> = {
     'one connection between two parts delayed, black-holed, refused, its answers truncated, or cut right after a commit went out',
   provider: 'the provider slow, failing, hanging before or after the effect, answering 429, or listing payments late',
   callbacks: 'callbacks lost, repeated a hundred times, shuffled, or late',
-  forge: 'a callback with the right token and a wrong reference, amount or status, or of nothing that we know',
+  forge:
+    'a callback with the right token and a wrong reference, amount or status, of what nobody has paid, or of nothing that we know',
   workflow: 'a running workflow terminated, cancelled, or reset to its beginning',
   'two-sweeps': 'every sweep started twice at once, beside its schedule',
   'lose-temporal': 'Temporal killed and begun anew with an empty database, both workers started again after it',
@@ -89,18 +90,46 @@ const weights: Record<FaultDeed['do'], number> = {
   clock: 4,
 };
 
+/** Deals the variants of a fault in turn, so that each comes before one comes again. */
+type Deal = <T>(of: string, variants: readonly T[]) => T;
+
+function createDeal(random: Random): Deal {
+  const decks = new Map<string, unknown[]>();
+  return <T>(of: string, variants: readonly T[]): T => {
+    const deck = decks.get(of) ?? [];
+    if (deck.length === 0) deck.push(...random.shuffled(variants));
+    decks.set(of, deck);
+    return deck.pop() as T;
+  };
+}
+
+const everyKind = Object.keys(weights) as FaultDeed['do'][];
+/** So often, as their variants are dealt in turn, and some depend on what there is. */
+const variants: Partial<Record<FaultDeed['do'], number>> = {
+  provider: 7,
+  callbacks: 4,
+  forge: 6,
+  workflow: 4,
+  'disk-full': 2,
+  clock: 4,
+};
+const everyVariant = everyKind.flatMap((kind) => Array.from({ length: variants[kind] ?? 1 }, () => kind));
+
 /** One fault begins in so many milliseconds on average. */
 const meanPauseMs = 5_000;
 /** At the beginning and at the end nothing goes wrong, so that there is something to break, and to come back to. */
 const quietMs = 2_000;
 
 export function planFaults(random: Random, durationMs: number): Fault[] {
-  const faults: Omit<Fault, 'id'>[] = [];
   const count = Math.floor((durationMs - 2 * quietMs) / meanPauseMs);
-  for (let index = 0; index < count; index += 1) {
+  // Each kind comes once, and in a long plan each variant; the others, and those of a short plan, as the weights say.
+  const sure = [everyVariant, everyKind].find(({ length }) => length <= count) ?? [];
+  const kinds = Array.from({ length: count }, (_, index) => sure[index] ?? random.weighted(weights));
+  const deal = createDeal(random);
+  const faults = kinds.map((kind) => {
     const at = random.int(quietMs, durationMs - quietMs);
-    faults.push({ at, ...drawFault(random, durationMs - at) });
-  }
+    return { at, ...drawFault(random, deal, { kind, leftMs: durationMs - at }) };
+  });
   return faults
     .toSorted((one, other) => one.at - other.at)
     .map((fault, index) => ({ ...fault, id: `f${index + 1}` }) as Fault);
@@ -109,9 +138,8 @@ export function planFaults(random: Random, durationMs: number): Fault[] {
 /** A token of the torture lives for a day: most requests are more than an expired token. */
 const mostHours = 20;
 
-function drawFault(random: Random, leftMs: number): FaultDeed {
+function drawFault(random: Random, deal: Deal, { kind, leftMs }: { kind: FaultDeed['do']; leftMs: number }): FaultDeed {
   const forMs = Math.min(random.chance(0.7) ? random.int(500, 5_000) : random.int(5_000, 20_000), leftMs);
-  const kind = random.weighted(weights);
   switch (kind) {
     case 'kill':
       return { do: kind, parts: drawParts(random), forMs: Math.min(forMs, 6_000) };
@@ -122,7 +150,7 @@ function drawFault(random: Random, leftMs: number): FaultDeed {
     case 'network':
       return { do: kind, ...drawNetwork(random), forMs };
     case 'provider': {
-      const trouble = random.pick([
+      const trouble = deal(kind, [
         'slow',
         'failing',
         'hanging-before',
@@ -134,13 +162,13 @@ function drawFault(random: Random, leftMs: number): FaultDeed {
       return { do: kind, trouble, forMs };
     }
     case 'callbacks':
-      return { do: kind, trouble: random.pick(['lost', 'repeated', 'shuffled', 'late'] as const), forMs };
+      return { do: kind, trouble: deal(kind, ['lost', 'repeated', 'shuffled', 'late'] as const), forMs };
     case 'forge':
-      return { do: kind, forgery: random.pick(['reference', 'amount', 'status', 'unknown'] as const) };
+      return { do: kind, forgery: deal(kind, ['reference', 'amount', 'status', 'unpaid', 'unknown'] as const) };
     case 'workflow':
-      return { do: kind, harm: random.pick(['terminate', 'cancel', 'reset'] as const) };
+      return { do: kind, harm: deal(kind, ['terminate', 'cancel', 'reset'] as const) };
     case 'disk-full':
-      return { do: kind, of: random.pick(diskNames), forMs: Math.min(forMs, 6_000) };
+      return { do: kind, of: deal(kind, diskNames), forMs: Math.min(forMs, 6_000) };
     case 'clock': {
       const sets: readonly ServiceName[][] = [
         [random.pick(serviceNames)],
@@ -149,7 +177,7 @@ function drawFault(random: Random, leftMs: number): FaultDeed {
         [...serviceNames],
       ];
       const hours = random.int(1, mostHours) * (random.chance(0.5) ? 1 : -1);
-      return { do: kind, parts: random.pick(sets), hours, forMs };
+      return { do: kind, parts: deal(kind, sets), hours, forMs };
     }
     case 'lose-temporal':
       return { do: kind, forMs: Math.min(forMs, 4_000) };

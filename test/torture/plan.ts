@@ -13,6 +13,8 @@ export const endings = [
   'decline',
   'expire',
   'expire-then-pay',
+  'cancel',
+  'cancel-while-paying',
   'nothing',
 ] as const;
 export type Ending = (typeof endings)[number];
@@ -104,6 +106,8 @@ const endingWeights: Record<Ending, number> = {
   decline: 2,
   expire: 1,
   'expire-then-pay': 2,
+  cancel: 1,
+  'cancel-while-paying': 2,
   nothing: 2,
 };
 

@@ -8,6 +8,8 @@ export interface Random {
   pick<T>(choices: readonly T[]): T;
   /** One of the names, each as often as its weight says. */
   weighted<Name extends string>(weights: Readonly<Record<Name, number>>): Name;
+  /** Each of the choices once, in an order of chance. */
+  shuffled<T>(choices: readonly T[]): T[];
   /** A source of its own, so that what one part of a plan draws does not move the others. */
   fork(name: string): Random;
 }
@@ -48,6 +50,10 @@ export function createRandom(seed: number | string): Random {
         return left < 0;
       });
       return (found ?? entries[0])?.[0] as never;
+    },
+    shuffled: (choices) => {
+      const left = [...choices];
+      return choices.map(() => left.splice(int(0, left.length - 1), 1)[0] as never);
     },
     fork: (name) => createRandom(`${seed}/${name}`),
   };

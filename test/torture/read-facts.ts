@@ -59,7 +59,7 @@ async function readWebhooks({ sandbox }: Topology): Promise<ReceivedWebhook[]> {
 
 const queries = {
   events: `select request_id as "requestId", event, impact, resource_type as "resourceType",
-      resource_id as "resourceId",
+      resource_id as "resourceId", extract(epoch from created_at) * 1000 as "begunAt",
       extract(epoch from coalesce(pg_xact_commit_timestamp(xmin), created_at)) * 1000 as at
     from events where request_id like ? || '-%' order by id`,
   made: `select id::text, amount::text, amount::text as asked,
@@ -71,23 +71,34 @@ const queries = {
     union all select id::text, amount::text, amount::text, '{}' from saving_circles
     union all select id::text, amount::text, amount::text, array[saving_circle_id]::text[] from saving_circle_contributions
     union all select id::text, amount::text, amount::text, array[cause_id]::text[] from donation_subscriptions`,
-  orders: `select id, 'payment-order' as family, status, (nominal + admin_fee)::text as total, 0 as version,
-      false as unreleased from payment_orders
-    union all
-    select id, 'partner-payment', status, amount::text, version,
-      status = 'PAID' and released_at is null and available_at < now() from partner_payments`,
-  payouts: `select id, status, net_amount::text as net, version, contradicted_at is not null as contradicted,
-      last_word as "lastWord" from payouts`,
+  asked: `select 'payment order' as kind, id::text, request_id as "requestId" from payment_orders
+    union all select 'partner payment', id::text, request_id from partner_payments
+    union all select 'payout', id::text, request_id from payouts
+    union all select 'balance payment', split_part(j.business_key, '/', 2), e.request_id from journals j
+      left join events e on e.resource_id = split_part(j.business_key, '/', 2) and e.event = 'RESOURCE_CREATED'
+      where j.business_key like 'balance-payment/%'`,
+  ends: `select 'order' as kind, id::text, status from payment_orders
+    union all select 'payment', id::text, status from partner_payments
+    union all select 'circle', id::text, status from saving_circles
+    union all select 'subscription', id::text, status from donation_subscriptions`,
+  orders: `select id, 'payment-order' as family, status, (nominal + admin_fee)::text as total, 0 as version
+      from payment_orders
+    union all select id, 'partner-payment', status, amount::text, version from partner_payments`,
+  payouts: `select id, status, net_amount::text as net, version, contradicted_at is not null as contradicted
+      from payouts`,
   receipts: `select id, provider_payment_id as "providerPaymentId", reference, amount::text, state,
       coalesce(order_id, partner_payment_id)::text as "appliedTo" from receipts`,
   journals: `select j.business_key as "businessKey", sum(p.amount) filter (where p.amount > 0)::text as amount
     from journals j join postings p on p.journal_id = j.id
-    where j.business_key ~ '^(payment-order|partner-payment|receipt)/' group by j.id`,
+    where j.business_key ~ '^(payment-order|partner-payment|partner-payout|receipt)/' group by j.id`,
   deliveries: `select id, resource_type as "resourceType", resource_id as "resourceId", version, type, status
     from webhook_deliveries`,
   transitions: `select place, row_id as id, was as "from", became as "to",
       extract(epoch from at) * 1000 as at from torture.transitions order by number`,
 } as const;
+
+/** What only requests make, with the request that each names. */
+export const readAsked = (em: EntityManager): Promise<Facts['asked']> => em.execute<Facts['asked']>(queries.asked);
 
 /** Clocks of one machine are read one after another. */
 const marginMs = 5_000;
@@ -126,6 +137,8 @@ export async function readFacts(
   known: Pick<Facts, 'attempts' | 'restless' | 'died' | 'takenWorkflows'> & {
     run: string;
     before: string;
+    /** What was there before anybody asked for anything. */
+    older: ReadonlySet<string>;
     /** Of a platform user. */
     token: string;
     from: number;
@@ -137,8 +150,10 @@ export async function readFacts(
   const transitions = await rows<Facts['transitions'][number]>(queries.transitions);
   return {
     attempts: known.attempts,
-    events: events.map((event) => ({ ...event, at: Number(event.at) })),
+    events: events.map((event) => ({ ...event, begunAt: Number(event.begunAt), at: Number(event.at) })),
     made: await rows(queries.made),
+    asked: (await readAsked(em)).filter(({ id }) => !known.older.has(id)),
+    ends: await rows(queries.ends),
     orders: await rows(queries.orders),
     payouts: await rows(queries.payouts),
     receipts: await rows(queries.receipts),
@@ -146,11 +161,13 @@ export async function readFacts(
     deliveries: await rows(queries.deliveries),
     transitions: transitions.map((transition) => ({ ...transition, at: Number(transition.at) })),
     waiting: await readWaiting(em),
-    workflows: (await listWorkflows(topology, ['Running', 'Failed', 'TimedOut'])).map(({ id, type, status }) => ({
-      id,
-      type,
-      status,
-    })),
+    workflows: (await listWorkflows(topology, ['Running', 'Failed', 'TimedOut', 'Terminated'])).map(
+      ({ id, type, status }) => ({
+        id,
+        type,
+        status,
+      }),
+    ),
     checks: await runChecks(topology.em()),
     ...(await readProvider(topology)),
     webhooks: await readWebhooks(topology),

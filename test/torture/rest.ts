@@ -75,11 +75,17 @@ async function nudge(topology: Topology): Promise<void> {
   }
 }
 
-/** Instruments that nobody paid expire, and transfers that wait for a hand succeed. */
-async function closeAtProvider({ sandbox }: Topology): Promise<void> {
+/** Instruments that nobody paid expire while their order is open, and transfers that wait for a hand succeed. */
+async function closeAtProvider({ sandbox, em }: Topology): Promise<void> {
   const { body } = await sandbox.get('/sandbox/records');
-  for (const { status, payment_code } of body.payments) {
-    if (status === 'PENDING' || status === 'REQUIRES_ACTION') await sandbox.post('/sandbox/expire', { payment_code });
+  const open = await em().execute<{ id: string }[]>(`
+    select id::text from payment_orders where status in ('PENDING', 'WAITING_PAYMENT')
+    union all select id::text from partner_payments where status in ('PENDING', 'WAITING_PAYMENT')`);
+  const waits = new Set(open.map(({ id }) => id));
+  for (const { status, payment_code, reference_id } of body.payments) {
+    if ((status === 'PENDING' || status === 'REQUIRES_ACTION') && waits.has(reference_id)) {
+      await sandbox.post('/sandbox/expire', { payment_code });
+    }
   }
   for (const { status, reference_id } of body.transfers) {
     if (status === 'ACCEPTED') await sandbox.post('/sandbox/payouts/settle', { reference_id, status: 'SUCCEEDED' });

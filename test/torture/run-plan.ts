@@ -9,7 +9,7 @@ import type { Facts, Finding } from './facts.ts';
 import { createNemesis } from './nemesis.ts';
 import { judge } from './oracles/index.ts';
 import type { Plan } from './plan.ts';
-import { readFacts, readMoney } from './read-facts.ts';
+import { readAsked, readFacts, readMoney } from './read-facts.ts';
 import { comeToRest } from './rest.ts';
 import { startTopology, type Topology } from './topology.ts';
 
@@ -48,10 +48,25 @@ const betweenLooksMs = 3_000;
 const toldStories = 3;
 
 /** Carries a plan out on a product of its own, and judges what became of it. */
-export async function runPlan(plan: Plan, { progress, aloud, tellStory, restBoundMs }: RunOptions): Promise<RunReport> {
-  const started = Date.now();
+export async function runPlan(plan: Plan, options: RunOptions): Promise<RunReport> {
+  const { progress } = options;
   progress('starts the parts');
   await using topology = await startTopology((sentence) => progress(sentence));
+  try {
+    return await runOn(topology, plan, options);
+  } catch (cause) {
+    // Not a finding: the torture itself broke. What there is of the run is kept all the same.
+    topology.keep();
+    throw new Error(`the torture broke; its data and logs: ${topology.directory}`, { cause });
+  }
+}
+
+async function runOn(
+  topology: Topology,
+  plan: Plan,
+  { progress, aloud, tellStory, restBoundMs }: RunOptions,
+): Promise<RunReport> {
+  const started = Date.now();
   const notes: string[] = [];
   const note = (text: string) => {
     const line = `${new Date().toISOString()} ${text}`;
@@ -64,6 +79,7 @@ export async function runPlan(plan: Plan, { progress, aloud, tellStory, restBoun
   const cast = await buildCast(topology, plan.durationMs / 60_000);
   const client = createClient(run, topology.apiUrls);
   const before = await readMoney(topology.em());
+  const older = new Set((await readAsked(topology.em())).map(({ id }) => id));
   const over = new AbortController();
   const nemesis = createNemesis({ topology, seed: plan.seed, token: cast.admin.token, note, aloud, over: over.signal });
   const apis = [createHttp(topology.apiUrls[0]), createHttp(topology.apiUrls[1])] as const;
@@ -120,6 +136,7 @@ export async function runPlan(plan: Plan, { progress, aloud, tellStory, restBoun
     run,
     attempts: client.attempts,
     before,
+    older,
     restless,
     died,
     takenWorkflows: [...takenWorkflows],
@@ -153,6 +170,7 @@ export async function runPlan(plan: Plan, { progress, aloud, tellStory, restBoun
     summary: summarize(plan, facts, {
       together: await countTogether(topology),
       missed: missed.size,
+      idle: nemesis.idle(),
       ms: Date.now() - started,
     }),
   };
@@ -169,16 +187,16 @@ async function countTogether({ em }: Topology): Promise<number> {
 
 function summarize(
   plan: Plan,
-  { attempts, orders, payouts, receipts, webhooks }: Facts,
-  { together, missed, ms }: { together: number; missed: number; ms: number },
+  { attempts, orders, payouts, receipts, webhooks, ends }: Facts,
+  { together, missed, idle, ms }: { together: number; missed: number; idle: number; ms: number },
 ): string {
   const share = (test: (status: number | null) => boolean) => attempts.filter(({ status }) => test(status)).length;
   return (
-    `${plan.faults.length} faults; ${attempts.length} requests: ${share((status) => status !== null && status < 300)} successes, ` +
+    `${plan.faults.length} faults, ${idle} of which found nothing to do; ${attempts.length} requests: ${share((status) => status !== null && status < 300)} successes, ` +
     `${share((status) => status !== null && status >= 400 && status < 500)} refusals, ` +
     `${share((status) => status !== null && status >= 500)} times 5xx, ${share((status) => status === null)} lost; ` +
     `${together} payments made together; ` +
     `${orders.length} orders and payments, ${payouts.length} payouts, ${receipts.length} receipts, ` +
-    `${webhooks.length} webhooks; ${missed} workflows missing that no fault had taken; ${Math.round(ms / 1000)} s`
+    `${webhooks.length} webhooks, ${ends.filter(({ kind, status }) => kind === 'circle' && status === 'completed').length} circles to their end; ${missed} workflows missing that no fault had taken; ${Math.round(ms / 1000)} s`
   );
 }

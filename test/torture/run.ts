@@ -13,7 +13,7 @@ const usage = `Usage: npm run torture -- [--seed N] [--minutes M] [--replay plan
 Runs the whole product under random work and random faults, and judges what clients were told, what the provider did
 and what the books say. Without --seed a random one is taken, and printed first; without --minutes it takes 3 minutes of
 work and faults. When something was found, the smallest plan that still shows it is looked for, for ten minutes
-(--no-shrink leaves that out), and it ends with 1. --rest is for how many seconds nothing may come to rest
+(--no-shrink leaves that out), and it ends with 1. It ends with 2 when the torture itself broke. --rest is for how many seconds nothing may come to rest
 after the faults, while something is still under way.`;
 
 const width = 130;
@@ -70,8 +70,9 @@ async function main(): Promise<number> {
   }
   const seed = values.seed === undefined ? Math.floor(Math.random() * 1_000_000) : Number(values.seed);
   const minutes = Number(values.minutes);
-  if (!Number.isFinite(seed) || !(minutes > 0)) {
-    process.stderr.write(`--seed and --minutes are numbers.\n${usage}\n`);
+  const restBoundMs = Number(values.rest) * 1000;
+  if (!Number.isFinite(seed) || !(minutes > 0) || !(restBoundMs > 0)) {
+    process.stderr.write(`--seed, --minutes and --rest are numbers.\n${usage}\n`);
     return 2;
   }
   const plan: Plan =
@@ -80,7 +81,7 @@ async function main(): Promise<number> {
     `Seed ${plan.seed}: ${plan.work.length} pieces of work and ${plan.faults.length} faults in ${plan.durationMs / 1000} s.`,
   );
   if (values.record !== undefined) writeFileSync(values.record, JSON.stringify(plan, null, 1));
-  const options = { progress: showProgress, aloud: say, tellStory, restBoundMs: Number(values.rest) * 1000 };
+  const options = { progress: showProgress, aloud: say, tellStory, restBoundMs };
   const found = await runPlan(plan, options);
   report(plan, found);
   if (found.findings.length === 0) return 0;
@@ -126,11 +127,22 @@ async function shrink(plan: Plan, found: RunReport, options: RunOptions): Promis
   clear();
   const file = join(directory ?? '.', 'smallest-plan.json');
   writeFileSync(file, JSON.stringify(small, null, 1));
-  say(`The smallest plan that still shows it: ${small.work.length} pieces of work, ${small.faults.length} faults.`);
+  const isSmaller = small.work.length < plan.work.length || small.faults.length < plan.faults.length;
+  say(
+    isSmaller
+      ? `The smallest plan that still shows it: ${small.work.length} pieces of work, ${small.faults.length} faults.`
+      : 'No smaller plan has shown it again in ten minutes: this is the whole one.',
+  );
   for (const item of [...small.faults, ...small.work].slice(0, 20)) say(`  ${JSON.stringify(item)}`);
   say(`Again: npm run torture -- --replay ${file}`);
 }
 
 // Whoever started us over a channel is gone when it closes: nobody waits for this run any more.
 if (process.channel) process.once('disconnect', () => process.exit(1));
-process.exit(await main());
+try {
+  process.exit(await main());
+} catch (error) {
+  clear();
+  console.error(error);
+  process.exit(2);
+}

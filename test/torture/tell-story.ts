@@ -15,6 +15,10 @@ const tables: Record<string, string> = {
   payout_attempts: 'payout_id',
   payout_words: 'payout_id',
   receipts: 'reference',
+  transactions: 'id',
+  openings: 'resource_id',
+  idempotency_keys: 'resource_id',
+  partner_idempotency_keys: 'resource_id',
   saving_circles: 'id',
   saving_circle_contributions: 'payment_order_id',
   donations: 'payment_order_id',
@@ -78,8 +82,10 @@ async function readEvents({ em }: Topology, id: string): Promise<Told[]> {
        event || ' ' || resource_type || ' ' || coalesce(data::text, '') || ' for ' || coalesce(request_id, 'nobody') as says
      from events where resource_id = ?
      union all
-     select extract(epoch from pg_xact_commit_timestamp(xmin)) * 1000, 'journal ' || business_key from journals
-     where business_key like '%' || ? || '%'`,
+     select extract(epoch from pg_xact_commit_timestamp(j.xmin)) * 1000, 'journal ' || j.business_key || ': ' ||
+       (select string_agg(a.kind || ' ' || p.amount, ', ' order by p.amount) from postings p
+        join accounts a on a.id = p.account_id where p.journal_id = j.id)
+     from journals j where j.business_key like '%' || ? || '%'`,
     [id, id],
   );
   return events.map(({ at, says }) => ({ at: Number(at), says: `database: ${says}` }));

@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
+import { WorkflowNotFoundError } from '@temporalio/client';
 import { ensureWorkflowBundle } from '../../dev/bundle.ts';
 import type { Part } from '../../dev/part.ts';
 import { findFreePort } from '../../dev/ports.ts';
@@ -74,6 +75,8 @@ export interface Topology extends AsyncDisposable {
   buildOf(name: WorkerName): string | null;
   /** Runs Temporal's command line against the server, past all proxies. */
   temporalCommand(args: readonly string[]): Promise<string>;
+  /** Whether Temporal finds a workflow, past all proxies: a process that runs may be without its data. */
+  temporalAnswers(): Promise<boolean>;
   /** From now on it may end by itself: what it needs is taken from it. */
   mayEnd(name: PartName): void;
   /** Kills Temporal and takes its data, also when another fault is just starting it. */
@@ -86,6 +89,8 @@ export interface Topology extends AsyncDisposable {
 
 const runFile = promisify(execFile);
 const prefix = 'amanah-torture-';
+/** A file in a directory that is to stay. */
+const keptMark = 'kept';
 /** As the runbook names it. */
 export const deploymentName = 'amanah';
 const diskMegabytes: Record<DiskName, number> = { postgres: 512, api: 64 };
@@ -175,8 +180,10 @@ export async function startTopology(say: (sentence: string) => void): Promise<To
     AUTH_TOKEN_TTL_SECONDS: '86400',
   };
   const environment = (owner: ServiceName | 'runner'): Record<string, string> => {
-    const port = (to: 'postgres' | 'temporal' | 'sandbox') =>
-      owner === 'runner' ? ports[to] : link(`${owner}>${to}`).port;
+    const port = (to: 'postgres' | 'temporal' | 'sandbox') => {
+      const way = linkNames.find((name) => name === `${owner}>${to}`);
+      return way === undefined ? ports[to] : link(way).port;
+    };
     const apiPort = owner === 'runner' ? ports.api1 : ports[owner];
     return {
       ...shared,
@@ -295,6 +302,15 @@ export async function startTopology(say: (sentence: string) => void): Promise<To
       const { stdout } = await runFile(binary, [...args, ...address], { timeout: commandMs });
       return stdout;
     },
+    temporalAnswers: async () => {
+      const nobody = own.workflows.client.workflow.getHandle('nobody');
+      return own.workflows.client
+        .withDeadline(Date.now() + commandMs, () => nobody.describe())
+        .then(
+          () => true,
+          (error: unknown) => error instanceof WorkflowNotFoundError,
+        );
+    },
     mayEnd: (name) => {
       const part = parts.get(name);
       if (part !== undefined) told.add(part);
@@ -307,6 +323,7 @@ export async function startTopology(say: (sentence: string) => void): Promise<To
     died,
     keep: () => {
       kept = true;
+      writeFileSync(join(directory, keptMark), '');
     },
     async [Symbol.asyncDispose]() {
       await own[Symbol.asyncDispose]();
@@ -316,12 +333,12 @@ export async function startTopology(say: (sentence: string) => void): Promise<To
   };
 }
 
-/** A run that was killed cannot remove its scratch; one that found something keeps it, with its facts. */
+/** A run that was killed cannot remove its scratch; one that found something, or broke, keeps it. */
 function removeAbandonedDirectories(): void {
   for (const name of readdirSync(tmpdir()).filter((entry) => entry.startsWith(prefix))) {
     const directory = join(tmpdir(), name);
     const pid = Number(name.slice(prefix.length).split('-')[0]);
-    if (startMarkOf(pid) !== undefined || existsSync(join(directory, 'facts.json'))) continue;
+    if (startMarkOf(pid) !== undefined || existsSync(join(directory, keptMark))) continue;
     for (const disk of diskNames) unmountSmallDisk(join(directory, 'disks', disk));
     rmSync(directory, { recursive: true, force: true });
   }

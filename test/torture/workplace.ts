@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Http } from '../support/http.ts';
 import type { Cast } from './cast.ts';
 import type { Answer, Client, Operation } from './client.ts';
-import type { OperationKind } from './facts.ts';
+import type { EndingKind, OperationKind } from './facts.ts';
 import type { Ending, Work } from './plan.ts';
 import type { Topology } from './topology.ts';
 
@@ -21,7 +21,7 @@ export interface Workplace {
 }
 
 /** What an operation asks for, without who asks. */
-export type Asked = Pick<Operation, 'path' | 'body' | 'resourceOf'> & {
+export type Asked = Pick<Operation, 'path' | 'body' | 'resourceOf' | 'again' | 'about' | 'method'> & {
   otherBody?: Record<string, unknown>;
   name?: string;
 };
@@ -30,7 +30,7 @@ export type Asked = Pick<Operation, 'path' | 'body' | 'resourceOf'> & {
 export function personal(
   { run }: Pick<Workplace, 'run'>,
   { id, keyed }: Pick<Work, 'id' | 'keyed'>,
-  kind: OperationKind,
+  kind: OperationKind | EndingKind,
   token: string,
   asked: Asked,
 ): Operation {
@@ -62,6 +62,8 @@ const steps: Record<Ending, readonly { path: string; wrong?: boolean }[]> = {
   decline: [{ path: 'decline' }],
   expire: [{ path: 'expire' }],
   'expire-then-pay': [{ path: 'expire' }, { path: 'pay' }],
+  cancel: [],
+  'cancel-while-paying': [{ path: 'pay' }],
   nothing: [],
 };
 const betweenStepsMs = 700;

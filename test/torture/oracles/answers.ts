@@ -1,8 +1,8 @@
 import { compareMoney } from '../../../src/shared/money.ts';
-import type { Attempt, EffectEvent, Facts, Finding, OperationKind } from '../facts.ts';
+import type { Attempt, EffectEvent, EndFact, Facts, Finding, OperationKind } from '../facts.ts';
 
 /** The event that says that an operation was done; each is written in the transaction that does it. */
-const doneBy: Record<OperationKind, { event: string; resourceType: string }> = {
+const doneBy: Record<Attempt['kind'], { event: string; resourceType: string } | null> = {
   balance: { event: 'RESOURCE_CREATED', resourceType: 'transaction' },
   transfer: { event: 'RESOURCE_CREATED', resourceType: 'transaction' },
   gateway: { event: 'RESOURCE_CREATED', resourceType: 'payment_order' },
@@ -12,7 +12,12 @@ const doneBy: Record<OperationKind, { event: string; resourceType: string }> = {
   contribution: { event: 'CONTRIBUTION_MADE', resourceType: 'saving_circle_contribution' },
   subscription: { event: 'RESOURCE_CREATED', resourceType: 'donation_subscription' },
   allocation: { event: 'RESOURCE_UPDATED', resourceType: 'donation_allocation' },
-};
+  // They make nothing.
+  cancel: null,
+  stop: null,
+  'cancel-circle': null,
+} satisfies Record<OperationKind, object> & Record<string, object | null>;
+const isEnding = ({ kind }: Attempt): boolean => doneBy[kind] === null;
 
 const isSuccess = ({ status }: Attempt): boolean => status !== null && status >= 200 && status < 300;
 const isRefusal = ({ status }: Attempt): boolean => status !== null && status >= 400 && status < 500;
@@ -28,31 +33,98 @@ function byRequest(events: readonly EffectEvent[]): Map<string, EffectEvent[]> {
   return found;
 }
 
+/** Those that make something. */
 const operationsOf = ({ attempts }: Facts): Attempt[][] => [
-  ...Map.groupBy(attempts, ({ operation }) => operation).values(),
+  ...Map.groupBy(
+    attempts.filter((attempt) => !isEnding(attempt)),
+    ({ operation }) => operation,
+  ).values(),
 ];
 
 /** The effects of one operation: of all requests that share its key. */
 function effectsOf(operation: readonly Attempt[], events: Map<string, EffectEvent[]>): EffectEvent[] {
   return operation.flatMap(({ requestId, kind }) =>
     (events.get(requestId) ?? []).filter(
-      ({ event, resourceType }) => event === doneBy[kind].event && resourceType === doneBy[kind].resourceType,
+      ({ event, resourceType }) => event === doneBy[kind]?.event && resourceType === doneBy[kind]?.resourceType,
     ),
   );
 }
 
 /** What was answered with 4xx has had no effect, then or later. */
 export function refusedHasNoEffect(facts: Facts): Finding[] {
+  const oracle = 'refused-has-no-effect';
   const events = byRequest(facts.events);
-  return facts.attempts.filter(isRefusal).flatMap((attempt) =>
-    (events.get(attempt.requestId) ?? [])
-      .filter(({ impact }) => impact !== 'LOW')
-      .map(({ event, resourceType, resourceId }) => ({
-        oracle: 'refused-has-no-effect',
-        resourceId,
-        says: `${tell(attempt)}, and yet ${event} of ${resourceType} ${resourceId} was done for it`,
-      })),
-  );
+  const done = facts.attempts
+    // A cancellation that the payment outran has been written down, and is refused.
+    .filter((attempt) => isRefusal(attempt) && !(isEnding(attempt) && isOutrun(attempt)))
+    .flatMap((attempt) =>
+      (events.get(attempt.requestId) ?? [])
+        .filter(({ impact }) => impact !== 'LOW')
+        .map(({ event, resourceType, resourceId }) => ({
+          oracle,
+          resourceId,
+          says: `${tell(attempt)}, and yet ${event} of ${resourceType} ${resourceId} was done for it`,
+        })),
+    );
+  // The refusal of a retry says that what was under way before it has come to nothing, too.
+  const later = operationsOf(facts).flatMap((operation) => {
+    const made = effectsOf(operation, events);
+    return operation
+      .filter((attempt) => attempt.key !== null && isRefusal(attempt) && !saysNothing.has(attempt.status ?? 0))
+      .flatMap((refused) =>
+        made
+          .filter(({ requestId, begunAt, at }) => {
+            const maker = operation.find((other) => other.requestId === requestId);
+            return maker?.variant === refused.variant && begunAt < refused.sentAt && at > refused.endedAt;
+          })
+          .map(({ requestId, resourceId }) => ({
+            oracle,
+            resourceId,
+            says: `${tell(refused)}, and yet ${requestId}, under way before it under the same key, made ${resourceId} afterwards`,
+          })),
+      );
+  });
+  return [...done, ...later];
+}
+const isOutrun = ({ status }: Attempt): boolean => status === 400 || status === 409;
+
+/** Nothing is there that no request has asked for. */
+export function effectsWereAskedFor({ asked, attempts }: Facts): Finding[] {
+  const known = new Set(attempts.map(({ requestId }) => requestId));
+  return asked
+    .filter(({ requestId }) => requestId === null || !known.has(requestId))
+    .map(({ kind, id, requestId }) => ({
+      oracle: 'effects-were-asked-for',
+      resourceId: id,
+      says: `the ${kind} ${id} names the request ${requestId ?? 'of nobody'}, which no client has made`,
+    }));
+}
+
+/** What an answer says was ended has ended so, and what it says was too late was. */
+export function endsAreKept({ attempts, ends }: Facts): Finding[] {
+  const standing = new Map(ends.map((end) => [end.id, end]));
+  return attempts.filter(isEnding).flatMap((attempt) => {
+    const end = standing.get(attempt.target ?? '');
+    if (end !== undefined && mayStand(attempt, end)) return [];
+    return [
+      {
+        oracle: 'ends-are-kept',
+        resourceId: attempt.target,
+        says: `${tell(attempt)}, and ${attempt.target} is ${end?.status ?? 'not there'}`,
+      },
+    ];
+  });
+}
+
+/** Whether what was to be ended may stand so after this answer. */
+function mayStand(attempt: Attempt, { kind, status }: EndFact): boolean {
+  const isPayment = kind === 'order' || kind === 'payment';
+  if (isSuccess(attempt)) {
+    if (isPayment) return status === 'EXPIRED' || status === 'FAILED';
+    return status === (kind === 'circle' ? 'cancelled' : 'stopped');
+  }
+  if (isPayment && isOutrun(attempt)) return status === 'PAID';
+  return true;
 }
 
 /** A retry under a key that has made its resource is never refused. */
@@ -174,7 +246,7 @@ export function providersRefusalIsKept(facts: Facts): Finding[] {
 export function answersTellTheBooks({ attempts, made }: Facts): Finding[] {
   const books = new Map(made.map((row) => [row.id, row]));
   return attempts
-    .filter((attempt) => isSuccess(attempt) && attempt.kind !== 'allocation')
+    .filter((attempt) => isSuccess(attempt) && attempt.kind !== 'allocation' && !isEnding(attempt))
     .flatMap((attempt) => {
       const { resourceId, amount, target } = attempt;
       const row = books.get(resourceId ?? '');
@@ -211,7 +283,8 @@ function toldAmount({ answer }: Attempt): string | undefined {
 export function askingTells(facts: Facts): Finding[] {
   return operationsOf(facts).flatMap((operation) => {
     const last = operation.findLast(({ variant, key }) => key !== null && variant === 'same');
-    if (last === undefined || isSuccess(last) || isRefusal(last) || last.status === 502) return [];
+    const isTold = last !== undefined && isRefusal(last) && !saysNothing.has(last.status ?? 0);
+    if (last === undefined || isSuccess(last) || isTold || last.status === 502) return [];
     if (operation.some((attempt) => attempt.variant === 'same' && isSuccess(attempt))) return [];
     return [
       {

@@ -16,10 +16,21 @@ export function checksAreEmpty({ checks }: Facts): Finding[] {
     }));
 }
 
-/** A row began with an initial status, and its status moved only where its law lets it. */
+/** What is never left again, whatever the product's own tables say. */
+const finalStatuses: Readonly<Record<string, readonly string[]>> = {
+  'payment_orders.status': ['PAID', 'FAILED', 'EXPIRED'],
+  'partner_payments.status': ['PAID', 'FAILED', 'EXPIRED'],
+  'payouts.status': ['failed', 'reversed'],
+  'receipts.state': ['applied', 'credited', 'refunded'],
+  'saving_circle_contributions.status': ['refunded'],
+  'saving_circles.status': ['completed', 'cancelled'],
+};
+
+/** A row began with an initial status, and its status moved only where its law lets it, and never out of a final one. */
 export function statusesMoveByTheirTables({ transitions }: Facts): Finding[] {
   const isLawful = ({ place, from, to }: TransitionFact): boolean => {
     const law = must(statusLaws[place], `${place} has a law`);
+    if (from !== null && finalStatuses[place]?.includes(from)) return false;
     return from === null ? law.initial.includes(to) : canMove(law, from, to);
   };
   return transitions
@@ -31,8 +42,18 @@ export function statusesMoveByTheirTables({ transitions }: Facts): Finding[] {
     }));
 }
 
-/** Each version of a resource was told by one webhook, which arrived, with the same bytes each time. */
-export function webhooksArrive({ orders, payouts, deliveries, webhooks }: Facts): Finding[] {
+/** What each type of webhook tells. */
+const toldBy: Readonly<Record<string, { place: string; status: string }>> = {
+  'payment.succeeded': { place: 'partner_payments.status', status: 'PAID' },
+  'payment.failed': { place: 'partner_payments.status', status: 'FAILED' },
+  'payment.expired': { place: 'partner_payments.status', status: 'EXPIRED' },
+  'payout.succeeded': { place: 'payouts.status', status: 'succeeded' },
+  'payout.failed': { place: 'payouts.status', status: 'failed' },
+  'payout.reversed': { place: 'payouts.status', status: 'reversed' },
+};
+
+/** Each version of a resource was told by one webhook, of what it was, which arrived, with the same bytes each time. */
+export function webhooksArrive({ orders, payouts, deliveries, webhooks, transitions }: Facts): Finding[] {
   const oracle = 'webhooks-arrive';
   const received = Map.groupBy(webhooks, ({ id }) => id);
   const findings: Finding[] = [];
@@ -50,11 +71,26 @@ export function webhooksArrive({ orders, payouts, deliveries, webhooks }: Facts)
   }
   for (const { id, resourceId, type, version } of deliveries) {
     const bodies = new Set((received.get(webhookIdOf(id)) ?? []).map(({ body }) => body));
-    if (bodies.size === 1) continue;
-    const problem = bodies.size === 0 ? 'never arrived' : `arrived with ${bodies.size} different bodies`;
-    findings.push({ oracle, resourceId, says: `${type} of ${resourceId}, version ${version}, ${problem}` });
+    const find = (problem: string) =>
+      findings.push({ oracle, resourceId, says: `${type} of ${resourceId}, version ${version}, ${problem}` });
+    if (bodies.size === 0) find('never arrived');
+    if (bodies.size > 1) find(`arrived with ${bodies.size} different bodies`);
+    for (const body of bodies) {
+      const { type: toldType, data } = JSON.parse(body);
+      if (toldType !== type || data?.id !== resourceId) find(`tells of ${toldType} of ${data?.id}`);
+    }
+    const { place, status } = toldBy[type] ?? { place: '', status: '' };
+    const was = transitions.some((transition) => {
+      return transition.place === place && transition.id === resourceId && transition.to === status;
+    });
+    if (!was) find(`was never ${status}`);
   }
-  return findings;
+  const known = new Set(deliveries.map(({ id }) => webhookIdOf(id)));
+  const strays = [...received.keys()].filter((id) => !known.has(id));
+  return [
+    ...findings,
+    ...strays.map((id) => ({ oracle, resourceId: null, says: `a webhook ${id} arrived that nobody has written` })),
+  ];
 }
 
 /**
@@ -85,10 +121,13 @@ export function rowsAndWorkflowsMatch({ waiting, workflows, receipts, takenWorkf
   ];
 }
 
-/** A workflow of a resource never fails: it ends, or it waits. */
-export function workflowsDoNotFail({ workflows }: Facts): Finding[] {
+/** A workflow of a resource never fails: it ends, or it waits. Only the plan terminates one. */
+export function workflowsDoNotFail({ workflows, takenWorkflows }: Facts): Finding[] {
+  const taken = new Set(takenWorkflows);
   return workflows
-    .filter(({ status }) => status === 'FAILED' || status === 'TIMED_OUT')
+    .filter(
+      ({ id, status }) => status === 'FAILED' || status === 'TIMED_OUT' || (status === 'TERMINATED' && !taken.has(id)),
+    )
     .map(({ id, status }) => ({
       oracle: 'workflows-do-not-fail',
       resourceId: id.split('/').at(-1) ?? null,

@@ -2,6 +2,8 @@ import type { Facts, Finding, Oracle } from '../facts.ts';
 import {
   answersTellTheBooks,
   askingTells,
+  effectsWereAskedFor,
+  endsAreKept,
   keyHasOneResource,
   madeIsNotRefused,
   providersRefusalIsKept,
@@ -32,6 +34,8 @@ export const oracles: Readonly<Record<string, Oracle>> = {
   'asking-tells': askingTells,
   'providers-refusal-is-kept': providersRefusalIsKept,
   'answers-tell-the-books': answersTellTheBooks,
+  'effects-were-asked-for': effectsWereAskedFor,
+  'ends-are-kept': endsAreKept,
   'payments-match-receipts': paymentsMatchReceipts,
   'orders-match-instruments': ordersMatchInstruments,
   'payouts-match-transfers': payoutsMatchTransfers,

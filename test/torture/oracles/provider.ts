@@ -66,6 +66,9 @@ export function ordersMatchInstruments(facts: Facts): Finding[] {
     if (order.status === 'PAID' && !request?.payments.some(covers)) {
       return find('is PAID, and the provider has taken no such money for it');
     }
+    if (isOpenAtProvider(request?.status) && order.status !== 'PENDING' && order.status !== 'WAITING_PAYMENT') {
+      return find(`is ${order.status}, and its instrument at the provider still takes money`);
+    }
     if (request !== undefined && compareMoney(money(request.amount), order.total) !== 0) {
       return find(`is of ${order.total}, its instrument of ${request.amount}`);
     }
@@ -83,6 +86,9 @@ export function ordersMatchInstruments(facts: Facts): Finding[] {
   ];
 }
 
+/** Whether a customer can still pay by it, as the provider means it. */
+const isOpenAtProvider = (status: string | undefined): boolean => status === 'PENDING' || status === 'REQUIRES_ACTION';
+
 const payoutStatusOf: Record<string, string> = {
   ACCEPTED: 'pending',
   SUCCEEDED: 'succeeded',
@@ -91,9 +97,27 @@ const payoutStatusOf: Record<string, string> = {
   REVERSED: 'reversed',
 };
 
-/** A payout has one transfer at most, of its net, under its own id; and both say the same of its end. */
+/** What is posted of a payout by how it stands: each step once. */
+const stepsOf: Record<string, readonly string[]> = {
+  pending: ['reserved'],
+  succeeded: ['reserved', 'spent'],
+  failed: ['reserved', 'returned'],
+  reversed: ['reserved', 'reversed', 'spent'],
+};
+
+/** A payout has one transfer at most, of its net, under its own id; both say the same of its end, and so do its journals. */
 export function payoutsMatchTransfers(facts: Facts): Finding[] {
   const oracle = 'payouts-match-transfers';
+  const posted = Map.groupBy(
+    facts.journals.filter(({ businessKey }) => businessKey.startsWith('partner-payout/')),
+    ({ businessKey }) => businessKey.split('/')[1] ?? '',
+  );
+  const unposted = facts.payouts.flatMap((payout): Finding[] => {
+    const steps = (posted.get(payout.id) ?? []).map(({ businessKey }) => businessKey.split('/')[2] ?? '').sort();
+    if (steps.join() === stepsOf[payout.status]?.join()) return [];
+    const says = `the payout ${payout.id} is ${payout.status}, and posted is: ${steps.join(', ') || 'nothing'}`;
+    return [{ oracle, resourceId: payout.id, says }];
+  });
   const transfers = Map.groupBy(facts.transfers, ({ reference }) => reference);
   const findings = facts.payouts.flatMap((payout): Finding[] => {
     const found = transfers.get(payout.id) ?? [];
@@ -117,6 +141,7 @@ export function payoutsMatchTransfers(facts: Facts): Finding[] {
   const strays = facts.transfers.filter(({ reference }) => !known.has(reference));
   return [
     ...findings,
+    ...unposted,
     ...strays.map(({ id, reference, amount }) => ({
       oracle,
       resourceId: reference,
