@@ -25,15 +25,22 @@ const reasons: Record<string, string> = {
   'not known': 'the transfer was requested and the provider does not know it',
   silent: 'the transfer was sent and the provider gives no usable answer',
   'another amount': 'the provider has a transfer of another amount',
+  accepted: 'the provider took the transfer more than a day ago, and has not ended it',
   'request differs': 'what would be sent now is not what was sent first; nothing is sent',
 };
 
+/** Accepted ones wait for the provider for a day before anybody is asked to look. */
+const since = "coalesce(unknown_since, contradicted_at, created_at + interval '1 day')";
 const stuck = `stuck as (
-  select *, coalesce(unknown_since, contradicted_at) as since from payouts
+  select *, ${since} as since from payouts
   where (unknown_since is not null and (? = 0 or unknown_since <= now() - make_interval(mins => ?)))
-    or contradicted_at is not null)`;
+    or contradicted_at is not null
+    or (status = 'pending' and last_word = 'accepted' and created_at < now() - interval '1 day' - make_interval(mins => ?)))`;
 
-/** Payouts whose outcome has been unknown for at least so many minutes, and contradicted ones; the oldest first. */
+/**
+ * Payouts whose outcome has been unknown for at least so many minutes, those that the provider accepted and has not ended
+ * for so long after a day, and contradicted ones; the oldest first.
+ */
 export async function findStuckPayouts(
   em: EntityManager,
   { minutes, limit, page, after = null }: { minutes: number; limit: number; page: number; after?: string | null },
@@ -45,11 +52,12 @@ export async function findStuckPayouts(
        (select count(*)::int from payout_attempts a where a.payout_id = stuck.id and a.outcome is distinct from 'unsent')
          as attempts, greatest(0, extract(epoch from now() - since))::int as age_seconds
      from stuck
-     where ?::uuid is null or (since, id) > (select coalesce(unknown_since, contradicted_at), id from payouts where id = ?)
+     where ?::uuid is null or (since, id) > (select ${since}, id from payouts where id = ?)
      order by since, id limit ? offset ?`,
-    [minutes, minutes, after, after, limit, after === null ? (page - 1) * limit : 0],
+    [minutes, minutes, minutes, after, after, limit, after === null ? (page - 1) * limit : 0],
   );
   const [counted] = await em.execute<{ total: number }[]>(`with ${stuck} select count(*)::int as total from stuck`, [
+    minutes,
     minutes,
     minutes,
   ]);

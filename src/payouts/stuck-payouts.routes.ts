@@ -18,8 +18,10 @@ const room = createRoom({
 room.get(
   '/stuck',
   {
-    summary: 'List payouts whose outcome is unknown, and contradicted ones',
-    description: 'Unknown for at least `minutes` (0 is allowed), the longest first. See docs/operations.md.',
+    summary: 'List payouts whose outcome is unknown, those accepted for more than a day, and contradicted ones',
+    description:
+      'Unknown for at least `minutes` (0 is allowed), the longest first. One that the provider has accepted is unknown from ' +
+      'a day after its creation on. See docs/operations.md.',
     access: allow('read-event', { userTypes: ['platform'], scope: 'all' }),
     query: listQuery()
       .omit({ order: true })

@@ -4,6 +4,7 @@ import { settlePayout } from '../../src/payouts/settle-payout.ts';
 import { type BuiltUser, buildIndividual, buildPlatformAdmin } from '../support/build.ts';
 import type { BuiltPartner } from '../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+import { withoutTriggers } from '../support/without-triggers.ts';
 import {
   ageAttempts,
   buildPayer,
@@ -214,6 +215,30 @@ describe('GET /v1/payouts/stuck', () => {
       const { status } = await stack.get(`/v1/payouts/stuck?${query}`, { token: operator.token });
       expect([query, status]).toEqual([query, 400]);
     }
+  });
+
+  it('lists what the provider has accepted and not ended for a day', async () => {
+    const { id } = await to('131313');
+    await eventually(
+      () => transfersOf(stack, id),
+      (transfers) => transfers.length === 1,
+    );
+    const accepted = () =>
+      stack.em().execute<{ word: string }[]>('select last_word as word from payouts where id = ?', [id]);
+    await eventually(accepted, ([row]) => row?.word === 'accepted');
+    const listed = async (minutes: number) =>
+      (await stuck(minutes)).find((each: { payout_id: string }) => each.payout_id === id);
+    expect(await listed(0)).toBeUndefined();
+    await withoutTriggers(stack, "update payouts set created_at = now() - interval '25 hours' where id = ?", [id]);
+    expect(await listed(0)).toMatchObject({
+      reason: 'unknown: the provider took the transfer more than a day ago, and has not ended it',
+      age_seconds: expect.any(Number),
+    });
+    expect((await listed(59))?.age_seconds).toBeGreaterThanOrEqual(3_600);
+    expect(await listed(61)).toBeUndefined();
+    await settleAtProvider(stack, id, 'SUCCEEDED');
+    await payoutWhen(partner, id, 'succeeded');
+    expect(await listed(0)).toBeUndefined();
   });
 
   it.each(['-1', 'ten', '1.5'])('refuses minutes=%s', async (minutes) => {
