@@ -10,6 +10,9 @@ import { budgets, providerTimeWithin } from '../src/shared/budgets.ts';
 import { type DomainError, errorCodeOf, isDomainError } from '../src/shared/errors.ts';
 import { type TimeLimit, withinLimit } from '../src/time-limit.ts';
 
+/** Of a step that keeps failing, the first failure is logged, and then every so manieth. */
+const loggedEvery = 10;
+
 /** From this attempt on, or at its last, a failure is one of a step that keeps failing and not of a moment. */
 const again = 5;
 
@@ -40,8 +43,9 @@ export function step<Input, Output>(
       return result;
     } catch (error) {
       const info = asyncLocalStorage.getStore()?.info;
-      const isLast = (info?.attempt ?? 1) >= (info?.retryPolicy?.maximumAttempts || Number.POSITIVE_INFINITY);
-      if (!isDomainError(error) && (isLast || (info?.attempt ?? 1) >= again)) failures.inc({ activity: name });
+      const attempt = info?.attempt ?? 1;
+      const isLast = attempt >= (info?.retryPolicy?.maximumAttempts || Number.POSITIVE_INFINITY);
+      if (!isDomainError(error) && (isLast || attempt >= again)) failures.inc({ activity: name });
       measure(isDomainError(error) ? 'refused' : 'failed');
       if (isDomainError(error)) throw asFailure(error);
       if (isProviderUnknown(error)) {
@@ -54,8 +58,11 @@ export function step<Input, Output>(
           ...(restMs !== undefined && { nextRetryDelay: restMs }),
         });
       }
-      const workflow_id = info?.workflowExecution?.workflowId;
-      deps.log.warn({ err: error, activity: name, workflow_id }, 'an activity failed and will be retried');
+      if (isLast || attempt === 1 || attempt % loggedEvery === 0) {
+        const workflow_id = info?.workflowExecution?.workflowId;
+        const text = isLast ? 'an activity failed for the last time' : 'an activity failed and will be retried';
+        deps.log.warn({ err: error, activity: name, workflow_id, attempt }, text);
+      }
       throw ApplicationFailure.retryable(`${name} failed: ${errorCodeOf(error) ?? 'unexpected error'}`, 'STEP_FAILED');
     }
   };

@@ -42,7 +42,11 @@ export async function createWorker(deps: Dependencies, connection: NativeConnect
     ...(bundle === undefined
       ? { workflowsPath: fileURLToPath(new URL('../workflows/index.ts', import.meta.url)) }
       : { workflowBundle: { codePath: bundle } }),
-    interceptors: { ...deps.telemetry.activityInterceptors, workflowModules: workflowInterceptorModules },
+    interceptors: {
+      ...deps.telemetry.activityInterceptors,
+      // A prebuilt bundle has them in it.
+      ...(bundle === undefined && { workflowModules: workflowInterceptorModules }),
+    },
     ...(deployment && { workerDeploymentOptions: deployment }),
     shutdownGraceTime: budgets.shutdown.steps,
     maxConcurrentActivityTaskExecutions: maxConcurrentActivities,
@@ -66,6 +70,8 @@ export function installRuntime({ config, log }: Dependencies): void {
       telemetryOptions: { metrics: { prometheus: { bindAddress: `0.0.0.0:${port}`, useSecondsForDurations: true } } },
     }),
     logger: new DefaultLogger('WARN', ({ level, message, meta }) => {
+      // Each step tells of its own failures, and not of each attempt.
+      if (message === 'Activity failed') return;
       const { error, ...facts } = meta ?? {};
       log[level === 'ERROR' ? 'error' : 'warn']({ temporal: facts, err: error }, message);
     }),

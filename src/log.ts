@@ -41,7 +41,10 @@ function openOutput(): DestinationStream {
  * The process's log: one JSON object a line. Errors are told by type, code and stack; a database driver's message can
  * quote values, so only its first line is kept and its parameters never are.
  */
-export function createLogger(options: { level: string; process: string }): Logger {
+export function createLogger(
+  options: { level: string; process: string },
+  output: DestinationStream = openOutput(),
+): Logger {
   const settings: LoggerOptions = {
     level: options.level,
     base: { process: options.process },
@@ -52,7 +55,7 @@ export function createLogger(options: { level: string; process: string }): Logge
     redact: { paths: redacted, censor: '[redacted]' },
     serializers: { err: presentError },
   };
-  return pino(settings, openOutput());
+  return pino(settings, output);
 }
 
 function presentError(error: unknown): object {

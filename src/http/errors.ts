@@ -81,6 +81,7 @@ export function presentErrors(log: Logger) {
     } catch (thrown) {
       const error = asDomainError(thrown);
       const status = errorStatuses[error.code];
+      ctx.state.errorCode = isPartnerPath(ctx.path) ? partnerCodeOf(error.code) : error.code;
       if (status >= 500) {
         const level = error.code === 'INTERNAL' ? 'error' : 'warn';
         log[level]({ err: error.cause ?? error, request_id: ctx.state.requestId, path: ctx.path }, error.message);

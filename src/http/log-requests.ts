@@ -1,7 +1,10 @@
 import type { Context, Next } from 'koa';
 import type { Logger } from 'pino';
 
-/** One line for each request: its route and path, never its query or body. */
+/**
+ * One line for each request: its route and path, never its query or body; who asked, by id; the code of a refusal, as its
+ * envelope tells it or would, and whether the answer is the first one under its idempotency key again.
+ */
 export function logRequests(log: Logger) {
   return async (ctx: Context, next: Next): Promise<void> => {
     const startedAt = performance.now();
@@ -9,9 +12,13 @@ export function logRequests(log: Logger) {
       await next();
     } finally {
       const { method, path, status, state } = ctx;
-      const facts = { request_id: state.requestId, method, path, route: ctx._matchedRoute, status };
+      const { requestId: request_id, partnerId: partner_id, errorCode: error } = state;
+      const user_id = state.caller?.userId;
+      const caller = partner_id ? 'partner' : (state.caller?.userType ?? 'nobody');
+      const replayed = ctx.response.get('Idempotency-Replayed') === 'true' || undefined;
       const milliseconds = Math.round(performance.now() - startedAt);
-      log.info({ ...facts, user_id: state.caller?.userId, milliseconds }, 'request');
+      const asked = { request_id, method, path, route: ctx._matchedRoute, caller, user_id, partner_id };
+      log.info({ ...asked, status, error, replayed, milliseconds }, 'request');
     }
   };
 }

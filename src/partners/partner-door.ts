@@ -31,6 +31,7 @@ export function createPartnerDoor(sealer: Sealer): NonNullable<Doors['partner']>
     const body = await knock.bytes();
     const apiKey = bearerOf(ctx.get('authorization'));
     const partner = await authenticate(em, { apiKey, signature: ctx.get('x-partner-signature'), body });
+    ctx.state.partnerId = partner.partnerId;
     const refusal = refusalOf(partner, access.permission as PartnerPermission);
     if (refusal !== null) throw await keptRefusal(knock, partner.partnerId, refusal);
     const { status: _, ...known } = partner;

@@ -1,0 +1,70 @@
+import { createApp } from '../../src/app.ts';
+import { createLogger } from '../../src/log.ts';
+import { type BuiltUser, buildIndividual } from '../support/build.ts';
+import { type BuiltPartner, buildPartner } from '../support/partner.ts';
+import { type Stack, startStack } from '../support/stack.ts';
+
+const lines: Record<string, unknown>[] = [];
+const log = createLogger({ level: 'info', process: 'test' }, { write: (line) => void lines.push(JSON.parse(line)) });
+
+let stack: Stack;
+let payer: BuiltUser;
+let partner: BuiltPartner;
+beforeAll(async () => {
+  stack = await startStack({ createApp: (deps) => createApp({ ...deps, log }), worker: true, sandbox: true });
+  payer = await buildIndividual(stack, { balance: '1000' });
+  partner = await buildPartner(stack);
+}, 60_000);
+afterAll(() => stack.stop());
+
+/** The line of the request that was sent with this id. */
+const lineOf = (id: string) => lines.find(({ request_id, msg }) => request_id === id && msg === 'request');
+const as = (id: string, more: Record<string, string> = {}) => ({ headers: { 'x-request-id': id, ...more } });
+
+describe('The line of a request', () => {
+  it('of a person names them and the route, never the query', async () => {
+    await stack.get('/v1/transactions?limit=3', { token: payer.token, ...as('line-1') });
+    expect(lineOf('line-1')).toEqual({
+      level: 30,
+      time: expect.any(Number),
+      process: 'test',
+      request_id: 'line-1',
+      method: 'GET',
+      path: '/v1/transactions',
+      route: '/v1/transactions',
+      caller: 'individual',
+      user_id: payer.id,
+      status: 200,
+      milliseconds: expect.any(Number),
+      msg: 'request',
+    });
+  });
+
+  it('of a partner names it, and the code of a refusal as it was told', async () => {
+    await partner.post('/payments', { method: 'qris', amount: '1.5' }, 'key-of-a-line', { 'x-request-id': 'line-2' });
+    expect(lineOf('line-2')).toMatchObject({
+      caller: 'partner',
+      partner_id: partner.id,
+      status: 400,
+      error: 'REQUEST_INVALID_PAYLOAD',
+    });
+    expect(lineOf('line-2')).not.toHaveProperty('user_id');
+  });
+
+  it('of somebody unknown names nobody, and why they were refused', async () => {
+    await stack.get('/v1/transactions', as('line-3'));
+    expect(lineOf('line-3')).toMatchObject({ caller: 'nobody', status: 401, error: 'UNAUTHENTICATED' });
+    await stack.get('/v1/partners/balance', as('line-4'));
+    expect(lineOf('line-4')).toMatchObject({ caller: 'nobody', status: 401, error: 'AUTH_INVALID_CREDENTIALS' });
+    await stack.get('/v1/nothing', as('line-5'));
+    expect(lineOf('line-5')).toMatchObject({ caller: 'nobody', status: 404, error: 'NOT_FOUND' });
+  });
+
+  it('says when the first answer under a key was given again', async () => {
+    const body = { method: 'qris', amount: '20000' };
+    await partner.post('/payments', body, 'key-of-two-lines', { 'x-request-id': 'line-6' });
+    await partner.post('/payments', body, 'key-of-two-lines', { 'x-request-id': 'line-7' });
+    expect(lineOf('line-6')).not.toHaveProperty('replayed');
+    expect(lineOf('line-7')).toMatchObject({ status: 200, replayed: true, partner_id: partner.id });
+  });
+});
