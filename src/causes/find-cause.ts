@@ -1,6 +1,7 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import { executePrepared } from '../database/prepared-statements.ts';
 import { type Caller, isOrganizationAdmin, isPlatform } from '../identity/caller.ts';
+import { mayChangeThings, type OrganizationStatus } from '../organizations/organization.ts';
 import { must } from '../shared/assert.ts';
 import { refuse } from '../shared/errors.ts';
 import type { Money } from '../shared/money.ts';
@@ -71,22 +72,38 @@ export async function getVisibleCause(em: EntityManager, caller: Caller, id: str
   return cause;
 }
 
+/** What decides whether a cause takes donations now. */
+export interface DonationStanding {
+  status: CauseStatus;
+  organization_status: OrganizationStatus | null;
+}
+
+/** Why the cause takes no donations now, as what follows "the charitable cause is"; null when it takes them. */
+export function refusalOfDonations({ status, organization_status: organization }: DonationStanding): string | null {
+  if (!takesDonations(status)) return status;
+  return mayChangeThings(organization) ? null : `of an organization that is ${organization}`;
+}
+
 /**
  * The account that a donation to this cause is credited to. Refuses with NOT_FOUND, and with REQUEST_INVALID when the
- * cause takes no donations now. The cause's row is only read: its donors do not wait for each other.
+ * cause takes no donations now, or its organization may change nothing. The cause's row is only read, as its donors do not
+ * wait for each other; with `lock` its status stays what it is until the transaction ends.
  */
 export async function getCauseForDonation(
   em: EntityManager,
   id: string,
-  field = 'reference_id',
+  { field = 'reference_id', lock = false } = {},
 ): Promise<{ accountId: string }> {
-  const [cause] = await executePrepared<{ account_id: string; status: CauseStatus }>(
+  const [cause] = await executePrepared<DonationStanding & { account_id: string }>(
     em,
-    'select account_id, status from charitable_causes where id = ?',
+    `select c.account_id, c.status, o.status as organization_status
+     from charitable_causes c left join organizations o on o.id = c.organization_id where c.id = ?
+     ${lock ? 'for share of c' : ''}`,
     [id],
   );
   if (cause === undefined) return refuse('NOT_FOUND', 'no such charitable cause', { field });
-  if (!takesDonations(cause.status)) refuse('REQUEST_INVALID', `the charitable cause is ${cause.status}`, { field });
+  const refusal = refusalOfDonations(cause);
+  if (refusal !== null) refuse('REQUEST_INVALID', `the charitable cause is ${refusal}`, { field });
   return { accountId: cause.account_id };
 }
 

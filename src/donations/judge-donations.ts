@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { type CauseStatus, takesDonations } from '../causes/cause.ts';
+import { type DonationStanding, refusalOfDonations } from '../causes/find-cause.ts';
 import { must } from '../shared/assert.ts';
 import type { Money } from '../shared/money.ts';
 import type { DonationRefusal } from './allocation.ts';
@@ -53,19 +53,22 @@ export interface ReceivingCause {
 }
 
 /**
- * The cause that would receive donations now, or why it would not: its status, or `unknown`. With `lock` its status
+ * The cause that would receive donations now, or why it would not: as `refusalOfDonations`, or `unknown`. With `lock` its status
  * stays what it is until the transaction ends; allocations to one cause do not wait for each other.
  */
 export async function judgeCause(
   em: EntityManager,
   causeId: string,
   { lock }: { lock: boolean },
-): Promise<ReceivingCause | { refusal: CauseStatus | 'unknown' }> {
-  const [cause] = await em.execute<{ account_id: string; organization_id: string | null; status: CauseStatus }[]>(
-    `select account_id, organization_id, status from charitable_causes where id = ? ${lock ? 'for share' : ''}`,
+): Promise<ReceivingCause | { refusal: string }> {
+  const [cause] = await em.execute<(DonationStanding & { account_id: string; organization_id: string | null })[]>(
+    `select c.account_id, c.organization_id, c.status, o.status as organization_status
+     from charitable_causes c left join organizations o on o.id = c.organization_id where c.id = ?
+     ${lock ? 'for share of c' : ''}`,
     [causeId],
   );
   if (cause === undefined) return { refusal: 'unknown' };
-  if (!takesDonations(cause.status)) return { refusal: cause.status };
+  const refusal = refusalOfDonations(cause);
+  if (refusal !== null) return { refusal };
   return { accountId: cause.account_id, organizationId: cause.organization_id };
 }

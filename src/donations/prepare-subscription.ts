@@ -23,7 +23,7 @@ export async function refuseHopelessSubscription(
   em: EntityManager,
   { caller, body }: { caller: Caller; body: NewSubscription },
 ): Promise<void> {
-  await getCauseForDonation(em, body.cause_id, 'cause_id');
+  await getCauseForDonation(em, body.cause_id, { field: 'cause_id' });
   const account = await em.findOne(Account, { id: body.source_account_id });
   if (account === null) refuse('NOT_FOUND', 'no such account', { field: 'source_account_id' });
   if (!mayUseAccount(caller, account)) refuse('FORBIDDEN', 'the account is not yours', { field: 'source_account_id' });

@@ -19,6 +19,8 @@ export interface PaymentIntent {
   amount: Money;
   rail: Rail;
   caller: Payer;
+  /** In a transaction, whose end it is to hold to: what can be stopped is locked against that. */
+  lock?: boolean;
 }
 
 /** A payment that is being opened, settled or closed, in the same transaction as the handler's effect. */
@@ -89,7 +91,8 @@ export interface PaymentHandler {
   gatewayPurpose: TransactionPurpose;
   /**
    * Finds the target: 404 when it is not there, 403 when it is another's, 400 when it takes no payment now. Runs before
-   * the transaction of the payment: what must hold at the commit is checked again by `effect`.
+   * the transaction of the payment: what must hold at the commit is checked again by `effect`. Where an order is opened,
+   * it runs once more in the transaction that makes its row: its request may be minutes old.
    */
   findTarget(em: EntityManager, intent: PaymentIntent): Promise<PaymentTarget>;
   /** Gateway rail only: the pending domain row of a handler with duplicate protection; unique in the database. */

@@ -1,9 +1,11 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordEvent } from '../events/record-event.ts';
+import { readPayer } from '../identity/read-payer.ts';
 import { openOnce } from '../openings/open-once.ts';
 import { refuse } from '../shared/errors.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { handledPayment, handlerOfOrder } from './handled-payment.ts';
+import { handlerOf } from './handlers/index.ts';
 import { claimIdempotencyKey } from './idempotency.ts';
 import type { OpenedOrder, PaymentOpening } from './payment-contract.ts';
 import { PaymentOrder } from './payment-order.entity.ts';
@@ -12,7 +14,8 @@ import { deadlineOf, isFinalOrder, paymentOrderLifetimeHours } from './payment-o
 /**
  * The first step of a payment: its row `PENDING` with the handler's pending row and the idempotency key, in one
  * transaction; its lifetime begins at `at` (ISO 8601), the workflow's clock. An order that is there already is told as
- * it stands. Refuses what the handler's pending row refuses (DUPLICATE), a key that was used for another request
+ * it stands. Refuses what the target refuses by now, a payer who is not active any more (FORBIDDEN), what the
+ * handler's pending row refuses (DUPLICATE), a key that was used for another request
  * (IDEMPOTENCY_KEY_REUSED), and as `openOnce`; then no attempt at this opening leaves anything behind.
  */
 export async function openPaymentOrder(
@@ -37,6 +40,14 @@ async function makeOrder(
   tx: EntityManager,
   { orderId, opening, openedAt }: { orderId: string; opening: PaymentOpening; openedAt: Date },
 ): Promise<PaymentOrder> {
+  // Its request may have waited: what was stopped meanwhile takes no order.
+  await handlerOf(opening.referenceType).findTarget(tx, {
+    referenceId: opening.referenceId,
+    amount: opening.nominal,
+    rail: 'gateway',
+    caller: await readPayer(tx, opening.userId),
+    lock: true,
+  });
   const order = tx.create(PaymentOrder, {
     id: orderId,
     user_id: opening.userId,

@@ -197,6 +197,33 @@ describe('A change of what a cause was approved by', () => {
   });
 });
 
+describe('A cause of an organization that may change nothing', () => {
+  it.each(['inactive', 'suspended'])(
+    '(%s) takes no donations, by no way, and takes them again afterwards',
+    async (status) => {
+      const admin = await buildOrganizationAdmin(stack);
+      const id = await buildCause(stack, admin, superAdmin);
+      const set = (to: string) =>
+        stack.patch(`/v1/organizations/${admin.organizationId}`, { status: to }, { token: superAdmin.token });
+      expect((await set(status)).status).toBe(200);
+      const { token } = donor;
+      const subscription = { cause_id: id, amount: '1000', source_account_id: donor.accountId, interval: 'weekly' };
+      const byGateway = { reference_type: 'charitable_cause_donate', reference_id: id, payment_id: 1, amount: 50_000 };
+      const allocation = { donation_ids: [newId()], cause_id: id };
+      expect(await give(stack, donor, 1000, id)).toMatchObject({
+        status: 400,
+        body: { message: `reference_id: the charitable cause is of an organization that is ${status}` },
+      });
+      expect((await stack.post('/v1/payments/gateway', byGateway, { token })).status).toBe(400);
+      expect((await stack.post('/v1/donations/subscriptions', subscription, { token })).status).toBe(400);
+      const preview = await stack.post('/v1/donations/allocate/preview', allocation, { token: superAdmin.token });
+      expect(preview.status).toBe(400);
+      expect((await set('active')).status).toBe(200);
+      expect((await give(stack, donor, 1000, id)).status).toBe(201);
+    },
+  );
+});
+
 describe('Approval', () => {
   it('is possible from pending only', async () => {
     const id = await buildCause(stack, creator);

@@ -9,8 +9,8 @@ export const charitableCauseDonate = {
   rails: ['gateway', 'balance'],
   ledgerReferenceType: 'donation',
   gatewayPurpose: 'topup_product',
-  async findTarget(em, { referenceId }) {
-    return getCauseForDonation(em, referenceId);
+  async findTarget(em, { referenceId, lock = false }) {
+    return getCauseForDonation(em, referenceId, { lock });
   },
   onPending: (tx, payment) => openDonation(tx, payment, { type: 'specific', causeId: payment.referenceId }),
   effect: {
