@@ -385,7 +385,7 @@ create table idempotency_keys (
   constraint idempotency_keys_check CHECK ((answer_status IS NULL) = (answer_body IS NULL)),
   constraint idempotency_keys_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
 );
-CREATE INDEX idempotency_keys_by_age ON idempotency_keys USING btree (created_at);
+CREATE INDEX idempotency_keys_by_age ON idempotency_keys USING btree (created_at) WHERE answer_body IS NOT NULL;
 
 create table invitations (
   id uuid not null,
@@ -1662,7 +1662,8 @@ CREATE OR REPLACE FUNCTION public.accounts_of_causes(p_ids uuid[])
  SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
 begin
-  return array(select (select c.account_id from charitable_causes c where c.id = asked.id and c.status = 'active')
+  return array(select (select c.account_id from charitable_causes c where c.id = asked.id and c.status = 'active'
+      and not exists (select from organizations o where o.id = c.organization_id and o.status in ('inactive', 'suspended')))
     from unnest(p_ids) with ordinality asked (id, place) order by asked.place);
 end $function$;
 
@@ -1924,8 +1925,10 @@ begin
         and e.impact = 'LOW' and e.event not in ('USER_LOGGED_IN', 'USER_LOGGED_OUT')
         order by e.created_at limit p_limit));
     when 'idempotency_keys' then
-      delete from idempotency_keys where ctid = any (array(select k.ctid from idempotency_keys k
-        where k.created_at < before order by k.created_at limit p_limit));
+      -- The answer, which speaks of people. The key stays with what it made, so that it never stands for anything else.
+      update idempotency_keys set answer_status = null, answer_body = null
+        where ctid = any (array(select k.ctid from idempotency_keys k
+          where k.answer_body is not null and k.created_at < before order by k.created_at limit p_limit));
     when 'refused_balance_payments' then
       -- Refused again meanwhile, it is young.
       delete from refused_balance_payments where ctid = any (array(select r.ctid from refused_balance_payments r
@@ -2207,7 +2210,7 @@ begin
     end if;
   end if;
   if not write_journal(p_journal_id, p_business_key, p_kind, array[p_source, p_target], array[-p_amount, p_amount]) then
-    -- The key was forgotten, the journal never is: nothing is paid twice, and no key is left without its answer.
+    -- Nothing is paid twice, whatever became of the key; and none is left without its answer.
     delete from idempotency_keys k where k.user_id = p_user_id and k.key_hash = p_key_hash;
     outcome := 'reused'; return next; return;
   end if;
@@ -2311,7 +2314,7 @@ begin
         when p.key_hash is not null and exists (
           select from refused_balance_payments r where r.user_id = p.user_id and r.key_hash = p.key_hash
             and r.fingerprint = p.fingerprint and r.refused_upto >= coalesce(p.request_number, 0)) then 'refused'
-        -- A key may be forgotten, the journal never is: nothing is paid twice.
+        -- Nothing is paid twice, whatever became of the key.
         when exists (select from journal_keys j where j.business_key = 'balance-payment/' || p.transaction_id)
           then 'reused'
         when b.held >= p.amount then 'paid' else 'insufficient' end) order by p.ordinality),
@@ -2733,10 +2736,16 @@ CREATE OR REPLACE FUNCTION public.suspend_receipt(p_journal_id uuid, p_id uuid, 
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
+declare
+  subject uuid := substring(p_reference from '^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$');
 begin
   perform refuse_old_snapshot();
-  if p_cost is null or p_cost < 0 or p_cost > p_amount then
-    raise exception 'the provider keeps a part of what it receives' using errcode = 'AM010', detail = p_cost::text;
+  -- It may keep more than came, where that is the price of what the money came for: then the rest is owed to it.
+  if p_cost is null or p_cost < 0 or p_cost > p_amount
+    and not exists (select from partner_payments p where p.id = subject and p.provider_fee = p_cost)
+    and not exists (select from payment_orders o join payment_channels c on c.id = o.payment_id
+      where o.id = subject and round(c.provider_fee_fixed + p_amount * c.provider_fee_basis_points / 10000, 4) = p_cost) then
+    raise exception 'the provider keeps a part of what it receives, or the price of it' using errcode = 'AM010', detail = p_cost::text;
   end if;
   insert into receipts (id, provider_payment_id, provider_payment_method_id, reference, amount, state, reason)
     values (p_id, p_provider_payment_id, p_provider_payment_method_id, p_reference, p_amount, 'suspended', p_reason)
@@ -3192,7 +3201,7 @@ create view check_idempotency_keys_complete as
  SELECT user_id,
     resource_id
    FROM idempotency_keys k
-  WHERE answer_status IS NULL AND created_at < (now() - '01:00:00'::interval) AND NOT (EXISTS ( SELECT
+  WHERE answer_status IS NULL AND created_at >= (now() - '30 days'::interval) AND created_at <= (now() - '01:00:00'::interval) AND NOT (EXISTS ( SELECT
            FROM payment_orders o
           WHERE o.id = k.resource_id));
 

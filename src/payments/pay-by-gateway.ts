@@ -59,7 +59,8 @@ export function payByGateway(
         start: (opening) => workflows.startGatewayPayment(orderId, opening, leftMs),
       },
     );
-    if (found.order.status === 'FAILED') {
+    // One that had its instrument was opened, and its payer declined: it is told as it stands.
+    if (found.order.status === 'FAILED' && !found.order.provider_payment_request_id) {
       // What was joined may be a payment that the same key was used for at the same time: never told as this one.
       await findReplay();
       refuse('PROVIDER_REFUSED', `The provider refused the payment: ${found.order.failure_code ?? 'no reason given'}`);

@@ -88,7 +88,7 @@ create table idempotency_keys (
   primary key (user_id, key_hash),
   check ((answer_status is null) = (answer_body is null))
 );
-create index idempotency_keys_by_age on idempotency_keys (created_at);
+create index idempotency_keys_by_age on idempotency_keys (created_at) where answer_body is not null;
 
 -- What became of a payment from a balance under an idempotency key: paid, or refused. The key's row decides; a refusal
 -- takes it for a moment, so that it waits for a payment under way and no payment passes it.
@@ -213,7 +213,7 @@ begin
     end if;
   end if;
   if not write_journal(p_journal_id, p_business_key, p_kind, array[p_source, p_target], array[-p_amount, p_amount]) then
-    -- The key was forgotten, the journal never is: nothing is paid twice, and no key is left without its answer.
+    -- Nothing is paid twice, whatever became of the key; and none is left without its answer.
     delete from idempotency_keys k where k.user_id = p_user_id and k.key_hash = p_key_hash;
     outcome := 'reused'; return next; return;
   end if;
@@ -328,7 +328,7 @@ begin
         when p.key_hash is not null and exists (
           select from refused_balance_payments r where r.user_id = p.user_id and r.key_hash = p.key_hash
             and r.fingerprint = p.fingerprint and r.refused_upto >= coalesce(p.request_number, 0)) then 'refused'
-        -- A key may be forgotten, the journal never is: nothing is paid twice.
+        -- Nothing is paid twice, whatever became of the key.
         when exists (select from journal_keys j where j.business_key = 'balance-payment/' || p.transaction_id)
           then 'reused'
         when b.held >= p.amount then 'paid' else 'insufficient' end) order by p.ordinality),
@@ -417,10 +417,10 @@ create view check_orders_posted_once as
   having (o.status = 'PAID') <> (count(j.journal_id) = 1)
     or (count(j.journal_id) = 1 and sum(p.posted) is distinct from o.nominal + o.admin_fee)
     or coalesce(sum(p.cost), 0) <> o.provider_fee;
--- A key of a payment from a balance has its answer; one of an order may wait for it.
+-- A key of a payment from a balance has its answer, until that is forgotten; one of an order may wait for it.
 create view check_idempotency_keys_complete as
   select k.user_id, k.resource_id from idempotency_keys k
-  where k.answer_status is null and k.created_at < now() - interval '1 hour'
+  where k.answer_status is null and k.created_at between now() - interval '30 days' and now() - interval '1 hour'
     and not exists (select from payment_orders o where o.id = k.resource_id);
 -- For people, who do not read the keys' hashes: what was refused, and what was paid under the same key and body.
 create view refusals_of_balance_payments as

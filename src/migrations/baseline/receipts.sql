@@ -60,10 +60,16 @@ create function suspend_receipt(p_journal_id uuid, p_id uuid, p_provider_payment
   p_provider_payment_method_id text, p_reference text, p_amount numeric, p_cost numeric, p_reason text)
 returns boolean language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
+declare
+  subject uuid := substring(p_reference from '^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$');
 begin
   perform refuse_old_snapshot();
-  if p_cost is null or p_cost < 0 or p_cost > p_amount then
-    raise exception 'the provider keeps a part of what it receives' using errcode = 'AM010', detail = p_cost::text;
+  -- It may keep more than came, where that is the price of what the money came for: then the rest is owed to it.
+  if p_cost is null or p_cost < 0 or p_cost > p_amount
+    and not exists (select from partner_payments p where p.id = subject and p.provider_fee = p_cost)
+    and not exists (select from payment_orders o join payment_channels c on c.id = o.payment_id
+      where o.id = subject and round(c.provider_fee_fixed + p_amount * c.provider_fee_basis_points / 10000, 4) = p_cost) then
+    raise exception 'the provider keeps a part of what it receives, or the price of it' using errcode = 'AM010', detail = p_cost::text;
   end if;
   insert into receipts (id, provider_payment_id, provider_payment_method_id, reference, amount, state, reason)
     values (p_id, p_provider_payment_id, p_provider_payment_method_id, p_reference, p_amount, 'suspended', p_reason)

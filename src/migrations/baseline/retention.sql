@@ -36,8 +36,10 @@ begin
         and e.impact = 'LOW' and e.event not in ('USER_LOGGED_IN', 'USER_LOGGED_OUT')
         order by e.created_at limit p_limit));
     when 'idempotency_keys' then
-      delete from idempotency_keys where ctid = any (array(select k.ctid from idempotency_keys k
-        where k.created_at < before order by k.created_at limit p_limit));
+      -- The answer, which speaks of people. The key stays with what it made, so that it never stands for anything else.
+      update idempotency_keys set answer_status = null, answer_body = null
+        where ctid = any (array(select k.ctid from idempotency_keys k
+          where k.answer_body is not null and k.created_at < before order by k.created_at limit p_limit));
     when 'refused_balance_payments' then
       -- Refused again meanwhile, it is young.
       delete from refused_balance_payments where ctid = any (array(select r.ctid from refused_balance_payments r
