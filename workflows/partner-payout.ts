@@ -80,7 +80,8 @@ export async function partnerPayout({ payoutId, opening }: PartnerPayoutInput): 
     return hasLapsed(refusal) ? 'LAPSED' : 'REFUSED';
   }
   tell(run, 0);
-  let seen = run.hints;
+  // Begun again by a hint, it has that to ask about.
+  let seen = opening === undefined && patched('ask-about-what-began-it') ? 0 : run.hints;
   if (isPending(run) && opening !== undefined) await proceed(run, 'send');
   else if (!isPending(run)) await proceed(run, 'ask');
   while (isPending(run)) {

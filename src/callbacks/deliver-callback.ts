@@ -23,8 +23,12 @@ export async function deliverCallback(
 ): Promise<void> {
   const callback = await em.findOneOrFail(CallbackRow, { id: callbackId });
   if (callback.delivered_at || callback.unread) return;
-  const attempts = callback.attempts + 1;
-  await em.nativeUpdate(CallbackRow, { id: callback.id }, { attempts });
+  const [counted] = await em.execute<{ attempts: number }[]>(
+    'update gateway_callbacks set attempts = attempts + 1 where id = ? and delivered_at is null returning attempts',
+    [callback.id],
+  );
+  if (counted === undefined) return;
+  const { attempts } = counted;
   await route(em, workflows, callback);
   // Unless its payment ended meanwhile, or somebody else delivers it: then it is looked at once more.
   await em.nativeUpdate(CallbackRow, { id: callback.id, attempts }, { delivered_at: raw('clock_timestamp()') });

@@ -35,12 +35,15 @@ export interface Collection {
   providerPaymentMethodId: string | null;
 }
 
-/** An instrument: a row of `table`, with the states of a payment order, that is paid by exactly `total`. */
+/**
+ * An instrument: a row of `table`, with the states of a payment order, that is paid by exactly `total`. Whoever is ending
+ * it is waited for: what they tell again is what they could see, and all that comes later finds it ended.
+ */
 function instrumentIn(table: 'payment_orders' | 'partner_payments', total: string): Kind['find'] {
   return async (em, id) => {
     const [collection] = await em.execute<Collection[]>(
       `select status, ${total} as total, provider_payment_method_id as "providerPaymentMethodId" from ${table}
-       where id = ?`,
+       where id = ? for share`,
       [id],
     );
     return collection === undefined ? null : { isOpen: !isFinalOrder(collection.status), collection };

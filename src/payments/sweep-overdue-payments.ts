@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { CallbackWorkflows } from '../callbacks/callback-workflows.ts';
-import { either, type Sweep, type SweepFailure, sweepRows } from '../housekeeping/sweep-rows.ts';
+import { type Sweep, type SweepFailure, sweepRows } from '../housekeeping/sweep-rows.ts';
 
 type InstrumentTable = 'payment_orders' | 'partner_payments';
 
@@ -23,18 +23,18 @@ export const overdueReleases = `select id, available_at as since from partner_pa
  * Orders, partner payments and releases. One that has its instrument and waits for its payer is left until its deadline:
  * its workflow asks, and any callback starts that again.
  */
-const sweepsOf = (workflows: CallbackWorkflows): Sweep[] => [
-  {
-    kind: 'payment_order',
-    due: either(overdue('payment_orders'), withoutInstrument('payment_orders')),
-    wake: (id) => workflows.hintGatewayPayment(id),
-  },
-  {
-    kind: 'partner_payment',
-    due: either(overdue('partner_payments'), withoutInstrument('partner_payments'), overdueReleases),
-    wake: (id) => workflows.hintPartnerPayment(id),
-  },
-];
+const sweepsOf = (workflows: CallbackWorkflows): Sweep[] => {
+  const order = (id: string) => workflows.hintGatewayPayment(id);
+  const payment = (id: string) => workflows.hintPartnerPayment(id);
+  // Kinds of their own: what was looked at in vain for long has a next look that is far away.
+  return [
+    { kind: 'payment_order', due: overdue('payment_orders'), wake: order },
+    { kind: 'payment_order_instrument', due: withoutInstrument('payment_orders'), wake: order },
+    { kind: 'partner_payment', due: overdue('partner_payments'), wake: payment },
+    { kind: 'partner_payment_instrument', due: withoutInstrument('partner_payments'), wake: payment },
+    { kind: 'partner_payment_release', due: overdueReleases, wake: payment },
+  ];
+};
 
 /**
  * Hints the workflow of every open order and partner payment past its deadline or without an instrument, and of every
