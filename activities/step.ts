@@ -10,7 +10,7 @@ import { budgets, providerTimeWithin } from '../src/shared/budgets.ts';
 import { type DomainError, errorCodeOf, isDomainError } from '../src/shared/errors.ts';
 import { type TimeLimit, withinLimit } from '../src/time-limit.ts';
 
-/** Of a step that keeps failing, the first failure is logged, and then every so manieth. */
+/** Of a step that keeps failing, the first failure is logged, and then one in so many. */
 const loggedEvery = 10;
 
 /** From this attempt on, or at its last, a failure is one of a step that keeps failing and not of a moment. */

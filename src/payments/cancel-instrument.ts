@@ -34,8 +34,9 @@ export async function cancelInstrument(em: EntityManager, cancellation: Cancella
   let status = await statusNow();
   if (isFinalOrder(status)) return status;
   await wake(cancellation);
-  for (status = await statusNow(); !isFinalOrder(status) && performance.now() < until; status = await statusNow()) {
+  while (!isFinalOrder(status) && performance.now() < until) {
     await sleep(lookEveryMs);
+    status = await statusNow();
   }
   return status;
 }

@@ -1,8 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { CallbackWorkflows } from '../callbacks/callback-workflows.ts';
 import { type Sweep, type SweepFailure, sweepRows } from '../housekeeping/sweep-rows.ts';
-
-type InstrumentTable = 'payment_orders' | 'partner_payments';
+import type { InstrumentTable } from './obtain-instrument.ts';
 
 /** Open although the deadline passed, or it was cancelled, minutes ago: the workflow is lost, or held up. */
 export const overdue = (table: InstrumentTable): string =>

@@ -53,7 +53,8 @@ const statusOf = async (id: string) =>
 async function begin(body: object, user = payer) {
   const key = freshKey();
   const answer = ask(body, key, user);
-  const handle = stack.deps.workflows.client.workflow.getHandle(`gateway-payment/${paymentOrderIdFor(user.id, key)}`);
+  const id = paymentOrderIdFor(user.id, key);
+  const handle = stack.deps.workflows.client.workflow.getHandle(`gateway-payment/${id}`);
   await eventually(
     () =>
       handle.describe().then(
@@ -62,7 +63,7 @@ async function begin(body: object, user = payer) {
       ),
     (status) => status === 'RUNNING',
   );
-  return { answer, id: paymentOrderIdFor(user.id, key) };
+  return { answer, id };
 }
 
 describe('An order whose workflow begins to work later', () => {

@@ -13,8 +13,8 @@ const usage = `Usage: npm run torture -- [--seed N] [--minutes M] [--replay plan
 Runs the whole product under random work and random faults, and judges what clients were told, what the provider did
 and what the books say. Without --seed a random one is taken, and printed first; without --minutes it takes 3 minutes of
 work and faults. When something was found, the smallest plan that still shows it is looked for, for ten minutes
-(--no-shrink leaves that out), and it ends with 1. It ends with 2 when the torture itself broke. --rest is for how many seconds nothing may come to rest
-after the faults, while something is still under way.`;
+(--no-shrink leaves that out), and it ends with 1. It ends with 2 when the torture itself broke. --rest is for how many
+seconds nothing may come to rest after the faults, while something is still under way.`;
 
 const width = 130;
 
