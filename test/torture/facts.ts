@@ -196,7 +196,7 @@ export interface Facts {
   transitions: TransitionFact[];
   waiting: WaitingRow[];
   /** Workflows of resources that run, that failed, or that somebody terminated. */
-  workflows: { id: string; type: string; status: string }[];
+  workflows: { id: string; runId: string; type: string; status: string }[];
   checks: Pick<CheckResult, 'check' | 'violations' | 'sample'>[];
   requests: ProviderRequest[];
   transfers: ProviderTransfer[];
@@ -213,6 +213,8 @@ export interface Facts {
   died: string[];
   /** Workflows that the plan ended by hand, or that were lost with Temporal's data. */
   takenWorkflows: string[];
+  /** Runs of workflows that the plan has terminated or reset. */
+  endedRuns: string[];
 }
 
 /** Something that may never be true, found by an oracle. */

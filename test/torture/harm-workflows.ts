@@ -37,26 +37,30 @@ export async function listWorkflows(
   return found;
 }
 
-/** Does to one running workflow what an operator might do by mistake. Answers its id, or undefined when there was none to harm. */
+/**
+ * Does to one running workflow what an operator might do by mistake. `harming` is told which before it is done, as the
+ * answer may be lost. Answers whether there was one.
+ */
 export async function harmWorkflow(
   topology: Topology,
   harm: 'terminate' | 'cancel' | 'reset',
   random: Random,
-  note: (text: string) => void,
-): Promise<string | undefined> {
+  harming: (workflow: ListedWorkflow) => void,
+): Promise<boolean> {
   const running = (await listWorkflows(topology, ['Running'])).toSorted((one, other) => one.id.localeCompare(other.id));
-  if (running.length === 0) return undefined;
-  const { id, runId } = random.pick(running);
-  note(`${harm} of ${id}`);
+  if (running.length === 0) return false;
+  const harmed = random.pick(running);
+  const { id, runId } = harmed;
+  harming(harmed);
   const { client } = topology.deps.workflows;
   const handle = client.workflow.getHandle(id, runId);
   if (harm !== 'reset') {
     await (harm === 'terminate' ? handle.terminate('torture') : handle.cancel());
-    return id;
+    return true;
   }
   const { events } = await handle.fetchHistory();
   const first = events?.find(({ workflowTaskCompletedEventAttributes }) => workflowTaskCompletedEventAttributes);
-  if (first?.eventId == null) return undefined;
+  if (first?.eventId == null) return false;
   await client.workflowService.resetWorkflowExecution({
     namespace: topology.deps.config.TEMPORAL_NAMESPACE,
     workflowExecution: { workflowId: id, runId },
@@ -64,7 +68,7 @@ export async function harmWorkflow(
     requestId: randomUUID(),
     workflowTaskFinishEventId: first.eventId,
   });
-  return id;
+  return true;
 }
 
 const sweeps = /sweep|redeliver/i;

@@ -124,9 +124,11 @@ export function healthyFacts(): Facts {
       { workflowId: 'donation-subscription/s-1', status: 'active', dueLater: true },
     ],
     workflows: [
-      { id: 'partner-payout/payout-8', type: 'partnerPayout', status: 'RUNNING' },
-      { id: 'donation-subscription/s-1', type: 'donationSubscription', status: 'RUNNING' },
-      { id: 'unmatched-receipt/of-a-forged-callback', type: 'unmatchedReceipt', status: 'RUNNING' },
+      { id: 'partner-payout/payout-8', runId: 'run-1', type: 'partnerPayout', status: 'RUNNING' },
+      { id: 'donation-subscription/s-1', runId: 'run-2', type: 'donationSubscription', status: 'RUNNING' },
+      { id: 'unmatched-receipt/of-a-forged-callback', runId: 'run-3', type: 'unmatchedReceipt', status: 'RUNNING' },
+      // The plan has reset it: it goes on in another run.
+      { id: 'partner-payout/payout-2', runId: 'run-0', type: 'partnerPayout', status: 'TERMINATED' },
     ],
     checks: [{ check: 'check_journals_balance', violations: 0, sample: [] }],
     requests: [
@@ -165,5 +167,6 @@ export function healthyFacts(): Facts {
     restless: [],
     died: [],
     takenWorkflows: [],
+    endedRuns: ['run-0'],
   };
 }

@@ -19,6 +19,8 @@ export interface Nemesis {
   idle(): number;
   /** Workflows that were ended by hand or lost: sweeps have to bring them back. */
   readonly takenWorkflows: ReadonlySet<string>;
+  /** The runs of workflows that were terminated, or reset to their beginning. */
+  readonly endedRuns: ReadonlySet<string>;
 }
 
 interface NemesisOptions {
@@ -59,6 +61,7 @@ export function createNemesis({ topology, seed, token, note, aloud, over }: Neme
   /** Which fault has moved a clock last. */
   const clocks = new Map<string, string>();
   const takenWorkflows = new Set<string>();
+  const endedRuns = new Set<string>();
   let idle = 0;
 
   const last = (forMs: number) => sleep(forMs, undefined, { signal: over }).catch(() => undefined);
@@ -216,9 +219,13 @@ export function createNemesis({ topology, seed, token, note, aloud, over }: Neme
       case 'forge':
         return forgeCallback(topology, fault.forgery, random, note);
       case 'workflow': {
-        const harmed = await harmWorkflow(topology, fault.harm, random, note);
-        if (harmed === undefined) throw new Error('no workflow runs');
-        if (fault.harm !== 'reset') takenWorkflows.add(harmed);
+        const isHarmed = await harmWorkflow(topology, fault.harm, random, ({ id, runId }) => {
+          note(`${fault.harm} of ${id}`);
+          // A reset ends the run, and goes on in another.
+          if (fault.harm !== 'cancel') endedRuns.add(runId);
+          if (fault.harm !== 'reset') takenWorkflows.add(id);
+        });
+        if (!isHarmed) throw new Error('no workflow runs');
         return;
       }
       case 'two-sweeps':
@@ -248,6 +255,7 @@ export function createNemesis({ topology, seed, token, note, aloud, over }: Neme
 
   return {
     takenWorkflows,
+    endedRuns,
     idle: () => idle,
     async strike(fault) {
       const { id, at, ...what } = fault;

@@ -365,12 +365,14 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
   [
     'workflows-do-not-fail',
     'a workflow fails',
-    ({ workflows }) => workflows.push({ id: 'partner-payout/p', type: 'partnerPayout', status: 'FAILED' }),
+    ({ workflows }) =>
+      workflows.push({ id: 'partner-payout/p', runId: 'run-9', type: 'partnerPayout', status: 'FAILED' }),
   ],
   [
     'workflows-do-not-fail',
     'a workflow is terminated, and not by the plan',
-    ({ workflows }) => workflows.push({ id: 'partner-payout/p', type: 'partnerPayout', status: 'TERMINATED' }),
+    ({ workflows }) =>
+      workflows.push({ id: 'partner-payout/p', runId: 'run-9', type: 'partnerPayout', status: 'TERMINATED' }),
   ],
   ['operators-are-told-exactly', "money that is nobody's is in no list", ({ lists }) => lists.suspense.pop()],
   [

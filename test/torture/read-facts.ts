@@ -134,7 +134,7 @@ async function readLists({ api, em, deps }: Topology, token: string): Promise<Op
 /** Reads everything that oracles judge by, once all has come to rest. */
 export async function readFacts(
   topology: Topology,
-  known: Pick<Facts, 'attempts' | 'restless' | 'died' | 'takenWorkflows'> & {
+  known: Pick<Facts, 'attempts' | 'restless' | 'died' | 'takenWorkflows' | 'endedRuns'> & {
     run: string;
     before: string;
     /** What was there before anybody asked for anything. */
@@ -161,13 +161,7 @@ export async function readFacts(
     deliveries: await rows(queries.deliveries),
     transitions: transitions.map((transition) => ({ ...transition, at: Number(transition.at) })),
     waiting: await readWaiting(em),
-    workflows: (await listWorkflows(topology, ['Running', 'Failed', 'TimedOut', 'Terminated'])).map(
-      ({ id, type, status }) => ({
-        id,
-        type,
-        status,
-      }),
-    ),
+    workflows: await listWorkflows(topology, ['Running', 'Failed', 'TimedOut', 'Terminated']),
     checks: await runChecks(topology.em()),
     ...(await readProvider(topology)),
     webhooks: await readWebhooks(topology),
@@ -178,5 +172,6 @@ export async function readFacts(
     restless: known.restless,
     died: known.died,
     takenWorkflows: known.takenWorkflows,
+    endedRuns: known.endedRuns,
   };
 }

@@ -140,6 +140,7 @@ async function runOn(
     restless,
     died,
     takenWorkflows: [...takenWorkflows],
+    endedRuns: [...nemesis.endedRuns],
     token: cast.admin.token,
     from,
   };

@@ -121,12 +121,13 @@ export function rowsAndWorkflowsMatch({ waiting, workflows, receipts, takenWorkf
   ];
 }
 
-/** A workflow of a resource never fails: it ends, or it waits. Only the plan terminates one. */
-export function workflowsDoNotFail({ workflows, takenWorkflows }: Facts): Finding[] {
-  const taken = new Set(takenWorkflows);
+/** A workflow of a resource never fails: it ends, or it waits. Only the plan ends a run, by terminating or resetting it. */
+export function workflowsDoNotFail({ workflows, endedRuns }: Facts): Finding[] {
+  const ended = new Set(endedRuns);
   return workflows
     .filter(
-      ({ id, status }) => status === 'FAILED' || status === 'TIMED_OUT' || (status === 'TERMINATED' && !taken.has(id)),
+      ({ runId, status }) =>
+        status === 'FAILED' || status === 'TIMED_OUT' || (status === 'TERMINATED' && !ended.has(runId)),
     )
     .map(({ id, status }) => ({
       oracle: 'workflows-do-not-fail',
