@@ -156,6 +156,63 @@ create table clearing_comparisons (
   constraint clearing_comparisons_updated_at_is_real CHECK (updated_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND updated_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
 );
 
+create table decisions (
+  id uuid not null,
+  kind text not null,
+  status text not null default 'pending'::text,
+  payout_id uuid,
+  outcome text,
+  receipt_id uuid,
+  action text,
+  account_id uuid,
+  reconciliation_id uuid,
+  amount numeric(20,4),
+  reference character varying(64),
+  note character varying(300) not null,
+  evidence jsonb not null,
+  reason text,
+  proposed_by uuid not null,
+  approved_by uuid,
+  rejected_by uuid,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  approved_at timestamp with time zone,
+  ended_at timestamp with time zone,
+  constraint decisions_pkey PRIMARY KEY (id),
+  constraint decisions_action_check CHECK (action = ANY (ARRAY['credit'::text, 'refund'::text])),
+  constraint decisions_amount_check CHECK (amount <> 0::numeric AND amount > '-Infinity'::numeric AND amount < 'Infinity'::numeric),
+  constraint decisions_approved_at_is_real CHECK (approved_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND approved_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint decisions_are_of_two CHECK (approved_by <> proposed_by AND rejected_by <> proposed_by),
+  constraint decisions_check CHECK ((approved_by IS NULL) = (approved_at IS NULL)),
+  constraint decisions_check1 CHECK ((status = 'rejected'::text) = (rejected_by IS NOT NULL)),
+  constraint decisions_check2 CHECK ((status = ANY (ARRAY['refused'::text, 'lapsed'::text])) = (reason IS NOT NULL)),
+  constraint decisions_check3 CHECK ((status = 'pending'::text) = (ended_at IS NULL)),
+  constraint decisions_check4 CHECK (status <> 'carried_out'::text OR approved_by IS NOT NULL OR (kind = ANY (ARRAY['settle_payout'::text, 'explain_difference'::text]))),
+  constraint decisions_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint decisions_ended_at_is_real CHECK (ended_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND ended_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint decisions_kind_check CHECK (kind = ANY (ARRAY['settle_payout'::text, 'settle_receipt'::text, 'explain_difference'::text, 'book_external'::text])),
+  constraint decisions_note_check CHECK (length(btrim(note::text)) >= 3),
+  constraint decisions_outcome_check CHECK (outcome = ANY (ARRAY['succeeded'::text, 'failed'::text])),
+  constraint decisions_say_what_is_done CHECK (
+CASE kind
+    WHEN 'settle_payout'::text THEN num_nonnulls(payout_id, outcome) = 2 AND num_nonnulls(receipt_id, action, account_id, reconciliation_id, amount, reference) = 0
+    WHEN 'settle_receipt'::text THEN num_nonnulls(receipt_id, action) = 2 AND (account_id IS NOT NULL) = (action = 'credit'::text) AND num_nonnulls(payout_id, outcome, reconciliation_id, amount, reference) = 0
+    WHEN 'explain_difference'::text THEN reconciliation_id IS NOT NULL AND num_nonnulls(payout_id, outcome, receipt_id, action, account_id, amount, reference) = 0
+    WHEN 'book_external'::text THEN num_nonnulls(amount, reference) = 2 AND num_nonnulls(payout_id, outcome, receipt_id, action, account_id, reconciliation_id) = 0
+    ELSE false
+END),
+  constraint decisions_status_check CHECK (status = ANY (ARRAY['pending'::text, 'carried_out'::text, 'rejected'::text, 'lapsed'::text, 'refused'::text]))
+);
+CREATE INDEX decisions_by_creation ON decisions USING btree (created_at DESC, id DESC);
+CREATE INDEX decisions_of_account ON decisions USING btree (account_id) WHERE account_id IS NOT NULL;
+CREATE INDEX decisions_of_approver ON decisions USING btree (approved_by) WHERE approved_by IS NOT NULL;
+CREATE INDEX decisions_of_payout ON decisions USING btree (payout_id) WHERE payout_id IS NOT NULL;
+CREATE INDEX decisions_of_proposer ON decisions USING btree (proposed_by);
+CREATE INDEX decisions_of_receipt ON decisions USING btree (receipt_id) WHERE receipt_id IS NOT NULL;
+CREATE INDEX decisions_of_reconciliation ON decisions USING btree (reconciliation_id) WHERE reconciliation_id IS NOT NULL;
+CREATE INDEX decisions_of_reference ON decisions USING btree (reference) WHERE reference IS NOT NULL;
+CREATE INDEX decisions_of_rejecter ON decisions USING btree (rejected_by) WHERE rejected_by IS NOT NULL;
+CREATE INDEX decisions_pending ON decisions USING btree (created_at) WHERE status = 'pending'::text;
+
 create table document_categories (
   id uuid not null,
   name character varying(100) not null,
@@ -1516,6 +1573,14 @@ alter table charitable_causes add constraint charitable_causes_organization_id_f
 
 alter table clearing_comparisons add constraint clearing_comparisons_agreed_day_fkey FOREIGN KEY (agreed_day) REFERENCES clearing_comparisons(day);
 
+alter table decisions add constraint decisions_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id);
+alter table decisions add constraint decisions_approved_by_fkey FOREIGN KEY (approved_by) REFERENCES users(id);
+alter table decisions add constraint decisions_payout_id_fkey FOREIGN KEY (payout_id) REFERENCES payouts(id);
+alter table decisions add constraint decisions_proposed_by_fkey FOREIGN KEY (proposed_by) REFERENCES users(id);
+alter table decisions add constraint decisions_receipt_id_fkey FOREIGN KEY (receipt_id) REFERENCES receipts(id);
+alter table decisions add constraint decisions_reconciliation_id_fkey FOREIGN KEY (reconciliation_id) REFERENCES reconciliations(id);
+alter table decisions add constraint decisions_rejected_by_fkey FOREIGN KEY (rejected_by) REFERENCES users(id);
+
 alter table documents add constraint documents_category_id_fkey FOREIGN KEY (category_id) REFERENCES document_categories(id);
 alter table documents add constraint documents_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id);
 alter table documents add constraint documents_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
@@ -1774,7 +1839,23 @@ begin
   end if;
 end $function$;
 
-CREATE OR REPLACE FUNCTION public.book_external(p_journal_id uuid, p_reference text, p_amount numeric, p_actor_id uuid, p_request_id text)
+CREATE OR REPLACE FUNCTION public.approved_decision(p_id uuid, p_kind text)
+ RETURNS decisions
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  decided decisions;
+begin
+  select * into decided from decisions d where d.id = p_id for no key update;
+  if decided.id is null or decided.kind <> p_kind or decided.status <> 'pending' or decided.approved_by is null
+    or decided.created_at < clock_timestamp() - interval '24 hours' then
+    raise exception 'this needs a decision that two people have made' using errcode = 'AM010', detail = p_id::text;
+  end if;
+  return decided;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.book_external(p_journal_id uuid, p_decision_id uuid)
  RETURNS boolean
  LANGUAGE plpgsql
  SECURITY DEFINER
@@ -1784,19 +1865,20 @@ declare
   clearing constant uuid := '00000000-0000-4000-8000-000000000001';
   revenue constant uuid := '00000000-0000-4000-8000-000000000002';
   cost constant uuid := '00000000-0000-4000-8000-000000000003';
+  decided decisions;
 begin
   perform refuse_old_snapshot();
-  if coalesce(p_amount, 0) = 0 or coalesce(btrim(p_reference), '') = '' or length(p_reference) > 64 then
-    raise exception 'a movement at the provider has an amount and a reference' using errcode = 'AM010';
-  elsif not write_journal(p_journal_id, 'platform-external/' || p_reference, 'platform.external',
-    array[clearing, revenue], array[-p_amount, p_amount]) then
+  decided := approved_decision(p_decision_id, 'book_external');
+  if not write_journal(p_journal_id, 'platform-external/' || decided.reference, 'platform.external',
+    array[clearing, revenue], array[-decided.amount, decided.amount]) then
     return false;
-  elsif p_amount < 0 and account_balance(revenue) + account_balance(cost) < 0 then
+  elsif decided.amount < 0 and account_balance(revenue) + account_balance(cost) < 0 then
     raise exception 'more than the platform''s own money' using errcode = 'AM001', detail = revenue::text;
   end if;
-  insert into events (event, impact, resource_type, resource_id, actor_id, request_id, data)
-    values ('EXTERNAL_BOOKED', 'HIGH', 'journal', p_journal_id::text, p_actor_id, p_request_id,
-      jsonb_build_object('amount', p_amount::numeric(20, 4)::text, 'reference', p_reference));
+  insert into events (event, impact, resource_type, resource_id, actor_id, data)
+    values ('EXTERNAL_BOOKED', 'HIGH', 'journal', p_journal_id::text, decided.approved_by,
+      jsonb_build_object('amount', decided.amount::text, 'reference', decided.reference, 'decision_id', decided.id));
+  update decisions set status = 'carried_out' where id = decided.id;
   return true;
 end $function$;
 
@@ -1956,6 +2038,18 @@ begin
   return forgotten;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.is_operator(p_user_id uuid, p_permission text)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  select exists (select from users u
+    join role_permissions r on r.role_id = u.role_id
+    join permissions p on p.id = r.permission_id
+    where u.id = p_user_id and u.user_type = 'platform' and u.status = 'active' and p.name = p_permission)
+$function$;
+
 CREATE OR REPLACE FUNCTION public.keep_account_kinds()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1983,6 +2077,42 @@ begin
       (new.saving_circle_id, new.member_id, new.user_id, new.turn_number, new.amount, new.rail, new.refund_account_id)
   then
     raise exception 'whose contribution it is, and to what, is never changed' using errcode = 'AM003';
+  end if;
+  return new;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.keep_decision()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if tg_op = 'INSERT' then
+    if not is_operator(new.proposed_by, 'propose-decision') or new.approved_by is not null then
+      raise exception 'a decision is proposed by somebody who may' using errcode = 'AM010', detail = new.id::text;
+    end if;
+    return new;
+  end if;
+  if (new.id, new.kind, new.payout_id, new.outcome, new.receipt_id, new.action, new.account_id, new.reconciliation_id,
+        new.amount, new.reference, new.note, new.evidence, new.proposed_by, new.created_at)
+      is distinct from (old.id, old.kind, old.payout_id, old.outcome, old.receipt_id, old.action, old.account_id,
+        old.reconciliation_id, old.amount, old.reference, old.note, old.evidence, old.proposed_by, old.created_at)
+    or old.approved_by is not null and new.approved_by is distinct from old.approved_by or old.status <> 'pending' then
+    raise exception 'what was decided is never changed' using errcode = 'AM003', detail = new.id::text;
+  end if;
+  if old.approved_by is null and new.approved_by is not null then
+    if not is_operator(new.approved_by, 'approve-decision') or new.created_at < clock_timestamp() - interval '24 hours' then
+      raise exception 'a decision is approved within a day by somebody who may' using errcode = 'AM010',
+        detail = new.id::text;
+    end if;
+    new.approved_at := clock_timestamp();
+  end if;
+  if new.rejected_by is not null and not is_operator(new.rejected_by, 'approve-decision') then
+    raise exception 'a decision is rejected by somebody who may' using errcode = 'AM010', detail = new.id::text;
+  end if;
+  if new.status <> 'pending' then
+    new.ended_at := clock_timestamp();
   end if;
   return new;
 end $function$;
@@ -2017,6 +2147,22 @@ begin
     raise exception 'what a payout pays is never changed' using errcode = 'AM003';
   end if;
   return new;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.keep_payouts_end()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if new.status = 'succeeded' and new.last_word in ('succeeded', 'reversed')
+    or new.status = 'failed' and new.last_word in ('failed', 'refused')
+    or exists (select from decisions d where d.payout_id = new.id and d.outcome = new.status and d.status = 'pending'
+      and d.approved_by is not null) then
+    return new;
+  end if;
+  raise exception 'a payout ends by the provider''s word, or as two people have decided' using errcode = 'AM010',
+    detail = new.id || ': ' || new.status || ', the provider said ' || coalesce(new.last_word, 'nothing');
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.keep_permission_names()
@@ -2674,33 +2820,36 @@ begin
   return cardinality(p_paid);
 end $function$;
 
-CREATE OR REPLACE FUNCTION public.settle_receipt(p_journal_id uuid, p_id uuid, p_account_id uuid, p_settled_by uuid, p_note text)
+CREATE OR REPLACE FUNCTION public.settle_receipt(p_journal_id uuid, p_decision_id uuid)
  RETURNS boolean
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 declare
+  decided decisions;
   settled receipts;
 begin
   perform refuse_old_snapshot();
-  update receipts r set state = case when p_account_id is null then 'refunded' else 'credited' end,
-      account_id = p_account_id, settled_by = p_settled_by, note = p_note, settled_at = clock_timestamp()
-    where r.id = p_id and r.state = 'suspended' returning * into settled;
+  decided := approved_decision(p_decision_id, 'settle_receipt');
+  update receipts r set state = case decided.action when 'credit' then 'credited' else 'refunded' end,
+      account_id = decided.account_id, settled_by = decided.approved_by, note = decided.note,
+      settled_at = clock_timestamp()
+    where r.id = decided.receipt_id and r.state = 'suspended' returning * into settled;
   if not found then
     return false;
-  elsif not exists (select from users u where u.id = p_settled_by and u.user_type = 'platform' and u.status = 'active')
-    or coalesce(btrim(p_note), '') = '' or p_account_id is not null and not exists (select from accounts a
-      where a.id = p_account_id and a.kind in ('user', 'organization', 'partner_available')) then
-    raise exception 'suspense is settled by a person, with a note, to an account that its owner can use'
-      using errcode = 'AM010', detail = p_id::text;
+  elsif decided.account_id is not null and not exists (select from accounts a
+      where a.id = decided.account_id and a.kind in ('user', 'organization', 'partner_available')) then
+    raise exception 'money in suspense goes to an account that its owner can use' using errcode = 'AM010',
+      detail = settled.id::text;
   end if;
-  if not write_journal(p_journal_id, 'receipt/' || p_id || '/settled', 'receipt.' || settled.state,
+  if not write_journal(p_journal_id, 'receipt/' || settled.id || '/settled', 'receipt.' || settled.state,
     array['00000000-0000-4000-8000-000000000004',
-      coalesce(p_account_id, '00000000-0000-4000-8000-000000000001')]::uuid[],
+      coalesce(decided.account_id, '00000000-0000-4000-8000-000000000001')]::uuid[],
     array[-settled.amount, settled.amount]) then
-    raise exception 'suspense is settled once' using errcode = 'AM003', detail = p_id::text;
+    raise exception 'suspense is settled once' using errcode = 'AM003', detail = settled.id::text;
   end if;
+  update decisions set status = 'carried_out' where id = decided.id;
   return true;
 end $function$;
 
@@ -2846,6 +2995,10 @@ CREATE TRIGGER totals_follow_donations BEFORE INSERT OR DELETE OR UPDATE ON caus
 CREATE TRIGGER charitable_causes_status_law BEFORE INSERT OR UPDATE OF status ON charitable_causes FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>pending', '*');
 CREATE TRIGGER charitable_causes_take_money_for_people BEFORE INSERT OR UPDATE OF account_id ON charitable_causes FOR EACH ROW EXECUTE FUNCTION keep_account_kinds('account_id', 'user organization');
 
+CREATE TRIGGER decisions_are_kept BEFORE DELETE ON decisions FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER decisions_status_law BEFORE INSERT OR UPDATE OF status ON decisions FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>pending', 'pending>carried_out', 'pending>rejected', 'pending>lapsed', 'pending>refused');
+CREATE TRIGGER decisions_two_people BEFORE INSERT OR UPDATE ON decisions FOR EACH ROW EXECUTE FUNCTION keep_decision();
+
 CREATE TRIGGER allocations_are_final BEFORE DELETE OR UPDATE ON donation_allocations FOR EACH ROW EXECUTE FUNCTION refuse_change();
 
 CREATE TRIGGER donation_subscription_attempts_outcome_law BEFORE INSERT OR UPDATE OF outcome ON donation_subscription_attempts FOR EACH ROW EXECUTE FUNCTION keep_status('outcome', '>paid', '>refused');
@@ -2889,6 +3042,7 @@ CREATE TRIGGER payouts_are_kept BEFORE DELETE ON payouts FOR EACH ROW EXECUTE FU
 CREATE TRIGGER payouts_keep_their_facts BEFORE UPDATE ON payouts FOR EACH ROW EXECUTE FUNCTION keep_payout();
 CREATE TRIGGER payouts_keep_their_request BEFORE UPDATE ON payouts FOR EACH ROW WHEN (old.request_digest IS NOT NULL AND new.request_digest IS DISTINCT FROM old.request_digest) EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER payouts_status_law BEFORE INSERT OR UPDATE OF status ON payouts FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>pending', 'pending>succeeded', 'pending>failed', 'succeeded>reversed');
+CREATE TRIGGER payouts_status_proof BEFORE UPDATE OF status ON payouts FOR EACH ROW WHEN (old.status = 'pending'::text AND (new.status = ANY (ARRAY['succeeded'::text, 'failed'::text]))) EXECUTE FUNCTION keep_payouts_end();
 
 CREATE TRIGGER postings_are_applied AFTER INSERT ON postings REFERENCING NEW TABLE AS new_postings FOR EACH STATEMENT EXECUTE FUNCTION apply_postings();
 CREATE TRIGGER postings_are_final BEFORE DELETE OR UPDATE ON postings FOR EACH ROW EXECUTE FUNCTION refuse_change();
@@ -3153,6 +3307,41 @@ UNION ALL
     p.target_amount
    FROM products p
   WHERE p.status = 'completed'::text AND (p.target_amount IS NULL OR account_balance(p.account_id) < p.target_amount);
+
+create view check_decisions_were_carried_out as
+ SELECT d.id AS decision_id,
+    d.kind,
+    'the payout has not ended as was decided'::text AS problem
+   FROM decisions d
+     JOIN payouts p ON p.id = d.payout_id
+  WHERE d.status = 'carried_out'::text AND p.status <> d.outcome AND (d.outcome <> 'succeeded'::text OR p.status <> 'reversed'::text)
+UNION ALL
+ SELECT d.id AS decision_id,
+    d.kind,
+    'the receipt has not ended as was decided'::text AS problem
+   FROM decisions d
+     JOIN receipts r ON r.id = d.receipt_id
+  WHERE d.status = 'carried_out'::text AND (r.state IS DISTINCT FROM
+        CASE d.action
+            WHEN 'credit'::text THEN 'credited'::text
+            ELSE 'refunded'::text
+        END OR r.settled_by IS DISTINCT FROM d.approved_by OR r.account_id IS DISTINCT FROM d.account_id)
+UNION ALL
+ SELECT d.id AS decision_id,
+    d.kind,
+    'the movement at the provider is not booked'::text AS problem
+   FROM decisions d
+  WHERE d.kind = 'book_external'::text AND d.status = 'carried_out'::text AND NOT (EXISTS ( SELECT
+           FROM journal_keys k
+          WHERE k.business_key = ('platform-external/'::text || d.reference::text)))
+UNION ALL
+ SELECT NULL::uuid AS decision_id,
+    'settle_receipt'::text AS kind,
+    ('the receipt '::text || r.id) || ' has ended without a decision'::text AS problem
+   FROM receipts r
+  WHERE (r.state = ANY (ARRAY['credited'::text, 'refunded'::text])) AND NOT (EXISTS ( SELECT
+           FROM decisions d
+          WHERE d.receipt_id = r.id AND d.status = 'carried_out'::text AND d.approved_by IS NOT NULL));
 
 create view check_donations_posted_once as
  SELECT d.id AS donation_id,
@@ -3731,7 +3920,11 @@ revoke execute on function apply_receipt(uuid,text,text,uuid,uuid) from public;
 
 grant execute on function apply_receipt(uuid,text,text,uuid,uuid) to amanah_app;
 
-revoke execute on function book_external(uuid,text,numeric,uuid,text) from public;
+revoke execute on function approved_decision(uuid,text) from public;
+
+revoke execute on function book_external(uuid,uuid) from public;
+
+grant execute on function book_external(uuid,uuid) to amanah_app;
 
 revoke execute on function callers_of(uuid[],text[],integer[],timestamp with time zone[]) from public;
 
@@ -3755,13 +3948,19 @@ revoke execute on function forget_rows(text,interval,integer) from public;
 
 grant execute on function forget_rows(text,interval,integer) to amanah_app;
 
+revoke execute on function is_operator(uuid,text) from public;
+
 revoke execute on function keep_account_kinds() from public;
 
 revoke execute on function keep_contribution() from public;
 
+revoke execute on function keep_decision() from public;
+
 revoke execute on function keep_own_accounts() from public;
 
 revoke execute on function keep_payout() from public;
+
+revoke execute on function keep_payouts_end() from public;
 
 revoke execute on function keep_permission_names() from public;
 
@@ -3833,9 +4032,9 @@ revoke execute on function settle_products(balance_payment[]) from public;
 
 grant execute on function settle_products(balance_payment[]) to amanah_app;
 
-revoke execute on function settle_receipt(uuid,uuid,uuid,uuid,text) from public;
+revoke execute on function settle_receipt(uuid,uuid) from public;
 
-grant execute on function settle_receipt(uuid,uuid,uuid,uuid,text) to amanah_app;
+grant execute on function settle_receipt(uuid,uuid) to amanah_app;
 
 revoke execute on function settle_saving_goal(uuid,uuid,boolean) from public;
 
@@ -3932,6 +4131,10 @@ grant select on table check_circle_states to amanah_reader;
 grant select on table check_completed_targets_are_reached to amanah_app;
 
 grant select on table check_completed_targets_are_reached to amanah_reader;
+
+grant select on table check_decisions_were_carried_out to amanah_app;
+
+grant select on table check_decisions_were_carried_out to amanah_reader;
 
 grant select on table check_donations_posted_once to amanah_app;
 
@@ -4072,6 +4275,10 @@ grant select on table check_webhooks_have_their_keys to amanah_reader;
 grant insert, select, update on table clearing_comparisons to amanah_app;
 
 grant select (agreed), select (agreed_day), select (clearing_balance), select (clearing_change), select (created_at), select (day), select (difference), select (measured_at), select (offset_high), select (offset_low), select (provider_balance), select (provider_change), select (received_under_way), select (spent_under_way), select (updated_at) on table clearing_comparisons to amanah_reader;
+
+grant insert (account_id), insert (action), insert (amount), insert (evidence), insert (id), insert (kind), insert (note), insert (outcome), insert (payout_id), insert (proposed_by), insert (receipt_id), insert (reconciliation_id), insert (reference), select, update (approved_by), update (reason), update (rejected_by), update (status) on table decisions to amanah_app;
+
+grant select (account_id), select (action), select (amount), select (approved_at), select (approved_by), select (created_at), select (ended_at), select (evidence), select (id), select (kind), select (note), select (outcome), select (payout_id), select (proposed_by), select (reason), select (receipt_id), select (reconciliation_id), select (reference), select (rejected_by), select (status) on table decisions to amanah_reader;
 
 grant insert, select, update (name), update (updated_at) on table document_categories to amanah_app;
 

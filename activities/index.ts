@@ -2,6 +2,7 @@ import type { Dependencies } from '../src/dependencies.ts';
 import { createCallbackActivities } from './callbacks.ts';
 import { createCircleActivities } from './circles.ts';
 import { createCollectionActivities } from './collections.ts';
+import { createDecisionActivities } from './decisions.ts';
 import { createDonationActivities } from './donations.ts';
 import { createHousekeepingActivities } from './housekeeping.ts';
 import { createLedgerActivities } from './ledger.ts';
@@ -18,6 +19,7 @@ export function createActivities(deps: Dependencies) {
     ...createCallbackActivities(deps),
     ...createCircleActivities(deps),
     ...createDonationActivities(deps),
+    ...createDecisionActivities(deps),
     ...createCollectionActivities(deps),
     ...createWebhookActivities(deps),
     ...createPayoutActivities(deps),

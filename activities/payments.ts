@@ -48,7 +48,7 @@ export function createPaymentActivities(deps: Dependencies) {
       openReceipt(em, { gateway, workflows: deps.workflows }, { stray, signal: cancellationSignal() }),
     ),
     settleReceipt: step(deps, 'settleReceipt', (em, input: { receiptId: string; settlement: ReceiptSettlement }) =>
-      settleReceipt(em, input),
+      settleReceipt(em, gateway, { ...input, signal: cancellationSignal() }),
     ),
     sweepOverduePayments: step(deps, 'sweepOverduePayments', (em, _: object) =>
       sweepOverduePayments(em, deps.workflows, reportSweepFailure(deps)),

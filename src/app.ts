@@ -9,6 +9,7 @@ import { circleSummaryRoom } from './circles/circle-summary.routes.ts';
 import { circleMembershipRoom } from './circles/membership.routes.ts';
 import { savingCirclesRoom } from './circles/saving-circles.routes.ts';
 import { collectionsRoom } from './collections/collections.routes.ts';
+import { decisionsRoom } from './decisions/decisions.routes.ts';
 import type { Dependencies } from './dependencies.ts';
 import { documentCategoriesRoom } from './documents/categories.routes.ts';
 import { documentsRoom } from './documents/documents.routes.ts';
@@ -43,6 +44,7 @@ import { partnerRoom } from './partners/partner.routes.ts';
 import { partnerAccountsRoom } from './partners/partner-accounts.routes.ts';
 import { createPartnerDoor } from './partners/partner-door.ts';
 import { paymentsRoom } from './payments/payments.routes.ts';
+import { receiptsRoom } from './payments/receipts.routes.ts';
 import { transfersRoom } from './payments/transfers.routes.ts';
 import { limitsRoom } from './payouts/limits.routes.ts';
 import { payoutsRoom } from './payouts/payouts.routes.ts';
@@ -90,7 +92,9 @@ export const rooms: readonly Room[] = [
   payoutsRoom,
   limitsRoom,
   stuckPayoutsRoom,
+  receiptsRoom,
   reconciliationsRoom,
+  decisionsRoom,
   collectionsRoom,
 ];
 

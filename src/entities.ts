@@ -7,6 +7,7 @@ import { CircleMember } from './circles/circle-member.entity.ts';
 import { CircleRound } from './circles/circle-round.entity.ts';
 import { SavingCircle } from './circles/saving-circle.entity.ts';
 import { PartnerPayment } from './collections/partner-payment.entity.ts';
+import { Decision } from './decisions/decision.entity.ts';
 import { Document } from './documents/document.entity.ts';
 import { DocumentCategory } from './documents/document-category.entity.ts';
 import { Donation } from './donations/donation.entity.ts';
@@ -38,6 +39,7 @@ export const entities = [
   CircleMember,
   CircleRound,
   ClearingComparison,
+  Decision,
   Document,
   DocumentCategory,
   Donation,

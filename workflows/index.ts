@@ -10,6 +10,7 @@ export {
   forgetOldRows,
   redeliverCallbacks,
   runLedgerChecks,
+  sweepDecisions,
   sweepDeliveries,
   sweepOverduePayments,
   sweepPartnerAnswers,

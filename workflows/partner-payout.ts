@@ -24,6 +24,7 @@ import {
 import { nextPayoutWaitMs } from '../src/shared/asking-intervals.ts';
 import { budgets } from '../src/shared/budgets.ts';
 import { isNote, notANote } from '../src/shared/note.ts';
+import { isUuid } from '../src/shared/uuid.ts';
 import { tellPayout } from './payout-progress.ts';
 import { hasLapsed, withRefusals } from './refusal.ts';
 import { startDelivery } from './start-delivery.ts';
@@ -33,7 +34,10 @@ import { firstStep, ledgerStep, providerStep } from './step-options.ts';
 export const awaitReservation = defineUpdate<PayoutStatus>('awaitReservation');
 /** Somebody said that something happened to this transfer. A hint: it only makes the workflow ask. */
 export const callbackArrived = defineSignal('callbackArrived');
-/** Ends a payout that nobody else can tell, with evidence. Refused with what the provider says otherwise. */
+/**
+ * Ends a payout by hand: as two people have decided, or as a final word of the provider proves. Who sends it is not known
+ * here, so it has no say of its own: refused with what the provider says otherwise.
+ */
 export const settlePayout = defineUpdate<PayoutStatus, [PayoutSettlement]>('settlePayout');
 
 const { reservePayout } = proxyLocalActivities<Activities>(firstStep);
@@ -127,13 +131,16 @@ function listen(run: Run, reserved: Promise<PayoutStanding>): void {
       if (run.sending && patched('bounded-wait-for-sending'))
         await condition(() => !run.sending, budgets.steps.provider);
       else await condition(() => !run.sending);
-      return keep(run, await withRefusals(endByHand({ payoutId: run.payoutId, settlement, at: now() })));
+      const status = await keep(run, await withRefusals(endByHand({ payoutId: run.payoutId, settlement, at: now() })));
+      // Not ended by hand: perhaps the provider has said how it ended, and then it is asked now.
+      if (status === 'pending') run.hints += 1;
+      return status;
     },
     {
       validator: refuseMalformedSettlement,
       description:
-        'Ends the payout, with evidence: { "outcome": "succeeded" | "failed", "note", "who": a platform user\'s id, ' +
-        '"force"?: true }. Refused when the provider says otherwise, unless forced',
+        'Ends the payout as two people have decided: { "decision_id" } of a decision made at POST /v1/decisions; or as ' +
+        'the provider\'s final word proves: { "outcome": "succeeded" | "failed", "note" }',
     },
   );
 }
@@ -145,7 +152,8 @@ async function keep(run: Run, standing: PayoutStanding): Promise<PayoutStatus> {
 }
 
 function tell(run: Run, waitMs: number): void {
-  if (run.payout !== undefined) run.told = tellPayout({ ...run.payout, said: run.said, waitMs }, run.told);
+  if (run.payout !== undefined)
+    run.told = tellPayout({ ...run.payout, payoutId: run.payoutId, said: run.said, waitMs }, run.told);
 }
 
 /** Sends what was not sent, asks about what was, and draws the consequence. */
@@ -182,12 +190,17 @@ async function waitForNews(run: Run, seen: number): Promise<void> {
 }
 
 function refuseMalformedSettlement(settlement: PayoutSettlement): void {
-  const { outcome, note, who, force }: Partial<PayoutSettlement> = settlement ?? {};
-  const refuse = (complaint: string) => {
-    throw ApplicationFailure.nonRetryable(complaint, 'REQUEST_INVALID');
-  };
-  if (outcome !== 'succeeded' && outcome !== 'failed') refuse('outcome is "succeeded" or "failed"');
-  if (!isNote(note)) refuse(notANote);
-  if (typeof who !== 'string') refuse('who is the id of a platform user');
-  if (force !== undefined && typeof force !== 'boolean') refuse('force is true or false');
+  const complaint = complaintAbout({ ...settlement });
+  if (complaint !== undefined) throw ApplicationFailure.nonRetryable(complaint, 'REQUEST_INVALID');
+}
+
+function complaintAbout({ decision_id, outcome, note, ...others }: Record<string, unknown>): string | undefined {
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined) return `${unknown}: unknown field; who decides is known at POST /v1/decisions only`;
+  if (decision_id !== undefined) {
+    if (outcome !== undefined || note !== undefined) return 'a decision says outcome and note itself';
+    return typeof decision_id === 'string' && isUuid(decision_id) ? undefined : 'decision_id is the id of a decision';
+  }
+  if (outcome !== 'succeeded' && outcome !== 'failed') return 'outcome is "succeeded" or "failed"';
+  return isNote(note) ? undefined : notANote;
 }

@@ -3,8 +3,10 @@ import type { PayoutStatus, Said } from '../src/payouts/payout.ts';
 import { operatorsAfterMs } from '../src/shared/asking-intervals.ts';
 import { formatWesternIndonesia } from '../src/shared/clock.ts';
 import { searchAttributeKeys } from '../src/temporal/search-attributes.ts';
+import { tellHowToDecide } from './tell-how-to-decide.ts';
 
 export interface PayoutProgress {
+  payoutId: string;
   status: PayoutStatus;
   /** The provider's last word. */
   said: Said | null;
@@ -43,7 +45,7 @@ function stateOf({ status, said, unknownSince }: PayoutProgress, now: number): s
  * last. `told` is the state that was told before: an unchanged one writes nothing into the history.
  */
 export function tellPayout(progress: PayoutProgress, told: string): string {
-  const { status, said, unknownSince, waitMs } = progress;
+  const { payoutId, status, said, unknownSince, waitMs } = progress;
   const now = Date.now();
   const state = stateOf(progress, now);
   if (state !== told) upsertSearchAttributes([{ key: searchAttributeKeys.PayoutState, value: state }]);
@@ -52,8 +54,11 @@ export function tellPayout(progress: PayoutProgress, told: string): string {
   const next = waitMs > 0 ? ` Asks the provider after each callback, and unasked at ${local(now + waitMs)}.` : '';
   const operator =
     state === 'OPERATOR'
-      ? ' An operator may end it, with evidence, by the update settlePayout: ' +
-        '{ "outcome": "succeeded" | "failed", "note", "who", "force"? }. The money stays reserved until then.'
+      ? ' The money stays reserved. What nobody can tell is ended by the decision of two ' +
+        tellHowToDecide([
+          { when: 'it failed', proposal: { kind: 'settle_payout', payout_id: payoutId, outcome: 'failed' } },
+          { when: 'it succeeded', proposal: { kind: 'settle_payout', payout_id: payoutId, outcome: 'succeeded' } },
+        ])
       : '';
   setCurrentDetails(
     status === 'pending'

@@ -20,6 +20,11 @@ export function sweepReceipts(): Promise<number> {
   return activities.sweepReceipts({});
 }
 
+/** Started by a schedule: ends decisions that are too old, and carries out what was approved. Returns how many. */
+export function sweepDecisions(): Promise<number> {
+  return activities.sweepDecisions({});
+}
+
 /** Started by a schedule: wakes or restarts subscriptions whose next attempt is late. Returns how many. */
 export function sweepSubscriptions(): Promise<number> {
   return activities.sweepSubscriptions({});

@@ -15,16 +15,19 @@ import {
 import type { Activities } from '../activities/index.ts';
 import type { ReceiptOpening, StrayPayment } from '../src/payments/payment-contract.ts';
 import type { ReceiptSettlement, ReceiptState } from '../src/payments/receipt.ts';
-import { isNote, notANote } from '../src/shared/note.ts';
+import { isUuid } from '../src/shared/uuid.ts';
 import { searchAttributeKeys } from '../src/temporal/search-attributes.ts';
 import { withRefusals } from './refusal.ts';
-import { ledgerStep, providerStep } from './step-options.ts';
+import { providerStep } from './step-options.ts';
+import { tellHowToDecide } from './tell-how-to-decide.ts';
 
-/** Ends the case: the money is credited to an account, or was given back outside. Refused with the reason. */
+/**
+ * Ends the case as two people have decided: the money is credited to an account, or was given back outside. A decision
+ * that is not carried out ends itself, with the reason.
+ */
 export const settleReceipt = defineUpdate<ReceiptState, [ReceiptSettlement]>('settleReceipt');
 
-const { openReceipt } = proxyActivities<Activities>(providerStep);
-const activities = proxyActivities<Activities>(ledgerStep);
+const { openReceipt, settleReceipt: settleByDecision } = proxyActivities<Activities>(providerStep);
 
 /**
  * Money that came late, twice, for nobody we know or in another amount. It is confirmed with the provider, put into
@@ -41,15 +44,14 @@ export async function unmatchedReceipt(stray: StrayPayment): Promise<ReceiptEnd>
       if (opened?.outcome !== 'suspended') {
         throw ApplicationFailure.nonRetryable('there is no money in suspense here', 'REQUEST_INVALID');
       }
-      const state = await withRefusals(activities.settleReceipt({ receiptId: stray.receiptId, settlement }));
-      end = state;
+      const state = await withRefusals(settleByDecision({ receiptId: stray.receiptId, settlement }));
+      if (state !== 'suspended') end = state;
       return state;
     },
     {
       validator: refuseMalformedSettlement,
       description:
-        'Ends the case: { "action": "credit" | "refund", "account_id": for a credit, "note", "who": a platform ' +
-        "user's id }",
+        'Ends the case as two people have decided: { "decision_id" } of a decision made at POST /v1/decisions',
     },
   );
   opened = await openReceipt(stray);
@@ -60,8 +62,17 @@ export async function unmatchedReceipt(stray: StrayPayment): Promise<ReceiptEnd>
       { key: searchAttributeKeys.AmountIdr, value: opened.amountIdr },
     ]);
     setCurrentDetails(
-      `IDR ${opened.amountIdr} in suspense (${opened.reason}). Waits, as long as it takes, for the update ` +
-        'settleReceipt: { "action": "credit" | "refund", "account_id"?, "note", "who" }.',
+      `IDR ${opened.amountIdr} in suspense (${opened.reason}). Waits, as long as it takes, for the decision of two ` +
+        tellHowToDecide([
+          {
+            when: 'it goes to an account',
+            proposal: { kind: 'settle_receipt', receipt_id: stray.receiptId, action: 'credit', account_id: '...' },
+          },
+          {
+            when: 'it was given back at the provider',
+            proposal: { kind: 'settle_receipt', receipt_id: stray.receiptId, action: 'refund' },
+          },
+        ]),
     );
     await condition(() => end !== undefined);
   }
@@ -109,13 +120,10 @@ const stories = {
 } as const;
 
 function refuseMalformedSettlement(settlement: ReceiptSettlement): void {
-  const complaint = complaintAbout(settlement ?? {});
-  if (complaint !== undefined) throw ApplicationFailure.nonRetryable(complaint, 'REQUEST_INVALID');
-}
-
-function complaintAbout({ action, account_id, note, who }: Partial<ReceiptSettlement>): string | undefined {
-  if (action !== 'credit' && action !== 'refund') return 'action is "credit" or "refund"';
-  if (action === 'credit' && typeof account_id !== 'string') return 'account_id is needed for credit';
-  if (!isNote(note)) return notANote;
-  return typeof who === 'string' ? undefined : 'who is the id of a platform user';
+  const { decision_id, ...others }: Partial<ReceiptSettlement> = settlement ?? {};
+  if (typeof decision_id === 'string' && isUuid(decision_id) && Object.keys(others).length === 0) return;
+  throw ApplicationFailure.nonRetryable(
+    'decision_id, alone, is the id of a decision of two people: POST /v1/decisions',
+    'REQUEST_INVALID',
+  );
 }

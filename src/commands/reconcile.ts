@@ -3,22 +3,19 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { readCommandConfig } from '../config.ts';
 import { openDependencies } from '../dependencies.ts';
 import type { SweepFailure } from '../housekeeping/sweep-rows.ts';
-import { explainDifference } from '../reconciliation/explain-difference.ts';
 import { findReconciliations } from '../reconciliation/find-reconciliations.ts';
 import { reconcileDay } from '../reconciliation/reconcile-day.ts';
 import type { Reconciliation } from '../reconciliation/reconciliation.entity.ts';
 import type { Side } from '../reconciliation/reconciliation.ts';
 import { westernIndonesiaDay } from '../shared/clock.ts';
 import { newId } from '../shared/ids.ts';
-import { isUuid } from '../shared/uuid.ts';
 import { CommandError, runCommand } from './run-command.ts';
 
 const usage = `Usage: npm run reconcile -- [--day YYYY-MM-DD] [--json]
-       npm run reconcile -- --explain <id> --note "why it is so"
 
 Compares the provider's records of a day (UTC+7; yesterday unless given) with our books and prints every difference.
 Changes no money. Ends with 1 when a difference of the day is open. Goes on where a run that died has stopped, and is
-refused while another one is at work on the day. --explain writes down why one is what it is.
+refused while another one is at work on the day.
 Without DATABASE_URL it speaks to the stack that runs on DATA_DIR.`;
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -28,25 +25,18 @@ await runCommand(usage, async () => {
   const { values } = parseArgs({
     options: {
       day: { type: 'string', default: westernIndonesiaDay(new Date(Date.now() - dayMs)) },
-      explain: { type: 'string' },
-      note: { type: 'string', default: '' },
       json: { type: 'boolean', default: false },
       help: { type: 'boolean' },
     },
   });
   if (values.help) return usage;
-  const { day, explain, note } = values;
+  const { day } = values;
   if (!/^\d{4}-\d{2}-\d{2}$/.test(day) || Number.isNaN(Date.parse(day))) {
     throw new CommandError('--day is a date, YYYY-MM-DD');
   }
   if (day > westernIndonesiaDay(new Date())) throw new CommandError('--day is a day that has begun (UTC+7)');
-  if (explain !== undefined && !isUuid(explain)) throw new CommandError('--explain is the id of a difference');
   await using deps = await openDependencies({ ...readCommandConfig(), DATABASE_POOL_SIZE: 2 }, { process: 'command' });
   const em = () => deps.orm.em.fork();
-  if (explain !== undefined) {
-    const { reference } = await explainDifference(em(), { id: explain, note });
-    return `Explained: ${reference}.`;
-  }
   const { gateway, workflows, log } = deps;
   const failed: SweepFailure = (_, subject, err) => log.warn({ err, subject }, 'the owner of a payment was not woken');
   const summary = await reconcileDay(em(), { gateway, workflows, failed }, { day, takenBy: `command/${newId()}` });

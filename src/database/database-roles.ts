@@ -97,6 +97,7 @@ const ownFunctions = [
   'apply_receipt',
   'suspend_receipt',
   'settle_receipt',
+  'book_external',
   'open_payout_attempt',
   'answer_payout_attempt',
   'close_payout_attempt',

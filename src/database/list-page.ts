@@ -8,17 +8,19 @@ export interface PageSource {
   table: string;
   /** SQL between the table and `where`, e.g. joins. */
   joins?: string;
+  /** The instant by which it is ordered; `created_at` unless said. */
+  instant?: 'created_at' | 'received_at';
   /** Conditions, joined by `and`; each with its parameters in order. */
   where?: readonly { sql: string; params?: readonly unknown[] }[];
 }
 
 /**
- * One page of rows by creation and the number of all matches. The table has `id` and `created_at`; with `after` the
+ * One page of rows by their instant and the number of all matches. The table has `id` and that instant; with `after` the
  * page is read on from that row by keyset. An `after` that names no row gives an empty page.
  */
 export async function listPage<Row extends object>(
   em: EntityManager,
-  { columns, table, joins = '', where = [] }: PageSource,
+  { columns, table, joins = '', instant = 'created_at', where = [] }: PageSource,
   { page, limit, order = 'desc', after }: ListWindow,
 ): Promise<{ rows: Row[]; total: number }> {
   const params = where.flatMap((condition) => condition.params ?? []);
@@ -28,12 +30,12 @@ export async function listPage<Row extends object>(
   const seek =
     after === undefined
       ? ''
-      : `${filter === '' ? 'where' : 'and'} (row.created_at, row.id) ${order === 'desc' ? '<' : '>'}
-         (select created_at, id from ${name} where id = ?)`;
+      : `${filter === '' ? 'where' : 'and'} (row.${instant}, row.id) ${order === 'desc' ? '<' : '>'}
+         (select ${instant}, id from ${name} where id = ?)`;
   const offset = after === undefined ? (BigInt(page) - 1n) * BigInt(limit) : 0n;
   const rows = await em.execute<Row[]>(
     `select ${columns} from ${table} ${joins} ${filter} ${seek}
-     order by row.created_at ${order}, row.id ${order} limit ${limit} offset ${offset}`,
+     order by row.${instant} ${order}, row.id ${order} limit ${limit} offset ${offset}`,
     [...params, ...(after === undefined ? [] : [after])],
   );
   const [count] = await em.execute<[{ total: string }]>(`select count(*) as total from ${table} ${joins} ${filter}`, [

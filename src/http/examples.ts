@@ -88,7 +88,9 @@ function exampleOf(schema: Schema, schemas: Record<string, Schema>, name = '', d
   if (schema.enum) return schema.enum[0];
   if (schema.default !== undefined) return schema.default;
   const either = (schema.anyOf ?? schema.oneOf)?.[0];
-  if (either && schema.type === undefined) return exampleOf(either, schemas, name, depth);
+  // A body that is one of several objects has the type of an object, and no fields of its own.
+  if (either && (schema.type === undefined || schema.properties === undefined))
+    return exampleOf(either, schemas, name, depth);
   if (schema.allOf) return Object.assign({}, ...schema.allOf.map((part) => exampleOf(part, schemas, name, depth)));
   const type = typeof schema.type === 'string' ? schema.type : schema.type?.[0];
   if (type === 'object') return exampleOfObject(schema, schemas, depth);

@@ -105,6 +105,15 @@ export const moneyStringOrZero = () =>
     .refine((value) => !value.startsWith('-') && isMoney(value), 'must be a decimal string with at most four decimals')
     .meta({ pattern: '^(0|[1-9]\\d{0,15})(\\.\\d{1,4})?$', examples: ['0.0000'] });
 
+/** Money as a decimal string above or below zero, at most four decimals. */
+export const nonZeroMoneyString = () =>
+  z
+    .string('must be a decimal string')
+    .refine((value) => /^-?(0|[1-9]\d{0,15})(\.\d+)?$/.test(value), { error: 'must be a decimal string', abort: true })
+    .refine((value) => isMoney(value), { error: 'must have at most four decimals', abort: true })
+    .refine((value) => /[1-9]/.test(value), 'must not be zero')
+    .meta({ pattern: '^-?(0|[1-9]\\d{0,15})(\\.\\d{1,4})?$', examples: ['-50000.0000'] });
+
 const whole = /^\d{1,15}$/;
 
 /** No list has so many pages: what is beyond is as empty as this one. */

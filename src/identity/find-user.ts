@@ -2,7 +2,6 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { ListWindow } from '../database/find-page.ts';
 import { listPage } from '../database/list-page.ts';
 import { refuse } from '../shared/errors.ts';
-import { isUuid } from '../shared/uuid.ts';
 import { type Caller, isPlatform } from './caller.ts';
 import { User } from './user.entity.ts';
 import type { UserStatus, UserType } from './user.ts';
@@ -36,14 +35,4 @@ export async function listUsers(em: EntityManager, input: ListUsersInput): Promi
   if (status !== undefined) where.push({ sql: 'row.status = ?', params: [status] });
   const { rows, total } = await listPage<object>(em, { columns: 'row.*', table: 'users row', where }, page);
   return { users: rows.map((row) => em.map(User, row)), total };
-}
-
-/** Refuses with REQUEST_INVALID an operator, `who`, that is no active platform user. */
-export async function refuseUnlessPlatformUser(em: EntityManager, who: string): Promise<void> {
-  const rows = isUuid(who)
-    ? await em.execute<unknown[]>("select 1 from users where id = ? and user_type = 'platform' and status = 'active'", [
-        who,
-      ])
-    : [];
-  if (rows.length === 0) refuse('REQUEST_INVALID', 'who is not the id of an active platform user');
 }

@@ -31,6 +31,7 @@ const domains = [
   'callbacks',
   'webhooks',
   'reconciliation',
+  'decisions',
   'seals',
   'openings',
   'sweeps',

@@ -1,5 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { ListWindow } from '../database/find-page.ts';
+import { listPage } from '../database/list-page.ts';
 import { textArray } from '../shared/postgres.ts';
+import type { Receipt } from './receipt.entity.ts';
 import type { ReceiptState } from './receipt.ts';
 
 /** The states of the receipts that these payments have, by the provider's ids; one without a receipt is not among them. */
@@ -18,3 +21,22 @@ export async function findReceiptStates(
 /** Whether this payment of the provider has a receipt of ours, and so is nobody's to take any more. */
 export const hasReceipt = async (em: EntityManager, providerPaymentId: string): Promise<boolean> =>
   (await findReceiptStates(em, [providerPaymentId])).size > 0;
+
+export type ListedReceipt = Pick<Receipt, 'id' | 'amount' | 'reference' | 'reason' | 'state' | 'received_at'>;
+
+/** Money that the provider confirmed, by when we learnt of it. */
+export async function listReceipts(
+  em: EntityManager,
+  { state, ...window }: ListWindow & { state?: ReceiptState | undefined },
+): Promise<{ rows: ListedReceipt[]; total: number }> {
+  return listPage<ListedReceipt>(
+    em,
+    {
+      columns: 'row.id, row.amount, row.reference, row.reason, row.state, row.received_at',
+      table: 'receipts row',
+      instant: 'received_at',
+      where: state === undefined ? [] : [{ sql: 'row.state = ?', params: [state] }],
+    },
+    window,
+  );
+}

@@ -1,7 +1,7 @@
 import type { OpeningStamp } from '../openings/opening.ts';
 import type { Money } from '../shared/money.ts';
 import type { PaymentOrderStatus, ReferenceType } from './payment-order.ts';
-import type { ReceiptReason } from './receipt.ts';
+import type { ReceiptReason, ReceiptState } from './receipt.ts';
 
 /** What the workflow and its activities tell each other: ids and amounts, never people (design law 7). */
 
@@ -46,6 +46,16 @@ export interface GatewayPaymentWorkflows {
 export interface ReceiptWorkflows {
   /** Starts the case of such money; one that runs is left alone, one that has ended looks again. */
   openUnmatchedReceipt(stray: StrayPayment): Promise<void>;
+}
+
+/** How decisions reach the cases of such money; made by `temporal/`, passed in. */
+export interface ReceiptDecisions {
+  /**
+   * Has a decision about such money carried out by its case, which is opened where none runs, and waits at most `waitMs`.
+   * Null when the wait ended without an answer. Refuses with SERVICE_UNAVAILABLE when Temporal is away. What became of the
+   * decision is in its row.
+   */
+  decideReceipt(stray: StrayPayment, decisionId: string, waitMs: number): Promise<ReceiptState | null>;
 }
 
 export interface OpenedOrder {

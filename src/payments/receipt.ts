@@ -13,17 +13,12 @@ export const receiptLaw = statusLaw({
 export type ReceiptState = StatusOf<typeof receiptLaw>;
 
 /** Why money could not be applied to an order. */
-export type ReceiptReason = 'late' | 'double' | 'wrong_amount' | 'unknown';
+export const receiptReasons = ['late', 'double', 'wrong_amount', 'unknown'] as const;
+export type ReceiptReason = (typeof receiptReasons)[number];
 
-/** What an operator sends with the update `settleReceipt` (decisions 3). */
+/** What ends the case of a receipt: a decision that two people have made (`decisions/`). */
 export interface ReceiptSettlement {
-  action: 'credit' | 'refund';
-  /** Needed for `credit`: the account that gets the money. */
-  account_id?: string;
-  /** Why, with references and no personal data; at most 300 characters. */
-  note: string;
-  /** The platform user who decides. */
-  who: string;
+  decision_id: string;
 }
 
 /**

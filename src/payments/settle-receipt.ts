@@ -1,74 +1,110 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Decision } from '../decisions/decision.entity.ts';
+import {
+  actorOf,
+  endDecision,
+  isTooOld,
+  lockDecisionAbout,
+  recordDecisionEnded,
+  tooOld,
+} from '../decisions/end-decision.ts';
 import { recordEvent } from '../events/record-event.ts';
-import { refuseUnlessPlatformUser } from '../identity/find-user.ts';
+import type { Gateway } from '../gateway/gateway.ts';
 import { Account } from '../ledger/account.entity.ts';
 import type { AccountKind } from '../ledger/account.ts';
+import { assert } from '../shared/assert.ts';
 import { refuse } from '../shared/errors.ts';
+import { failpoint } from '../shared/failpoint.ts';
 import { newId } from '../shared/ids.ts';
-import { isNote, notANote } from '../shared/note.ts';
 import { isFinal } from '../shared/status-law.ts';
-import { isUuid } from '../shared/uuid.ts';
+import { hearPayment } from './hear-payment.ts';
 import { Receipt } from './receipt.entity.ts';
 import { type ReceiptSettlement, type ReceiptState, receiptLaw } from './receipt.ts';
 
 /**
- * Accounts that an operator may credit from suspense: those whose owner can move the money again, by paying, by a
- * transfer or by a payout. Of what is in a saving goal or a product nothing is taken out; the open pool pays out
- * donations, and a circle contributions, which late money is not; what is pending or reserved of a partner belongs to its
- * payments and payouts. Late money for one of these goes to an account of the person or organization that paid it.
+ * Accounts that may be credited from suspense: those whose owner can move the money again, by paying, by a transfer or by
+ * a payout. Of what is in a saving goal or a product nothing is taken out; the open pool pays out donations, and a circle
+ * contributions, which late money is not; what is pending or reserved of a partner belongs to its payments and payouts.
+ * Late money for one of these goes to an account of the person or organization that paid it.
  */
 const creditableKinds: readonly AccountKind[] = ['user', 'organization', 'partner_available'];
 
 /**
- * Ends a case of suspense, once: `credit` moves the money to an account, `refund` records that it was given back outside,
- * at the provider. Refuses an unknown account or operator, an account whose owner could not move the money again, and
- * what is no note, with REQUEST_INVALID.
+ * Ends a case of suspense as two people have decided, once, in one transaction with the end of their decision: `credit`
+ * moves the money to an account, `refund` records that it was given back outside, at the provider. A decision that came
+ * too late, or after which the provider says otherwise of the payment, lapses. Answers the state of the receipt then.
+ * Refuses with REQUEST_INVALID what is no decision about this receipt.
  */
-export function settleReceipt(
+export async function settleReceipt(
   em: EntityManager,
-  { receiptId, settlement }: { receiptId: string; settlement: ReceiptSettlement },
+  gateway: Gateway,
+  { receiptId, settlement, signal }: { receiptId: string; settlement: ReceiptSettlement; signal: AbortSignal },
 ): Promise<ReceiptState> {
-  const { action, account_id, note, who } = settlement;
-  return em.transactional(async (tx) => {
-    const receipt = await tx.findOneOrFail(Receipt, { id: receiptId }, { refresh: true });
-    if (isFinal(receiptLaw, receipt.state)) return receipt.state;
-    if (!isNote(note)) refuse('REQUEST_INVALID', notANote);
-    await refuseUnlessPlatformUser(tx, who);
-    const accountId = action === 'refund' ? null : await creditable(tx, account_id);
-    const journalId = newId();
-    const [{ settled }] = await tx.execute<[{ settled: boolean }]>('select settle_receipt(?, ?, ?, ?, ?) as settled', [
-      journalId,
-      receiptId,
-      accountId,
-      who,
-      note,
-    ]);
-    await tx.refresh(receipt);
-    // A twin was first.
-    if (!settled) return receipt.state;
-    await recordEvent(tx, {
-      event: 'RESOURCE_UPDATED',
-      impact: 'HIGH',
-      resourceType: 'receipt',
-      resourceId: receipt.id,
-      actorId: who,
-      requestId: null,
-      data: { action, account_id: accountId, note, amount: receipt.amount, journal_id: journalId },
+  const says = await hearPayment(gateway, await em.findOneOrFail(Receipt, { id: receiptId }), signal);
+  const state = await em.fork().transactional(async (tx) => {
+    const decision = await lockDecisionAbout(tx, {
+      id: settlement.decision_id,
+      kind: 'settle_receipt',
+      receipt_id: receiptId,
     });
-    return receipt.state;
+    if (decision.status === 'pending') await carryOut(tx, decision, says);
+    return (await tx.findOneOrFail(Receipt, { id: receiptId }, { refresh: true })).state;
   });
+  await failpoint('settle-receipt.after');
+  return state;
 }
 
-async function creditable(em: EntityManager, accountId: string | undefined): Promise<string> {
-  const account = accountId !== undefined && isUuid(accountId) ? await em.findOne(Account, { id: accountId }) : null;
-  if (account === null) refuse('REQUEST_INVALID', 'no such account', { field: 'account_id' });
-  if (!creditableKinds.includes(account.kind)) {
-    const possible = creditableKinds.join(', ');
-    refuse(
-      'REQUEST_INVALID',
-      `an account of kind ${account.kind}, whose owner cannot move what is credited there; possible are ${possible}`,
-      { field: 'account_id' },
-    );
-  }
-  return account.id;
+async function carryOut(tx: EntityManager, decision: Decision, says: string): Promise<void> {
+  const receipt = await tx.findOneOrFail(Receipt, { id: decision.receipt_id ?? '' }, { refresh: true });
+  const why = await whyLapsed(tx, receipt, decision, says);
+  if (why !== null) return endDecision(tx, decision, { status: 'lapsed', reason: why, actorId: null });
+  if (!decision.approved_by) return;
+  const { id, amount } = receipt;
+  const { note, action, account_id } = decision;
+  const actorId = actorOf(decision);
+  const journalId = newId();
+  const [{ settled }] = await tx.execute<[{ settled: boolean }]>('select settle_receipt(?, ?) as settled', [
+    journalId,
+    decision.id,
+  ]);
+  assert(settled, 'a receipt in suspense is settled');
+  await tx.refresh(decision);
+  await recordEvent(tx, {
+    event: 'RESOURCE_UPDATED',
+    impact: 'HIGH',
+    resourceType: 'receipt',
+    resourceId: id,
+    actorId,
+    requestId: null,
+    data: { action, account_id: account_id ?? null, note, amount, journal_id: journalId, decision_id: decision.id },
+  });
+  await recordDecisionEnded(tx, decision, { actorId });
+}
+
+async function whyLapsed(
+  tx: EntityManager,
+  { state }: Receipt,
+  decision: Decision,
+  says: string,
+): Promise<string | null> {
+  if (isFinal(receiptLaw, state)) return `the receipt is ${state} by now`;
+  if (await isTooOld(tx, decision)) return tooOld;
+  const said = (decision.evidence.provider as { says?: string } | null)?.says;
+  // Silence, and a list that does not show it at the moment, take nothing back.
+  const isNew = says !== said && ['succeeded', 'failed', 'voided'].includes(says);
+  return isNew ? `the provider has said since that the payment is ${says}` : null;
+}
+
+/** Refuses with REQUEST_INVALID an account that may not be credited from suspense. */
+export async function requireCreditable(em: EntityManager, accountId: string): Promise<void> {
+  const field = 'account_id';
+  const account = await em.findOne(Account, { id: accountId });
+  if (account === null) return refuse('REQUEST_INVALID', 'no such account', { field });
+  if (creditableKinds.includes(account.kind)) return;
+  const possible = creditableKinds.join(', ');
+  refuse(
+    'REQUEST_INVALID',
+    `an account of kind ${account.kind}, whose owner cannot move what is credited there; possible are ${possible}`,
+    { field },
+  );
 }

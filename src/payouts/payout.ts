@@ -82,6 +82,12 @@ export interface PartnerPayoutWorkflows {
   startPartnerPayout(payoutId: string, opening: PayoutOpening, waitMs: number): Promise<PayoutStatus | null>;
   /** Wakes the payout's workflow, or starts it again from its row when there is none. */
   hintPartnerPayout(payoutId: string): Promise<void>;
+  /**
+   * Has a decision about the payout carried out by its workflow, which is started from its row when there is none, and
+   * waits at most `waitMs`. Null when the wait ended without an answer. Refuses with SERVICE_UNAVAILABLE when Temporal is
+   * away. What became of the decision is in its row.
+   */
+  decidePartnerPayout(payoutId: string, decisionId: string, waitMs: number): Promise<PayoutStatus | null>;
 }
 
 /** A payout as its workflow finds it. */
@@ -136,16 +142,24 @@ const unknowing: readonly Said[] = [
 ];
 export const isUnknown = (said: Said): boolean => unknowing.includes(said);
 
-/** What an operator decides about a payout whose outcome nobody else can tell. */
-export interface PayoutSettlement {
-  outcome: 'succeeded' | 'failed';
-  /** The evidence: references, never personal data. */
-  note: string;
-  /** The id of a platform user. */
-  who: string;
-  /** Overrides the provider's word, or its silence. */
-  force?: boolean;
+/** How a payout may be ended by hand. */
+export const payoutOutcomes = ['succeeded', 'failed'] as const;
+export type PayoutOutcome = (typeof payoutOutcomes)[number];
+
+/** How the provider's word says that a transfer ended; null while it does not say. */
+export function finalOutcomeOf({ said }: Pick<TransferWord, 'said'>): PayoutOutcome | null {
+  if (said === 'succeeded' || said === 'reversed') return 'succeeded';
+  return said === 'failed' || said === 'refused' ? 'failed' : null;
 }
+
+/** What ends a payout by hand: a decision of two people, or what the provider's final word proves, with the evidence. */
+export type PayoutSettlement =
+  | { decision_id: string }
+  | {
+      outcome: PayoutOutcome;
+      /** References, never personal data. */
+      note: string;
+    };
 
 /**
  * Whether the provider's word and a final status cannot both be true. What is on its way may still end as we say it

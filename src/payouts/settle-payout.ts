@@ -1,8 +1,10 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Decision } from '../decisions/decision.entity.ts';
+import { actorOf, endDecision, isTooOld, lockDecisionAbout, tooOld } from '../decisions/end-decision.ts';
 import type { Sealer } from '../encryption/sealer.ts';
 import { recordEvent } from '../events/record-event.ts';
 import type { Gateway } from '../gateway/gateway.ts';
-import { refuseUnlessPlatformUser } from '../identity/find-user.ts';
+import { assert, must } from '../shared/assert.ts';
 import { refuse } from '../shared/errors.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { isNote, notANote } from '../shared/note.ts';
@@ -12,7 +14,9 @@ import { findMadeAttempts } from './attempts.ts';
 import { lockPayout, noteWord } from './note-word.ts';
 import { Payout } from './payout.entity.ts';
 import {
+  finalOutcomeOf,
   isFinalPayout,
+  type PayoutOutcome,
   type PayoutSettlement,
   type PayoutStanding,
   settledByOperator,
@@ -22,76 +26,161 @@ import { mayBeUnderWayMs } from './repeating.ts';
 import { standingOf } from './reserve-payout.ts';
 import { fail, succeed } from './resolve-payout.ts';
 
+interface Settling {
+  payoutId: string;
+  settlement: PayoutSettlement;
+  /** ISO 8601, the workflow's clock. */
+  at: string;
+  signal: AbortSignal;
+}
+
 /**
- * Ends a pending payout as an operator says, once. `succeeded` is taken when the provider says so; `failed` when it
- * says so or does not know the transfer; anything else only with `force`. Nobody ends one as `failed` within two minutes
- * of an attempt, as its request may still be under way.
- * Refuses with REQUEST_INVALID, saying what the provider says. The event carries outcome, note and who. The same
+ * Ends a pending payout by hand, once: as a final word of the provider proves, whoever asks for it, or as two people have
+ * decided. Nobody ends one as `failed` within two minutes of an attempt, as its request may still be under way.
+ * Refuses with REQUEST_INVALID what the provider does not prove, saying what it says. A decision is never refused to
+ * whoever hands it over: it is carried out, or ends `refused` or `lapsed`, or waits for a second person. The same
  * settlement again answers the same.
  */
 export async function settlePayout(
   em: EntityManager,
   { gateway, sealer }: { gateway: Gateway; sealer: Sealer },
-  input: { payoutId: string; settlement: PayoutSettlement; at: string; signal: AbortSignal },
+  { payoutId, settlement, at, signal }: Settling,
 ): Promise<PayoutStanding> {
-  const { payoutId, settlement, at, signal } = input;
-  const { outcome, note, who, force = false } = settlement;
-  if (!isNote(note)) refuse('REQUEST_INVALID', notANote);
-  await refuseUnlessPlatformUser(em, who);
   const { net_amount: amount } = await em.findOneOrFail(Payout, { id: payoutId });
   const word = await hearProvider(gateway, { payoutId, amount, signal });
   const standing = await em.fork().transactional(async (tx) => {
+    const decision = await decisionOf(tx, payoutId, settlement);
     const payout = await lockPayout(tx, payoutId);
-    if (isFinalPayout(payout.status)) {
-      if (await isSettledSo(tx, payoutId, settlement)) {
-        return standingOf(payout, await findPendingWebhooks(tx, { resourceType: 'payout', resourceId: payoutId }));
-      }
-      refuse('REQUEST_INVALID', `the payout is ${payout.status} already`);
-    }
-    await noteWord(tx, payout, word, new Date(at));
-    if (!force) refuseAgainstProvider(outcome, word);
-    if (outcome === 'failed') await refuseWhileUnderWay(tx, payoutId);
+    const wasFinal = isFinalPayout(payout.status);
+    if (!wasFinal) await noteWord(tx, payout, word, new Date(at));
     const delivery =
-      outcome === 'succeeded' ? await succeed(tx, sealer, payout) : await fail(tx, sealer, payout, settledByOperator);
-    await recordEvent(tx, {
-      event: 'PAYOUT_SETTLED',
-      impact: 'HIGH',
-      resourceType: 'payout',
-      resourceId: payout.id,
-      actorId: who,
-      requestId: null,
-      data: { outcome, note, who, force, provider_says: word.said },
-    });
+      decision === null
+        ? await settleAsProven(tx, sealer, payout, { settlement, word })
+        : await carryOut(tx, sealer, payout, { decision, word });
+    // A final payout may be here because this step is repeated, and the webhooks that it wrote are not begun.
+    if (wasFinal) {
+      return standingOf(payout, await findPendingWebhooks(tx, { resourceType: 'payout', resourceId: payoutId }));
+    }
     return standingOf(payout, delivery === null ? [] : [delivery]);
   });
   await failpoint('settle-payout.after');
   return standing;
 }
 
+async function decisionOf(tx: EntityManager, payoutId: string, settlement: PayoutSettlement): Promise<Decision | null> {
+  if (!('decision_id' in settlement)) return null;
+  return lockDecisionAbout(tx, { id: settlement.decision_id, kind: 'settle_payout', payout_id: payoutId });
+}
+
+/** Without a decision: only as the provider's final word says. */
+async function settleAsProven(
+  tx: EntityManager,
+  sealer: Sealer,
+  payout: Payout,
+  { settlement, word }: { settlement: PayoutSettlement; word: TransferWord },
+): Promise<string | null> {
+  assert(!('decision_id' in settlement), 'there is no decision');
+  const { outcome, note } = settlement;
+  if (!isNote(note)) refuse('REQUEST_INVALID', notANote);
+  if (isFinalPayout(payout.status)) {
+    if (await isSettledSo(tx, payout.id, { outcome, note })) return null;
+    refuse('REQUEST_INVALID', `the payout is ${payout.status} already`);
+  }
+  if (finalOutcomeOf(word) !== outcome) {
+    refuse(
+      'REQUEST_INVALID',
+      `the provider does not say that the transfer ${outcome}; it says: ${word.said}. What it does not prove needs the ` +
+        'decision of two people: POST /v1/decisions',
+    );
+  }
+  return end(tx, sealer, payout, { outcome, note, word, actorId: null, decisionId: null });
+}
+
+/** Carries a decision out, in one transaction with its own end. */
+async function carryOut(
+  tx: EntityManager,
+  sealer: Sealer,
+  payout: Payout,
+  { decision, word }: { decision: Decision; word: TransferWord },
+): Promise<string | null> {
+  if (decision.status !== 'pending') return null;
+  const outcome = must(decision.outcome, 'a decision about a payout says how it ends');
+  const why = await whyLapsed(tx, payout, { decision, word });
+  if (why !== null) {
+    await endDecision(tx, decision, { status: 'lapsed', reason: why, actorId: null });
+    return null;
+  }
+  const isProven = finalOutcomeOf(word) === outcome;
+  if (!isProven && !decision.approved_by) return null;
+  if (!isProven && outcome === 'failed' && (await mayBeUnderWay(tx, payout.id))) {
+    await endDecision(tx, decision, { status: 'refused', reason: underWay, actorId: null });
+    return null;
+  }
+  const actorId = actorOf(decision);
+  const delivery = await end(tx, sealer, payout, {
+    outcome,
+    note: decision.note,
+    word,
+    actorId,
+    decisionId: decision.id,
+  });
+  await endDecision(tx, decision, { status: 'carried_out', actorId });
+  return delivery;
+}
+
+/** Why a decision about a payout is void by now: it has moved, or the provider has said since how the transfer ended. */
+async function whyLapsed(
+  tx: EntityManager,
+  payout: Payout,
+  { decision, word }: { decision: Decision; word: TransferWord },
+): Promise<string | null> {
+  if (payout.status !== 'pending') return `the payout is ${payout.status} by now`;
+  if (await isTooOld(tx, decision)) return tooOld;
+  const { says } = (decision.evidence.provider ?? {}) as { says?: string };
+  const isNew = finalOutcomeOf(word) !== null && says !== word.said;
+  return isNew ? `the provider has said since how the transfer ended: ${word.said}` : null;
+}
+
+async function end(
+  tx: EntityManager,
+  sealer: Sealer,
+  payout: Payout,
+  by: { outcome: PayoutOutcome; note: string; word: TransferWord; actorId: string | null; decisionId: string | null },
+): Promise<string | null> {
+  const { outcome, note, word, actorId, decisionId } = by;
+  const delivery =
+    outcome === 'succeeded' ? await succeed(tx, sealer, payout) : await fail(tx, sealer, payout, settledByOperator);
+  await recordEvent(tx, {
+    event: 'PAYOUT_SETTLED',
+    impact: 'HIGH',
+    resourceType: 'payout',
+    resourceId: payout.id,
+    actorId,
+    requestId: null,
+    data: { outcome, note, decision_id: decisionId, provider_says: word.said },
+  });
+  return delivery;
+}
+
 /** Whether this very settlement has been made: the step is repeated because its answer was lost. */
-async function isSettledSo(tx: EntityManager, payoutId: string, settlement: PayoutSettlement): Promise<boolean> {
-  const { outcome, note, who } = settlement;
+async function isSettledSo(
+  tx: EntityManager,
+  payoutId: string,
+  settlement: { outcome: PayoutOutcome; note: string },
+): Promise<boolean> {
   const found = await tx.execute<unknown[]>(
     `select 1 from events where resource_type = 'payout' and resource_id = ? and event = 'PAYOUT_SETTLED'
        and data @> ?::jsonb limit 1`,
-    [payoutId, JSON.stringify({ outcome, note, who })],
+    [payoutId, JSON.stringify({ ...settlement, decision_id: null })],
   );
   return found.length > 0;
 }
 
-function refuseAgainstProvider(outcome: PayoutSettlement['outcome'], { said }: TransferWord): void {
-  if (outcome === 'succeeded') {
-    if (said === 'succeeded' || said === 'reversed') return;
-    refuse('REQUEST_INVALID', `the provider does not say that the transfer succeeded; it says: ${said}`);
-  }
-  if (said !== 'failed' && said !== 'not known') {
-    refuse('REQUEST_INVALID', `the provider does not say that the transfer failed; it says: ${said}`);
-  }
-}
+/** What is said of a payout that is not ended as `failed` yet. */
+export const underWay = 'the request to the provider may still be under way; try again in two minutes';
 
-async function refuseWhileUnderWay(tx: EntityManager, payoutId: string): Promise<void> {
-  const made = await findMadeAttempts(tx, payoutId);
-  if (made.some(({ ageMs }) => ageMs < mayBeUnderWayMs)) {
-    refuse('REQUEST_INVALID', 'the request to the provider may still be under way; try again in two minutes');
-  }
+/** Whether a request for the transfer may still be under way: then nobody says that it failed. */
+export async function mayBeUnderWay(em: EntityManager, payoutId: string): Promise<boolean> {
+  const made = await findMadeAttempts(em, payoutId);
+  return made.some(({ ageMs }) => ageMs < mayBeUnderWayMs);
 }

@@ -16,6 +16,8 @@ const requests = {
   payoutReservation: 20 * second,
   /** Until one who cancels a payment is told to ask again, as the provider has not ended it yet. */
   cancellation: 10 * second,
+  /** Until an operator whose decision is not carried out yet is told to ask again. */
+  decision: 20 * second,
   circleRow: 10 * second,
   firstSubscriptionPayment: 10 * second,
   allocation: 60 * second,

@@ -2,7 +2,7 @@ import type { PartnerPayoutWorkflows } from '../payouts/payout.ts';
 import { wholeRupiah } from '../shared/money.ts';
 import { canonicalId } from '../shared/uuid.ts';
 import { searchAttributeKeys } from './search-attributes.ts';
-import type { Temporal } from './temporal.ts';
+import type { Temporal, WorkflowRun } from './temporal.ts';
 import { updateIdOf } from './update-id.ts';
 
 export const createPartnerPayoutWorkflows = (temporal: Temporal): PartnerPayoutWorkflows => ({
@@ -21,13 +21,17 @@ export const createPartnerPayoutWorkflows = (temporal: Temporal): PartnerPayoutW
     const update = { name: 'awaitReservation' as const, id: updateIdOf('reservation', opening) };
     return temporal.startAndAwait(run, update, waitMs);
   },
-  hintPartnerPayout(payoutId) {
-    const run = {
-      workflow: 'partnerPayout' as const,
-      subject: payoutId,
-      input: { payoutId: canonicalId(payoutId) },
-      summary: 'A partner payout, looked after again',
-    };
-    return temporal.signalWithStart(run, 'callbackArrived');
+  hintPartnerPayout: (payoutId) => temporal.signalWithStart(again(payoutId), 'callbackArrived'),
+  decidePartnerPayout(payoutId, decisionId, waitMs) {
+    const update = { name: 'settlePayout' as const, id: `decision-${decisionId}`, args: [{ decision_id: decisionId }] };
+    return temporal.startAndAwait(again(payoutId), update, waitMs);
   },
+});
+
+/** The workflow of a payout that has its row: it runs, or is begun again. */
+const again = (payoutId: string): WorkflowRun<'partnerPayout'> => ({
+  workflow: 'partnerPayout',
+  subject: payoutId,
+  input: { payoutId: canonicalId(payoutId) },
+  summary: 'A partner payout, looked after again',
 });

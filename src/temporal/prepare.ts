@@ -94,6 +94,12 @@ export const schedules: readonly ScheduleEntry[] = [
     note: 'Restarts the cases of money in suspense whose workflow was lost',
   },
   {
+    scheduleId: 'decision-sweep',
+    workflowType: 'sweepDecisions',
+    every: '1 minute',
+    note: 'Ends decisions that nobody approved within a day, and carries out what was approved and not carried out',
+  },
+  {
     scheduleId: 'subscription-sweep',
     workflowType: 'sweepSubscriptions',
     every: '15 minutes',

@@ -37,6 +37,7 @@ export interface WorkflowRun<Name extends WorkflowName> {
 export interface WorkflowUpdate<Update> {
   name: Update;
   id?: string;
+  args?: unknown[];
 }
 
 /**
@@ -101,7 +102,7 @@ export function createTemporal(client: Client, taskQueue: string): Temporal {
     ping,
     async startAndAwait<Name extends WorkflowName, Update extends keyof UpdatesOf<Name> & string>(
       run: WorkflowRun<Name>,
-      { name, id }: WorkflowUpdate<Update>,
+      { name, id, args = [] }: WorkflowUpdate<Update>,
       waitMs: number,
     ) {
       await reach();
@@ -110,7 +111,8 @@ export function createTemporal(client: Client, taskQueue: string): Temporal {
         workflowIdConflictPolicy: 'USE_EXISTING',
       });
       return withinWait(client, waitMs, () =>
-        client.workflow.executeUpdateWithStart<Workflow, UpdatesOf<Name>[Update], []>(name, {
+        client.workflow.executeUpdateWithStart<Workflow, UpdatesOf<Name>[Update], unknown[]>(name, {
+          args,
           ...(id !== undefined && { updateId: id }),
           startWorkflowOperation,
         }),

@@ -1,14 +1,23 @@
-import type { ReceiptWorkflows } from '../payments/payment-contract.ts';
+import type { ReceiptDecisions, ReceiptWorkflows, StrayPayment } from '../payments/payment-contract.ts';
 import { receiptReusePolicy } from '../payments/receipt.ts';
-import type { Temporal } from './temporal.ts';
+import type { Temporal, WorkflowRun } from './temporal.ts';
 
-export const createReceiptWorkflows = (temporal: Temporal): ReceiptWorkflows => ({
-  openUnmatchedReceipt: (stray) =>
-    temporal.startOnce({
-      workflow: 'unmatchedReceipt',
-      subject: stray.receiptId,
-      input: stray,
-      reusePolicy: receiptReusePolicy,
-      summary: 'Money that could not be applied to an order',
-    }),
+export const createReceiptWorkflows = (temporal: Temporal): ReceiptWorkflows & ReceiptDecisions => ({
+  openUnmatchedReceipt: (stray) => temporal.startOnce(caseOf(stray)),
+  decideReceipt(stray, decisionId, waitMs) {
+    const update = {
+      name: 'settleReceipt' as const,
+      id: `decision-${decisionId}`,
+      args: [{ decision_id: decisionId }],
+    };
+    return temporal.startAndAwait(caseOf(stray), update, waitMs);
+  },
+});
+
+const caseOf = (stray: StrayPayment): WorkflowRun<'unmatchedReceipt'> => ({
+  workflow: 'unmatchedReceipt',
+  subject: stray.receiptId,
+  input: stray,
+  reusePolicy: receiptReusePolicy,
+  summary: 'Money that could not be applied to an order',
 });

@@ -4,6 +4,7 @@ import type { AllocationOutcome, AllocationRequest } from '../donations/allocati
 import type { DonationSubscriptionInput, SubscriptionStanding } from '../donations/subscription.ts';
 import type { GatewayPaymentInput, StrayPayment } from '../payments/payment-contract.ts';
 import type { PaymentOrderStatus } from '../payments/payment-order.ts';
+import type { ReceiptState } from '../payments/receipt.ts';
 import type { PartnerPayoutInput, PayoutStatus } from '../payouts/payout.ts';
 import type { WebhookDeliveryInput } from '../webhooks/webhook-delivery.ts';
 
@@ -24,7 +25,7 @@ export interface WorkflowContract {
   };
   partnerPayout: {
     input: PartnerPayoutInput;
-    updates: { awaitReservation: PayoutStatus };
+    updates: { awaitReservation: PayoutStatus; settlePayout: PayoutStatus };
     signals: 'callbackArrived';
   };
   savingCircle: { input: SavingCircleInput; updates: { awaitCircle: undefined }; signals: CircleHint };
@@ -34,7 +35,7 @@ export interface WorkflowContract {
     updates: { awaitFirstPayment: SubscriptionStanding };
     signals: 'subscriptionStopped';
   };
-  unmatchedReceipt: { input: StrayPayment };
+  unmatchedReceipt: { input: StrayPayment; updates: { settleReceipt: ReceiptState } };
   webhookDelivery: { input: WebhookDeliveryInput; signals: 'redeliveryAsked' };
 }
 

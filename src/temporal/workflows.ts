@@ -3,7 +3,7 @@ import type { CircleWorkflows } from '../circles/circle-contract.ts';
 import type { PartnerPaymentWorkflows } from '../collections/partner-payment.ts';
 import type { AllocationWorkflows } from '../donations/allocation.ts';
 import type { SubscriptionWorkflows } from '../donations/subscription.ts';
-import type { GatewayPaymentWorkflows, ReceiptWorkflows } from '../payments/payment-contract.ts';
+import type { GatewayPaymentWorkflows, ReceiptDecisions, ReceiptWorkflows } from '../payments/payment-contract.ts';
 import type { PartnerPayoutWorkflows } from '../payouts/payout.ts';
 import type { DeliveryWorkflows } from '../webhooks/webhook-delivery.ts';
 import { createAllocationWorkflows } from './donation-allocations.ts';
@@ -21,6 +21,7 @@ import { createDeliveryWorkflows } from './webhook-deliveries.ts';
 export interface Workflows
   extends GatewayPaymentWorkflows,
     ReceiptWorkflows,
+    ReceiptDecisions,
     PartnerPaymentWorkflows,
     PartnerPayoutWorkflows,
     CircleWorkflows,

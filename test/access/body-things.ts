@@ -23,6 +23,7 @@ export interface Body {
 const refused: Named = { foreign: 403, absent: 404 };
 const attached: Named = { foreign: 400, absent: 400 };
 const anyOf: Named = { foreign: 'open', absent: 404 };
+const ofThePlatform = 'the platform, which alone gets here, reaches all';
 const ofTheSuperAdmin = 'the super admin, who alone gets here, reaches all';
 
 async function documentBody(stack: Stack, { user }: Owner) {
@@ -132,6 +133,15 @@ export const bodies: Record<string, Body> = {
   'POST /v1/charitable-causes/:/assign-manager': {
     build: async (stack) => ({ user_id: (await buildIndividual(stack)).id }),
     fields: { user_id: anyOf },
+  },
+  'POST /v1/decisions': {
+    build: async () => ({ kind: 'settle_payout', payout_id: newId(), outcome: 'failed', note: 'ticket 4711' }),
+    fields: {
+      account_id: ofThePlatform,
+      payout_id: ofThePlatform,
+      receipt_id: ofThePlatform,
+      reconciliation_id: ofThePlatform,
+    },
   },
   'POST /v1/donations/allocate': {
     build: async () => ({}),

@@ -147,6 +147,13 @@ export const documentedAccess: Record<string, DocumentedAccess> = {
   // decisions 7
   'GET /v1/documents/:/public': anyone,
   'GET /v1/events': needs('read-event', ofPlatform),
+  // decisions 11
+  'POST /v1/decisions': needs('propose-decision', ofPlatform),
+  'GET /v1/decisions': needs(['propose-decision', 'approve-decision'], ofPlatform),
+  'GET /v1/decisions/:': needs(['propose-decision', 'approve-decision'], ofPlatform),
+  'POST /v1/decisions/:/approve': needs('approve-decision', ofPlatform),
+  'POST /v1/decisions/:/reject': needs('approve-decision', ofPlatform),
+  'GET /v1/receipts': needs('read-event', ofPlatform),
   // decisions 8
   'GET /v1/reconciliations': needs('read-event', ofPlatform),
   'GET /v1/payouts/stuck': needs('read-event', ofPlatform),

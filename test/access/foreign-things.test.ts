@@ -41,10 +41,13 @@ let cases = 0;
 
 beforeAll(async () => {
   stack = await startStack({ env: { LOG_LEVEL: 'error' } });
+  const superAdmin = await buildSuperAdmin(stack);
+  const subject = { userId: superAdmin.id, userType: 'platform' as const, organizationId: null, secondFactor: true };
+  const { token } = await stack.deps.tokens.sign(subject);
   const [mine, other, third] = [await buildPartner(stack), await buildPartner(stack), await buildPartner(stack)];
   const admin = await buildOrganizationAdmin(stack);
   const people: [string, Caller['userType'], BuiltUser, string][] = [
-    ['platform super admin', 'platform', await buildSuperAdmin(stack), 'platform_super_admin'],
+    ['platform super admin', 'platform', { ...superAdmin, token }, 'platform_super_admin'],
     ['platform admin', 'platform', await buildPlatformAdmin(stack), 'platform_admin'],
     ['organization admin', 'organization', admin, 'organization_admin'],
     ['individual of the organization', 'individual', await member(admin), 'individual_user'],

@@ -3,6 +3,7 @@ import { openAccount } from '../../src/ledger/open-account.ts';
 import { newAddressId, newId } from '../../src/shared/ids.ts';
 import { type BuiltUser, buildRole } from '../support/build.ts';
 import { buildActiveCause, buildGoal, buildProduct } from '../support/build-targets.ts';
+import { buildOperators, plantDecision } from '../support/decide.ts';
 import { buildTransaction } from '../support/documents.ts';
 import { type BuiltPartner, buildPartner } from '../support/partner.ts';
 import type { Stack } from '../support/stack.ts';
@@ -211,6 +212,13 @@ const things: Record<string, Things> = {
     absent: newAddressId,
   },
   '/v1/charitable-causes/': { foreign: 403, make: cause },
+  '/v1/decisions/': {
+    foreign: 'shared',
+    make: async (stack) => {
+      const movement = { kind: 'book_external', amount: '1', reference: newId(), approved: false };
+      return { id: await plantDecision(stack, await buildOperators(stack), movement) };
+    },
+  },
   '/v1/documents/': {
     foreign: 404,
     make: document,

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { systemAccounts } from '../../src/ledger/account.ts';
+import { atProvider } from '../support/at-provider.ts';
 import { type BuiltUser, balanceOf, buildIndividual, buildPlatformAdmin } from '../support/build.ts';
 import { buildGoal, buildProduct } from '../support/build-targets.ts';
+import { approve, buildOperators, decide, type Operators, propose } from '../support/decide.ts';
 import { buildPartner } from '../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
@@ -198,12 +200,18 @@ describe('Money that no order takes', () => {
   });
 });
 
-describe('The update settleReceipt', () => {
+describe('A decision about money in suspense', () => {
   const note = 'bank statement 2026-07, line 12';
-  const settle = (receipt: ReceiptRow, settlement: object) =>
-    stack.deps.workflows.client.workflow
-      .getHandle(`unmatched-receipt/${receipt.id}`)
-      .executeUpdate('settleReceipt', { args: [settlement] });
+  let operators: Operators;
+  beforeAll(async () => {
+    operators = await buildOperators(stack);
+  });
+  const about = (receipt: ReceiptRow, facts: object) => ({
+    kind: 'settle_receipt',
+    receipt_id: receipt.id,
+    note,
+    ...facts,
+  });
   const suspended = async () => {
     const order = await topUp();
     await pay(order, 1000);
@@ -211,9 +219,10 @@ describe('The update settleReceipt', () => {
   };
 
   it('credits an account, closes the case, and is an event with who and why', async () => {
-    const [receipt, operator] = [await suspended(), await buildPlatformAdmin(stack)];
-    const settlement = { action: 'credit', account_id: payer.accountId, note, who: operator.id };
-    expect(await settle(receipt, settlement)).toBe('credited');
+    const receipt = await suspended();
+    const credit = about(receipt, { action: 'credit', account_id: payer.accountId });
+    const decision = await decide(stack, operators, credit);
+    expect(decision).toMatchObject({ status: 'carried_out', approved_by: operators.approver.id });
     expect(await balanceOf(stack, payer.accountId)).toBe('1000.0000');
     expect(await stack.deps.workflows.client.workflow.getHandle(`unmatched-receipt/${receipt.id}`).result()).toBe(
       'credited',
@@ -225,32 +234,59 @@ describe('The update settleReceipt', () => {
         [receipt.id],
       );
     expect(events).toMatchObject([
-      { actor_id: operator.id, data: { action: 'credit', note, account_id: payer.accountId } },
+      {
+        actor_id: operators.approver.id,
+        data: { action: 'credit', note, account_id: payer.accountId, decision_id: decision.id },
+      },
     ]);
   });
 
   it('refunds outside, and the money leaves suspense', async () => {
-    const [receipt, operator] = [await suspended(), await buildPlatformAdmin(stack)];
-    expect(await settle(receipt, { action: 'refund', note, who: operator.id })).toBe('refunded');
+    const receipt = await suspended();
+    expect(await decide(stack, operators, about(receipt, { action: 'refund' }))).toMatchObject({
+      status: 'carried_out',
+    });
     expect(await balanceOf(stack, payer.accountId)).toBe('0.0000');
+    expect(await receiptsOf((await referenceOf(receipt)) ?? '')).toContainEqual(
+      expect.objectContaining({ id: receipt.id, state: 'refunded' }),
+    );
+  });
+
+  it('is the only way: the workflow takes no action, account or name from whoever reaches Temporal', async () => {
+    const receipt = await suspended();
+    const handle = stack.deps.workflows.client.workflow.getHandle(`unmatched-receipt/${receipt.id}`);
+    for (const settlement of [
+      { action: 'refund', note, who: operators.approver.id },
+      { decision_id: randomUUID(), who: operators.approver.id },
+      { decision_id: 'mine' },
+      { decision_id: randomUUID() },
+      undefined,
+    ]) {
+      await expect(handle.executeUpdate('settleReceipt', { args: [settlement] })).rejects.toMatchObject({
+        cause: { message: expect.stringContaining('decision') },
+      });
+    }
+    const proposed = await propose(stack, operators, about(receipt, { action: 'refund' }));
+    const byOne = { decision_id: proposed.body.data.id };
+    expect(await handle.executeUpdate('settleReceipt', { args: [byOne] })).toBe('suspended');
+    expect((await suspendedUnder((await referenceOf(receipt)) ?? '')).state).toBe('suspended');
   });
 
   it.each([
     ['an unknown action', { action: 'keep' }, 'action'],
-    ['a credit without an account', { action: 'credit', account_id: undefined }, 'account_id'],
-    ['an account that is not there', { account_id: randomUUID() }, 'account_id'],
+    ['a credit without an account', { action: 'credit', account_id: undefined }, 'account_id: is required'],
+    ['a refund to an account', { action: 'refund', account_id: randomUUID() }, 'account_id: is for a credit only'],
+    ['an account that is not there', { account_id: randomUUID() }, 'account_id: no such account'],
     ['no note', { note: ' ' }, 'note'],
+    ['a note of two characters', { note: 'ok' }, 'note'],
     ['a note of 301 characters', { note: 'x'.repeat(301) }, 'note'],
     ['a note with a control character', { note: 'ticket\u0000 4711' }, 'note'],
-    ['somebody who is no platform user', { who: randomUUID() }, 'who'],
-  ])('with %s is refused naming the field, and the case stays open', async (_, wrong, field) => {
-    const [receipt, operator] = [await suspended(), await buildPlatformAdmin(stack)];
-    const settlement = { action: 'credit', account_id: payer.accountId, note, who: operator.id, ...wrong };
-    const refusal = await settle(receipt, settlement).then(
-      () => 'taken',
-      (error: { cause?: { message?: string } }) => error.cause?.message,
-    );
-    expect(refusal).toContain(field);
+    ['the name of somebody else', { proposed_by: randomUUID() }, 'proposed_by: unknown field'],
+  ])('with %s is refused naming the field, and the case stays open', async (_, wrong, complaint) => {
+    const receipt = await suspended();
+    const proposal = about(receipt, { action: 'credit', account_id: payer.accountId, ...wrong });
+    const { status, body } = await propose(stack, operators, proposal);
+    expect({ status, message: body.message }).toEqual({ status: 400, message: expect.stringContaining(complaint) });
     expect((await suspendedUnder((await referenceOf(receipt)) ?? '')).state).toBe('suspended');
   });
 
@@ -265,25 +301,37 @@ describe('The update settleReceipt', () => {
     ['what is reserved of a partner', async () => (await buildPartner(stack)).account.reserved],
     ['the house’s revenue', async () => systemAccounts.feeRevenue],
   ])('never credits %s, whose owner cannot move it again, and says which accounts are possible', async (_, find) => {
-    const [receipt, operator, account_id] = [await suspended(), await buildPlatformAdmin(stack), await find()];
+    const [receipt, account_id] = [await suspended(), await find()];
     const before = await balanceOf(stack, account_id);
-    const refusal = await settle(receipt, { action: 'credit', account_id, note, who: operator.id }).then(
-      () => 'taken',
-      (error: { cause?: { message?: string } }) => error.cause?.message,
-    );
-    expect(refusal).toMatch(
-      /^account_id: .*whose owner cannot move what is credited there; possible are user, organization, partner_available$/,
-    );
+    const { status, body } = await propose(stack, operators, about(receipt, { action: 'credit', account_id }));
+    expect({ status, message: body.message }).toEqual({
+      status: 400,
+      message: expect.stringMatching(
+        /^account_id: .*whose owner cannot move what is credited there; possible are user, organization, partner_available$/,
+      ),
+    });
     expect(await balanceOf(stack, account_id)).toBe(before);
-    expect(await settle(receipt, { action: 'refund', note, who: operator.id })).toBe('refunded');
   });
 
   it('is taken for what is available of a partner', async () => {
     const { account } = await buildPartner(stack);
-    const [receipt, operator] = [await suspended(), await buildPlatformAdmin(stack)];
-    const credit = { action: 'credit', account_id: account.available, note, who: operator.id };
-    expect(await settle(receipt, credit)).toBe('credited');
+    const credit = about(await suspended(), { action: 'credit', account_id: account.available });
+    expect(await decide(stack, operators, credit)).toMatchObject({ status: 'carried_out' });
     expect(await balanceOf(stack, account.available)).toBe('1000.0000');
+  });
+
+  it('lapses when the provider has taken the money back since, and the money stays in suspense', async () => {
+    const receipt = await suspended();
+    const proposed = await propose(stack, operators, about(receipt, { action: 'refund' }));
+    expect(proposed.body.data.evidence.provider.says).toBe('succeeded');
+    atProvider(stack, "update payments set document = json_set(document, '$.status', 'VOIDED') where id = ?", [
+      proposed.body.data.evidence.provider.payment_id,
+    ]);
+    expect(await approve(stack, operators, proposed.body.data.id)).toMatchObject({
+      status: 200,
+      body: { data: { status: 'lapsed', reason: 'the provider has said since that the payment is voided' } },
+    });
+    expect((await suspendedUnder((await referenceOf(receipt)) ?? '')).state).toBe('suspended');
   });
 
   const referenceOf = async ({ id }: ReceiptRow) =>

@@ -1,5 +1,6 @@
 import { receiptIdFor } from '../../src/shared/ids.ts';
-import { type BuiltUser, balanceOf, buildIndividual, buildPlatformAdmin } from '../support/build.ts';
+import { type BuiltUser, balanceOf, buildIndividual } from '../support/build.ts';
+import { buildOperators, decide } from '../support/decide.ts';
 import { eventually, expectChecksEmpty } from '../support/stack.ts';
 import { startTimeSkippingStack, type TimeSkippingStack } from '../support/time-skipping.ts';
 
@@ -90,9 +91,9 @@ describe('A case that was settled', () => {
     await open(stray);
     await becomes(stray, 'suspended');
     const before = Number(await balanceOf(stack, payer.accountId));
-    const { id: who } = await buildPlatformAdmin(stack);
-    const settlement = { action: 'credit', account_id: payer.accountId, note: 'late payment, ticket 42', who };
-    expect(await caseOf(stray).executeUpdate('settleReceipt', { args: [settlement] })).toBe('credited');
+    const { receiptId } = stray;
+    const credit = { kind: 'settle_receipt', receipt_id: receiptId, action: 'credit', account_id: payer.accountId };
+    expect(await decide(stack, await buildOperators(stack), credit)).toMatchObject({ status: 'carried_out' });
     expect(await caseOf(stray).result()).toBe('credited');
     const { runId } = await caseOf(stray).describe();
     await open(stray);

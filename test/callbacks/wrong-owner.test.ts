@@ -3,7 +3,8 @@ import { settlePartnerPayment } from '../../src/collections/settle-partner-payme
 import { settlePayment } from '../../src/payments/settle-payment.ts';
 import { settleReceipt } from '../../src/payments/settle-receipt.ts';
 import { newId, receiptIdFor } from '../../src/shared/ids.ts';
-import { type BuiltUser, balanceOf, buildIndividual, buildPlatformAdmin } from '../support/build.ts';
+import { type BuiltUser, balanceOf, buildIndividual } from '../support/build.ts';
+import { buildOperators, plantDecision } from '../support/decide.ts';
 import { type BuiltPartner, buildPartner } from '../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
@@ -284,11 +285,12 @@ describe('Settlement of a payment whose money has a receipt already', () => {
       ]);
     return receiptId;
   }
-  const giveBack = async (receiptId: string) =>
-    settleReceipt(stack.em(), {
-      receiptId,
-      settlement: { action: 'refund', note: 'given back outside', who: (await buildPlatformAdmin(stack)).id },
-    });
+  const giveBack = async (receiptId: string) => {
+    const facts = { kind: 'settle_receipt', receipt_id: receiptId, action: 'refund' };
+    const settlement = { decision_id: await plantDecision(stack, await buildOperators(stack), facts) };
+    const signal = AbortSignal.timeout(10_000);
+    return settleReceipt(stack.em(), stack.deps.gateway, { receiptId, settlement, signal });
+  };
 
   it('answers that nothing was done, never fails for ever, and the next payment settles the order', async () => {
     const order = await openOrder();

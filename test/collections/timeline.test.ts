@@ -1,15 +1,14 @@
-import { settleReceipt } from '../../src/payments/settle-receipt.ts';
-import { buildPlatformAdmin } from '../support/build.ts';
+import { buildOperators, decide, type Operators } from '../support/decide.ts';
 import { type BuiltPartner, buildPartner } from '../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
 let stack: Stack;
 let partner: BuiltPartner;
-let who: string;
+let operators: Operators;
 beforeAll(async () => {
   stack = await startStack({ worker: true, sandbox: true });
   partner = await buildPartner(stack);
-  who = (await buildPlatformAdmin(stack)).id;
+  operators = await buildOperators(stack);
 }, 60_000);
 afterAll(() => stack.stop());
 afterEach(async () => {
@@ -42,6 +41,11 @@ const payBesides = async ({ id, payment_code }: { id: string; payment_code: stri
   return rows[0]?.id ?? '';
 };
 
+const settle = async (proposal: object) =>
+  expect(await decide(stack, operators, { kind: 'settle_receipt', ...proposal })).toMatchObject({
+    status: 'carried_out',
+  });
+
 describe('The timeline of a payment', () => {
   it('tells what became of money that came besides: held, then credited', async () => {
     const payment = await create();
@@ -49,7 +53,7 @@ describe('The timeline of a payment', () => {
     const came = 'IDR 49000.0000 came besides (wrong amount)';
     expect(await textsOf(payment.id)).toContain(`${came} and is held for the operators.`);
     const account_id = partner.account.available;
-    await settleReceipt(stack.em(), { receiptId, settlement: { action: 'credit', account_id, note: 'ticket 1', who } });
+    await settle({ receipt_id: receiptId, action: 'credit', account_id });
     const texts = await textsOf(payment.id);
     expect(texts).toContain(`${came} and was held for the operators.`);
     expect(texts.at(-1)).toBe('IDR 49000.0000 that came besides was credited to your available balance.');
@@ -59,7 +63,7 @@ describe('The timeline of a payment', () => {
   it('tells what became of money that came besides: refunded', async () => {
     const payment = await create();
     const receiptId = await payBesides(payment);
-    await settleReceipt(stack.em(), { receiptId, settlement: { action: 'refund', note: 'ticket 2', who } });
+    await settle({ receipt_id: receiptId, action: 'refund' });
     const texts = await textsOf(payment.id);
     expect(texts.at(-1)).toBe('IDR 49000.0000 that came besides was refunded, at the provider.');
     expect(JSON.stringify(texts)).not.toContain('is held');

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { systemAccounts } from '../../src/ledger/account.ts';
 import { newId } from '../../src/shared/ids.ts';
-import { buildPayer, pay, payoutWhen } from '../payouts/build-payouts.ts';
+import { buildPayer, magicAccount, pay, payoutWhen } from '../payouts/build-payouts.ts';
 import { type BuiltUser, buildIndividual, buildSuperAdmin } from '../support/build.ts';
 import { buildGoal } from '../support/build-targets.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
@@ -27,12 +27,17 @@ interface Loot {
   urls: { owner: string; app: string; reader: string };
   thief: BuiltUser;
   victim: BuiltUser;
+  /** Three people who may propose and approve. */
   admin: BuiltUser;
+  second: BuiltUser;
+  third: BuiltUser;
   /** An order that is paid, and one that waits. */
   paid: string;
   open: string;
   /** A payout that succeeded, with its attempt. */
   payout: string;
+  /** One that waits for the provider. */
+  waiting: string;
   /** A receipt in suspense. */
   receipt: string;
   partner: { id: string; available: string; pending: string; reserved: string };
@@ -64,6 +69,7 @@ beforeAll(async () => {
   const partner = await buildPayer(stack);
   const { id: payout } = await pay(partner);
   await payoutWhen(partner, payout, 'succeeded');
+  const { id: waiting } = await pay(partner, { bank_account_number: magicAccount('131313') });
   const goal = await buildGoal(stack, victim, '1000');
   const [{ account_id: goalAccount }] = await stack
     .em()
@@ -74,9 +80,12 @@ beforeAll(async () => {
     thief,
     victim,
     admin: await buildSuperAdmin(stack),
+    second: await buildSuperAdmin(stack),
+    third: await buildSuperAdmin(stack),
     paid: paid.payment_order_id,
     open: open.payment_order_id,
     payout,
+    waiting,
     receipt: suspended[0]?.id ?? '',
     partner: { id: partner.id, ...partner.account },
     goalAccount,
@@ -106,6 +115,23 @@ async function attempt(url: string, ...statements: string[]): Promise<string> {
 const journal = (kind: string, key: string, postings: Record<string, number>) =>
   `select post_journal(gen_random_uuid(), '${key}', '${kind}', '{${Object.keys(postings).join(',')}}',
      '{${Object.values(postings).join(',')}}')`;
+
+const decision = newId();
+const settle = `select settle_receipt('${newId()}', '${decision}')`;
+/** Two people of the platform decide that the money in suspense is the thief's, or what else is said. */
+const decided = (
+  it: Loot,
+  {
+    proposer = it.admin.id,
+    approver = it.second.id,
+    account = it.thief.accountId,
+    note = 'ticket 7',
+  }: { proposer?: string; approver?: string | null; account?: string; note?: string } = {},
+) => [
+  `insert into decisions (id, kind, receipt_id, action, account_id, note, evidence, proposed_by)
+   values ('${decision}', 'settle_receipt', '${it.receipt}', 'credit', '${account}', '${note}', '{}', '${proposer}')`,
+  ...(approver === null ? [] : [`update decisions set approved_by = '${approver}' where id = '${decision}'`]),
+];
 
 type Attack = [never: string, statements: (it: Loot) => string[], refusal: string];
 
@@ -467,15 +493,72 @@ const ofTheApplication: Attack[] = [
   ],
   [
     'takes money out of suspense to an account that its owner cannot use',
-    (it) => [settle(it, it.goalAccount, it.admin.id)],
+    (it) => [...decided(it, { account: it.goalAccount }), settle],
+    unproven,
+  ],
+  ['takes money out of suspense without a decision', one(settle), unproven],
+  [
+    'takes money out of suspense by the decision of one',
+    (it) => [...decided(it, { approver: null }), settle],
     unproven,
   ],
   [
-    'takes money out of suspense as somebody who may not',
-    (it) => [settle(it, it.thief.accountId, it.thief.id)],
+    'takes money out of suspense by a decision about something else',
+    (it) => [
+      `insert into decisions (id, kind, amount, reference, note, evidence, proposed_by)
+       values ('${decision}', 'book_external', 5, 'mine', 'ticket 7', '{}', '${it.admin.id}')`,
+      `update decisions set approved_by = '${it.second.id}' where id = '${decision}'`,
+      settle,
+    ],
     unproven,
   ],
-  ['takes money out of suspense without a note', (it) => [settle(it, it.thief.accountId, it.admin.id, ' ')], unproven],
+  ['proposes as somebody who may not', (it) => decided(it, { proposer: it.thief.id }), unproven],
+  ['approves as somebody who may not', (it) => decided(it, { approver: it.thief.id }), unproven],
+  ['approves as who proposed it', (it) => decided(it, { approver: it.admin.id }), notAllowed],
+  [
+    'proposes what is approved already',
+    (it) => [
+      `insert into decisions (id, kind, amount, reference, note, evidence, proposed_by, approved_by)
+       values ('${decision}', 'book_external', 5, 'mine', 'ticket 7', '{}', '${it.admin.id}', '${it.second.id}')`,
+    ],
+    notPermitted,
+  ],
+  ['decides without a note', (it) => decided(it, { note: ' . ' }), notAllowed],
+  [
+    'changes what was proposed',
+    (it) => [...decided(it), `update decisions set account_id = '${it.victim.accountId}' where id = '${decision}'`],
+    notPermitted,
+  ],
+  [
+    'approves in the name of another what was approved',
+    (it) => [...decided(it), `update decisions set approved_by = '${it.third.id}' where id = '${decision}'`],
+    final,
+  ],
+  [
+    'carries out again what was carried out',
+    (it) => [...decided(it), settle, `update decisions set status = 'pending' where id = '${decision}'`],
+    againstItsLaw,
+  ],
+  ['deletes a decision', (it) => [...decided(it), `delete from decisions where id = '${decision}'`], notPermitted],
+  [
+    'says that one person has booked a movement of the platform',
+    (it) => [
+      `insert into decisions (id, kind, amount, reference, note, evidence, proposed_by)
+       values ('${decision}', 'book_external', 5, 'mine', 'ticket 7', '{}', '${it.admin.id}')`,
+      `update decisions set status = 'carried_out' where id = '${decision}'`,
+    ],
+    notAllowed,
+  ],
+  ...['succeeded', 'failed'].map(
+    (status): Attack => [
+      `ends a payout as ${status}, which neither the provider says nor two people`,
+      (it) => [
+        `update payouts set status = '${status}', failure_code = ${status === 'failed' ? "'MINE'" : 'null'},
+           finalized_at = now() where id = '${it.waiting}'`,
+      ],
+      unproven,
+    ],
+  ),
   [
     'puts less than nothing into suspense',
     one(`select suspend_receipt('${newId()}', '${newId()}', 'x', 'x', 'x', -5, 0, 'late')`),
@@ -715,15 +798,13 @@ const ofTheApplication: Attack[] = [
     },
     noTime,
   ],
-  ['books a movement of the platform', one(`select book_external('${newId()}', 'mine', 5, null, null)`), notPermitted],
+  ['books a movement of the platform by itself', one(`select book_external('${newId()}', '${newId()}')`), unproven],
   ['forgets everything at once', one("select forget_rows('read_events', '90 days', 1000000000)"), tooSoon],
 ];
 
 const moved = (table: string, status: string, id: string) => set(table, `status = '${status}'`, id);
 const set = (table: string, what: string, id: string) => `update ${table} set ${what} where id = '${id}'`;
 const receiptOf = (orderId: string) => `select apply_receipt('${newId()}', '${newId()}', 'x', '${orderId}', null)`;
-const settle = (it: Loot, account: string, who: string, note = 'ticket 7') =>
-  `select settle_receipt('${newId()}', '${it.receipt}', '${account}', '${who}', '${note}')`;
 
 /** A circle of the thief that holds an account, and the refund of a contribution to it that nobody made. */
 function refundOfCircle({ thief }: Loot, holding: string): string[] {
@@ -839,9 +920,15 @@ describe('Whoever holds the password of the application never', () => {
     await client.connect();
     try {
       await client.query('begin');
-      const settled = () => client.query(settle(loot, loot.thief.accountId, loot.admin.id));
-      expect((await settled()).rows).toEqual([{ settle_receipt: true }]);
-      expect((await settled()).rows).toEqual([{ settle_receipt: false }]);
+      // Two decisions about the same money.
+      for (const [id, settled] of [
+        [decision, true],
+        [newId(), false],
+      ] as const) {
+        for (const statement of decided(loot)) await client.query(statement.replaceAll(decision, id));
+        const { rows } = await client.query(`select settle_receipt('${newId()}', '${id}')`);
+        expect(rows).toEqual([{ settle_receipt: settled }]);
+      }
       const again = journal('payment-order.settled', `payment-order/${loot.paid}/settled`, {
         [gatewayClearing]: -tooMuch,
         [loot.thief.accountId]: tooMuch,

@@ -3,6 +3,7 @@ import { rooms } from '../../src/app.ts';
 import { redeliverCallbacks } from '../../src/callbacks/deliver-callback.ts';
 import { sweepCircles } from '../../src/circles/sweep-circles.ts';
 import { withTime } from '../../src/database/database-time-outs.ts';
+import { sweepDecisions } from '../../src/decisions/sweep-decisions.ts';
 import { sweepUploads } from '../../src/documents/sweep-uploads.ts';
 import { sweepSubscriptions } from '../../src/donations/sweep-subscriptions.ts';
 import { forgetOldRows } from '../../src/housekeeping/forget-old-rows.ts';
@@ -23,14 +24,16 @@ import { sweepDeliveries } from '../../src/webhooks/redeliver-webhook.ts';
 import { type Ids, type Owner, thingsOf } from '../access/matrix-things.ts';
 import { buildActiveCircle, contribute } from '../circles/build-circle.ts';
 import { buildOpenDonations } from '../donations/build-donations.ts';
-import { pay, payoutWhen } from '../payouts/build-payouts.ts';
+import { ageAttempts, magicAccount, pay, payoutWhen, transfersOf } from '../payouts/build-payouts.ts';
 import { sealAll, verify } from '../seals/build-seals.ts';
 import { type BuiltUser, buildIndividual, buildSuperAdmin } from '../support/build.ts';
 import { buildGoal, buildProduct } from '../support/build-targets.ts';
+import { buildOperators, decide, plantDecision, propose } from '../support/decide.ts';
 import { buildTransaction, upload } from '../support/documents.ts';
 import type { HttpAnswer } from '../support/http.ts';
 import type { BuiltPartner } from '../support/partner.ts';
 import { eventually, type Stack } from '../support/stack.ts';
+import { withoutTriggers } from '../support/without-triggers.ts';
 
 /** Everybody who uses the product here, most of them with a long past. */
 export interface Cast {
@@ -50,6 +53,7 @@ export async function runProduct(stack: Stack, cast: Cast): Promise<void> {
   await readEverything(stack, cast);
   await removeThings(stack, cast);
   await administer(stack, cast);
+  await decideThings(stack, cast);
   await keepHouse(stack);
 }
 
@@ -200,6 +204,44 @@ async function administer(stack: Stack, { person, platform }: Cast): Promise<voi
   done(await stack.post('/v1/auth/logout', {}, { token: other.token }));
 }
 
+/** What two people decide, and what becomes of it. */
+async function decideThings(stack: Stack, { partner, person }: Cast): Promise<void> {
+  const operators = await buildOperators(stack);
+  const movement = () => ({ kind: 'book_external', amount: '5', reference: newId() });
+  await decide(stack, operators, movement());
+  const rejected = done(await propose(stack, operators, movement())).body.data.id;
+  done(await stack.post(`/v1/decisions/${rejected}/reject`, undefined, { token: operators.approver.token }));
+  const topUp = { reference_type: 'account_top_up', reference_id: person.accountId, payment_id: 1, amount: 50_000 };
+  const { data: order } = done(await stack.post('/v1/payments/gateway', topUp, { token: person.token })).body;
+  done(await stack.sandbox.post('/sandbox/pay', { payment_code: order.payment_code, amount: 1_000 }));
+  const [receipt] = await eventually(
+    () =>
+      stack
+        .em()
+        .execute<{ id: string }[]>("select id from receipts where reference = ? and state = 'suspended'", [
+          order.payment_order_id,
+        ]),
+    (rows) => rows.length === 1,
+  );
+  await decide(stack, operators, { kind: 'settle_receipt', receipt_id: receipt?.id, action: 'refund' });
+  const { id: payoutId } = await pay(partner, { bank_account_number: magicAccount('131313') });
+  await eventually(
+    () => transfersOf(stack, payoutId),
+    (transfers) => transfers.length === 1,
+  );
+  await ageAttempts(stack, payoutId, 2);
+  await decide(stack, operators, { kind: 'settle_payout', payout_id: payoutId, outcome: 'failed' });
+  const difference = newId();
+  await stack.owner().execute(
+    `insert into reconciliations (id, day, resource_type, subject, resource_id, reference, state)
+     values (?, current_date, 'payout', 'mine', ?, 'mine', 'open')`,
+    [difference, payoutId],
+  );
+  done(await propose(stack, operators, { kind: 'explain_difference', reconciliation_id: difference }));
+  const old = await plantDecision(stack, operators, movement());
+  await withoutTriggers(stack, "update decisions set created_at = now() - interval '2 days' where id = ?", [old]);
+}
+
 /** Every view that reads the books. */
 export const runAllChecks = (stack: Stack) => runChecks(stack.em());
 
@@ -211,6 +253,7 @@ async function keepHouse(stack: Stack): Promise<void> {
   await redeliverCallbacks(em(), nobody, failed);
   await sweepOverduePayments(em(), nobody, failed);
   await sweepReceipts(em(), nobody, failed);
+  await sweepDecisions(em(), { gateway: stack.deps.gateway, workflows: nobody }, failed);
   await sweepPayouts(em(), nobody, failed);
   await sweepCircles(em(), nobody, failed);
   await sweepSubscriptions(em(), nobody, failed);

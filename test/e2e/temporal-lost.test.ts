@@ -6,9 +6,9 @@ import {
   balanceOf,
   buildIndividual,
   buildOrganizationAdmin,
-  buildPlatformAdmin,
   buildSuperAdmin,
 } from '../support/build.ts';
+import { buildOperators, decide } from '../support/decide.ts';
 import { type BuiltPartner, freshKey } from '../support/partner.ts';
 import { type ProcessStack, startProcessStack } from '../support/processes.ts';
 import { eventually, expectChecksEmpty } from '../support/stack.ts';
@@ -146,17 +146,8 @@ describe('When Temporal loses everything it knew and begins anew', () => {
     expect(await heldBy(stack, circle.id)).toBe('0.0000');
     await rowWhen('donation_subscriptions', subscriptionId, 'periods_paid = 2');
     await rowWhen('webhook_deliveries', deliveryId, "status = 'delivered'");
-    const who = (await buildPlatformAdmin(stack)).id;
-    const settlement = { action: 'credit', account_id: payer.accountId, note: 'ticket 42', who };
-    const receipt = await eventually(
-      () =>
-        stack.deps.workflows.client.workflow
-          .getHandle(`unmatched-receipt/${receiptId}`)
-          .executeUpdate('settleReceipt', { args: [settlement] })
-          .catch((error: unknown) => String(error)),
-      (state) => state === 'credited',
-    );
-    expect(receipt).toBe('credited');
+    const credit = { kind: 'settle_receipt', receipt_id: receiptId, action: 'credit', account_id: payer.accountId };
+    expect(await decide(stack, await buildOperators(stack), credit)).toMatchObject({ status: 'carried_out' });
     // 100,000 less two periods of 1,000, with the order and the money out of suspense.
     expect(await balanceOf(stack, payer.accountId)).toBe('149000.0000');
   }, 180_000);

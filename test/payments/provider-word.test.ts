@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
-import { type BuiltUser, buildIndividual, buildPlatformAdmin } from '../support/build.ts';
-import { testRun } from '../support/run.ts';
+import { atProvider } from '../support/at-provider.ts';
+import { type BuiltUser, buildIndividual } from '../support/build.ts';
+import { buildOperators, decide } from '../support/decide.ts';
 import { eventually, expectChecksEmpty } from '../support/stack.ts';
 import { startTimeSkippingStack, type TimeSkippingStack } from '../support/time-skipping.ts';
 
@@ -17,17 +16,7 @@ afterAll(() => stack.stop());
 beforeEach(() => stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } }));
 afterEach(() => expectChecksEmpty(stack));
 
-/** Changes what the provider has in its books, as only the provider could. */
-function atProvider(sql: string, ...params: string[]): void {
-  const directory = join(testRun().directory, 'sandbox', stack.deps.workflows.taskQueue);
-  const file = new DatabaseSync(join(directory, 'sandbox.db'));
-  try {
-    file.exec('pragma busy_timeout = 5000');
-    expect(file.prepare(sql).run(...params).changes).toBe(1);
-  } finally {
-    file.close();
-  }
-}
+const changeAtProvider = (sql: string, ...params: string[]) => atProvider(stack, sql, params);
 
 async function open(): Promise<{ id: string; payment_code: string }> {
   const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 75_000 };
@@ -55,11 +44,11 @@ describe('An order that the provider has made an instrument for', () => {
   it('never ends EXPIRED because the provider’s list is without it; listed again, it is settled', async () => {
     const { id, payment_code } = await open();
     await stack.sandbox.post('/sandbox/pay', { payment_code });
-    atProvider("update instruments set reference_id = 'hidden-' || reference_id where reference_id = ?", id);
+    changeAtProvider("update instruments set reference_id = 'hidden-' || reference_id where reference_id = ?", id);
     await stack.time.sleep('26 hours');
     expect(await becomesSettling(id)).toEqual(settling);
     expect((await workflowOf(id).describe()).searchAttributes.PaymentState).toEqual(['OPERATOR']);
-    atProvider('update instruments set reference_id = ? where reference_id = ?', id, `hidden-${id}`);
+    changeAtProvider('update instruments set reference_id = ? where reference_id = ?', id, `hidden-${id}`);
     expect(await workflowOf(id).result()).toBe('PAID');
   }, 60_000);
 
@@ -68,7 +57,7 @@ describe('An order that the provider has made an instrument for', () => {
     const faults = { callbacks: { drop: true }, listing: { lag_ms: 86_400_000 } };
     await stack.sandbox.put('/sandbox/faults', faults);
     const { body: payment } = await stack.sandbox.post('/sandbox/pay', { payment_code });
-    atProvider(
+    changeAtProvider(
       "update instruments set document = json_set(document, '$.status', 'REQUIRES_ACTION') where reference_id = ?",
       id,
     );
@@ -93,24 +82,25 @@ describe('An order whose request the provider calls paid never stays open when n
   it('when another amount completed it: it waits for operators until that money is dealt with, and ends', async () => {
     const { id, payment_code } = await open();
     await stack.sandbox.post('/sandbox/pay', { payment_code, amount: 5_000 });
-    atProvider(isCompleted, id);
+    changeAtProvider(isCompleted, id);
     await stack.time.sleep('26 hours');
     expect(await becomesSettling(id)).toEqual(settling);
     const [receipt] = await stack
       .em()
       .execute<{ id: string; reason: string }[]>('select id, reason from receipts where reference = ?', [id]);
     expect(receipt?.reason).toBe('wrong_amount');
-    const { id: who } = await buildPlatformAdmin(stack);
-    await stack.time.client.workflow
-      .getHandle(`unmatched-receipt/${receipt?.id}`)
-      .executeUpdate('settleReceipt', { args: [{ action: 'refund', note: 'given back, ticket 7', who }] });
+    const refund = { kind: 'settle_receipt', receipt_id: receipt?.id, action: 'refund' };
+    expect(await decide(stack, await buildOperators(stack), refund)).toMatchObject({ status: 'carried_out' });
     expect(await workflowOf(id).result()).toBe('EXPIRED');
   }, 60_000);
 
   it('when its payment was voided: it ends at its deadline', async () => {
     const { id, payment_code } = await open();
     const { body: payment } = await stack.sandbox.post('/sandbox/pay', { payment_code });
-    atProvider("update payments set document = json_set(document, '$.status', 'VOIDED') where id = ?", payment.id);
+    changeAtProvider(
+      "update payments set document = json_set(document, '$.status', 'VOIDED') where id = ?",
+      payment.id,
+    );
     expect(await workflowOf(id).result()).toBe('EXPIRED');
   }, 60_000);
 });

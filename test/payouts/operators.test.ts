@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import type { PayoutSettlement } from '../../src/payouts/payout.ts';
 import { resolvePayout } from '../../src/payouts/resolve-payout.ts';
 import { settlePayout } from '../../src/payouts/settle-payout.ts';
-import { type BuiltUser, buildIndividual, buildPlatformAdmin } from '../support/build.ts';
+import { type BuiltUser, buildIndividual } from '../support/build.ts';
+import { buildOperators, decide, type Operators, propose } from '../support/decide.ts';
 import type { BuiltPartner } from '../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { withoutTriggers } from '../support/without-triggers.ts';
@@ -13,6 +15,7 @@ import {
   payoutWhen,
   readBalance,
   readPayout,
+  setFaults,
   settleAtProvider,
   transfersOf,
 } from './build-payouts.ts';
@@ -20,11 +23,13 @@ import {
 let stack: Stack;
 let partner: BuiltPartner;
 let operator: BuiltUser;
+let operators: Operators;
 let unknown: string;
 beforeAll(async () => {
-  stack = await startStack({ worker: true, sandbox: true });
+  stack = await startStack({ worker: true, sandbox: true, env: { PAYOUT_RESEND_HOURS: '0' } });
   partner = await buildPayer(stack);
-  operator = await buildPlatformAdmin(stack);
+  operators = await buildOperators(stack);
+  operator = operators.proposer;
   unknown = (await to('900004')).id;
 }, 60_000);
 afterAll(() => stack.stop());
@@ -32,10 +37,10 @@ afterEach(() => expectChecksEmpty(stack));
 
 const to = (lastDigits: string) => pay(partner, { bank_account_number: magicAccount(lastDigits) });
 const note = 'ticket 4711, bank statement of the day';
-const settle = (payoutId: string, settlement: object) =>
+const settle = (payoutId: string, settlement?: object) =>
   stack.deps.workflows.client.workflow
     .getHandle(`partner-payout/${payoutId}`)
-    .executeUpdate('settlePayout', { args: [{ note, who: operator.id, ...settlement }] });
+    .executeUpdate('settlePayout', { args: [settlement] });
 const refusalOf = async (settling: Promise<unknown>): Promise<string> => {
   const error = await settling.then(
     () => null,
@@ -48,92 +53,98 @@ const eventsOf = async (payoutId: string, event: string) =>
 const stuck = async (minutes = 0) =>
   (await stack.get(`/v1/payouts/stuck?minutes=${minutes}&limit=100`, { token: operator.token })).body.data.items;
 
-describe('An operator ends a payout by the update settlePayout', () => {
+describe('Whoever reaches Temporal’s port', () => {
   it.each([
-    ['an unknown outcome', { outcome: 'reversed' }, 'outcome'],
+    ['an unknown outcome', { outcome: 'reversed', note }, 'outcome'],
     ['no note', { outcome: 'failed', note: ' ' }, 'note'],
     ['a note of more than 300 characters', { outcome: 'failed', note: 'x'.repeat(301) }, 'note'],
     ['a note with a control character', { outcome: 'failed', note: 'ticket\u0000 4711' }, 'note'],
     ['a note with half a character', { outcome: 'failed', note: 'ticket \ud83c 4711' }, 'note'],
-    ['nobody', { outcome: 'failed', who: undefined }, 'who'],
-    ['a force that is no boolean', { outcome: 'failed', force: 'yes' }, 'force'],
-  ])('that is refused with %s before it is written into the history', async (_, settlement, named) => {
+    ['the name of a colleague', { outcome: 'failed', note, who: randomUUID() }, 'who: unknown field'],
+    ['force', { outcome: 'failed', note, force: true }, 'force: unknown field'],
+    ['a decision that is none', { decision_id: 'mine' }, 'decision_id'],
+    ['a decision and an outcome', { decision_id: randomUUID(), outcome: 'failed' }, 'a decision says outcome and note'],
+    ['nothing', undefined, 'outcome'],
+  ])('is refused a settlement with %s before it is written into the history', async (_, settlement, named) => {
     expect(await refusalOf(settle(unknown, settlement))).toContain(named);
   });
 
-  it('that is refused when who is no platform user', async () => {
-    const individual = await buildIndividual(stack);
-    expect(await refusalOf(settle(unknown, { outcome: 'failed', who: individual.id }))).toContain('platform user');
-  });
-
-  it('as succeeded is refused while the provider does not say so, and what it says is told', async () => {
+  it('never ends a payout as the provider does not say, and is told what it says and where that is decided', async () => {
     await eventually(
       () => stuck(),
       (items) => items.some(({ payout_id }: { payout_id: string }) => payout_id === unknown),
       20_000,
     );
-    expect(await refusalOf(settle(unknown, { outcome: 'succeeded' }))).toContain('it says: not known');
+    await ageAttempts(stack, unknown, 2);
+    for (const outcome of ['succeeded', 'failed']) {
+      const refusal = await refusalOf(settle(unknown, { outcome, note }));
+      expect(refusal).toContain('it says: not known');
+      expect(refusal).toContain('POST /v1/decisions');
+    }
     expect(await readPayout(partner, unknown)).toMatchObject({ status: 'pending' });
   });
 
-  it('as failed is taken when the provider does not know the transfer: everything is returned, the event tells who', async () => {
-    const before = await readBalance(partner);
-    expect(await refusalOf(settle(unknown, { outcome: 'failed' }))).toContain('may still be under way');
+  it('never ends one by a decision that nobody made, that is of another payout, or that one person made', async () => {
+    const { id } = await to('900004');
+    await eventually(
+      () => stuck(),
+      (items) => items.some(({ payout_id }: { payout_id: string }) => payout_id === id),
+      20_000,
+    );
     await ageAttempts(stack, unknown, 2);
-    expect(await settle(unknown, { outcome: 'failed' })).toBe('failed');
-    expect(await readPayout(partner, unknown)).toMatchObject({ status: 'failed', failure_code: 'SETTLED_BY_OPERATOR' });
-    const after = await readBalance(partner);
-    expect(Number(after.available) - Number(before.available)).toBe(100_000);
-    const [event] = await eventsOf(unknown, 'PAYOUT_SETTLED');
-    expect(event).toMatchObject({
-      resource_type: 'payout',
-      actor_id: operator.id,
-      data: { outcome: 'failed', note, who: operator.id, force: false },
-    });
-    expect(await stuck()).not.toContainEqual(expect.objectContaining({ payout_id: unknown }));
+    await ageAttempts(stack, id, 2);
+    const other = await propose(stack, operators, { kind: 'settle_payout', payout_id: id, outcome: 'failed' });
+    expect(other).toMatchObject({ status: 201, body: { data: { status: 'pending' } } });
+    for (const decision_id of [randomUUID(), other.body.data.id]) {
+      expect(await refusalOf(settle(unknown, { decision_id }))).toContain('there is no such decision about this');
+    }
+    expect(await settle(id, { decision_id: other.body.data.id })).toBe('pending');
+    expect(await readPayout(partner, unknown)).toMatchObject({ status: 'pending' });
+    expect(await readPayout(partner, id)).toMatchObject({ status: 'pending' });
   });
 
-  it('whose answer was lost answers the same when its step is repeated; another one is refused', async () => {
+  it('may end one as the provider’s final word proves, and nobody is named as the one who did', async () => {
+    const held = await buildPayer(stack);
+    const { id } = await pay(held, { bank_account_number: magicAccount('131313') });
+    await eventually(
+      () => transfersOf(stack, id),
+      (transfers) => transfers.length === 1,
+    );
+    // The provider ends it and tells nobody.
+    await setFaults(stack, { callbacks: { drop: true } });
+    await settleAtProvider(stack, id, 'FAILED');
+    expect(await settle(id, { outcome: 'failed', note })).toBe('failed');
+    await setFaults(stack, {});
+    expect(await readPayout(held, id)).toMatchObject({ status: 'failed', failure_code: 'SETTLED_BY_OPERATOR' });
+    expect(await eventsOf(id, 'PAYOUT_SETTLED')).toMatchObject([
+      { actor_id: null, data: { outcome: 'failed', note, decision_id: null, provider_says: 'failed' } },
+    ]);
+    // The same settlement again answers the same, when its step is repeated; another one is refused.
     const { gateway, sealer } = stack.deps;
-    const repeat = (settlement: Partial<PayoutSettlement> = {}) =>
+    const repeat = (settlement: PayoutSettlement) =>
       settlePayout(
         stack.em(),
         { gateway, sealer },
-        {
-          payoutId: unknown,
-          settlement: { outcome: 'failed', note, who: operator.id, ...settlement },
-          at: new Date().toISOString(),
-          signal: AbortSignal.timeout(10_000),
-        },
+        { payoutId: id, settlement, at: new Date().toISOString(), signal: AbortSignal.timeout(10_000) },
       );
-    expect(await repeat()).toMatchObject({ status: 'failed' });
-    await expect(repeat({ note: 'another ticket' })).rejects.toThrow('the payout is failed already');
-    expect(await eventsOf(unknown, 'PAYOUT_SETTLED')).toHaveLength(1);
+    expect(await repeat({ outcome: 'failed', note })).toMatchObject({ status: 'failed' });
+    await expect(repeat({ outcome: 'failed', note: 'another' })).rejects.toThrow('the payout is failed already');
+    expect(await eventsOf(id, 'PAYOUT_SETTLED')).toHaveLength(1);
   });
+});
 
-  it('is refused when the payout has ended already', async () => {
-    const { id } = await to('111111');
-    await payoutWhen(partner, id, 'succeeded');
-    await settle(id, { outcome: 'failed', force: true }).then(
-      () => expect(null).toBe('refused'),
-      () => undefined,
-    );
-    expect(await readPayout(partner, id)).toMatchObject({ status: 'succeeded' });
-  });
-
-  it('as failed is refused while the provider has accepted the transfer, and taken with force', async () => {
+describe('A payout that two people ended', () => {
+  it('is told as contradicted when the provider pays it after all: no money moves, and all operators see it', async () => {
     const { id } = await to('131313');
     await eventually(
       () => transfersOf(stack, id),
       (transfers) => transfers.length === 1,
     );
-    expect(await refusalOf(settle(id, { outcome: 'failed' }))).toContain('it says: accepted');
-    expect(await refusalOf(settle(id, { outcome: 'failed', force: true }))).toContain('may still be under way');
     await ageAttempts(stack, id, 2);
-    expect(await settle(id, { outcome: 'failed', force: true })).toBe('failed');
-    expect((await eventsOf(id, 'PAYOUT_SETTLED'))[0].data).toMatchObject({ force: true, provider_says: 'accepted' });
+    const failed = { kind: 'settle_payout', payout_id: id, outcome: 'failed' };
+    expect(await decide(stack, operators, failed)).toMatchObject({ status: 'carried_out' });
+    expect((await eventsOf(id, 'PAYOUT_SETTLED'))[0].data).toMatchObject({ provider_says: 'accepted' });
 
-    // The provider pays it after all: no money moves, and the case is open for all operators to see.
     const before = await readBalance(partner);
     await settleAtProvider(stack, id, 'SUCCEEDED');
     const [event] = await eventually(

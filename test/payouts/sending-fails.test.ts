@@ -1,5 +1,5 @@
-import { buildPlatformAdmin } from '../support/build.ts';
-import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+import { approve, buildOperators, propose } from '../support/decide.ts';
+import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { buildPayer, pay, readPayout, transfersOf } from './build-payouts.ts';
 
 let stack: Stack;
@@ -11,13 +11,19 @@ afterAll(() => stack.stop());
 describe('A step of sending that fails for ever', () => {
   it('never keeps an operator waiting for more than its time, and sends nothing after the payout was ended', async () => {
     const partner = await buildPayer(stack);
-    const operator = await buildPlatformAdmin(stack);
     const { id } = await pay(partner);
-    const settlement = { outcome: 'failed', note: 'ticket 4711', who: operator.id, force: true };
-    const ended = await stack.deps.workflows.client.workflow
-      .getHandle(`partner-payout/${id}`)
-      .executeUpdate('settlePayout', { args: [settlement] });
-    expect(ended).toBe('failed');
+    const operators = await buildOperators(stack);
+    const proposed = await propose(stack, operators, { kind: 'settle_payout', payout_id: id, outcome: 'failed' });
+    const { id: decisionId } = proposed.body.data;
+    const { status, body } = await eventually(
+      async () => {
+        const answer = await approve(stack, operators, decisionId);
+        return answer.status === 503 ? answer : stack.get(`/v1/decisions/${decisionId}`, operators.approver);
+      },
+      (answer) => answer.status !== 503,
+      60_000,
+    );
+    expect({ status, body }).toMatchObject({ status: 200, body: { data: { status: 'carried_out' } } });
     expect((await readPayout(partner, id)).failure_code).toBe('SETTLED_BY_OPERATOR');
     expect(await transfersOf(stack, id)).toEqual([]);
     await expectChecksEmpty(stack);

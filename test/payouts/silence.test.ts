@@ -1,3 +1,4 @@
+import { buildOperators, decide } from '../support/decide.ts';
 import type { BuiltPartner } from '../support/partner.ts';
 import { isFullRun } from '../support/run.ts';
 import { eventually, expectChecksEmpty } from '../support/stack.ts';
@@ -77,13 +78,11 @@ describe('A payout', () => {
     expect(status.name).toBe('RUNNING');
     expect(historyLength).toBeLessThan(2_000);
 
-    // Then an operator ends it; the database's clock has not moved.
+    // Then two operators end it; the database's clock has not moved.
     await ageAttempts(stack, id, 2);
-    expect(
-      await handleOf(id).executeUpdate('settlePayout', {
-        args: [{ outcome: 'failed', note: 'the bank confirms that nothing arrived', who: partner.admin.id }],
-      }),
-    ).toBe('failed');
+    const failed = { kind: 'settle_payout', payout_id: id, outcome: 'failed' };
+    expect(await decide(stack, await buildOperators(stack), failed)).toMatchObject({ status: 'carried_out' });
+    expect(await handleOf(id).result()).toBe('failed');
     expect(await readBalance(partner)).toMatchObject({ available: '1000000.0000', pending: '0.0000' });
   }, 240_000);
 });

@@ -5,18 +5,21 @@ import { reconcileDay } from '../../src/reconciliation/reconcile-day.ts';
 import { westernIndonesiaDay } from '../../src/shared/clock.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { buildPayer, magicAccount, pay, payoutWhen, settleAtProvider, transfersOf } from '../payouts/build-payouts.ts';
-import { type BuiltUser, buildIndividual, buildPlatformAdmin } from '../support/build.ts';
+import { type BuiltUser, buildIndividual } from '../support/build.ts';
+import { buildOperators, decide, type Operators, propose } from '../support/decide.ts';
 import { type BuiltPartner, freshKey } from '../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { backUp, restore } from './restore.ts';
 
 let stack: Stack;
 let partner: BuiltPartner;
+let operators: Operators;
 let platform: BuiltUser;
 beforeAll(async () => {
   stack = await startStack({ worker: true, sandbox: true });
   partner = await buildPayer(stack);
-  platform = await buildPlatformAdmin(stack);
+  operators = await buildOperators(stack);
+  platform = operators.proposer;
 }, 60_000);
 afterAll(() => stack.stop());
 afterEach(() => expectChecksEmpty(stack));
@@ -185,13 +188,11 @@ describe('Reconciliation', () => {
     await stack.sandbox.put('/sandbox/faults', {});
   }, 60_000);
 
-  it('names what the provider has never had, and an operator explains it by the command line', async () => {
+  it('names what the provider has never had, and one operator explains it', async () => {
     const { id } = await toAccount('900004');
-    const client = stack.deps.workflows.client;
     const note = 'paid by hand, slip 12';
-    await client.workflow.getHandle(`partner-payout/${id}`).executeUpdate('settlePayout', {
-      args: [{ outcome: 'succeeded', note, who: platform.id, force: true }],
-    });
+    const paid = { kind: 'settle_payout', payout_id: id, outcome: 'succeeded', note };
+    expect(await decide(stack, operators, paid)).toMatchObject({ status: 'carried_out' });
     const named = await runReconcile('--day', today, '--json');
     expect(named.status).toBe(1);
     const { items } = JSON.parse(named.stdout);
@@ -203,8 +204,22 @@ describe('Reconciliation', () => {
       theirs: null,
       state: 'open',
     });
-    expect((await runReconcile('--explain', difference.id, '--note', '')).status).toBe(2);
-    expect((await runReconcile('--explain', difference.id, '--note', note)).status).toBe(0);
+    const explanation = { kind: 'explain_difference', reconciliation_id: difference.id, note };
+    expect(await propose(stack, operators, { ...explanation, note: '..' })).toMatchObject({
+      status: 400,
+      body: { message: expect.stringContaining('note') },
+    });
+    expect(await propose(stack, operators, explanation)).toMatchObject({
+      status: 201,
+      body: {
+        data: {
+          status: 'carried_out',
+          approved_by: null,
+          proposed_by: operators.proposer.id,
+          evidence: { provider: null, books: { status: 'succeeded', amount: '100000.0000', state: 'open' } },
+        },
+      },
+    });
     const explained = await list('&state=explained');
     expect(explained).toMatchObject({ total: 1, items: [{ id: difference.id, note }] });
     // Met again as it was, it stays explained.
@@ -215,7 +230,6 @@ describe('Reconciliation', () => {
   it.each([
     ['--day', 'yesterday'],
     ['--day', westernIndonesiaDay(new Date(Date.now() + 86_400_000))],
-    ['--explain', 'nothing'],
     ['--colour', 'blue'],
   ])('by the command line refuses %s %s with a sentence', async (...args) => {
     const { status, stderr } = await runReconcile(...args);
@@ -271,7 +285,8 @@ describe('Reconciliation', () => {
     const { status, stdout } = await runNpm('verify');
     expect({ status, stdout }).toMatchObject({ status: 0, stdout: expect.stringContaining('unreceipted_payments: 1') });
     expect(stdout).toContain('The books are in order.');
-    await runReconcile('--explain', '00000000-0000-4000-8000-0000000000bb', '--note', 'planted');
+    const explanation = { kind: 'explain_difference', reconciliation_id: '00000000-0000-4000-8000-0000000000bb' };
+    expect((await propose(stack, operators, explanation)).status).toBe(201);
   });
 
   it('refuses a second run on a day that another is at work on', async () => {

@@ -5,6 +5,7 @@ import * as subscription from '../../workflows/donation-subscription.ts';
 import * as workflows from '../../workflows/index.ts';
 import * as payout from '../../workflows/partner-payout.ts';
 import * as circle from '../../workflows/saving-circle.ts';
+import * as receipt from '../../workflows/unmatched-receipt.ts';
 import * as delivery from '../../workflows/webhook-delivery.ts';
 
 // Types are compared by the compiler: a workflow that differs from the contract does not pass the type check.
@@ -18,7 +19,8 @@ type AsStarted<Name extends WorkflowName> = (
 type AsAwaited<Name extends WorkflowName> = {
   [Update in keyof UpdatesOf<Name>]: UpdateDefinition<
     UpdatesOf<Name>[Update] extends undefined ? void : UpdatesOf<Name>[Update],
-    []
+    // biome-ignore lint/suspicious/noExplicitAny: what is sent with an update is its own
+    any
   >;
 };
 type Signals = { [Name in WorkflowName]: WorkflowContract[Name] extends { signals: infer Signal } ? Signal[] : [] };
@@ -27,11 +29,11 @@ const started: { [Name in WorkflowName]: AsStarted<Name> } = workflows;
 const awaited: { [Name in WorkflowName]: AsAwaited<Name> } = {
   gatewayPayment: { awaitInstrument: collecting.awaitInstrument },
   partnerPayment: { awaitInstrument: collecting.awaitInstrument },
-  partnerPayout: { awaitReservation: payout.awaitReservation },
+  partnerPayout: { awaitReservation: payout.awaitReservation, settlePayout: payout.settlePayout },
   savingCircle: { awaitCircle: circle.awaitCircle },
   donationSubscription: { awaitFirstPayment: subscription.awaitFirstPayment },
   donationAllocation: {},
-  unmatchedReceipt: {},
+  unmatchedReceipt: { settleReceipt: receipt.settleReceipt },
   webhookDelivery: {},
 };
 const signals: Signals = {

@@ -72,7 +72,11 @@ export const permissionCategories = {
     ['delete-saving-circle', 'Delete or cancel a saving circle'],
   ],
   partners: [['manage-partner', 'Administer partner accounts']],
-  operations: [['read-event', 'Read events, reconciliations and stuck payouts']],
+  operations: [
+    ['read-event', 'Read events, reconciliations, stuck payouts and money in suspense'],
+    ['propose-decision', 'Propose what needs the decision of two people'],
+    ['approve-decision', 'Approve or reject what another operator proposes'],
+  ],
 } as const satisfies Record<string, readonly (readonly [name: string, description: string])[]>;
 
 const namesOf = (...categories: (keyof typeof permissionCategories)[]): string[] =>
@@ -108,7 +112,8 @@ const defaultRoles = [
     user_type: 'platform',
     description: 'Runs the platform; approvals, allocation and partners are the super admin’s',
     permissions: everyPermission.filter(
-      (name) => !['approve-charitable-cause', 'allocate-open-donation', 'manage-partner'].includes(name),
+      (name) =>
+        !['approve-charitable-cause', 'allocate-open-donation', 'manage-partner', 'approve-decision'].includes(name),
     ),
   },
   {

@@ -86,35 +86,6 @@ begin
   return true;
 end $$;
 
--- Ends a case of suspense, once: the money goes to an account whose owner can move it again, or, without an account, was
--- given back at the provider. By a person of the platform. False when it has ended already.
-create function settle_receipt(p_journal_id uuid, p_id uuid, p_account_id uuid, p_settled_by uuid, p_note text)
-returns boolean language plpgsql
-security definer set search_path = pg_catalog, public, pg_temp as $$
-declare
-  settled receipts;
-begin
-  perform refuse_old_snapshot();
-  update receipts r set state = case when p_account_id is null then 'refunded' else 'credited' end,
-      account_id = p_account_id, settled_by = p_settled_by, note = p_note, settled_at = clock_timestamp()
-    where r.id = p_id and r.state = 'suspended' returning * into settled;
-  if not found then
-    return false;
-  elsif not exists (select from users u where u.id = p_settled_by and u.user_type = 'platform' and u.status = 'active')
-    or coalesce(btrim(p_note), '') = '' or p_account_id is not null and not exists (select from accounts a
-      where a.id = p_account_id and a.kind in ('user', 'organization', 'partner_available')) then
-    raise exception 'suspense is settled by a person, with a note, to an account that its owner can use'
-      using errcode = 'AM010', detail = p_id::text;
-  end if;
-  if not write_journal(p_journal_id, 'receipt/' || p_id || '/settled', 'receipt.' || settled.state,
-    array['00000000-0000-4000-8000-000000000004',
-      coalesce(p_account_id, '00000000-0000-4000-8000-000000000001')]::uuid[],
-    array[-settled.amount, settled.amount]) then
-    raise exception 'suspense is settled once' using errcode = 'AM003', detail = p_id::text;
-  end if;
-  return true;
-end $$;
-
 -- An applied receipt belongs to a paid order and a paid order has one; money in suspense was posted in once, and out
 -- once when it was settled.
 create view check_receipts_posted_once as

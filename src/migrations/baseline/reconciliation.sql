@@ -77,29 +77,3 @@ create table clearing_comparisons (
   check (offset_low <= offset_high),
   check (num_nonnulls(agreed_day, provider_change, clearing_change) in (0, 3))
 );
-
--- Books what the platform itself moved at the provider, once for a reference, with the event that tells who did. Its
--- counterpart is the platform's own money: revenue, as far as it covers what the provider has cost. False when it is
--- booked already.
-create function book_external(p_journal_id uuid, p_reference text, p_amount numeric, p_actor_id uuid, p_request_id text)
-returns boolean language plpgsql
-security definer set search_path = pg_catalog, public, pg_temp as $$
-declare
-  clearing constant uuid := '00000000-0000-4000-8000-000000000001';
-  revenue constant uuid := '00000000-0000-4000-8000-000000000002';
-  cost constant uuid := '00000000-0000-4000-8000-000000000003';
-begin
-  perform refuse_old_snapshot();
-  if coalesce(p_amount, 0) = 0 or coalesce(btrim(p_reference), '') = '' or length(p_reference) > 64 then
-    raise exception 'a movement at the provider has an amount and a reference' using errcode = 'AM010';
-  elsif not write_journal(p_journal_id, 'platform-external/' || p_reference, 'platform.external',
-    array[clearing, revenue], array[-p_amount, p_amount]) then
-    return false;
-  elsif p_amount < 0 and account_balance(revenue) + account_balance(cost) < 0 then
-    raise exception 'more than the platform''s own money' using errcode = 'AM001', detail = revenue::text;
-  end if;
-  insert into events (event, impact, resource_type, resource_id, actor_id, request_id, data)
-    values ('EXTERNAL_BOOKED', 'HIGH', 'journal', p_journal_id::text, p_actor_id, p_request_id,
-      jsonb_build_object('amount', p_amount::numeric(20, 4)::text, 'reference', p_reference));
-  return true;
-end $$;

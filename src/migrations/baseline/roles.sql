@@ -98,11 +98,13 @@ grant insert, update (state, phase, cursor, compared, differences, unsettled, ta
   finished_at) on reconciled_days to amanah_app;
 grant insert, update (ours, theirs, resource_id, reference, state, note, updated_at, met_at) on reconciliations to amanah_app;
 grant insert, update on clearing_comparisons to amanah_app;
+grant insert (id, kind, payout_id, outcome, receipt_id, action, account_id, reconciliation_id, amount, reference, note,
+  evidence, proposed_by), update (status, reason, approved_by, rejected_by) on decisions to amanah_app;
 
 -- What may be called: the ways in which money moves, what follows from a payment, and readings.
 grant execute on function
   pay_from_balance, pay_from_balances, refuse_balance_payment, post_journal, record_transactions,
-  apply_receipt, suspend_receipt, settle_receipt,
+  apply_receipt, suspend_receipt, settle_receipt, book_external,
   open_payout_attempt, answer_payout_attempt, close_payout_attempt,
   accounts_of_causes, accounts_of_products,
   settle_donation, settle_donations, settle_product, settle_products, settle_saving_goal,

@@ -1,0 +1,81 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { recordEvent } from '../events/record-event.ts';
+import type { Caller } from '../identity/caller.ts';
+import { refuse } from '../shared/errors.ts';
+import { Decision } from './decision.entity.ts';
+import { endDecision, isTooOld, lockDecision, tooOld } from './end-decision.ts';
+import type { DecisionPorts } from './handling.ts';
+import { handlings } from './handlings.ts';
+
+interface Deciding {
+  caller: Caller;
+  decisionId: string;
+  /** Whether whoever decides has to have logged in with a second factor. */
+  needsSecondFactor: boolean;
+  requestId: string;
+}
+
+/**
+ * Approves what another operator proposed, and has it carried out. Answers the decision ended: carried out, `refused` by
+ * what it is about, or `lapsed`. One whose approval is written down is carried out once, however often that is asked for,
+ * and by the sweep if this process dies. Refuses with NOT_FOUND, with FORBIDDEN whoever proposed it or has no second
+ * factor, with REQUEST_INVALID one that has ended, and with SERVICE_UNAVAILABLE one that is approved and not carried out
+ * yet.
+ */
+export async function approveDecision(em: EntityManager, ports: DecisionPorts, deciding: Deciding): Promise<Decision> {
+  const { decisionId: id } = deciding;
+  const decision = await decide(em, deciding, async (tx, pending) => {
+    if (pending.approved_by) return;
+    pending.approved_by = deciding.caller.userId;
+    await tx.flush();
+    const { kind, requestId } = { ...pending, ...deciding };
+    await recordEvent(tx, {
+      event: 'DECISION_APPROVED',
+      impact: 'HIGH',
+      resourceType: 'decision',
+      resourceId: id,
+      actorId: deciding.caller.userId,
+      requestId,
+      data: { kind },
+    });
+  });
+  if (decision.status !== 'pending') return decision;
+  await handlings[decision.kind].carryOut(em, ports, decision);
+  const ended = await em.fork().findOneOrFail(Decision, { id });
+  if (ended.status !== 'pending') return ended;
+  return refuse('SERVICE_UNAVAILABLE', 'It is approved and not carried out yet: read it, or approve it again', {
+    retryAfterSeconds: 5,
+  });
+}
+
+/** Rejects what another operator proposed. Answers and refuses as `approveDecision`. */
+export function rejectDecision(em: EntityManager, deciding: Deciding): Promise<Decision> {
+  const { caller, requestId } = deciding;
+  return decide(em, deciding, (tx, pending) =>
+    endDecision(tx, pending, { status: 'rejected', actorId: caller.userId, requestId }),
+  );
+}
+
+/** One step of a second person on a pending decision, locked; one that is void by now lapses instead. */
+async function decide(
+  em: EntityManager,
+  { caller, decisionId, needsSecondFactor, requestId }: Deciding,
+  step: (tx: EntityManager, pending: Decision) => Promise<void>,
+): Promise<Decision> {
+  await em.fork().transactional(async (tx) => {
+    const decision = await lockDecision(tx, decisionId);
+    if (decision.proposed_by === caller.userId) {
+      refuse('FORBIDDEN', 'Another person than the one who proposed it decides', { field: 'id' });
+    }
+    if (needsSecondFactor && !caller.secondFactor) {
+      refuse('FORBIDDEN', 'Log in with a second factor (POST /v1/auth/totp) to decide');
+    }
+    if (decision.status !== 'pending') {
+      refuse('REQUEST_INVALID', `the decision is ${decision.status}, not pending`, { field: 'id' });
+    }
+    const why = (await isTooOld(tx, decision)) ? tooOld : await handlings[decision.kind].whyMoved(tx, decision);
+    if (why === null) await step(tx, decision);
+    else await endDecision(tx, decision, { status: 'lapsed', reason: why, actorId: caller.userId, requestId });
+  });
+  return em.fork().findOneOrFail(Decision, { id: decisionId });
+}

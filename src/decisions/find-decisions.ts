@@ -1,0 +1,19 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { findPage, type ListWindow } from '../database/find-page.ts';
+import { refuse } from '../shared/errors.ts';
+import { Decision } from './decision.entity.ts';
+import type { DecisionKind, DecisionStatus } from './decision.ts';
+
+/** The decision of this id. Refuses with NOT_FOUND. */
+export async function getDecision(em: EntityManager, id: string): Promise<Decision> {
+  return (await em.findOne(Decision, { id })) ?? refuse('NOT_FOUND', 'there is no such decision', { field: 'id' });
+}
+
+/** Decisions of operators, newest first unless asked otherwise. */
+export function findDecisions(
+  em: EntityManager,
+  { status, kind }: { status?: DecisionStatus | undefined; kind?: DecisionKind | undefined },
+  window: ListWindow,
+): Promise<{ items: Decision[]; total: number }> {
+  return findPage(em, Decision, { ...(status && { status }), ...(kind && { kind }) }, window);
+}

@@ -1,0 +1,67 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { recordEvent } from '../events/record-event.ts';
+import type { Caller } from '../identity/caller.ts';
+import { isDomainError } from '../shared/errors.ts';
+import { newId } from '../shared/ids.ts';
+import { Decision } from './decision.entity.ts';
+import type { DecisionKind, ProposalOf } from './decision.ts';
+import type { DecisionHandling, DecisionPorts, Look } from './handling.ts';
+import { handlings } from './handlings.ts';
+
+interface Proposing<Kind extends DecisionKind> {
+  caller: Caller;
+  proposal: ProposalOf<Kind>;
+  note: string;
+  requestId: string;
+}
+
+/**
+ * Proposes what another operator has to approve, with what provider and books say of it now. What one person may decide
+ * is carried out at once. Refuses what cannot be carried out as things are, as its kind says. Answers the decision as it
+ * stands then; where it could not be carried out at once, it waits for a second person.
+ */
+export async function proposeDecision<Kind extends DecisionKind>(
+  em: EntityManager,
+  ports: DecisionPorts,
+  proposing: Proposing<Kind>,
+): Promise<Decision> {
+  const kind: Kind = proposing.proposal.kind as Kind;
+  const handling: DecisionHandling<Kind> = handlings[kind];
+  const look = await handling.look(em.fork(), ports.gateway, proposing.proposal);
+  const id = await write(em, proposing, look);
+  const decision = await em.fork().findOneOrFail(Decision, { id });
+  if (!look.isProven) return decision;
+  try {
+    await handling.carryOut(em, ports, decision);
+  } catch (error) {
+    // Temporal is away: it was proposed all the same.
+    if (!isDomainError(error)) throw error;
+  }
+  return em.fork().findOneOrFail(Decision, { id });
+}
+
+function write<Kind extends DecisionKind>(
+  em: EntityManager,
+  { caller, proposal, note, requestId }: Proposing<Kind>,
+  { evidence }: Look,
+): Promise<string> {
+  const id = newId();
+  const facts = { id, ...proposal, note, evidence: JSON.stringify(evidence), proposed_by: caller.userId };
+  const columns = Object.keys(facts);
+  return em.fork().transactional(async (tx) => {
+    await tx.execute(
+      `insert into decisions (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})`,
+      Object.values(facts).map((value) => value ?? null),
+    );
+    await recordEvent(tx, {
+      event: 'DECISION_PROPOSED',
+      impact: 'HIGH',
+      resourceType: 'decision',
+      resourceId: id,
+      actorId: caller.userId,
+      requestId,
+      data: { ...proposal, note },
+    });
+    return id;
+  });
+}

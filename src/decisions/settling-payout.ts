@@ -1,0 +1,56 @@
+import { hearProvider } from '../payouts/ask-transfer.ts';
+import { findMadeAttempts } from '../payouts/attempts.ts';
+import { Payout } from '../payouts/payout.entity.ts';
+import { finalOutcomeOf, isFinalPayout } from '../payouts/payout.ts';
+import { mayBeUnderWay, underWay } from '../payouts/settle-payout.ts';
+import { must } from '../shared/assert.ts';
+import { budgets } from '../shared/budgets.ts';
+import { refuse } from '../shared/errors.ts';
+import type { DecisionHandling } from './handling.ts';
+
+const field = 'payout_id';
+
+/** A payout is ended by hand: by one person where the provider's final word proves it, otherwise by two. */
+export const settlingPayout: DecisionHandling<'settle_payout'> = {
+  async look(em, gateway, { payout_id: payoutId, outcome }) {
+    const payout =
+      (await em.findOne(Payout, { id: payoutId })) ?? refuse('NOT_FOUND', 'there is no such payout', { field });
+    if (isFinalPayout(payout.status)) refuse('REQUEST_INVALID', `the payout is ${payout.status} already`, { field });
+    const signal = AbortSignal.timeout(budgets.provider.call);
+    const word = await hearProvider(gateway, { payoutId, amount: payout.net_amount, signal });
+    const proven = finalOutcomeOf(word);
+    if (proven !== null && proven !== outcome) {
+      refuse('REQUEST_INVALID', `the provider says how the transfer ended: ${word.said}`, { field: 'outcome' });
+    }
+    if (proven === null && outcome === 'failed' && (await mayBeUnderWay(em, payoutId))) {
+      refuse('REQUEST_INVALID', underWay, { field: 'outcome' });
+    }
+    const { status, amount, fee, net_amount, last_word, unknown_since } = payout;
+    const attempts = (await findMadeAttempts(em, payoutId)).length;
+    return {
+      evidence: {
+        provider: {
+          says: word.said,
+          transfer_id: 'providerTransferId' in word ? word.providerTransferId : null,
+          failure_code: 'failureCode' in word ? word.failureCode : null,
+        },
+        books: {
+          status,
+          amount,
+          fee,
+          net_amount,
+          attempts,
+          provider_said_before: last_word ?? null,
+          unknown_since: unknown_since?.toISOString() ?? null,
+        },
+      },
+      isProven: proven === outcome,
+    };
+  },
+  carryOut: (_, { workflows }, { id, payout_id }) =>
+    workflows.decidePartnerPayout(must(payout_id, 'it is about a payout'), id, budgets.requests.decision),
+  async whyMoved(tx, { payout_id }) {
+    const { status } = await tx.findOneOrFail(Payout, { id: payout_id ?? '' }, { refresh: true });
+    return status === 'pending' ? null : `the payout is ${status} by now`;
+  },
+};

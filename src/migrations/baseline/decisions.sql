@@ -1,0 +1,215 @@
+-- Decisions of operators: what the provider's word does not prove is done by two people, of whom one proposes and another
+-- approves. A decision is carried out, or ends without effect, once.
+
+create table decisions (
+  id uuid primary key,
+  kind text not null check (kind in ('settle_payout', 'settle_receipt', 'explain_difference', 'book_external')),
+  status text not null default 'pending' check (status in ('pending', 'carried_out', 'rejected', 'lapsed', 'refused')),
+  payout_id uuid references payouts (id),
+  outcome text check (outcome in ('succeeded', 'failed')),
+  receipt_id uuid references receipts (id),
+  action text check (action in ('credit', 'refund')),
+  account_id uuid references accounts (id),
+  reconciliation_id uuid references reconciliations (id),
+  -- IDR: above 0 what the platform brought to the provider, below 0 what it took away.
+  amount numeric(20, 4) check (amount <> 0 and amount > '-Infinity' and amount < 'Infinity'),
+  reference varchar(64),
+  note varchar(300) not null check (length(btrim(note)) >= 3),
+  -- What provider and books said when it was proposed.
+  evidence jsonb not null,
+  -- Why it was refused or has lapsed.
+  reason text,
+  proposed_by uuid not null references users (id),
+  approved_by uuid references users (id),
+  rejected_by uuid references users (id),
+  created_at timestamptz not null default clock_timestamp(),
+  approved_at timestamptz,
+  ended_at timestamptz,
+  constraint decisions_say_what_is_done check (case kind
+    when 'settle_payout' then num_nonnulls(payout_id, outcome) = 2
+      and num_nonnulls(receipt_id, action, account_id, reconciliation_id, amount, reference) = 0
+    when 'settle_receipt' then num_nonnulls(receipt_id, action) = 2 and (account_id is not null) = (action = 'credit')
+      and num_nonnulls(payout_id, outcome, reconciliation_id, amount, reference) = 0
+    when 'explain_difference' then reconciliation_id is not null
+      and num_nonnulls(payout_id, outcome, receipt_id, action, account_id, amount, reference) = 0
+    when 'book_external' then num_nonnulls(amount, reference) = 2
+      and num_nonnulls(payout_id, outcome, receipt_id, action, account_id, reconciliation_id) = 0
+    else false end),
+  constraint decisions_are_of_two check (approved_by <> proposed_by and rejected_by <> proposed_by),
+  check ((approved_by is null) = (approved_at is null)),
+  check ((status = 'rejected') = (rejected_by is not null)),
+  check ((status in ('refused', 'lapsed')) = (reason is not null)),
+  check ((status = 'pending') = (ended_at is null)),
+  -- One person is enough for what the provider's word proves, and for explaining.
+  check (status <> 'carried_out' or approved_by is not null or kind in ('settle_payout', 'explain_difference'))
+);
+create index decisions_by_creation on decisions (created_at desc, id desc);
+create index decisions_pending on decisions (created_at) where status = 'pending';
+create index decisions_of_payout on decisions (payout_id) where payout_id is not null;
+create index decisions_of_receipt on decisions (receipt_id) where receipt_id is not null;
+create index decisions_of_account on decisions (account_id) where account_id is not null;
+create index decisions_of_reconciliation on decisions (reconciliation_id) where reconciliation_id is not null;
+create index decisions_of_reference on decisions (reference) where reference is not null;
+create index decisions_of_proposer on decisions (proposed_by);
+create index decisions_of_approver on decisions (approved_by) where approved_by is not null;
+create index decisions_of_rejecter on decisions (rejected_by) where rejected_by is not null;
+
+create trigger decisions_are_kept before delete on decisions for each row execute function refuse_change();
+create trigger decisions_status_law before insert or update of status on decisions
+  for each row execute function keep_status('status', '>pending', 'pending>carried_out', 'pending>rejected',
+    'pending>lapsed', 'pending>refused');
+
+-- Whether this is an active user of the platform who holds the permission.
+create function is_operator(p_user_id uuid, p_permission text) returns boolean language sql stable
+set search_path = pg_catalog, public, pg_temp as $$
+  select exists (select from users u
+    join role_permissions r on r.role_id = u.role_id
+    join permissions p on p.id = r.permission_id
+    where u.id = p_user_id and u.user_type = 'platform' and u.status = 'active' and p.name = p_permission)
+$$;
+
+-- A decision keeps what is to be done, why, and who proposed it; it is approved once, within a day, by somebody who may,
+-- and the instants are the database's.
+create function keep_decision() returns trigger language plpgsql
+security definer set search_path = pg_catalog, public, pg_temp as $$
+begin
+  if tg_op = 'INSERT' then
+    if not is_operator(new.proposed_by, 'propose-decision') or new.approved_by is not null then
+      raise exception 'a decision is proposed by somebody who may' using errcode = 'AM010', detail = new.id::text;
+    end if;
+    return new;
+  end if;
+  if (new.id, new.kind, new.payout_id, new.outcome, new.receipt_id, new.action, new.account_id, new.reconciliation_id,
+        new.amount, new.reference, new.note, new.evidence, new.proposed_by, new.created_at)
+      is distinct from (old.id, old.kind, old.payout_id, old.outcome, old.receipt_id, old.action, old.account_id,
+        old.reconciliation_id, old.amount, old.reference, old.note, old.evidence, old.proposed_by, old.created_at)
+    or old.approved_by is not null and new.approved_by is distinct from old.approved_by or old.status <> 'pending' then
+    raise exception 'what was decided is never changed' using errcode = 'AM003', detail = new.id::text;
+  end if;
+  if old.approved_by is null and new.approved_by is not null then
+    if not is_operator(new.approved_by, 'approve-decision') or new.created_at < clock_timestamp() - interval '24 hours' then
+      raise exception 'a decision is approved within a day by somebody who may' using errcode = 'AM010',
+        detail = new.id::text;
+    end if;
+    new.approved_at := clock_timestamp();
+  end if;
+  if new.rejected_by is not null and not is_operator(new.rejected_by, 'approve-decision') then
+    raise exception 'a decision is rejected by somebody who may' using errcode = 'AM010', detail = new.id::text;
+  end if;
+  if new.status <> 'pending' then
+    new.ended_at := clock_timestamp();
+  end if;
+  return new;
+end $$;
+-- After the status law, as its name says.
+create trigger decisions_two_people before insert or update on decisions
+  for each row execute function keep_decision();
+
+-- The decision of this kind, locked, if two people have made it and it has not been carried out.
+create function approved_decision(p_id uuid, p_kind text) returns decisions language plpgsql
+set search_path = pg_catalog, public, pg_temp as $$
+declare
+  decided decisions;
+begin
+  select * into decided from decisions d where d.id = p_id for no key update;
+  if decided.id is null or decided.kind <> p_kind or decided.status <> 'pending' or decided.approved_by is null
+    or decided.created_at < clock_timestamp() - interval '24 hours' then
+    raise exception 'this needs a decision that two people have made' using errcode = 'AM010', detail = p_id::text;
+  end if;
+  return decided;
+end $$;
+
+-- Ends a case of suspense, once, as two people have decided: the money goes to an account whose owner can move it again,
+-- or, without an account, was given back at the provider. With it the decision is carried out. False when the case has
+-- ended already.
+create function settle_receipt(p_journal_id uuid, p_decision_id uuid) returns boolean language plpgsql
+security definer set search_path = pg_catalog, public, pg_temp as $$
+declare
+  decided decisions;
+  settled receipts;
+begin
+  perform refuse_old_snapshot();
+  decided := approved_decision(p_decision_id, 'settle_receipt');
+  update receipts r set state = case decided.action when 'credit' then 'credited' else 'refunded' end,
+      account_id = decided.account_id, settled_by = decided.approved_by, note = decided.note,
+      settled_at = clock_timestamp()
+    where r.id = decided.receipt_id and r.state = 'suspended' returning * into settled;
+  if not found then
+    return false;
+  elsif decided.account_id is not null and not exists (select from accounts a
+      where a.id = decided.account_id and a.kind in ('user', 'organization', 'partner_available')) then
+    raise exception 'money in suspense goes to an account that its owner can use' using errcode = 'AM010',
+      detail = settled.id::text;
+  end if;
+  if not write_journal(p_journal_id, 'receipt/' || settled.id || '/settled', 'receipt.' || settled.state,
+    array['00000000-0000-4000-8000-000000000004',
+      coalesce(decided.account_id, '00000000-0000-4000-8000-000000000001')]::uuid[],
+    array[-settled.amount, settled.amount]) then
+    raise exception 'suspense is settled once' using errcode = 'AM003', detail = settled.id::text;
+  end if;
+  update decisions set status = 'carried_out' where id = decided.id;
+  return true;
+end $$;
+
+-- Books what the platform itself moved at the provider, as two people have decided, once for a reference, with the event
+-- that tells who did; with it the decision is carried out. Its counterpart is the platform's own money: revenue, as far as
+-- it covers what the provider has cost. False when it is booked already.
+create function book_external(p_journal_id uuid, p_decision_id uuid) returns boolean language plpgsql
+security definer set search_path = pg_catalog, public, pg_temp as $$
+declare
+  clearing constant uuid := '00000000-0000-4000-8000-000000000001';
+  revenue constant uuid := '00000000-0000-4000-8000-000000000002';
+  cost constant uuid := '00000000-0000-4000-8000-000000000003';
+  decided decisions;
+begin
+  perform refuse_old_snapshot();
+  decided := approved_decision(p_decision_id, 'book_external');
+  if not write_journal(p_journal_id, 'platform-external/' || decided.reference, 'platform.external',
+    array[clearing, revenue], array[-decided.amount, decided.amount]) then
+    return false;
+  elsif decided.amount < 0 and account_balance(revenue) + account_balance(cost) < 0 then
+    raise exception 'more than the platform''s own money' using errcode = 'AM001', detail = revenue::text;
+  end if;
+  insert into events (event, impact, resource_type, resource_id, actor_id, data)
+    values ('EXTERNAL_BOOKED', 'HIGH', 'journal', p_journal_id::text, decided.approved_by,
+      jsonb_build_object('amount', decided.amount::text, 'reference', decided.reference, 'decision_id', decided.id));
+  update decisions set status = 'carried_out' where id = decided.id;
+  return true;
+end $$;
+
+-- A payout ends by the final word of the provider, or as two people have decided.
+create function keep_payouts_end() returns trigger language plpgsql
+set search_path = pg_catalog, public, pg_temp as $$
+begin
+  if new.status = 'succeeded' and new.last_word in ('succeeded', 'reversed')
+    or new.status = 'failed' and new.last_word in ('failed', 'refused')
+    or exists (select from decisions d where d.payout_id = new.id and d.outcome = new.status and d.status = 'pending'
+      and d.approved_by is not null) then
+    return new;
+  end if;
+  raise exception 'a payout ends by the provider''s word, or as two people have decided' using errcode = 'AM010',
+    detail = new.id || ': ' || new.status || ', the provider said ' || coalesce(new.last_word, 'nothing');
+end $$;
+create trigger payouts_status_proof before update of status on payouts for each row
+  when (old.status = 'pending' and new.status in ('succeeded', 'failed')) execute function keep_payouts_end();
+
+-- What was decided was done, and what needs a decision has one.
+create view check_decisions_were_carried_out as
+  select d.id as decision_id, d.kind, 'the payout has not ended as was decided' as problem
+  from decisions d join payouts p on p.id = d.payout_id
+  where d.status = 'carried_out' and p.status <> d.outcome and (d.outcome, p.status) <> ('succeeded', 'reversed')
+  union all
+  select d.id, d.kind, 'the receipt has not ended as was decided'
+  from decisions d join receipts r on r.id = d.receipt_id
+  where d.status = 'carried_out' and (r.state, r.settled_by, r.account_id) is distinct from
+    (case d.action when 'credit' then 'credited' else 'refunded' end, d.approved_by, d.account_id)
+  union all
+  select d.id, d.kind, 'the movement at the provider is not booked'
+  from decisions d
+  where d.kind = 'book_external' and d.status = 'carried_out'
+    and not exists (select from journal_keys k where k.business_key = 'platform-external/' || d.reference)
+  union all
+  select null, 'settle_receipt', 'the receipt ' || r.id || ' has ended without a decision'
+  from receipts r
+  where r.state in ('credited', 'refunded') and not exists (select from decisions d
+    where d.receipt_id = r.id and d.status = 'carried_out' and d.approved_by is not null);

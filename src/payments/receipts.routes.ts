@@ -1,0 +1,59 @@
+import { z } from 'zod';
+import { allow } from '../http/access.ts';
+import { amount, timestamp, uuid } from '../http/fields.ts';
+import { listQuery, pageFields, presentPage } from '../http/paging.ts';
+import { createRoom } from '../http/room.ts';
+import { listReceipts } from './find-receipts.ts';
+import { receiptLaw, receiptReasons } from './receipt.ts';
+
+const room = createRoom({ prefix: '/v1/receipts', tag: 'Operations' });
+
+room.get(
+  '/',
+  {
+    summary: 'List money that the provider confirmed, newest first',
+    description:
+      '`status=suspended` is the list to work off: money that came late, twice, in another amount or for nobody, which ' +
+      'waits in suspense for a decision `settle_receipt`. `applied` money has no reason: it paid what its reference names.',
+    access: allow('read-event', { userTypes: ['platform'], scope: 'all' }),
+    query: listQuery().extend({ status: z.enum(receiptLaw.statuses).optional() }),
+    answers: {
+      200: z.object({
+        message: z.string(),
+        data: z.object({
+          items: z.array(
+            z
+              .object({
+                id: uuid(),
+                amount: amount(),
+                reference: z.string(),
+                reason: z.enum(receiptReasons).nullable(),
+                status: z.enum(receiptLaw.statuses),
+                received_at: timestamp(),
+              })
+              .meta({ id: 'Receipt' }),
+          ),
+          ...pageFields,
+        }),
+      }),
+    },
+  },
+  async ({ em, query }) => {
+    const { status, ...window } = query;
+    const { rows, total } = await listReceipts(em, { state: status, ...window });
+    return {
+      message: 'Receipts found',
+      data: {
+        items: rows.map(({ state, reason, received_at, ...rest }) => ({
+          ...rest,
+          reason: reason ?? null,
+          status: state,
+          received_at: new Date(received_at).toISOString(),
+        })),
+        ...presentPage(query, total),
+      },
+    };
+  },
+);
+
+export const receiptsRoom = room;

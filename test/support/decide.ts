@@ -1,0 +1,72 @@
+import type { Evidence } from '../../src/decisions/decision.ts';
+import { newId } from '../../src/shared/ids.ts';
+import { type BuildPlace, type BuiltUser, buildPlatformAdmin, buildSuperAdmin } from './build.ts';
+import type { Http } from './http.ts';
+
+export interface Operators {
+  /** A platform admin, who may propose. */
+  proposer: BuiltUser;
+  /** A super admin who logged in with a second factor. */
+  approver: BuiltUser;
+}
+
+/** Two people of the platform. */
+export async function buildOperators(place: BuildPlace): Promise<Operators> {
+  const [proposer, approver] = await Promise.all([buildPlatformAdmin(place), buildSuperAdmin(place)]);
+  const { token } = await place.deps.tokens.sign({
+    userId: approver.id,
+    userType: 'platform',
+    organizationId: null,
+    secondFactor: true,
+  });
+  return { proposer, approver: { ...approver, token } };
+}
+
+export const evidenceNote = 'ticket 4711, bank statement of the day';
+
+/** Proposes by HTTP as one operator: the answer. */
+export const propose = (http: Pick<Http, 'post'>, { proposer }: Operators, proposal: object) =>
+  http.post('/v1/decisions', { note: evidenceNote, ...proposal }, { token: proposer.token });
+
+/** Approves by HTTP as another: the answer. */
+export const approve = (http: Pick<Http, 'post'>, { approver }: Operators, id: string) =>
+  http.post(`/v1/decisions/${id}/approve`, undefined, { token: approver.token });
+
+/** What becomes of what one operator proposes and another approves; fails where the proposal is refused. */
+export async function decide(
+  http: Pick<Http, 'post'>,
+  operators: Operators,
+  proposal: object,
+): Promise<{ id: string; status: string; reason: string | null }> {
+  const proposed = await propose(http, operators, proposal);
+  if (proposed.status !== 201) throw new Error(`not proposed: ${JSON.stringify(proposed.body)}`);
+  const { id } = proposed.body.data;
+  const approved = await approve(http, operators, id);
+  if (approved.status !== 200) throw new Error(`not approved: ${JSON.stringify(approved.body)}`);
+  return approved.body.data;
+}
+
+/** A decision in the database, for steps that are taken without the API: proposed, and approved unless said. */
+export async function plantDecision(
+  place: BuildPlace,
+  { proposer, approver }: Operators,
+  facts: Record<string, unknown> & { kind: string; evidence?: Evidence; approved?: boolean },
+): Promise<string> {
+  const { approved = true, evidence = { provider: null, books: {} }, ...proposal } = facts;
+  const row = {
+    id: newId(),
+    note: evidenceNote,
+    ...proposal,
+    evidence: JSON.stringify(evidence),
+    proposed_by: proposer.id,
+  };
+  const em = place.em();
+  await em.execute(
+    `insert into decisions (${Object.keys(row).join(', ')}) values (${Object.keys(row)
+      .map(() => '?')
+      .join(', ')})`,
+    Object.values(row),
+  );
+  if (approved) await em.execute('update decisions set approved_by = ? where id = ?', [approver.id, row.id]);
+  return row.id;
+}

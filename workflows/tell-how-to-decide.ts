@@ -1,0 +1,23 @@
+/** A way in which two people may end what waits, in a word, and the body of its proposal. */
+interface Way {
+  when: string;
+  proposal: { kind: string } & Record<string, string>;
+}
+
+/**
+ * How two people decide, for the current details of a workflow: requests that can be copied as they stand, in a fenced
+ * block, as the web UI would turn plain quotes into typographic ones.
+ */
+export const tellHowToDecide = (ways: readonly Way[]): string =>
+  [
+    'people: one proposes, with a token of theirs in $TOKEN, and another approves.',
+    '```',
+    ...ways.flatMap(({ when, proposal }) => [
+      `# ${when}`,
+      'curl -X POST "$AMANAH_URL/v1/decisions" -H "Authorization: Bearer $TOKEN" -H \'Content-Type: application/json\' \\',
+      `  -d '${JSON.stringify({ ...proposal, note: 'the evidence, by its references' })}'`,
+    ]),
+    '# then, as another',
+    'curl -X POST "$AMANAH_URL/v1/decisions/$DECISION_ID/approve" -H "Authorization: Bearer $TOKEN"',
+    '```',
+  ].join('\n');
