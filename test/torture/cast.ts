@@ -1,5 +1,6 @@
 import { type BuiltUser, buildIndividual, buildSuperAdmin, fund } from '../support/build.ts';
 import { buildActiveCause, buildGoal, buildProduct, openPoolAccount } from '../support/build-targets.ts';
+import { buildOperators, type Operators } from '../support/decide.ts';
 import { type BuiltPartner, buildPartner } from '../support/partner.ts';
 import { castSize } from './plan.ts';
 import type { Topology } from './topology.ts';
@@ -8,6 +9,7 @@ import type { Topology } from './topology.ts';
 export interface Cast {
   users: { user: BuiltUser; pocketId: string }[];
   admin: BuiltUser;
+  operators: Operators;
   partners: BuiltPartner[];
   /** What each reference type pays for, by user. */
   targets: Record<string, (user: number) => string>;
@@ -58,6 +60,7 @@ export async function buildCast(topology: Topology, minutes: number): Promise<Ca
   return {
     users,
     admin,
+    operators: await buildOperators(place),
     partners,
     causes,
     targets: {

@@ -143,7 +143,7 @@ export async function doWork(place: Workplace, work: Work): Promise<void> {
       return;
     }
     case 'operator':
-      return settleReceipt(place, work, { who: cast.admin.id, accountId: person(work.user).user.accountId });
+      return settleReceipt(place, work, { operators: cast.operators, accountId: person(work.user).user.accountId });
   }
 }
 

@@ -171,7 +171,7 @@ export interface ReceivedWebhook {
 export interface OperatorsLists {
   /** Payouts of `GET /v1/payouts/stuck`, with the reason that it tells. */
   stuck: { id: string; reason: string }[];
-  /** Receipts whose workflow waits for `settleReceipt`. */
+  /** Receipts whose workflow waits for a decision. */
   suspense: string[];
   /** Workflows in the state `OPERATOR`. */
   searched: string[];
