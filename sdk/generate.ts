@@ -4,8 +4,9 @@
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { rooms, version } from '../src/app.ts';
+import { rooms } from '../src/app.ts';
 import { buildOpenApi } from '../src/http/openapi.ts';
+import { version } from '../src/version.ts';
 import { webhookDocuments } from '../src/webhooks/webhook-documents.ts';
 
 interface Schema {

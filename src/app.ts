@@ -39,6 +39,7 @@ import { accountsRoom } from './ledger/accounts.routes.ts';
 import { statementsRoom } from './ledger/statements.routes.ts';
 import { transactionsRoom } from './ledger/transactions.routes.ts';
 import { officialDocumentsRoom } from './official-documents/official-documents.routes.ts';
+import { operationsRoom } from './operations/operations.routes.ts';
 import { organizationsRoom } from './organizations/organizations.routes.ts';
 import { partnerRoom } from './partners/partner.routes.ts';
 import { partnerAccountsRoom } from './partners/partner-accounts.routes.ts';
@@ -52,10 +53,9 @@ import { stuckPayoutsRoom } from './payouts/stuck-payouts.routes.ts';
 import { productsRoom } from './products/products.routes.ts';
 import { reconciliationsRoom } from './reconciliation/reconciliations.routes.ts';
 import { savingGoalsRoom } from './saving-goals/saving-goals.routes.ts';
+import { version } from './version.ts';
 import { webhookDocuments } from './webhooks/webhook-documents.ts';
 import { webhooksRoom } from './webhooks/webhooks.routes.ts';
-
-export const version = '0.1.0';
 
 /** Every room of the API, by name. */
 export const rooms: readonly Room[] = [
@@ -95,6 +95,7 @@ export const rooms: readonly Room[] = [
   receiptsRoom,
   reconciliationsRoom,
   decisionsRoom,
+  operationsRoom,
   collectionsRoom,
 ];
 

@@ -47,6 +47,9 @@ const waiting: Record<string, string> = {
   overdue_releases: overdueReleases,
   overdue_circles: overdueCircles,
   overdue_subscriptions: overdueSubscriptions,
+  // Approved and not carried out, or to be ended: a sweep does both.
+  overdue_decisions: `select coalesce(approved_at + interval '2 minutes', created_at + interval '24 hours') as since from decisions
+    where status = 'pending' and (approved_at < now() - interval '2 minutes' or created_at < now() - interval '1 day 2 minutes')`,
   open_reconciliations: "select created_at as since from reconciliations where state = 'open'",
   unreconciled_days: unreconciledDays,
 };

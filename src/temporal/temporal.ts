@@ -49,6 +49,8 @@ export interface Temporal {
   taskQueue: string;
   /** Throws unless Temporal answers within a second and a half. */
   ping(): Promise<void>;
+  /** The server's version; throws as `ping`. */
+  serverVersion(): Promise<string>;
   /**
    * Starts the workflow, or joins the run of the same subject, and waits at most `waitMs` for the update's answer. Null when
    * the wait ended without one. Refuses what the workflow refuses, and with SERVICE_UNAVAILABLE when Temporal is away.
@@ -69,13 +71,17 @@ export interface Temporal {
 /** Wraps a client of Temporal for the workflows of one task queue. */
 export function createTemporal(client: Client, taskQueue: string): Temporal {
   const withinCall = <T>(call: () => Promise<T>): Promise<T> => client.withDeadline(Date.now() + callTimeoutMs, call);
-  const ping = async (): Promise<void> => {
+  const serverVersion = async (): Promise<string> => {
     // The abort ends the SDK's own retries too, which a deadline alone lets run on.
-    await withPatience(reachTimeoutMs, (signal) =>
+    const info = await withPatience(reachTimeoutMs, (signal) =>
       client.withAbortSignal(signal, () =>
         client.withDeadline(Date.now() + longestReachMs, () => client.workflowService.getSystemInfo({})),
       ),
     );
+    return info.serverVersion;
+  };
+  const ping = async (): Promise<void> => {
+    await serverVersion();
   };
   /** Asked before anything is begun. */
   const reach = async (): Promise<void> => {
@@ -100,6 +106,7 @@ export function createTemporal(client: Client, taskQueue: string): Temporal {
     client,
     taskQueue,
     ping,
+    serverVersion,
     async startAndAwait<Name extends WorkflowName, Update extends keyof UpdatesOf<Name> & string>(
       run: WorkflowRun<Name>,
       { name, id, args = [] }: WorkflowUpdate<Update>,

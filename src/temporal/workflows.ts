@@ -32,6 +32,8 @@ export interface Workflows
   taskQueue: string;
   /** Throws unless Temporal answers within a second and a half. */
   ping(): Promise<void>;
+  /** The version of Temporal's server; throws as `ping`. */
+  serverVersion(): Promise<string>;
   /** Lets hints under way arrive, then closes the connection. */
   close(): Promise<void>;
 }
@@ -44,6 +46,7 @@ export function createWorkflows(client: Client, taskQueue: string): Workflows {
     client,
     taskQueue,
     ping: temporal.ping,
+    serverVersion: temporal.serverVersion,
     ...createGatewayPaymentWorkflows(temporal),
     ...createReceiptWorkflows(temporal),
     ...createPartnerPaymentWorkflows(temporal),

@@ -154,6 +154,7 @@ export const documentedAccess: Record<string, DocumentedAccess> = {
   'POST /v1/decisions/:/approve': needs('approve-decision', ofPlatform),
   'POST /v1/decisions/:/reject': needs('approve-decision', ofPlatform),
   'GET /v1/receipts': needs('read-event', ofPlatform),
+  'GET /v1/operations/overview': needs('read-event', ofPlatform),
   // decisions 8
   'GET /v1/reconciliations': needs('read-event', ofPlatform),
   'GET /v1/payouts/stuck': needs('read-event', ofPlatform),

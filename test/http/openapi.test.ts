@@ -1,8 +1,9 @@
-import { rooms, version } from '../../src/app.ts';
+import { rooms } from '../../src/app.ts';
 import { parseJson } from '../../src/http/body.ts';
 import { moneyLiteralKeys } from '../../src/http/money-keys.ts';
 import { buildOpenApi } from '../../src/http/openapi.ts';
 import { webhookEvents } from '../../src/partners/partner.ts';
+import { version } from '../../src/version.ts';
 import { webhookDocuments } from '../../src/webhooks/webhook-documents.ts';
 
 interface Media {

@@ -1,0 +1,112 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { type Gateway, isProviderUnknown } from '../gateway/gateway.ts';
+import { systemAccounts } from '../ledger/account.ts';
+import { type Backlog, readBacklog } from '../metrics/measure-backlog.ts';
+import { must } from '../shared/assert.ts';
+import { budgets } from '../shared/budgets.ts';
+import type { Money } from '../shared/money.ts';
+import { version } from '../version.ts';
+
+/** Kinds of waiting that a person ends; what else waits longer than it should is for machines, and then for who runs them. */
+const forPeople: ReadonlySet<string> = new Set([
+  'unknown_payouts',
+  'contradicted_payouts',
+  'accepted_payouts',
+  'suspended_receipts',
+  'unreceipted_payments',
+  'settling_payments',
+  'unread_callbacks',
+  'open_reconciliations',
+  'pending_decisions',
+]);
+
+/** What operators look at first: amounts in IDR, scale 4; instants by the database's clock. */
+export interface Overview {
+  at: Date;
+  cases: Backlog[];
+  backlog: Backlog[];
+  /** The last day that was compared with the provider to its end; null before the first. */
+  reconciliation: { day: string; finished_at: Date } | null;
+  clearing: {
+    books: Money;
+    /** What the provider holds now; null when it does not say. */
+    provider: Money | null;
+    last_comparison: { day: string; measured_at: Date; difference: Money; agreed: boolean } | null;
+  };
+  last_seal: { number: string; sealed_at: Date; covers_until: Date | null } | null;
+  /** Of the API that answers, and of what it works on; Temporal's is null when it cannot be reached. */
+  versions: { amanah: string; node: string; postgresql: string; temporal: string | null };
+}
+
+interface OverviewPorts {
+  gateway: Pick<Gateway, 'readBalance'>;
+  workflows: { serverVersion(): Promise<string> };
+}
+
+/** Reads it all now; what is away is told as missing. */
+export async function readOverview(em: EntityManager, { gateway, workflows }: OverviewPorts): Promise<Overview> {
+  const [provider, temporal] = await Promise.all([
+    gateway.readBalance({ signal: AbortSignal.timeout(budgets.provider.call) }).catch((error: unknown) => {
+      if (!isProviderUnknown(error)) throw error;
+      return null;
+    }),
+    workflows.serverVersion().catch(() => null),
+  ]);
+  const facts = await readFacts(em);
+  const waiting = [...(await readBacklog(em)), await readPendingDecisions(em)];
+  const { at, books, postgresql, reconciliation, last_comparison, last_seal } = facts;
+  return {
+    at: new Date(at),
+    cases: waiting.filter(({ what }) => forPeople.has(what)),
+    backlog: waiting.filter(({ what }) => !forPeople.has(what)),
+    reconciliation: reconciliation && { ...reconciliation, finished_at: new Date(reconciliation.finished_at) },
+    clearing: {
+      books,
+      provider,
+      last_comparison: last_comparison && {
+        ...last_comparison,
+        measured_at: new Date(last_comparison.measured_at),
+      },
+    },
+    last_seal: last_seal && {
+      number: last_seal.number,
+      sealed_at: new Date(last_seal.sealed_at),
+      covers_until: last_seal.covers_until === null ? null : new Date(last_seal.covers_until),
+    },
+    versions: { amanah: version, node: process.version, postgresql, temporal },
+  };
+}
+
+/** Proposals that wait for a second person: nobody is late yet, so they are no alarm. */
+async function readPendingDecisions(em: EntityManager): Promise<Backlog> {
+  const [row] = await em.execute<{ rows: number; oldest: Date | string | null }[]>(
+    "select count(*)::int as rows, min(created_at) as oldest from decisions where status = 'pending'",
+  );
+  const { rows, oldest } = must(row, 'a count has a row');
+  return { what: 'pending_decisions', rows, oldest: oldest === null ? null : new Date(oldest) };
+}
+
+interface Facts {
+  at: string;
+  books: Money;
+  postgresql: string;
+  reconciliation: { day: string; finished_at: string } | null;
+  last_comparison: { day: string; measured_at: string; difference: Money; agreed: boolean } | null;
+  last_seal: { number: string; sealed_at: string; covers_until: string | null } | null;
+}
+
+/** One row; instants within it are JSON's. */
+async function readFacts(em: EntityManager): Promise<Facts> {
+  const [row] = await em.execute<Facts[]>(
+    `select clock_timestamp() as at, (-account_balance(?))::numeric(20, 4)::text as books,
+       current_setting('server_version') as postgresql,
+       (select jsonb_build_object('day', day, 'finished_at', finished_at) from reconciled_days
+        where finished_at is not null order by day desc limit 1) as reconciliation,
+       (select jsonb_build_object('day', day, 'measured_at', measured_at, 'difference', difference::text, 'agreed', agreed)
+        from clearing_comparisons order by day desc limit 1) as last_comparison,
+       (select jsonb_build_object('number', number::text, 'sealed_at', sealed_at, 'covers_until', covers_until)
+        from seals order by number desc limit 1) as last_seal`,
+    [systemAccounts.gatewayClearing],
+  );
+  return must(row, 'a select without a table has a row');
+}

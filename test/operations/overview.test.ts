@@ -1,0 +1,101 @@
+import { judgeClearing, measureClearing } from '../../src/reconciliation/compare-clearing.ts';
+import { sealAll } from '../seals/build-seals.ts';
+import { buildIndividual } from '../support/build.ts';
+import { buildOperators, type Operators, propose } from '../support/decide.ts';
+import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+
+let stack: Stack;
+let operators: Operators;
+beforeAll(async () => {
+  stack = await startStack({ worker: true, sandbox: true });
+  operators = await buildOperators(stack);
+}, 60_000);
+afterAll(() => stack.stop());
+afterEach(async () => {
+  await stack.sandbox.put('/sandbox/faults', {});
+  await expectChecksEmpty(stack);
+});
+
+interface Waiting {
+  what: string;
+  count: number;
+  oldest_at: string | null;
+  age_seconds: number | null;
+}
+const read = async () => {
+  const { status, body } = await stack.get('/v1/operations/overview', { token: operators.proposer.token });
+  expect(status).toBe(200);
+  return body.data;
+};
+const caseOf = async (kind: string): Promise<Waiting | undefined> =>
+  (await read()).cases.find(({ what }: Waiting) => what === kind);
+const nothing = { count: 0, oldest_at: null, age_seconds: null };
+
+describe('GET /v1/operations/overview', () => {
+  it('tells of a new platform that nothing waits, what both hold, and which versions run', async () => {
+    const overview = await read();
+    for (const waiting of [...overview.cases, ...overview.backlog]) {
+      expect(waiting).toEqual({ what: waiting.what, ...nothing });
+    }
+    expect(overview).toMatchObject({
+      at: expect.stringMatching(/Z$/),
+      reconciliation: null,
+      clearing: { books: '0.0000', provider: expect.stringMatching(/^\d+\.\d{4}$/), last_comparison: null },
+      last_seal: null,
+      versions: {
+        amanah: expect.stringMatching(/^\d+\.\d+\.\d+$/),
+        node: process.version,
+        postgresql: expect.stringMatching(/^\d+/),
+        temporal: expect.stringMatching(/^\d+\.\d+/),
+      },
+    });
+  });
+
+  it('counts money in suspense and proposals that wait for a second person, with the age of the oldest', async () => {
+    const payer = await buildIndividual(stack);
+    const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 50_000 };
+    const { data: order } = (await stack.post('/v1/payments/gateway', body, { token: payer.token })).body;
+    await stack.sandbox.post('/sandbox/pay', { payment_code: order.payment_code, amount: 1_000 });
+    const suspended = await eventually(
+      () => caseOf('suspended_receipts'),
+      (found) => found?.count === 1,
+    );
+    expect(suspended).toEqual({
+      what: 'suspended_receipts',
+      count: 1,
+      oldest_at: expect.stringMatching(/Z$/),
+      age_seconds: expect.any(Number),
+    });
+    expect((await read()).clearing.books).toBe('1000.0000');
+    await propose(stack, operators, { kind: 'book_external', amount: '5000', reference: 'top-up 1' });
+    expect(await caseOf('pending_decisions')).toMatchObject({ count: 1, age_seconds: expect.any(Number) });
+  });
+
+  it('tells of the last seal, the last day that was compared, and the last comparison of both balances', async () => {
+    await sealAll(stack);
+    await stack.owner().execute(
+      `insert into reconciled_days (day, state, started_at, finished_at)
+       values ('2026-11-20', 'pending', now(), now()), ('2026-11-21', 'pending', now(), null)`,
+    );
+    const signal = AbortSignal.timeout(10_000);
+    await judgeClearing(stack.em(), { measured: await measureClearing(stack.em(), stack.deps.gateway, { signal }) });
+    expect(await read()).toMatchObject({
+      reconciliation: { day: '2026-11-20', finished_at: expect.stringMatching(/Z$/) },
+      clearing: {
+        last_comparison: { day: expect.any(String), difference: '0.0000', agreed: true },
+      },
+      last_seal: { number: '1', sealed_at: expect.stringMatching(/Z$/), covers_until: expect.stringMatching(/Z$/) },
+    });
+  });
+
+  it('answers without what the provider does not say', async () => {
+    await stack.sandbox.put('/sandbox/faults', { requests: { error_rate: 1 } });
+    expect((await read()).clearing).toMatchObject({ books: '1000.0000', provider: null });
+  });
+
+  it('is for platform users who may read events', async () => {
+    const { token } = await buildIndividual(stack);
+    expect((await stack.get('/v1/operations/overview', { token })).status).toBe(403);
+    expect((await stack.get('/v1/operations/overview')).status).toBe(401);
+  });
+});
