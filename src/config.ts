@@ -260,6 +260,22 @@ export function readVerificationConfig(): VerificationConfig {
   return { ...config, database };
 }
 
+/** The database that people read by hand: as the reader where READER_DATABASE_URL names that role. */
+export function readDatabaseToRead(): string {
+  const { READER_DATABASE_URL, DATABASE_URL } =
+    process.env.READER_DATABASE_URL || process.env.DATABASE_URL ? process.env : readRunning();
+  const config = parse(z.object(databases).partial(), { READER_DATABASE_URL, DATABASE_URL });
+  return must(config.READER_DATABASE_URL ?? config.DATABASE_URL, 'a database is named');
+}
+
+/** Where Temporal is, for its own command line: of the environment, otherwise of the stack that runs on `DATA_DIR`. */
+export function readTemporalPlace(): { TEMPORAL_ADDRESS: string; TEMPORAL_NAMESPACE: string } {
+  const { TEMPORAL_ADDRESS = '', TEMPORAL_NAMESPACE = 'default' } = process.env.TEMPORAL_ADDRESS
+    ? process.env
+    : readRunning();
+  return { TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE };
+}
+
 /** The environment of the stack that runs on `DATA_DIR`. */
 function readRunning(): Record<string, string> {
   const file = join(dataDirectory(), 'environment.json');

@@ -1,7 +1,8 @@
-/** Runs a command that people type: prints what it answers; what goes wrong is one sentence and exit code 2. */
-export async function runCommand(usage: string, command: () => Promise<string>): Promise<void> {
+/** Runs a command that people type: prints what it answers, if anything; what goes wrong is one sentence and exit code 2. */
+export async function runCommand(usage: string, command: () => Promise<string | null>): Promise<void> {
   try {
-    process.stdout.write(`${await command()}\n`);
+    const answer = await command();
+    if (answer !== null) process.stdout.write(`${answer}\n`);
   } catch (error) {
     const { name = '', code = '', message = String(error), stack } = error as Partial<Error & { code: string }>;
     const misused = String(code).startsWith('ERR_PARSE_ARGS');

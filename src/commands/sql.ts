@@ -1,0 +1,58 @@
+import { text } from 'node:stream/consumers';
+import { parseArgs } from 'node:util';
+import pg from 'pg';
+import { readDatabaseToRead } from '../config.ts';
+import { budgets } from '../shared/budgets.ts';
+import { CommandError, runCommand } from './run-command.ts';
+
+const usage = `Usage: npm run sql -- "select ..."
+       npm run sql < file.sql
+
+Reads the database by statements, given or on the standard input, and prints what each answers. It writes nothing: it
+reads as the reader that READER_DATABASE_URL names, or by DATABASE_URL in transactions that only read; without both the
+stack that runs on DATA_DIR.`;
+
+await runCommand(usage, async () => {
+  const { values, positionals } = parseArgs({
+    options: { json: { type: 'boolean', default: false }, help: { type: 'boolean' } },
+    allowPositionals: true,
+  });
+  if (values.help) return usage;
+  const statements = positionals.length > 0 ? positionals.join(' ') : await text(process.stdin);
+  if (statements.trim() === '') throw new CommandError(usage);
+  const client = new pg.Client({
+    connectionString: readDatabaseToRead(),
+    connectionTimeoutMillis: budgets.reach.database,
+    options: '-c default_transaction_read_only=on',
+  });
+  try {
+    await client.connect();
+    // Several statements have an answer each.
+    const answers = [await client.query(statements)].flat();
+    return answers.map((answer) => (values.json ? JSON.stringify(answer.rows, null, 2) : table(answer))).join('\n\n');
+  } catch (error) {
+    throw new CommandError(error instanceof Error ? error.message : String(error));
+  } finally {
+    await client.end();
+  }
+});
+
+function table({ fields, rows }: pg.QueryResult<Record<string, unknown>>): string {
+  const names = fields.map(({ name }) => name);
+  const lines = [names, ...rows.map((row) => names.map((name) => show(row[name])))];
+  const widths = names.map((_, column) => Math.max(...lines.map((line) => (line[column] ?? '').length)));
+  const rule = widths.map((width) => '-'.repeat(width));
+  const told = [lines[0] ?? [], rule, ...lines.slice(1)].map((line) =>
+    line
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+  return [...told, `(${rows.length} ${rows.length === 1 ? 'row' : 'rows'})`].join('\n');
+}
+
+function show(value: unknown): string {
+  if (value === null) return '';
+  if (value instanceof Date) return value.toISOString();
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
