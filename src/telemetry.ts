@@ -12,9 +12,12 @@ import {
 import type { WorkerInterceptors } from '@temporalio/worker';
 
 /**
- * The workflow side of tracing, in every bundle, whether traces are on or off: what replays with traces replays without.
+ * What stands around every workflow, in every bundle: the workflow side of tracing, whether traces are on or off, as what
+ * replays with traces replays without; and what lets workflows of money go on when they are asked to be cancelled.
  */
-export const workflowInterceptorModules = [fileURLToPath(new URL('../workflows/carry-trace.ts', import.meta.url))];
+export const workflowInterceptorModules = ['carry-trace', 'go-on'].map((name) =>
+  fileURLToPath(new URL(`../workflows/${name}.ts`, import.meta.url)),
+);
 
 /** Traces of one process: on when `OTEL_EXPORTER_OTLP_ENDPOINT` is set. */
 export interface Telemetry {

@@ -1,6 +1,6 @@
-import { setCurrentDetails } from '@temporalio/workflow';
 import type { CircleProgress, OpenRound } from '../src/circles/circle-contract.ts';
 import { formatWesternIndonesia } from '../src/shared/clock.ts';
+import { tellDetails } from './go-on.ts';
 
 /** A circle that nobody wakes looks at the database once a day. */
 const lookEveryMs = 24 * 60 * 60 * 1000;
@@ -34,7 +34,7 @@ const wit = (instant: string): string => `${formatWesternIndonesia(new Date(inst
 
 /** Tells operators, in the web UI: the round, the turn, who has not paid (ids), what happens next and when. */
 export function tellCircle(circle: CircleProgress): void {
-  setCurrentDetails(story(circle));
+  tellDetails(story(circle));
 }
 
 function story(circle: CircleProgress): string {

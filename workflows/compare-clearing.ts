@@ -1,6 +1,7 @@
-import { proxyActivities, setCurrentDetails, sleep } from '@temporalio/workflow';
+import { proxyActivities, sleep } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import type { ClearingVerdict } from '../src/reconciliation/clearing.ts';
+import { tellDetails } from './go-on.ts';
 import { clearingStep } from './step-options.ts';
 
 const { measureClearing, judgeClearing } = proxyActivities<Activities>(clearingStep);
@@ -11,9 +12,9 @@ const { measureClearing, judgeClearing } = proxyActivities<Activities>(clearingS
  */
 export async function compareClearing(): Promise<ClearingVerdict> {
   const measured = await measureClearing({});
-  setCurrentDetails(`Measured ${measured.day}; judged in ten minutes.`);
+  tellDetails(`Measured ${measured.day}; judged in ten minutes.`);
   await sleep('10 minutes');
   const verdict = await judgeClearing({ measured });
-  setCurrentDetails(`${verdict.day}: ${verdict.agreed ? 'agreed' : `a difference of IDR ${verdict.difference}`}.`);
+  tellDetails(`${verdict.day}: ${verdict.agreed ? 'agreed' : `a difference of IDR ${verdict.difference}`}.`);
   return verdict;
 }

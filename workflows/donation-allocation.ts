@@ -1,6 +1,7 @@
-import { proxyActivities, setCurrentDetails } from '@temporalio/workflow';
+import { proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import type { AllocationOutcome, AllocationRequest } from '../src/donations/allocation.ts';
+import { tellDetails } from './go-on.ts';
 import { hasLapsed } from './refusal.ts';
 import { allocationStep } from './step-options.ts';
 
@@ -11,9 +12,9 @@ const { allocateDonations } = proxyActivities<Activities>(allocationStep);
  * or not at all; the request waits for the outcome. A refusal is an outcome too.
  */
 export async function donationAllocation(request: AllocationRequest): Promise<AllocationOutcome> {
-  setCurrentDetails('Allocating the batch, all of it or nothing.');
+  tellDetails('Allocating the batch, all of it or nothing.');
   const outcome = await allocateInTime(request);
-  setCurrentDetails(
+  tellDetails(
     outcome.outcome === 'allocated'
       ? `Ended: ${outcome.count} donations, IDR ${outcome.totalAmount}, are the cause's.`
       : `Ended: ${outcome.outcome}, nothing was changed.`,

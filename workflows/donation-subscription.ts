@@ -7,7 +7,6 @@ import {
   patched,
   proxyActivities,
   proxyLocalActivities,
-  setCurrentDetails,
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
@@ -22,6 +21,7 @@ import {
   type SubscriptionStatus,
 } from '../src/donations/subscription.ts';
 import { formatWesternIndonesia } from '../src/shared/clock.ts';
+import { tellDetails } from './go-on.ts';
 import { hasLapsed } from './refusal.ts';
 import { firstStep, subscriptionStep } from './step-options.ts';
 
@@ -66,7 +66,7 @@ export async function donationSubscription({
   while (standing.status === 'active') {
     const { period, attempt } = standing;
     const at = nextAttemptAt(standing);
-    setCurrentDetails(
+    tellDetails(
       `${period} periods paid. Pays the next one at ${formatWesternIndonesia(at)} (UTC+7), ` +
         `attempt ${attempt} of ${attemptsPerPeriod}, unless its donor stops it.`,
     );
@@ -79,7 +79,7 @@ export async function donationSubscription({
       await continueAsNew<typeof donationSubscription>({ subscriptionId });
     }
   }
-  setCurrentDetails(`Ended: ${standing.status}, after ${standing.period} paid periods.`);
+  tellDetails(`Ended: ${standing.status}, after ${standing.period} paid periods.`);
   await condition(allHandlersFinished);
   return standing.status;
 }

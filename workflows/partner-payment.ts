@@ -1,16 +1,10 @@
-import {
-  continueAsNew,
-  patched,
-  proxyActivities,
-  proxyLocalActivities,
-  setCurrentDetails,
-  sleep,
-} from '@temporalio/workflow';
+import { continueAsNew, patched, proxyActivities, proxyLocalActivities, sleep } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import type { PartnerPaymentInput, PartnerPaymentStep } from '../src/collections/partner-payment.ts';
 import type { PaymentOrderStatus } from '../src/payments/payment-order.ts';
 import { formatWesternIndonesia } from '../src/shared/clock.ts';
 import { collectPayment, type NotOpened } from './collect-payment.ts';
+import { tellDetails } from './go-on.ts';
 import { timeLeft } from './payment-progress.ts';
 import { startDelivery } from './start-delivery.ts';
 import { expiryStep, firstStep, instrumentStep, ledgerStep, patientProviderStep } from './step-options.ts';
@@ -62,7 +56,7 @@ async function releaseAt(
 ): Promise<void> {
   if (availableAt === null) return;
   const when = formatWesternIndonesia(new Date(availableAt));
-  setCurrentDetails(`Paid, and owed in pending. The net becomes available at ${when} (UTC+7), by a timer.`);
+  tellDetails(`Paid, and owed in pending. The net becomes available at ${when} (UTC+7), by a timer.`);
   const wait = timeLeft(availableAt);
   // It may be days: money that comes besides is not left to wait so long.
   const isLooking = wait > 0 && patched('look-around-until-released');
@@ -70,5 +64,5 @@ async function releaseAt(
   else if (wait > 0) await sleep(wait);
   await releasePartnerPayment({ paymentId });
   if (isLooking) await lookAround(0);
-  setCurrentDetails('Paid. The net is available.');
+  tellDetails('Paid. The net is available.');
 }

@@ -1,9 +1,10 @@
-import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
+import { upsertSearchAttributes } from '@temporalio/workflow';
 import type { OpenedOrder } from '../src/payments/payment-contract.ts';
 import type { PaymentOrderStatus } from '../src/payments/payment-order.ts';
 import { paymentWaitMs, settlingBoundMs, settlingWaitMs } from '../src/shared/asking-intervals.ts';
 import { formatWesternIndonesia } from '../src/shared/clock.ts';
 import { searchAttributeKeys } from '../src/temporal/search-attributes.ts';
+import { tellDetails } from './go-on.ts';
 
 /** Milliseconds until the deadline (ISO 8601); 0 or less when it has passed. */
 export const timeLeft = (deadline: string): number => Date.parse(deadline) - Date.now();
@@ -50,5 +51,5 @@ export function tellPayment(status: PaymentOrderStatus, { deadline }: OpenedOrde
         'payment can be settled. It stays open, past its deadline too, until the provider lists the money or says what became of it';
   const next =
     waitMs > 0 ? ` Asks the provider after each callback, and unasked at ${local(Date.now() + waitMs)}.` : '';
-  setCurrentDetails(`${story}. Deadline ${local(Date.parse(deadline))} (UTC+7).${next}`);
+  tellDetails(`${story}. Deadline ${local(Date.parse(deadline))} (UTC+7).${next}`);
 }

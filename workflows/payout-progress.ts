@@ -1,8 +1,9 @@
-import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
+import { upsertSearchAttributes } from '@temporalio/workflow';
 import type { PayoutStatus, Said } from '../src/payouts/payout.ts';
 import { operatorsAfterMs } from '../src/shared/asking-intervals.ts';
 import { formatWesternIndonesia } from '../src/shared/clock.ts';
 import { searchAttributeKeys } from '../src/temporal/search-attributes.ts';
+import { tellDetails } from './go-on.ts';
 import { tellHowToDecide } from './tell-how-to-decide.ts';
 
 export interface PayoutProgress {
@@ -60,7 +61,7 @@ export function tellPayout(progress: PayoutProgress, told: string): string {
           { when: 'it succeeded', proposal: { kind: 'settle_payout', payout_id: payoutId, outcome: 'succeeded' } },
         ])
       : '';
-  setCurrentDetails(
+  tellDetails(
     status === 'pending'
       ? `${word}.${since}${next}${operator}`
       : `Ended: ${status}.${said === null ? '' : ` ${word}.`}`,

@@ -6,7 +6,6 @@ import {
   defineUpdate,
   patched,
   proxyActivities,
-  setCurrentDetails,
   setHandler,
   sleep,
   upsertSearchAttributes,
@@ -17,6 +16,7 @@ import type { ReceiptOpening, StrayPayment } from '../src/payments/payment-contr
 import type { ReceiptSettlement, ReceiptState } from '../src/payments/receipt.ts';
 import { isUuid } from '../src/shared/uuid.ts';
 import { searchAttributeKeys } from '../src/temporal/search-attributes.ts';
+import { tellDetails } from './go-on.ts';
 import { withRefusals } from './refusal.ts';
 import { providerStep } from './step-options.ts';
 import { tellHowToDecide } from './tell-how-to-decide.ts';
@@ -61,7 +61,7 @@ export async function unmatchedReceipt(stray: StrayPayment): Promise<ReceiptEnd>
       { key: searchAttributeKeys.PaymentState, value: 'SUSPENSE' },
       { key: searchAttributeKeys.AmountIdr, value: opened.amountIdr },
     ]);
-    setCurrentDetails(
+    tellDetails(
       `IDR ${opened.amountIdr} in suspense (${opened.reason}). Waits, as long as it takes, for the decision of two ` +
         tellHowToDecide([
           {
@@ -79,7 +79,7 @@ export async function unmatchedReceipt(stray: StrayPayment): Promise<ReceiptEnd>
   await condition(allHandlersFinished);
   end ??= opened.outcome;
   upsertSearchAttributes([{ key: searchAttributeKeys.PaymentState, value: end.toUpperCase() }]);
-  setCurrentDetails(`Ended: ${end}.`);
+  tellDetails(`Ended: ${end}.`);
   return end;
 }
 
@@ -103,7 +103,7 @@ async function askAgain(stray: StrayPayment, first: ReceiptOpening): Promise<Rec
     const elapsed = Date.now() - since;
     if (opened.outcome === 'unconfirmed' && elapsed >= unconfirmedMs) return opened;
     upsertSearchAttributes([{ key: searchAttributeKeys.PaymentState, value: opened.outcome.toUpperCase() }]);
-    setCurrentDetails(stories[opened.outcome === 'owned' ? 'owned' : 'unconfirmed']);
+    tellDetails(stories[opened.outcome === 'owned' ? 'owned' : 'unconfirmed']);
     await sleep(Math.min(Math.max(elapsed, 3 * secondMs), hourMs));
     opened = await openReceipt(stray);
     if (isUndecided(opened) && workflowInfo().continueAsNewSuggested) {

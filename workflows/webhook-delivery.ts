@@ -1,7 +1,8 @@
-import { condition, defineSignal, proxyActivities, setCurrentDetails, setHandler } from '@temporalio/workflow';
+import { condition, defineSignal, proxyActivities, setHandler } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import { formatWesternIndonesia } from '../src/shared/clock.ts';
 import type { WebhookDeliveryInput, WebhookDeliveryStatus } from '../src/webhooks/webhook-delivery.ts';
+import { tellDetails } from './go-on.ts';
 import { webhookStep } from './step-options.ts';
 
 /** Somebody asks for an attempt at once. */
@@ -21,11 +22,11 @@ export async function webhookDelivery({ deliveryId }: WebhookDeliveryInput): Pro
     const elapsedMs = Date.now() - begunAt;
     const { status, waitMs, answer } = await deliverWebhook({ deliveryId, attempt, elapsedMs });
     if (status !== 'pending') {
-      setCurrentDetails(`Ended: ${status} (${answer}), after ${attempt} attempts.`);
+      tellDetails(`Ended: ${status} (${answer}), after ${attempt} attempts.`);
       return status;
     }
     const next = formatWesternIndonesia(new Date(Date.now() + waitMs));
-    setCurrentDetails(`Attempt ${attempt}: ${answer}. Tries again at ${next} (UTC+7), or on redelivery.`);
+    tellDetails(`Attempt ${attempt}: ${answer}. Tries again at ${next} (UTC+7), or on redelivery.`);
     await condition(() => asked > seen, waitMs);
   }
 }
