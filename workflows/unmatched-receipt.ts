@@ -41,7 +41,8 @@ export async function unmatchedReceipt(stray: StrayPayment): Promise<ReceiptEnd>
     settleReceipt,
     async (settlement) => {
       await condition(() => opened !== undefined);
-      if (opened?.outcome !== 'suspended') {
+      // What has ended meanwhile ends the decision about it, as void.
+      if (opened === undefined || !hasReceipt.has(opened.outcome)) {
         throw ApplicationFailure.nonRetryable('there is no money in suspense here', 'REQUEST_INVALID');
       }
       const state = await withRefusals(settleByDecision({ receiptId: stray.receiptId, settlement }));
@@ -82,6 +83,9 @@ export async function unmatchedReceipt(stray: StrayPayment): Promise<ReceiptEnd>
   tellDetails(`Ended: ${end}.`);
   return end;
 }
+
+/** Money that is in the books. */
+const hasReceipt: ReadonlySet<ReceiptOpening['outcome']> = new Set(['suspended', 'applied', 'credited', 'refunded']);
 
 type ReceiptEnd = ReceiptState | ReceiptOpening['outcome'];
 

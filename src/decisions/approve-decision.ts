@@ -2,10 +2,10 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
 import { refuse } from '../shared/errors.ts';
+import { carryOut, whyVoid } from './carry-out.ts';
 import { Decision } from './decision.entity.ts';
-import { endDecision, isTooOld, lockDecision, tooOld } from './end-decision.ts';
+import { endDecision, lockDecision } from './end-decision.ts';
 import type { DecisionPorts } from './handling.ts';
-import { handlings } from './handlings.ts';
 
 interface Deciding {
   caller: Caller;
@@ -40,8 +40,7 @@ export async function approveDecision(em: EntityManager, ports: DecisionPorts, d
     });
   });
   if (decision.status !== 'pending') return decision;
-  await handlings[decision.kind].carryOut(em, ports, decision);
-  const ended = await em.fork().findOneOrFail(Decision, { id });
+  const ended = await carryOut(em, ports, id);
   if (ended.status !== 'pending') return ended;
   return refuse('SERVICE_UNAVAILABLE', 'It is approved and not carried out yet: read it, or approve it again', {
     retryAfterSeconds: 5,
@@ -73,7 +72,7 @@ async function decide(
     if (decision.status !== 'pending') {
       refuse('REQUEST_INVALID', `the decision is ${decision.status}, not pending`, { field: 'id' });
     }
-    const why = (await isTooOld(tx, decision)) ? tooOld : await handlings[decision.kind].whyMoved(tx, decision);
+    const why = await whyVoid(tx, decision);
     if (why === null) await step(tx, decision);
     else await endDecision(tx, decision, { status: 'lapsed', reason: why, actorId: caller.userId, requestId });
   });

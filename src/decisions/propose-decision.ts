@@ -3,6 +3,7 @@ import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
 import { isDomainError } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
+import { carryOut } from './carry-out.ts';
 import { Decision } from './decision.entity.ts';
 import type { DecisionKind, ProposalOf } from './decision.ts';
 import type { DecisionHandling, DecisionPorts, Look } from './handling.ts';
@@ -29,10 +30,9 @@ export async function proposeDecision<Kind extends DecisionKind>(
   const handling: DecisionHandling<Kind> = handlings[kind];
   const look = await handling.look(em.fork(), ports.gateway, proposing.proposal);
   const id = await write(em, proposing, look);
-  const decision = await em.fork().findOneOrFail(Decision, { id });
-  if (!look.isProven) return decision;
+  if (!look.isProven) return em.fork().findOneOrFail(Decision, { id });
   try {
-    await handling.carryOut(em, ports, decision);
+    return await carryOut(em, ports, id);
   } catch (error) {
     // Temporal is away: it was proposed all the same.
     if (!isDomainError(error)) throw error;

@@ -3,7 +3,7 @@ import { systemAccounts } from '../../src/ledger/account.ts';
 import { atProvider } from '../support/at-provider.ts';
 import { type BuiltUser, balanceOf, buildIndividual, buildPlatformAdmin } from '../support/build.ts';
 import { buildGoal, buildProduct } from '../support/build-targets.ts';
-import { approve, buildOperators, decide, type Operators, propose } from '../support/decide.ts';
+import { approve, buildOperators, decide, type Operators, plantDecision, propose } from '../support/decide.ts';
 import { buildPartner } from '../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
@@ -318,6 +318,35 @@ describe('A decision about money in suspense', () => {
     const credit = about(await suspended(), { action: 'credit', account_id: account.available });
     expect(await decide(stack, operators, credit)).toMatchObject({ status: 'carried_out' });
     expect(await balanceOf(stack, account.available)).toBe('1000.0000');
+  });
+
+  it('has one effect when two about the same money are approved at once: the other lapses, also where only its case says so', async () => {
+    const receipt = await suspended();
+    const refund = about(receipt, { action: 'refund' });
+    const ids = await Promise.all(
+      [refund, refund].map(async (one) => (await propose(stack, operators, one)).body.data.id as string),
+    );
+    const answers = await Promise.all(ids.map((id) => approve(stack, operators, id)));
+    expect(answers.map(({ status, body }) => [status, body.data?.status]).toSorted()).toEqual([
+      [200, 'carried_out'],
+      [200, 'lapsed'],
+    ]);
+    // One that was approved before, and is carried out by the case of money that has ended.
+    const late = await plantDecision(stack, operators, refund);
+    const [row] = await stack
+      .em()
+      .execute<{ payment: string; method: string }[]>(
+        'select provider_payment_id as payment, provider_payment_method_id as method from receipts where id = ?',
+        [receipt.id],
+      );
+    const stray = {
+      receiptId: receipt.id,
+      providerPaymentId: row?.payment ?? '',
+      providerPaymentMethodId: row?.method ?? '',
+    };
+    expect(await stack.deps.workflows.decideReceipt(stray, late, 20_000)).toBe('refunded');
+    const [decision] = await stack.em().execute<object[]>('select status, reason from decisions where id = ?', [late]);
+    expect(decision).toEqual({ status: 'lapsed', reason: 'the receipt is refunded by now' });
   });
 
   it('lapses when the provider has taken the money back since, and the money stays in suspense', async () => {
