@@ -7,8 +7,9 @@ import { refuse } from '../shared/errors.ts';
 import type { InstrumentTable } from './obtain-instrument.ts';
 import { isFinalOrder, type PaymentOrderStatus } from './payment-order.ts';
 
-/** How often the row is looked at, in milliseconds; a payment ends within a few hundred. */
-const lookEveryMs = 100;
+/** When the row is looked at first, in milliseconds, as a payment ends within a few hundred; each look waits longer. */
+const firstLookMs = 100;
+const longestLookMs = 1_000;
 
 export interface Cancellation {
   table: InstrumentTable;
@@ -34,8 +35,9 @@ export async function cancelInstrument(em: EntityManager, cancellation: Cancella
   let status = await statusNow();
   if (isFinalOrder(status)) return status;
   await wake(cancellation);
-  while (!isFinalOrder(status) && performance.now() < until) {
-    await sleep(lookEveryMs);
+  for (let wait = firstLookMs; !isFinalOrder(status) && performance.now() < until; ) {
+    await sleep(wait);
+    wait = Math.min(wait * 1.5, longestLookMs);
     status = await statusNow();
   }
   return status;
