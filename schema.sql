@@ -203,6 +203,9 @@ END),
   constraint decisions_status_check CHECK (status = ANY (ARRAY['pending'::text, 'carried_out'::text, 'rejected'::text, 'lapsed'::text, 'refused'::text]))
 );
 CREATE INDEX decisions_by_creation ON decisions USING btree (created_at DESC, id DESC);
+CREATE UNIQUE INDEX decisions_carried_out_of_payout ON decisions USING btree (payout_id) WHERE status = 'carried_out'::text;
+CREATE UNIQUE INDEX decisions_carried_out_of_receipt ON decisions USING btree (receipt_id) WHERE status = 'carried_out'::text;
+CREATE UNIQUE INDEX decisions_carried_out_of_reference ON decisions USING btree (reference) WHERE status = 'carried_out'::text;
 CREATE INDEX decisions_of_account ON decisions USING btree (account_id) WHERE account_id IS NOT NULL;
 CREATE INDEX decisions_of_approver ON decisions USING btree (approved_by) WHERE approved_by IS NOT NULL;
 CREATE INDEX decisions_of_payout ON decisions USING btree (payout_id) WHERE payout_id IS NOT NULL;
@@ -2111,6 +2114,10 @@ begin
   if new.rejected_by is not null and not is_operator(new.rejected_by, 'approve-decision') then
     raise exception 'a decision is rejected by somebody who may' using errcode = 'AM010', detail = new.id::text;
   end if;
+  if new.status = 'carried_out' and missing_of_decision(new) is not null then
+    raise exception 'a decision is carried out by its effect' using errcode = 'AM010',
+      detail = new.id || ': ' || missing_of_decision(new);
+  end if;
   if new.status <> 'pending' then
     new.ended_at := clock_timestamp();
   end if;
@@ -2155,10 +2162,10 @@ CREATE OR REPLACE FUNCTION public.keep_payouts_end()
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
-  if new.status = 'succeeded' and new.last_word in ('succeeded', 'reversed')
-    or new.status = 'failed' and new.last_word in ('failed', 'refused')
-    or exists (select from decisions d where d.payout_id = new.id and d.outcome = new.status and d.status = 'pending'
-      and d.approved_by is not null) then
+  if outcome_of_word(new.last_word) = new.status
+    or outcome_of_word(new.last_word) is null and exists (select from decisions d where d.payout_id = new.id
+      and d.outcome = new.status and d.status = 'pending' and d.approved_by is not null
+      and d.created_at > clock_timestamp() - interval '24 hours') then
     return new;
   end if;
   raise exception 'a payout ends by the provider''s word, or as two people have decided' using errcode = 'AM010',
@@ -2261,6 +2268,27 @@ begin
   return null;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.missing_of_decision(decided decisions)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  select case decided.kind
+    when 'settle_payout' then (select 'the payout has not ended as was decided' where not exists (select from payouts p
+      where p.id = decided.payout_id and (p.status = decided.outcome
+        or decided.outcome = 'succeeded' and p.status = 'reversed')))
+    when 'settle_receipt' then (select 'the receipt has not ended as was decided' where not exists (select from receipts r
+      where r.id = decided.receipt_id and (r.state, r.settled_by, r.account_id) is not distinct from
+        (case decided.action when 'credit' then 'credited' else 'refunded' end, decided.approved_by, decided.account_id)))
+    when 'book_external' then (select 'the movement at the provider is not booked' where not exists (select
+      from journal_keys k where k.business_key = 'platform-external/' || decided.reference))
+    else (select 'the difference was never explained' where not exists (select from events e
+      where e.resource_type = 'reconciliation' and e.resource_id = decided.reconciliation_id::text
+        and e.event = 'RECONCILIATION_EXPLAINED' and e.data ->> 'decision_id' = decided.id::text))
+    end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.open_balance()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2301,6 +2329,15 @@ AS $function$
   union
   select organization_id from accounts
     where id in (p.source_account_id, p.destination_account_id) and organization_id is not null
+$function$;
+
+CREATE OR REPLACE FUNCTION public.outcome_of_word(p_said text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  select case when p_said in ('succeeded', 'reversed') then 'succeeded' when p_said in ('failed', 'refused') then 'failed' end
 $function$;
 
 CREATE OR REPLACE FUNCTION public.pay_from_balance(p_transaction_id uuid, p_journal_id uuid, p_business_key text, p_kind text, p_user_id uuid, p_user_type text, p_organization_id uuid, p_source uuid, p_target uuid, p_amount numeric, p_reference_type text, p_reference_id uuid, p_purpose text, p_request_id text, p_key_hash text, p_fingerprint text, p_answer text, p_number bigint, p_wait boolean)
@@ -3311,29 +3348,27 @@ UNION ALL
 create view check_decisions_were_carried_out as
  SELECT d.id AS decision_id,
     d.kind,
-    'the payout has not ended as was decided'::text AS problem
+    missing_of_decision(d.*) AS problem
    FROM decisions d
-     JOIN payouts p ON p.id = d.payout_id
-  WHERE d.status = 'carried_out'::text AND p.status <> d.outcome AND (d.outcome <> 'succeeded'::text OR p.status <> 'reversed'::text)
+  WHERE d.status = 'carried_out'::text AND missing_of_decision(d.*) IS NOT NULL
 UNION ALL
  SELECT d.id AS decision_id,
     d.kind,
-    'the receipt has not ended as was decided'::text AS problem
+    'nobody approved it, and the provider did not say so'::text AS problem
    FROM decisions d
-     JOIN receipts r ON r.id = d.receipt_id
-  WHERE d.status = 'carried_out'::text AND (r.state IS DISTINCT FROM
-        CASE d.action
-            WHEN 'credit'::text THEN 'credited'::text
-            ELSE 'refunded'::text
-        END OR r.settled_by IS DISTINCT FROM d.approved_by OR r.account_id IS DISTINCT FROM d.account_id)
+  WHERE d.kind = 'settle_payout'::text AND d.status = 'carried_out'::text AND d.approved_by IS NULL AND NOT (EXISTS ( SELECT
+           FROM payout_words w
+          WHERE w.payout_id = d.payout_id AND outcome_of_word(w.said) = d.outcome))
 UNION ALL
- SELECT d.id AS decision_id,
-    d.kind,
-    'the movement at the provider is not booked'::text AS problem
-   FROM decisions d
-  WHERE d.kind = 'book_external'::text AND d.status = 'carried_out'::text AND NOT (EXISTS ( SELECT
-           FROM journal_keys k
-          WHERE k.business_key = ('platform-external/'::text || d.reference::text)))
+ SELECT NULL::uuid AS decision_id,
+    'settle_payout'::text AS kind,
+    ('the payout '::text || p.id) || ' was ended by an operator without a decision'::text AS problem
+   FROM payouts p
+  WHERE p.failure_code = 'SETTLED_BY_OPERATOR'::text AND NOT (EXISTS ( SELECT
+           FROM payout_words w
+          WHERE w.payout_id = p.id AND outcome_of_word(w.said) = 'failed'::text)) AND NOT (EXISTS ( SELECT
+           FROM decisions d
+          WHERE d.payout_id = p.id AND d.status = 'carried_out'::text))
 UNION ALL
  SELECT NULL::uuid AS decision_id,
     'settle_receipt'::text AS kind,
@@ -3341,7 +3376,15 @@ UNION ALL
    FROM receipts r
   WHERE (r.state = ANY (ARRAY['credited'::text, 'refunded'::text])) AND NOT (EXISTS ( SELECT
            FROM decisions d
-          WHERE d.receipt_id = r.id AND d.status = 'carried_out'::text AND d.approved_by IS NOT NULL));
+          WHERE d.receipt_id = r.id AND d.status = 'carried_out'::text AND d.approved_by IS NOT NULL))
+UNION ALL
+ SELECT NULL::uuid AS decision_id,
+    'book_external'::text AS kind,
+    ('the journal '::text || j.id) || ' has no decision'::text AS problem
+   FROM journals j
+  WHERE j.kind = 'platform.external'::text AND NOT (EXISTS ( SELECT
+           FROM decisions d
+          WHERE j.business_key = ('platform-external/'::text || d.reference::text) AND d.status = 'carried_out'::text));
 
 create view check_donations_posted_once as
  SELECT d.id AS donation_id,
@@ -3972,6 +4015,12 @@ revoke execute on function keep_status() from public;
 
 revoke execute on function list_transactions() from public;
 
+revoke execute on function missing_of_decision(decisions) from public;
+
+grant execute on function missing_of_decision(decisions) to amanah_app;
+
+grant execute on function missing_of_decision(decisions) to amanah_reader;
+
 revoke execute on function open_balance() from public;
 
 revoke execute on function open_payout_attempt(uuid) from public;
@@ -3983,6 +4032,12 @@ revoke execute on function organizations_of_transaction(transactions) from publi
 grant execute on function organizations_of_transaction(transactions) to amanah_app;
 
 grant execute on function organizations_of_transaction(transactions) to amanah_reader;
+
+revoke execute on function outcome_of_word(text) from public;
+
+grant execute on function outcome_of_word(text) to amanah_app;
+
+grant execute on function outcome_of_word(text) to amanah_reader;
 
 revoke execute on function pay_from_balance(uuid,uuid,text,text,uuid,text,uuid,uuid,uuid,numeric,text,uuid,text,text,text,text,text,bigint,boolean) from public;
 

@@ -116,6 +116,8 @@ const ownFunctions = [
   'cause_current_amount',
   'organizations_of_transaction',
   'receiver_of_transaction',
+  'missing_of_decision',
+  'outcome_of_word',
 ];
 /** What is added to only. */
 const keptTables = ['events'];

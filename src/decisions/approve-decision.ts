@@ -47,10 +47,10 @@ export async function approveDecision(em: EntityManager, ports: DecisionPorts, d
   });
 }
 
-/** Rejects what another operator proposed. Answers and refuses as `approveDecision`. */
-export function rejectDecision(em: EntityManager, deciding: Deciding): Promise<Decision> {
+/** Rejects what another operator proposed, which needs no second factor. Answers and refuses as `approveDecision`. */
+export function rejectDecision(em: EntityManager, deciding: Omit<Deciding, 'needsSecondFactor'>): Promise<Decision> {
   const { caller, requestId } = deciding;
-  return decide(em, deciding, (tx, pending) =>
+  return decide(em, { ...deciding, needsSecondFactor: false }, (tx, pending) =>
     endDecision(tx, pending, { status: 'rejected', actorId: caller.userId, requestId }),
   );
 }
@@ -67,7 +67,7 @@ async function decide(
       refuse('FORBIDDEN', 'Another person than the one who proposed it decides', { field: 'id' });
     }
     if (needsSecondFactor && !caller.secondFactor) {
-      refuse('FORBIDDEN', 'Log in with a second factor (POST /v1/auth/totp) to decide');
+      refuse('FORBIDDEN', 'Log in with a second factor (POST /v1/auth/totp) to approve');
     }
     if (decision.status !== 'pending') {
       refuse('REQUEST_INVALID', `the decision is ${decision.status}, not pending`, { field: 'id' });

@@ -17,7 +17,7 @@ export async function carryOut(em: EntityManager, ports: DecisionPorts, id: stri
   const decision = await em.fork().transactional(async (tx) => {
     const pending = await lockDecision(tx, id);
     const reason = pending.status === 'pending' ? await whyVoid(tx, pending) : null;
-    if (reason !== null) await endDecision(tx, pending, { status: 'lapsed', reason, actorId: null });
+    if (reason !== null) await endDecision(tx, pending, { status: 'lapsed', reason });
     return pending;
   });
   if (decision.status === 'pending') await handlings[decision.kind].carryOut(em, ports, decision);

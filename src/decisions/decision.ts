@@ -33,6 +33,13 @@ export type Proposal =
   | { kind: 'book_external'; amount: Money; reference: string };
 export type ProposalOf<Kind extends DecisionKind> = Extract<Proposal, { kind: Kind }>;
 
+/** A decision that is handed to the workflow of what it is about. */
+export interface DecisionInHand {
+  id: string;
+  /** Whether a second person has approved it; without that it takes the provider's final word. */
+  isApproved: boolean;
+}
+
 /** What both sides say of what is to be decided: references and amounts, never personal data. */
 export interface Evidence {
   provider: object | null;

@@ -104,6 +104,9 @@ function present(decision: Decision): z.input<typeof DecisionAnswer> {
 }
 
 const message = z.string();
+/** What became of a decision, in words. */
+const messageOf = ({ status }: Decision): string =>
+  `Decision ${status === 'pending' ? 'proposed' : status.replace('_', ' ')}`;
 const answer = z.object({ message, data: DecisionAnswer });
 const params = z.object({ id: uuid() });
 
@@ -123,8 +126,7 @@ room.post(
   async ({ em, deps, caller, body, requestId }) => {
     const { note: why, ...proposal } = body;
     const decision = await proposeDecision(em, deps, { caller, proposal, note: why, requestId });
-    const isEnded = decision.status !== 'pending';
-    return created({ message: isEnded ? 'Decision carried out' : 'Decision proposed', data: present(decision) });
+    return created({ message: messageOf(decision), data: present(decision) });
   },
 );
 
@@ -153,14 +155,14 @@ room.get(
 );
 
 const byAnother =
-  'By another person than the one who proposed it (403), outside development with a second factor (403). One that is ' +
-  'too old, or whose payout or receipt has moved, answers `lapsed`; one that has ended is a 400.';
+  'By another person than the one who proposed it (403). One that is too old, or whose payout or receipt has moved, ' +
+  'answers `lapsed`; one that has ended is a 400.';
 
 room.post(
   '/:id/approve',
   {
     summary: 'Approve a decision, and have it carried out',
-    description: `Answers what became of it: \`carried_out\`, or \`refused\` with the reason. ${byAnother}`,
+    description: `Answers what became of it: \`carried_out\`, or \`refused\` with the reason. Outside development it needs a login with a second factor (403). ${byAnother}`,
     access: approves,
     params,
     answers: { 200: answer },
@@ -169,7 +171,7 @@ room.post(
   async ({ em, deps, caller, params: { id: decisionId }, requestId }) => {
     const needsSecondFactor = deps.config.NODE_ENV !== 'development';
     const decision = await approveDecision(em, deps, { caller, decisionId, needsSecondFactor, requestId });
-    return { message: `Decision ${decision.status.replace('_', ' ')}`, data: present(decision) };
+    return { message: messageOf(decision), data: present(decision) };
   },
 );
 
@@ -183,10 +185,9 @@ room.post(
     answers: { 200: answer },
     refusals: [404],
   },
-  async ({ em, deps, caller, params: { id: decisionId }, requestId }) => {
-    const needsSecondFactor = deps.config.NODE_ENV !== 'development';
-    const decision = await rejectDecision(em, { caller, decisionId, needsSecondFactor, requestId });
-    return { message: `Decision ${decision.status}`, data: present(decision) };
+  async ({ em, caller, params: { id: decisionId }, requestId }) => {
+    const decision = await rejectDecision(em, { caller, decisionId, requestId });
+    return { message: messageOf(decision), data: present(decision) };
   },
 );
 

@@ -37,8 +37,8 @@ interface Ending {
   status: 'carried_out' | 'rejected' | 'lapsed' | 'refused';
   /** Why it was refused or has lapsed. */
   reason?: string;
-  /** Whose step ended it: for what two people carried out who approved it, null for time and the provider. */
-  actorId: string | null;
+  /** Whose step ended it; unless said, who approved it, or nobody: time and the provider are no person. */
+  actorId?: string;
   requestId?: string | null;
 }
 
@@ -46,20 +46,20 @@ interface Ending {
 export async function endDecision(
   tx: EntityManager,
   decision: Decision,
-  { status, reason, actorId, requestId = null }: Ending,
+  { status, reason, actorId = decision.approved_by ?? undefined, requestId = null }: Ending,
 ): Promise<void> {
   decision.status = status;
   if (reason !== undefined) decision.reason = reason;
   if (status === 'rejected') decision.rejected_by = actorId;
   await tx.flush();
-  await recordDecisionEnded(tx, decision, { actorId, requestId });
+  await recordDecisionEnded(tx, decision, { actorId: actorId ?? null, requestId });
 }
 
 /** The event of a decision that has ended. */
 export async function recordDecisionEnded(
   tx: EntityManager,
   { id, kind, status, reason }: Decision,
-  { actorId, requestId = null }: Pick<Ending, 'actorId' | 'requestId'>,
+  { actorId, requestId = null }: { actorId: string | null; requestId?: string | null | undefined },
 ): Promise<void> {
   await recordEvent(tx, {
     event: `DECISION_${status.toUpperCase()}`,

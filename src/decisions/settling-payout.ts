@@ -1,8 +1,8 @@
 import { hearProvider } from '../payouts/ask-transfer.ts';
 import { findMadeAttempts } from '../payouts/attempts.ts';
 import { Payout } from '../payouts/payout.entity.ts';
-import { finalOutcomeOf, isFinalPayout } from '../payouts/payout.ts';
-import { mayBeUnderWay, underWay } from '../payouts/settle-payout.ts';
+import { finalOutcomeOf, isFinalPayout, saidForGood } from '../payouts/payout.ts';
+import { mayBeUnderWay, underWay, whyDecisionMoved } from '../payouts/settle-payout.ts';
 import { must } from '../shared/assert.ts';
 import { budgets } from '../shared/budgets.ts';
 import { refuse } from '../shared/errors.ts';
@@ -18,9 +18,10 @@ export const settlingPayout: DecisionHandling<'settle_payout'> = {
     if (isFinalPayout(payout.status)) refuse('REQUEST_INVALID', `the payout is ${payout.status} already`, { field });
     const signal = AbortSignal.timeout(budgets.provider.call);
     const word = await hearProvider(gateway, { payoutId, amount: payout.net_amount, signal });
-    const proven = finalOutcomeOf(word);
+    const says = saidForGood(word.said, payout.last_word);
+    const proven = finalOutcomeOf({ said: says });
     if (proven !== null && proven !== outcome) {
-      refuse('REQUEST_INVALID', `the provider says how the transfer ended: ${word.said}`, { field: 'outcome' });
+      refuse('REQUEST_INVALID', `the provider says how the transfer ended: ${says}`, { field: 'outcome' });
     }
     if (proven === null && outcome === 'failed' && (await mayBeUnderWay(em, payoutId))) {
       refuse('REQUEST_INVALID', underWay, { field: 'outcome' });
@@ -30,7 +31,7 @@ export const settlingPayout: DecisionHandling<'settle_payout'> = {
     return {
       evidence: {
         provider: {
-          says: word.said,
+          says,
           transfer_id: 'providerTransferId' in word ? word.providerTransferId : null,
           failure_code: 'failureCode' in word ? word.failureCode : null,
         },
@@ -47,10 +48,15 @@ export const settlingPayout: DecisionHandling<'settle_payout'> = {
       isProven: proven === outcome,
     };
   },
-  carryOut: (_, { workflows }, { id, payout_id }) =>
-    workflows.decidePartnerPayout(must(payout_id, 'it is about a payout'), id, budgets.requests.decision),
-  async whyMoved(tx, { payout_id }) {
-    const { status } = await tx.findOneOrFail(Payout, { id: payout_id ?? '' }, { refresh: true });
-    return status === 'pending' ? null : `the payout is ${status} by now`;
+  carryOut: (_, { workflows }, { id, payout_id, approved_by }) =>
+    workflows.decidePartnerPayout(
+      must(payout_id, 'it is about a payout'),
+      { id, isApproved: Boolean(approved_by) },
+      budgets.requests.decision,
+    ),
+  async whyMoved(tx, decision) {
+    const { payout_id } = decision;
+    const payout = await tx.findOneOrFail(Payout, { id: payout_id ?? '' }, { refresh: true });
+    return whyDecisionMoved(payout, { decision, said: payout.last_word });
   },
 };

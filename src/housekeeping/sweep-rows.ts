@@ -8,6 +8,8 @@ export interface Sweep {
   kind: string;
   /** A query of those that wait too long: `id` and `since` when. */
   due: string;
+  /** The longest wait between two looks, a day unless said: shorter where what is due does not live that long. */
+  longestWaitMinutes?: number;
   wake(id: string): Promise<unknown>;
 }
 
@@ -24,14 +26,13 @@ const atOnce = 20;
 const longestMs = 10_000;
 /** The first wait; each one after it is twice as long. */
 const firstWaitMinutes = 1;
-/** An execution takes 10,000 signals: one a day reaches that in 27 years. */
-const longestWaitMinutes = 24 * 60;
 /** A row that has not been due for so long, and is again, begins with short waits again. */
 const forgivenAfterDays = 2;
 const forgottenAfterDays = 30;
 
 /**
- * Wakes what waits too long, each row at growing intervals, from a minute to a day. The claim is committed before anybody
+ * Wakes what waits too long, each row at growing intervals, from a minute to a day: an execution
+ * takes 10,000 signals, and one a day reaches that in 27 years. The claim is committed before anybody
  * is woken, so that two sweeps at once do not both wake a row. One that fails does not hold up the others; throws only
  * what keeps a whole kind from being claimed, after the other kinds. Returns how many were woken.
  */
@@ -49,12 +50,13 @@ export async function sweepRows(em: EntityManager, sweeps: readonly Sweep[], fai
   return woken;
 }
 
-async function sweepKind(em: EntityManager, { kind, due, wake }: Sweep, failed: SweepFailure): Promise<number> {
+async function sweepKind(em: EntityManager, sweep: Sweep, failed: SweepFailure): Promise<number> {
+  const { kind, wake } = sweep;
   const startedAt = performance.now();
   let woken = 0;
   for (;;) {
     // What waits is found among all that is active: that may take longer than a request has.
-    const ids = await withTime(em, budgets.database.sweep, (tx) => claim(tx, kind, due));
+    const ids = await withTime(em, budgets.database.sweep, (tx) => claim(tx, sweep));
     for (let start = 0; start < ids.length; start += atOnce) {
       const part = ids.slice(start, start + atOnce);
       const outcomes = await Promise.allSettled(part.map((id) => wake(id)));
@@ -68,7 +70,7 @@ async function sweepKind(em: EntityManager, { kind, due, wake }: Sweep, failed: 
 }
 
 /** Takes the rows that are to be looked at now, the longest waiting first, and says when each is next. */
-async function claim(em: EntityManager, kind: string, due: string): Promise<string[]> {
+async function claim(em: EntityManager, { kind, due, longestWaitMinutes = 24 * 60 }: Sweep): Promise<string[]> {
   const rows = await em.execute<{ subject_id: string }[]>(
     `insert into sweep_looks as look (kind, subject_id, looks, look_again_at)
      select ?, id, 1, now() + make_interval(mins => ?) from (select id, min(since) as since from (${due}) waiting

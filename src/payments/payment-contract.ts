@@ -1,3 +1,4 @@
+import type { DecisionInHand } from '../decisions/decision.ts';
 import type { OpeningStamp } from '../openings/opening.ts';
 import type { Money } from '../shared/money.ts';
 import type { PaymentOrderStatus, ReferenceType } from './payment-order.ts';
@@ -55,7 +56,7 @@ export interface ReceiptDecisions {
    * Null when the wait ended without an answer. Refuses with SERVICE_UNAVAILABLE when Temporal is away. What became of the
    * decision is in its row.
    */
-  decideReceipt(stray: StrayPayment, decisionId: string, waitMs: number): Promise<ReceiptState | null>;
+  decideReceipt(stray: StrayPayment, decision: DecisionInHand, waitMs: number): Promise<ReceiptState | null>;
 }
 
 export interface OpenedOrder {

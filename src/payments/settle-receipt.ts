@@ -57,7 +57,7 @@ export async function settleReceipt(
 async function carryOut(tx: EntityManager, decision: Decision, says: string): Promise<void> {
   const receipt = await tx.findOneOrFail(Receipt, { id: decision.receipt_id ?? '' }, { refresh: true });
   const why = await whyLapsed(tx, receipt, decision, says);
-  if (why !== null) return endDecision(tx, decision, { status: 'lapsed', reason: why, actorId: null });
+  if (why !== null) return endDecision(tx, decision, { status: 'lapsed', reason: why });
   if (!decision.approved_by) return;
   const { id, amount } = receipt;
   const { note, action, account_id } = decision;
@@ -89,11 +89,17 @@ async function whyLapsed(
 ): Promise<string | null> {
   if (isFinal(receiptLaw, state)) return `the receipt is ${state} by now`;
   if (await isTooOld(tx, decision)) return tooOld;
-  const said = (decision.evidence.provider as { says?: string } | null)?.says;
-  // Silence, and a list that does not show it at the moment, take nothing back.
-  const isNew = says !== said && ['succeeded', 'failed', 'voided'].includes(says);
+  // Money is in suspense because the provider said that it came. Silence, and a list that does not show it at the moment,
+  // take that back neither now nor when it was proposed.
+  const said = forGood((decision.evidence.provider as { says?: string } | null)?.says) ?? 'succeeded';
+  const now = forGood(says);
+  const isNew = now !== undefined && now !== said;
   return isNew ? `the provider has said since that the payment is ${says}` : null;
 }
+
+/** What was said of a payment, if it says how it ended. */
+const forGood = (says: string | undefined): string | undefined =>
+  says !== undefined && ['succeeded', 'failed', 'voided'].includes(says) ? says : undefined;
 
 /** Refuses with REQUEST_INVALID an account that may not be credited from suspense. */
 export async function requireCreditable(em: EntityManager, accountId: string): Promise<void> {

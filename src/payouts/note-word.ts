@@ -2,7 +2,7 @@ import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../database/database-clock.ts';
 import { nextPayoutLookAt, nextPayoutWaitMs, overdueGraceMs } from '../shared/asking-intervals.ts';
 import { Payout } from './payout.entity.ts';
-import { contradicts, isFinalPayout, isUnknown, restOf, type TransferWord } from './payout.ts';
+import { contradicts, isFinalPayout, isUnknown, restOf, saidForGood, type TransferWord } from './payout.ts';
 
 /** The payout of this id, locked until the transaction ends. */
 export function lockPayout(tx: EntityManager, id: string): Promise<Payout> {
@@ -13,8 +13,8 @@ export function lockPayout(tx: EntityManager, id: string): Promise<Payout> {
  * Writes down what the provider said, in the caller's transaction: one row for each change of its word, since when
  * nobody can tell, and when the sweep looks after the payout if its workflow does not. `asked` is the workflow's clock
  * when it asked; the word came later, by that clock or the database's, whichever is ahead. That calls to the provider are
- * limited is no word of it on the payout, and no reason to tell operators. Of a final payout only words that prove
- * something are written down.
+ * limited is no word of it on the payout, and no reason to tell operators. How a transfer ended is unsaid only by another
+ * such word, and of a final payout only words that prove something are written down.
  */
 export async function noteWord(tx: EntityManager, payout: Payout, word: TransferWord, asked: Date): Promise<void> {
   const now = await readDatabaseClock(tx);
@@ -22,7 +22,10 @@ export async function noteWord(tx: EntityManager, payout: Payout, word: Transfer
   const failureCode = 'failureCode' in word ? word.failureCode : null;
   const restMs = restOf(word);
   const provesNothing = isUnknown(word.said) && !contradicts(payout.status, word.said);
-  const isWord = isFinalPayout(payout.status) ? !provesNothing : restMs === 0 || word.said !== 'silent';
+  const isUnsaying = saidForGood(word.said, payout.last_word) !== word.said;
+  const isWord = isFinalPayout(payout.status)
+    ? !provesNothing
+    : !isUnsaying && (restMs === 0 || word.said !== 'silent');
   if (isWord && payout.last_word !== word.said) {
     await tx.execute('insert into payout_words (payout_id, said, failure_code, at) values (?, ?, ?, ?)', [
       payout.id,
@@ -39,7 +42,7 @@ export async function noteWord(tx: EntityManager, payout: Payout, word: Transfer
   if (isFinalPayout(payout.status)) {
     payout.look_again_at = payout.finalized_at ? nextPayoutLookAt(payout.finalized_at, now) : null;
   } else {
-    if (!isUnknown(word.said)) payout.unknown_since = null;
+    if (isUnsaying || !isUnknown(word.said)) payout.unknown_since = null;
     else if (restMs === 0) payout.unknown_since ??= at;
     const wait = nextPayoutWaitMs(at.getTime() - payout.created_at.getTime(), restMs);
     payout.look_again_at = new Date(at.getTime() + wait + overdueGraceMs);

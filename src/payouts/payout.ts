@@ -1,3 +1,4 @@
+import type { DecisionInHand } from '../decisions/decision.ts';
 import type { OpeningStamp } from '../openings/opening.ts';
 import type { FeeMode } from '../partners/partner.ts';
 import type { Money } from '../shared/money.ts';
@@ -87,7 +88,7 @@ export interface PartnerPayoutWorkflows {
    * waits at most `waitMs`. Null when the wait ended without an answer. Refuses with SERVICE_UNAVAILABLE when Temporal is
    * away. What became of the decision is in its row.
    */
-  decidePartnerPayout(payoutId: string, decisionId: string, waitMs: number): Promise<PayoutStatus | null>;
+  decidePartnerPayout(payoutId: string, decision: DecisionInHand, waitMs: number): Promise<PayoutStatus | null>;
 }
 
 /** A payout as its workflow finds it. */
@@ -150,6 +151,15 @@ export type PayoutOutcome = (typeof payoutOutcomes)[number];
 export function finalOutcomeOf({ said }: Pick<TransferWord, 'said'>): PayoutOutcome | null {
   if (said === 'succeeded' || said === 'reversed') return 'succeeded';
   return said === 'failed' || said === 'refused' ? 'failed' : null;
+}
+
+/**
+ * What the provider has said of a transfer by now: what was heard, unless that says nothing of the end and it has said
+ * before how the transfer ended. That is not unsaid by silence.
+ */
+export function saidForGood(heard: Said, before: Said | null | undefined): Said {
+  const isUnsaid = before && finalOutcomeOf({ said: heard }) === null && finalOutcomeOf({ said: before }) !== null;
+  return isUnsaid ? before : heard;
 }
 
 /** What ends a payout by hand: a decision of two people, or what the provider's final word proves, with the evidence. */

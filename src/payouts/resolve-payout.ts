@@ -17,18 +17,21 @@ import { lockPayout } from './note-word.ts';
 import type { Payout } from './payout.entity.ts';
 import {
   contradicts,
+  finalOutcomeOf,
   isFinalPayout,
   type PayoutStanding,
   type PayoutStatus,
   payoutLaw,
+  type Said,
   type TransferWord,
 } from './payout.ts';
 import { presentWholePayout } from './present-payout.ts';
 import { standingOf } from './reserve-payout.ts';
 
 /**
- * Draws from the provider's word what follows, once: the reservation is spent or returned, or a success taken back. A
- * final payout is moved by nothing but a reversal after success; a word that contradicts it changes no money and
+ * Draws from the provider's word what follows, once: the reservation is spent or returned, or a success taken back. What
+ * it said last of the transfer's end counts, also where it has fallen silent since, or was asked by another step. A final
+ * payout is moved by nothing but a reversal after success; a word that contradicts it changes no money and
  * becomes a case for operators. What nobody can tell changes nothing.
  */
 export async function resolvePayout(
@@ -43,14 +46,14 @@ export async function resolvePayout(
     const deliveryIds: (string | null)[] = isFinalPayout(payout.status)
       ? await findPendingWebhooks(tx, { resourceType: 'payout', resourceId: payoutId })
       : [];
-    const { said } = word;
-    const failureCode = ('failureCode' in word ? word.failureCode : null) ?? 'UNKNOWN';
+    const { said, failureCode } = await lastSaid(tx, payout, word);
     if (payout.status === 'pending') {
-      if (said === 'succeeded' || said === 'reversed') deliveryIds.push(await succeed(tx, sealer, payout));
-      else if (said === 'failed' || said === 'refused') deliveryIds.push(await fail(tx, sealer, payout, failureCode));
+      const outcome = finalOutcomeOf({ said });
+      if (outcome === 'succeeded') deliveryIds.push(await succeed(tx, sealer, payout));
+      else if (outcome === 'failed') deliveryIds.push(await fail(tx, sealer, payout, failureCode ?? 'UNKNOWN'));
     }
     if (payout.status === 'succeeded' && said === 'reversed') deliveryIds.push(await reverse(tx, sealer, payout));
-    await noteContradiction(tx, payout, word);
+    await noteContradiction(tx, payout, said);
     return standingOf(
       payout,
       deliveryIds.filter((id) => id !== null),
@@ -58,6 +61,25 @@ export async function resolvePayout(
   });
   await failpoint('resolve-payout.after');
   return standing;
+}
+
+/**
+ * What the provider has said of a transfer by now: of a pending one its last word on how it ended, whichever step heard
+ * it, and otherwise what was heard now.
+ */
+async function lastSaid(
+  tx: EntityManager,
+  { id, status, last_word }: Payout,
+  word: TransferWord,
+): Promise<{ said: Said; failureCode: string | null }> {
+  const heard = { said: word.said, failureCode: 'failureCode' in word ? word.failureCode : null };
+  if (status !== 'pending' || !last_word || last_word === heard.said) return heard;
+  if (finalOutcomeOf({ said: last_word }) === null) return heard;
+  const [before] = await tx.execute<{ failure_code: string | null }[]>(
+    'select failure_code from payout_words where payout_id = ? and said = ? order by id desc limit 1',
+    [id, last_word],
+  );
+  return { said: last_word, failureCode: before?.failure_code ?? null };
 }
 
 /**
@@ -148,7 +170,7 @@ async function move(
 }
 
 /** A contradiction is told once, when it begins, and is over when the provider agrees again. */
-async function noteContradiction(tx: EntityManager, payout: Payout, { said }: TransferWord): Promise<void> {
+async function noteContradiction(tx: EntityManager, payout: Payout, said: Said): Promise<void> {
   const contradicted = contradicts(payout.status, said);
   if (contradicted === (payout.contradicted_at !== null && payout.contradicted_at !== undefined)) return;
   if (!contradicted && (said === 'silent' || said === 'not known')) return;

@@ -19,8 +19,9 @@ import {
   type PayoutOutcome,
   type PayoutSettlement,
   type PayoutStanding,
+  type Said,
+  saidForGood,
   settledByOperator,
-  type TransferWord,
 } from './payout.ts';
 import { mayBeUnderWayMs } from './repeating.ts';
 import { standingOf } from './reserve-payout.ts';
@@ -52,11 +53,12 @@ export async function settlePayout(
     const decision = await decisionOf(tx, payoutId, settlement);
     const payout = await lockPayout(tx, payoutId);
     const wasFinal = isFinalPayout(payout.status);
+    const said = saidForGood(word.said, payout.last_word);
     if (!wasFinal) await noteWord(tx, payout, word, new Date(at));
     const delivery =
       decision === null
-        ? await settleAsProven(tx, sealer, payout, { settlement, word })
-        : await carryOut(tx, sealer, payout, { decision, word });
+        ? await settleAsProven(tx, sealer, payout, { settlement, said })
+        : await carryOut(tx, sealer, payout, { decision, said });
     // A final payout may be here because this step is repeated, and the webhooks that it wrote are not begun.
     if (wasFinal) {
       return standingOf(payout, await findPendingWebhooks(tx, { resourceType: 'payout', resourceId: payoutId }));
@@ -77,7 +79,7 @@ async function settleAsProven(
   tx: EntityManager,
   sealer: Sealer,
   payout: Payout,
-  { settlement, word }: { settlement: PayoutSettlement; word: TransferWord },
+  { settlement, said }: { settlement: PayoutSettlement; said: Said },
 ): Promise<string | null> {
   assert(!('decision_id' in settlement), 'there is no decision');
   const { outcome, note } = settlement;
@@ -86,14 +88,14 @@ async function settleAsProven(
     if (await isSettledSo(tx, payout.id, { outcome, note })) return null;
     refuse('REQUEST_INVALID', `the payout is ${payout.status} already`);
   }
-  if (finalOutcomeOf(word) !== outcome) {
+  if (finalOutcomeOf({ said }) !== outcome) {
     refuse(
       'REQUEST_INVALID',
-      `the provider does not say that the transfer ${outcome}; it says: ${word.said}. What it does not prove needs the ` +
+      `the provider does not say that the transfer ${outcome}; it says: ${said}. What it does not prove needs the ` +
         'decision of two people: POST /v1/decisions',
     );
   }
-  return end(tx, sealer, payout, { outcome, note, word, actorId: null, decisionId: null });
+  return end(tx, sealer, payout, { outcome, note, said, actorId: null, decisionId: null });
 }
 
 /** Carries a decision out, in one transaction with its own end. */
@@ -101,26 +103,26 @@ async function carryOut(
   tx: EntityManager,
   sealer: Sealer,
   payout: Payout,
-  { decision, word }: { decision: Decision; word: TransferWord },
+  { decision, said }: { decision: Decision; said: Said },
 ): Promise<string | null> {
   if (decision.status !== 'pending') return null;
   const outcome = must(decision.outcome, 'a decision about a payout says how it ends');
-  const why = await whyLapsed(tx, payout, { decision, word });
+  const why = (await isTooOld(tx, decision)) ? tooOld : whyDecisionMoved(payout, { decision, said });
   if (why !== null) {
-    await endDecision(tx, decision, { status: 'lapsed', reason: why, actorId: null });
+    await endDecision(tx, decision, { status: 'lapsed', reason: why });
     return null;
   }
-  const isProven = finalOutcomeOf(word) === outcome;
+  const isProven = finalOutcomeOf({ said }) === outcome;
   if (!isProven && !decision.approved_by) return null;
   if (!isProven && outcome === 'failed' && (await mayBeUnderWay(tx, payout.id))) {
-    await endDecision(tx, decision, { status: 'refused', reason: underWay, actorId: null });
+    await endDecision(tx, decision, { status: 'refused', reason: underWay });
     return null;
   }
   const actorId = actorOf(decision);
   const delivery = await end(tx, sealer, payout, {
     outcome,
     note: decision.note,
-    word,
+    said,
     actorId,
     decisionId: decision.id,
   });
@@ -128,26 +130,27 @@ async function carryOut(
   return delivery;
 }
 
-/** Why a decision about a payout is void by now: it has moved, or the provider has said since how the transfer ended. */
-async function whyLapsed(
-  tx: EntityManager,
-  payout: Payout,
-  { decision, word }: { decision: Decision; word: TransferWord },
-): Promise<string | null> {
-  if (payout.status !== 'pending') return `the payout is ${payout.status} by now`;
-  if (await isTooOld(tx, decision)) return tooOld;
+/**
+ * Why a decision about a payout is void by now: the payout has ended, or the provider has said since how the transfer
+ * did. Null while it is not.
+ */
+export function whyDecisionMoved(
+  { status }: Payout,
+  { decision, said }: { decision: Decision; said: Said | null | undefined },
+): string | null {
+  if (status !== 'pending') return `the payout is ${status} by now`;
   const { says } = (decision.evidence.provider ?? {}) as { says?: string };
-  const isNew = finalOutcomeOf(word) !== null && says !== word.said;
-  return isNew ? `the provider has said since how the transfer ended: ${word.said}` : null;
+  const isNew = said && finalOutcomeOf({ said }) !== null && says !== said;
+  return isNew ? `the provider has said since how the transfer ended: ${said}` : null;
 }
 
 async function end(
   tx: EntityManager,
   sealer: Sealer,
   payout: Payout,
-  by: { outcome: PayoutOutcome; note: string; word: TransferWord; actorId: string | null; decisionId: string | null },
+  by: { outcome: PayoutOutcome; note: string; said: Said; actorId: string | null; decisionId: string | null },
 ): Promise<string | null> {
-  const { outcome, note, word, actorId, decisionId } = by;
+  const { outcome, note, said, actorId, decisionId } = by;
   const delivery =
     outcome === 'succeeded' ? await succeed(tx, sealer, payout) : await fail(tx, sealer, payout, settledByOperator);
   await recordEvent(tx, {
@@ -157,7 +160,7 @@ async function end(
     resourceId: payout.id,
     actorId,
     requestId: null,
-    data: { outcome, note, decision_id: decisionId, provider_says: word.said },
+    data: { outcome, note, decision_id: decisionId, provider_says: said },
   });
   return delivery;
 }

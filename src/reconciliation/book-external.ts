@@ -23,8 +23,7 @@ export async function bookExternal(em: EntityManager, decisionId: string): Promi
     await em.fork().transactional(async (tx) => {
       const decision = await lockDecision(tx, decisionId);
       if (decision.status !== 'pending') return;
-      if (await isTooOld(tx, decision))
-        return endDecision(tx, decision, { status: 'lapsed', reason: tooOld, actorId: null });
+      if (await isTooOld(tx, decision)) return endDecision(tx, decision, { status: 'lapsed', reason: tooOld });
       if (!decision.approved_by) return;
       const [{ booked }] = await tx.execute<[{ booked: boolean }]>('select book_external(?, ?) as booked', [
         newId(),
@@ -45,4 +44,4 @@ export async function bookExternal(em: EntityManager, decisionId: string): Promi
 }
 
 const refused = (tx: EntityManager, decision: Decision, reason: string): Promise<void> =>
-  endDecision(tx, decision, { status: 'refused', reason, actorId: null });
+  endDecision(tx, decision, { status: 'refused', reason });

@@ -3,7 +3,7 @@ import { wholeRupiah } from '../shared/money.ts';
 import { canonicalId } from '../shared/uuid.ts';
 import { searchAttributeKeys } from './search-attributes.ts';
 import type { Temporal, WorkflowRun } from './temporal.ts';
-import { updateIdOf } from './update-id.ts';
+import { decisionUpdateId, updateIdOf } from './update-id.ts';
 
 export const createPartnerPayoutWorkflows = (temporal: Temporal): PartnerPayoutWorkflows => ({
   startPartnerPayout(payoutId, opening, waitMs) {
@@ -22,8 +22,12 @@ export const createPartnerPayoutWorkflows = (temporal: Temporal): PartnerPayoutW
     return temporal.startAndAwait(run, update, waitMs);
   },
   hintPartnerPayout: (payoutId) => temporal.signalWithStart(again(payoutId), 'callbackArrived'),
-  decidePartnerPayout(payoutId, decisionId, waitMs) {
-    const update = { name: 'settlePayout' as const, id: `decision-${decisionId}`, args: [{ decision_id: decisionId }] };
+  decidePartnerPayout(payoutId, decision, waitMs) {
+    const update = {
+      name: 'settlePayout' as const,
+      id: decisionUpdateId(decision),
+      args: [{ decision_id: decision.id }],
+    };
     return temporal.startAndAwait(again(payoutId), update, waitMs);
   },
 });

@@ -1,14 +1,15 @@
 import type { ReceiptDecisions, ReceiptWorkflows, StrayPayment } from '../payments/payment-contract.ts';
 import { receiptReusePolicy } from '../payments/receipt.ts';
 import type { Temporal, WorkflowRun } from './temporal.ts';
+import { decisionUpdateId } from './update-id.ts';
 
 export const createReceiptWorkflows = (temporal: Temporal): ReceiptWorkflows & ReceiptDecisions => ({
   openUnmatchedReceipt: (stray) => temporal.startOnce(caseOf(stray)),
-  decideReceipt(stray, decisionId, waitMs) {
+  decideReceipt(stray, decision, waitMs) {
     const update = {
       name: 'settleReceipt' as const,
-      id: `decision-${decisionId}`,
-      args: [{ decision_id: decisionId }],
+      id: decisionUpdateId(decision),
+      args: [{ decision_id: decision.id }],
     };
     return temporal.startAndAwait(caseOf(stray), update, waitMs);
   },

@@ -1,3 +1,4 @@
+import type { DecisionInHand } from '../decisions/decision.ts';
 import type { OpeningStamp } from '../openings/opening.ts';
 
 /**
@@ -7,3 +8,10 @@ import type { OpeningStamp } from '../openings/opening.ts';
  */
 export const updateIdOf = (name: string, opening: { stamp?: OpeningStamp } | null): string =>
   opening?.stamp === undefined ? name : `${name}-${opening.stamp.number}`;
+
+/**
+ * The id of an update that carries a decision out. The server answers a second one under the same id as it answered the
+ * first: one that came before anybody had approved must not stand in for the one that comes after.
+ */
+export const decisionUpdateId = ({ id, isApproved }: DecisionInHand): string =>
+  `decision-${id}-${isApproved ? 'approved' : 'proposed'}`;

@@ -472,7 +472,7 @@ describe('Roles', () => {
         .map(({ name }: { name: string }) => name)
         .sort();
       expect(await namesOf(defaultRole(1))).toEqual(everything);
-      const kept = ['approve-charitable-cause', 'allocate-open-donation', 'manage-partner'];
+      const kept = ['approve-charitable-cause', 'allocate-open-donation', 'manage-partner', 'approve-decision'];
       expect(await namesOf(defaultRole(2))).toEqual(everything.filter((name: string) => !kept.includes(name)));
       const individual = await namesOf(defaultRole(4));
       expect(individual).toEqual([

@@ -344,7 +344,7 @@ describe('A decision about money in suspense', () => {
       providerPaymentId: row?.payment ?? '',
       providerPaymentMethodId: row?.method ?? '',
     };
-    expect(await stack.deps.workflows.decideReceipt(stray, late, 20_000)).toBe('refunded');
+    expect(await stack.deps.workflows.decideReceipt(stray, { id: late, isApproved: true }, 20_000)).toBe('refunded');
     const [decision] = await stack.em().execute<object[]>('select status, reason from decisions where id = ?', [late]);
     expect(decision).toEqual({ status: 'lapsed', reason: 'the receipt is refunded by now' });
   });

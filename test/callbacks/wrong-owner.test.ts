@@ -286,7 +286,9 @@ describe('Settlement of a payment whose money has a receipt already', () => {
     return receiptId;
   }
   const giveBack = async (receiptId: string) => {
-    const facts = { kind: 'settle_receipt', receipt_id: receiptId, action: 'refund' };
+    // It was proposed while the provider was silent; that it says now that the money came is nothing new.
+    const evidence = { provider: { says: 'silent' }, books: {} };
+    const facts = { kind: 'settle_receipt', receipt_id: receiptId, action: 'refund', evidence };
     const settlement = { decision_id: await plantDecision(stack, await buildOperators(stack), facts) };
     const signal = AbortSignal.timeout(10_000);
     return settleReceipt(stack.em(), stack.deps.gateway, { receiptId, settlement, signal });
@@ -298,7 +300,7 @@ describe('Settlement of a payment whose money has a receipt already', () => {
     const receiptId = await plantReceipt(order, payment);
     const input = { orderId: order.id, payment: confirmed(payment) };
     expect(await settlePayment(stack.em(), input, stack.deps.workflows)).toBe('WAITING_PAYMENT');
-    await giveBack(receiptId);
+    expect(await giveBack(receiptId)).toBe('refunded');
     await send(order.id, await pay(order));
     await becomes('payment_orders', order, 'PAID');
   });
@@ -311,7 +313,7 @@ describe('Settlement of a payment whose money has a receipt already', () => {
     expect(await settlePartnerPayment(stack.em(), settling(), input)).toMatchObject({
       status: 'WAITING_PAYMENT',
     });
-    await giveBack(receiptId);
+    expect(await giveBack(receiptId)).toBe('refunded');
     await send(mine.id, await pay(mine));
     await becomes('partner_payments', mine, 'PAID');
   });

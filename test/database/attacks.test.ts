@@ -547,7 +547,23 @@ const ofTheApplication: Attack[] = [
        values ('${decision}', 'book_external', 5, 'mine', 'ticket 7', '{}', '${it.admin.id}')`,
       `update decisions set status = 'carried_out' where id = '${decision}'`,
     ],
-    notAllowed,
+    unproven,
+  ],
+  [
+    'says that a decision of two was carried out, without its effect',
+    (it) => [...decided(it), `update decisions set status = 'carried_out' where id = '${decision}'`],
+    unproven,
+  ],
+  [
+    'ends a payout by the decision of two, which has ended the other way at the provider',
+    (it) => [
+      `update payouts set last_word = 'succeeded', last_word_at = now() where id = '${it.waiting}'`,
+      `insert into decisions (id, kind, payout_id, outcome, note, evidence, proposed_by)
+       values ('${decision}', 'settle_payout', '${it.waiting}', 'failed', 'ticket 7', '{}', '${it.admin.id}')`,
+      `update decisions set approved_by = '${it.second.id}' where id = '${decision}'`,
+      `update payouts set status = 'failed', failure_code = 'MINE', finalized_at = now() where id = '${it.waiting}'`,
+    ],
+    unproven,
   ],
   ...['succeeded', 'failed'].map(
     (status): Attack => [

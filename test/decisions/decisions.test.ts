@@ -198,14 +198,14 @@ describe('A decision is refused', () => {
     expect(await read(body.data.id)).toMatchObject({ status: 'pending', approved_by: null });
   });
 
-  it('to whoever has no second factor, outside development', async () => {
+  it('an approval by whoever has no second factor, outside development', async () => {
     const id = await proposed(failing(await unknownPayout()));
     const { token } = await buildSuperAdmin(stack);
-    for (const step of ['approve', 'reject']) {
-      const answer = await stack.post(`/v1/decisions/${id}/${step}`, undefined, { token });
-      expect(answer).toMatchObject({ status: 403, body: { message: expect.stringContaining('second factor') } });
-    }
+    const answer = await stack.post(`/v1/decisions/${id}/approve`, undefined, { token });
+    expect(answer).toMatchObject({ status: 403, body: { message: expect.stringContaining('second factor') } });
     expect(await read(id)).toMatchObject({ status: 'pending' });
+    // To say no, it needs none.
+    expect((await reject(id, token)).body.data).toMatchObject({ status: 'rejected' });
   });
 
   it('to who may not approve, to who may not propose, and to people who are not of the platform', async () => {
@@ -356,7 +356,46 @@ describe('A decision lapses', () => {
         data: { status: 'lapsed', reason: 'the provider has said since how the transfer ended: succeeded' },
       },
     });
+    expect((await eventsOf(id))[0]).toMatchObject({ event: 'DECISION_LAPSED', actor_id: operators.approver.id });
     await payoutWhen(partner, payoutId, 'succeeded');
+  });
+});
+
+describe('A decision of one person', () => {
+  it('is carried out by the sweep though the API died after it was written down', async () => {
+    const difference = randomUUID();
+    await stack.em().execute(
+      `insert into reconciliations (id, day, resource_type, subject, reference)
+       values (?, '2026-01-01', 'payout', 'disb-1', 'r')`,
+      [difference],
+    );
+    const facts = { kind: 'explain_difference', reconciliation_id: difference, approved: false };
+    const id = await plantDecision(stack, operators, facts);
+    const unproven = await proposed(failing(await unknownPayout()));
+    await sweep();
+    expect(await read(id)).toMatchObject({ status: 'pending' });
+    await withoutTriggers(stack, "update decisions set created_at = now() - interval '2 minutes' where id in (?, ?)", [
+      id,
+      unproven,
+    ]);
+    await sweep();
+    expect(await read(id)).toMatchObject({ status: 'carried_out', approved_by: null });
+    expect((await eventsOf(difference)).map(({ event, actor_id }) => [event, actor_id])).toEqual([
+      ['RECONCILIATION_EXPLAINED', operators.proposer.id],
+    ]);
+    expect(await read(unproven)).toMatchObject({ status: 'pending' });
+  });
+
+  it('about a payout is handed to its workflow by the sweep, and waits where the provider no longer proves it', async () => {
+    const payoutId = await unknownPayout();
+    const evidence = { provider: { says: 'failed' }, books: {} };
+    const id = await plantDecision(stack, operators, { ...failing(payoutId), evidence, approved: false });
+    await withoutTriggers(stack, "update decisions set created_at = now() - interval '2 minutes' where id = ?", [id]);
+    await sweep();
+    expect(await read(id)).toMatchObject({ status: 'pending' });
+    expect(await readPayout(partner, payoutId)).toMatchObject({ status: 'pending' });
+    // Now a second person is needed, and enough.
+    expect((await approve(stack, operators, id)).body.data).toMatchObject({ status: 'carried_out' });
   });
 });
 
@@ -373,6 +412,17 @@ describe('A decision that was approved', () => {
     expect(await read(id)).toMatchObject({ status: 'carried_out' });
     expect(await readPayout(partner, payoutId)).toMatchObject({ status: 'failed' });
     expect((await eventsOf(payoutId)).filter(({ event }) => event === 'PAYOUT_SETTLED')).toHaveLength(1);
+  });
+
+  it('is carried out though its workflow was told of it before, when one person’s word did not do', async () => {
+    const payoutId = await unknownPayout();
+    // What the proposer’s own request hands over: nobody has approved yet, and the provider proves nothing.
+    const id = await proposed(failing(payoutId));
+    const { workflows } = stack.deps;
+    const unapproved = { id, isApproved: false };
+    expect(await workflows.decidePartnerPayout(payoutId, unapproved, 10_000)).toBe('pending');
+    expect((await approve(stack, operators, id)).body.data).toMatchObject({ status: 'carried_out' });
+    expect(await readPayout(partner, payoutId)).toMatchObject({ status: 'failed' });
   });
 
   it('is carried out when somebody else approves it again, and stays the first one’s', async () => {
@@ -397,7 +447,7 @@ describe('A decision that was approved', () => {
       status: 200,
       body: { data: { status: 'refused', reason: expect.stringContaining('may still be under way') } },
     });
-    expect((await eventsOf(id))[0]).toMatchObject({ event: 'DECISION_REFUSED', actor_id: null });
+    expect((await eventsOf(id))[0]).toMatchObject({ event: 'DECISION_REFUSED', actor_id: operators.approver.id });
     expect(await readPayout(partner, payoutId)).toMatchObject({ status: 'pending' });
     await ageAttempts(stack, payoutId, 2);
   });

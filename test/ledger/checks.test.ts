@@ -91,6 +91,11 @@ const together = (...statements: string[]) => `do $$ begin ${statements.join('; 
 const refusedAndMade = `with o as (${orderOf('PENDING')} returning id)
    insert into openings (resource_id, kind, refused_upto, refusal) select id, 'payment_order', 1, '{}' from o`;
 
+const decisionOf = (facts: object) =>
+  `insert into decisions (id, note, evidence, proposed_by, approved_by, approved_at, status, ended_at, ${Object.keys(facts)})
+   values ('${newId()}', 'planted', '{}', '${newId()}', '${newId()}', now(), 'carried_out', now(),
+     ${Object.values(facts).map((value) => `'${value}'`)})`;
+
 const callback = `insert into gateway_callbacks (id, webhook_id, unread, body_sealed, body_digest, body_bytes)
    values ('${newId()}', 'planted', 'unknown event', 'x', 'x', 1)`;
 const delivery = `insert into webhook_deliveries (id, partner_id, resource_type, resource_id, version, type, body_sealed,
@@ -208,6 +213,21 @@ const corruptions: [view: string, sql: string][] = [
        values ('${user}', 'refused', 'f', '${newId()}', 7) returning user_id, key_hash, fingerprint)
      insert into refused_balance_payments (user_id, key_hash, fingerprint, refused_upto, refusal)
      select user_id, key_hash, fingerprint, 7, '{}' from key`,
+  ],
+  // Decisions without their effect, and what needs a decision without one.
+  ['check_decisions_were_carried_out', decisionOf({ kind: 'book_external', amount: 5, reference: 'planted' })],
+  ['check_decisions_were_carried_out', decisionOf({ kind: 'settle_payout', payout_id: newId(), outcome: 'failed' })],
+  [
+    'check_decisions_were_carried_out',
+    together(
+      payoutOf('pending'),
+      "update payouts set status = 'failed', finalized_at = now(), failure_code = 'SETTLED_BY_OPERATOR' where reference = 'PO-PLANTED'",
+    ),
+  ],
+  ['check_decisions_were_carried_out', receiptOf('refunded')],
+  [
+    'check_decisions_were_carried_out',
+    `insert into journals (id, business_key, kind) values ('${newId()}', 'platform-external/x', 'platform.external')`,
   ],
   ['check_circle_states', together(circleOf('completed'), circleMember)],
 ];

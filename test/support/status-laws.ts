@@ -1,5 +1,6 @@
 import { causeLaw } from '../../src/causes/cause.ts';
 import { circleLaw, contributionLaw } from '../../src/circles/saving-circle.ts';
+import { decisionLaw } from '../../src/decisions/decision.ts';
 import { donationLaw } from '../../src/donations/donation.ts';
 import { subscriptionAttemptLaw, subscriptionLaw } from '../../src/donations/subscription.ts';
 import { userLaw } from '../../src/identity/user.ts';
@@ -19,6 +20,7 @@ import { webhookDeliveryLaw } from '../../src/webhooks/webhook-delivery.ts';
 /** The law of every status in the database: `table.column`. */
 export const statusLaws: Readonly<Record<string, StatusLaw>> = {
   'charitable_causes.status': causeLaw,
+  'decisions.status': decisionLaw,
   'donation_subscription_attempts.outcome': subscriptionAttemptLaw,
   'donation_subscriptions.status': subscriptionLaw,
   'donations.status': donationLaw,

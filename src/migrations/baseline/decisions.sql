@@ -45,6 +45,9 @@ create table decisions (
 );
 create index decisions_by_creation on decisions (created_at desc, id desc);
 create index decisions_pending on decisions (created_at) where status = 'pending';
+create unique index decisions_carried_out_of_payout on decisions (payout_id) where status = 'carried_out';
+create unique index decisions_carried_out_of_receipt on decisions (receipt_id) where status = 'carried_out';
+create unique index decisions_carried_out_of_reference on decisions (reference) where status = 'carried_out';
 create index decisions_of_payout on decisions (payout_id) where payout_id is not null;
 create index decisions_of_receipt on decisions (receipt_id) where receipt_id is not null;
 create index decisions_of_account on decisions (account_id) where account_id is not null;
@@ -68,8 +71,26 @@ set search_path = pg_catalog, public, pg_temp as $$
     where u.id = p_user_id and u.user_type = 'platform' and u.status = 'active' and p.name = p_permission)
 $$;
 
--- A decision keeps what is to be done, why, and who proposed it; it is approved once, within a day, by somebody who may,
--- and the instants are the database's.
+-- What is missing of the effect of a decision, in words; null when it is all there.
+create function missing_of_decision(decided decisions) returns text language sql stable
+set search_path = pg_catalog, public, pg_temp as $$
+  select case decided.kind
+    when 'settle_payout' then (select 'the payout has not ended as was decided' where not exists (select from payouts p
+      where p.id = decided.payout_id and (p.status = decided.outcome
+        or decided.outcome = 'succeeded' and p.status = 'reversed')))
+    when 'settle_receipt' then (select 'the receipt has not ended as was decided' where not exists (select from receipts r
+      where r.id = decided.receipt_id and (r.state, r.settled_by, r.account_id) is not distinct from
+        (case decided.action when 'credit' then 'credited' else 'refunded' end, decided.approved_by, decided.account_id)))
+    when 'book_external' then (select 'the movement at the provider is not booked' where not exists (select
+      from journal_keys k where k.business_key = 'platform-external/' || decided.reference))
+    else (select 'the difference was never explained' where not exists (select from events e
+      where e.resource_type = 'reconciliation' and e.resource_id = decided.reconciliation_id::text
+        and e.event = 'RECONCILIATION_EXPLAINED' and e.data ->> 'decision_id' = decided.id::text))
+    end
+$$;
+
+-- A decision keeps what is to be done, why, and who proposed it; it is approved once, within a day, by somebody who may;
+-- it is carried out in the transaction of its effect, and the instants are the database's.
 create function keep_decision() returns trigger language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -95,6 +116,10 @@ begin
   end if;
   if new.rejected_by is not null and not is_operator(new.rejected_by, 'approve-decision') then
     raise exception 'a decision is rejected by somebody who may' using errcode = 'AM010', detail = new.id::text;
+  end if;
+  if new.status = 'carried_out' and missing_of_decision(new) is not null then
+    raise exception 'a decision is carried out by its effect' using errcode = 'AM010',
+      detail = new.id || ': ' || missing_of_decision(new);
   end if;
   if new.status <> 'pending' then
     new.ended_at := clock_timestamp();
@@ -177,14 +202,20 @@ begin
   return true;
 end $$;
 
--- A payout ends by the final word of the provider, or as two people have decided.
+-- How the provider's word says that a transfer ended; null while it does not say. The word is what the application heard.
+create function outcome_of_word(p_said text) returns text language sql immutable
+set search_path = pg_catalog, public, pg_temp as $$
+  select case when p_said in ('succeeded', 'reversed') then 'succeeded' when p_said in ('failed', 'refused') then 'failed' end
+$$;
+
+-- A payout ends by the final word of the provider, or, where there is none, as two people have decided within a day.
 create function keep_payouts_end() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
-  if new.status = 'succeeded' and new.last_word in ('succeeded', 'reversed')
-    or new.status = 'failed' and new.last_word in ('failed', 'refused')
-    or exists (select from decisions d where d.payout_id = new.id and d.outcome = new.status and d.status = 'pending'
-      and d.approved_by is not null) then
+  if outcome_of_word(new.last_word) = new.status
+    or outcome_of_word(new.last_word) is null and exists (select from decisions d where d.payout_id = new.id
+      and d.outcome = new.status and d.status = 'pending' and d.approved_by is not null
+      and d.created_at > clock_timestamp() - interval '24 hours') then
     return new;
   end if;
   raise exception 'a payout ends by the provider''s word, or as two people have decided' using errcode = 'AM010',
@@ -195,21 +226,26 @@ create trigger payouts_status_proof before update of status on payouts for each 
 
 -- What was decided was done, and what needs a decision has one.
 create view check_decisions_were_carried_out as
-  select d.id as decision_id, d.kind, 'the payout has not ended as was decided' as problem
-  from decisions d join payouts p on p.id = d.payout_id
-  where d.status = 'carried_out' and p.status <> d.outcome and (d.outcome, p.status) <> ('succeeded', 'reversed')
+  select d.id as decision_id, d.kind, missing_of_decision(d) as problem
+  from decisions d where d.status = 'carried_out' and missing_of_decision(d) is not null
   union all
-  select d.id, d.kind, 'the receipt has not ended as was decided'
-  from decisions d join receipts r on r.id = d.receipt_id
-  where d.status = 'carried_out' and (r.state, r.settled_by, r.account_id) is distinct from
-    (case d.action when 'credit' then 'credited' else 'refunded' end, d.approved_by, d.account_id)
-  union all
-  select d.id, d.kind, 'the movement at the provider is not booked'
+  select d.id, d.kind, 'nobody approved it, and the provider did not say so'
   from decisions d
-  where d.kind = 'book_external' and d.status = 'carried_out'
-    and not exists (select from journal_keys k where k.business_key = 'platform-external/' || d.reference)
+  where d.kind = 'settle_payout' and d.status = 'carried_out' and d.approved_by is null
+    and not exists (select from payout_words w where w.payout_id = d.payout_id and outcome_of_word(w.said) = d.outcome)
+  union all
+  select null, 'settle_payout', 'the payout ' || p.id || ' was ended by an operator without a decision'
+  from payouts p
+  where p.failure_code = 'SETTLED_BY_OPERATOR'
+    and not exists (select from payout_words w where w.payout_id = p.id and outcome_of_word(w.said) = 'failed')
+    and not exists (select from decisions d where d.payout_id = p.id and d.status = 'carried_out')
   union all
   select null, 'settle_receipt', 'the receipt ' || r.id || ' has ended without a decision'
   from receipts r
   where r.state in ('credited', 'refunded') and not exists (select from decisions d
-    where d.receipt_id = r.id and d.status = 'carried_out' and d.approved_by is not null);
+    where d.receipt_id = r.id and d.status = 'carried_out' and d.approved_by is not null)
+  union all
+  select null, 'book_external', 'the journal ' || j.id || ' has no decision'
+  from journals j
+  where j.kind = 'platform.external' and not exists (select from decisions d
+    where j.business_key = 'platform-external/' || d.reference and d.status = 'carried_out');

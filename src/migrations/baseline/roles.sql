@@ -111,7 +111,8 @@ grant execute on function
   take_provider_call, forget_rows, callers_of, write_seal
   to amanah_app;
 grant execute on function
-  account_balance, cause_current_amount, organizations_of_transaction, receiver_of_transaction
+  account_balance, cause_current_amount, organizations_of_transaction, receiver_of_transaction, missing_of_decision,
+  outcome_of_word
   to amanah_app, amanah_reader;
 
 -- The reader: the views whole, and of tables every column but those that hold a secret, by their names.

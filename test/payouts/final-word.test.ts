@@ -1,0 +1,137 @@
+import type { DecisionStatus } from '../../src/decisions/decision.ts';
+import type { PayoutSettlement } from '../../src/payouts/payout.ts';
+import { approve, buildOperators, type Operators, plantDecision, propose } from '../support/decide.ts';
+import type { BuiltPartner } from '../support/partner.ts';
+import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+import { ageAttempts, buildPayer, readPayout, reserve, setFaults, settleAtProvider } from './build-payouts.ts';
+import { openSteps } from './payout-steps.ts';
+
+/** What the provider said for good, and then fell silent about; the steps are taken without a workflow. */
+let stack: Stack;
+let partner: BuiltPartner;
+let operators: Operators;
+let steps: ReturnType<typeof openSteps>;
+beforeAll(async () => {
+  stack = await startStack({ sandbox: true });
+  steps = openSteps(stack);
+  partner = await buildPayer(stack, { available: '100000000' });
+  operators = await buildOperators(stack);
+}, 60_000);
+afterAll(() => stack.stop());
+afterEach(async () => {
+  await setFaults(stack, {});
+  await expectChecksEmpty(stack);
+});
+
+const note = 'ticket 4711';
+/** A payout whose transfer the provider holds, as the API found it then. */
+async function heldPayout(): Promise<string> {
+  const id = await reserve(stack, partner, '131313');
+  expect(await steps.send(id)).toMatchObject({ said: 'accepted' });
+  await ageAttempts(stack, id, 2);
+  return id;
+}
+/** The provider ends it, is asked, and falls silent before anything followed from what it said. */
+async function endThenFallSilent(id: string, how: 'SUCCEEDED' | 'FAILED') {
+  await settleAtProvider(stack, id, how);
+  const word = await steps.ask(id);
+  await setFaults(stack, { requests: { error_rate: 1 } });
+  return word;
+}
+const decisionAbout = (payout_id: string, outcome: 'succeeded' | 'failed', says = 'accepted') => ({
+  kind: 'settle_payout',
+  payout_id,
+  outcome,
+  evidence: { provider: { says }, books: {} },
+});
+const decisionOf = async (id: string) => {
+  const [row] = await stack
+    .em()
+    .execute<{ status: DecisionStatus; reason: string | null }[]>('select status, reason from decisions where id = ?', [
+      id,
+    ]);
+  return row;
+};
+const settle = (id: string, settlement: PayoutSettlement) => steps.settle(id, settlement);
+const lapsed = { status: 'lapsed', reason: 'the provider has said since how the transfer ended: succeeded' };
+
+describe('The provider’s final word, after which it falls silent', () => {
+  it('is not unsaid, and what follows from it still follows', async () => {
+    const id = await heldPayout();
+    const word = await endThenFallSilent(id, 'SUCCEEDED');
+    expect(await steps.ask(id)).toMatchObject({ said: 'silent' });
+    expect(await steps.rowOf(id)).toMatchObject({ last_word: 'succeeded', unknown_since: null });
+    expect(await steps.resolve(id, { said: 'silent' })).toMatchObject({ status: 'succeeded' });
+    expect(await steps.resolve(id, word)).toMatchObject({ status: 'succeeded' });
+  });
+
+  it('proves how the payout ended, also to whoever ends it by hand', async () => {
+    const id = await heldPayout();
+    await endThenFallSilent(id, 'FAILED');
+    await expect(settle(id, { outcome: 'succeeded', note })).rejects.toThrow('it says: failed');
+    expect(await settle(id, { outcome: 'failed', note })).toMatchObject({ status: 'failed' });
+  });
+
+  it('has a decision lapse that two people made before, when it is carried out', async () => {
+    const id = await heldPayout();
+    const decision = await plantDecision(stack, operators, decisionAbout(id, 'failed'));
+    const word = await endThenFallSilent(id, 'SUCCEEDED');
+    expect(await settle(id, { decision_id: decision })).toMatchObject({ status: 'pending' });
+    expect(await decisionOf(decision)).toEqual(lapsed);
+    expect(await steps.resolve(id, word)).toMatchObject({ status: 'succeeded' });
+  });
+
+  it('has a decision lapse when it is approved', async () => {
+    const id = await heldPayout();
+    const decision = await plantDecision(stack, operators, { ...decisionAbout(id, 'failed'), approved: false });
+    const word = await endThenFallSilent(id, 'SUCCEEDED');
+    expect(await approve(stack, operators, decision)).toMatchObject({ status: 200, body: { data: lapsed } });
+    expect(await steps.resolve(id, word)).toMatchObject({ status: 'succeeded' });
+  });
+
+  it('refuses whoever proposes the opposite', async () => {
+    const id = await heldPayout();
+    const word = await endThenFallSilent(id, 'SUCCEEDED');
+    const proposal = { kind: 'settle_payout', payout_id: id, outcome: 'failed' };
+    expect(await propose(stack, operators, proposal)).toMatchObject({
+      status: 400,
+      body: { message: expect.stringContaining('succeeded') },
+    });
+    expect(await steps.resolve(id, word)).toMatchObject({ status: 'succeeded' });
+  });
+
+  it('keeps the database from ending the payout the other way, also as two people decided, or a day after they did', async () => {
+    const id = await heldPayout();
+    const word = await endThenFallSilent(id, 'SUCCEEDED');
+    await plantDecision(stack, operators, decisionAbout(id, 'failed'));
+    await expect(
+      stack
+        .em()
+        .execute("update payouts set status = 'failed', failure_code = 'X', finalized_at = now() where id = ?", [id]),
+    ).rejects.toMatchObject({ code: 'AM010' });
+    expect(await steps.resolve(id, word)).toMatchObject({ status: 'succeeded' });
+    await setFaults(stack, {});
+    const old = await heldPayout();
+    const decision = await plantDecision(stack, operators, decisionAbout(old, 'failed'));
+    await stack.owner().transactional(async (tx) => {
+      await tx.execute("set local session_replication_role = 'replica'");
+      await tx.execute("update decisions set created_at = now() - interval '25 hours' where id = ?", [decision]);
+    });
+    await expect(
+      stack
+        .em()
+        .execute("update payouts set status = 'failed', failure_code = 'X', finalized_at = now() where id = ?", [old]),
+    ).rejects.toMatchObject({ code: 'AM010' });
+  });
+});
+
+describe('A word that is no longer the provider’s last', () => {
+  it('ends nothing: what the provider said after it does', async () => {
+    const id = await heldPayout();
+    await settleAtProvider(stack, id, 'SUCCEEDED');
+    expect(await steps.ask(id)).toMatchObject({ said: 'succeeded' });
+    const stale = { said: 'failed', providerTransferId: 'disb-1', failureCode: 'X' } as const;
+    expect(await steps.resolve(id, stale)).toMatchObject({ status: 'succeeded' });
+    expect(await readPayout(partner, id)).toMatchObject({ status: 'succeeded' });
+  });
+});
