@@ -67,10 +67,53 @@ const noFields = z.strictObject({});
 const bodyOf = ({ body, method, upload }: Route): z.ZodType | null =>
   body ?? (isSafe(method.toUpperCase()) || upload ? null : noFields);
 
-/** The middleware of one declared route: door, validation, handler, answer. */
-export function serveRoute(route: Route, deps: Dependencies, doors: Doors) {
+/** What a route is called with. */
+export interface RouteCall {
+  ctx: Context;
+  params: Record<string, string>;
+  query: Record<string, unknown>;
+  /** The bytes of the body, for signatures. */
+  bytes: () => Promise<Buffer>;
+  /** What the bytes say; asked for only of a route that takes a body. */
+  readBody: () => Promise<unknown>;
+}
+
+/** Calls one declared route: door, validation, handler. */
+export async function callRoute(route: Route, deps: Dependencies, doors: Doors, call: RouteCall): Promise<Answer> {
   const { access, query: querySchema = noShape, params: paramsSchema = noShape } = route;
+  const { ctx, bytes, readBody } = call;
   const bodySchema = bodyOf(route);
+  const { requestId } = ctx.state;
+  const em = deps.orm.em.fork();
+  const knock: Knock = { ctx, em, deps, requestId, bytes };
+
+  const proceed = async (caller: Caller | PartnerCaller | null): Promise<Answer> => {
+    // To partners an id that cannot exist is as one that does not.
+    if (access.kind === 'partner' && !paramsSchema.safeParse(call.params).success) {
+      refuse('RESOURCE_NOT_FOUND', 'There is no such resource');
+    }
+    const params = validate(paramsSchema, call.params);
+    const query = validate(querySchema, call.query);
+    const body = bodySchema === null ? undefined : validate(bodySchema, await readBody());
+    // `caller` is what the route's own access gives; the declaration types the handler accordingly.
+    const visit = { body, query, params, caller: caller as never, em, deps, ctx, requestId, bytes };
+    const result = await route.handler(visit);
+    return isAnswer(result) ? result : answer(200, result);
+  };
+
+  if (access.kind === 'partner') {
+    const partnerKnock = { ...knock, access, idempotent: route.idempotent === true };
+    return must(doors.partner, 'there is a partner door')(partnerKnock, proceed);
+  }
+  if (access.kind === 'open') return proceed(null);
+  const caller = await doors.authenticate(knock);
+  ctx.state.caller = caller;
+  admit(access, caller, route.method.toUpperCase());
+  return proceed(caller);
+}
+
+/** The middleware of one declared route: it is called with what the request says, and its answer is sent. */
+export function serveRoute(route: Route, deps: Dependencies, doors: Doors) {
   const literalKeys = moneyLiteralKeys(route.body);
 
   return async (ctx: Context & { params: Record<string, string> }): Promise<void> => {
@@ -79,42 +122,9 @@ export function serveRoute(route: Route, deps: Dependencies, doors: Doors) {
       received ??= readBody(ctx.req);
       return received;
     };
-    const { requestId } = ctx.state;
-    const em = deps.orm.em.fork();
-    const knock: Knock = { ctx, em, deps, requestId, bytes };
-
-    const proceed = async (caller: Caller | PartnerCaller | null): Promise<Answer> => {
-      // To partners an id that cannot exist is as one that does not.
-      if (access.kind === 'partner' && !paramsSchema.safeParse(ctx.params).success) {
-        refuse('RESOURCE_NOT_FOUND', 'There is no such resource');
-      }
-      const params = validate(paramsSchema, ctx.params);
-      const query = validate(querySchema, { ...ctx.query });
-      const body = bodySchema === null ? undefined : validate(bodySchema, await readJson(ctx, bytes, literalKeys));
-      // `caller` is what the route's own access gives; the declaration types the handler accordingly.
-      const visit = { body, query, params, caller: caller as never, em, deps, ctx, requestId, bytes };
-      const result = await route.handler(visit);
-      return isAnswer(result) ? result : answer(200, result);
-    };
-
-    if (access.kind === 'partner') {
-      send(
-        ctx,
-        await must(doors.partner, 'there is a partner door')(
-          { ...knock, access, idempotent: route.idempotent === true },
-          proceed,
-        ),
-      );
-      return;
-    }
-    if (access.kind === 'open') {
-      send(ctx, await proceed(null));
-      return;
-    }
-    const caller = await doors.authenticate(knock);
-    ctx.state.caller = caller;
-    admit(access, caller, ctx.method);
-    send(ctx, await proceed(caller));
+    const { params, query } = ctx;
+    const call = { ctx, params, query: { ...query }, bytes, readBody: () => readJson(ctx, bytes, literalKeys) };
+    send(ctx, await callRoute(route, deps, doors, call));
   };
 }
 
