@@ -29,6 +29,7 @@ Amanah runs, after ${seconds.toFixed(1)} s.
 
   API                ${urls.api}
   API documentation  ${urls.docs}
+  For operators      ${urls.api}/operations
   Temporal web UI    ${urls.temporal_ui ?? 'of the server at '.concat(urls.temporal_address)}
   Sandbox provider   ${urls.sandbox ?? 'replaced by XENDIT_URL'}
   Data and logs      ${dataDirectory}

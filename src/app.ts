@@ -40,6 +40,7 @@ import { statementsRoom } from './ledger/statements.routes.ts';
 import { transactionsRoom } from './ledger/transactions.routes.ts';
 import { officialDocumentsRoom } from './official-documents/official-documents.routes.ts';
 import { operationsRoom } from './operations/operations.routes.ts';
+import { operationsPages } from './operations/pages/operations-pages.ts';
 import { organizationsRoom } from './organizations/organizations.routes.ts';
 import { partnerRoom } from './partners/partner.routes.ts';
 import { partnerAccountsRoom } from './partners/partner-accounts.routes.ts';
@@ -140,6 +141,7 @@ export function createApp(deps: Dependencies, house: readonly Room[] = rooms): K
     router,
     probes(deps.readiness, config.NODE_ENV === 'production' ? null : metrics),
     documentation(document),
+    operationsPages({ rooms: house, deps, doors, origins }),
   ];
   const refuse = refuseUnknown((path) => literalPaths.methodsOf(path) ?? methodsOf(routers, path));
   app.use(literalPaths.serve(refuse));

@@ -73,6 +73,14 @@ export function presentError(error: DomainError, path: string, requestId: string
   return { message: several ? error.messages : error.message, statusCode, error: STATUS_CODES[statusCode] };
 }
 
+/** Notes a refusal for the request's line in the log, and logs what is our fault with its cause. */
+export function noteRefusal(log: Logger, ctx: Context, error: DomainError): void {
+  ctx.state.errorCode = isPartnerPath(ctx.path) ? partnerCodeOf(error.code) : error.code;
+  if (errorStatuses[error.code] < 500) return;
+  const level = error.code === 'INTERNAL' ? 'error' : 'warn';
+  log[level]({ err: error.cause ?? error, request_id: ctx.state.requestId, path: ctx.path }, error.message);
+}
+
 /** The one door out: presents every refusal, and logs what is our fault with its cause. */
 export function presentErrors(log: Logger) {
   return async (ctx: Context, next: Next): Promise<void> => {
@@ -81,11 +89,7 @@ export function presentErrors(log: Logger) {
     } catch (thrown) {
       const error = asDomainError(thrown);
       const status = errorStatuses[error.code];
-      ctx.state.errorCode = isPartnerPath(ctx.path) ? partnerCodeOf(error.code) : error.code;
-      if (status >= 500) {
-        const level = error.code === 'INTERNAL' ? 'error' : 'warn';
-        log[level]({ err: error.cause ?? error, request_id: ctx.state.requestId, path: ctx.path }, error.message);
-      }
+      noteRefusal(log, ctx, error);
       if (ctx.headerSent || ctx.res.destroyed) return;
       ctx.status = status;
       ctx.set('Cache-Control', 'no-store');

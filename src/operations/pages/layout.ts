@@ -1,0 +1,76 @@
+import { html, raw } from 'hono/html';
+
+/** Markup in which every value is escaped. */
+export type Markup = ReturnType<typeof html>;
+
+const styles = `
+:root { color-scheme: light dark; --ink: #1d2329; --quiet: #59636e; --line: #d5dae0; --paper: #fff; --lift: #f5f7f9;
+  --act: #0b5c8a; --bad: #a4161a; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e4e8ec; --quiet: #9aa5b1; --line: #37404a; --paper: #14181c;
+  --lift: #1d2329; --act: #7cc4ee; --bad: #ff9a9a; } }
+* { box-sizing: border-box; }
+body { margin: 0; font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); }
+header, main, footer { max-width: 60rem; margin: 0 auto; padding: 0.75rem 1rem; }
+header { display: flex; flex-wrap: wrap; gap: 0.25rem 1rem; align-items: baseline; border-bottom: 1px solid var(--line); }
+header form { margin-left: auto; }
+footer { color: var(--quiet); font-size: 0.875rem; border-top: 1px solid var(--line); }
+h1 { font-size: 1.375rem; margin: 0.75rem 0; }
+h2 { font-size: 1.0625rem; margin: 1.75rem 0 0.25rem; }
+a { color: var(--act); }
+:focus-visible { outline: 3px solid var(--act); outline-offset: 2px; }
+.skip { position: absolute; left: -999rem; }
+.skip:focus { position: static; }
+.quiet { color: var(--quiet); }
+.complaint { border-left: 4px solid var(--bad); background: var(--lift); padding: 0.5rem 0.75rem; }
+ul.cards { list-style: none; margin: 0.5rem 0; padding: 0; border-top: 1px solid var(--line); }
+ul.cards > li { padding: 0.625rem 0; border-bottom: 1px solid var(--line); overflow-wrap: anywhere; }
+dl { display: grid; grid-template-columns: minmax(7rem, max-content) 1fr; gap: 0.25rem 1rem; margin: 0.5rem 0; }
+dt { color: var(--quiet); }
+dd { margin: 0; overflow-wrap: anywhere; }
+table { border-collapse: collapse; width: 100%; margin: 0.5rem 0; }
+th, td { text-align: left; padding: 0.3125rem 0.75rem 0.3125rem 0; border-bottom: 1px solid var(--line); font-weight: normal; }
+.number { font-variant-numeric: tabular-nums; text-align: right; width: 6rem; }
+.age { width: 8rem; }
+label, legend { display: block; margin-top: 0.75rem; font-weight: 600; }
+label.choice { font-weight: normal; margin-top: 0.25rem; }
+fieldset { border: 0; margin: 0.75rem 0 0; padding: 0; }
+legend { padding: 0; }
+input:not([type=radio]), textarea { font: inherit; width: 100%; max-width: 32rem; padding: 0.4375rem 0.5rem; color: inherit;
+  background: var(--paper); border: 1px solid var(--quiet); border-radius: 4px; }
+button { font: inherit; padding: 0.375rem 0.875rem; border: 1px solid var(--act); border-radius: 4px; background: var(--act);
+  color: var(--paper); cursor: pointer; }
+button.plain { background: transparent; color: var(--act); }
+.steps { display: flex; flex-wrap: wrap; align-items: center; gap: 0.75rem; margin: 0.75rem 0; }
+`;
+
+/** A whole page for operators; `who` is logged in, or nobody is. */
+export const layout = (title: string, content: Markup, who: { name: string } | null): Markup => html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title} · Amanah operations</title>
+<style>${raw(styles)}</style>
+</head>
+<body>
+<a class="skip" href="#content">To the content</a>
+<header>
+<strong><a href="/operations">Amanah operations</a></strong>
+${
+  who &&
+  html`<span class="quiet">${who.name}</span>
+<form method="post" action="/operations/log-out"><button class="plain">Log out</button></form>`
+}
+</header>
+<main id="content">
+<h1>${title}</h1>
+${content}
+</main>
+<footer>What each of these means, and what to do about it, stands in the runbook, <code>docs/operations.md</code>.</footer>
+</body>
+</html>
+`;
+
+/** What was refused, read out at once by screen readers. */
+export const complain = (message: string | null): Markup | null =>
+  message === null ? null : html`<p class="complaint" role="alert">${message}</p>`;

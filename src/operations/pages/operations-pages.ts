@@ -1,0 +1,260 @@
+import Router from '@koa/router';
+import { html } from 'hono/html';
+import type { Context, Next } from 'koa';
+import { type DecisionKind, decisionKinds } from '../../decisions/decision.ts';
+import type { Dependencies } from '../../dependencies.ts';
+import type { Answer } from '../../http/answer.ts';
+import { readBody } from '../../http/body.ts';
+import { asDomainError, noteRefusal } from '../../http/errors.ts';
+import type { Method, Room } from '../../http/room.ts';
+import { callRoute, type Doors, isSafe } from '../../http/serve-route.ts';
+import { must } from '../../shared/assert.ts';
+import { type DomainError, errorStatuses, isDomainError, refuse } from '../../shared/errors.ts';
+import { complain, layout, type Markup } from './layout.ts';
+import {
+  type DecisionShown,
+  type DifferenceShown,
+  decisionPage,
+  type Filled,
+  logInPage,
+  type OverviewShown,
+  overviewPage,
+  type PayoutShown,
+  proposePage,
+  proposeTitles,
+  type ReceiptShown,
+} from './views.ts';
+
+interface Pages {
+  rooms: readonly Room[];
+  deps: Dependencies;
+  doors: Doors;
+  /** The origins of our own pages. */
+  origins: ReadonlySet<string>;
+}
+
+/** A form is small. */
+const formLimitBytes = 16 * 1024;
+
+interface Me {
+  id: string;
+  name: string;
+  permissions: string[];
+}
+
+/**
+ * The pages for operators, written by the server and without scripts: a client of the API's own routes, called in this
+ * process, by whose access, validation and refusals everything is decided. The login is that of the API, its cookie the
+ * session. A form is taken from our own origin only.
+ */
+export function operationsPages({ rooms, deps, doors, origins }: Pages): Router {
+  const router = new Router({ sensitive: true, prefix: '/operations' });
+  const routes = new Map(rooms.flatMap((room) => room.routes).map((route) => [`${route.method} ${route.path}`, route]));
+
+  /** What a route of the API answers to whoever is logged in. */
+  async function call<Data>(
+    ctx: Context,
+    method: Method,
+    path: string,
+    {
+      params = {},
+      query = {},
+      body,
+    }: { params?: Record<string, string>; query?: Record<string, string>; body?: object } = {},
+  ): Promise<Data> {
+    const route = must(routes.get(`${method} ${path}`), `there is ${method} ${path}`);
+    const bytes = async () => Buffer.alloc(0);
+    const answered: Answer = await callRoute(route, deps, doors, {
+      ctx,
+      params,
+      query,
+      bytes,
+      readBody: async () => body ?? {},
+    });
+    return (answered.body as unknown as { data: Data }).data;
+  }
+
+  /** The same for a part of a page: null where the caller may not read it. */
+  async function callIfAllowed<Data>(...asked: Parameters<typeof call>): Promise<Data | null> {
+    try {
+      return await call<Data>(...asked);
+    } catch (error) {
+      if (isDomainError(error) && error.code === 'FORBIDDEN') return null;
+      throw error;
+    }
+  }
+  const itemsOf = async <Item>(ctx: Context, path: string, query: Record<string, string>): Promise<Item[] | null> =>
+    (await callIfAllowed<{ items: Item[] }>(ctx, 'get', path, { query: { limit: '100', ...query } }))?.items ?? null;
+
+  const readMe = (ctx: Context): Promise<Me> => call<Me>(ctx, 'get', '/v1/auth/me');
+
+  /** The names of people, as far as the caller may read them. */
+  async function readNames(ctx: Context, decisions: readonly DecisionShown[]): Promise<Map<string, string>> {
+    const ids = new Set(
+      decisions.flatMap((it) => [it.proposed_by, it.approved_by, it.rejected_by]).filter((id) => id !== null),
+    );
+    const users = await Promise.all(
+      [...ids].map((id) => callIfAllowed<Me>(ctx, 'get', '/v1/users/:user_id', { params: { user_id: id } })),
+    );
+    return new Map(users.filter((user) => user !== null).map(({ id, name }) => [id, name]));
+  }
+
+  const show = (ctx: Context, title: string, content: Markup, me: Me | null, status = 200): void => {
+    ctx.status = status;
+    ctx.type = 'text/html';
+    ctx.body = String(layout(title, content, me));
+  };
+  const goTo = (ctx: Context, path: string): void => {
+    ctx.redirect(path);
+    // What a form did is not done again when the page that follows is read again.
+    ctx.status = 303;
+  };
+
+  /** Does what a form asks for, and where that is refused shows why beside it. */
+  async function orShowWhy(
+    ctx: Context,
+    act: () => Promise<void>,
+    showWhy: (error: DomainError) => void | Promise<void>,
+  ): Promise<void> {
+    try {
+      await act();
+    } catch (error) {
+      if (!isDomainError(error)) throw error;
+      noteRefusal(deps.log, ctx, error);
+      await showWhy(error);
+    }
+  }
+
+  router.use(async (ctx: Context, next: Next) => {
+    ctx.set('Cache-Control', 'no-store');
+    // Without a referrer browsers send a form's origin as `null`.
+    ctx.set('Referrer-Policy', 'same-origin');
+    try {
+      if (!isSafe(ctx.method) && !origins.has(ctx.get('origin'))) {
+        refuse('FORBIDDEN', `A form is taken from our own pages only: open ${deps.config.PUBLIC_URL}/operations`);
+      }
+      await next();
+    } catch (thrown) {
+      const error = asDomainError(thrown);
+      noteRefusal(deps.log, ctx, error);
+      if (error.code === 'UNAUTHENTICATED' && isSafe(ctx.method)) return goTo(ctx, '/operations/log-in');
+      const content = refusalPage(sentenceOf(error), error.code === 'UNAUTHENTICATED');
+      show(
+        ctx,
+        isSafe(ctx.method) ? 'This cannot be shown' : 'This was not done',
+        content,
+        null,
+        errorStatuses[error.code],
+      );
+    }
+  });
+
+  router.get('/log-in', (ctx) => show(ctx, 'Log in', logInPage('', null), null));
+  router.post('/log-in', async (ctx) => {
+    const { totp_code, ...form } = await readForm(ctx);
+    await orShowWhy(
+      ctx,
+      async () => {
+        await call(ctx, 'post', '/v1/auth/login', { body: { ...form, ...(totp_code && { totp_code }) } });
+        goTo(ctx, '/operations');
+      },
+      (error) => show(ctx, 'Log in', logInPage(form.email ?? '', sentenceOf(error)), null, errorStatuses[error.code]),
+    );
+  });
+  router.post('/log-out', async (ctx) => {
+    await call(ctx, 'post', '/v1/auth/logout');
+    goTo(ctx, '/operations/log-in');
+  });
+
+  router.get('/', async (ctx) => {
+    const me = await readMe(ctx);
+    const overview = await callIfAllowed<OverviewShown>(ctx, 'get', '/v1/operations/overview');
+    const decisions = await itemsOf<DecisionShown>(ctx, '/v1/decisions', { status: 'pending' });
+    const content = overviewPage({
+      overview,
+      decisions,
+      payouts: await itemsOf<PayoutShown>(ctx, '/v1/payouts/stuck', { minutes: '0' }),
+      receipts: await itemsOf<ReceiptShown>(ctx, '/v1/receipts', { status: 'suspended' }),
+      differences: await itemsOf<DifferenceShown>(ctx, '/v1/reconciliations', { state: 'open' }),
+      names: await readNames(ctx, decisions ?? []),
+    });
+    if (overview === null && decisions === null) {
+      refuse('FORBIDDEN', 'These pages are for operators of the platform; log out, and in as one of them');
+    }
+    show(ctx, 'What waits', content, me);
+  });
+
+  router.get('/propose', async (ctx) => {
+    const me = await readMe(ctx);
+    const filled = Object.fromEntries(new URLSearchParams(ctx.querystring));
+    const kind = kindOf(filled);
+    show(ctx, proposeTitles[kind], proposePage(kind, filled, null), me);
+  });
+  router.post('/propose', async (ctx) => {
+    const me = await readMe(ctx);
+    const filled = await readForm(ctx);
+    const kind = kindOf(filled);
+    const body = Object.fromEntries(Object.entries(filled).filter(([, value]) => value !== ''));
+    await orShowWhy(
+      ctx,
+      async () => {
+        const { id } = await call<DecisionShown>(ctx, 'post', '/v1/decisions', { body });
+        goTo(ctx, `/operations/decisions/${id}`);
+      },
+      (error) =>
+        show(ctx, proposeTitles[kind], proposePage(kind, filled, sentenceOf(error)), me, errorStatuses[error.code]),
+    );
+  });
+
+  async function showDecision(ctx: Context, id: string, refusal: DomainError | null = null): Promise<void> {
+    const me = await readMe(ctx);
+    const decision = await call<DecisionShown>(ctx, 'get', '/v1/decisions/:id', { params: { id } });
+    const names = await readNames(ctx, [decision]);
+    const mayApprove = me.permissions.includes('approve-decision');
+    const complaint = refusal && sentenceOf(refusal);
+    const content = decisionPage(decision, { names, userId: me.id, mayApprove, complaint });
+    show(
+      ctx,
+      `Decision ${decision.status.replaceAll('_', ' ')}`,
+      content,
+      me,
+      refusal ? errorStatuses[refusal.code] : 200,
+    );
+  }
+  router.get('/decisions/:id', (ctx) => showDecision(ctx, ctx.params.id ?? ''));
+  for (const step of ['approve', 'reject'] as const) {
+    router.post(`/decisions/:id/${step}`, async (ctx) => {
+      const id = ctx.params.id ?? '';
+      await orShowWhy(
+        ctx,
+        async () => {
+          await call(ctx, 'post', `/v1/decisions/:id/${step}`, { params: { id } });
+          goTo(ctx, `/operations/decisions/${id}`);
+        },
+        (error) => showDecision(ctx, id, error),
+      );
+    });
+  }
+  return router;
+}
+
+/** The fields of a form; what was written in several lines is one. Refuses what is no form. */
+async function readForm(ctx: Context): Promise<Record<string, string>> {
+  if (!ctx.is('urlencoded')) refuse('REQUEST_INVALID', 'A form is needed: application/x-www-form-urlencoded');
+  const bytes = await readBody(ctx.req, { limitBytes: formLimitBytes });
+  const fields = [...new URLSearchParams(bytes.toString())];
+  return Object.fromEntries(fields.map(([name, value]) => [name, value.replace(/\s*[\r\n]+\s*/g, ' ')]));
+}
+
+/** The kind of decision that a form is about. */
+function kindOf({ kind }: Filled): DecisionKind {
+  return (
+    decisionKinds.find((known) => known === kind) ??
+    refuse('REQUEST_INVALID', 'unknown kind of decision', { field: 'kind' })
+  );
+}
+
+const sentenceOf = ({ message, messages }: DomainError): string => messages?.join('. ') ?? message;
+
+const refusalPage = (sentence: string, needsLogin: boolean): Markup => html`${complain(sentence)}
+<p>${needsLogin ? html`<a href="/operations/log-in">Log in again</a>` : html`<a href="/operations">Back to what waits</a>`}</p>`;

@@ -1,0 +1,255 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { generateSync } from 'otplib';
+import type { Browser, Page } from 'playwright-core';
+import { hashPassword } from '../../src/identity/password.ts';
+import { newId } from '../../src/shared/ids.ts';
+import { ageAttempts, buildPayer, magicAccount, pay, readPayout } from '../payouts/build-payouts.ts';
+import { startBrowser } from '../support/browser.ts';
+import { type BuiltUser, buildIndividual, buildPlatformAdmin, buildSuperAdmin } from '../support/build.ts';
+import type { BuiltPartner } from '../support/partner.ts';
+import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+
+let stack: Stack;
+let browser: Browser;
+let partner: BuiltPartner;
+beforeAll(async () => {
+  // Nothing is requested again by itself: what two people decide does not race with it.
+  stack = await startStack({ worker: true, sandbox: true, env: { PAYOUT_RESEND_HOURS: '0' } });
+  browser = await startBrowser();
+  partner = await buildPayer(stack, { available: '100000000' });
+}, 120_000);
+afterAll(async () => {
+  await browser?.close();
+  await stack?.stop();
+});
+afterEach(() => expectChecksEmpty(stack));
+
+const password = 'correct horse battery';
+
+interface Person extends BuiltUser {
+  email: string;
+  name: string;
+}
+/** Somebody who can log in by a password. */
+async function withPassword(user: BuiltUser): Promise<Person> {
+  await stack
+    .owner()
+    .execute('update users set password_hash = ? where id = ?', [await hashPassword(password), user.id]);
+  const [row] = await stack
+    .em()
+    .execute<{ email: string; name: string }[]>('select email, name from users where id = ?', [user.id]);
+  return { ...user, email: row?.email ?? '', name: row?.name ?? '' };
+}
+/** Adds a second factor that was confirmed a while ago; the code of now. */
+async function addSecondFactor({ id, token }: Person): Promise<() => string> {
+  const { secret } = (await stack.post('/v1/auth/totp', undefined, { token })).body.data;
+  const code = () => generateSync({ secret });
+  expect((await stack.post('/v1/auth/totp/confirm', { code: code() }, { token })).status).toBe(200);
+  await stack.owner().execute('update second_factors set last_step = 0 where id = ?', [id]);
+  return code;
+}
+
+/** A visitor with cookies of their own; a narrow one looks by a phone. */
+async function visit({ width = 1_000 }: { width?: number } = {}): Promise<Page> {
+  const context = await browser.newContext({ viewport: { width, height: 800 } });
+  const page = await context.newPage();
+  page.on('pageerror', (error) => {
+    throw error;
+  });
+  await page.goto(`${stack.url}/operations`);
+  return page;
+}
+async function logIn(page: Page, { email }: Person, code?: string): Promise<void> {
+  await page.getByLabel('E-mail address').fill(email);
+  await page.getByLabel('Password').fill(password);
+  if (code) await page.getByLabel('Code of the authenticator app').fill(code);
+  await page.getByRole('button', { name: 'Log in' }).click();
+}
+const heading = (page: Page) => page.locator('h1').textContent();
+const complaint = (page: Page) => page.getByRole('alert').textContent();
+/** Kept where it is asked for, to be looked at. */
+async function keepPicture(page: Page, name: string): Promise<void> {
+  const directory = process.env.AMANAH_PICTURES;
+  if (!directory) return;
+  mkdirSync(directory, { recursive: true });
+  await page.screenshot({ path: join(directory, `${name}.png`), fullPage: true });
+}
+
+/** A payout that the provider does not know, old enough to be ended. */
+async function unknownPayout(): Promise<string> {
+  const { id } = await pay(partner, { bank_account_number: magicAccount('900004') });
+  await eventually(
+    () => stack.em().execute<unknown[]>('select 1 from payouts where id = ? and unknown_since is not null', [id]),
+    (rows) => rows.length === 1,
+  );
+  await ageAttempts(stack, id, 2);
+  return id;
+}
+
+describe('The pages for operators', () => {
+  it('let one person propose how a payout ended, and another approve it', async () => {
+    const payoutId = await unknownPayout();
+    const proposer = await withPassword(await buildPlatformAdmin(stack));
+    const approver = await withPassword(await buildSuperAdmin(stack));
+    const code = await addSecondFactor(approver);
+
+    const first = await visit();
+    expect(new URL(first.url()).pathname).toBe('/operations/log-in');
+    await keepPicture(first, 'log-in');
+    await logIn(first, proposer);
+    expect(await heading(first)).toBe('What waits');
+    await keepPicture(first, 'overview');
+    await first.locator(`a[href*="${payoutId}"]`).click();
+    expect(await heading(first)).toBe('Propose how a payout ended');
+    await first.getByLabel('It was not paid out').check();
+    await first.getByLabel('Note').fill('ticket 4711,\nstatement of <b>today</b>');
+    await keepPicture(first, 'propose');
+    await first.getByRole('button', { name: 'Propose' }).click();
+    expect(await heading(first)).toBe('Decision pending');
+    expect(await first.locator('main').textContent()).toContain('somebody else approves or rejects it');
+    await keepPicture(first, 'pending');
+    const decision = first.url();
+
+    const second = await visit({ width: 390 });
+    await logIn(second, approver, code());
+    const waiting = second.locator(`a[href="${new URL(decision).pathname}"]`);
+    expect(await waiting.textContent()).toBe(`End payout ${payoutId} as failed`);
+    await keepPicture(second, 'overview-390');
+    await waiting.click();
+    const shown = await second.locator('main').textContent();
+    for (const fact of ['ticket 4711, statement of <b>today</b>', proposer.name, 'not known', 'IDR 100,000']) {
+      expect(shown).toContain(fact);
+    }
+    await keepPicture(second, 'decision-390');
+    const old = await second.context().newPage();
+    await old.goto(decision);
+    await second.getByRole('button', { name: 'Approve' }).click();
+    expect(await heading(second)).toBe('Decision carried out');
+    expect(await second.locator('main').textContent()).toContain(approver.name);
+    expect(await readPayout(partner, payoutId)).toMatchObject({ status: 'failed' });
+
+    // A page that was opened before says what has become of it.
+    await old.getByRole('button', { name: 'Reject' }).click();
+    expect(await complaint(old)).toContain('carried_out, not pending');
+    expect(await heading(old)).toBe('Decision carried out');
+
+    await second.getByRole('button', { name: 'Log out' }).click();
+    expect(await heading(second)).toBe('Log in');
+    await second.goto(decision);
+    expect(await heading(second)).toBe('Log in');
+  }, 90_000);
+
+  it('can be used by the keyboard alone, and fit a phone without scrolling sideways', async () => {
+    const proposer = await withPassword(await buildPlatformAdmin(stack));
+    const page = await visit({ width: 390 });
+    const focused = () =>
+      page.evaluate<string>('document.activeElement.id || document.activeElement.textContent.trim()');
+    await page.keyboard.press('Tab');
+    expect(await focused()).toBe('To the content');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Tab');
+    expect(await focused()).toBe('email');
+    await page.keyboard.type(proposer.email);
+    await page.keyboard.press('Tab');
+    await page.keyboard.type(password);
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/operations');
+    for (const path of ['', '/propose?kind=settle_receipt', '/propose?kind=book_external']) {
+      await page.goto(`${stack.url}/operations${path}`);
+      const isWide = await page.evaluate<boolean>('document.documentElement.scrollWidth > innerWidth');
+      expect([path, isWide]).toEqual([path, false]);
+      const fields = 'input:not([type=hidden]):not([type=radio]), textarea';
+      const unlabelled = await page.evaluate<number>(
+        `[...document.querySelectorAll('${fields}')].filter(({ labels }) => labels.length !== 1).length`,
+      );
+      expect([path, unlabelled]).toEqual([path, 0]);
+    }
+  });
+
+  it('show beside the form what is refused, with what was written', async () => {
+    const proposer = await withPassword(await buildPlatformAdmin(stack));
+    const page = await visit();
+    await page.getByLabel('E-mail address').fill(proposer.email);
+    await page.getByLabel('Password').fill('wrong');
+    await page.getByRole('button', { name: 'Log in' }).click();
+    expect(await complaint(page)).not.toBe('');
+    expect(await page.getByLabel('E-mail address').inputValue()).toBe(proposer.email);
+    await logIn(page, proposer);
+    await page.getByRole('link', { name: 'Book what the platform itself moved' }).click();
+    await page.getByLabel('Amount in IDR').fill('-1000000000');
+    await page.getByLabel('Reference').fill('withdrawal 7');
+    await page.getByLabel('Note').fill('bank statement');
+    await page.getByRole('button', { name: 'Propose' }).click();
+    expect(await complaint(page)).toContain("amount: it is more than the platform's own money");
+    expect(await page.getByLabel('Reference').inputValue()).toBe('withdrawal 7');
+    await keepPicture(page, 'refused');
+    await page.goto(`${stack.url}/operations/decisions/${newId()}`);
+    expect(await complaint(page)).toContain('there is no such decision');
+  });
+
+  it('ask for the second factor, and let nobody approve without one', async () => {
+    const payoutId = await unknownPayout();
+    const proposer = await buildPlatformAdmin(stack);
+    const proposal = { kind: 'settle_payout', payout_id: payoutId, outcome: 'failed', note: 'ticket 4711' };
+    const { body } = await stack.post('/v1/decisions', proposal, { token: proposer.token });
+    const approver = await withPassword(await buildSuperAdmin(stack));
+    const page = await visit();
+    await logIn(page, approver);
+    await page.goto(`${stack.url}/operations/decisions/${body.data.id}`);
+    await page.getByRole('button', { name: 'Approve' }).click();
+    expect(await complaint(page)).toContain('second factor');
+    await addSecondFactor(approver);
+    await page.context().clearCookies();
+    await page.goto(`${stack.url}/operations/log-in`);
+    await logIn(page, approver);
+    expect(await complaint(page)).toBe('totp_code: is required');
+    await stack.post(`/v1/decisions/${body.data.id}/reject`, undefined, { token: approver.token });
+  });
+
+  it('are for the platform only', async () => {
+    const page = await visit();
+    await logIn(page, await withPassword(await buildIndividual(stack)));
+    expect(await complaint(page)).toContain('for operators of the platform');
+  });
+});
+
+describe('A form of the pages', () => {
+  const send = (path: string, headers: Record<string, string>, body = '') =>
+    fetch(`${stack.url}/operations${path}`, { method: 'POST', headers, body, redirect: 'manual' });
+  const form = { 'content-type': 'application/x-www-form-urlencoded' };
+
+  it.each([
+    ['another site', { origin: 'https://example.org' }],
+    ['no site that it names', { origin: 'null' }],
+    ['nowhere', {}],
+  ])('is refused when it comes from %s, before anything is read', async (_, headers) => {
+    const { token } = await buildSuperAdmin(stack);
+    const signed = { ...form, ...headers, cookie: `access_token=${token}` } as Record<string, string>;
+    for (const path of ['/log-in', '/propose', `/decisions/${newId()}/approve`, '/log-out']) {
+      const answer = await send(path, signed, 'kind=book_external&amount=1&reference=r&note=note');
+      expect([path, answer.status]).toEqual([path, 403]);
+      expect(await answer.text()).toContain('own pages only');
+    }
+  });
+
+  it('is refused when it is no form, too large, or of an unknown kind, and without a login', async () => {
+    const { token } = await buildSuperAdmin(stack);
+    const own = { ...form, origin: stack.url, cookie: `access_token=${token}` };
+    expect((await send('/propose', { ...own, 'content-type': 'application/json' }, '{}')).status).toBe(400);
+    expect((await send('/propose', own, `note=${'x'.repeat(20_000)}`)).status).toBe(413);
+    expect((await send('/propose', own, 'kind=fly')).status).toBe(400);
+    const { cookie: _, ...nobody } = own;
+    const answer = await send('/propose', nobody, 'kind=book_external');
+    expect(answer.status).toBe(401);
+    expect(await answer.text()).toContain('/operations/log-in');
+  });
+
+  it('is never stored by a browser, nor shown in a frame, nor runs a script', async () => {
+    const { headers, status } = await fetch(`${stack.url}/operations/log-in`);
+    expect(status).toBe(200);
+    expect(headers.get('cache-control')).toBe('no-store');
+    expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
+    expect(headers.get('content-security-policy')).toContain("script-src 'self'");
+  });
+});
