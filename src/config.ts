@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { must } from './shared/assert.ts';
+import { complaintsAbout } from './temporal/connection-options.ts';
 
 /** Keys of 32 bytes with their ids: `id:base64(32 bytes)`, comma separated. */
 const namedKeys = z
@@ -45,6 +46,16 @@ const storage = {
   S3_SECRET_ACCESS_KEY: z.string().min(1),
 };
 
+/** How Temporal's server is known, and how we are known to it; see `connection-options.ts`. */
+const temporalSecurity = {
+  TEMPORAL_TLS: flag.optional(),
+  TEMPORAL_TLS_SERVER_NAME: z.string().optional(),
+  TEMPORAL_TLS_SERVER_CA_CERT_PATH: z.string().optional(),
+  TEMPORAL_TLS_CLIENT_CERT_PATH: z.string().optional(),
+  TEMPORAL_TLS_CLIENT_KEY_PATH: z.string().optional(),
+  TEMPORAL_API_KEY: z.string().optional(),
+};
+
 const sealing = {
   /** The private key of a worker that seals; its 32 bytes are the seed of Ed25519. */
   SEAL_SIGNING_KEY: namedKeys.refine((keys) => keys.length === 1, 'is one key').optional(),
@@ -69,6 +80,7 @@ const schema = z
     DATABASE_POOL_SIZE: z.coerce.number().int().min(1).max(200).default(16),
     TEMPORAL_ADDRESS: z.string().min(1),
     TEMPORAL_NAMESPACE: z.string().min(1).default('default'),
+    ...temporalSecurity,
     TEMPORAL_TASK_QUEUE: z.string().min(1).default('payments'),
     TEMPORAL_UI_URL: z.url().optional(),
     TEMPORAL_METRICS_PORT: port.optional(),
@@ -128,6 +140,7 @@ const schema = z
         message: 'is needed with AUTH_EXTERNAL_JWKS_URL',
       });
     }
+    for (const { name, message } of complaintsAbout(env)) ctx.addIssue({ code: 'custom', path: [name], message });
     if ((env.WORKER_DEPLOYMENT_NAME === undefined) !== (env.WORKER_BUILD_ID === undefined)) {
       const missing = env.WORKER_BUILD_ID === undefined ? 'WORKER_BUILD_ID' : 'WORKER_DEPLOYMENT_NAME';
       ctx.addIssue({ code: 'custom', path: [missing], message: 'is needed beside the other one' });

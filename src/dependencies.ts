@@ -17,6 +17,7 @@ import { armFailpoints } from './shared/failpoint.ts';
 import { openStorage, type Storage } from './storage/storage.ts';
 import { startTelemetry, type Telemetry } from './telemetry.ts';
 import { openTemporal } from './temporal/connect.ts';
+import { connectionOptions } from './temporal/connection-options.ts';
 import { createWorkflows, type Workflows } from './temporal/workflows.ts';
 
 /** Everything a process works with, opened once and passed in; there are no singletons. */
@@ -51,7 +52,7 @@ export async function openDependencies(config: Config, options: { process: strin
   const metrics = createMetrics();
   measurePool(metrics, orm);
   const client = openTemporal({
-    address: config.TEMPORAL_ADDRESS,
+    ...connectionOptions(config),
     namespace: config.TEMPORAL_NAMESPACE,
     traced: telemetry.on,
   });

@@ -11,6 +11,7 @@ import { serveProbes } from './probe-server.ts';
 import { announceReady, endReadiness, runMain, stopSignal, waitForParts } from './process.ts';
 import { measureClearingDifference } from './reconciliation/measure-clearing.ts';
 import { measureSeals } from './seals/measure-seals.ts';
+import { connectionOptions } from './temporal/connection-options.ts';
 import { keepPrepared } from './temporal/prepare.ts';
 
 await runMain(async () => {
@@ -37,7 +38,7 @@ await runMain(async () => {
     },
   });
   installRuntime(deps);
-  const connection = await NativeConnection.connect({ address: config.TEMPORAL_ADDRESS });
+  const connection = await NativeConnection.connect(connectionOptions(config));
   try {
     const worker = await createWorker(deps, connection);
     const running = worker.run();

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client, Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
 import { OpenTelemetryWorkflowClientInterceptor } from '@temporalio/interceptors-opentelemetry/lib/client/index.js';
+import type { TemporalConnectionOptions } from './connection-options.ts';
 
-export interface TemporalOptions {
-  address: string;
+export interface TemporalOptions extends TemporalConnectionOptions {
   namespace: string;
   /** Whether calls carry the trace of the request that makes them. */
   traced?: boolean;
@@ -15,10 +15,10 @@ const longestRetryMs = 1000;
 const marginMs = 100;
 
 /** A client that connects on first use and comes back within seconds after Temporal was away. */
-export function openTemporal({ address, namespace, traced = false }: TemporalOptions): Client {
+export function openTemporal({ namespace, traced = false, ...how }: TemporalOptions): Client {
   const { retries, settled } = createRetries();
   const connection = Connection.lazy({
-    address,
+    ...how,
     channelArgs: {
       'grpc.initial_reconnect_backoff_ms': 200,
       'grpc.max_reconnect_backoff_ms': 2000,

@@ -18,7 +18,7 @@ function parse(path: string): unknown[] {
 }
 
 const Probe = z.looseObject({ httpGet: z.object({ path: z.string(), port: z.literal('http') }) });
-const Reference = z.object({ name: z.literal('amanah'), key: z.string() });
+const Reference = z.object({ name: z.literal('amanah'), key: z.string(), optional: z.boolean().optional() });
 const Variable = z.looseObject({
   name: z.string(),
   value: z.string().optional(),
@@ -47,6 +47,7 @@ const PodSpec = z.looseObject({
 });
 const WithPod = z.looseObject({ template: z.looseObject({ spec: PodSpec }) });
 const Named = z.looseObject({ name: z.string() });
+const Mount = z.looseObject({ name: z.string(), mountPath: z.string() });
 const CronSpec = z.looseObject({
   schedule: z.string(),
   timeZone: z.string(),
@@ -88,6 +89,8 @@ const Service = z.looseObject({
   healthcheck: z.looseObject({ test: z.array(z.string()) }).optional(),
   restart: z.string(),
   volumes: z.array(z.string()).default([]),
+  networks: z.array(z.string()).default(['default']),
+  ports: z.array(z.string()).default([]),
   user: z.string().optional(),
   read_only: z.boolean().default(false),
   cap_drop: z.array(z.string()).default([]),
@@ -253,6 +256,66 @@ describe('npm run verify in the deployments', () => {
     const secrets = container?.env.flatMap(({ valueFrom }) => valueFrom?.secretKeyRef?.key ?? []) ?? [];
     expect(secrets.toSorted()).toEqual(['READER_DATABASE_URL', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY']);
     expect(JSON.stringify(container?.env)).not.toMatch(/postgres(ql)?:/);
+  });
+});
+
+describe('Temporal’s port, which takes no login,', () => {
+  it('is reached in docker compose by API, worker and what belongs to it, and published nowhere', () => {
+    const { services } = compose();
+    const temporal = new Set(services.temporal?.networks);
+    const near = Object.entries(services).filter(([, { networks }]) => networks.some((name) => temporal.has(name)));
+    const own = ['temporal', 'temporal-namespace', 'temporal-schema', 'temporal-ui'];
+    // PostgreSQL is on the network of Temporal's database: it calls nobody.
+    expect(near.map(([name]) => name).toSorted()).toEqual(['api', 'postgresql', ...own, 'worker']);
+    expect(services.temporal?.ports).toEqual([]);
+  });
+
+  it('is shown in docker compose by a web UI that changes nothing, on this machine only', () => {
+    const ui = compose().services['temporal-ui'];
+    expect(ui?.environment).toMatchObject({ TEMPORAL_DISABLE_WRITE_ACTIONS: 'true' });
+    for (const port of ui?.ports ?? []) expect(port).toMatch(/^127\.0\.0\.1:/);
+  });
+
+  it('is reached on Kubernetes by our API and workers only, with a certificate', () => {
+    const policies = objects().filter(({ kind }) => kind === 'NetworkPolicy');
+    const namespaced = z.looseObject({ metadata: z.looseObject({ namespace: z.literal('temporal') }) });
+    const [temporal] = policies.filter((policy) => namespaced.safeParse(policy).success);
+    const [own, ours] = z
+      .looseObject({ spec: z.looseObject({ podSelector: z.strictObject({}), ingress: z.array(z.unknown()) }) })
+      .parse(temporal).spec.ingress;
+    expect(own).toEqual({ from: [{ podSelector: {} }] });
+    expect(ours).toMatchObject({ ports: [{ protocol: 'TCP', port: 7233 }] });
+    expect(JSON.stringify(ours)).toContain('"values":["api","worker"]');
+    const data = configMap();
+    expect(data.TEMPORAL_TLS).toBe('true');
+    for (const name of ['amanah-api', 'amanah-worker']) {
+      const pod = workloads().find((workload) => workload.name === name)?.pod;
+      const [{ volumeMounts }] = z
+        .looseObject({ containers: z.tuple([z.looseObject({ volumeMounts: z.array(Mount) })]) })
+        .parse(pod).containers;
+      const mount = volumeMounts.find(({ name: volume }) => volume === 'temporal-tls');
+      for (const variable of ['SERVER_CA_CERT', 'CLIENT_CERT', 'CLIENT_KEY']) {
+        expect(data[`TEMPORAL_TLS_${variable}_PATH`]?.startsWith(`${mount?.mountPath}/`)).toBe(true);
+      }
+    }
+  });
+
+  it('is nobody else’s: every pod of ours is closed but for the ports that something needs', () => {
+    const Policy = z.looseObject({
+      kind: z.literal('NetworkPolicy'),
+      metadata: z.looseObject({ name: z.string() }),
+      spec: z.looseObject({
+        ingress: z.array(z.looseObject({ ports: z.array(z.looseObject({ port: z.number() })) })).optional(),
+      }),
+    });
+    const ports = Object.fromEntries(
+      objects().flatMap((document) => {
+        const { data } = Policy.safeParse(document);
+        if (!data?.metadata.name.startsWith('amanah')) return [];
+        return [[data.metadata.name, (data.spec.ingress ?? []).flatMap((rule) => rule.ports.map(({ port }) => port))]];
+      }),
+    );
+    expect(ports).toEqual({ amanah: [], 'amanah-api': [3000, 3003], 'amanah-worker': [3001, 3002] });
   });
 });
 

@@ -23,18 +23,31 @@ const winners = isFullRun() ? 60 : 4;
 interface Racer {
   id: string;
   ask: () => Promise<HttpAnswer>;
+  /** Without a key, who asks again after a 503 may be told 400 of what the first request did. */
+  hasNoKey?: boolean;
+}
+
+async function askUntilTold({ id, ask, hasNoKey = false }: Racer) {
+  let inDoubt = false;
+  const { status } = await asAClient(async () => {
+    const answer = await ask();
+    inDoubt ||= hasNoKey && answer.status === 503;
+    return answer;
+  });
+  return { id, status, inDoubt };
 }
 
 /** Lets all ask at once, each until it is answered, and holds what they were told against what there is ever after. */
 async function race(table: string, of: Racer[]): Promise<number> {
-  const told = await whileBurning(() =>
-    Promise.all(of.map(async ({ id, ask }) => ({ id, status: (await asAClient(ask)).status }))),
-  );
-  expect(new Set(told.map(({ status }) => (status < 300 ? 'made' : status)))).toEqual(new Set(['made', 400]));
+  const told = await whileBurning(() => Promise.all(of.map(askUntilTold)));
+  expect(told.filter(({ status }) => status >= 300 && status !== 400)).toEqual([]);
   const ids = `{${of.map(({ id }) => id).join(',')}}`;
-  const made = told.filter(({ status }) => status < 300).map(({ id }) => id);
   const rows = await stack.em().execute<{ id: string }[]>(`select id from ${table} where id = any(?::uuid[])`, [ids]);
-  expect(rows.map(({ id }) => id).sort()).toEqual(made.toSorted());
+  const isMade = new Set(rows.map(({ id }) => id));
+  const made = told
+    .filter(({ id, status, inDoubt }) => status < 300 || (inDoubt && isMade.has(id)))
+    .map(({ id }) => id);
+  expect([...isMade].sort()).toEqual(made.toSorted());
   // Ever after: whoever still runs meets the verdict.
   const refused = await stack
     .em()
@@ -94,6 +107,7 @@ describe(`Of ${racers} at once, none that was refused is ever made, and each tha
     const causes = await Promise.all(Array.from({ length: racers }, () => buildActiveCause(stack, owner)));
     const of = causes.map(({ id }) => ({
       id: allocationBatchIdFor(id, ids),
+      hasNoKey: true,
       ask: () => stack.post('/v1/donations/allocate', { donation_ids: ids, cause_id: id }, { token }),
     }));
     expect(await race('donation_allocations', of)).toBe(1);

@@ -1,0 +1,66 @@
+import { readFileSync } from 'node:fs';
+
+/** The variables, by the names that Temporal's own command line reads too; a `_PATH` names a PEM file. */
+export interface TemporalEnvironment {
+  TEMPORAL_ADDRESS: string;
+  TEMPORAL_TLS?: boolean | undefined;
+  TEMPORAL_TLS_SERVER_NAME?: string | undefined;
+  TEMPORAL_TLS_SERVER_CA_CERT_PATH?: string | undefined;
+  TEMPORAL_TLS_CLIENT_CERT_PATH?: string | undefined;
+  TEMPORAL_TLS_CLIENT_KEY_PATH?: string | undefined;
+  TEMPORAL_API_KEY?: string | undefined;
+}
+
+/** How clients and workers connect: as both take it. */
+export interface TemporalConnectionOptions {
+  address: string;
+  tls?: TlsOptions | false;
+  apiKey?: string;
+}
+interface TlsOptions {
+  serverNameOverride?: string;
+  serverRootCACertificate?: Buffer;
+  clientCertPair?: { crt: Buffer; key: Buffer };
+}
+
+const files = [
+  'TEMPORAL_TLS_SERVER_CA_CERT_PATH',
+  'TEMPORAL_TLS_CLIENT_CERT_PATH',
+  'TEMPORAL_TLS_CLIENT_KEY_PATH',
+] as const;
+
+/** What is wrong with these variables, each complaint with the name that it is about. */
+export function complaintsAbout(env: TemporalEnvironment): { name: string; message: string }[] {
+  const complaints: { name: string; message: string }[] = [];
+  const complain = (name: string, message: string) => complaints.push({ name, message });
+  for (const name of files) {
+    try {
+      const text = env[name] === undefined ? null : readFileSync(env[name], 'utf8');
+      if (text?.includes('-----BEGIN ') === false) complain(name, 'names a file that is no PEM');
+    } catch (error) {
+      complain(name, `cannot be read: ${error instanceof Error ? error.message : error}`);
+    }
+  }
+  const { TEMPORAL_TLS_CLIENT_CERT_PATH: crt, TEMPORAL_TLS_CLIENT_KEY_PATH: key } = env;
+  if (crt && !key) complain('TEMPORAL_TLS_CLIENT_KEY_PATH', 'is needed with TEMPORAL_TLS_CLIENT_CERT_PATH');
+  if (key && !crt) complain('TEMPORAL_TLS_CLIENT_CERT_PATH', 'is needed with TEMPORAL_TLS_CLIENT_KEY_PATH');
+  if (env.TEMPORAL_TLS === false && asksForTls(env)) {
+    complain('TEMPORAL_TLS', 'is false, but a certificate, a server name or an API key needs it');
+  }
+  return complaints;
+}
+
+const asksForTls = (env: TemporalEnvironment): boolean =>
+  Boolean(env.TEMPORAL_TLS || env.TEMPORAL_TLS_SERVER_NAME || env.TEMPORAL_API_KEY || files.some((name) => env[name]));
+
+/** The options of a connection. With anything that is about TLS, and with an API key, it is encrypted. */
+export function connectionOptions(env: TemporalEnvironment): TemporalConnectionOptions {
+  const { TEMPORAL_ADDRESS: address, TEMPORAL_TLS_SERVER_NAME: name, TEMPORAL_API_KEY: apiKey } = env;
+  const [ca, crt, key] = files.map((file) => env[file] && readFileSync(env[file])) as [Buffer?, Buffer?, Buffer?];
+  const tls = asksForTls(env) && {
+    ...(name && { serverNameOverride: name }),
+    ...(ca && { serverRootCACertificate: ca }),
+    ...(crt && key && { clientCertPair: { crt, key } }),
+  };
+  return { address, tls, ...(apiKey && { apiKey }) };
+}
