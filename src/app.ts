@@ -40,7 +40,7 @@ import { statementsRoom } from './ledger/statements.routes.ts';
 import { transactionsRoom } from './ledger/transactions.routes.ts';
 import { officialDocumentsRoom } from './official-documents/official-documents.routes.ts';
 import { operationsRoom } from './operations/operations.routes.ts';
-import { operationsPages } from './operations/pages/operations-pages.ts';
+import { operationsPages } from './operations/pages/pages.routes.ts';
 import { organizationsRoom } from './organizations/organizations.routes.ts';
 import { partnerRoom } from './partners/partner.routes.ts';
 import { partnerAccountsRoom } from './partners/partner-accounts.routes.ts';

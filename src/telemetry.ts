@@ -15,7 +15,7 @@ import type { WorkerInterceptors } from '@temporalio/worker';
  * What stands around every workflow, in every bundle: the workflow side of tracing, whether traces are on or off, as what
  * replays with traces replays without; and what lets workflows of money go on when they are asked to be cancelled.
  */
-export const workflowInterceptorModules = ['carry-trace', 'go-on'].map((name) =>
+export const workflowInterceptorModules = ['carry-trace', 'go-on', 'summaries'].map((name) =>
   fileURLToPath(new URL(`../workflows/${name}.ts`, import.meta.url)),
 );
 

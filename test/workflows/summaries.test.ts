@@ -1,0 +1,37 @@
+import { defaultPayloadConverter, type Payload } from '@temporalio/common';
+import { buildPayer, magicAccount, pay } from '../payouts/build-payouts.ts';
+import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+
+let stack: Stack;
+beforeAll(async () => {
+  stack = await startStack({ worker: true, sandbox: true });
+}, 60_000);
+afterAll(() => stack.stop());
+afterEach(() => expectChecksEmpty(stack));
+
+/** What a history says beside its steps and timers. */
+async function summariesOf(id: string): Promise<string[]> {
+  const { events } = await stack.deps.workflows.client.workflow.getHandle(id).fetchHistory();
+  return (events ?? []).flatMap(({ userMetadata }) => {
+    const summary: Payload | null | undefined = userMetadata?.summary;
+    return summary ? [defaultPayloadConverter.fromPayload<string>(summary)] : [];
+  });
+}
+
+describe('The history of a workflow', () => {
+  it('says beside each step what it does, and beside each timer what is done then, and when', async () => {
+    const partner = await buildPayer(stack);
+    const { id } = await pay(partner, { bank_account_number: magicAccount('900004') });
+    const summaries = await eventually(
+      () => summariesOf(`partner-payout/${id}`),
+      (found) => found.some((summary) => summary.startsWith('Asks')),
+    );
+    expect(summaries).toEqual(
+      expect.arrayContaining([
+        'Request the transfer, once under its key',
+        "Book what follows from the provider's word",
+        expect.stringMatching(/^Asks the provider about the transfer at \d{4}-\d\d-\d\d \d\d:\d\d:\d\d \(UTC\+7\)$/),
+      ]),
+    );
+  });
+});
