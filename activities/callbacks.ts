@@ -4,9 +4,10 @@ import { reportSweepFailure, step } from './step.ts';
 
 /** Activities of callbacks: what was stored and not delivered. */
 export function createCallbackActivities(deps: Dependencies) {
+  const failed = reportSweepFailure(deps);
   return {
     redeliverCallbacks: step(deps, 'redeliverCallbacks', (em, _: object) =>
-      redeliverCallbacks(em, deps.workflows, reportSweepFailure(deps)),
+      redeliverCallbacks(em, deps.workflows, failed),
     ),
   };
 }

@@ -11,6 +11,7 @@ import { reportSweepFailure, step } from './step.ts';
 
 /** Activities of saving circles, one per step of a round; each does its work once and answers where the circle stands. */
 export function createCircleActivities(deps: Dependencies) {
+  const failed = reportSweepFailure(deps);
   const { sealer, workflows } = deps;
   return {
     openCircle: step(deps, 'openCircle', (em, input: { circleId: string; opening: CircleOpening | null }) =>
@@ -23,8 +24,6 @@ export function createCircleActivities(deps: Dependencies) {
     reportOverdueContributions: step(deps, 'reportOverdueContributions', (em, input: CircleStep) =>
       reportOverdue(em, input),
     ),
-    sweepSavingCircles: step(deps, 'sweepSavingCircles', (em, _: object) =>
-      sweepCircles(em, workflows, reportSweepFailure(deps)),
-    ),
+    sweepSavingCircles: step(deps, 'sweepSavingCircles', (em, _: object) => sweepCircles(em, workflows, failed)),
   };
 }

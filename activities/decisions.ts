@@ -4,7 +4,8 @@ import { reportSweepFailure, step } from './step.ts';
 
 /** Activities of decisions; what a decision is about carries it out, in the activities of its own domain. */
 export function createDecisionActivities(deps: Dependencies) {
+  const failed = reportSweepFailure(deps);
   return {
-    sweepDecisions: step(deps, 'sweepDecisions', (em, _: object) => sweepDecisions(em, deps, reportSweepFailure(deps))),
+    sweepDecisions: step(deps, 'sweepDecisions', (em, _: object) => sweepDecisions(em, deps, failed)),
   };
 }

@@ -9,6 +9,7 @@ import { beating, reportSweepFailure, step } from './step.ts';
 
 /** Activities of donations: an allocation whole, and each payment of a subscription. */
 export function createDonationActivities(deps: Dependencies) {
+  const failed = reportSweepFailure(deps);
   return {
     allocateDonations: step(deps, 'allocateDonations', (em, request: AllocationRequest) =>
       beating(allocateDonations(em, request)),
@@ -23,7 +24,7 @@ export function createDonationActivities(deps: Dependencies) {
       beating(paySubscriptionPeriod(em, attempt)),
     ),
     sweepSubscriptions: step(deps, 'sweepSubscriptions', (em, _: object) =>
-      sweepSubscriptions(em, deps.workflows, reportSweepFailure(deps)),
+      sweepSubscriptions(em, deps.workflows, failed),
     ),
   };
 }

@@ -20,6 +20,7 @@ interface Order {
 
 /** Activities of payments by gateway and of receipts, one per business step; each is idempotent by its order or receipt. */
 export function createPaymentActivities(deps: Dependencies) {
+  const failed = reportSweepFailure(deps);
   const { gateway, config } = deps;
   return {
     openPaymentOrder: step(
@@ -51,10 +52,8 @@ export function createPaymentActivities(deps: Dependencies) {
       settleReceipt(em, gateway, { ...input, signal: cancellationSignal() }),
     ),
     sweepOverduePayments: step(deps, 'sweepOverduePayments', (em, _: object) =>
-      sweepOverduePayments(em, deps.workflows, reportSweepFailure(deps)),
+      sweepOverduePayments(em, deps.workflows, failed),
     ),
-    sweepReceipts: step(deps, 'sweepReceipts', (em, _: object) =>
-      sweepReceipts(em, deps.workflows, reportSweepFailure(deps)),
-    ),
+    sweepReceipts: step(deps, 'sweepReceipts', (em, _: object) => sweepReceipts(em, deps.workflows, failed)),
   };
 }

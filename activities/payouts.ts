@@ -19,6 +19,7 @@ interface At {
 
 /** Activities of payouts, one per business step; each is idempotent by its payout. */
 export function createPayoutActivities(deps: Dependencies) {
+  const failed = reportSweepFailure(deps);
   const { gateway, sealer, workflows } = deps;
   const hands = { gateway, sealer, resendHours: deps.config.PAYOUT_RESEND_HOURS };
   return {
@@ -37,6 +38,6 @@ export function createPayoutActivities(deps: Dependencies) {
     settlePayout: step(deps, 'settlePayout', (em, input: OnePayout & At & { settlement: PayoutSettlement }) =>
       settlePayout(em, hands, { ...input, signal: cancellationSignal() }),
     ),
-    sweepPayouts: step(deps, 'sweepPayouts', (em, _: object) => sweepPayouts(em, workflows, reportSweepFailure(deps))),
+    sweepPayouts: step(deps, 'sweepPayouts', (em, _: object) => sweepPayouts(em, workflows, failed)),
   };
 }

@@ -8,6 +8,7 @@ import { beating, reportSweepFailure, step } from './step.ts';
 
 /** Activities of reconciliation with the provider: of its records by day, and of its balance. */
 export function createReconciliationActivities(deps: Dependencies) {
+  const failed = reportSweepFailure(deps);
   const { gateway, workflows } = deps;
   return {
     findDaysToReconcile: step(deps, 'findDaysToReconcile', (em, input: { at: string }) =>
@@ -17,7 +18,7 @@ export function createReconciliationActivities(deps: Dependencies) {
       beating(
         reconcileDay(
           em,
-          { gateway, workflows, failed: reportSweepFailure(deps) },
+          { gateway, workflows, failed },
           { day, takenBy: activityInfo().workflowExecution?.runId ?? '', signal: cancellationSignal() },
         ),
       ),

@@ -3,7 +3,7 @@ import { asyncLocalStorage, heartbeat } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Dependencies } from '../src/dependencies.ts';
 import { isProviderUnknown, restAfter } from '../src/gateway/gateway.ts';
-import type { SweepFailure } from '../src/housekeeping/sweep-rows.ts';
+import { type SweepFailure, sweptKinds } from '../src/housekeeping/sweep-rows.ts';
 import { measureSteps } from '../src/metrics/measure.ts';
 import { counter } from '../src/metrics/metrics.ts';
 import { budgets, providerTimeWithin } from '../src/shared/budgets.ts';
@@ -33,6 +33,8 @@ export function step<Input, Output>(
     'Failures of steps that had failed four times or more before: one that grows for long is retried for ever.',
     ['activity'],
   );
+  // Told before it happens: alarms ask for growth, and from nothing to 1 nothing grows.
+  failures.inc({ activity: name }, 0);
   return async (input) => {
     const started = performance.now();
     const measure = (outcome: 'done' | 'refused' | 'failed') =>
@@ -86,6 +88,8 @@ export function reportSweepFailure({ log, metrics }: Dependencies): SweepFailure
   const failures = counter(metrics, 'amanah_sweep_failures_total', 'Rows that a sweep could not wake, by kind.', [
     'kind',
   ]);
+  // As above: told before it happens.
+  for (const kind of sweptKinds) failures.inc({ kind }, 0);
   return (kind, id, error) => {
     failures.inc({ kind });
     log.warn({ err: error, kind, id }, 'a workflow could not be woken; its row is looked at again later');

@@ -3,11 +3,13 @@ import { counter } from '../src/metrics/metrics.ts';
 import { type DeliveryAttempt, deliverWebhook } from '../src/webhooks/deliver-webhook.ts';
 import { sweepDeliveries } from '../src/webhooks/redeliver-webhook.ts';
 import { createWebhookSender } from '../src/webhooks/send-webhook.ts';
+import { webhookDeliveryLaw } from '../src/webhooks/webhook-delivery.ts';
 import { targetRules } from '../src/webhooks/webhook-target.ts';
 import { reportSweepFailure, step } from './step.ts';
 
 /** Activities of webhooks; an attempt is idempotent by its delivery and number. */
 export function createWebhookActivities(deps: Dependencies) {
+  const failed = reportSweepFailure(deps);
   const { sealer, config, workflows } = deps;
   const send = createWebhookSender(targetRules(config));
   const attempts = counter(
@@ -16,14 +18,14 @@ export function createWebhookActivities(deps: Dependencies) {
     'Attempts at webhooks by what came of them: delivered, pending (tried again later), parked.',
     ['status'],
   );
+  // Told before it happens: an alarm asks for growth, and from nothing to 1 nothing grows.
+  for (const status of webhookDeliveryLaw.statuses) attempts.inc({ status }, 0);
   return {
     deliverWebhook: step(deps, 'deliverWebhook', async (em, input: DeliveryAttempt) => {
       const progress = await deliverWebhook(em, { sealer, send }, input);
       attempts.inc({ status: progress.status });
       return progress;
     }),
-    sweepDeliveries: step(deps, 'sweepDeliveries', (em, _: object) =>
-      sweepDeliveries(em, workflows, reportSweepFailure(deps)),
-    ),
+    sweepDeliveries: step(deps, 'sweepDeliveries', (em, _: object) => sweepDeliveries(em, workflows, failed)),
   };
 }

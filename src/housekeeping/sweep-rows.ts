@@ -2,10 +2,27 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { withTime } from '../database/database-time-outs.ts';
 import { budgets } from '../shared/budgets.ts';
 
+/** What is swept, by the names that logs, metrics and `sweep_looks` know it by. */
+export const sweptKinds = [
+  'callback',
+  'decision',
+  'donation_subscription',
+  'partner_payment',
+  'partner_payment_instrument',
+  'partner_payment_release',
+  'payment_order',
+  'payment_order_instrument',
+  'payout',
+  'receipt',
+  'reconciliation',
+  'saving_circle',
+  'webhook_delivery',
+] as const;
+export type SweptKind = (typeof sweptKinds)[number];
+
 /** Rows of one kind that wait for a workflow, and how it is woken, or started again from the row. */
 export interface Sweep {
-  /** What `sweep_looks` knows them by. */
-  kind: string;
+  kind: SweptKind;
   /** A query of those that wait too long: `id` and `since` when. */
   due: string;
   /** The longest wait between two looks, a day unless said: shorter where what is due does not live that long. */
@@ -17,7 +34,7 @@ export interface Sweep {
 export const either = (...queries: string[]): string => queries.join(' union all ');
 
 /** Told of each row whose workflow could not be woken; it is looked at again in its time. */
-export type SweepFailure = (kind: string, id: string, error: unknown) => void;
+export type SweepFailure = (kind: SweptKind, id: string, error: unknown) => void;
 
 /** How many of a kind are claimed, and then woken, before more are. */
 const rowsPerClaim = 100;

@@ -114,6 +114,21 @@ describe('Dashboard and alarms', () => {
     await failing.terminate('enough');
   }, 60_000);
 
+  it('ask for the growth of what is told as 0 before it happens: from nothing to 1 nothing grows', () => {
+    const asked = new Set(
+      expressions().flatMap((expr) =>
+        [...expr.matchAll(/increase\((\w+)(\{[^}]*\})?\[/g)].map(([, name, labels = '']) => `${name}${labels}`),
+      ),
+    );
+    expect(asked).toContain('amanah_webhook_attempts_total{status="parked"}');
+    const rules = read('deploy/prometheus/alerts.yml');
+    const ofAlarms = [...asked].filter((series) => rules.includes(`increase(${series}[`));
+    for (const series of ofAlarms) {
+      const [name = '', labels] = series.split(/(?=\{)/);
+      expect(scraped).toMatch(new RegExp(`^${labels ? series : `${name}\\{[^}]*\\}`} \\d`, 'm'));
+    }
+  });
+
   it('are never silent about something that has not happened even once', () => {
     const rules = Rules.parse(parse(read('deploy/prometheus/alerts.yml'))).groups.flatMap((group) => group.rules);
     const ages = rules.flatMap(({ expr }) =>

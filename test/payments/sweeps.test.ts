@@ -1,5 +1,5 @@
 import { redeliverCallbacks, redeliverUnreceipted } from '../../src/callbacks/deliver-callback.ts';
-import { lookAtEverythingAgain, sweepRows } from '../../src/housekeeping/sweep-rows.ts';
+import { lookAtEverythingAgain, type Sweep, sweepRows } from '../../src/housekeeping/sweep-rows.ts';
 import { sweepOverduePayments } from '../../src/payments/sweep-overdue-payments.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { schedules } from '../../src/temporal/prepare.ts';
@@ -137,9 +137,9 @@ describe('A sweep', () => {
 
   it('never lets a kind that cannot be read hold up the next, and tells it', async () => {
     const { woken, wake } = recorder();
-    const kinds = [
-      { kind: 'broken', due: 'select id, since from nowhere', wake },
-      { kind: 'sound', due: oneRow(newId()), wake },
+    const kinds: Sweep[] = [
+      { kind: 'callback', due: 'select id, since from nowhere', wake },
+      { kind: 'receipt', due: oneRow(newId()), wake },
     ];
     await expect(sweepRows(stack.em(), kinds, failsNever)).rejects.toThrow('nowhere');
     expect(woken).toHaveLength(1);
@@ -149,7 +149,7 @@ describe('A sweep', () => {
     const { woken, wake } = recorder();
     const due =
       'select gen.id, now() as since from (select md5(n::text)::uuid as id from generate_series(1, 200) n) gen';
-    const sweep = () => sweepRows(stack.em(), [{ kind: 'at once', due, wake }], failsNever);
+    const sweep = () => sweepRows(stack.em(), [{ kind: 'callback', due, wake }], failsNever);
     await Promise.all([sweep(), sweep(), sweep(), sweep()]);
     expect(woken).toHaveLength(200);
     expect(new Set(woken).size).toBe(200);
@@ -160,8 +160,8 @@ describe('A sweep', () => {
     const id = newId();
     const waits: number[] = [];
     for (let look = 0; look < 14; look += 1) {
-      await sweepRows(stack.em(), [{ kind: 'for ever', due: oneRow(id), wake }], failsNever);
-      await sweepRows(stack.em(), [{ kind: 'for ever', due: oneRow(id), wake }], failsNever);
+      await sweepRows(stack.em(), [{ kind: 'payout', due: oneRow(id), wake }], failsNever);
+      await sweepRows(stack.em(), [{ kind: 'payout', due: oneRow(id), wake }], failsNever);
       const [row] = await stack.owner().execute<{ minutes: number }[]>(
         `with due as (update sweep_looks set look_again_at = now() where subject_id = ? returning subject_id)
          select round(extract(epoch from look_again_at - now()) / 60)::int as minutes
@@ -179,7 +179,7 @@ describe('A sweep', () => {
   it('begins with short waits again for what was well in between', async () => {
     const { wake } = recorder();
     const id = newId();
-    const sweep = () => sweepRows(stack.em(), [{ kind: 'again', due: oneRow(id), wake }], failsNever);
+    const sweep = () => sweepRows(stack.em(), [{ kind: 'receipt', due: oneRow(id), wake }], failsNever);
     const moveTo = (ago: string) =>
       stack
         .owner()
