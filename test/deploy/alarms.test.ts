@@ -1,0 +1,314 @@
+import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { type IncomingMessage, request } from 'node:http';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { DefaultLogger } from '@temporalio/worker';
+import { parse, stringify } from 'yaml';
+import { type Activities, createActivities } from '../../activities/index.ts';
+import { measureBacklog } from '../../src/metrics/measure-backlog.ts';
+import { measureClearingDifference } from '../../src/reconciliation/measure-clearing.ts';
+import { measureSeals } from '../../src/seals/measure-seals.ts';
+import { newId } from '../../src/shared/ids.ts';
+import { type BuiltUser, buildIndividual } from '../support/build.ts';
+import { findPromtool } from '../support/promtool.ts';
+import { isFullRun, testRun } from '../support/run.ts';
+import { type Stack, startStack } from '../support/stack.ts';
+
+const rulesFile = join(import.meta.dirname, '..', '..', 'deploy', 'prometheus', 'alerts.yml');
+interface Rule {
+  alert: string;
+  expr: string;
+}
+const rules = (): Rule[] =>
+  (parse(readFileSync(rulesFile, 'utf8')) as { groups: { rules: Rule[] }[] }).groups.flatMap((group) => group.rules);
+
+/** Building the tester takes minutes where it is not there yet. */
+(isFullRun() ? describe : describe.skip)('An alarm, asked of Prometheus over what the processes tell,', () => {
+  let stack: Stack;
+  let payer: BuiltUser;
+  let activities: Activities;
+  let promtool: string;
+  beforeAll(async () => {
+    promtool = findPromtool();
+    // Temporal is away: nobody looks after what is planted, no workflow can be woken, and requests that need it fail.
+    stack = await startStack({ sandbox: true, env: { TEMPORAL_ADDRESS: '127.0.0.1:1', LOG_LEVEL: 'silent' } });
+    payer = await buildIndividual(stack);
+    const { metrics, orm } = stack.deps;
+    measureBacklog(metrics, orm);
+    measureClearingDifference(metrics, orm);
+    measureSeals(metrics, orm);
+    activities = createActivities(stack.deps);
+  }, 30 * 60_000);
+  afterAll(() => stack.stop());
+
+  /** What a worker's and an API's /metrics say, and when. */
+  interface Scrape {
+    at: number;
+    values: Map<string, number>;
+    counters: Set<string>;
+  }
+  async function scrape(): Promise<Scrape> {
+    const at = Date.now() / 1000;
+    const text = await stack.deps.metrics.registry.metrics();
+    const values = new Map<string, number>();
+    const counters = new Set<string>();
+    for (const line of text.split('\n')) {
+      const [, counter] = /^# TYPE (\w+) (?:counter|histogram)$/.exec(line) ?? [];
+      if (counter) counters.add(counter);
+      const [, series, value] = /^([^#]\S*(?:\{.*\})?) (\S+)$/.exec(line) ?? [];
+      if (series) values.set(series, Number(value));
+    }
+    return { at, values, counters };
+  }
+  /** The metrics of what waits are read anew after so long. */
+  const afterCache = () => sleep(31_000);
+
+  const run = <Name extends keyof Activities>(name: Name, input: Parameters<Activities[Name]>[0], attempt = 1) =>
+    new MockActivityEnvironment({ attempt }, { logger: new DefaultLogger('ERROR') })
+      .run(activities[name] as (input: unknown) => Promise<unknown>, input)
+      .catch(() => null);
+
+  const payout = (status: string, facts: Record<string, string>): string => {
+    const row: Record<string, string> = {
+      id: `'${newId()}'`,
+      partner_id: `'${newId()}'`,
+      reference: `'PO-${newId()}'`,
+      fee_mode: "'DEDUCTED'",
+      amount: '10',
+      fee: '1',
+      net_amount: '9',
+      bank_code: "'BCA'",
+      texts_sealed: "'x'",
+      status: `'${status}'`,
+      created_at: 'now()',
+      updated_at: 'now()',
+      ...facts,
+    };
+    return `insert into payouts (${Object.keys(row)}) values (${Object.values(row)})`;
+  };
+  const order = (status: string, facts: Record<string, string>): string => {
+    const row: Record<string, string> = {
+      id: `'${newId()}'`,
+      user_id: `'${newId()}'`,
+      reference_type: "'account_top_up'",
+      reference_id: `'${newId()}'`,
+      target_account_id: `'${newId()}'`,
+      payment_id: '1',
+      nominal: '10',
+      admin_fee: '1',
+      status: `'${status}'`,
+      expires_at: "now() + interval '1 day'",
+      created_at: 'now()',
+      updated_at: 'now()',
+      ...facts,
+    };
+    return `insert into payment_orders (${Object.keys(row)}) values (${Object.values(row)})`;
+  };
+  const delivery = newId();
+  const ago = (interval: string) => `now() - interval '${interval}'`;
+  /** What has gone wrong, as rows say it. */
+  const planted: Record<string, string> = {
+    AmanahPayoutUnknown: payout('pending', { unknown_since: ago('1 hour'), last_word: "'silent'" }),
+    AmanahPayoutContradicted: payout('succeeded', { contradicted_at: 'now()', finalized_at: 'now()' }),
+    AmanahPayoutsOverdue: payout('pending', { look_again_at: ago('1 hour'), last_word: "'accepted'" }),
+    AmanahPayoutUnsent: payout('pending', { look_again_at: "now() + interval '1 hour'", created_at: ago('2 hours') }),
+    AmanahPayoutAcceptedForDays: payout('pending', { last_word: "'accepted'", created_at: ago('3 days') }),
+    AmanahMoneyInSuspense: `insert into receipts (id, provider_payment_id, provider_payment_method_id, reference, amount,
+      state, reason) values ('${newId()}', '${newId()}', 'pm', 'nobody', 5, 'suspended', 'late')`,
+    AmanahReconciliationOpen: `insert into reconciliations (id, day, resource_type, subject, reference)
+      values ('${newId()}', '2026-01-01', 'payout', 'disb-1', 'r')`,
+    AmanahMoneyWithoutReceipt: `insert into reconciliations (id, day, resource_type, subject, reference, theirs, created_at)
+      values ('${newId()}', '2026-01-01', 'payment', 'py-1', 'r', '{"status": "succeeded"}', ${ago('27 hours')})`,
+    AmanahDayNotReconciled: `insert into events (id, event, impact, resource_type, created_at)
+      values ('00000000-0000-7000-8000-000000000001', 'PLANTED', 'LOW', 'test', ${ago('3 days')})`,
+    AmanahPaymentsOverdue: order('WAITING_PAYMENT', { expires_at: ago('1 hour') }),
+    AmanahPaymentsSettling: order('WAITING_PAYMENT', { settling_since: ago('1 hour') }),
+    AmanahInstrumentsPending: order('PENDING', { created_at: ago('1 hour') }),
+    AmanahReleasesOverdue: `insert into partner_payments (id, partner_id, channel_id, fee_mode, amount, fee, net_amount, status,
+      expires_at, finalized_at, available_at, created_at, updated_at) values ('${newId()}', '${newId()}', 1, 'DEDUCTED', 10, 1, 9,
+      'PAID', now(), now(), ${ago('1 hour')}, now(), now())`,
+    AmanahDecisionOverdue: `insert into decisions (id, kind, amount, reference, note, evidence, proposed_by, created_at)
+      values ('${newId()}', 'book_external', 5, 'r', 'planted', '{}', '${newId()}', ${ago('2 days')})`,
+    AmanahCirclesOverdue: `insert into saving_circles (id, name, account_id, holding_account_id, owner_type, owner_id, created_by,
+      capacity, amount, visibility, round_interval, turn_order, start_date, starts_at, status, next_opens_at, first_turn)
+      values ('${newId()}', 'Planted', '${newId()}', '${newId()}', 'individual', '${newId()}', '${newId()}', 5, 10, 'private',
+      'monthly', 'joining', '2026-01-01', now(), 'active', ${ago('1 hour')}, 1)`,
+    AmanahSubscriptionsOverdue: `insert into donation_subscriptions (id, user_id, cause_id, amount, source_account_id, interval,
+      status, started_at, periods_paid) values ('${newId()}', '${newId()}', '${newId()}', 5, '${newId()}', 'weekly', 'active',
+      ${ago('10 days')}, 1)`,
+    AmanahCallbacksUndelivered: `insert into gateway_callbacks (id, webhook_id, event, kind, reference, body_sealed, body_digest,
+      body_bytes, received_at) values ('${newId()}', 'w1', 'payment.succeeded', 'payment', 'r', 'x', 'x', 1, ${ago('10 minutes')})`,
+    AmanahCallbacksUnread: `insert into gateway_callbacks (id, webhook_id, unread, body_sealed, body_digest, body_bytes)
+      values ('${newId()}', 'w2', 'unknown event', 'x', 'x', 1)`,
+    AmanahWebhooksOverdue: `insert into webhook_deliveries (id, partner_id, resource_type, resource_id, version, type, body_sealed,
+      next_attempt_at) values ('${newId()}', '${newId()}', 'payout', '${newId()}', 1, 'payout.failed', 'x', ${ago('20 minutes')})`,
+    AmanahWebhookParked: `insert into webhook_deliveries (id, partner_id, resource_type, resource_id, version, type, body_sealed,
+      next_attempt_at) values ('${delivery}', '${newId()}', 'payout', '${newId()}', 1, 'payout.failed', 'x', now())`,
+    AmanahClearingDifference: 'update clearing_comparisons set difference = 5, agreed = false, measured_at = now()',
+  };
+  const tables = [
+    'payouts',
+    'receipts',
+    'reconciliations',
+    'payment_orders',
+    'partner_payments',
+    'decisions',
+    'saving_circles',
+    'donation_subscriptions',
+    'gateway_callbacks',
+    'webhook_deliveries',
+  ];
+  const asOwner = (statements: string[]) =>
+    stack.owner().transactional(async (tx) => {
+      await tx.execute("set local session_replication_role = 'replica'");
+      for (const statement of statements) await tx.execute(statement);
+    });
+
+  const askProvider = () =>
+    stack.deps.gateway.findTransfer(newId(), { signal: AbortSignal.timeout(5_000) }).catch(() => null);
+  const repeat = (count: number, one: () => Promise<unknown>) => Promise.all(Array.from({ length: count }, one));
+
+  /** A request whose body takes six seconds to arrive. */
+  async function askSlowly(): Promise<void> {
+    const body = JSON.stringify({ email: 'nobody@example.org', password: 'x' });
+    const sent = request(`${stack.url}/v1/auth/login`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'content-length': body.length },
+    });
+    sent.write(body.slice(0, 10));
+    await sleep(6_000);
+    sent.end(body.slice(10));
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+    answer.resume();
+  }
+
+  /** All is well, and people work. */
+  async function calm(): Promise<Scrape[]> {
+    await stack.sandbox.put('/sandbox/faults', {});
+    const first = await scrape();
+    await repeat(20, askProvider);
+    await repeat(40, () => stack.get('/v1/auth/me', { token: payer.token }));
+    await run('runLedgerChecks', {});
+    return [first, await scrape()];
+  }
+
+  /** Everything goes wrong at once. */
+  async function trouble(): Promise<Scrape[]> {
+    await asOwner(Object.values(planted));
+    await stack.sandbox.put('/sandbox/faults', { requests: { error_rate: 1 } });
+    await run('runLedgerChecks', {});
+    const first = await scrape();
+    await run('deliverWebhook', { deliveryId: delivery, attempt: 99, elapsedMs: 100 * 3_600_000 });
+    await run('askTransfer', { payoutId: newId(), at: new Date().toISOString() }, 6);
+    await run('sweepPayouts', {});
+    await repeat(20, askProvider);
+    const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 50_000 };
+    await repeat(5, () => stack.post('/v1/payments/gateway', body, { token: payer.token }));
+    // More than the pool has wait for a connection, and a request takes long.
+    const sleeping = repeat(40, () =>
+      stack.deps.orm.em
+        .fork()
+        .execute('select pg_sleep(4)')
+        .catch(() => null),
+    );
+    const slow = askSlowly();
+    const exhausted = await scrape();
+    await Promise.all([sleeping, slow]);
+    const last = await scrape();
+    for (const [series, value] of exhausted.values) {
+      if (series.startsWith('amanah_database_pool_connections')) last.values.set(series, value);
+    }
+    return [first, last];
+  }
+
+  /** Each step of a series takes a minute of Prometheus' time. */
+  const before = 10;
+  /** Those that tell that something has not happened for long. */
+  const troubleMinutes: Record<string, number> = {
+    AmanahClearingNotCompared: 53 * 60,
+    AmanahJournalsNotSealed: 33 * 60,
+  };
+  const nothingHappens = ['AmanahLedgerChecksNotRead', 'AmanahClearingNotCompared', 'AmanahJournalsNotSealed'];
+
+  function testOf({ alert, expr }: Rule, [calmly, troubled, again]: [Scrape[], Scrape[], Scrape[]]) {
+    const during = troubleMinutes[alert] ?? 4 * 60;
+    // Nobody reads anything anew after the last scrape: what tells of that would fire again.
+    const after = nothingHappens.includes(alert) ? 20 : 3 * 60;
+    const start = Math.floor(Date.now() / 1000);
+    const names = new Set(expr.match(/\bamanah_\w+/g));
+    const nameOf = (series: string) => series.split('{', 1)[0] ?? '';
+    const parts: { scrapes: Scrape[]; minutes: number; at: number }[] = [
+      { scrapes: calmly, minutes: before, at: start },
+      { scrapes: nothingHappens.includes(alert) ? calmly : troubled, minutes: during, at: start + before * 60 },
+      { scrapes: again, minutes: after, at: start + (before + during) * 60 },
+    ];
+    if (nothingHappens.includes(alert)) parts[1] = { ...must(parts[1]), at: start };
+    const all = new Set(parts.flatMap(({ scrapes }) => scrapes.flatMap(({ values }) => [...values.keys()])));
+    const input_series = [...all]
+      .filter((series) => names.has(nameOf(series)))
+      .map((series) => {
+        const isCounter = [...must(calmly[0]).counters].some((counter) => nameOf(series).startsWith(counter));
+        const values = parts.map(({ scrapes, minutes, at }, index) => {
+          const [first, last] = [must(scrapes[0]), must(scrapes.at(-1))];
+          const [from, to] = [first.values.get(series), last.values.get(series)];
+          if (to === undefined || (alert === 'AmanahNoWorker' && index === 1)) return `_x${minutes}`;
+          const growth = isCounter ? to - (from ?? 0) : 0;
+          const shift = nameOf(series).endsWith('_timestamp_seconds') ? at - last.at : 0;
+          const value = (isCounter ? (from ?? 0) : to) + shift;
+          return `${value}${growth < 0 ? '' : '+'}${growth}x${minutes - 1}`;
+        });
+        return { series, values: values.join(' ') };
+      });
+    const fires = (minute: number, value: number) => ({
+      expr: `clamp_max(count(ALERTS{alertname="${alert}",alertstate="firing"}) or vector(0), 1)`,
+      eval_time: `${minute}m`,
+      exp_samples: [{ labels: '{}', value }],
+    });
+    return {
+      name: alert,
+      interval: '1m',
+      start_timestamp: new Date(start * 1000).toISOString(),
+      input_series,
+      promql_expr_test: [fires(before - 1, 0), fires(before + during - 2, 1), fires(before + during + after - 2, 0)],
+    };
+  }
+  const must = <T>(value: T | undefined): T => {
+    if (value === undefined) throw new Error('it is there');
+    return value;
+  };
+
+  it(
+    'fires while what it is about is so, and neither before nor after',
+    async () => {
+      await asOwner([
+        `insert into clearing_comparisons (day, measured_at, provider_balance, clearing_balance, received_under_way,
+         spent_under_way, offset_low, offset_high, difference, agreed)
+       values (current_date, now(), 0, 0, 0, 0, 0, 0, 0, true)`,
+      ]);
+      const calmly = await calm();
+      await afterCache();
+      const troubled = await trouble();
+      await asOwner([
+        ...tables.map((table) => `delete from ${table}`),
+        "delete from events where event = 'PLANTED'",
+        'update clearing_comparisons set difference = 0, agreed = true, measured_at = now()',
+      ]);
+      await afterCache();
+      const again = await calm();
+
+      const file = join(testRun().directory, `alarms-${newId()}.yml`);
+      const tests = rules().map((rule) => testOf(rule, [calmly, troubled, again]));
+      writeFileSync(
+        file,
+        stringify({ rule_files: [rulesFile], evaluation_interval: '1m', fuzzy_compare: true, tests }),
+      );
+      const { status, stdout, stderr } = spawnSync(promtool, ['test', 'rules', file], { encoding: 'utf8' });
+      if (status !== 0) throw new Error(`${stdout}${stderr}`.slice(0, 20_000));
+      expect(tests.length).toBeGreaterThan(30);
+    },
+    10 * 60_000,
+  );
+});

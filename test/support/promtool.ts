@@ -1,0 +1,42 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { findExecutable } from '../../dev/temporal-binary.ts';
+import { userCacheDirectory } from '../../dev/user-cache.ts';
+
+/** Of Prometheus 3.16. */
+const version = 'v0.316.0';
+
+/**
+ * The path of `promtool`, Prometheus' own tester of rules: of the PATH, or built with Go, which takes minutes once for this
+ * user. Throws when there is no Go, or what it complained of.
+ */
+export function findPromtool(): string {
+  const installed = findExecutable('promtool');
+  if (installed !== null) return installed;
+  const built = join(userCacheDirectory(), `promtool-${version}`);
+  if (!existsSync(built)) build(built);
+  return built;
+}
+
+function build(built: string): void {
+  mkdirSync(userCacheDirectory(), { recursive: true });
+  const draft = mkdtempSync(join(userCacheDirectory(), 'building-'));
+  const go = (...args: string[]) => {
+    const { status, stderr, error } = spawnSync('go', args, {
+      cwd: draft,
+      env: { ...process.env, GOWORK: 'off', GOFLAGS: '-mod=mod' },
+      encoding: 'utf8',
+    });
+    if (error || status !== 0) throw new Error(`go ${args[0]}: ${error?.message ?? stderr.slice(-2_000)}`);
+  };
+  try {
+    // Its own module excludes others, and so cannot be installed by its name.
+    go('mod', 'init', 'promtool');
+    go('get', `github.com/prometheus/prometheus/cmd/promtool@${version}`);
+    go('build', '-o', 'promtool', 'github.com/prometheus/prometheus/cmd/promtool');
+    renameSync(join(draft, 'promtool'), built);
+  } finally {
+    rmSync(draft, { recursive: true, force: true });
+  }
+}
