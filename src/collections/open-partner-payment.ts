@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../encryption/sealer.ts';
 import { openOnce } from '../openings/open-once.ts';
 import { claimPartnerKey } from '../partners/idempotency.ts';
-import { refuseInactivePartner } from '../partners/inactive.ts';
+import { refuseClosedOrganization, refuseInactivePartner } from '../partners/inactive.ts';
 import { deadlineOf } from '../payments/payment-order.ts';
 import { must } from '../shared/assert.ts';
 import { budgets } from '../shared/budgets.ts';
@@ -53,6 +53,7 @@ async function open(
   const { partnerId, idempotency } = opening;
   const make = async (tx: EntityManager) => {
     await refuseInactivePartner(tx, partnerId);
+    if (opening.organizationId) await refuseClosedOrganization(tx, opening.organizationId);
     await claimPartnerKey(tx, { ...idempotency, partnerId, resourceType: 'payment', resourceId: paymentId });
     await tx.execute(`with claim as (select ?::uuid as resource_id), ${payment.sql}`, [paymentId, ...payment.params]);
     return must(await find(tx), 'a payment that was written is there');
@@ -68,7 +69,7 @@ interface Insert {
 
 /**
  * Verdict, key, row and event in one statement, and so in one round trip: all of them, or none when a verdict is there
- * already or another transaction writes one, when the key is taken, the partner is not active, or the request has become
+ * already or another transaction writes one, when the key is taken, the partner or an organization is not active, or the request has become
  * too old. Its parts are plain inserts, judged by unique indexes and not by what a statement saw when it began. Answers
  * whether it made them; otherwise the way through `openOnce` says why not.
  */
@@ -83,6 +84,7 @@ async function openAtOnce(
        select ?::uuid, 'partner_payment', ?::bigint from partners p join organizations o on o.id = p.organization_id
        where clock_timestamp() - ?::timestamptz <= make_interval(secs => ?)
          and p.id = ? and p.status = 'active' and o.status not in ('inactive', 'suspended')
+         and not exists (select from organizations n where n.id = ?::uuid and n.status in ('inactive', 'suspended'))
        on conflict do nothing returning resource_id
      ), claim as (
        insert into partner_idempotency_keys (partner_id, key_hash, fingerprint, resource_type, resource_id)
@@ -95,6 +97,7 @@ async function openAtOnce(
     stamp.askedAt,
     budgets.opening.lives / 1000,
     partnerId,
+    opening.organizationId,
     partnerId,
     keyHash,
     fingerprint,

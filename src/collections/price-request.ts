@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { type FeeRule, freeOfCharge, isWorthwhile, type Price, priceCollection } from '../partners/fee.ts';
+import { refuseClosedOrganization } from '../partners/inactive.ts';
 import type { FeeMode } from '../partners/partner.ts';
 import { aboutField, refuseField } from '../partners/refuse-field.ts';
 import type { PaymentMethodKind } from '../payments/payment-channel.ts';
@@ -38,7 +39,7 @@ interface Context {
  * What collecting costs, by the channel table and the most specific fee rule (organization before channel before
  * method). Refuses what the channel table does not have or take, a fee that would need more than four decimals, a net
  * that is not positive; for a `creation` also a gross that is not whole rupiah and a phone number that is missing; and
- * when all that is right, an organization that is not linked.
+ * when all that is right, an organization that is not linked, or for a `creation` one that is inactive or suspended.
  */
 export async function priceRequest(
   em: EntityManager,
@@ -66,6 +67,7 @@ export async function priceRequest(
   }
   if (!context.linked)
     refuse('RESOURCE_NOT_LINKED', 'not linked to this partner account', { field: 'organization_id' });
+  if (creation !== null && question.organizationId) await refuseClosedOrganization(em, question.organizationId);
   return {
     ...price,
     channelId: context.channel_id,

@@ -47,11 +47,12 @@ export async function acceptInvitation(em: EntityManager, input: AcceptInvitatio
   });
 }
 
-/** The invitation behind a token that can be accepted now, or null. */
+/** The invitation behind a token that can be accepted now, or null; who is suspended lets nobody in. */
 async function findWaiting(em: EntityManager, tokenHash: string) {
   const [found] = await em.execute<{ id: string; user_id: string; email: string }[]>(
     `select i.id, i.user_id, u.email from invitations i join users u on u.id = i.user_id
-     where i.token_hash = ? and i.accepted_at is null and i.expires_at > now() and u.status = 'invited'`,
+     where i.token_hash = ? and i.accepted_at is null and i.expires_at > now() and u.status = 'invited'
+       and not exists (select from users c where c.id = i.created_by and c.status = 'suspended')`,
     [tokenHash],
   );
   return found ?? null;

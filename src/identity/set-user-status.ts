@@ -40,6 +40,7 @@ export async function setUserStatus(em: EntityManager, input: SetUserStatusInput
     await tx.flush();
     await recordEvent(tx, {
       event: 'RESOURCE_UPDATED',
+      impact: 'HIGH',
       resourceType: 'user',
       resourceId: userId,
       actorId: caller.userId,

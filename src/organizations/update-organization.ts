@@ -47,6 +47,7 @@ export async function updateOrganization(em: EntityManager, input: UpdateOrganiz
     const { status } = organization;
     await recordEvent(tx, {
       event: 'RESOURCE_UPDATED',
+      ...(status === previousStatus ? {} : { impact: 'HIGH' as const }),
       resourceType: 'organization',
       resourceId: organizationId,
       actorId: caller.userId,

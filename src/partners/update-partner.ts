@@ -44,7 +44,7 @@ export function updatePartner(em: EntityManager, input: Change & { changes: Part
     await tx.flush();
     await recordEvent(tx, {
       event: 'RESOURCE_UPDATED',
-      ...(changes.status === undefined ? {} : { impact: 'HIGH' as const }),
+      ...(changes.status === undefined && changes.payouts_enabled === undefined ? {} : { impact: 'HIGH' as const }),
       resourceType: 'partner',
       resourceId: partner.id,
       actorId: input.caller.userId,
@@ -69,6 +69,7 @@ export function setPartnerLimits(em: EntityManager, input: Change & { limits: Pa
     await tx.flush();
     await recordEvent(tx, {
       event: 'RESOURCE_UPDATED',
+      impact: 'HIGH',
       resourceType: 'partner',
       resourceId: partner.id,
       actorId: input.caller.userId,

@@ -178,6 +178,21 @@ describe('A payment', () => {
     await create({ ...va, organization_id });
   });
 
+  it.each(['suspended', 'inactive'])(
+    'for a linked organization that is %s is RESOURCE_NOT_LINKED, and no quote is',
+    async (status) => {
+      const organization_id = await buildOrganization(stack);
+      await partner.administer('post', '/organizations', { organization_id });
+      await stack.owner().execute('update organizations set status = ? where id = ?', [status, organization_id]);
+      expect(errorOf(await partner.post('/payments', { ...va, organization_id }))).toEqual([
+        403,
+        'RESOURCE_NOT_LINKED',
+      ]);
+      await stack.owner().execute("update organizations set status = 'active' where id = ?", [organization_id]);
+      await create({ ...va, organization_id });
+    },
+  );
+
   it('refused by the provider is PROVIDER_REFUSED, and so under its key for ever', async () => {
     const body = { ...va, channel: 'BCA', amount: '50000' };
     await stack

@@ -225,16 +225,19 @@ const rules = (): Rule[] =>
   }
 
   /** Each step of a series takes a minute of Prometheus' time. */
-  const before = 10;
   /** Those that tell that something has not happened for long. */
   const troubleMinutes: Record<string, number> = {
     AmanahClearingNotCompared: 53 * 60,
     AmanahJournalsNotSealed: 33 * 60,
   };
+  /** Those that a single event makes fire, for an hour. */
+  const happensOnce = ['AmanahWebhookParked'];
   const nothingHappens = ['AmanahLedgerChecksNotRead', 'AmanahClearingNotCompared', 'AmanahJournalsNotSealed'];
 
   function testOf({ alert, expr }: Rule, [calmly, troubled, again]: [Scrape[], Scrape[], Scrape[]]) {
     const during = troubleMinutes[alert] ?? 4 * 60;
+    // Longer than any rule waits before it fires; but for those that tell of what has not happened for long.
+    const before = nothingHappens.includes(alert) ? 10 : 2 * 60;
     // Nobody reads anything anew after the last scrape: what tells of that would fire again.
     const after = nothingHappens.includes(alert) ? 20 : 3 * 60;
     const start = Math.floor(Date.now() / 1000);
@@ -255,9 +258,11 @@ const rules = (): Rule[] =>
           const [first, last] = [must(scrapes[0]), must(scrapes.at(-1))];
           const [from, to] = [first.values.get(series), last.values.get(series)];
           if (to === undefined || (alert === 'AmanahNoWorker' && index === 1)) return `_x${minutes}`;
-          const growth = isCounter ? to - (from ?? 0) : 0;
+          // Once is enough for some; what others count goes on happening.
+          const isGrowing = isCounter && !happensOnce.includes(alert);
+          const growth = isGrowing ? to - (from ?? 0) : 0;
           const shift = nameOf(series).endsWith('_timestamp_seconds') ? at - last.at : 0;
-          const value = (isCounter ? (from ?? 0) : to) + shift;
+          const value = (isGrowing ? (from ?? 0) : to) + shift;
           return `${value}${growth < 0 ? '' : '+'}${growth}x${minutes - 1}`;
         });
         return { series, values: values.join(' ') };
@@ -272,7 +277,11 @@ const rules = (): Rule[] =>
       interval: '1m',
       start_timestamp: new Date(start * 1000).toISOString(),
       input_series,
-      promql_expr_test: [fires(before - 1, 0), fires(before + during - 2, 1), fires(before + during + after - 2, 0)],
+      promql_expr_test: [
+        fires(before - 1, 0),
+        fires(before + (happensOnce.includes(alert) ? 30 : during - 2), 1),
+        fires(before + during + after - 2, 0),
+      ],
     };
   }
   const must = <T>(value: T | undefined): T => {

@@ -129,6 +129,20 @@ describe('Dashboard and alarms', () => {
     }
   });
 
+  it('stand in the runbook, each with the section that says what to do', () => {
+    const runbook = read('docs/operations.md');
+    const sections = new Set([...runbook.matchAll(/^#{2,3} (.+)$/gm)].map(([, title]) => title));
+    const rows = new Map(
+      [...runbook.matchAll(/^\| `(Amanah\w+)` +\| ([^|]+?) +\|$/gm)].map(([, alert = '', section = '']) => [
+        alert,
+        section,
+      ]),
+    );
+    const rules = Rules.parse(parse(read('deploy/prometheus/alerts.yml'))).groups.flatMap((group) => group.rules);
+    expect([...rows.keys()].toSorted()).toEqual(rules.map(({ alert }) => alert).toSorted());
+    for (const [alert, section] of rows) expect([alert, sections.has(section)]).toEqual([alert, true]);
+  });
+
   it('are never silent about something that has not happened even once', () => {
     const rules = Rules.parse(parse(read('deploy/prometheus/alerts.yml'))).groups.flatMap((group) => group.rules);
     const ages = rules.flatMap(({ expr }) =>

@@ -59,6 +59,18 @@ describe('Users who were only invited', () => {
     expect(events).toEqual([{ impact: 'HIGH', actor_id: admin.id, data: { invitation: 'taken back' } }]);
   });
 
+  it('of somebody who is suspended let nobody in while that lasts', async () => {
+    const host = await buildOrganizationAdmin(stack);
+    const { token } = await invited(host, { user_type: 'individual' });
+    const setStatus = (status: string) =>
+      stack.patch(`/v1/users/${host.id}`, { status }, { token: platformAdmin.token });
+    expect((await setStatus('suspended')).status).toBe(200);
+    const refused = await accept(token);
+    expect([refused.status, refused.body.message]).toEqual([400, expect.stringContaining('token: the invitation')]);
+    expect((await setStatus('active')).status).toBe(200);
+    expect((await accept(token)).status).toBe(200);
+  });
+
   describe.each([
     ['taken back', (user: { id: string }) => takeBack(admin, user.id)],
     ['invited anew', (user: { email: string }) => invite(admin, { email: user.email, user_type: 'individual' })],

@@ -196,7 +196,7 @@ describe('Users', () => {
       const events = await stack.get(`/v1/events?resource_id=${user.id}`, { token: superAdmin.token });
       expect(events.body.data.items[0]).toMatchObject({
         event: 'RESOURCE_UPDATED',
-        impact: 'MEDIUM',
+        impact: 'HIGH',
         actor_id: platformAdmin.id,
         data: { status: 'suspended', previous_status: 'active' },
       });

@@ -7,6 +7,7 @@ import { preparePayout } from '../../src/payouts/prepare-payout.ts';
 import { reservePayout } from '../../src/payouts/reserve-payout.ts';
 import { partnerPaymentIdFor, payoutIdFor, workflowIds } from '../../src/shared/ids.ts';
 import { buildPayer, payoutBody, readBalance, transfersOf } from '../payouts/build-payouts.ts';
+import { buildOrganization } from '../support/build.ts';
 import { type BuiltPartner, freshKey, signature } from '../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
@@ -67,6 +68,31 @@ const kinds: [string, Kind][] = [
     },
   ],
 ];
+
+describe("A partner's payment in the name of another organization", () => {
+  it.each(['suspended', 'inactive'])(
+    'is never begun when that became %s after the request, nor later',
+    async (status) => {
+      const partner = await buildPayer(stack);
+      const organization_id = await buildOrganization(stack);
+      await partner.administer('post', '/organizations', { organization_id });
+      const paymentId = partnerPaymentIdFor(partner.id, freshKey());
+      const body = { ...paymentBody, organization_id };
+      const stamp = await stampOpening(stack.em());
+      const input = { paymentId, partnerId: partner.id, body, idempotency: claimOf(freshKey()), requestId, stamp };
+      const opening = await preparePartnerPayment(stack.em(), stack.deps.sealer, input);
+      const take = () =>
+        openPartnerPayment(stack.em(), stack.deps.sealer, { paymentId, opening, at: new Date().toISOString() });
+      const setTo = (to: string) =>
+        stack.owner().execute('update organizations set status = ? where id = ?', [to, organization_id]);
+      await setTo(status);
+      await expect(take()).rejects.toMatchObject({ code: 'RESOURCE_NOT_LINKED' });
+      await setTo('active');
+      await expect(take()).rejects.toMatchObject({ code: 'RESOURCE_NOT_LINKED' });
+      expect(await rowsOf('partner_payments', paymentId)).toEqual([]);
+    },
+  );
+});
 
 const rowsOf = (table: string, id: string) => stack.em().execute<object[]>(`select 1 from ${table} where id = ?`, [id]);
 const setStatus = async (partner: BuiltPartner, status: 'active' | 'suspended') =>
