@@ -252,6 +252,28 @@ export function readCommandConfig(): Config {
   return readConfig({ ...readRunning(), ...(process.env.LOG_LEVEL && { LOG_LEVEL: process.env.LOG_LEVEL }) });
 }
 
+const operatorSchema = z
+  .object({
+    NODE_ENV: environment,
+    DATABASE_URL: databaseUrl,
+    DATA_ENCRYPTION_KEYS: namedKeys.optional(),
+    AUTH_TOKEN_TTL_SECONDS: schema.shape.AUTH_TOKEN_TTL_SECONDS,
+    FAILPOINTS: schema.shape.FAILPOINTS,
+  })
+  .superRefine((env, ctx) => {
+    if (env.NODE_ENV === 'production' && env.FAILPOINTS) {
+      ctx.addIssue({ code: 'custom', path: ['FAILPOINTS'], message: 'is refused in production' });
+    }
+  });
+export type OperatorConfig = z.infer<typeof operatorSchema>;
+
+/**
+ * What commands of operators need that work on the database alone: the database, and for some the keys of what is
+ * encrypted. Of the environment when it names a database, otherwise of the stack that runs on `DATA_DIR`.
+ */
+export const readOperatorConfig = (): OperatorConfig =>
+  parse(operatorSchema, process.env.DATABASE_URL ? process.env : readRunning());
+
 const verificationSchema = z.object({ ...databases, ...storage, ...sealing }).partial({ DATABASE_URL: true });
 
 /** The names of all variables that `npm run verify` reads. */

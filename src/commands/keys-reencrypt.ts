@@ -2,7 +2,7 @@ import { type ReencryptProgress, reencrypt } from '../encryption/reencrypt.ts';
 import { must } from '../shared/assert.ts';
 import { armFailpoints } from '../shared/failpoint.ts';
 import { CommandError } from './run-command.ts';
-import { runSubcommands, type Subcommand } from './run-subcommands.ts';
+import { keysOf, runSubcommands, type Subcommand } from './run-subcommands.ts';
 
 const barWidth = 30;
 const shownUnreadable = 20;
@@ -26,10 +26,10 @@ function showProgress({ table, column, done, total }: ReencryptProgress): void {
 const run: Subcommand = {
   summary: 'Move everything that is encrypted at rest to the newest key of DATA_ENCRYPTION_KEYS',
   options: {},
-  async run({ orm, sealer, config }) {
+  async run({ orm, openSealer, config }) {
     armFailpoints(config.FAILPOINTS);
-    const newestKeyId = must(config.DATA_ENCRYPTION_KEYS[0], 'there is an encryption key').id;
-    const results = await reencrypt(orm.em.fork(), { sealer, newestKeyId, onProgress: showProgress });
+    const newestKeyId = must(keysOf(config)[0], 'there is an encryption key').id;
+    const results = await reencrypt(orm.em.fork(), { sealer: openSealer(), newestKeyId, onProgress: showProgress });
     const unreadable = results.flatMap((result) =>
       result.unreadable.map((id) => `  ${result.table}.${result.column} ${id}`),
     );

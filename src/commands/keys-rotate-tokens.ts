@@ -5,9 +5,9 @@ import { runSubcommands, type Subcommand } from './run-subcommands.ts';
 const rotate: Subcommand = {
   summary: 'Make a new key for signing access tokens',
   options: {},
-  async run({ orm, sealer, config }) {
+  async run({ orm, openSealer, config }) {
     const tokenTtlSeconds = config.AUTH_TOKEN_TTL_SECONDS;
-    const id = await rotateSigningKey(orm.em.fork(), { sealer, tokenTtlSeconds });
+    const id = await rotateSigningKey(orm.em.fork(), { sealer: openSealer(), tokenTtlSeconds });
     return {
       json: { key_id: id },
       text: `Made the signing key ${id}. Running processes sign with it within ${signingKeysMaxAgeMs / 1000} seconds; the one before stays published until its last token has expired.`,

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import type { MikroORM } from '@mikro-orm/postgresql';
-import { type Config, readCommandConfig } from '../config.ts';
+import { ConfigError, type OperatorConfig, readOperatorConfig } from '../config.ts';
 import { openDatabase } from '../database/database.ts';
 import { createSealer, type Sealer } from '../encryption/sealer.ts';
 import { isDomainError } from '../shared/errors.ts';
@@ -8,9 +8,10 @@ import { CommandError } from './run-command.ts';
 
 /** What a command works with: the database and its keys, nothing that would have to be up besides. */
 export interface CommandTools {
-  config: Config;
+  config: OperatorConfig;
   orm: MikroORM;
-  sealer: Sealer;
+  /** Throws ConfigError where the environment holds no keys. */
+  openSealer(): Sealer;
 }
 
 export interface CommandResult {
@@ -59,13 +60,19 @@ export async function runSubcommands(
 }
 
 async function withTools<T>(use: (tools: CommandTools) => Promise<T>): Promise<T> {
-  const config = readCommandConfig();
+  const config = readOperatorConfig();
   const orm = await openDatabase({ url: config.DATABASE_URL, poolSize: 2 });
   try {
-    return await use({ config, orm, sealer: createSealer(config.DATA_ENCRYPTION_KEYS) });
+    return await use({ config, orm, openSealer: () => createSealer(keysOf(config)) });
   } finally {
     await orm.close(true);
   }
+}
+
+/** The keys of what is encrypted at rest. Throws ConfigError where there are none. */
+export function keysOf({ DATA_ENCRYPTION_KEYS: keys }: OperatorConfig): NonNullable<typeof keys> {
+  if (keys === undefined) throw new ConfigError('The configuration cannot be used: DATA_ENCRYPTION_KEYS is missing.');
+  return keys;
 }
 
 function readOptions(

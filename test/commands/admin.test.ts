@@ -26,7 +26,10 @@ describe('The admin commands', () => {
     );
     return promise;
   }
-  const admin = (...args: string[]) => run('admin', args);
+  /** A command is given what it uses, and nothing else. */
+  const given = (...names: string[]) =>
+    Object.fromEntries(['PATH', 'DATABASE_URL', ...names].map((name) => [name, stack.env[name] ?? '']));
+  const admin = (...args: string[]) => run('admin', args, given());
   const logIn = (email: string, password: string) => stack.post('/v1/auth/login', { email, password });
 
   it('say what they do with --help, all together and each', async () => {
@@ -125,10 +128,20 @@ describe('The admin commands', () => {
     }
   });
 
+  it('that work on keys need those besides the database, and say so', async () => {
+    for (const command of ['keys-rotate-tokens', 'keys-reencrypt']) {
+      const { code, stderr } = await run(command, [], given());
+      expect([code, stderr]).toEqual([2, expect.stringContaining('DATA_ENCRYPTION_KEYS is missing')]);
+    }
+    expect((await run('keys-rotate-tokens', [], given('DATA_ENCRYPTION_KEYS'))).code).toBe(0);
+    const armed = { ...given(), NODE_ENV: 'production', FAILPOINTS: 'x=throw' };
+    expect((await run('admin', ['suspend-user', '--email', 'a@example.org'], armed)).stderr).toContain('FAILPOINTS');
+  });
+
   it('keys:reencrypt moves what is sealed to the key that stands first', async () => {
     await stack.get('/.well-known/jwks.json');
     const keys = `newer:${randomBytes(32).toString('base64')},${stack.env.DATA_ENCRYPTION_KEYS}`;
-    const env = { ...stack.env, DATA_ENCRYPTION_KEYS: keys };
+    const env = { ...given(), DATA_ENCRYPTION_KEYS: keys };
     const { code, stdout } = await run('keys-reencrypt', ['--json'], env);
     expect([code, JSON.parse(stdout)]).toEqual([
       0,
