@@ -1,6 +1,6 @@
 import { hearPayment } from '../payments/hear-payment.ts';
 import { Receipt } from '../payments/receipt.entity.ts';
-import { requireCreditable } from '../payments/settle-receipt.ts';
+import { isTakenBack, requireCreditable } from '../payments/settle-receipt.ts';
 import { must } from '../shared/assert.ts';
 import { budgets } from '../shared/budgets.ts';
 import { refuse } from '../shared/errors.ts';
@@ -16,6 +16,11 @@ export const settlingReceipt: DecisionHandling<'settle_receipt'> = {
     if (state !== 'suspended') refuse('REQUEST_INVALID', `the receipt is ${state}, not suspended`, { field });
     if (action === 'credit') await requireCreditable(em, must(account_id, 'a credit names its account'));
     const says = await hearPayment(gateway, receipt, AbortSignal.timeout(budgets.provider.call));
+    if (action === 'credit' && isTakenBack(says)) {
+      refuse('REQUEST_INVALID', `the provider says that the payment is ${says}: there is no money to credit`, {
+        field: 'action',
+      });
+    }
     return {
       evidence: {
         provider: { says, payment_id: receipt.provider_payment_id },

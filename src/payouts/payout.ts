@@ -176,7 +176,7 @@ export type PayoutSettlement =
  * ended, unless we have given the money back.
  */
 export function contradicts(status: PayoutStatus, said: Said): boolean {
-  if (status === 'succeeded') return said === 'failed' || said === 'another amount';
+  if (status === 'succeeded') return said === 'failed' || said === 'refused' || said === 'another amount';
   if (status === 'failed') return said === 'succeeded' || said === 'accepted' || said === 'another amount';
   return status === 'reversed' && said === 'succeeded';
 }

@@ -361,6 +361,13 @@ describe('A decision about money in suspense', () => {
       body: { data: { status: 'lapsed', reason: 'the provider has said since that the payment is voided' } },
     });
     expect((await suspendedUnder((await referenceOf(receipt)) ?? '')).state).toBe('suspended');
+    // There is nothing to credit any more; that it was given back is what two people may say.
+    const credit = about(receipt, { action: 'credit', account_id: payer.accountId });
+    expect(await propose(stack, operators, credit)).toMatchObject({
+      status: 400,
+      body: { message: expect.stringContaining('says that the payment is voided') },
+    });
+    expect((await propose(stack, operators, about(receipt, { action: 'refund' }))).status).toBe(201);
   });
 
   const referenceOf = async ({ id }: ReceiptRow) =>

@@ -211,6 +211,8 @@ describe('The pages for operators', () => {
     const page = await visit();
     await logIn(page, await withPassword(await buildIndividual(stack)));
     expect(await complaint(page)).toContain('for operators of the platform');
+    await page.getByRole('button', { name: 'Log out' }).click();
+    expect(await heading(page)).toBe('Log in');
   });
 });
 

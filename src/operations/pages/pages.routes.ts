@@ -110,6 +110,11 @@ export function operationsPages({ rooms, deps, doors, origins }: Pages): Router 
     ctx.status = 303;
   };
 
+  function note(ctx: Context, error: DomainError): void {
+    noteRefusal(deps.log, ctx, error);
+    if (error.retryAfterSeconds !== undefined) ctx.set('Retry-After', String(Math.ceil(error.retryAfterSeconds)));
+  }
+
   /** Does what a form asks for, and where that is refused shows why beside it. */
   async function orShowWhy(
     ctx: Context,
@@ -120,7 +125,7 @@ export function operationsPages({ rooms, deps, doors, origins }: Pages): Router 
       await act();
     } catch (error) {
       if (!isDomainError(error)) throw error;
-      noteRefusal(deps.log, ctx, error);
+      note(ctx, error);
       await showWhy(error);
     }
   }
@@ -136,7 +141,7 @@ export function operationsPages({ rooms, deps, doors, origins }: Pages): Router 
       await next();
     } catch (thrown) {
       const error = asDomainError(thrown);
-      noteRefusal(deps.log, ctx, error);
+      note(ctx, error);
       if (error.code === 'UNAUTHENTICATED' && isSafe(ctx.method)) return goTo(ctx, '/operations/log-in');
       const content = refusalPage(sentenceOf(error), error.code === 'UNAUTHENTICATED');
       show(
@@ -179,7 +184,8 @@ export function operationsPages({ rooms, deps, doors, origins }: Pages): Router 
       names: await readNames(ctx, decisions ?? []),
     });
     if (overview === null && decisions === null) {
-      refuse('FORBIDDEN', 'These pages are for operators of the platform; log out, and in as one of them');
+      const why = 'These pages are for operators of the platform; log out, and in as one of them';
+      return show(ctx, 'This cannot be shown', complain(why) ?? content, me, errorStatuses.FORBIDDEN);
     }
     show(ctx, 'What waits', content, me);
   });
@@ -243,7 +249,7 @@ async function readForm(ctx: Context): Promise<Record<string, string>> {
   if (!ctx.is('urlencoded')) refuse('REQUEST_INVALID', 'A form is needed: application/x-www-form-urlencoded');
   const bytes = await readBody(ctx.req, { limitBytes: formLimitBytes });
   const fields = [...new URLSearchParams(bytes.toString())];
-  return Object.fromEntries(fields.map(([name, value]) => [name, value.replace(/\s*[\r\n]+\s*/g, ' ')]));
+  return Object.fromEntries(fields.map(([name, value]) => [name, value.replace(/[\r\n]+/g, ' ')]));
 }
 
 /** The kind of decision that a form is about. */
