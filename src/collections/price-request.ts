@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { OrganizationStatus } from '../organizations/organization.ts';
 import { type FeeRule, freeOfCharge, isWorthwhile, type Price, priceCollection } from '../partners/fee.ts';
-import { refuseClosedOrganization } from '../partners/inactive.ts';
+import { refuseClosed } from '../partners/inactive.ts';
 import type { FeeMode } from '../partners/partner.ts';
 import { aboutField, refuseField } from '../partners/refuse-field.ts';
 import type { PaymentMethodKind } from '../payments/payment-channel.ts';
@@ -29,6 +30,8 @@ interface Context {
   maximum_amount: Money;
   needs_phone: boolean;
   linked: boolean;
+  /** Of the organization that is named; null where none is. */
+  organization_status: OrganizationStatus | null;
   fixed: Money | null;
   basis_points: number;
   provider_fixed: Money;
@@ -67,7 +70,7 @@ export async function priceRequest(
   }
   if (!context.linked)
     refuse('RESOURCE_NOT_LINKED', 'not linked to this partner account', { field: 'organization_id' });
-  if (creation !== null && question.organizationId) await refuseClosedOrganization(em, question.organizationId);
+  if (creation !== null) refuseClosed(context.organization_status);
   return {
     ...price,
     channelId: context.channel_id,
@@ -91,6 +94,7 @@ async function readContext(
     `select p.fee_mode, c.id as channel_id, c.minimum_amount, c.maximum_amount, c.needs_phone,
        (?::uuid is null or p.organization_id = ?::uuid or exists (select from partner_organizations o
          where o.partner_id = p.id and o.organization_id = ?::uuid and o.revoked_at is null)) as linked,
+       (select status from organizations where id = ?::uuid) as organization_status,
        f.fixed, f.basis_points, f.provider_fixed, f.provider_basis_points
      from partners p
      left join payment_channels c on c.method = ? and c.channel_code = ? and c.active
@@ -100,6 +104,7 @@ async function readContext(
        order by f.organization_id is null, f.channel is null limit 1) f on true
      where p.id = ?`,
     [
+      organizationId,
       organizationId,
       organizationId,
       organizationId,

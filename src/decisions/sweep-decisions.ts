@@ -6,7 +6,7 @@ import type { DecisionPorts } from './handling.ts';
 const due = `select id, created_at as since from decisions where status = 'pending'
   and (created_at < now() - interval '24 hours' or approved_at < now() - interval '1 minute'
     or created_at < now() - interval '1 minute' and (kind = 'explain_difference' or kind = 'settle_payout'
-      and evidence -> 'provider' ->> 'says' in ('succeeded', 'reversed', 'failed', 'refused')))`;
+      and outcome_of_word(evidence -> 'provider' ->> 'says') is not null))`;
 
 /**
  * Ends the decisions that are void by now, and carries out those that were approved, or for which one person was enough,

@@ -73,9 +73,12 @@ export function presentError(error: DomainError, path: string, requestId: string
   return { message: several ? error.messages : error.message, statusCode, error: STATUS_CODES[statusCode] };
 }
 
-/** Notes a refusal for the request's line in the log, and logs what is our fault with its cause. */
+/** Notes a refusal for the request's line in the log, logs what is our fault with its cause, and tells when to ask again. */
 export function noteRefusal(log: Logger, ctx: Context, error: DomainError): void {
   ctx.state.errorCode = isPartnerPath(ctx.path) ? partnerCodeOf(error.code) : error.code;
+  if (error.retryAfterSeconds !== undefined && !ctx.headerSent) {
+    ctx.set('Retry-After', String(Math.ceil(error.retryAfterSeconds)));
+  }
   if (errorStatuses[error.code] < 500) return;
   const level = error.code === 'INTERNAL' ? 'error' : 'warn';
   log[level]({ err: error.cause ?? error, request_id: ctx.state.requestId, path: ctx.path }, error.message);
@@ -93,7 +96,6 @@ export function presentErrors(log: Logger) {
       if (ctx.headerSent || ctx.res.destroyed) return;
       ctx.status = status;
       ctx.set('Cache-Control', 'no-store');
-      if (error.retryAfterSeconds !== undefined) ctx.set('Retry-After', String(Math.ceil(error.retryAfterSeconds)));
       if (error.code === 'UNAUTHENTICATED' || error.code === 'AUTH_INVALID_CREDENTIALS')
         ctx.set('WWW-Authenticate', 'Bearer');
       if (status === 413 || status === 408) ctx.set('Connection', 'close');

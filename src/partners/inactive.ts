@@ -20,13 +20,18 @@ export function refuseInactive({ status, organizationStatus }: PartnerActivity):
  * Refuses with RESOURCE_NOT_LINKED an organization that may change nothing: no partner collects in its name, whoever the
  * partner is.
  */
+export function refuseClosed(status: OrganizationStatus | null): void {
+  if (!mayChangeThings(status)) {
+    refuse('RESOURCE_NOT_LINKED', `the organization is ${status}`, { field: 'organization_id' });
+  }
+}
+
+/** Reads whether the organization is open, and refuses as `refuseClosed`. */
 export async function refuseClosedOrganization(em: EntityManager, organizationId: string): Promise<void> {
   const [row] = await em.execute<{ status: OrganizationStatus }[]>('select status from organizations where id = ?', [
     organizationId,
   ]);
-  if (row && !mayChangeThings(row.status)) {
-    refuse('RESOURCE_NOT_LINKED', `the organization is ${row.status}`, { field: 'organization_id' });
-  }
+  refuseClosed(row?.status ?? null);
 }
 
 /** Reads whether the partner is active, and refuses as `refuseInactive`; with NOT_FOUND when there is no such partner. */

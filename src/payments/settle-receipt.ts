@@ -93,10 +93,9 @@ async function whyLapsed(
   // take that back neither now nor when it was proposed.
   const said = forGood((decision.evidence.provider as { says?: string } | null)?.says) ?? 'succeeded';
   const now = forGood(says);
-  if (decision.action === 'credit' && isTakenBack(says))
-    return `the provider has said since that the payment is ${says}`;
   const isNew = now !== undefined && now !== said;
-  return isNew ? `the provider has said since that the payment is ${says}` : null;
+  const isGone = decision.action === 'credit' && isTakenBack(says);
+  return isNew || isGone ? `the provider has said since that the payment is ${says}` : null;
 }
 
 /** Whether the provider says that the money did not come, or went back. */

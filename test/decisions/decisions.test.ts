@@ -3,6 +3,7 @@ import { sweepDecisions } from '../../src/decisions/sweep-decisions.ts';
 import {
   ageAttempts,
   buildPayer,
+  buildUnknownPayout,
   magicAccount,
   pay,
   payoutWhen,
@@ -41,16 +42,7 @@ afterEach(async () => {
   await expectChecksEmpty(stack);
 });
 
-/** A payout that the provider does not know, old enough to be ended. */
-async function unknownPayout(): Promise<string> {
-  const { id } = await pay(partner, { bank_account_number: magicAccount('900004') });
-  await eventually(
-    () => stack.em().execute<unknown[]>('select 1 from payouts where id = ? and unknown_since is not null', [id]),
-    (rows) => rows.length === 1,
-  );
-  await ageAttempts(stack, id, 2);
-  return id;
-}
+const unknownPayout = () => buildUnknownPayout(stack, partner);
 const failing = (payoutId: string) => ({ kind: 'settle_payout', payout_id: payoutId, outcome: 'failed' });
 const proposed = async (proposal: object): Promise<string> => {
   const { status, body } = await propose(stack, operators, proposal);

@@ -11,6 +11,7 @@ import { type Activities, createActivities } from '../../activities/index.ts';
 import { measureBacklog } from '../../src/metrics/measure-backlog.ts';
 import { measureClearingDifference } from '../../src/reconciliation/measure-clearing.ts';
 import { measureSeals } from '../../src/seals/measure-seals.ts';
+import { must } from '../../src/shared/assert.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { type BuiltUser, buildIndividual } from '../support/build.ts';
 import { findPromtool } from '../support/promtool.ts';
@@ -245,17 +246,20 @@ const rules = (): Rule[] =>
     const nameOf = (series: string) => series.split('{', 1)[0] ?? '';
     const parts: { scrapes: Scrape[]; minutes: number; at: number }[] = [
       { scrapes: calmly, minutes: before, at: start },
-      { scrapes: nothingHappens.includes(alert) ? calmly : troubled, minutes: during, at: start + before * 60 },
+      nothingHappens.includes(alert)
+        ? { scrapes: calmly, minutes: during, at: start }
+        : { scrapes: troubled, minutes: during, at: start + before * 60 },
       { scrapes: again, minutes: after, at: start + (before + during) * 60 },
     ];
-    if (nothingHappens.includes(alert)) parts[1] = { ...must(parts[1]), at: start };
     const all = new Set(parts.flatMap(({ scrapes }) => scrapes.flatMap(({ values }) => [...values.keys()])));
     const input_series = [...all]
       .filter((series) => names.has(nameOf(series)))
       .map((series) => {
-        const isCounter = [...must(calmly[0]).counters].some((counter) => nameOf(series).startsWith(counter));
+        const isCounter = [...must(calmly[0], 'there is a scrape').counters].some((counter) =>
+          nameOf(series).startsWith(counter),
+        );
         const values = parts.map(({ scrapes, minutes, at }, index) => {
-          const [first, last] = [must(scrapes[0]), must(scrapes.at(-1))];
+          const [first, last] = [must(scrapes[0], 'there is a first scrape'), must(scrapes.at(-1), 'and a last')];
           const [from, to] = [first.values.get(series), last.values.get(series)];
           if (to === undefined || (alert === 'AmanahNoWorker' && index === 1)) return `_x${minutes}`;
           // Once is enough for some; what others count goes on happening.
@@ -284,11 +288,6 @@ const rules = (): Rule[] =>
       ],
     };
   }
-  const must = <T>(value: T | undefined): T => {
-    if (value === undefined) throw new Error('it is there');
-    return value;
-  };
-
   it(
     'fires while what it is about is so, and neither before nor after',
     async () => {

@@ -4,11 +4,11 @@ import { generateSync } from 'otplib';
 import type { Browser, Page } from 'playwright-core';
 import { hashPassword } from '../../src/identity/password.ts';
 import { newId } from '../../src/shared/ids.ts';
-import { ageAttempts, buildPayer, magicAccount, pay, readPayout } from '../payouts/build-payouts.ts';
+import { buildPayer, buildUnknownPayout, readPayout } from '../payouts/build-payouts.ts';
 import { startBrowser } from '../support/browser.ts';
 import { type BuiltUser, buildIndividual, buildPlatformAdmin, buildSuperAdmin } from '../support/build.ts';
 import type { BuiltPartner } from '../support/partner.ts';
-import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
 let stack: Stack;
 let browser: Browser;
@@ -76,16 +76,7 @@ async function keepPicture(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: join(directory, `${name}.png`), fullPage: true });
 }
 
-/** A payout that the provider does not know, old enough to be ended. */
-async function unknownPayout(): Promise<string> {
-  const { id } = await pay(partner, { bank_account_number: magicAccount('900004') });
-  await eventually(
-    () => stack.em().execute<unknown[]>('select 1 from payouts where id = ? and unknown_since is not null', [id]),
-    (rows) => rows.length === 1,
-  );
-  await ageAttempts(stack, id, 2);
-  return id;
-}
+const unknownPayout = () => buildUnknownPayout(stack, partner);
 
 describe('The pages for operators', () => {
   it('let one person propose how a payout ended, and another approve it', async () => {

@@ -6,7 +6,7 @@ import { newId } from '../../src/shared/ids.ts';
 import { type BuildPlace, fund } from '../support/build.ts';
 import type { Http, HttpAnswer } from '../support/http.ts';
 import { type BuiltPartner, buildPartner, type PartnerOptions } from '../support/partner.ts';
-import { eventually } from '../support/stack.ts';
+import { eventually, type Stack } from '../support/stack.ts';
 
 /** Where payouts are made: any stack with a sandbox. */
 export type PayoutPlace = BuildPlace & Http & { sandbox: Http };
@@ -78,6 +78,20 @@ export const ageAttempts = (stack: Pick<PayoutPlace, 'owner'>, payoutId: string,
        not_known_at = not_known_at - make_interval(mins => ?) where payout_id = ?`,
     [minutes, minutes, minutes, payoutId],
   );
+
+/** A payout that the provider does not know, old enough to be ended by hand. */
+export async function buildUnknownPayout(
+  stack: PayoutPlace & Pick<Stack, 'em'>,
+  partner: BuiltPartner,
+): Promise<string> {
+  const { id } = await pay(partner, { bank_account_number: magicAccount('900004') });
+  await eventually(
+    () => stack.em().execute<unknown[]>('select 1 from payouts where id = ? and unknown_since is not null', [id]),
+    (rows) => rows.length === 1,
+  );
+  await ageAttempts(stack, id, 2);
+  return id;
+}
 
 /** A payout to such an account whose money is reserved and that no workflow looks after: a test takes its steps. */
 export async function reserve(

@@ -110,11 +110,6 @@ export function operationsPages({ rooms, deps, doors, origins }: Pages): Router 
     ctx.status = 303;
   };
 
-  function note(ctx: Context, error: DomainError): void {
-    noteRefusal(deps.log, ctx, error);
-    if (error.retryAfterSeconds !== undefined) ctx.set('Retry-After', String(Math.ceil(error.retryAfterSeconds)));
-  }
-
   /** Does what a form asks for, and where that is refused shows why beside it. */
   async function orShowWhy(
     ctx: Context,
@@ -125,7 +120,7 @@ export function operationsPages({ rooms, deps, doors, origins }: Pages): Router 
       await act();
     } catch (error) {
       if (!isDomainError(error)) throw error;
-      note(ctx, error);
+      noteRefusal(deps.log, ctx, error);
       await showWhy(error);
     }
   }
@@ -141,7 +136,7 @@ export function operationsPages({ rooms, deps, doors, origins }: Pages): Router 
       await next();
     } catch (thrown) {
       const error = asDomainError(thrown);
-      note(ctx, error);
+      noteRefusal(deps.log, ctx, error);
       if (error.code === 'UNAUTHENTICATED' && isSafe(ctx.method)) return goTo(ctx, '/operations/log-in');
       const content = refusalPage(sentenceOf(error), error.code === 'UNAUTHENTICATED');
       show(
@@ -175,6 +170,10 @@ export function operationsPages({ rooms, deps, doors, origins }: Pages): Router 
     const me = await readMe(ctx);
     const overview = await callIfAllowed<OverviewShown>(ctx, 'get', '/v1/operations/overview');
     const decisions = await itemsOf<DecisionShown>(ctx, '/v1/decisions', { status: 'pending' });
+    if (overview === null && decisions === null) {
+      const why = 'These pages are for operators of the platform; log out, and in as one of them';
+      return show(ctx, 'This cannot be shown', html`${complain(why)}`, me, errorStatuses.FORBIDDEN);
+    }
     const content = overviewPage({
       overview,
       decisions,
@@ -183,10 +182,6 @@ export function operationsPages({ rooms, deps, doors, origins }: Pages): Router 
       differences: await itemsOf<DifferenceShown>(ctx, '/v1/reconciliations', { state: 'open' }),
       names: await readNames(ctx, decisions ?? []),
     });
-    if (overview === null && decisions === null) {
-      const why = 'These pages are for operators of the platform; log out, and in as one of them';
-      return show(ctx, 'This cannot be shown', complain(why) ?? content, me, errorStatuses.FORBIDDEN);
-    }
     show(ctx, 'What waits', content, me);
   });
 

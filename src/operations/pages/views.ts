@@ -87,7 +87,7 @@ const caseWords: Record<string, string> = {
 const wordsOf = (what: string): string => caseWords[what] ?? what.replaceAll('_', ' ');
 
 /** An age in the two largest units that say something. */
-export function spellAge(seconds: number | null): string {
+function spellAge(seconds: number | null): string {
   if (seconds === null) return '';
   const parts: [number, string][] = [
     [Math.floor(seconds / 86_400), 'd'],
