@@ -906,6 +906,7 @@ END),
   constraint payouts_provider_transfer_id_key UNIQUE (provider_transfer_id),
   constraint payouts_reference_key UNIQUE (reference),
   constraint payouts_request_digest_check CHECK (request_digest ~ '^[0-9a-f]{64}$'::text),
+  constraint payouts_returns_are_booked CHECK (status <> 'succeeded'::text OR last_word IS DISTINCT FROM 'reversed'::text OR look_again_at IS NOT NULL),
   constraint payouts_status_check CHECK (status = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text, 'reversed'::text])),
   constraint payouts_unknown_since_is_real CHECK (unknown_since >= '2000-01-01 00:00:00+00'::timestamp with time zone AND unknown_since < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint payouts_updated_at_is_real CHECK (updated_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND updated_at < '2200-01-01 00:00:00+00'::timestamp with time zone)

@@ -30,7 +30,10 @@ const payBody = z.strictObject({
 });
 const settlePaymentBody = z.strictObject({ payment_id: z.string().min(1), status: z.enum(['SUCCEEDED', 'FAILED']) });
 const codeBody = z.strictObject({ payment_code: paymentCode });
-const settleBody = z.strictObject({ reference_id: z.string().min(1), status: z.enum(['SUCCEEDED', 'FAILED']) });
+const settleBody = z.strictObject({
+  reference_id: z.string().min(1),
+  status: z.enum(['SUCCEEDED', 'FAILED', 'REVERSED']),
+});
 const balanceBody = z.strictObject({ amount: z.number().int().min(-1e12).max(1e12) });
 const callbacksBody = z.strictObject({ url: z.url({ protocol: /^https?$/ }) });
 

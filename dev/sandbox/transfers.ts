@@ -112,9 +112,13 @@ export function cancelTransfer(store: Store, id: string): SandboxTransfer {
 }
 
 /** Sets every transfer of this reference by hand, in whatever state it is; what it would have become is forgotten. */
-export function settleTransfers(store: Store, referenceId: string, status: 'SUCCEEDED' | 'FAILED'): SandboxTransfer[] {
+export function settleTransfers(
+  store: Store,
+  referenceId: string,
+  status: 'SUCCEEDED' | 'FAILED' | 'REVERSED',
+): SandboxTransfer[] {
   return store.transaction(() => {
-    const failureCode = status === 'FAILED' ? 'REJECTED_BY_CHANNEL' : null;
+    const failureCode = status === 'SUCCEEDED' ? null : 'REJECTED_BY_CHANNEL';
     return listTransfers(store, { referenceId, limit: 100 }).map((transfer) =>
       become(store, transfer, { status, failureCode, steps: [] }),
     );

@@ -2,7 +2,15 @@ import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../database/database-clock.ts';
 import { nextPayoutLookAt, nextPayoutWaitMs, overdueGraceMs } from '../shared/asking-intervals.ts';
 import { Payout } from './payout.entity.ts';
-import { contradicts, isFinalPayout, isUnknown, restOf, saidForGood, type TransferWord } from './payout.ts';
+import {
+  contradicts,
+  isFinalPayout,
+  isReturnUnbooked,
+  isUnknown,
+  restOf,
+  saidForGood,
+  type TransferWord,
+} from './payout.ts';
 
 /** The payout of this id, locked until the transaction ends. */
 export function lockPayout(tx: EntityManager, id: string): Promise<Payout> {
@@ -40,7 +48,8 @@ export async function noteWord(tx: EntityManager, payout: Payout, word: Transfer
   payout.asks += 1;
   if ('providerTransferId' in word) payout.provider_transfer_id ??= word.providerTransferId;
   if (isFinalPayout(payout.status)) {
-    payout.look_again_at = payout.finalized_at ? nextPayoutLookAt(payout.finalized_at, now) : null;
+    const next = payout.finalized_at ? nextPayoutLookAt(payout.finalized_at, now) : null;
+    payout.look_again_at = isReturnUnbooked(payout) ? new Date(now.getTime() + overdueGraceMs) : next;
   } else {
     if (isUnsaying || !isUnknown(word.said)) payout.unknown_since = null;
     else if (restMs === 0) payout.unknown_since ??= at;

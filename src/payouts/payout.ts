@@ -162,6 +162,10 @@ export function saidForGood(heard: Said, before: Said | null | undefined): Said 
   return isUnsaid ? before : heard;
 }
 
+/** Whether the provider has said that the bank gave the money back, and no step has drawn the consequence yet. */
+export const isReturnUnbooked = ({ status, last_word }: { status: PayoutStatus; last_word?: Said | null }): boolean =>
+  status === 'succeeded' && last_word === 'reversed';
+
 /** What ends a payout by hand: a decision of two people, or what the provider's final word proves, with the evidence. */
 export type PayoutSettlement =
   | { decision_id: string }

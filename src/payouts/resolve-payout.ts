@@ -19,6 +19,7 @@ import {
   contradicts,
   finalOutcomeOf,
   isFinalPayout,
+  isReturnUnbooked,
   type PayoutStanding,
   type PayoutStatus,
   payoutLaw,
@@ -52,7 +53,7 @@ export async function resolvePayout(
       if (outcome === 'succeeded') deliveryIds.push(await succeed(tx, sealer, payout));
       else if (outcome === 'failed') deliveryIds.push(await fail(tx, sealer, payout, failureCode ?? 'UNKNOWN'));
     }
-    if (payout.status === 'succeeded' && said === 'reversed') deliveryIds.push(await reverse(tx, sealer, payout));
+    deliveryIds.push(await reverseIfSaid(tx, sealer, payout, said));
     await noteContradiction(tx, payout, said);
     return standingOf(
       payout,
@@ -64,8 +65,8 @@ export async function resolvePayout(
 }
 
 /**
- * What the provider has said of a transfer by now: of a pending one its last word on how it ended, whichever step heard
- * it, and otherwise what was heard now.
+ * What the provider has said of a transfer by now, whichever step heard it: of a pending one its last word on how it
+ * ended, of one that succeeded that the bank gave it back; otherwise what was heard now.
  */
 async function lastSaid(
   tx: EntityManager,
@@ -73,8 +74,10 @@ async function lastSaid(
   word: TransferWord,
 ): Promise<{ said: Said; failureCode: string | null }> {
   const heard = { said: word.said, failureCode: 'failureCode' in word ? word.failureCode : null };
-  if (status !== 'pending' || !last_word || last_word === heard.said) return heard;
-  if (finalOutcomeOf({ said: last_word }) === null) return heard;
+  if (!last_word || last_word === heard.said) return heard;
+  const isUnheeded =
+    status === 'pending' ? finalOutcomeOf({ said: last_word }) !== null : isReturnUnbooked({ status, last_word });
+  if (!isUnheeded) return heard;
   const [before] = await tx.execute<{ failure_code: string | null }[]>(
     'select failure_code from payout_words where payout_id = ? and said = ? order by id desc limit 1',
     [id, last_word],
@@ -119,8 +122,14 @@ export async function fail(
   });
 }
 
-/** The bank gave the net back: a new journal returns it to `available`; the fee stays. */
-async function reverse(tx: EntityManager, sealer: Sealer, payout: Payout): Promise<string | null> {
+/** If the bank gave back what had succeeded: a new journal returns the net to `available`; the fee stays. */
+export async function reverseIfSaid(
+  tx: EntityManager,
+  sealer: Sealer,
+  payout: Payout,
+  said: Said,
+): Promise<string | null> {
+  if (payout.status !== 'succeeded' || said !== 'reversed') return null;
   const { available_account_id } = await tx.findOneOrFail(Partner, { id: payout.partner_id });
   return move(tx, sealer, payout, 'reversed', {
     businessKey: journalKeys.payoutReversed(payout.id),

@@ -25,7 +25,7 @@ import {
 } from './payout.ts';
 import { mayBeUnderWayMs } from './repeating.ts';
 import { standingOf } from './reserve-payout.ts';
-import { fail, succeed } from './resolve-payout.ts';
+import { fail, reverseIfSaid, succeed } from './resolve-payout.ts';
 
 interface Settling {
   payoutId: string;
@@ -37,7 +37,7 @@ interface Settling {
 
 /**
  * Ends a pending payout by hand, once: as a final word of the provider proves, whoever asks for it, or as two people have
- * decided. Nobody ends one as `failed` within two minutes of an attempt, as its request may still be under way.
+ * decided. Two people end none within two minutes of an attempt, as its request may still be under way.
  * Refuses with REQUEST_INVALID what the provider does not prove, saying what it says. A decision is never refused to
  * whoever hands it over: it is carried out, or ends `refused` or `lapsed`, or waits for a second person. The same
  * settlement again answers the same.
@@ -55,7 +55,7 @@ export async function settlePayout(
     const wasFinal = isFinalPayout(payout.status);
     const said = saidForGood(word.said, payout.last_word);
     if (!wasFinal) await noteWord(tx, payout, word, new Date(at));
-    const delivery =
+    const deliveries =
       decision === null
         ? await settleAsProven(tx, sealer, payout, { settlement, said })
         : await carryOut(tx, sealer, payout, { decision, said });
@@ -63,7 +63,7 @@ export async function settlePayout(
     if (wasFinal) {
       return standingOf(payout, await findPendingWebhooks(tx, { resourceType: 'payout', resourceId: payoutId }));
     }
-    return standingOf(payout, delivery === null ? [] : [delivery]);
+    return standingOf(payout, deliveries);
   });
   await failpoint('settle-payout.after');
   return standing;
@@ -80,12 +80,12 @@ async function settleAsProven(
   sealer: Sealer,
   payout: Payout,
   { settlement, said }: { settlement: PayoutSettlement; said: Said },
-): Promise<string | null> {
+): Promise<string[]> {
   assert(!('decision_id' in settlement), 'there is no decision');
   const { outcome, note } = settlement;
   if (!isNote(note)) refuse('REQUEST_INVALID', notANote);
   if (isFinalPayout(payout.status)) {
-    if (await isSettledSo(tx, payout.id, { outcome, note })) return null;
+    if (await isSettledSo(tx, payout.id, { outcome, note })) return [];
     refuse('REQUEST_INVALID', `the payout is ${payout.status} already`);
   }
   if (finalOutcomeOf({ said }) !== outcome) {
@@ -104,22 +104,22 @@ async function carryOut(
   sealer: Sealer,
   payout: Payout,
   { decision, said }: { decision: Decision; said: Said },
-): Promise<string | null> {
-  if (decision.status !== 'pending') return null;
+): Promise<string[]> {
+  if (decision.status !== 'pending') return [];
   const outcome = must(decision.outcome, 'a decision about a payout says how it ends');
   const why = (await isTooOld(tx, decision)) ? tooOld : whyDecisionMoved(payout, { decision, said });
   if (why !== null) {
     await endDecision(tx, decision, { status: 'lapsed', reason: why });
-    return null;
+    return [];
   }
   const isProven = finalOutcomeOf({ said }) === outcome;
-  if (!isProven && !decision.approved_by) return null;
-  if (!isProven && outcome === 'failed' && (await mayBeUnderWay(tx, payout.id))) {
+  if (!isProven && !decision.approved_by) return [];
+  if (!isProven && (await mayBeUnderWay(tx, payout.id))) {
     await endDecision(tx, decision, { status: 'refused', reason: underWay });
-    return null;
+    return [];
   }
   const actorId = actorOf(decision);
-  const delivery = await end(tx, sealer, payout, {
+  const deliveries = await end(tx, sealer, payout, {
     outcome,
     note: decision.note,
     said,
@@ -127,7 +127,7 @@ async function carryOut(
     decisionId: decision.id,
   });
   await endDecision(tx, decision, { status: 'carried_out', actorId });
-  return delivery;
+  return deliveries;
 }
 
 /**
@@ -144,14 +144,15 @@ export function whyDecisionMoved(
   return isNew ? `the provider has said since how the transfer ended: ${said}` : null;
 }
 
+/** Answers the ids of the webhooks that it wrote. */
 async function end(
   tx: EntityManager,
   sealer: Sealer,
   payout: Payout,
   by: { outcome: PayoutOutcome; note: string; said: Said; actorId: string | null; decisionId: string | null },
-): Promise<string | null> {
+): Promise<string[]> {
   const { outcome, note, said, actorId, decisionId } = by;
-  const delivery =
+  const ended =
     outcome === 'succeeded' ? await succeed(tx, sealer, payout) : await fail(tx, sealer, payout, settledByOperator);
   await recordEvent(tx, {
     event: 'PAYOUT_SETTLED',
@@ -162,7 +163,8 @@ async function end(
     requestId: null,
     data: { outcome, note, decision_id: decisionId, provider_says: said },
   });
-  return delivery;
+  const reversed = await reverseIfSaid(tx, sealer, payout, said);
+  return [ended, reversed].filter((id) => id !== null);
 }
 
 /** Whether this very settlement has been made: the step is repeated because its answer was lost. */
@@ -179,10 +181,10 @@ async function isSettledSo(
   return found.length > 0;
 }
 
-/** What is said of a payout that is not ended as `failed` yet. */
+/** What is said of a payout that nobody may end by hand yet. */
 export const underWay = 'the request to the provider may still be under way; try again in two minutes';
 
-/** Whether a request for the transfer may still be under way: then nobody says that it failed. */
+/** Whether a request for the transfer may still be under way: then nobody says how it ended but the provider. */
 export async function mayBeUnderWay(em: EntityManager, payoutId: string): Promise<boolean> {
   const made = await findMadeAttempts(em, payoutId);
   return made.some(({ ageMs }) => ageMs < mayBeUnderWayMs);

@@ -65,7 +65,7 @@ export async function transfersOf(stack: PayoutPlace, payoutId: string): Promise
   return body.transfers;
 }
 
-export const settleAtProvider = (stack: PayoutPlace, payoutId: string, status: 'SUCCEEDED' | 'FAILED') =>
+export const settleAtProvider = (stack: PayoutPlace, payoutId: string, status: 'SUCCEEDED' | 'FAILED' | 'REVERSED') =>
   stack.sandbox.post('/sandbox/payouts/settle', { reference_id: payoutId, status });
 
 export const setFaults = (stack: PayoutPlace, faults: object) => stack.sandbox.put('/sandbox/faults', faults);

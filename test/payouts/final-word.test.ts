@@ -32,7 +32,7 @@ async function heldPayout(): Promise<string> {
   return id;
 }
 /** The provider ends it, is asked, and falls silent before anything followed from what it said. */
-async function endThenFallSilent(id: string, how: 'SUCCEEDED' | 'FAILED') {
+async function endThenFallSilent(id: string, how: 'SUCCEEDED' | 'FAILED' | 'REVERSED') {
   await settleAtProvider(stack, id, how);
   const word = await steps.ask(id);
   await setFaults(stack, { requests: { error_rate: 1 } });
@@ -122,6 +122,29 @@ describe('The provider’s final word, after which it falls silent', () => {
         .em()
         .execute("update payouts set status = 'failed', failure_code = 'X', finalized_at = now() where id = ?", [old]),
     ).rejects.toMatchObject({ code: 'AM010' });
+  });
+});
+
+describe('That the bank gave the money back, heard once, after which the provider falls silent', () => {
+  it('is booked by the next step, and the payout is looked after until then', async () => {
+    const id = await heldPayout();
+    await settleAtProvider(stack, id, 'SUCCEEDED');
+    expect(await steps.resolve(id, await steps.ask(id))).toMatchObject({ status: 'succeeded' });
+    await endThenFallSilent(id, 'REVERSED');
+    expect(await steps.rowOf(id)).toMatchObject({ status: 'succeeded', last_word: 'reversed' });
+    await ageAttempts(stack, id, 20 * 24 * 60);
+    await stack.owner().execute("update payouts set finalized_at = now() - interval '10 days' where id = ?", [id]);
+    expect(await steps.ask(id)).toMatchObject({ said: 'silent' });
+    expect(await steps.rowOf(id)).toMatchObject({ look_again_at: expect.any(String) });
+    expect(await steps.resolve(id, { said: 'silent' })).toMatchObject({ status: 'reversed' });
+    expect(await steps.rowOf(id)).toMatchObject({ status: 'reversed', look_again_at: null });
+  });
+
+  it('is booked with the success when the payout is ended by hand', async () => {
+    const id = await heldPayout();
+    await endThenFallSilent(id, 'REVERSED');
+    expect(await settle(id, { outcome: 'succeeded', note })).toMatchObject({ status: 'reversed' });
+    expect(await settle(id, { outcome: 'succeeded', note })).toMatchObject({ status: 'reversed' });
   });
 });
 

@@ -51,7 +51,10 @@ create table payouts (
   check ((status = 'pending') = (finalized_at is null)),
   check ((status = 'failed') = (failure_code is not null)),
   check (unknown_since is null or status = 'pending'),
-  check (contradicted_at is null or status <> 'pending')
+  check (contradicted_at is null or status <> 'pending'),
+  -- What the bank gave back is looked after until it is booked.
+  constraint payouts_returns_are_booked
+    check (status <> 'succeeded' or last_word is distinct from 'reversed' or look_again_at is not null)
 );
 create index payouts_of_partner on payouts (partner_id, created_at desc, id desc) include (status, amount);
 create index payouts_by_external_ref on payouts (partner_id, external_ref) where external_ref is not null;
