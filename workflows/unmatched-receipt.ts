@@ -41,8 +41,12 @@ export async function unmatchedReceipt(stray: StrayPayment): Promise<ReceiptEnd>
     settleReceipt,
     async (settlement) => {
       await condition(() => opened !== undefined);
-      // What has ended meanwhile ends the decision about it, as void.
-      if (opened === undefined || !hasReceipt.has(opened.outcome)) {
+      // What has ended meanwhile ends the decision about it, as void. What is still being asked about may be in the books
+      // already, where the answer of a step was lost: the step that settles knows.
+      const mayHaveReceipt =
+        opened !== undefined &&
+        (hasReceipt.has(opened.outcome) || (isUndecided(opened) && patched('settle-what-is-asked-about')));
+      if (!mayHaveReceipt) {
         throw ApplicationFailure.nonRetryable('there is no money in suspense here', 'REQUEST_INVALID');
       }
       const state = await withRefusals(settleByDecision({ receiptId: stray.receiptId, settlement }));

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { isDomainError } from '../shared/errors.ts';
 import { Decision } from './decision.entity.ts';
 import { endDecision, isTooOld, lockDecision, tooOld } from './end-decision.ts';
 import type { DecisionPorts } from './handling.ts';
@@ -10,8 +11,9 @@ export async function whyVoid(tx: EntityManager, decision: Decision): Promise<st
 }
 
 /**
- * Has a pending decision carried out, unless it is void by now: then it lapses. Does nothing about one that has ended.
- * Answers it as it stands then. Refuses with SERVICE_UNAVAILABLE when Temporal is away.
+ * Has a pending decision carried out, unless it is void by now: then it lapses. One that is refused for good by what it is
+ * about ends `refused`. Does nothing about one that has ended. Answers it as it stands then. Refuses with
+ * SERVICE_UNAVAILABLE when Temporal is away.
  */
 export async function carryOut(em: EntityManager, ports: DecisionPorts, id: string): Promise<Decision> {
   const decision = await em.fork().transactional(async (tx) => {
@@ -20,6 +22,21 @@ export async function carryOut(em: EntityManager, ports: DecisionPorts, id: stri
     if (reason !== null) await endDecision(tx, pending, { status: 'lapsed', reason });
     return pending;
   });
-  if (decision.status === 'pending') await handlings[decision.kind].carryOut(em, ports, decision);
+  if (decision.status === 'pending') {
+    try {
+      await handlings[decision.kind].carryOut(em, ports, decision);
+    } catch (error) {
+      if (!isDomainError(error) || error.code === 'SERVICE_UNAVAILABLE') throw error;
+      await endRefused(em, id, error.message);
+    }
+  }
   return em.fork().findOneOrFail(Decision, { id });
+}
+
+/** Refused once is refused for good: what carries a decision out asks for a pending one. */
+function endRefused(em: EntityManager, id: string, reason: string): Promise<void> {
+  return em.fork().transactional(async (tx) => {
+    const decision = await lockDecision(tx, id);
+    if (decision.status === 'pending') await endDecision(tx, decision, { status: 'refused', reason });
+  });
 }

@@ -1,24 +1,31 @@
+import { isDeepStrictEqual } from 'node:util';
 import { explainDifference } from '../reconciliation/explain-difference.ts';
 import { Reconciliation } from '../reconciliation/reconciliation.entity.ts';
 import { refuse } from '../shared/errors.ts';
+import type { Evidence } from './decision.ts';
 import { lockDecision } from './end-decision.ts';
 import type { DecisionHandling } from './handling.ts';
 
 /** A difference to the provider is explained: it moves nothing, so one person is enough. */
 export const explainingDifference: DecisionHandling<'explain_difference'> = {
   async look(em, _, { reconciliation_id: id }) {
-    const { day, resource_type, reference, state, ours, theirs } =
+    const difference =
       (await em.findOne(Reconciliation, { id })) ??
       refuse('NOT_FOUND', 'there is no such difference', { field: 'reconciliation_id' });
-    return {
-      evidence: { provider: theirs ?? null, books: { ...ours, state, day, resource_type, reference } },
-      isProven: true,
-    };
+    return { evidence: evidenceOf(difference), isProven: true };
   },
   carryOut: (em, _, { id }) =>
     em.fork().transactional(async (tx) => {
       const decision = await lockDecision(tx, id);
       if (decision.status === 'pending') await explainDifference(tx, decision);
     }),
-  whyMoved: async () => null,
+  async whyMoved(tx, { reconciliation_id, evidence }) {
+    const difference = await tx.findOneOrFail(Reconciliation, { id: reconciliation_id ?? '' }, { refresh: true });
+    return isDeepStrictEqual(evidenceOf(difference), evidence) ? null : 'the difference is another by now';
+  },
 };
+
+const evidenceOf = ({ day, resource_type, reference, state, ours, theirs }: Reconciliation): Evidence => ({
+  provider: theirs ?? null,
+  books: { ...ours, state, day, resource_type, reference },
+});

@@ -23,8 +23,8 @@ export const settlingPayout: DecisionHandling<'settle_payout'> = {
     if (proven !== null && proven !== outcome) {
       refuse('REQUEST_INVALID', `the provider says how the transfer ended: ${says}`, { field: 'outcome' });
     }
-    if (proven === null && outcome === 'failed' && (await mayBeUnderWay(em, payoutId))) {
-      refuse('REQUEST_INVALID', underWay, { field: 'outcome' });
+    if (proven === null && (await mayBeUnderWay(em, payoutId))) {
+      refuse('REQUEST_INVALID', underWay, { field: 'payout_id' });
     }
     const { status, amount, fee, net_amount, last_word, unknown_since } = payout;
     const attempts = (await findMadeAttempts(em, payoutId)).length;

@@ -40,7 +40,9 @@ export async function settleReceipt(
   gateway: Gateway,
   { receiptId, settlement, signal }: { receiptId: string; settlement: ReceiptSettlement; signal: AbortSignal },
 ): Promise<ReceiptState> {
-  const says = await hearPayment(gateway, await em.findOneOrFail(Receipt, { id: receiptId }), signal);
+  const receipt =
+    (await em.findOne(Receipt, { id: receiptId })) ?? refuse('REQUEST_INVALID', 'there is no such receipt');
+  const says = await hearPayment(gateway, receipt, signal);
   const state = await em.fork().transactional(async (tx) => {
     const decision = await lockDecisionAbout(tx, {
       id: settlement.decision_id,

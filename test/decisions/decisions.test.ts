@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { carryOut } from '../../src/decisions/carry-out.ts';
 import { sweepDecisions } from '../../src/decisions/sweep-decisions.ts';
+import { refuse } from '../../src/shared/errors.ts';
 import {
   ageAttempts,
   buildPayer,
@@ -255,16 +257,18 @@ describe('A decision is refused', () => {
     expect({ status, message: body.message }).toEqual({ status: 400, message: expect.stringContaining(complaint) });
   });
 
-  it('that is to end a payout as failed while its request may be under way, and one about a payout that has ended', async () => {
+  it('that is to end a payout while its request may be under way, and one about a payout that has ended', async () => {
     const { id } = await pay(partner, { bank_account_number: magicAccount('131313') });
     await eventually(
       () => transfersOf(stack, id),
       (transfers) => transfers.length === 1,
     );
-    expect(await propose(stack, operators, failing(id))).toMatchObject({
-      status: 400,
-      body: { message: expect.stringContaining('may still be under way') },
-    });
+    for (const outcome of ['failed', 'succeeded']) {
+      expect(await propose(stack, operators, { ...failing(id), outcome })).toMatchObject({
+        status: 400,
+        body: { message: expect.stringContaining('may still be under way') },
+      });
+    }
     await settleAtProvider(stack, id, 'SUCCEEDED');
     await payoutWhen(partner, id, 'succeeded');
     expect(await propose(stack, operators, failing(id))).toMatchObject({
@@ -354,15 +358,41 @@ describe('A decision lapses', () => {
 });
 
 describe('A decision of one person', () => {
-  it('is carried out by the sweep though the API died after it was written down', async () => {
-    const difference = randomUUID();
+  async function plantDifference(): Promise<string> {
+    const id = randomUUID();
     await stack.em().execute(
       `insert into reconciliations (id, day, resource_type, subject, reference)
-       values (?, '2026-01-01', 'payout', 'disb-1', 'r')`,
-      [difference],
+       values (?, '2026-01-01', 'payout', ?, 'r')`,
+      [id, `disb-${id}`],
     );
-    const facts = { kind: 'explain_difference', reconciliation_id: difference, approved: false };
-    const id = await plantDecision(stack, operators, facts);
+    return id;
+  }
+  const books = { state: 'open', day: '2026-01-01', resource_type: 'payout', reference: 'r' };
+  const explaining = (reconciliation_id: string) => ({
+    kind: 'explain_difference',
+    reconciliation_id,
+    approved: false,
+    evidence: { provider: null, books },
+  });
+
+  it('lapses where the difference is another by the time that the sweep carries it out', async () => {
+    const difference = await plantDifference();
+    const id = await plantDecision(stack, operators, explaining(difference));
+    await stack
+      .owner()
+      .execute('update reconciliations set theirs = ?::jsonb where id = ?', [
+        JSON.stringify({ status: 'succeeded', amount: '5000.0000' }),
+        difference,
+      ]);
+    await withoutTriggers(stack, "update decisions set created_at = now() - interval '2 minutes' where id = ?", [id]);
+    await sweep();
+    expect(await read(id)).toMatchObject({ status: 'lapsed', reason: 'the difference is another by now' });
+    expect(await eventsOf(difference)).toEqual([]);
+  });
+
+  it('is carried out by the sweep though the API died after it was written down', async () => {
+    const difference = await plantDifference();
+    const id = await plantDecision(stack, operators, explaining(difference));
     const unproven = await proposed(failing(await unknownPayout()));
     await sweep();
     expect(await read(id)).toMatchObject({ status: 'pending' });
@@ -442,6 +472,21 @@ describe('A decision that was approved', () => {
     expect((await eventsOf(id))[0]).toMatchObject({ event: 'DECISION_REFUSED', actor_id: operators.approver.id });
     expect(await readPayout(partner, payoutId)).toMatchObject({ status: 'pending' });
     await ageAttempts(stack, payoutId, 2);
+  });
+
+  it('ends refused, with the reason, when its workflow refuses it, and waits when Temporal is away', async () => {
+    const payoutId = await unknownPayout();
+    const id = await plantDecision(stack, operators, { ...failing(payoutId) });
+    const answering = (code: 'REQUEST_INVALID' | 'SERVICE_UNAVAILABLE') => ({
+      gateway: stack.deps.gateway,
+      workflows: { ...stack.deps.workflows, decidePartnerPayout: async () => refuse(code, 'not so') },
+    });
+    await expect(carryOut(stack.em(), answering('SERVICE_UNAVAILABLE'), id)).rejects.toThrow('not so');
+    expect(await read(id)).toMatchObject({ status: 'pending' });
+    expect(await carryOut(stack.em(), answering('REQUEST_INVALID'), id)).toMatchObject({ status: 'refused' });
+    expect(await read(id)).toMatchObject({ status: 'refused', reason: 'not so' });
+    expect((await eventsOf(id))[0]).toMatchObject({ event: 'DECISION_REFUSED', actor_id: operators.approver.id });
+    expect((await decide(stack, operators, failing(payoutId))).status).toBe('carried_out');
   });
 
   it('books what the platform itself moved at the provider, once for a reference', async () => {
