@@ -71,8 +71,8 @@ room.get(
     query: listQuery(),
     answers: { 200: envelope(200, z.object({ ...countedFields, addresses: z.array(AddressAnswer) })) },
   },
-  async ({ em, deps, query }) => {
-    const { addresses, total } = await listAddresses(em, deps.sealer, query);
+  async ({ em, deps, caller, query, requestId }) => {
+    const { addresses, total } = await listAddresses(em, deps.sealer, { caller, requestId, ...query });
     const data = { ...presentCounted(query, total), addresses: addresses.map(presentAddress) };
     return success(200, 'Addresses found', data);
   },
@@ -86,8 +86,8 @@ room.get(
     params: addressId,
     answers: { 200: envelope(200, One) },
   },
-  async ({ em, deps, caller, params }) => {
-    const opened = await getAddress(em, deps.sealer, { caller, addressId: params.address_id });
+  async ({ em, deps, caller, params, requestId }) => {
+    const opened = await getAddress(em, deps.sealer, { caller, addressId: params.address_id, requestId });
     return success(200, 'Address found', { address: presentAddress(opened) });
   },
 );

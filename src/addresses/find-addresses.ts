@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { findPage, type ListWindow } from '../database/find-page.ts';
 import type { Sealer } from '../encryption/sealer.ts';
+import { recordReadOfOthers } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
 import { refuse } from '../shared/errors.ts';
 import { Address } from './address.entity.ts';
@@ -16,24 +17,27 @@ export async function openAddress(sealer: Sealer, address: Address): Promise<Ope
   return { address, details: JSON.parse(await sealer.open(placeOfDetails(address.id), address.details_sealed)) };
 }
 
-/** One address. Another's and a missing one look the same (NOT_FOUND). */
+/** One address. Another's and a missing one look the same (NOT_FOUND). That the platform read it is an event. */
 export async function getAddress(
   em: EntityManager,
   sealer: Sealer,
-  input: { caller: Caller; addressId: string },
+  { caller, addressId, requestId }: { caller: Caller; addressId: string; requestId: string },
 ): Promise<OpenedAddress> {
-  const address = await em.findOne(Address, { id: input.addressId });
-  if (address === null || !mayUseAddress(input.caller, address))
+  const address = await em.findOne(Address, { id: addressId });
+  if (address === null || !mayUseAddress(caller, address))
     refuse('NOT_FOUND', 'no such address', { field: 'address_id' });
+  const read = { resourceType: 'address', resourceId: addressId, ownerId: address.user_id, requestId };
+  await recordReadOfOthers(em, caller, read);
   return openAddress(sealer, address);
 }
 
-/** A page of all addresses, newest first unless asked otherwise; the route is for platform users only. */
+/** A page of all addresses, newest first unless asked otherwise; the route is for platform users only. It is an event. */
 export async function listAddresses(
   em: EntityManager,
   sealer: Sealer,
-  window: ListWindow,
+  { caller, requestId, ...window }: ListWindow & { caller: Caller; requestId: string },
 ): Promise<{ addresses: OpenedAddress[]; total: number }> {
   const { items, total } = await findPage(em, Address, {}, window);
+  await recordReadOfOthers(em, caller, { resourceType: 'address', resourceId: null, ownerId: null, requestId });
   return { addresses: await Promise.all(items.map((address) => openAddress(sealer, address))), total };
 }

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { type Caller, isPlatform } from '../identity/caller.ts';
 import type { NewEvent } from './event.ts';
 
 const insert = `insert into events (event, impact, resource_type, resource_id, actor_id, request_id, data)
@@ -28,4 +29,19 @@ export async function recordRead(em: EntityManager, event: Omit<NewEvent, 'event
      select ?, ?, ?, ?, ?::uuid, ?, ?::jsonb from quick where quick is not null`,
     valuesOf({ ...event, event: 'RESOURCE_FETCHED', impact: 'LOW' }),
   );
+}
+
+/**
+ * Writes that the platform read what other people own (decisions 7): not what the caller owns, and nothing for callers of
+ * another type, who see only their own or their organization's. `ownerId` is null for a list and for what an organization
+ * owns.
+ */
+export async function recordReadOfOthers(
+  em: EntityManager,
+  caller: Pick<Caller, 'userId' | 'userType'>,
+  read: { resourceType: string; resourceId: string | null; ownerId: string | null | undefined; requestId: string },
+): Promise<void> {
+  const { ownerId, ...what } = read;
+  if (!isPlatform(caller) || ownerId === caller.userId) return;
+  await recordRead(em, { ...what, actorId: caller.userId });
 }

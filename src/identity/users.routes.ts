@@ -90,9 +90,9 @@ room.get(
     }),
     answers: { 200: z.object({ message, data: z.object({ items: z.array(UserAnswer), ...pageFields }) }) },
   },
-  async ({ query, caller, em }) => {
+  async ({ query, caller, em, requestId }) => {
     const { organization_id: organizationId, user_type: userType, status, ...page } = query;
-    const { users, total } = await listUsers(em, { caller, organizationId, userType, status, ...page });
+    const { users, total } = await listUsers(em, { caller, requestId, organizationId, userType, status, ...page });
     return { message: 'Users found', data: { items: users.map(presentUser), ...presentPage(query, total) } };
   },
 );
@@ -105,8 +105,9 @@ room.get(
     params: userId,
     answers: { 200: z.object({ message, data: UserAnswer }) },
   },
-  async ({ params, caller, em }) => {
-    return { message: 'User found', data: presentUser(await getVisibleUser(em, caller, params.user_id)) };
+  async ({ params, caller, em, requestId }) => {
+    const user = await getVisibleUser(em, { caller, userId: params.user_id, requestId });
+    return { message: 'User found', data: presentUser(user) };
   },
 );
 

@@ -2,6 +2,7 @@ import { LockMode } from '@mikro-orm/core';
 import type { EntityManager, FilterQuery } from '@mikro-orm/postgresql';
 import { findPage, type ListWindow } from '../database/find-page.ts';
 import type { Sealer } from '../encryption/sealer.ts';
+import { recordReadOfOthers } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
 import { refuse } from '../shared/errors.ts';
 import { OfficialDocument } from './official-document.entity.ts';
@@ -19,14 +20,17 @@ export async function openOfficialDocument(sealer: Sealer, row: OfficialDocument
 
 const missing = (): never => refuse('NOT_FOUND', 'no such official document', { field: 'id' });
 
-/** One official document. Another's and a missing one look the same (NOT_FOUND). */
+/** One official document. Another's and a missing one look the same (NOT_FOUND). That the platform read it is an event. */
 export async function getOfficialDocument(
   em: EntityManager,
   sealer: Sealer,
-  { caller, id }: { caller: Caller; id: string },
+  { caller, id, requestId }: { caller: Caller; id: string; requestId: string },
 ): Promise<OpenedOfficialDocument> {
   const row = await em.findOne(OfficialDocument, { id });
-  return row !== null && mayUseOfficialDocument(caller, row) ? openOfficialDocument(sealer, row) : missing();
+  if (row === null || !mayUseOfficialDocument(caller, row)) return missing();
+  const read = { resourceType: 'official_document', resourceId: id, ownerId: row.user_id, requestId };
+  await recordReadOfOthers(em, caller, read);
+  return openOfficialDocument(sealer, row);
 }
 
 /** One official document, locked to be changed. Refuses like `getOfficialDocument`. */
@@ -44,12 +48,21 @@ function usableBy({ userType, userId, organizationId }: Caller): FilterQuery<Off
   return { user_id: userId };
 }
 
-/** A page of the official documents that the caller may use, newest first unless asked otherwise. */
+/**
+ * A page of the official documents that the caller may use, newest first unless asked otherwise. That the platform read
+ * them is an event.
+ */
 export async function listOfficialDocuments(
   em: EntityManager,
   sealer: Sealer,
-  { caller, ...window }: ListWindow & { caller: Caller },
+  { caller, requestId, ...window }: ListWindow & { caller: Caller; requestId: string },
 ): Promise<{ documents: OpenedOfficialDocument[]; total: number }> {
   const { items, total } = await findPage(em, OfficialDocument, usableBy(caller), window);
+  await recordReadOfOthers(em, caller, {
+    resourceType: 'official_document',
+    resourceId: null,
+    ownerId: null,
+    requestId,
+  });
   return { documents: await Promise.all(items.map((row) => openOfficialDocument(sealer, row))), total };
 }

@@ -83,8 +83,8 @@ room.get(
       }),
     },
   },
-  async ({ em, deps, caller, query }) => {
-    const { documents, total } = await listOfficialDocuments(em, deps.sealer, { caller, ...query });
+  async ({ em, deps, caller, query, requestId }) => {
+    const { documents, total } = await listOfficialDocuments(em, deps.sealer, { caller, requestId, ...query });
     return {
       message: 'Official documents found',
       data: {
@@ -103,8 +103,8 @@ room.get(
     params,
     answers: { 200: One },
   },
-  async ({ em, deps, caller, params: { id } }) => {
-    const opened = await getOfficialDocument(em, deps.sealer, { caller, id });
+  async ({ em, deps, caller, params: { id }, requestId }) => {
+    const opened = await getOfficialDocument(em, deps.sealer, { caller, id, requestId });
     return {
       message: 'Official document found',
       data: { official_document: presentOfficialDocument(caller, opened) },

@@ -135,6 +135,41 @@ describe('GET /v1/events', () => {
     expect((await list(`resource_id=${resourceId}`)).total).toBe(0);
   });
 
+  it.each([
+    ['user', '/v1/users', async ({ id }: BuiltUser) => id],
+    [
+      'address',
+      '/v1/addresses',
+      async ({ token }: BuiltUser) => {
+        const address = { province: 'Jawa Barat', city: 'Bandung', country: 'Indonesia' };
+        return (await stack.post('/v1/addresses', address, { token })).body.data.address.id;
+      },
+    ],
+    [
+      'official_document',
+      '/v1/official-documents',
+      async ({ token }: BuiltUser) => {
+        const document = { kind: 'national_id', number: '3273014501900001', name_on_document: 'Siti Rahmawati' };
+        return (await stack.post('/v1/official-documents', document, { token })).body.data.official_document.id;
+      },
+    ],
+  ])(
+    'tells that the platform read another’s %s, one or a list of them, and not that its owner did',
+    async (type, path, make) => {
+      const owner = await buildIndividual(stack);
+      const [id, own] = [await make(owner), await make(platformAdmin)];
+      const mine = `event=RESOURCE_FETCHED&actor_id=${platformAdmin.id}&resource_type=${type}`;
+      const before = (await list(mine)).total;
+      for (const address of [`${path}/${id}`, `${path}/${own}`, path]) {
+        expect((await stack.get(address, { token: platformAdmin.token })).status).toBe(200);
+      }
+      await stack.get(`${path}/${id}`, { token: owner.token });
+      expect((await list(`event=RESOURCE_FETCHED&actor_id=${owner.id}`)).total).toBe(0);
+      expect((await list(mine)).total).toBe(before + 2);
+      expect((await list(`${mine}&resource_id=${id}`)).items).toMatchObject([{ impact: 'LOW' }]);
+    },
+  );
+
   it('forgets events of reads after 90 days, and no other', async () => {
     const resourceId = newId();
     await recordRead(stack.em(), { resourceType: 'thing', resourceId, actorId: null, requestId: 'r' });
