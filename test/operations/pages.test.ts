@@ -6,7 +6,7 @@ import { hashPassword } from '../../src/identity/password.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { buildPayer, buildUnknownPayout, readPayout } from '../payouts/build-payouts.ts';
 import { startBrowser } from '../support/browser.ts';
-import { type BuiltUser, buildIndividual, buildPlatformAdmin, buildSuperAdmin } from '../support/build.ts';
+import { type BuiltUser, balanceOf, buildIndividual, buildPlatformAdmin, buildSuperAdmin } from '../support/build.ts';
 import type { BuiltPartner } from '../support/partner.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
@@ -196,6 +196,89 @@ describe('The pages for operators', () => {
     await logIn(page, approver);
     expect(await complaint(page)).toBe('totp_code: is required');
     await stack.post(`/v1/decisions/${body.data.id}/reject`, undefined, { token: approver.token });
+  });
+
+  it('let money in suspense be credited, a difference be explained and a movement be booked or rejected', async () => {
+    const payer = await buildIndividual(stack);
+    const [receiptId, difference] = [newId(), newId()];
+    await stack
+      .em()
+      .execute("select suspend_receipt(?, ?, ?, ?, ?, 54000, 0, 'late')", [
+        newId(),
+        receiptId,
+        `py-${receiptId}`,
+        `pm-${receiptId}`,
+        newId(),
+      ]);
+    await stack.em().execute(
+      `insert into reconciliations (id, day, resource_type, subject, reference)
+       values (?, '2026-01-01', 'payment', ?, 'stray')`,
+      [difference, `py-${difference}`],
+    );
+    const approver = await withPassword(await buildSuperAdmin(stack));
+    const code = await addSecondFactor(approver);
+    const [first, second] = [await visit(), await visit()];
+    await logIn(first, await withPassword(await buildPlatformAdmin(stack)));
+    await logIn(second, approver, code());
+    const propose = async (note: string) => {
+      await first.getByLabel('Note').fill(note);
+      await first.getByRole('button', { name: 'Propose' }).click();
+    };
+    const decide = async (button: string) => {
+      await second.goto(first.url());
+      await second.getByRole('button', { name: button }).click();
+      return heading(second);
+    };
+
+    await first.locator(`a[href*="${receiptId}"]`).click();
+    await first.getByLabel('To an account').check();
+    await first.getByRole('textbox', { name: 'Account' }).fill(payer.accountId);
+    await propose('late money, ticket 12');
+    expect(await decide('Approve')).toBe('Decision carried out');
+    expect(await balanceOf(stack, payer.accountId)).toBe('54000.0000');
+
+    await first.goto(`${stack.url}/operations`);
+    await first.locator(`a[href*="${difference}"]`).click();
+    await propose('a test of the provider');
+    expect(await heading(first)).toBe('Decision carried out');
+    await first.goto(`${stack.url}/operations`);
+    expect(await first.locator(`a[href*="${difference}"]`).count()).toBe(0);
+
+    for (const [button, outcome] of [
+      ['Reject', 'Decision rejected'],
+      ['Approve', 'Decision carried out'],
+    ] as const) {
+      await first.goto(`${stack.url}/operations/propose?kind=book_external`);
+      await first.getByLabel('Amount in IDR').fill('250000');
+      await first.getByRole('textbox', { name: 'Reference' }).fill(`top-up ${difference}`);
+      await propose('statement of the provider');
+      expect(await decide(button)).toBe(outcome);
+    }
+    expect(await second.locator('main').textContent()).toContain('Book IDR 250,000 at the provider');
+  }, 90_000);
+
+  it('show what can be read where a part cannot, and say how much more there is than they list', async () => {
+    const proposer = await withPassword(await buildPlatformAdmin(stack));
+    const page = await visit();
+    await logIn(page, proposer);
+    await stack.em().execute(
+      `insert into reconciliations (id, day, resource_type, subject, reference)
+       select gen_random_uuid(), '2026-01-01', 'payment', 'py-many-' || n, 'many ' || n from generate_series(1, 103) n`,
+    );
+    await page.goto(`${stack.url}/operations`);
+    expect(await page.locator('main').textContent()).toContain('And 3 more, younger than these.');
+    await stack.owner().execute('alter table reconciliations rename to taken_away');
+    try {
+      await page.goto(`${stack.url}/operations`);
+    } finally {
+      await stack.owner().execute('alter table taken_away rename to reconciliations');
+    }
+    expect(await heading(page)).toBe('What waits');
+    const shown = await page.locator('main').textContent();
+    expect(shown).toMatch(/Differences to the provider\s+This cannot be read at the moment/);
+    expect(shown).toMatch(/Payouts to look after\s+(None|IDR)/);
+    await keepPicture(page, 'unreadable');
+    await stack.owner().execute("delete from reconciliations where subject like 'py-many-%'");
   });
 
   it('are for the platform only', async () => {

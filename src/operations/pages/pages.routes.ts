@@ -16,13 +16,16 @@ import {
   type DifferenceShown,
   decisionPage,
   type Filled,
+  type Listed,
   logInPage,
   type OverviewShown,
   overviewPage,
+  type Part,
   type PayoutShown,
   proposePage,
   proposeTitles,
   type ReceiptShown,
+  unreadable,
 } from './views.ts';
 
 interface Pages {
@@ -74,17 +77,20 @@ export function operationsPages({ rooms, deps, doors, origins }: Pages): Router 
     return (answered.body as unknown as { data: Data }).data;
   }
 
-  /** The same for a part of a page: null where the caller may not read it. */
-  async function callIfAllowed<Data>(...asked: Parameters<typeof call>): Promise<Data | null> {
+  /** The same for a part of a page: null where the caller may not read it. What cannot be read now takes no page with it. */
+  async function readPart<Data>(...asked: Parameters<typeof call>): Promise<Part<Data>> {
     try {
       return await call<Data>(...asked);
-    } catch (error) {
-      if (isDomainError(error) && error.code === 'FORBIDDEN') return null;
-      throw error;
+    } catch (thrown) {
+      const error = asDomainError(thrown);
+      if (error.code === 'FORBIDDEN') return null;
+      if (errorStatuses[error.code] < 500) throw error;
+      noteRefusal(deps.log, asked[0], error);
+      return unreadable;
     }
   }
-  const itemsOf = async <Item>(ctx: Context, path: string, query: Record<string, string>): Promise<Item[] | null> =>
-    (await callIfAllowed<{ items: Item[] }>(ctx, 'get', path, { query: { limit: '100', ...query } }))?.items ?? null;
+  const listPart = <Item>(ctx: Context, path: string, query: Record<string, string>): Promise<Part<Listed<Item>>> =>
+    readPart(ctx, 'get', path, { query: { limit: '100', ...query } });
 
   const readMe = (ctx: Context): Promise<Me> => call<Me>(ctx, 'get', '/v1/auth/me');
 
@@ -94,9 +100,10 @@ export function operationsPages({ rooms, deps, doors, origins }: Pages): Router 
       decisions.flatMap((it) => [it.proposed_by, it.approved_by, it.rejected_by]).filter((id) => id !== null),
     );
     const users = await Promise.all(
-      [...ids].map((id) => callIfAllowed<Me>(ctx, 'get', '/v1/users/:user_id', { params: { user_id: id } })),
+      [...ids].map((id) => readPart<Me>(ctx, 'get', '/v1/users/:user_id', { params: { user_id: id } })),
     );
-    return new Map(users.filter((user) => user !== null).map(({ id, name }) => [id, name]));
+    const read = users.filter((user) => user !== null && user !== unreadable);
+    return new Map(read.map(({ id, name }) => [id, name]));
   }
 
   const show = (ctx: Context, title: string, content: Markup, me: Me | null, status = 200): void => {
@@ -168,20 +175,20 @@ export function operationsPages({ rooms, deps, doors, origins }: Pages): Router 
 
   router.get('/', async (ctx) => {
     const me = await readMe(ctx);
-    const overview = await callIfAllowed<OverviewShown>(ctx, 'get', '/v1/operations/overview');
-    const decisions = await itemsOf<DecisionShown>(ctx, '/v1/decisions', { status: 'pending' });
+    const oldestFirst = { order: 'asc' };
+    const [overview, decisions, payouts, receipts, differences] = await Promise.all([
+      readPart<OverviewShown>(ctx, 'get', '/v1/operations/overview'),
+      listPart<DecisionShown>(ctx, '/v1/decisions', { status: 'pending', ...oldestFirst }),
+      listPart<PayoutShown>(ctx, '/v1/payouts/stuck', { minutes: '0' }),
+      listPart<ReceiptShown>(ctx, '/v1/receipts', { status: 'suspended', ...oldestFirst }),
+      listPart<DifferenceShown>(ctx, '/v1/reconciliations', { state: 'open', ...oldestFirst }),
+    ]);
     if (overview === null && decisions === null) {
       const why = 'These pages are for operators of the platform; log out, and in as one of them';
       return show(ctx, 'This cannot be shown', html`${complain(why)}`, me, errorStatuses.FORBIDDEN);
     }
-    const content = overviewPage({
-      overview,
-      decisions,
-      payouts: await itemsOf<PayoutShown>(ctx, '/v1/payouts/stuck', { minutes: '0' }),
-      receipts: await itemsOf<ReceiptShown>(ctx, '/v1/receipts', { status: 'suspended' }),
-      differences: await itemsOf<DifferenceShown>(ctx, '/v1/reconciliations', { state: 'open' }),
-      names: await readNames(ctx, decisions ?? []),
-    });
+    const names = await readNames(ctx, decisions === null || decisions === unreadable ? [] : decisions.items);
+    const content = overviewPage({ overview, decisions, payouts, receipts, differences, names });
     show(ctx, 'What waits', content, me);
   });
 

@@ -134,81 +134,73 @@ function waitingTable(caption: string, kinds: WaitingShown[]): Markup {
 </table>`;
 }
 
-const section = (title: string, items: Markup[], nothing: string): Markup =>
-  html`<h2>${title}</h2>
-${items.length === 0 ? html`<p class="quiet">${nothing}</p>` : html`<ul class="cards">${items.map((item) => html`<li>${item}</li>`)}</ul>`}`;
+/** A part that lists things; nothing where the caller may not read it. */
+function section<Item>(title: string, part: Part<Listed<Item>>, show: (item: Item) => Markup): Markup | null {
+  if (part === null) return null;
+  if (part === unreadable) return cannotBeRead(title);
+  const { items, total } = part;
+  const more = total - items.length;
+  return html`<h2>${title}</h2>
+${items.length === 0 ? html`<p class="quiet">None.</p>` : html`<ul class="cards">${items.map((item) => html`<li>${show(item)}</li>`)}</ul>`}
+${more > 0 && html`<p class="quiet">And ${more} more, younger than these.</p>`}`;
+}
 
-/** What the first page shows; a part is null where the caller may not read it. */
+const cannotBeRead = (title: string): Markup =>
+  html`<h2>${title}</h2>
+<p class="complaint">This cannot be read at the moment. Load the page again; the log says why.</p>`;
+
+/** What cannot be read at the moment; the other parts of the page can. */
+export const unreadable = 'unreadable';
+/** A part of the first page: null where the caller may not read it. */
+export type Part<Shown> = Shown | typeof unreadable | null;
+export interface Listed<Item> {
+  items: Item[];
+  total: number;
+}
+/** What the first page shows, the oldest first. */
 export interface Overview {
-  overview: OverviewShown | null;
-  decisions: DecisionShown[] | null;
-  payouts: PayoutShown[] | null;
-  receipts: ReceiptShown[] | null;
-  differences: DifferenceShown[] | null;
+  overview: Part<OverviewShown>;
+  decisions: Part<Listed<DecisionShown>>;
+  payouts: Part<Listed<PayoutShown>>;
+  receipts: Part<Listed<ReceiptShown>>;
+  differences: Part<Listed<DifferenceShown>>;
   names: Names;
 }
 
 /** The first page: what waits for people, and how things stand. */
-export function overviewPage(shown: Overview): Markup {
-  const { overview, decisions, payouts, receipts, differences, names } = shown;
-  return html`${
-    decisions &&
-    section(
-      'Decisions that wait for a second person',
-      decisions.map(
-        (decision) => html`<a href="/operations/decisions/${decision.id}">${saysWhat(decision)}</a><br>
+export function overviewPage({ overview, decisions, payouts, receipts, differences, names }: Overview): Markup {
+  return html`${section(
+    'Decisions that wait for a second person',
+    decisions,
+    (decision) => html`<a href="/operations/decisions/${decision.id}">${saysWhat(decision)}</a><br>
 <span class="quiet">Proposed by ${nameOf(names, decision.proposed_by)}, ${instant(decision.created_at)}: ${decision.note}</span>`,
-      ),
-      'None.',
-    )
-  }
-${
-  payouts &&
-  section(
-    'Payouts to look after',
-    payouts.map(
-      ({
-        payout_id,
-        reference,
-        amount,
-        age_seconds,
-        reason,
-      }) => html`${money(amount)}, ${reference}, for ${spellAge(age_seconds)}
+  )}
+${section(
+  'Payouts to look after',
+  payouts,
+  ({
+    payout_id,
+    reference,
+    amount,
+    age_seconds,
+    reason,
+  }) => html`${money(amount)}, ${reference}, for ${spellAge(age_seconds)}
 <br><span class="quiet">${reason}</span><br>${proposeLink('Propose how it ended', { kind: 'settle_payout', payout_id })}`,
-    ),
-    'None.',
-  )
-}
-${
-  receipts &&
-  section(
-    'Money in suspense',
-    receipts.map(
-      ({
-        id,
-        amount,
-        reference,
-        reason,
-        received_at,
-      }) => html`${money(amount)} for ${reference}, ${instant(received_at)}
+)}
+${section(
+  'Money in suspense',
+  receipts,
+  ({ id, amount, reference, reason, received_at }) => html`${money(amount)} for ${reference}, ${instant(received_at)}
 <br><span class="quiet">${reason?.replaceAll('_', ' ')}</span><br>${proposeLink('Propose where it goes', { kind: 'settle_receipt', receipt_id: id })}`,
-    ),
-    'None.',
-  )
-}
-${
-  differences &&
-  section(
-    'Differences to the provider',
-    differences.map(
-      ({ id, day, resource_type, reference, ours, theirs }) => html`${day}, ${resource_type} ${reference}
+)}
+${section(
+  'Differences to the provider',
+  differences,
+  ({ id, day, resource_type, reference, ours, theirs }) => html`${day}, ${resource_type} ${reference}
 <br><span class="quiet">We: ${spellSide(ours)}. The provider: ${spellSide(theirs)}.</span>
 <br>${proposeLink('Explain it', { kind: 'explain_difference', reconciliation_id: id })}`,
-    ),
-    'None.',
-  )
-}
-${overview && standing(overview)}
+)}
+${overview === unreadable ? cannotBeRead('How things stand') : overview && standing(overview)}
 <p>${proposeLink('Book what the platform itself moved at the provider', { kind: 'book_external' })}</p>`;
 }
 
