@@ -10,6 +10,7 @@ import { createHttpServer } from './http/create-http-server.ts';
 import { serveProbes } from './probe-server.ts';
 import { announceReady, endReadiness, runMain, stopSignal, waitForParts } from './process.ts';
 import { budgets } from './shared/budgets.ts';
+import { certificatesRenewed } from './temporal/certificate-renewal.ts';
 
 await runMain(async () => {
   const config = readConfig();
@@ -38,7 +39,7 @@ await runMain(async () => {
   announceReady();
   const stopSweeping = keepUploadsSwept(deps);
 
-  const reason = await stopSignal();
+  const reason = await stopSignal(certificatesRenewed(config, deps));
   endReadiness(deps.readiness);
   stops = true;
   deps.log.info({ reason }, 'the API stops: not ready any more, then no new connections; requests under way end');

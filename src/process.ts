@@ -20,8 +20,11 @@ export async function waitForParts(parts: Record<string, () => Promise<void>>, l
   }
 }
 
-/** Resolves when the process is asked to stop: SIGTERM, SIGINT, or the end of the parent that started it. */
-export function stopSignal(): Promise<string> {
+/**
+ * Resolves when the process is asked to stop: by SIGTERM, SIGINT, or the end of the parent that started it; or when it has
+ * a reason of its own. Answers the reason.
+ */
+export function stopSignal(own?: Promise<string>): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   const stop = (reason: string) => {
     resolve(reason);
@@ -30,6 +33,7 @@ export function stopSignal(): Promise<string> {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop(signal));
   if (process.channel) process.once('disconnect', () => stop('disconnect'));
   else if (process.send) stop('disconnect');
+  void own?.then(stop);
   return promise;
 }
 

@@ -11,6 +11,7 @@ import { serveProbes } from './probe-server.ts';
 import { announceReady, endReadiness, runMain, stopSignal, waitForParts } from './process.ts';
 import { measureClearingDifference } from './reconciliation/measure-clearing.ts';
 import { measureSeals } from './seals/measure-seals.ts';
+import { certificatesRenewed } from './temporal/certificate-renewal.ts';
 import { connectionOptions } from './temporal/connection-options.ts';
 import { keepPrepared } from './temporal/prepare.ts';
 
@@ -44,7 +45,7 @@ await runMain(async () => {
     const running = worker.run();
     deps.log.info({ taskQueue }, 'the worker polls');
     announceReady();
-    const ended = await Promise.race([stopSignal(), running]);
+    const ended = await Promise.race([stopSignal(certificatesRenewed(config, deps)), running]);
     deps.log.info({ reason: ended ?? 'the worker ended' }, 'the worker stops: steps under way end');
     endReadiness(deps.readiness);
     if (worker.getState() === 'RUNNING') worker.shutdown();

@@ -23,7 +23,8 @@ interface TlsOptions {
   clientCertPair?: { crt: Buffer; key: Buffer };
 }
 
-const files = [
+/** The variables that name a file of a certificate or a key. */
+export const certificateFiles = [
   'TEMPORAL_TLS_SERVER_CA_CERT_PATH',
   'TEMPORAL_TLS_CLIENT_CERT_PATH',
   'TEMPORAL_TLS_CLIENT_KEY_PATH',
@@ -33,7 +34,7 @@ const files = [
 export function complaintsAbout(env: TemporalEnvironment): { name: string; message: string }[] {
   const complaints: { name: string; message: string }[] = [];
   const complain = (name: string, message: string) => complaints.push({ name, message });
-  for (const name of files) {
+  for (const name of certificateFiles) {
     try {
       const text = env[name] === undefined ? null : readFileSync(env[name], 'utf8');
       if (text?.includes('-----BEGIN ') === false) complain(name, 'names a file that is no PEM');
@@ -51,12 +52,21 @@ export function complaintsAbout(env: TemporalEnvironment): { name: string; messa
 }
 
 const asksForTls = (env: TemporalEnvironment): boolean =>
-  Boolean(env.TEMPORAL_TLS || env.TEMPORAL_TLS_SERVER_NAME || env.TEMPORAL_API_KEY || files.some((name) => env[name]));
+  Boolean(
+    env.TEMPORAL_TLS ||
+      env.TEMPORAL_TLS_SERVER_NAME ||
+      env.TEMPORAL_API_KEY ||
+      certificateFiles.some((name) => env[name]),
+  );
 
 /** The options of a connection. With anything that is about TLS, and with an API key, it is encrypted. */
 export function connectionOptions(env: TemporalEnvironment): TemporalConnectionOptions {
   const { TEMPORAL_ADDRESS: address, TEMPORAL_TLS_SERVER_NAME: name, TEMPORAL_API_KEY: apiKey } = env;
-  const [ca, crt, key] = files.map((file) => env[file] && readFileSync(env[file])) as [Buffer?, Buffer?, Buffer?];
+  const [ca, crt, key] = certificateFiles.map((file) => env[file] && readFileSync(env[file])) as [
+    Buffer?,
+    Buffer?,
+    Buffer?,
+  ];
   const tls = asksForTls(env) && {
     ...(name && { serverNameOverride: name }),
     ...(ca && { serverRootCACertificate: ca }),

@@ -5,6 +5,7 @@ import { parseAllDocuments } from 'yaml';
 import { z } from 'zod';
 import { configVariables, verificationVariables } from '../../src/config.ts';
 import { budgets } from '../../src/shared/budgets.ts';
+import { certificateFiles } from '../../src/temporal/connection-options.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
@@ -270,6 +271,18 @@ describe('Temporal’s port, which takes no login,', () => {
     expect(services.temporal?.ports).toEqual([]);
   });
 
+  it('is shown our certificate in docker compose too, where it is somewhere else', () => {
+    const overlay = z.looseObject({ services: z.record(z.string(), Service.partial()) });
+    const { services } = overlay.parse(parse('deploy/compose/temporal-tls.yml')[0]);
+    expect(Object.keys(services)).toEqual(['api', 'worker']);
+    for (const { environment, volumes } of Object.values(services)) {
+      const mounted = volumes?.[0]?.split(':').at(-2);
+      const paths = Object.entries(environment ?? {}).filter(([name]) => name.endsWith('_PATH'));
+      expect(paths.map(([name]) => name)).toEqual([...certificateFiles]);
+      for (const [, path] of paths) expect(path).toMatch(new RegExp(`^${mounted}/`));
+    }
+  });
+
   it('is shown in docker compose by a web UI that changes nothing, on this machine only', () => {
     const ui = compose().services['temporal-ui'];
     expect(ui?.environment).toMatchObject({ TEMPORAL_DISABLE_WRITE_ACTIONS: 'true' });
@@ -279,12 +292,15 @@ describe('Temporal’s port, which takes no login,', () => {
   it('is reached on Kubernetes by our API and workers only, with a certificate', () => {
     const policies = objects().filter(({ kind }) => kind === 'NetworkPolicy');
     const namespaced = z.looseObject({ metadata: z.looseObject({ namespace: z.literal('temporal') }) });
-    const [temporal] = policies.filter((policy) => namespaced.safeParse(policy).success);
-    const [own, ours] = z
+    const [temporal, web, ...others] = policies.filter((policy) => namespaced.safeParse(policy).success);
+    expect(others).toEqual([]);
+    expect(web).toMatchObject({ spec: { ingress: [{ ports: [{ port: 8080 }] }] } });
+    const [own, ours, metrics] = z
       .looseObject({ spec: z.looseObject({ podSelector: z.strictObject({}), ingress: z.array(z.unknown()) }) })
       .parse(temporal).spec.ingress;
     expect(own).toEqual({ from: [{ podSelector: {} }] });
     expect(ours).toMatchObject({ ports: [{ protocol: 'TCP', port: 7233 }] });
+    expect(metrics).toMatchObject({ ports: [{ protocol: 'TCP', port: 9090 }] });
     expect(JSON.stringify(ours)).toContain('"values":["api","worker"]');
     const data = configMap();
     expect(data.TEMPORAL_TLS).toBe('true');

@@ -3,10 +3,13 @@ import { writeFileSync } from 'node:fs';
 import { createSecureServer } from 'node:http2';
 import { type AddressInfo, connect } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createServer } from 'node:tls';
 import { generate } from 'selfsigned';
 import { ConfigError, readConfig } from '../../src/config.ts';
+import type { Logger } from '../../src/log.ts';
 import { newId } from '../../src/shared/ids.ts';
+import { certificatesRenewed } from '../../src/temporal/certificate-renewal.ts';
 import { openTemporal } from '../../src/temporal/connect.ts';
 import { connectionOptions } from '../../src/temporal/connection-options.ts';
 import { buildPayer, pay, payoutWhen } from '../payouts/build-payouts.ts';
@@ -115,6 +118,27 @@ describe('Temporal behind TLS', () => {
       expect([what, await reach(env)]).toEqual([what, false]);
     }
   }, 60_000);
+
+  it('has a process end, to be started anew, when its certificates were renewed and can be used', async () => {
+    const env = secured();
+    const told: string[] = [];
+    const log = {
+      info: () => undefined,
+      error: (_: object, text: string) => void told.push(text),
+    } as unknown as Logger;
+    const none = certificatesRenewed(named(), { log, everyMs: 1, spreadMs: 0 });
+    const renewed = certificatesRenewed(env, { log, everyMs: 1, spreadMs: 0 });
+    const state = () => Promise.race([renewed, none, sleep(50, 'waits')]);
+    expect(await state()).toBe('waits');
+    const next = await issue('amanah');
+    writeFileSync(env.TEMPORAL_TLS_CLIENT_CERT_PATH, 'half a ');
+    expect(await state()).toBe('waits');
+    expect(told).toContain('the certificates for Temporal have changed and cannot be used');
+    writeFileSync(env.TEMPORAL_TLS_CLIENT_CERT_PATH, next.cert);
+    writeFileSync(env.TEMPORAL_TLS_CLIENT_KEY_PATH, next.key);
+    expect(await renewed).toContain('renewed');
+    expect(await Promise.race([none, sleep(1, 'waits')])).toBe('waits');
+  });
 
   it('is told the API key with every call', async () => {
     const keys: (string | undefined)[] = [];
