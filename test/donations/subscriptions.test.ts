@@ -233,6 +233,54 @@ describe('Under time skipping', () => {
     await stop(id);
   });
 
+  const setStatus = async (path: string, status: 'active' | 'suspended') =>
+    expect(await stack.patch(path, { status }, { token: superAdmin.token })).toMatchObject({ status: 200 });
+  it.each<[string, () => Promise<string>]>([
+    ['its donor is', async () => `/v1/users/${donor.id}`],
+    [
+      'its donor’s organization is',
+      async () => {
+        const { organizationId } = await buildOrganizationAdmin(stack);
+        donor = await buildIndividual(stack, { balance: '10000', organizationId: organizationId ?? '' });
+        return `/v1/organizations/${organizationId}`;
+      },
+    ],
+    [
+      'its cause’s organization is',
+      async () => {
+        const owner = await buildOrganizationAdmin(stack);
+        causeId = await buildCause(stack, owner, superAdmin);
+        await stack
+          .owner()
+          .execute("update charitable_causes set owner_type = 'organization', organization_id = ? where id = ?", [
+            owner.organizationId,
+            causeId,
+          ]);
+        return `/v1/organizations/${owner.organizationId}`;
+      },
+    ],
+  ])(
+    'pays nothing while %s suspended, and the period when that is over within its three attempts',
+    async (_, build) => {
+      const whom = await build();
+      const { id, started_at } = await begin({ interval: 'weekly' });
+      const due = Date.parse(started_at) + 7 * dayMs;
+      await setStatus(whom, 'suspended');
+      await sleepUntil(due + dayMs / 2);
+      const outcomes = async () => (await attemptsOf(id)).map(({ outcome }) => outcome);
+      expect(await eventually(outcomes, (made) => made.length === 2)).toEqual(['paid', 'refused']);
+      expect(await balanceOf(stack, donor.accountId)).toBe('9000.0000');
+      await setStatus(whom, 'active');
+      await sleepUntil(due + dayMs * 1.5);
+      expect(await eventually(outcomes, (made) => made.length === 3)).toEqual(['paid', 'refused', 'paid']);
+      expect(await balanceOf(stack, donor.accountId)).toBe('8000.0000');
+      // A suspension has ended its donor's tokens for good.
+      const sessions = { userId: donor.id, userType: 'individual', organizationId: donor.organizationId } as const;
+      const { token } = await stack.deps.tokens.sign({ ...sessions, secondFactor: false });
+      await stop(id, { ...donor, token });
+    },
+  );
+
   it('three refusals of one period end it as failed', async () => {
     const { id } = await begin({ amount: '6000' });
     expect(await endOf(id)).toBe('failed');
