@@ -225,7 +225,6 @@ const rules = (): Rule[] =>
     return [first, last];
   }
 
-  /** Each step of a series takes a minute of Prometheus' time. */
   /** Those that tell that something has not happened for long. */
   const troubleMinutes: Record<string, number> = {
     AmanahClearingNotCompared: 53 * 60,
@@ -271,23 +270,31 @@ const rules = (): Rule[] =>
         });
         return { series, values: values.join(' ') };
       });
-    const fires = (minute: number, value: number) => ({
-      expr: `clamp_max(count(ALERTS{alertname="${alert}",alertstate="firing"}) or vector(0), 1)`,
-      eval_time: `${minute}m`,
-      exp_samples: [{ labels: '{}', value }],
-    });
     return {
       name: alert,
       interval: '1m',
       start_timestamp: new Date(start * 1000).toISOString(),
       input_series,
       promql_expr_test: [
-        fires(before - 1, 0),
-        fires(before + (happensOnce.includes(alert) ? 30 : during - 2), 1),
-        fires(before + during + after - 2, 0),
+        fires(alert, before - 1, 0),
+        fires(alert, before + (happensOnce.includes(alert) ? 30 : during - 2), 1),
+        fires(alert, before + during + after - 2, 0),
       ],
     };
   }
+  /** Whether it fires in this minute of Prometheus' time, a step of its series being a minute. */
+  const fires = (alert: string, minute: number, value: 0 | 1) => ({
+    expr: `clamp_max(count(ALERTS{alertname="${alert}",alertstate="firing"}) or vector(0), 1)`,
+    eval_time: `${minute}m`,
+    exp_samples: [{ labels: '{}', value }],
+  });
+  /** Nobody tells the metric that it is about. */
+  const testWithoutMetric = ({ alert }: Rule) => ({
+    name: `${alert} without its metric`,
+    interval: '1m',
+    input_series: [],
+    promql_expr_test: [fires(alert, 27 * 60, 1)],
+  });
   it(
     'fires while what it is about is so, and neither before nor after',
     async () => {
@@ -308,7 +315,12 @@ const rules = (): Rule[] =>
       const again = await calm();
 
       const file = join(testRun().directory, `alarms-${newId()}.yml`);
-      const tests = rules().map((rule) => testOf(rule, [calmly, troubled, again]));
+      const untold = rules().filter(({ expr }) => expr.includes('absent('));
+      expect(untold.length).toBeGreaterThan(2);
+      const tests = [
+        ...rules().map((rule) => testOf(rule, [calmly, troubled, again])),
+        ...untold.map(testWithoutMetric),
+      ];
       writeFileSync(
         file,
         stringify({ rule_files: [rulesFile], evaluation_interval: '1m', fuzzy_compare: true, tests }),

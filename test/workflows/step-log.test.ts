@@ -1,0 +1,58 @@
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { DefaultLogger } from '@temporalio/worker';
+import { step } from '../../activities/step.ts';
+import type { Logger } from '../../src/log.ts';
+import { refuse } from '../../src/shared/errors.ts';
+import { type Stack, startStack } from '../support/stack.ts';
+
+let stack: Stack;
+beforeAll(async () => {
+  stack = await startStack();
+});
+afterAll(() => stack.stop());
+
+interface Line {
+  attempt: number;
+  activity: string;
+  workflow_id: string;
+  text: string;
+}
+/** The lines that so many attempts at a step leave. */
+async function logOf(deed: () => Promise<never>, attempts: number, maximumAttempts = 0): Promise<Line[]> {
+  const lines: Line[] = [];
+  const warn = (facts: Omit<Line, 'text'>, text: string) => void lines.push({ ...facts, text });
+  const tried = step({ ...stack.deps, log: { ...stack.deps.log, warn } as unknown as Logger }, 'tryIt', deed);
+  for (let attempt = 1; attempt <= attempts; attempt += 1) {
+    const environment = new MockActivityEnvironment(
+      { attempt, retryPolicy: { maximumAttempts } },
+      { logger: new DefaultLogger('ERROR') },
+    );
+    await expect(environment.run(tried, undefined)).rejects.toThrow();
+  }
+  return lines;
+}
+const fail = () => Promise.reject(new Error('the database is away'));
+
+describe('A step that fails again and again', () => {
+  it('is told once, with its workflow, and then one time in ten', async () => {
+    const lines = await logOf(fail, 25);
+    expect(lines.map(({ attempt }) => attempt)).toEqual([1, 10, 20]);
+    expect(lines[0]).toMatchObject({
+      activity: 'tryIt',
+      workflow_id: 'test',
+      text: 'an activity failed and will be retried',
+    });
+  });
+
+  it('is told the last time where it is not retried for ever', async () => {
+    const lines = await logOf(fail, 3, 3);
+    expect(lines.map(({ attempt, text }) => [attempt, text])).toEqual([
+      [1, 'an activity failed and will be retried'],
+      [3, 'an activity failed for the last time'],
+    ]);
+  });
+
+  it('is not told where it refuses: that is an answer', async () => {
+    expect(await logOf(async () => refuse('REQUEST_INVALID', 'not so'), 12)).toEqual([]);
+  });
+});
