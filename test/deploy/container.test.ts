@@ -55,8 +55,8 @@ const without = (packages: readonly string[]) =>
     },
   });`)}`;
 
-function run(script: string, env: Record<string, string>, options: string[] = []) {
-  const child = spawn(process.execPath, [...options, script], {
+function run(script: string, env: Record<string, string>, options: string[] = [], typed: string[] = []) {
+  const child = spawn(process.execPath, [...options, script, ...typed], {
     cwd: directory,
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -130,6 +130,28 @@ describe('The container’s start command, in a bare directory', () => {
     expect(ended.out).toContain('The books are in order.');
     expect(ended.out).toContain(`Public key ${known.SEAL_VERIFICATION_KEYS}`);
   }, 60_000);
+
+  it('has every command of the runbook, with nothing that the image leaves out', async () => {
+    const runbook = readFileSync(join(root, 'docs/operations.md'), 'utf8');
+    const scripts = new Set(
+      [...runbook.matchAll(/ node (src\/commands\/[\w-]+\.ts)/g)].map(([, script = '']) => script),
+    );
+    const typed: Record<string, { arguments: string[]; prints: string }> = {
+      'src/commands/admin.ts': {
+        arguments: ['create-super-admin', '--email', 'root@example.org', '--name', 'Root'],
+        prints: 'root@example.org',
+      },
+      'src/commands/keys-reencrypt.ts': { arguments: [], prints: '' },
+      'src/commands/keys-rotate-tokens.ts': { arguments: [], prints: '' },
+      'src/commands/reconcile.ts': { arguments: ['--help'], prints: 'npm run reconcile' },
+      'src/commands/sql.ts': { arguments: ['select 4711 as one'], prints: '4711' },
+    };
+    expect([...scripts].filter((script) => script !== 'src/commands/verify.ts').toSorted()).toEqual(Object.keys(typed));
+    for (const [script, { arguments: words, prints }] of Object.entries(typed)) {
+      const ended = await run(script, settings, ['--import', without(Object.keys(leftOut))], words).ended;
+      expect([script, ended]).toMatchObject([script, { code: 0, out: expect.stringContaining(prints) }]);
+    }
+  }, 90_000);
 
   it('refuses in production what would open it to this machine or kill it', async () => {
     const { code, error } = await run('src/api.ts', {

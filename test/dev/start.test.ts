@@ -61,6 +61,13 @@ describe('npm start', () => {
   it('starts everything, keeps it through kills, refuses a second start, and finds its data again', async () => {
     const first = start();
     await first.untilReady();
+    // A start of which nothing is wrong warns of nothing.
+    expect(
+      first
+        .output()
+        .split('\n')
+        .filter((line) => /"level":[456]0/.test(line)),
+    ).toEqual([]);
     const before = first.credentials();
     expect(before).toEqual({
       urls: {
