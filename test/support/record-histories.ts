@@ -89,6 +89,8 @@ async function record(
     const history = await client.workflow.getHandle(workflowId, runId).fetchHistory();
     const type = history.events?.[0]?.workflowExecutionStartedEventAttributes?.workflowType?.name;
     const plain = History.toObject(History.fromObject(history), { longs: String, enums: String, bytes: String });
+    // Before a first task has ended there is nothing to replay.
+    if (!history.events?.some(({ workflowTaskCompletedEventAttributes: ended }) => ended)) continue;
     const packed = gzipSync(JSON.stringify(plain));
     const path = pathOf(plain.events);
     const file = join(directory, `${type}.${path}.json.gz`);
