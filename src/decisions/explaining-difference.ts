@@ -12,6 +12,9 @@ export const explainingDifference: DecisionHandling<'explain_difference'> = {
     const difference =
       (await em.findOne(Reconciliation, { id })) ??
       refuse('NOT_FOUND', 'there is no such difference', { field: 'reconciliation_id' });
+    if (difference.state === 'resolved') {
+      refuse('REQUEST_INVALID', 'the difference is resolved: both sides say the same', { field: 'reconciliation_id' });
+    }
     return { evidence: evidenceOf(difference), isProven: true };
   },
   carryOut: (em, _, { id }) =>

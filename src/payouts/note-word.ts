@@ -1,6 +1,6 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../database/database-clock.ts';
-import { nextPayoutLookAt, nextPayoutWaitMs, overdueGraceMs } from '../shared/asking-intervals.ts';
+import { nextPayoutLookAt, nextPayoutWaitMs, overdueGraceMs, unansweredLookMs } from '../shared/asking-intervals.ts';
 import { Payout } from './payout.entity.ts';
 import {
   contradicts,
@@ -48,8 +48,7 @@ export async function noteWord(tx: EntityManager, payout: Payout, word: Transfer
   payout.asks += 1;
   if ('providerTransferId' in word) payout.provider_transfer_id ??= word.providerTransferId;
   if (isFinalPayout(payout.status)) {
-    const next = payout.finalized_at ? nextPayoutLookAt(payout.finalized_at, now) : null;
-    payout.look_again_at = isReturnUnbooked(payout) ? new Date(now.getTime() + overdueGraceMs) : next;
+    payout.look_again_at = nextLookAtFinal(payout, word, now);
   } else {
     if (isUnsaying || !isUnknown(word.said)) payout.unknown_since = null;
     else if (restMs === 0) payout.unknown_since ??= at;
@@ -58,4 +57,15 @@ export async function noteWord(tx: EntityManager, payout: Payout, word: Transfer
   }
   payout.updated_at = now;
   await tx.flush();
+}
+
+/**
+ * When a final payout is looked at again; null when it has been looked at for long enough. A look that was not answered is
+ * none, and neither is one that heard of a return that no step has booked yet.
+ */
+function nextLookAtFinal(payout: Payout, word: TransferWord, now: Date): Date | null {
+  const next = payout.finalized_at ? nextPayoutLookAt(payout.finalized_at, now) : null;
+  const soon = (ms: number) => new Date(Math.min(now.getTime() + ms, next?.getTime() ?? Number.POSITIVE_INFINITY));
+  if (isReturnUnbooked(payout)) return soon(overdueGraceMs);
+  return word.said === 'silent' ? soon(Math.max(restOf(word), unansweredLookMs)) : next;
 }

@@ -55,6 +55,9 @@ export const overdueGraceMs = 5 * minuteMs;
 /** After success, and after an operator's failure, the provider is asked again at these ages: success may be taken back. */
 const laterLooksMs = [30 * secondMs, hourMs, 24 * hourMs, 72 * hourMs] as const;
 
+/** A look at a final payout that the provider did not answer is made again after so long. */
+export const unansweredLookMs = hourMs;
+
 /** When to look at a final payout again; null when it has been looked at for long enough. */
 export function nextPayoutLookAt(finalizedAt: Date, now: Date): Date | null {
   const age = now.getTime() - finalizedAt.getTime();

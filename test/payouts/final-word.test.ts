@@ -1,5 +1,6 @@
 import type { DecisionStatus } from '../../src/decisions/decision.ts';
 import type { PayoutSettlement } from '../../src/payouts/payout.ts';
+import { newId } from '../../src/shared/ids.ts';
 import { approve, buildOperators, type Operators, plantDecision, propose } from '../support/decide.ts';
 import type { BuiltPartner } from '../support/partner.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
@@ -125,6 +126,37 @@ describe('The provider’s final word, after which it falls silent', () => {
   });
 });
 
+const nextLookOf = async (id: string) => {
+  const [row] = await stack
+    .em()
+    .execute<{ look_again_at: string | null }[]>('select look_again_at from payouts where id = ?', [id]);
+  return row?.look_again_at;
+};
+/** Makes a final payout older, as only time does. */
+async function age(id: string, days: number): Promise<void> {
+  await ageAttempts(stack, id, 2 * days * 24 * 60);
+  await stack
+    .owner()
+    .execute('update payouts set finalized_at = now() - make_interval(days => ?) where id = ?', [days, id]);
+}
+
+describe('The last look at a payout that succeeded', () => {
+  it('is made again an hour later where the provider did not answer, and was made where it did', async () => {
+    const id = await heldPayout();
+    await settleAtProvider(stack, id, 'SUCCEEDED');
+    expect(await steps.resolve(id, await steps.ask(id))).toMatchObject({ status: 'succeeded' });
+    await age(id, 4);
+    await setFaults(stack, { requests: { error_rate: 1 } });
+    expect(await steps.ask(id)).toMatchObject({ said: 'silent' });
+    const minutes = (Date.parse((await nextLookOf(id)) ?? '') - Date.now()) / 60_000;
+    expect(minutes).toBeGreaterThan(55);
+    expect(minutes).toBeLessThan(65);
+    await setFaults(stack, {});
+    expect(await steps.ask(id)).toMatchObject({ said: 'succeeded' });
+    expect(await nextLookOf(id)).toBeNull();
+  });
+});
+
 describe('That the bank gave the money back, heard once, after which the provider falls silent', () => {
   it('is booked by the next step, and the payout is looked after until then', async () => {
     const id = await heldPayout();
@@ -132,12 +164,12 @@ describe('That the bank gave the money back, heard once, after which the provide
     expect(await steps.resolve(id, await steps.ask(id))).toMatchObject({ status: 'succeeded' });
     await endThenFallSilent(id, 'REVERSED');
     expect(await steps.rowOf(id)).toMatchObject({ status: 'succeeded', last_word: 'reversed' });
-    await ageAttempts(stack, id, 20 * 24 * 60);
-    await stack.owner().execute("update payouts set finalized_at = now() - interval '10 days' where id = ?", [id]);
+    await age(id, 10);
     expect(await steps.ask(id)).toMatchObject({ said: 'silent' });
-    expect(await steps.rowOf(id)).toMatchObject({ look_again_at: expect.any(String) });
+    expect(await nextLookOf(id)).toEqual(expect.any(String));
     expect(await steps.resolve(id, { said: 'silent' })).toMatchObject({ status: 'reversed' });
-    expect(await steps.rowOf(id)).toMatchObject({ status: 'reversed', look_again_at: null });
+    expect(await steps.rowOf(id)).toMatchObject({ status: 'reversed' });
+    expect(await nextLookOf(id)).toBeNull();
   });
 
   it('is booked with the success when the payout is ended by hand', async () => {
@@ -156,5 +188,43 @@ describe('A word that is no longer the provider’s last', () => {
     const stale = { said: 'failed', providerTransferId: 'disb-1', failureCode: 'X' } as const;
     expect(await steps.resolve(id, stale)).toMatchObject({ status: 'succeeded' });
     expect(await readPayout(partner, id)).toMatchObject({ status: 'succeeded' });
+  });
+});
+
+describe('A contradiction that the provider told of after the last look', () => {
+  const stuck = async (): Promise<string[]> => {
+    const { token } = operators.approver;
+    const { body } = await stack.get('/v1/payouts/stuck?minutes=0', { token });
+    return body.data.items.map(({ payout_id }: { payout_id: string }) => payout_id);
+  };
+  const explain = (id: string) => propose(stack, operators, { kind: 'explain_difference', reconciliation_id: id });
+  /** A difference of this payout, as a comparison of its day found it. */
+  async function difference(payoutId: string, theirs: string, state = 'open'): Promise<string> {
+    const id = newId();
+    const side = (status: string) => JSON.stringify({ status, amount: '98000.0000' });
+    await stack.em().execute(
+      `insert into reconciliations (id, day, resource_type, subject, resource_id, reference, ours, theirs)
+       values (?, '2026-01-01', 'payout', ?, ?, ?, ?::jsonb, ?::jsonb)`,
+      [id, `disb-${id}`, payoutId, payoutId, side('succeeded'), side(theirs)],
+    );
+    await stack.em().execute('update reconciliations set state = ? where id = ?', [state, id]);
+    return id;
+  }
+
+  it('stays listed until that very difference is explained', async () => {
+    const id = await heldPayout();
+    await settleAtProvider(stack, id, 'SUCCEEDED');
+    expect(await steps.resolve(id, await steps.ask(id))).toMatchObject({ status: 'succeeded' });
+    await settleAtProvider(stack, id, 'FAILED');
+    expect(await steps.resolve(id, await steps.ask(id))).toMatchObject({ status: 'succeeded' });
+    expect(await stuck()).toContain(id);
+    expect(await explain(await difference(id, 'succeeded', 'resolved'))).toMatchObject({
+      status: 400,
+      body: { message: expect.stringContaining('resolved') },
+    });
+    expect((await explain(await difference(id, 'pending'))).body.data).toMatchObject({ status: 'carried_out' });
+    expect(await stuck()).toContain(id);
+    expect((await explain(await difference(id, 'failed'))).body.data).toMatchObject({ status: 'carried_out' });
+    expect(await stuck()).not.toContain(id);
   });
 });

@@ -57,8 +57,8 @@ export function openSteps(stack: Stack) {
     rowOf: async (id: string) => {
       const [row] = await stack
         .em()
-        .execute<{ status: string; last_word: string; unknown_since: string | null; look_again_at: string | null }[]>(
-          'select status, last_word, unknown_since, look_again_at from payouts where id = ?',
+        .execute<{ status: string; last_word: string; unknown_since: string | null }[]>(
+          'select status, last_word, unknown_since from payouts where id = ?',
           [id],
         );
       return row;

@@ -4,7 +4,15 @@ import { comparePayments } from '../../src/reconciliation/compare-payments.ts';
 import { reconcileDay } from '../../src/reconciliation/reconcile-day.ts';
 import { westernIndonesiaDay } from '../../src/shared/clock.ts';
 import { newId } from '../../src/shared/ids.ts';
-import { buildPayer, magicAccount, pay, payoutWhen, settleAtProvider, transfersOf } from '../payouts/build-payouts.ts';
+import {
+  buildPayer,
+  buildUnknownPayout,
+  magicAccount,
+  pay,
+  payoutWhen,
+  settleAtProvider,
+  transfersOf,
+} from '../payouts/build-payouts.ts';
 import { type BuiltUser, buildIndividual } from '../support/build.ts';
 import { buildOperators, decide, type Operators, propose } from '../support/decide.ts';
 import { type BuiltPartner, freshKey } from '../support/partner.ts';
@@ -189,7 +197,7 @@ describe('Reconciliation', () => {
   }, 60_000);
 
   it('names what the provider has never had, and one operator explains it', async () => {
-    const { id } = await toAccount('900004');
+    const id = await buildUnknownPayout(stack, partner);
     const note = 'paid by hand, slip 12';
     const paid = { kind: 'settle_payout', payout_id: id, outcome: 'succeeded', note };
     expect(await decide(stack, operators, paid)).toMatchObject({ status: 'carried_out' });
