@@ -1,5 +1,12 @@
+import { assert, must } from '../../src/shared/assert.ts';
 import { type BuiltUser, buildIndividual, buildSuperAdmin, fund } from '../support/build.ts';
-import { buildActiveCause, buildGoal, buildProduct, openPoolAccount } from '../support/build-targets.ts';
+import {
+  type BuiltTarget,
+  buildActiveCause,
+  buildGoal,
+  buildProduct,
+  openPoolAccount,
+} from '../support/build-targets.ts';
 import { buildOperators, type Operators } from '../support/decide.ts';
 import { type BuiltPartner, buildPartner } from '../support/partner.ts';
 import { castSize } from './plan.ts';
@@ -14,6 +21,11 @@ export interface Cast {
   /** What each reference type pays for, by user. */
   targets: Record<string, (user: number) => string>;
   causes: string[];
+  /** The account of each of these, by its id. */
+  accounts: Record<string, string>;
+  /** IDR, what a partner pays for a payment of a method, and a user for one by a channel. */
+  partnerFee(partnerId: string, method: string): string;
+  channelFee(channel: number): string;
 }
 
 /** IDR for a minute of work: enough for many payments, and little enough that some are refused. */
@@ -44,11 +56,16 @@ export async function buildCast(topology: Topology, minutes: number): Promise<Ca
     await buildPartner(place, { limits, webhook, feeMode: 'ADDED', fees }),
   ];
   for (const partner of partners) await fund(place, partner.account.available, forAll(available));
-  const causes = [(await buildActiveCause(place)).id, (await buildActiveCause(place)).id];
+  const accounts: Record<string, string> = { [openPoolAccount]: openPoolAccount };
+  const known = ({ id, accountId }: BuiltTarget): string => {
+    accounts[id] = accountId;
+    return id;
+  };
+  const causes = [known(await buildActiveCause(place)), known(await buildActiveCause(place))];
   const goals: string[] = [];
-  for (const { user } of users) goals.push((await buildGoal(place, user, '100000000')).id);
+  for (const { user } of users) goals.push(known(await buildGoal(place, user, '100000000')));
   const product = async (kind: Parameters<typeof buildProduct>[2]['kind'], target?: string) =>
-    (await buildProduct(place, admin, { kind, ...(target !== undefined && { target }) })).id;
+    known(await buildProduct(place, admin, { kind, ...(target !== undefined && { target }) }));
   const products = {
     investment: await product('investment', '100000000'),
     commodity_financing_payment: await product('commodity_financing'),
@@ -57,12 +74,29 @@ export async function buildCast(topology: Topology, minutes: number): Promise<Ca
     takaful_tabaru_contribution: await product('takaful_tabaru'),
   };
   const always = (id: string | undefined) => () => id ?? '';
+  const channels = await topology
+    .em()
+    .execute<{ id: number; fee: string; basis_points: number }[]>(
+      'select id, fee_fixed::text as fee, fee_basis_points as basis_points from payment_channels',
+    );
+  const dear = must(partners[1], 'the second partner pays fees');
   return {
     users,
     admin,
     operators: await buildOperators(place),
     partners,
     causes,
+    accounts,
+    partnerFee: (partnerId, method) =>
+      (partnerId === dear.id && fees.find((fee) => fee.method === method)?.fixed) || '0',
+    channelFee(channel) {
+      const { fee, basis_points } = must(
+        channels.find(({ id }) => id === channel),
+        `there is a channel ${channel}`,
+      );
+      assert(basis_points === 0, 'the fee of a channel is fixed');
+      return fee;
+    },
     targets: {
       account_top_up: (user) => users[user]?.user.accountId ?? '',
       charitable_cause_donate: (user) => causes[user % causes.length] ?? '',

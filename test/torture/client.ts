@@ -16,6 +16,8 @@ export interface Operation {
   again?: boolean;
   /** What it ends. */
   about?: string;
+  /** The account that it is paid from, where the body does not say. */
+  source?: string;
   /** What a client that changes its mind sends under the same key. */
   otherBody?: Record<string, unknown>;
   /** Headers for a body; the key's are among them. */
@@ -78,6 +80,7 @@ export function createClient(run: string, apiUrls: readonly [string, string]): C
           sent.cause_id ??
           sent.saving_circle_id,
       ),
+      source: textOf(operation.source ?? sent.source_account_id),
       sentAt: Date.now(),
       endedAt: 0,
       status: null,

@@ -59,7 +59,7 @@ export async function doWork(place: Workplace, work: Work): Promise<void> {
       const body = { destination_account_id: pocketId, amount: String(work.amount) };
       const otherBody = { ...body, amount: String(work.amount + 1) };
       const path = `/v1/accounts/${user.accountId}/transfers`;
-      const asked = { path, body, otherBody, resourceOf: paid };
+      const asked = { path, body, otherBody, source: user.accountId, resourceOf: paid };
       await client.operate(personal(place, work, 'transfer', user.token, asked), work);
       return;
     }

@@ -33,6 +33,8 @@ export interface Attempt {
   /** What was asked for: IDR, and what for (an id or a reference of the client's own); null where the body names none. */
   amount: string | null;
   target: string | null;
+  /** The account that it is to be paid from, where the request names one. */
+  source: string | null;
   sentAt: number;
   endedAt: number;
   /** Null when no whole answer came. */
@@ -76,6 +78,9 @@ export interface MadeFact {
   asked: string;
   /** What it is for, as its request may have called that. */
   targets: string[];
+  /** What is paid for it, and what was agreed before anything began; null where there are no fees. */
+  fee: string | null;
+  dueFee: string | null;
 }
 
 export interface OrderFact {
@@ -92,6 +97,8 @@ export interface PayoutFact {
   id: string;
   status: 'pending' | 'succeeded' | 'failed' | 'reversed';
   net: string;
+  /** The client's own reference. */
+  reference: string | null;
   version: number;
   contradicted: boolean;
 }
@@ -104,18 +111,24 @@ export interface ReceiptFact {
   state: 'applied' | 'suspended' | 'credited' | 'refunded';
   /** The order or partner payment that it was applied to. */
   appliedTo: string | null;
+  /** The account that the money went to from suspense, by the posting. */
+  creditedTo: string | null;
 }
 
 export interface JournalFact {
   businessKey: string;
   /** The sum of its positive postings, IDR, scale 4. */
   amount: string;
+  /** Accounts of people, organizations and what they pay for, in it; the platform's own are left out. */
+  credited: string[];
+  debited: string[];
 }
 
 export interface DeliveryFact {
   id: string;
   resourceType: 'payment' | 'payout';
   resourceId: string;
+  partnerId: string;
   version: number;
   type: string;
   status: string;
@@ -165,6 +178,18 @@ export interface ReceivedWebhook {
   /** The header `webhook-id`. */
   id: string;
   body: string;
+  /** The partner whose secret its signature is of; null when it is of none. */
+  signedBy: string | null;
+}
+
+/** What two operators decided about money in suspense. */
+export interface DecisionFact {
+  decisionId: string;
+  receiptId: string;
+  action: 'credit' | 'refund';
+  accountId: string | null;
+  /** What each approval was told: the decision's status, or the status of the answer; null when none came. */
+  answers: (string | null)[];
 }
 
 /** What operators are shown, each list by its own way. */
@@ -195,7 +220,12 @@ export interface Facts {
   deliveries: DeliveryFact[];
   transitions: TransitionFact[];
   waiting: WaitingRow[];
-  /** Workflows of resources that run, that failed, or that somebody terminated. */
+  decisions: DecisionFact[];
+  /** The accounts of what requests pay for, by its id, as they were before anything began. */
+  accounts: Record<string, string>;
+  /** References of payouts to an account that the provider refuses. */
+  refusedAccounts: string[];
+  /** Workflows of resources that run, that failed, were cancelled, or that somebody terminated. */
   workflows: { id: string; runId: string; type: string; status: string }[];
   checks: Pick<CheckResult, 'check' | 'violations' | 'sample'>[];
   requests: ProviderRequest[];

@@ -10,6 +10,7 @@ export const attempt = (changes: Partial<Attempt>): Attempt => ({
   variant: 'same',
   amount: null,
   target: null,
+  source: null,
   sentAt: 1_000,
   endedAt: 2_000,
   status: 200,
@@ -17,6 +18,16 @@ export const attempt = (changes: Partial<Attempt>): Attempt => ({
   resourceId: 'payout-1',
   ...changes,
 });
+
+/** A journal of the platform's own accounts. */
+export const journal = (businessKey: string, amount: string) => ({ businessKey, amount, credited: [], debited: [] });
+
+/** What arrives of the payout that succeeded. */
+export const webhook = (changes: { type?: string; id?: string; amount?: string; signedBy?: string | null } = {}) => {
+  const { type = 'payout.succeeded', id = 'payout-1', amount = '10000.0000', signedBy = 'partner-1' } = changes;
+  const body = JSON.stringify({ type, data: { id, status: type.split('.')[1], amount, version: 1 } });
+  return { id: 'msg_0198c0de000070008000000000000001', body, signedBy };
+};
 
 /**
  * A small world in which everything is as it should be: a payout that succeeded after a lost answer, an order that was
@@ -28,7 +39,15 @@ export function healthyFacts(): Facts {
       attempt({ requestId: 'r1', status: null, answer: 'timeout', resourceId: null }),
       attempt({ requestId: 'r2', sentAt: 3_000, endedAt: 4_000, amount: '10000', target: 'invoice-1' }),
       attempt({ operation: 'o2', key: 'key-0002', requestId: 'r3', status: 422, resourceId: null }),
-      attempt({ operation: 'o3', kind: 'gateway', key: null, requestId: 'r4', status: 201, resourceId: 'order-1' }),
+      attempt({
+        operation: 'o3',
+        kind: 'gateway',
+        key: null,
+        requestId: 'r4',
+        status: 201,
+        resourceId: 'order-1',
+        target: 'goal-1',
+      }),
       attempt({ operation: 'o4', key: 'key-0004', requestId: 'r5', status: 503, resourceId: null }),
       attempt({ operation: 'o4', key: 'key-0004', requestId: 'r6', status: 422, sentAt: 9_000, resourceId: null }),
       attempt({ operation: 'o5', kind: 'cancel', key: null, requestId: 'r7', status: 400, target: 'order-1' }),
@@ -63,8 +82,22 @@ export function healthyFacts(): Facts {
       { kind: 'payment', id: 'payment-3', status: 'EXPIRED' },
     ],
     made: [
-      { id: 'payout-1', amount: '10000.0000', asked: '10000.0000', targets: ['invoice-1'] },
-      { id: 'order-1', amount: '20000.0000', asked: '20000.0000', targets: ['goal-1'] },
+      {
+        id: 'payout-1',
+        amount: '10000.0000',
+        asked: '10000.0000',
+        targets: ['invoice-1'],
+        fee: '2500.0000',
+        dueFee: '2500',
+      },
+      {
+        id: 'order-1',
+        amount: '20000.0000',
+        asked: '20000.0000',
+        targets: ['goal-1'],
+        fee: '4000.0000',
+        dueFee: '4000.0000',
+      },
     ],
     orders: [{ id: 'order-1', family: 'payment-order', status: 'PAID', total: '24000.0000', version: 0 }],
     payouts: [
@@ -72,6 +105,7 @@ export function healthyFacts(): Facts {
         id: 'payout-1',
         status: 'succeeded',
         net: '10000.0000',
+        reference: 'invoice-1',
         version: 1,
         contradicted: false,
       },
@@ -79,6 +113,7 @@ export function healthyFacts(): Facts {
         id: 'payout-8',
         status: 'pending',
         net: '10000.0000',
+        reference: 'invoice-8',
         version: 0,
         contradicted: false,
       },
@@ -91,6 +126,7 @@ export function healthyFacts(): Facts {
         amount: '24000.0000',
         state: 'applied',
         appliedTo: 'order-1',
+        creditedTo: null,
       },
       {
         id: 'receipt-2',
@@ -99,20 +135,22 @@ export function healthyFacts(): Facts {
         amount: '24000.0000',
         state: 'suspended',
         appliedTo: null,
+        creditedTo: null,
       },
     ],
     journals: [
-      { businessKey: 'payment-order/order-1/settled', amount: '24000.0000' },
-      { businessKey: 'partner-payout/payout-1/reserved', amount: '10000.0000' },
-      { businessKey: 'partner-payout/payout-1/spent', amount: '10000.0000' },
-      { businessKey: 'partner-payout/payout-8/reserved', amount: '10000.0000' },
-      { businessKey: 'receipt/receipt-2/suspense', amount: '24000.0000' },
+      { businessKey: 'payment-order/order-1/settled', amount: '24000.0000', credited: ['account-1'], debited: [] },
+      journal('partner-payout/payout-1/reserved', '10000.0000'),
+      journal('partner-payout/payout-1/spent', '10000.0000'),
+      journal('partner-payout/payout-8/reserved', '10000.0000'),
+      journal('receipt/receipt-2/suspense', '24000.0000'),
     ],
     deliveries: [
       {
         id: '0198c0de-0000-7000-8000-000000000001',
         resourceType: 'payout',
         resourceId: 'payout-1',
+        partnerId: 'partner-1',
         version: 1,
         type: 'payout.succeeded',
         status: 'delivered',
@@ -130,6 +168,9 @@ export function healthyFacts(): Facts {
       // The plan has reset it: it goes on in another run.
       { id: 'partner-payout/payout-2', runId: 'run-0', type: 'partnerPayout', status: 'TERMINATED' },
     ],
+    decisions: [],
+    accounts: { 'goal-1': 'account-1' },
+    refusedAccounts: [],
     checks: [{ check: 'check_journals_balance', violations: 0, sample: [] }],
     requests: [
       {
@@ -146,10 +187,7 @@ export function healthyFacts(): Facts {
     transfers: [
       { id: 'disb-1', reference: 'payout-1', amount: 10_000, status: 'SUCCEEDED', idempotencyKey: 'payout-1' },
     ],
-    webhooks: [
-      { id: 'msg_0198c0de000070008000000000000001', body: '{"type":"payout.succeeded","data":{"id":"payout-1"}}' },
-      { id: 'msg_0198c0de000070008000000000000001', body: '{"type":"payout.succeeded","data":{"id":"payout-1"}}' },
-    ],
+    webhooks: [webhook(), webhook()],
     money: { before: '100000.0000', after: '138000.0000' },
     lists: {
       stuck: [{ id: 'payout-8', reason: 'unknown' }],

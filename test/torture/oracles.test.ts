@@ -1,5 +1,5 @@
 import type { Facts } from './facts.ts';
-import { attempt, healthyFacts } from './healthy-facts.ts';
+import { attempt, healthyFacts, journal, webhook } from './healthy-facts.ts';
 import { judge, oracles } from './oracles/index.ts';
 
 const only = <T>(list: T[]): T => {
@@ -7,6 +7,16 @@ const only = <T>(list: T[]): T => {
   if (first === undefined) throw new Error('the healthy facts have none');
   return first;
 };
+
+/** Two people decided that the money in suspense was given back. */
+const decision = (changes: Partial<Facts['decisions'][number]>): Facts['decisions'][number] => ({
+  decisionId: 'decision-1',
+  receiptId: 'receipt-2',
+  action: 'refund',
+  accountId: null,
+  answers: ['carried_out'],
+  ...changes,
+});
 
 /** For each oracle, what may never be true, made so in a healthy world. */
 const planted: [oracle: string, violation: string, plant: (facts: Facts) => void][] = [
@@ -61,6 +71,34 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
     'a payment that was paid before it could be cancelled ends unpaid',
     ({ ends }) => {
       only(ends).status = 'EXPIRED';
+    },
+  ],
+  [
+    'ends-are-kept',
+    'the cancellation of an open order is refused as if there were none',
+    ({ attempts, ends }) => {
+      attempts.push(
+        attempt({ operation: 'o9', kind: 'cancel', key: null, requestId: 'r9', status: 404, target: 'order-9' }),
+      );
+      ends.push({ kind: 'order', id: 'order-9', status: 'EXPIRED' });
+    },
+  ],
+  [
+    'ends-are-kept',
+    'nobody can tell at the end what became of a cancellation',
+    ({ attempts, ends }) => {
+      attempts.push(
+        attempt({ operation: 'o9', kind: 'cancel', key: null, requestId: 'r9', status: 503, target: 'order-9' }),
+      );
+      ends.push({ kind: 'order', id: 'order-9', status: 'EXPIRED' });
+    },
+  ],
+  [
+    'ends-are-kept',
+    'the stop of a subscription that runs is refused',
+    ({ attempts, ends }) => {
+      attempts.push(attempt({ operation: 'o9', kind: 'stop', key: null, requestId: 'r9', status: 400, target: 's-1' }));
+      ends.push({ kind: 'subscription', id: 's-1', status: 'active' });
     },
   ],
   [
@@ -223,13 +261,78 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
   ['payouts-match-transfers', 'a payout has succeeded that nobody made', ({ transfers }) => transfers.pop()],
   [
     'payouts-match-transfers',
+    'a payout is called failed because nobody could tell',
+    ({ payouts, journals }) => {
+      only(payouts.slice(1)).status = 'failed';
+      journals.push(journal('partner-payout/payout-8/returned', '10000.0000'));
+    },
+  ],
+  [
+    'money-lands-where-asked',
+    'somebody else has the money of an order',
+    ({ journals }) => {
+      only(journals).credited = ['account-2'];
+    },
+  ],
+  [
+    'money-lands-where-asked',
+    'a payment from a balance was taken from another account',
+    ({ attempts, journals }) => {
+      attempts.push(
+        attempt({ operation: 'o9', kind: 'balance', resourceId: 't-9', target: 'goal-1', source: 'account-8' }),
+      );
+      journals.push({
+        businessKey: 'balance-payment/t-9',
+        amount: '1.0000',
+        credited: ['account-1'],
+        debited: ['account-9'],
+      });
+    },
+  ],
+  [
+    'money-lands-where-asked',
+    'a payment that was answered with success has no journal',
+    ({ attempts }) =>
+      attempts.push(
+        attempt({ operation: 'o9', kind: 'transfer', resourceId: 't-9', target: 'account-1', source: 'account-8' }),
+      ),
+  ],
+  [
+    'fees-are-as-agreed',
+    'a fee is charged twice over',
+    ({ made }) => {
+      only(made).fee = '5000.0000';
+    },
+  ],
+  [
+    'decisions-are-kept',
+    'money in suspense is noted as given back, and nobody decided so',
+    ({ receipts }) => {
+      only(receipts.slice(1)).state = 'refunded';
+    },
+  ],
+  [
+    'decisions-are-kept',
+    'money in suspense is credited to another account than was decided',
+    ({ receipts, decisions }) => {
+      Object.assign(only(receipts.slice(1)), { state: 'credited', creditedTo: 'account-2' });
+      decisions.push(decision({ action: 'credit', accountId: 'account-1' }));
+    },
+  ],
+  [
+    'decisions-are-kept',
+    'a decision was told as carried out, and the money waits on',
+    ({ decisions }) => decisions.push(decision({})),
+  ],
+  [
+    'payouts-match-transfers',
     'a payout is posted twice',
-    ({ journals }) => journals.push({ businessKey: 'partner-payout/payout-1/spent', amount: '10000.0000' }),
+    ({ journals }) => journals.push(journal('partner-payout/payout-1/spent', '10000.0000')),
   ],
   [
     'payouts-match-transfers',
     'the money of a payout that succeeded was returned as well',
-    ({ journals }) => journals.push({ businessKey: 'partner-payout/payout-1/returned', amount: '10000.0000' }),
+    ({ journals }) => journals.push(journal('partner-payout/payout-1/returned', '10000.0000')),
   ],
   [
     'payouts-match-transfers',
@@ -286,16 +389,46 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
   [
     'webhooks-arrive',
     'a webhook tells of an end that there was not',
-    ({ deliveries, webhooks }) => {
-      only(deliveries).type = 'payout.failed';
-      for (const webhook of webhooks) webhook.body = '{"type":"payout.failed","data":{"id":"payout-1"}}';
+    (facts) => {
+      only(facts.deliveries).type = 'payout.failed';
+      facts.webhooks = [webhook({ type: 'payout.failed' })];
     },
   ],
   [
     'webhooks-arrive',
     'a webhook tells of something else than it was written for',
+    (facts) => {
+      facts.webhooks = [webhook({ id: 'payout-2' })];
+    },
+  ],
+  [
+    'webhooks-arrive',
+    'a webhook tells of another amount',
+    (facts) => {
+      facts.webhooks = [webhook({ amount: '1.0000' })];
+    },
+  ],
+  [
+    'webhooks-arrive',
+    'a webhook is signed for another partner',
+    (facts) => {
+      facts.webhooks = [webhook({ signedBy: 'partner-2' })];
+    },
+  ],
+  [
+    'webhooks-arrive',
+    'a webhook has a signature of nobody',
     ({ webhooks }) => {
-      for (const webhook of webhooks) webhook.body = '{"type":"payout.succeeded","data":{"id":"payout-2"}}';
+      only(webhooks).signedBy = null;
+    },
+  ],
+  [
+    'webhooks-arrive',
+    'an end is told to nobody, and its version does not say so',
+    (facts) => {
+      only(facts.payouts).version = 0;
+      facts.deliveries = [];
+      facts.webhooks = [];
     },
   ],
   [
@@ -374,6 +507,12 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
     ({ workflows }) =>
       workflows.push({ id: 'partner-payout/p', runId: 'run-9', type: 'partnerPayout', status: 'TERMINATED' }),
   ],
+  [
+    'workflows-do-not-fail',
+    'a workflow of money ends because somebody asked for its cancellation',
+    ({ workflows }) =>
+      workflows.push({ id: 'partner-payout/p', runId: 'run-9', type: 'partnerPayout', status: 'CANCELLED' }),
+  ],
   ['operators-are-told-exactly', "money that is nobody's is in no list", ({ lists }) => lists.suspense.pop()],
   [
     'operators-are-told-exactly',
@@ -440,6 +579,7 @@ it('No oracle finds anything in a world in which everything is as it should be',
 it('Money that an operator has given back is missed by nobody', () => {
   const facts = healthyFacts();
   only(facts.receipts.slice(1)).state = 'refunded';
+  facts.decisions.push(decision({}));
   facts.money.after = '114000.0000';
   facts.lists.suspense = [];
   facts.lists.waiting = facts.lists.waiting.filter(({ what }) => what !== 'suspended_receipts');

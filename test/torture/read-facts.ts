@@ -1,8 +1,12 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { runChecks } from '../../src/ledger/run-checks.ts';
 import { readBacklog } from '../../src/metrics/measure-backlog.ts';
+import { addMoney, negateMoney } from '../../src/shared/money.ts';
+import { signWebhook } from '../../src/webhooks/sign-webhook.ts';
+import type { BuiltPartner } from '../support/partner.ts';
 import { readInstants } from '../support/read-instants.ts';
-import type { Facts, OperatorsLists, ProviderRequest, ProviderTransfer, ReceivedWebhook } from './facts.ts';
+import type { Cast } from './cast.ts';
+import type { Facts, MadeFact, OperatorsLists, ProviderRequest, ProviderTransfer, ReceivedWebhook } from './facts.ts';
 import { listWorkflows } from './harm-workflows.ts';
 import type { Topology } from './topology.ts';
 import { readWaiting } from './waiting-rows.ts';
@@ -45,16 +49,41 @@ export async function readProvider({
   };
 }
 
-async function readWebhooks({ sandbox }: Topology): Promise<ReceivedWebhook[]> {
+async function readWebhooks({ sandbox }: Topology, partners: readonly BuiltPartner[]): Promise<ReceivedWebhook[]> {
   const received: ReceivedWebhook[] = [];
   for (let after = 0; ; ) {
     const { body } = await sandbox.get(`/sandbox/webhooks?after=${after}`);
     for (const { seq, headers, body: content } of body.webhooks) {
-      received.push({ id: headers['webhook-id'], body: content });
+      const { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature } = headers;
+      const signed = { id, timestamp: Number(timestamp), body: content };
+      const signer = partners.find(({ webhookSecret }) => signWebhook([webhookSecret], signed) === signature);
+      received.push({ id, body: content, signedBy: signer?.id ?? null });
       after = seq;
     }
     if (body.webhooks.length < webhookPage) return received;
   }
+}
+
+/** Not one of the platform's own accounts. */
+const isTheirs = "a.kind not in ('gateway_clearing', 'fee_revenue', 'provider_cost', 'suspense')";
+
+interface MadeRow {
+  id: string;
+  amount: string;
+  targets: string[];
+  fee: string | null;
+  partner: string | null;
+  method: string | null;
+  channel: number | null;
+  isAdded: boolean;
+}
+/** What was made, with the fee that was agreed before, and what its client must have asked for. */
+function asMade({ partnerFee, channelFee }: Cast, row: MadeRow): MadeFact {
+  const { id, amount, targets, fee, partner, method, channel, isAdded } = row;
+  const ofPartner = partner !== null && method !== null ? partnerFee(partner, method) : null;
+  const dueFee = channel === null ? ofPartner : channelFee(channel);
+  const asked = isAdded ? addMoney(amount, negateMoney(dueFee ?? '0')) : amount;
+  return { id, amount, asked, targets, fee, dueFee };
 }
 
 const queries = {
@@ -62,15 +91,19 @@ const queries = {
       resource_id as "resourceId", extract(epoch from created_at) * 1000 as "begunAt",
       extract(epoch from coalesce(pg_xact_commit_timestamp(xmin), created_at)) * 1000 as at
     from events where request_id like ? || '-%' order by id`,
-  made: `select id::text, amount::text, amount::text as asked,
-      array[reference_id, destination_account_id]::text[] as targets from transactions
-    union all select id::text, nominal::text, nominal::text, array[reference_id]::text[] from payment_orders
-    union all select id::text, amount::text, (case fee_mode when 'ADDED' then amount - fee else amount end)::text,
-      array[external_ref] from partner_payments
-    union all select id::text, amount::text, amount::text, array[external_ref] from payouts
-    union all select id::text, amount::text, amount::text, '{}' from saving_circles
-    union all select id::text, amount::text, amount::text, array[saving_circle_id]::text[] from saving_circle_contributions
-    union all select id::text, amount::text, amount::text, array[cause_id]::text[] from donation_subscriptions`,
+  made: `select id::text, amount::text, array[reference_id, destination_account_id]::text[] as targets,
+      null as fee, null as partner, null as method, null::int as channel, false as "isAdded" from transactions
+    union all select id::text, nominal::text, array[reference_id]::text[], admin_fee::text, null, null, payment_id, false
+      from payment_orders
+    union all select p.id::text, p.amount::text, array[p.external_ref], p.fee::text, p.partner_id::text, c.method, null,
+      p.fee_mode = 'ADDED' from partner_payments p join payment_channels c on c.id = p.channel_id
+    union all select id::text, amount::text, array[external_ref], fee::text, partner_id::text, 'payout', null, false
+      from payouts
+    union all select id::text, amount::text, '{}', null, null, null, null, false from saving_circles
+    union all select id::text, amount::text, array[saving_circle_id]::text[], null, null, null, null, false
+      from saving_circle_contributions
+    union all select id::text, amount::text, array[cause_id]::text[], null, null, null, null, false
+      from donation_subscriptions`,
   asked: `select 'payment order' as kind, id::text, request_id as "requestId" from payment_orders
     union all select 'partner payment', id::text, request_id from partner_payments
     union all select 'payout', id::text, request_id from payouts
@@ -84,14 +117,20 @@ const queries = {
   orders: `select id, 'payment-order' as family, status, (nominal + admin_fee)::text as total, 0 as version
       from payment_orders
     union all select id, 'partner-payment', status, amount::text, version from partner_payments`,
-  payouts: `select id, status, net_amount::text as net, version, contradicted_at is not null as contradicted
+  payouts: `select id, status, net_amount::text as net, external_ref as reference, version, contradicted_at is not null as contradicted
       from payouts`,
   receipts: `select id, provider_payment_id as "providerPaymentId", reference, amount::text, state,
-      coalesce(order_id, partner_payment_id)::text as "appliedTo" from receipts`,
-  journals: `select j.business_key as "businessKey", sum(p.amount) filter (where p.amount > 0)::text as amount
-    from journals j join postings p on p.journal_id = j.id
-    where j.business_key ~ '^(payment-order|partner-payment|partner-payout|receipt)/' group by j.id`,
-  deliveries: `select id, resource_type as "resourceType", resource_id as "resourceId", version, type, status
+      coalesce(order_id, partner_payment_id)::text as "appliedTo",
+      (select p.account_id::text from journals j join postings p on p.journal_id = j.id
+        where j.business_key = 'receipt/' || receipts.id || '/settled' and p.amount > 0
+          and receipts.state = 'credited') as "creditedTo" from receipts`,
+  journals: `select j.business_key as "businessKey", sum(p.amount) filter (where p.amount > 0)::text as amount,
+      coalesce(array_agg(distinct a.id::text) filter (where p.amount > 0 and ${isTheirs}), '{}') as credited,
+      coalesce(array_agg(distinct a.id::text) filter (where p.amount < 0 and ${isTheirs}), '{}') as debited
+    from journals j join postings p on p.journal_id = j.id join accounts a on a.id = p.account_id
+    where j.business_key ~ '^(payment-order|partner-payment|partner-payout|receipt|balance-payment)/' group by j.id`,
+  deliveries: `select id, resource_type as "resourceType", resource_id as "resourceId", partner_id as "partnerId",
+      version, type, status
     from webhook_deliveries`,
   transitions: `select place, row_id as id, was as "from", became as "to",
       extract(epoch from at) * 1000 as at from torture.transitions order by number`,
@@ -134,7 +173,11 @@ async function readLists({ api, em, deps }: Topology, token: string): Promise<Op
 /** Reads everything that oracles judge by, once all has come to rest. */
 export async function readFacts(
   topology: Topology,
-  known: Pick<Facts, 'attempts' | 'restless' | 'died' | 'takenWorkflows' | 'endedRuns'> & {
+  known: Pick<
+    Facts,
+    'attempts' | 'decisions' | 'refusedAccounts' | 'restless' | 'died' | 'takenWorkflows' | 'endedRuns'
+  > & {
+    cast: Cast;
     run: string;
     before: string;
     /** What was there before anybody asked for anything. */
@@ -150,8 +193,11 @@ export async function readFacts(
   const transitions = await rows<Facts['transitions'][number]>(queries.transitions);
   return {
     attempts: known.attempts,
+    decisions: known.decisions,
+    refusedAccounts: known.refusedAccounts,
+    accounts: known.cast.accounts,
     events: events.map((event) => ({ ...event, begunAt: Number(event.begunAt), at: Number(event.at) })),
-    made: await rows(queries.made),
+    made: (await rows<MadeRow>(queries.made)).map((row) => asMade(known.cast, row)),
     asked: (await readAsked(em)).filter(({ id }) => !known.older.has(id)),
     ends: await rows(queries.ends),
     orders: await rows(queries.orders),
@@ -161,10 +207,10 @@ export async function readFacts(
     deliveries: await rows(queries.deliveries),
     transitions: transitions.map((transition) => ({ ...transition, at: Number(transition.at) })),
     waiting: await readWaiting(em),
-    workflows: await listWorkflows(topology, ['Running', 'Failed', 'TimedOut', 'Terminated']),
+    workflows: await listWorkflows(topology, ['Running', 'Failed', 'TimedOut', 'Terminated', 'Canceled']),
     checks: await runChecks(topology.em()),
     ...(await readProvider(topology)),
-    webhooks: await readWebhooks(topology),
+    webhooks: await readWebhooks(topology, known.cast.partners),
     money: { before: known.before, after: await readMoney(topology.em()) },
     lists: await readLists(topology, known.token),
     instants: await readInstants(topology.em()),

@@ -75,12 +75,16 @@ async function nudge(topology: Topology): Promise<void> {
   }
 }
 
-/** Instruments that nobody paid expire while their order is open, and transfers that wait for a hand succeed. */
+/**
+ * Instruments that nobody paid expire while their order is open, unless that was cancelled and ends by itself; transfers
+ * that wait for a hand succeed.
+ */
 async function closeAtProvider({ sandbox, em }: Topology): Promise<void> {
   const { body } = await sandbox.get('/sandbox/records');
   const open = await em().execute<{ id: string }[]>(`
-    select id::text from payment_orders where status in ('PENDING', 'WAITING_PAYMENT')
-    union all select id::text from partner_payments where status in ('PENDING', 'WAITING_PAYMENT')`);
+    select id::text from payment_orders where status in ('PENDING', 'WAITING_PAYMENT') and cancelled_at is null
+    union all select id::text from partner_payments
+      where status in ('PENDING', 'WAITING_PAYMENT') and cancelled_at is null`);
   const waits = new Set(open.map(({ id }) => id));
   for (const { status, payment_code, reference_id } of body.payments) {
     if ((status === 'PENDING' || status === 'REQUIRES_ACTION') && waits.has(reference_id)) {

@@ -83,7 +83,8 @@ async function runOn(
   const over = new AbortController();
   const nemesis = createNemesis({ topology, seed: plan.seed, token: cast.admin.token, note, aloud, over: over.signal });
   const apis = [createHttp(topology.apiUrls[0]), createHttp(topology.apiUrls[1])] as const;
-  const place = { topology, apis, cast, client, run, note, over: over.signal };
+  const decisions: Facts['decisions'] = [];
+  const place = { topology, apis, cast, client, decisions, run, note, over: over.signal };
 
   const begun = Date.now();
   const at = (ms: number) => sleep(Math.max(0, begun + ms - Date.now()));
@@ -114,9 +115,9 @@ async function runOn(
   }
   progress('asks again for what had no answer');
   await client.askAgain();
-  const endless = new Set(
-    plan.work.flatMap((item) => (item.do === 'payout' && item.account === '900004' ? [item.id] : [])),
-  );
+  const payoutsTo = (account: string) =>
+    plan.work.flatMap((item) => (item.do === 'payout' && item.account === account ? [item.id] : []));
+  const endless = new Set(payoutsTo('900004'));
   const { takenWorkflows } = nemesis;
   const missed = new Set<string>();
   const restless = await comeToRest({
@@ -134,7 +135,10 @@ async function runOn(
   const { died } = topology;
   const known = {
     run,
+    cast,
     attempts: client.attempts,
+    decisions,
+    refusedAccounts: payoutsTo('121212'),
     before,
     older,
     restless,

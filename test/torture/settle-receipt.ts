@@ -1,5 +1,6 @@
 import type { Operators } from '../support/decide.ts';
 import type { HttpAnswer } from '../support/http.ts';
+import type { DecisionFact } from './facts.ts';
 import type { Work } from './plan.ts';
 import type { Workplace } from './workplace.ts';
 
@@ -7,7 +8,7 @@ const patienceMs = 25_000;
 
 /** Two operators end the oldest case of suspense, as the runbook tells them to; there may be none. */
 export async function settleReceipt(
-  { topology, note }: Pick<Workplace, 'topology' | 'note'>,
+  { topology, decisions, note }: Pick<Workplace, 'topology' | 'decisions' | 'note'>,
   work: Extract<Work, { do: 'operator' }>,
   { operators, accountId }: { operators: Operators; accountId: string },
 ): Promise<void> {
@@ -28,9 +29,29 @@ export async function settleReceipt(
   // Two operators may read the same list, and the one who approves may press the button twice.
   const proposed = await Promise.allSettled(work.twin ? [propose(), propose()] : [propose()]);
   const ids = proposed.flatMap((one) => (one.status === 'fulfilled' ? (one.value.body?.data?.id ?? []) : []));
-  const approve = (id: string) => call(`/v1/decisions/${id}/approve`, undefined, operators.approver);
+  const { action } = work;
+  const made = ids.map((decisionId): DecisionFact => {
+    return {
+      decisionId,
+      receiptId: receipt.id,
+      action,
+      accountId: action === 'credit' ? accountId : null,
+      answers: [],
+    };
+  });
+  decisions.push(...made);
+  const approve = async (decision: DecisionFact): Promise<HttpAnswer> => {
+    const answer = await call(`/v1/decisions/${decision.decisionId}/approve`, undefined, operators.approver).catch(
+      (error: unknown) => {
+        decision.answers.push(null);
+        throw error;
+      },
+    );
+    decision.answers.push(answer.body?.data?.status ?? String(answer.status));
+    return answer;
+  };
   const approved = await Promise.allSettled(
-    ids.flatMap((id) => (work.twin ? [approve(id), approve(id)] : [approve(id)])),
+    made.flatMap((decision) => (work.twin ? [approve(decision), approve(decision)] : [approve(decision)])),
   );
   const told = [...proposed, ...approved].map(tell);
   note(`${work.id}: ${work.action} of the receipt ${receipt.id}: ${told.join(', ').slice(0, 300)}`);

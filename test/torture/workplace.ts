@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Http } from '../support/http.ts';
 import type { Cast } from './cast.ts';
 import type { Answer, Client, Operation } from './client.ts';
-import type { EndingKind, OperationKind } from './facts.ts';
+import type { DecisionFact, EndingKind, OperationKind } from './facts.ts';
 import type { Ending, Work } from './plan.ts';
 import type { Topology } from './topology.ts';
 
@@ -12,6 +12,8 @@ export interface Workplace {
   apis: readonly [Http, Http];
   cast: Cast;
   client: Client;
+  /** What operators have decided so far. */
+  decisions: DecisionFact[];
   /** Sets the run's ids apart from those of any other. */
   run: string;
   /** Tells what happened, for the timeline. */
@@ -21,7 +23,7 @@ export interface Workplace {
 }
 
 /** What an operation asks for, without who asks. */
-export type Asked = Pick<Operation, 'path' | 'body' | 'resourceOf' | 'again' | 'about' | 'method'> & {
+export type Asked = Pick<Operation, 'path' | 'body' | 'resourceOf' | 'again' | 'about' | 'source' | 'method'> & {
   otherBody?: Record<string, unknown>;
   name?: string;
 };

@@ -100,12 +100,18 @@ export function effectsWereAskedFor({ asked, attempts }: Facts): Finding[] {
     }));
 }
 
-/** What an answer says was ended has ended so, and what it says was too late was. */
+/**
+ * What an answer says was ended has ended so, and what it says was too late was. Once all is well again, asking tells one
+ * or the other.
+ */
 export function endsAreKept({ attempts, ends }: Facts): Finding[] {
   const standing = new Map(ends.map((end) => [end.id, end]));
-  return attempts.filter(isEnding).flatMap((attempt) => {
+  const endings = attempts.filter(isEnding);
+  const last = new Set([...Map.groupBy(endings, ({ operation }) => operation).values()].map((asked) => asked.at(-1)));
+  return endings.flatMap((attempt) => {
     const end = standing.get(attempt.target ?? '');
-    if (end !== undefined && mayStand(attempt, end)) return [];
+    const isTold = isSuccess(attempt) || isRefusal(attempt) || !last.has(attempt);
+    if (end !== undefined && isTold && mayStand(attempt, end)) return [];
     return [
       {
         oracle: 'ends-are-kept',
@@ -123,8 +129,10 @@ function mayStand(attempt: Attempt, { kind, status }: EndFact): boolean {
     if (isPayment) return status === 'EXPIRED' || status === 'FAILED';
     return status === (kind === 'circle' ? 'cancelled' : 'stopped');
   }
-  if (isPayment && isOutrun(attempt)) return status === 'PAID';
-  return true;
+  // Refused at the door it tells nothing, and is asked again.
+  if (!isRefusal(attempt) || attempt.status === 401 || attempt.status === 429) return true;
+  if (isPayment) return isOutrun(attempt) && status === 'PAID';
+  return kind === 'circle' && attempt.status === 400 && status === 'completed';
 }
 
 /** A retry under a key that has made its resource is never refused. */

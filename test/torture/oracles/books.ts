@@ -52,8 +52,14 @@ const toldBy: Readonly<Record<string, { place: string; status: string }>> = {
   'payout.reversed': { place: 'payouts.status', status: 'reversed' },
 };
 
-/** Each version of a resource was told by one webhook, of what it was, which arrived, with the same bytes each time. */
-export function webhooksArrive({ orders, payouts, deliveries, webhooks, transitions }: Facts): Finding[] {
+const typeOf = (place: string, status: string): string | undefined =>
+  Object.keys(toldBy).find((type) => toldBy[type]?.place === place && toldBy[type]?.status === status);
+
+/**
+ * Each end of a resource, and each version, was told by one webhook, of what it was, which arrived, signed for its partner,
+ * with the same bytes each time.
+ */
+export function webhooksArrive({ orders, payouts, made, deliveries, webhooks, transitions }: Facts): Finding[] {
   const oracle = 'webhooks-arrive';
   const received = Map.groupBy(webhooks, ({ id }) => id);
   const findings: Finding[] = [];
@@ -69,17 +75,31 @@ export function webhooksArrive({ orders, payouts, deliveries, webhooks, transiti
     const says = `${type} ${id} is at version ${version}, its webhooks are of versions ${versions.join(', ') || 'none'}`;
     findings.push({ oracle, resourceId: id, says });
   }
-  for (const { id, resourceId, type, version } of deliveries) {
-    const bodies = new Set((received.get(webhookIdOf(id)) ?? []).map(({ body }) => body));
+  for (const { place, id, to } of transitions) {
+    const type = typeOf(place, to);
+    if (type === undefined) continue;
+    const told = deliveries.filter((delivery) => delivery.resourceId === id && delivery.type === type).length;
+    if (told !== 1)
+      findings.push({ oracle, resourceId: id, says: `${id} became ${to}, and ${told} webhooks tell of it` });
+  }
+  for (const { id, resourceId, partnerId, type, version } of deliveries) {
+    const arrived = received.get(webhookIdOf(id)) ?? [];
+    const bodies = new Set(arrived.map(({ body }) => body));
     const find = (problem: string) =>
       findings.push({ oracle, resourceId, says: `${type} of ${resourceId}, version ${version}, ${problem}` });
     if (bodies.size === 0) find('never arrived');
     if (bodies.size > 1) find(`arrived with ${bodies.size} different bodies`);
+    const { place, status } = toldBy[type] ?? { place: '', status: '' };
+    const amount = made.find((row) => row.id === resourceId)?.amount;
     for (const body of bodies) {
       const { type: toldType, data } = JSON.parse(body);
       if (toldType !== type || data?.id !== resourceId) find(`tells of ${toldType} of ${data?.id}`);
+      if (data?.status !== type.split('.')[1] || data?.amount !== amount || data?.version !== version) {
+        find(`says: ${data?.status}, IDR ${data?.amount}, version ${data?.version}; it is of IDR ${amount}`);
+      }
     }
-    const { place, status } = toldBy[type] ?? { place: '', status: '' };
+    if (arrived.some(({ signedBy }) => signedBy !== partnerId))
+      find('arrived with a signature that is not for its partner');
     const was = transitions.some((transition) => {
       return transition.place === place && transition.id === resourceId && transition.to === status;
     });
@@ -121,13 +141,16 @@ export function rowsAndWorkflowsMatch({ waiting, workflows, receipts, takenWorkf
   ];
 }
 
-/** A workflow of a resource never fails: it ends, or it waits. Only the plan ends a run, by terminating or resetting it. */
+/**
+ * A workflow of a resource never fails, and is never cancelled: it ends, or it waits. Only the plan ends a run, by
+ * terminating or resetting it.
+ */
 export function workflowsDoNotFail({ workflows, endedRuns }: Facts): Finding[] {
   const ended = new Set(endedRuns);
   return workflows
     .filter(
       ({ runId, status }) =>
-        status === 'FAILED' || status === 'TIMED_OUT' || (status === 'TERMINATED' && !ended.has(runId)),
+        ['FAILED', 'TIMED_OUT', 'CANCELLED'].includes(status) || (status === 'TERMINATED' && !ended.has(runId)),
     )
     .map(({ id, status }) => ({
       oracle: 'workflows-do-not-fail',

@@ -21,6 +21,7 @@ import {
   webhooksArrive,
   workflowsDoNotFail,
 } from './books.ts';
+import { decisionsAreKept, feesAreAsAgreed, moneyLandsWhereAsked } from './landing.ts';
 import { operatorsAreToldExactly } from './lists.ts';
 import { moneyIsConserved, ordersMatchInstruments, paymentsMatchReceipts, payoutsMatchTransfers } from './provider.ts';
 
@@ -40,6 +41,9 @@ export const oracles: Readonly<Record<string, Oracle>> = {
   'orders-match-instruments': ordersMatchInstruments,
   'payouts-match-transfers': payoutsMatchTransfers,
   'money-is-conserved': moneyIsConserved,
+  'money-lands-where-asked': moneyLandsWhereAsked,
+  'fees-are-as-agreed': feesAreAsAgreed,
+  'decisions-are-kept': decisionsAreKept,
   'checks-are-empty': checksAreEmpty,
   'statuses-move-by-their-tables': statusesMoveByTheirTables,
   'webhooks-arrive': webhooksArrive,

@@ -125,7 +125,9 @@ export function payoutsMatchTransfers(facts: Facts): Finding[] {
     if (found.length > 1) return find(`has ${found.length} transfers at the provider`);
     const [transfer] = found;
     if (transfer === undefined) {
-      const mayBe = payout.status === 'pending' || payout.status === 'failed';
+      // It failed without a transfer where the provider refused the request, and never because nobody could tell.
+      const isRefused = payout.status === 'failed' && facts.refusedAccounts.includes(payout.reference ?? '');
+      const mayBe = payout.status === 'pending' || isRefused;
       return mayBe ? [] : find(`is ${payout.status}, and the provider has no transfer of it`);
     }
     if (compareMoney(money(transfer.amount), payout.net) !== 0) {

@@ -1,0 +1,74 @@
+import { compareMoney } from '../../../src/shared/money.ts';
+import type { Attempt, Facts, Finding } from '../facts.ts';
+
+const isSuccess = ({ status }: Attempt): boolean => status !== null && status >= 200 && status < 300;
+
+/** Where the journal of what a request has made stands; none for kinds whose money moves in another way. */
+const journalOf: Partial<Record<Attempt['kind'], (id: string) => string>> = {
+  balance: (id) => `balance-payment/${id}`,
+  transfer: (id) => `balance-payment/${id}`,
+  gateway: (id) => `payment-order/${id}/settled`,
+};
+
+/**
+ * Money was taken from the account that the request named and given to the one of what it was for, as that was known
+ * before anything went wrong.
+ */
+export function moneyLandsWhereAsked({ attempts, journals, orders, accounts }: Facts): Finding[] {
+  const posted = new Map(journals.map((journal) => [journal.businessKey, journal]));
+  const unpaid = new Set(orders.filter(({ status }) => status !== 'PAID').map(({ id }) => id));
+  return attempts.filter(isSuccess).flatMap(({ kind, resourceId, requestId, target, source }) => {
+    const key = journalOf[kind]?.(resourceId ?? '');
+    if (key === undefined || unpaid.has(resourceId ?? '')) return [];
+    const find = (says: string) => [
+      { oracle: 'money-lands-where-asked', resourceId, says: `${kind} ${requestId}: ${says}` },
+    ];
+    const journal = posted.get(key);
+    if (journal === undefined) return find(`there is no journal ${key}`);
+    const [wanted, credited] = [accounts[target ?? ''] ?? target, journal.credited.join(', ')];
+    if (credited !== wanted) return find(`its money was for ${wanted}, and ${credited || 'nobody'} has it`);
+    const debited = journal.debited.join(', ');
+    return debited === (source ?? '') ? [] : find(`it was to be paid by ${source ?? 'nobody'}, and ${debited} paid`);
+  });
+}
+
+/** What a fee is was agreed before: nobody pays another one. */
+export function feesAreAsAgreed({ made }: Facts): Finding[] {
+  return made
+    .filter(({ fee, dueFee }) => fee !== null && compareMoney(fee, dueFee ?? '0') !== 0)
+    .map(({ id, fee, dueFee }) => ({
+      oracle: 'fees-are-as-agreed',
+      resourceId: id,
+      says: `${id} has a fee of IDR ${fee}, and IDR ${dueFee ?? '0'} was agreed`,
+    }));
+}
+
+const stateOf = { credit: 'credited', refund: 'refunded' } as const;
+
+/** Money in suspense ended as two people approved that it should, and never otherwise. */
+export function decisionsAreKept({ receipts, decisions }: Facts): Finding[] {
+  const oracle = 'decisions-are-kept';
+  const unasked = receipts
+    .filter(({ state }) => state === 'credited' || state === 'refunded')
+    .filter(
+      ({ id, state, creditedTo }) =>
+        !decisions.some(
+          ({ receiptId, action, accountId }) =>
+            receiptId === id && stateOf[action] === state && (action === 'refund' || accountId === creditedTo),
+        ),
+    )
+    .map(({ id, reference, state, creditedTo }) => ({
+      oracle,
+      resourceId: reference,
+      says: `the receipt ${id} is ${state}${creditedTo ? ` to ${creditedTo}` : ''}, which no two people have decided`,
+    }));
+  const unkept = decisions
+    .filter(({ answers }) => answers.includes('carried_out'))
+    .flatMap(({ receiptId, action, decisionId }) => {
+      const receipt = receipts.find(({ id }) => id === receiptId);
+      if (receipt?.state === stateOf[action]) return [];
+      const says = `the decision ${decisionId} to ${action} the receipt ${receiptId} was carried out, and it is ${receipt?.state ?? 'not there'}`;
+      return [{ oracle, resourceId: receipt?.reference ?? receiptId, says }];
+    });
+  return [...unasked, ...unkept];
+}
