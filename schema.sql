@@ -3555,6 +3555,7 @@ create view check_orders_posted_once as
     count(j.journal_id) AS journals,
     sum(p.posted) AS posted,
     o.nominal + o.admin_fee AS total,
+    sum(p.landed) AS landed,
     sum(p.cost) AS cost,
     o.provider_fee
    FROM payment_orders o
@@ -3563,11 +3564,12 @@ create view check_orders_posted_once as
                 CASE
                     WHEN count(*) > 0 THEN COALESCE(- sum(postings.amount) FILTER (WHERE postings.account_id = '00000000-0000-4000-8000-000000000003'::uuid), 0::numeric)
                     ELSE NULL::numeric
-                END AS cost
+                END AS cost,
+            COALESCE(sum(postings.amount) FILTER (WHERE postings.account_id = o.target_account_id), 0::numeric) AS landed
            FROM postings
           WHERE postings.journal_id = j.journal_id) p ON true
   GROUP BY o.id
- HAVING (o.status = 'PAID'::text) <> (count(j.journal_id) = 1) OR count(j.journal_id) = 1 AND sum(p.posted) IS DISTINCT FROM (o.nominal + o.admin_fee) OR COALESCE(sum(p.cost), 0::numeric) <> o.provider_fee;
+ HAVING (o.status = 'PAID'::text) <> (count(j.journal_id) = 1) OR count(j.journal_id) = 1 AND sum(p.posted) IS DISTINCT FROM (o.nominal + o.admin_fee) OR count(j.journal_id) = 1 AND sum(p.landed) IS DISTINCT FROM o.nominal OR COALESCE(sum(p.cost), 0::numeric) <> o.provider_fee;
 
 create view check_partner_accounts_are_theirs as
  SELECT p.id AS partner_id,
@@ -3761,7 +3763,16 @@ UNION ALL
    FROM receipts r
   WHERE r.state = 'applied'::text AND (EXISTS ( SELECT
            FROM journal_keys
-          WHERE journal_keys.business_key = (('receipt/'::text || r.id) || '/suspense'::text)));
+          WHERE journal_keys.business_key = (('receipt/'::text || r.id) || '/suspense'::text)))
+UNION ALL
+ SELECT r.id AS receipt_id,
+    r.state,
+    'money that was credited is with another account'::text AS problem
+   FROM receipts r
+     JOIN journal_keys k ON k.business_key = (('receipt/'::text || r.id) || '/settled'::text)
+  WHERE r.state = 'credited'::text AND NOT (EXISTS ( SELECT
+           FROM postings p
+          WHERE p.journal_id = k.journal_id AND p.account_id = r.account_id AND p.amount = r.amount));
 
 create view check_receipts_reach_their_owners as
  WITH named AS (

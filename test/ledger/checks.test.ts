@@ -12,14 +12,35 @@ beforeAll(async () => {
 afterAll(() => stack.stop());
 
 const user = newId();
-const orderOf = (status: string) =>
+const orderOf = (status: string, id = newId()) =>
   `insert into payment_orders (id, user_id, reference_type, reference_id, target_account_id, payment_id, nominal,
      admin_fee, status, expires_at, created_at, updated_at)
-   values ('${newId()}', '${user}', 'account_top_up', '${newId()}', '${systemAccounts.suspense}', 1, 10, 1,
+   values ('${id}', '${user}', 'account_top_up', '${newId()}', '${systemAccounts.suspense}', 1, 10, 1,
      '${status}', now(), now(), now())`;
-const receiptOf = (state: string) =>
+const receiptOf = (state: string, id = newId()) =>
   `insert into receipts (id, provider_payment_id, provider_payment_method_id, reference, amount, state, reason)
-   values ('${newId()}', '${newId()}', 'pm', 'nobody', 5, '${state}', 'unknown')`;
+   values ('${id}', '${newId()}', 'pm', 'nobody', 5, '${state}', 'unknown')`;
+
+/** A journal that gives the platform's revenue so much that is somebody else's. */
+const toRevenue = (key: string, amount: number) => {
+  const journal = newId();
+  return `insert into journals (id, business_key, kind) values ('${journal}', '${key}', 'test');
+   insert into journal_keys values ('${key}', '${journal}');
+   insert into postings (journal_id, account_id, amount) values ('${journal}', '${systemAccounts.feeRevenue}', ${amount}),
+     ('${journal}', '${systemAccounts.gatewayClearing}', ${-amount})`;
+};
+const landedElsewhere = () => {
+  const [order, receipt] = [newId(), newId()];
+  return {
+    order: together(orderOf('PAID', order), toRevenue(`payment-order/${order}/settled`, 11)),
+    receipt: together(
+      receiptOf('credited', receipt),
+      `update receipts set account_id = '${systemAccounts.openDonationPool}' where id = '${receipt}'`,
+      toRevenue(`receipt/${receipt}/suspense`, 5),
+      toRevenue(`receipt/${receipt}/settled`, 5),
+    ),
+  };
+};
 
 const openOrderInSuspense = `with o as (${orderOf('WAITING_PAYMENT')} returning id)
    insert into receipts (id, provider_payment_id, provider_payment_method_id, reference, amount, state, reason)
@@ -150,6 +171,8 @@ const corruptions: [view: string, sql: string][] = [
        'account_top_up', '${newId()}', id, 'topup_pocket' from journals limit 1`,
   ],
   ['check_orders_posted_once', orderOf('PAID')],
+  ['check_orders_posted_once', landedElsewhere().order],
+  ['check_receipts_posted_once', landedElsewhere().receipt],
   ['check_receipts_posted_once', receiptOf('credited')],
   ['check_suspense_matches_receipts', receiptOf('suspended')],
   ['check_receipts_reach_their_owners', openOrderInSuspense],

@@ -402,20 +402,23 @@ begin
   end loop;
 end $$;
 
--- What the journal posted, and the provider's cost in it; clearing gets what is left, of whichever sign.
+-- What the journal posted, whose account has it, and the provider's cost in it; clearing gets what is left, of whichever
+-- sign.
 create view check_orders_posted_once as
   select o.id as order_id, o.status, count(j.journal_id) as journals, sum(p.posted) as posted,
-    o.nominal + o.admin_fee as total, sum(p.cost) as cost, o.provider_fee
+    o.nominal + o.admin_fee as total, sum(p.landed) as landed, sum(p.cost) as cost, o.provider_fee
   from payment_orders o
   left join journal_keys j on j.business_key = 'payment-order/' || o.id || '/settled'
   left join lateral (
     select sum(amount) filter (where amount > 0 and account_id <> '00000000-0000-4000-8000-000000000001') as posted,
       case when count(*) > 0 then coalesce(
-        -sum(amount) filter (where account_id = '00000000-0000-4000-8000-000000000003'), 0) end as cost
+        -sum(amount) filter (where account_id = '00000000-0000-4000-8000-000000000003'), 0) end as cost,
+      coalesce(sum(amount) filter (where account_id = o.target_account_id), 0) as landed
     from postings where journal_id = j.journal_id) p on true
   group by o.id
   having (o.status = 'PAID') <> (count(j.journal_id) = 1)
     or (count(j.journal_id) = 1 and sum(p.posted) is distinct from o.nominal + o.admin_fee)
+    or (count(j.journal_id) = 1 and sum(p.landed) is distinct from o.nominal)
     or coalesce(sum(p.cost), 0) <> o.provider_fee;
 -- A key of a payment from a balance has its answer, until that is forgotten; one of an order may wait for it.
 create view check_idempotency_keys_complete as

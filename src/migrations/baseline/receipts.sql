@@ -87,7 +87,7 @@ begin
 end $$;
 
 -- An applied receipt belongs to a paid order and a paid order has one; money in suspense was posted in once, and out
--- once when it was settled.
+-- once, to whom it was credited, when it was settled.
 create view check_receipts_posted_once as
   select r.id as receipt_id, r.state, 'an applied receipt belongs to a paid order' as problem
   from receipts r join payment_orders o on o.id = r.order_id
@@ -104,7 +104,12 @@ create view check_receipts_posted_once as
   union all
   select r.id, r.state, 'an applied receipt is not in suspense'
   from receipts r
-  where r.state = 'applied' and exists (select from journal_keys where business_key = 'receipt/' || r.id || '/suspense');
+  where r.state = 'applied' and exists (select from journal_keys where business_key = 'receipt/' || r.id || '/suspense')
+  union all
+  select r.id, r.state, 'money that was credited is with another account'
+  from receipts r join journal_keys k on k.business_key = 'receipt/' || r.id || '/settled'
+  where r.state = 'credited' and not exists (select from postings p
+    where p.journal_id = k.journal_id and p.account_id = r.account_id and p.amount = r.amount);
 -- A partner's payment is paid by one receipt of its amount.
 create view check_partner_receipts_applied_once as
   select p.id as payment_id, p.status, r.id as receipt_id, r.amount
