@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { must } from './shared/assert.ts';
-import { complaintsAbout } from './temporal/connection-options.ts';
+import { complaintsAbout, type TemporalEnvironment } from './temporal/connection-options.ts';
 
 /** Keys of 32 bytes with their ids: `id:base64(32 bytes)`, comma separated. */
 const namedKeys = z
@@ -46,8 +46,11 @@ const storage = {
   S3_SECRET_ACCESS_KEY: z.string().min(1),
 };
 
-/** How Temporal's server is known, and how we are known to it; see `connection-options.ts`. */
-const temporalSecurity = {
+/** Where Temporal is, how its server is known, and how we are known to it; see `connection-options.ts`. */
+const temporalServer = {
+  TEMPORAL_ADDRESS: z.string().min(1),
+  TEMPORAL_NAMESPACE: z.string().min(1).default('default'),
+  TEMPORAL_TASK_QUEUE: z.string().min(1).default('payments'),
   TEMPORAL_TLS: flag.optional(),
   TEMPORAL_TLS_SERVER_NAME: z.string().optional(),
   TEMPORAL_TLS_SERVER_CA_CERT_PATH: z.string().optional(),
@@ -63,6 +66,20 @@ const sealing = {
   SEAL_VERIFICATION_KEYS: namedKeys.optional(),
 };
 
+/** The payment provider, or the sandbox in its place. */
+const provider = {
+  XENDIT_URL: z.url().default('https://api.xendit.co'),
+  XENDIT_SECRET_KEY: z.string().regex(/^xnd_/, 'must start with xnd_'),
+  XENDIT_CALLBACK_TOKEN: z.string().min(16),
+  PROVIDER_CALLS_PER_MINUTE: z.coerce
+    .number()
+    .int()
+    .refine((value) => value === 0 || (value >= 60 && value <= 1_000_000), 'is 0 (no limit) or at least 60')
+    .default(0),
+};
+
+const logLevel = z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info');
+
 const schema = z
   .object({
     NODE_ENV: environment,
@@ -75,13 +92,10 @@ const schema = z
     PUBLIC_URL: z.url(),
     ALLOWED_ORIGINS: list.default([]),
     TRUST_PROXY: flag.optional(),
-    LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+    LOG_LEVEL: logLevel,
     ...databases,
     DATABASE_POOL_SIZE: z.coerce.number().int().min(1).max(200).default(16),
-    TEMPORAL_ADDRESS: z.string().min(1),
-    TEMPORAL_NAMESPACE: z.string().min(1).default('default'),
-    ...temporalSecurity,
-    TEMPORAL_TASK_QUEUE: z.string().min(1).default('payments'),
+    ...temporalServer,
     TEMPORAL_UI_URL: z.url().optional(),
     TEMPORAL_METRICS_PORT: port.optional(),
     WORKER_DEPLOYMENT_NAME: z
@@ -93,14 +107,7 @@ const schema = z
       .regex(/^[\w.-]{1,100}$/, 'is letters, digits, _, . and -')
       .optional(),
     ...storage,
-    XENDIT_URL: z.url().default('https://api.xendit.co'),
-    XENDIT_SECRET_KEY: z.string().regex(/^xnd_/, 'must start with xnd_'),
-    XENDIT_CALLBACK_TOKEN: z.string().min(16),
-    PROVIDER_CALLS_PER_MINUTE: z.coerce
-      .number()
-      .int()
-      .refine((value) => value === 0 || (value >= 60 && value <= 1_000_000), 'is 0 (no limit) or at least 60')
-      .default(0),
+    ...provider,
     PAYOUT_RESEND_HOURS: z.coerce.number().int().min(0).max(720).default(24),
     AUTH_ISSUER: z.string().min(1).default('amanah'),
     AUTH_AUDIENCE: z.string().min(1).default('amanah'),
@@ -140,12 +147,20 @@ const schema = z
         message: 'is needed with AUTH_EXTERNAL_JWKS_URL',
       });
     }
-    for (const { name, message } of complaintsAbout(env)) ctx.addIssue({ code: 'custom', path: [name], message });
+    complainAboutTls(env, ctx);
     if ((env.WORKER_DEPLOYMENT_NAME === undefined) !== (env.WORKER_BUILD_ID === undefined)) {
       const missing = env.WORKER_BUILD_ID === undefined ? 'WORKER_BUILD_ID' : 'WORKER_DEPLOYMENT_NAME';
       ctx.addIssue({ code: 'custom', path: [missing], message: 'is needed beside the other one' });
     }
   });
+
+function complainAboutTls(env: TemporalEnvironment, ctx: Complaints): void {
+  for (const { name, message } of complaintsAbout(env)) ctx.addIssue({ code: 'custom', path: [name], message });
+}
+
+interface Complaints {
+  addIssue(issue: { code: 'custom'; path: string[]; message: string }): void;
+}
 
 type Checked = Pick<
   z.infer<typeof schema>,
@@ -162,10 +177,7 @@ const sampleValues = /change-me|^xnd_production_\.\.\.$/;
 const secretVariables = ['DATABASE_URL', 'S3_SECRET_ACCESS_KEY', 'XENDIT_SECRET_KEY', 'XENDIT_CALLBACK_TOKEN'] as const;
 
 /** What a deployment must not run with: nothing in the clear, nobody's keys, nobody's origin, no sample in a secret. */
-function refuseUnsafe(
-  env: Checked & Record<(typeof secretVariables)[number], string>,
-  ctx: { addIssue(issue: { code: 'custom'; path: string[]; message: string }): void },
-): void {
+function refuseUnsafe(env: Checked & Record<(typeof secretVariables)[number], string>, ctx: Complaints): void {
   const complain = (name: string, message: string) => ctx.addIssue({ code: 'custom', path: [name], message });
   for (const name of ['AUTH_EXTERNAL_JWKS_URL', 'AUTH_EXTERNAL_ISSUER', 'XENDIT_URL'] as const) {
     if (env[name] && /^http:/i.test(env[name])) complain(name, 'must be https in production');
@@ -243,13 +255,18 @@ export function readMigrationConfig(env: NodeJS.ProcessEnv = process.env): Migra
 /** Where a command finds the credentials of the stack on its data directory. */
 export const dataDirectory = (): string => resolve(process.env.DATA_DIR || '.amanah');
 
+const reconciliationSchema = z
+  .object({ LOG_LEVEL: logLevel, DATABASE_URL: databaseUrl, ...temporalServer, ...provider })
+  .superRefine(complainAboutTls);
+
 /**
- * The configuration of a command that people type: the environment's when it names a database, otherwise that of the
- * stack that runs on `DATA_DIR`, with that stack's keys (decisions 10). Throws ConfigError when there is none.
+ * What `npm run reconcile` needs, and nothing else: the database, Temporal and the provider. Of the environment when it
+ * names a database, otherwise of the stack that runs on `DATA_DIR`. Throws ConfigError when there is none.
  */
-export function readCommandConfig(): Config {
-  if (process.env.DATABASE_URL) return readConfig();
-  return readConfig({ ...readRunning(), ...(process.env.LOG_LEVEL && { LOG_LEVEL: process.env.LOG_LEVEL }) });
+export function readReconciliationConfig(): z.infer<typeof reconciliationSchema> {
+  if (process.env.DATABASE_URL) return parse(reconciliationSchema, process.env);
+  const { LOG_LEVEL } = process.env;
+  return parse(reconciliationSchema, { ...readRunning(), ...(LOG_LEVEL && { LOG_LEVEL }) });
 }
 
 const operatorSchema = z

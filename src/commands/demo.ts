@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
-import { dataDirectory, readCommandConfig } from '../config.ts';
+import { dataDirectory, readDatabaseToRead, readTemporalPlace } from '../config.ts';
 import { openDatabase } from '../database/database.ts';
 import { CommandError, runCommand } from './run-command.ts';
 
@@ -64,7 +64,7 @@ await runCommand(usage, async () => {
   });
   if (values.help) return usage;
   if (!/^[1-9]\d{0,6}$/.test(values.amount)) throw new CommandError('--amount is whole rupiah, 1 to 9999999');
-  const config = readCommandConfig();
+  const databaseUrl = readDatabaseToRead();
   const { urls, individual } = readCredentials();
   const at = (path: string) => new URL(path, urls.api).href;
   const { data: login } = await call(loginShape, at('/v1/auth/login'), {
@@ -106,11 +106,11 @@ await runCommand(usage, async () => {
     ({ status } = (await call(orderShape, at(`/v1/payments/orders/${order.payment_order_id}`), { token })).data);
   }
   say(`Settled: ${status}. Balance after: IDR ${await balance()}`);
-  say(await journalOf(config.DATABASE_URL, order.payment_order_id));
+  say(await journalOf(databaseUrl, order.payment_order_id));
   const ui =
     urls.temporal_ui &&
     new URL(
-      `/namespaces/${config.TEMPORAL_NAMESPACE}/workflows/gateway-payment%2F${order.payment_order_id}`,
+      `/namespaces/${readTemporalPlace().TEMPORAL_NAMESPACE}/workflows/gateway-payment%2F${order.payment_order_id}`,
       urls.temporal_ui,
     ).href;
   return ui ? `Workflow:      ${ui}` : 'Done.';

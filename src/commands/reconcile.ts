@@ -1,14 +1,20 @@
 import { parseArgs } from 'node:util';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { readCommandConfig } from '../config.ts';
-import { openDependencies } from '../dependencies.ts';
+import { readReconciliationConfig } from '../config.ts';
+import { openDatabase } from '../database/database.ts';
+import { createCallBudget } from '../gateway/call-budget.ts';
+import { createXenditGateway } from '../gateway/xendit/create-xendit-gateway.ts';
 import type { SweepFailure } from '../housekeeping/sweep-rows.ts';
+import { createLogger } from '../log.ts';
 import { findReconciliations } from '../reconciliation/find-reconciliations.ts';
 import { reconcileDay } from '../reconciliation/reconcile-day.ts';
 import type { Reconciliation } from '../reconciliation/reconciliation.entity.ts';
 import type { Side } from '../reconciliation/reconciliation.ts';
 import { westernIndonesiaDay } from '../shared/clock.ts';
 import { newId } from '../shared/ids.ts';
+import { openTemporal } from '../temporal/connect.ts';
+import { connectionOptions } from '../temporal/connection-options.ts';
+import { createWorkflows } from '../temporal/workflows.ts';
 import { CommandError, runCommand } from './run-command.ts';
 
 const usage = `Usage: npm run reconcile -- [--day YYYY-MM-DD] [--json]
@@ -35,9 +41,8 @@ await runCommand(usage, async () => {
     throw new CommandError('--day is a date, YYYY-MM-DD');
   }
   if (day > westernIndonesiaDay(new Date())) throw new CommandError('--day is a day that has begun (UTC+7)');
-  await using deps = await openDependencies({ ...readCommandConfig(), DATABASE_POOL_SIZE: 2 }, { process: 'command' });
-  const em = () => deps.orm.em.fork();
-  const { gateway, workflows, log } = deps;
+  await using parts = await openParts();
+  const { em, gateway, workflows, log } = parts;
   const failed: SweepFailure = (_, subject, err) => log.warn({ err, subject }, 'the owner of a payment was not woken');
   const summary = await reconcileDay(em(), { gateway, workflows, failed }, { day, takenBy: `command/${newId()}` });
   const rows = (await everyDifference(em(), day)).filter(({ state }) => state !== 'resolved');
@@ -49,6 +54,29 @@ await runCommand(usage, async () => {
     ...rows.map(describe),
   ].join('\n');
 });
+
+/** What a comparison works with. */
+async function openParts() {
+  const config = readReconciliationConfig();
+  const orm = await openDatabase({ url: config.DATABASE_URL, poolSize: 2 });
+  const temporal = openTemporal({ ...connectionOptions(config), namespace: config.TEMPORAL_NAMESPACE });
+  const workflows = createWorkflows(temporal, config.TEMPORAL_TASK_QUEUE);
+  return {
+    em: () => orm.em.fork(),
+    workflows,
+    gateway: createXenditGateway({
+      secretKey: config.XENDIT_SECRET_KEY,
+      url: config.XENDIT_URL,
+      callbackToken: config.XENDIT_CALLBACK_TOKEN,
+      budget: createCallBudget(orm, config.PROVIDER_CALLS_PER_MINUTE),
+    }),
+    log: createLogger({ level: config.LOG_LEVEL, process: 'command' }),
+    async [Symbol.asyncDispose]() {
+      await workflows.close();
+      await orm.close(true);
+    },
+  };
+}
 
 async function everyDifference(em: EntityManager, day: string): Promise<Reconciliation[]> {
   const found: Reconciliation[] = [];

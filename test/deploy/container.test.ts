@@ -153,6 +153,15 @@ describe('The container’s start command, in a bare directory', () => {
     }
   }, 90_000);
 
+  it('src/commands/reconcile.ts asks for database, Temporal and provider, and nothing else', async () => {
+    const { code, error } = await run('src/commands/reconcile.ts', { ...bare, DATABASE_URL: database.url }).ended;
+    expect({ code, error: error.trim() }).toEqual({
+      code: 2,
+      error:
+        'The configuration cannot be used: TEMPORAL_ADDRESS is missing; XENDIT_SECRET_KEY is missing; XENDIT_CALLBACK_TOKEN is missing.',
+    });
+  }, 60_000);
+
   it('refuses in production what would open it to this machine or kill it', async () => {
     const { code, error } = await run('src/api.ts', {
       ...settings,
