@@ -29,7 +29,6 @@ export interface InviteUserInput {
 }
 
 export interface Invitation {
-  id: string;
   /** Shown once; only its digest is kept. */
   token: string;
   expiresAt: Date;
@@ -114,7 +113,7 @@ export async function inviteUser(em: EntityManager, input: InviteUserInput): Pro
       requestId,
       data: { user_id: user.id, role_id: roleId },
     });
-    return { id, token, expiresAt, user };
+    return { token, expiresAt, user };
   });
 }
 

@@ -22,7 +22,7 @@ room.post(
   {
     summary: 'Invite a user',
     description:
-      'The answer carries the one-time token, shown once, valid for seven days; afterwards the address is free again. Without `role_id` the default role of the type is given.',
+      'The answer carries the user, by whose `id` the invitation is taken back, and the one-time token, shown once, valid for seven days; afterwards the address is free again. Without `role_id` the default role of the type is given.',
     access: signedIn({
       scope: 'platform: all; others: their own organization',
       note: 'By `user_type`: `invite-individual-user`, `invite-organization-admin` or `invite-platform-admin`',
@@ -43,7 +43,7 @@ room.post(
     refusals: [404],
   },
   async ({ body, caller, em, requestId }) => {
-    const { id, token, expiresAt, user } = await inviteUser(em, {
+    const { token, expiresAt, user } = await inviteUser(em, {
       caller,
       requestId,
       email: body.email,
@@ -52,7 +52,7 @@ room.post(
       organizationId: body.organization_id,
       roleId: body.role_id,
     });
-    const data = { id, token, expires_at: expiresAt.toISOString(), user: presentUser(user) };
+    const data = { id: user.id, token, expires_at: expiresAt.toISOString(), user: presentUser(user) };
     return created({ message: 'User invited', data });
   },
 );

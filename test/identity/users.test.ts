@@ -67,7 +67,7 @@ describe('Users', () => {
       expect((await accept(body.data.token, 'short')).status).toBe(400);
       await stack
         .owner()
-        .execute("update invitations set expires_at = now() - interval '1 second' where id = ?", [body.data.id]);
+        .execute("update invitations set expires_at = now() - interval '1 second' where user_id = ?", [body.data.id]);
       expect((await accept(body.data.token)).status).toBe(400);
       expect((await accept('unknown')).status).toBe(400);
     });
