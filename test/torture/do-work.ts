@@ -144,6 +144,8 @@ export async function doWork(place: Workplace, work: Work): Promise<void> {
     }
     case 'operator':
       return settleReceipt(place, work, { operators: cast.operators, accountId: person(work.user).user.accountId });
+    default:
+      throw new Error(`there is no work ${JSON.stringify(work satisfies never)}`);
   }
 }
 

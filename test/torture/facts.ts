@@ -196,8 +196,9 @@ export interface DecisionFact {
 export interface OperatorsLists {
   /** Payouts of `GET /v1/payouts/stuck`, with the reason that it tells. */
   stuck: { id: string; reason: string }[];
-  /** Receipts whose workflow waits for a decision. */
+  /** Receipts whose workflow waits for a decision, and those of `GET /v1/receipts?status=suspended`. */
   suspense: string[];
+  receipts: string[];
   /** Workflows in the state `OPERATOR`. */
   searched: string[];
   /** Webhooks that nobody tries any more. */

@@ -35,11 +35,17 @@ export async function forgeCallback(
   note: (text: string) => void,
 ): Promise<void> {
   const real = readCallbacks(topology).filter(({ data }) => typeof data.reference_id === 'string');
-  const suited = forgery === 'unpaid' ? real.filter(({ event }) => event.startsWith('payment')) : real;
-  if (suited.length === 0) throw new Error('no callback was sent yet');
+  const suited = real.filter(({ event, data }) => {
+    if (forgery === 'unpaid') return event.startsWith('payment');
+    // Of what is so already nothing is forged.
+    return forgery !== 'status' || (data.status !== 'FAILED' && event !== 'payment.succeeded');
+  });
+  if (suited.length === 0) throw new Error('no callback was sent yet of which this could be forged');
   const { event, data } = random.pick(suited);
   const unpaid = forgery === 'unpaid' ? random.pick(await readUnpaid(topology)) : undefined;
-  const other = random.pick(real).data.reference_id;
+  const others = real.filter((callback) => callback.data.reference_id !== data.reference_id);
+  if (forgery === 'reference' && others.length === 0) throw new Error('there is no other reference yet');
+  const other = forgery === 'reference' ? random.pick(others).data.reference_id : undefined;
   const changes: Record<Forgery, Callback> = {
     reference: { event, data: { ...data, reference_id: other } },
     amount: { event, data: { ...data, amount: Number(data.amount ?? 0) + random.int(1, 5_000) } },

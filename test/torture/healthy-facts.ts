@@ -192,6 +192,7 @@ export function healthyFacts(): Facts {
     lists: {
       stuck: [{ id: 'payout-8', reason: 'unknown' }],
       suspense: ['receipt-2'],
+      receipts: ['receipt-2'],
       searched: [],
       parked: [],
       waiting: [

@@ -20,6 +20,8 @@ export interface Mutant {
   takes: string;
   seeds: number[];
   minutes: number;
+  /** Without this guard things are late for ever: then that counts, where the product itself is not late. */
+  lateness: boolean;
 }
 
 /** The mutants, from the head of each patch: what it takes away, the seeds to try in turn, and minutes for each. */
@@ -41,6 +43,7 @@ export function readMutants(): Mutant[] {
         takes,
         seeds: seeds.split(' ').map(Number),
         minutes: Number(minutes),
+        lateness: field('sign') === 'lateness',
       };
     });
 }
@@ -87,7 +90,32 @@ async function torture(copy: string, seed: number, minutes: number): Promise<{ c
 const findingsOf = (output: string): string[] =>
   Object.keys(oracles).filter((oracle) => output.includes(`\n  ${oracle}: `));
 
-async function hunt({ name, file, takes, seeds, minutes }: Mutant): Promise<boolean> {
+/** What these report may be mended by time, where something has not come to rest. */
+const mendedByTime: ReadonlySet<string> = new Set([
+  'comes-to-rest',
+  'asking-tells',
+  'ends-are-kept',
+  'payments-match-receipts',
+  'orders-match-instruments',
+  'payouts-match-transfers',
+  'money-is-conserved',
+  'decisions-are-kept',
+  'webhooks-arrive',
+  'rows-and-workflows-match',
+  'operators-are-told-exactly',
+]);
+
+/** Whether nothing is found, with this seed, in the product as it is. */
+async function isHealthy(seed: number, minutes: number): Promise<boolean> {
+  const copy = copyProject();
+  try {
+    return (await torture(copy, seed, minutes)).code === 0;
+  } finally {
+    rmSync(copy, { recursive: true, force: true });
+  }
+}
+
+async function hunt({ name, file, takes, seeds, minutes, lateness }: Mutant): Promise<boolean> {
   const copy = copyProject();
   const started = Date.now();
   const seconds = () => Math.round((Date.now() - started) / 1000);
@@ -100,8 +128,10 @@ async function hunt({ name, file, takes, seeds, minutes }: Mutant): Promise<bool
     for (const seed of seeds) {
       const { code, output } = await torture(copy, seed, minutes);
       const found = findingsOf(output);
-      // That something is late proves nothing on a busy machine.
-      if (code === 1 && found.some((oracle) => oracle !== 'comes-to-rest')) {
+      const isLate = found.includes('comes-to-rest');
+      // That something is late proves nothing on a busy machine, unless the product itself, with that seed, is not.
+      const proves = found.some((oracle) => !(isLate && mendedByTime.has(oracle)));
+      if (code === 1 && (proves || (lateness && (await isHealthy(seed, minutes))))) {
         process.stdout.write(`${name}: FOUND by seed ${seed} after ${seconds()} s (${found.join(', ')}): ${takes}\n`);
         return true;
       }

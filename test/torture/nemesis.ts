@@ -71,7 +71,7 @@ export function createNemesis({ topology, seed, token, note, aloud, over }: Neme
       for (const [where, what] of Object.entries(trouble)) faults[where] = { ...faults[where], ...what };
     }
     const { status, body } = await topology.sandbox.put('/sandbox/faults', faults);
-    if (status !== 200) note(`the sandbox does not know a fault: ${JSON.stringify(body)}`);
+    if (status !== 200) throw new Error(`the sandbox does not know a fault: ${JSON.stringify(body)}`);
   };
   /** Starts a part and tries again: what it needs may be away. */
   const bringBack = async (name: PartName): Promise<void> => {
@@ -129,10 +129,13 @@ export function createNemesis({ topology, seed, token, note, aloud, over }: Neme
 
   async function during(id: string, trouble: object, forMs: number): Promise<void> {
     troubles.set(id, trouble);
-    await tellProvider().catch(() => note('the sandbox could not be told of its faults'));
-    await last(forMs);
-    troubles.delete(id);
-    await tellProvider().catch(() => note('the sandbox could not be told that its faults are over'));
+    try {
+      await tellProvider();
+      await last(forMs);
+    } finally {
+      troubles.delete(id);
+      await tellProvider().catch(() => note('the sandbox could not be told that its faults are over'));
+    }
   }
 
   /** A backend that is stopped in the middle of a payment: one of the product's, or one that holds what all debits lock. */
@@ -154,9 +157,18 @@ export function createNemesis({ topology, seed, token, note, aloud, over }: Neme
     }
   }
   async function findBusyBackend(random: Random): Promise<number | undefined> {
+    // A transaction lasts for a moment: it is waited for.
+    for (let attempt = 0; attempt < 20; attempt += 1) {
+      const pid = await findOneInTransaction(random);
+      if (pid !== undefined) return pid;
+      await sleep(50);
+    }
+    return undefined;
+  }
+  async function findOneInTransaction(random: Random): Promise<number | undefined> {
     const rows = await topology.em().execute<{ pid: number }[]>(
       `select pid from pg_stat_activity where application_name = 'amanah' and pid <> pg_backend_pid()
-         and backend_type = 'client backend' order by (xact_start is not null) desc, (state = 'active') desc, pid limit 4`,
+         and xact_start is not null and backend_type = 'client backend' order by pid limit 8`,
     );
     return rows.length === 0 ? undefined : random.pick(rows).pid;
   }
@@ -250,6 +262,9 @@ export function createNemesis({ topology, seed, token, note, aloud, over }: Neme
           await topology.stop(name);
           await bringBack(name);
         }
+        return;
+      default:
+        throw new Error(`there is no fault ${JSON.stringify(fault satisfies never)}`);
     }
   }
 

@@ -20,7 +20,6 @@ export const linkNames = [
   'sandbox>api',
   'workers>receiver',
   ...serviceNames.flatMap((from) => [`${from}>postgres`, `${from}>temporal`] as const),
-  // Workers alone call the provider.
-  ...workerNames.map((from) => `${from}>sandbox` as const),
+  ...serviceNames.map((from) => `${from}>sandbox` as const),
 ] as const;
 export type LinkName = (typeof linkNames)[number];

@@ -5,6 +5,7 @@ import {
   type LinkName,
   linkNames,
   type PartName,
+  partNames,
   type ServiceName,
   serviceNames,
   workerNames,
@@ -106,6 +107,9 @@ function createDeal(random: Random): Deal {
 const everyKind = Object.keys(weights) as FaultDeed['do'][];
 /** So often, as their variants are dealt in turn, and some depend on what there is. */
 const variants: Partial<Record<FaultDeed['do'], number>> = {
+  kill: 12,
+  pause: 12,
+  network: 14,
   provider: 7,
   callbacks: 4,
   forge: 6,
@@ -142,13 +146,13 @@ function drawFault(random: Random, deal: Deal, { kind, leftMs }: { kind: FaultDe
   const forMs = Math.min(random.chance(0.7) ? random.int(500, 5_000) : random.int(5_000, 20_000), leftMs);
   switch (kind) {
     case 'kill':
-      return { do: kind, parts: drawParts(random), forMs: Math.min(forMs, 6_000) };
+      return { do: kind, parts: [...deal(kind, partSets)], forMs: Math.min(forMs, 6_000) };
     case 'pause':
-      return { do: kind, parts: drawParts(random), forMs: Math.min(drawPause(random), leftMs) };
+      return { do: kind, parts: [...deal(kind, partSets)], forMs: Math.min(drawPause(random), leftMs) };
     case 'pause-backend':
       return { do: kind, forMs: Math.min(drawPause(random), leftMs) };
     case 'network':
-      return { do: kind, ...drawNetwork(random), forMs };
+      return { do: kind, ...drawNetwork(random, deal), forMs };
     case 'provider': {
       const trouble = deal(kind, [
         'slow',
@@ -189,24 +193,23 @@ function drawFault(random: Random, deal: Deal, { kind, leftMs }: { kind: FaultDe
 const drawPause = (random: Random): number =>
   random.chance(0.7) ? random.int(1_000, 6_000) : random.int(6_000, 30_000);
 
-function drawParts(random: Random): PartName[] {
-  const one = random.weighted({ api1: 4, api2: 4, worker1: 5, worker2: 5, temporal: 2, postgres: 3, sandbox: 2 });
-  if (random.chance(0.75)) return [one];
-  return random.pick<PartName[]>([
-    ['worker1', 'worker2'],
-    ['api1', 'api2'],
-    ['temporal', 'worker1'],
-    ['postgres', 'api1'],
-    [...serviceNames],
-  ]);
-}
+/** What is killed or stopped together: services most often, as they run most of the product. */
+const partSets: readonly (readonly PartName[])[] = [
+  ...partNames.map((name) => [name]),
+  ['worker1', 'worker2'],
+  ['api1', 'api2'],
+  ['temporal', 'worker1'],
+  ['postgres', 'api1'],
+  serviceNames,
+];
 
-function drawNetwork(random: Random): { link: LinkName; trouble: NetworkTrouble } {
-  const link = random.pick(linkNames);
-  const kind = random.weighted({ delay: 3, 'black-hole': 3, refuse: 3, truncate: 2, 'cut-after': 4 });
+function drawNetwork(random: Random, deal: Deal): { link: LinkName; trouble: NetworkTrouble } {
+  const kind = deal('trouble', ['delay', 'black-hole', 'refuse', 'truncate', 'cut-after', 'cut-after'] as const);
+  if (kind === 'cut-after') {
+    const text = deal('cut-after', ['commit', 'balance-payment']);
+    return { link: `${deal('cut', serviceNames)}>postgres`, trouble: { kind, text } };
+  }
+  const link = deal('link', linkNames);
   if (kind === 'delay') return { link, trouble: { kind, ms: random.int(20, 1_500) } };
-  if (kind === 'truncate') return { link, trouble: { kind, bytes: random.int(1, 400) } };
-  if (kind !== 'cut-after') return { link, trouble: { kind } };
-  const from = random.pick(serviceNames);
-  return { link: `${from}>postgres`, trouble: { kind, text: random.pick(['commit', 'balance-payment']) } };
+  return { link, trouble: kind === 'truncate' ? { kind, bytes: random.int(1, 400) } : { kind } };
 }

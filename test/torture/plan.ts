@@ -1,4 +1,5 @@
-import { type Fault, planFaults } from './plan-faults.ts';
+import { z } from 'zod';
+import { type Fault, faultStories, planFaults } from './plan-faults.ts';
 import { createRandom, type Random } from './random.ts';
 
 /** How many people and partners a plan speaks of. */
@@ -197,3 +198,102 @@ function drawDeeds(random: Random, at: number): Drawn[] {
       return [one({ do: kind, action: random.pick(['credit', 'refund'] as const), user })];
   }
 }
+
+const whole = z.int().min(0);
+const kinds: Record<Deed['do'], z.ZodRawShape> = {
+  balance: {
+    user: z
+      .int()
+      .min(0)
+      .max(castSize.users - 1),
+    type: z.enum(gatewayTypes),
+    amount: whole,
+  },
+  transfer: {
+    user: z
+      .int()
+      .min(0)
+      .max(castSize.users - 1),
+    amount: whole,
+  },
+  gateway: {
+    user: z
+      .int()
+      .min(0)
+      .max(castSize.users - 1),
+    type: z.enum(gatewayTypes),
+    channel: z.int(),
+    amount: whole,
+    ending: z.enum(endings),
+    afterMs: whole,
+  },
+  'partner-payment': {
+    partner: z
+      .int()
+      .min(0)
+      .max(castSize.partners - 1),
+    method: z.string(),
+    amount: whole,
+    ending: z.enum(endings),
+    afterMs: whole,
+  },
+  payout: {
+    partner: z
+      .int()
+      .min(0)
+      .max(castSize.partners - 1),
+    amount: whole,
+    account: z.string(),
+  },
+  circle: {
+    members: z.array(
+      z
+        .int()
+        .min(0)
+        .max(castSize.users - 1),
+    ),
+    amount: whole,
+    channel: z.int(),
+    rounds: whole,
+    end: z.enum(['run', 'cancel']),
+  },
+  subscription: {
+    user: z
+      .int()
+      .min(0)
+      .max(castSize.users - 1),
+    amount: whole,
+    stop: z.boolean(),
+  },
+  allocation: { cause: z.int().min(0).max(1) },
+  operator: {
+    action: z.enum(['credit', 'refund']),
+    user: z
+      .int()
+      .min(0)
+      .max(castSize.users - 1),
+  },
+};
+const manners = {
+  id: z.string(),
+  at: z.number().min(0),
+  api: z.union([z.literal(0), z.literal(1)]),
+  keyed: z.boolean(),
+  patienceMs: whole,
+  retries: whole,
+  twin: z.boolean(),
+  otherBody: z.boolean(),
+};
+const planShape = z.strictObject({
+  seed: z.number(),
+  durationMs: z.number().min(0),
+  work: z.array(
+    z.union(
+      Object.entries(kinds).map(([kind, fields]) => z.strictObject({ do: z.literal(kind), ...manners, ...fields })),
+    ),
+  ),
+  faults: z.array(z.looseObject({ id: z.string(), at: z.number().min(0), do: z.enum(Object.keys(faultStories)) })),
+});
+
+/** A plan that was recorded. Throws what is wrong with it: a plan of which nothing can be done would find nothing. */
+export const parsePlan = (text: string): Plan => planShape.parse(JSON.parse(text)) as unknown as Plan;

@@ -159,8 +159,18 @@ async function readLists({ api, em, deps }: Topology, token: string): Promise<Op
     return found;
   };
   const running = "ExecutionStatus = 'Running'";
+  const receipts: string[] = [];
+  for (let page = 1; ; page += 1) {
+    const path = `/v1/receipts?status=suspended&limit=${listPage}&page=${page}`;
+    const { status, body } = await api.get(path, { token });
+    if (status !== 200) throw new Error(`the list of money in suspense was answered ${status}`);
+    const { items, total } = body.data as { items: { id: string }[]; total: number };
+    receipts.push(...items.map(({ id }) => id));
+    if (items.length === 0 || receipts.length >= total) break;
+  }
   return {
     stuck,
+    receipts,
     suspense: (await search(`PaymentState = 'SUSPENSE' and ${running}`)).map((id) => id.split('/').at(-1) ?? id),
     searched: await search(`(PaymentState = 'OPERATOR' or PayoutState = 'OPERATOR') and ${running}`),
     parked: (await em().execute<{ id: string }[]>("select id from webhook_deliveries where status = 'parked'")).map(

@@ -84,6 +84,7 @@ async function runOn(
   const nemesis = createNemesis({ topology, seed: plan.seed, token: cast.admin.token, note, aloud, over: over.signal });
   const apis = [createHttp(topology.apiUrls[0]), createHttp(topology.apiUrls[1])] as const;
   const decisions: Facts['decisions'] = [];
+  const broken: string[] = [];
   const place = { topology, apis, cast, client, decisions, run, note, over: over.signal };
 
   const begun = Date.now();
@@ -99,7 +100,10 @@ async function runOn(
   try {
     const work = plan.work.map((item) =>
       at(item.at).then(() =>
-        doWork(place, item).catch((error: unknown) => note(`${item.id} ended with ${String(error).slice(0, 300)}`)),
+        doWork(place, item).catch((error: unknown) => {
+          broken.push(`${item.id} ended with ${String(error).slice(0, 300)}`);
+          note(broken.at(-1) ?? '');
+        }),
       ),
     );
     const faults = plan.faults.map((fault) => at(fault.at).then(() => nemesis.strike(fault)));
@@ -113,6 +117,7 @@ async function runOn(
     clearTimeout(stop);
     over.abort();
   }
+  if (broken.length > 0) throw new Error(`pieces of work broke: ${broken.slice(0, 5).join('; ')}`);
   progress('asks again for what had no answer');
   await client.askAgain();
   const payoutsTo = (account: string) =>
@@ -159,7 +164,8 @@ async function runOn(
   if (findings.length > 0) {
     topology.keep();
     writeFileSync(join(topology.directory, 'facts.json'), JSON.stringify(facts, null, 1));
-    for (const finding of findings.slice(0, toldStories)) {
+    for (const finding of findings) {
+      if (timelines.size === toldStories) break;
       if (finding.resourceId === null || timelines.has(finding.resourceId)) continue;
       const story = await tellStory?.(topology, finding, { facts, notes }).catch((error: unknown) => String(error));
       if (story !== undefined) timelines.set(finding.resourceId, story);

@@ -1,7 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { makePlan, type Plan } from './plan.ts';
+import { makePlan, type Plan, parsePlan } from './plan.ts';
 import { faultStories } from './plan-faults.ts';
 import { type RunOptions, type RunReport, runPlan } from './run-plan.ts';
 import { shrinkPlan } from './shrink.ts';
@@ -68,6 +68,10 @@ async function main(): Promise<number> {
     for (const [name, story] of Object.entries(faultStories)) say(`${name.padEnd(18)}${story}`);
     return 0;
   }
+  if (values.replay !== undefined && values.seed !== undefined) {
+    process.stderr.write(`a plan that is replayed has its own seed.\n${usage}\n`);
+    return 2;
+  }
   const seed = values.seed === undefined ? Math.floor(Math.random() * 1_000_000) : Number(values.seed);
   const minutes = Number(values.minutes);
   const restBoundMs = Number(values.rest) * 1000;
@@ -76,7 +80,7 @@ async function main(): Promise<number> {
     return 2;
   }
   const plan: Plan =
-    values.replay === undefined ? makePlan(seed, minutes) : JSON.parse(readFileSync(values.replay, 'utf8'));
+    values.replay === undefined ? makePlan(seed, minutes) : parsePlan(readFileSync(values.replay, 'utf8'));
   say(
     `Seed ${plan.seed}: ${plan.work.length} pieces of work and ${plan.faults.length} faults in ${plan.durationMs / 1000} s.`,
   );
@@ -113,10 +117,13 @@ async function shrink(plan: Plan, found: RunReport, options: RunOptions): Promis
   const until = Date.now() + shrinkMs;
   const wanted = new Set(findings.map(({ oracle }) => oracle));
   const isOver = () => Date.now() > until;
+  const wouldEnd = (candidate: Plan) => Date.now() + candidate.durationMs > until;
   const shows = async (candidate: Plan) => {
-    for (let attempt = 0; attempt < tries && !isOver(); attempt += 1) {
+    for (let attempt = 0; attempt < tries && !isOver() && !wouldEnd(candidate); attempt += 1) {
       const restBoundMs = Math.max(0, Math.min(options.restBoundMs, until - Date.now() - candidate.durationMs));
-      const again = await runPlan(candidate, { ...options, restBoundMs, tellStory: undefined });
+      const again = await runPlan(candidate, { ...options, restBoundMs, tellStory: undefined }).catch(() => null);
+      // A try that broke has shown nothing.
+      if (again === null) continue;
       if (again.directory !== null) rmSync(again.directory, { recursive: true, force: true });
       // What was cut short at the end proves nothing.
       if (!isOver() && again.findings.some(({ oracle }) => wanted.has(oracle))) return true;

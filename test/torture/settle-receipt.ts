@@ -8,7 +8,7 @@ const patienceMs = 25_000;
 
 /** Two operators end the oldest case of suspense, as the runbook tells them to; there may be none. */
 export async function settleReceipt(
-  { topology, decisions, note }: Pick<Workplace, 'topology' | 'decisions' | 'note'>,
+  { topology, apis, decisions, note }: Pick<Workplace, 'topology' | 'apis' | 'decisions' | 'note'>,
   work: Extract<Work, { do: 'operator' }>,
   { operators, accountId }: { operators: Operators; accountId: string },
 ): Promise<void> {
@@ -17,7 +17,7 @@ export async function settleReceipt(
     .execute<{ id: string }[]>("select id from receipts where state = 'suspended' order by received_at, id limit 1");
   if (receipt === undefined) return;
   const call = (path: string, body: object | undefined, { token }: { token: string }) =>
-    topology.api.post(path, body, { token, signal: AbortSignal.timeout(patienceMs) });
+    apis[work.api].post(path, body, { token, signal: AbortSignal.timeout(patienceMs) });
   const proposal = {
     kind: 'settle_receipt',
     receipt_id: receipt.id,

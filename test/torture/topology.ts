@@ -241,6 +241,7 @@ export async function startTopology(say: (sentence: string) => void): Promise<To
     }
     for (const proxy of links.values()) await proxy.close();
     if (kept && disks.get('api')) cpSync(join(apiDirectory, 'logs'), join(directory, 'logs'), { recursive: true });
+    if (kept && disks.get('postgres')) cpSync(postgres.directory, join(directory, 'postgres'), { recursive: true });
     for (const disk of disks.values()) disk?.unmount();
     if (!kept) rmSync(directory, { recursive: true, force: true });
   };
@@ -259,6 +260,9 @@ export async function startTopology(say: (sentence: string) => void): Promise<To
     await keepTransitions(owner.em.fork());
     await Promise.all(serviceNames.map((name) => start(name)));
   } catch (error) {
+    say(`The product did not start; its data and logs: ${directory}`);
+    kept = true;
+    writeFileSync(join(directory, keptMark), '');
     await deps?.[Symbol.asyncDispose]();
     await owner?.close(true);
     await stopAll();

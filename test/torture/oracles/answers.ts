@@ -88,16 +88,41 @@ export function refusedHasNoEffect(facts: Facts): Finding[] {
 }
 const isOutrun = ({ status }: Attempt): boolean => status === 400 || status === 409;
 
-/** Nothing is there that no request has asked for. */
+/** So many operations of a kind are not all refused or lost. */
+const surelyDone = 20;
+
+/** Clients get through: of what was asked for often, something was done. Otherwise little is left to judge. */
+export function clientsGetThrough({ attempts }: Facts): Finding[] {
+  return [...Map.groupBy(attempts, ({ kind }) => kind)]
+    .filter(
+      ([, asked]) => new Set(asked.map(({ operation }) => operation)).size >= surelyDone && !asked.some(isSuccess),
+    )
+    .map(([kind, asked]) => ({
+      oracle: 'clients-get-through',
+      resourceId: null,
+      says: `${kind} was asked for by ${asked.length} requests, and none was answered with success`,
+    }));
+}
+
+/** Nothing is there that no request has asked for, and of one request no two. */
 export function effectsWereAskedFor({ asked, attempts }: Facts): Finding[] {
+  const oracle = 'effects-were-asked-for';
   const known = new Set(attempts.map(({ requestId }) => requestId));
-  return asked
+  const strays = asked
     .filter(({ requestId }) => requestId === null || !known.has(requestId))
     .map(({ kind, id, requestId }) => ({
-      oracle: 'effects-were-asked-for',
+      oracle,
       resourceId: id,
       says: `the ${kind} ${id} names the request ${requestId ?? 'of nobody'}, which no client has made`,
     }));
+  const twins = [...Map.groupBy(asked, ({ kind, requestId }) => `${kind} ${requestId}`).values()]
+    .filter(({ length }) => length > 1)
+    .map((same) => ({
+      oracle,
+      resourceId: same[0]?.id ?? null,
+      says: `the request ${same[0]?.requestId} has made ${same.map(({ kind, id }) => `the ${kind} ${id}`).join(' and ')}`,
+    }));
+  return [...strays, ...twins];
 }
 
 /**
@@ -107,11 +132,12 @@ export function effectsWereAskedFor({ asked, attempts }: Facts): Finding[] {
 export function endsAreKept({ attempts, ends }: Facts): Finding[] {
   const standing = new Map(ends.map((end) => [end.id, end]));
   const endings = attempts.filter(isEnding);
-  const last = new Set([...Map.groupBy(endings, ({ operation }) => operation).values()].map((asked) => asked.at(-1)));
+  const told = new Set(
+    endings.filter((attempt) => isSuccess(attempt) || isRefusal(attempt)).map(({ operation }) => operation),
+  );
   return endings.flatMap((attempt) => {
     const end = standing.get(attempt.target ?? '');
-    const isTold = isSuccess(attempt) || isRefusal(attempt) || !last.has(attempt);
-    if (end !== undefined && isTold && mayStand(attempt, end)) return [];
+    if (end !== undefined && told.has(attempt.operation) && mayStand(attempt, end)) return [];
     return [
       {
         oracle: 'ends-are-kept',
@@ -132,7 +158,8 @@ function mayStand(attempt: Attempt, { kind, status }: EndFact): boolean {
   // Refused at the door it tells nothing, and is asked again.
   if (!isRefusal(attempt) || attempt.status === 401 || attempt.status === 429) return true;
   if (isPayment) return isOutrun(attempt) && status === 'PAID';
-  return kind === 'circle' && attempt.status === 400 && status === 'completed';
+  // What is cancelled already is refused as what is completed.
+  return kind === 'circle' && attempt.status === 400 && (status === 'completed' || status === 'cancelled');
 }
 
 /** A retry under a key that has made its resource is never refused. */

@@ -2,6 +2,7 @@ import type { Facts, Finding, Oracle } from '../facts.ts';
 import {
   answersTellTheBooks,
   askingTells,
+  clientsGetThrough,
   effectsWereAskedFor,
   endsAreKept,
   keyHasOneResource,
@@ -27,6 +28,7 @@ import { moneyIsConserved, ordersMatchInstruments, paymentsMatchReceipts, payout
 
 /** All that is asked of a run, by the name that findings carry. */
 export const oracles: Readonly<Record<string, Oracle>> = {
+  'clients-get-through': clientsGetThrough,
   'refused-has-no-effect': refusedHasNoEffect,
   'made-is-not-refused': madeIsNotRefused,
   'success-has-one-effect': successHasOneEffect,

@@ -53,8 +53,11 @@ export function decisionsAreKept({ receipts, decisions }: Facts): Finding[] {
     .filter(
       ({ id, state, creditedTo }) =>
         !decisions.some(
-          ({ receiptId, action, accountId }) =>
-            receiptId === id && stateOf[action] === state && (action === 'refund' || accountId === creditedTo),
+          ({ receiptId, action, accountId, answers }) =>
+            receiptId === id &&
+            answers.length > 0 &&
+            stateOf[action] === state &&
+            (action === 'refund' || accountId === creditedTo),
         ),
     )
     .map(({ id, reference, state, creditedTo }) => ({

@@ -15,6 +15,10 @@ export function operatorsAreToldExactly(facts: Facts): Finding[] {
   const listed = new Map(lists.suspense.map((id) => [id, facts.receipts.find((receipt) => receipt.id === id)]));
   const shown = new Set([...listed.values()].map((receipt) => receipt?.providerPaymentId));
   const stuck = new Set(lists.stuck.map(({ id }) => id));
+  const inOneList = [
+    ...lists.suspense.filter((id) => !lists.receipts.includes(id)),
+    ...lists.receipts.filter((id) => !lists.suspense.includes(id)),
+  ];
   const searched = lists.searched.filter((id) => !unknown.includes(id.split('/').at(-1) ?? id));
   const counted: Record<string, number> = { unknown_payouts: unknown.length, suspended_receipts: cases.size };
   return [
@@ -28,6 +32,7 @@ export function operatorsAreToldExactly(facts: Facts): Finding[] {
       .map(([id, receipt]) =>
         find(receipt?.reference ?? id, `operators are asked about the receipt ${id}, which needs nobody`),
       ),
+    ...inOneList.map((id) => find(id, `the receipt ${id} is in one of the two lists of money in suspense`)),
     ...unknown
       .filter((id) => !stuck.has(id))
       .map((id) => find(id, `nobody can tell what became of the payout ${id}, and it is not listed as stuck`)),

@@ -1,0 +1,44 @@
+import { makePlan, parsePlan } from './plan.ts';
+import type { Fault } from './plan-faults.ts';
+
+const killed = ({ faults }: { faults: Fault[] }): Set<string> =>
+  new Set(faults.flatMap((fault) => (fault.do === 'kill' ? fault.parts : [])));
+
+describe('A plan', () => {
+  it('of two minutes from the seed of CI kills an API and a worker, and cuts a connection right after a commit', () => {
+    const plan = makePlan(399, 2);
+    expect([...killed(plan)]).toEqual(
+      expect.arrayContaining([expect.stringMatching(/^api/), expect.stringMatching(/^worker/)]),
+    );
+    const cuts = plan.faults.filter((fault) => fault.do === 'network' && fault.trouble.kind === 'cut-after');
+    expect(cuts).not.toEqual([]);
+  });
+
+  it.each([1, 301, 302, 303])(
+    'of ten minutes kills every part, and breaks every way, from seed %d as from any',
+    (seed) => {
+      const plan = makePlan(seed, 10);
+      expect([...killed(plan)].toSorted()).toEqual([
+        'api1',
+        'api2',
+        'postgres',
+        'sandbox',
+        'temporal',
+        'worker1',
+        'worker2',
+      ]);
+      const troubles = plan.faults.flatMap((fault) => (fault.do === 'network' ? [fault.trouble.kind] : []));
+      expect(new Set(troubles)).toEqual(new Set(['delay', 'black-hole', 'refuse', 'truncate', 'cut-after']));
+    },
+  );
+
+  it('that was recorded is read as it was, and one that says what nobody does is refused', () => {
+    const plan = makePlan(7, 1);
+    expect(parsePlan(JSON.stringify(plan))).toEqual(plan);
+    const [work] = plan.work;
+    for (const wrong of [{ do: 'ballance' }, { user: 99, do: 'transfer', amount: 1 }, { api: 2 }]) {
+      expect(() => parsePlan(JSON.stringify({ ...plan, work: [{ ...work, ...wrong }] }))).toThrow();
+    }
+    expect(() => parsePlan(JSON.stringify({ ...plan, faults: [{ id: 'f1', at: 1, do: 'kil' }] }))).toThrow();
+  });
+});
