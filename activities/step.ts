@@ -50,8 +50,14 @@ export function step<Input, Output>(
       if (!isDomainError(error) && (isLast || attempt >= again)) failures.inc({ activity: name });
       measure(isDomainError(error) ? 'refused' : 'failed');
       if (isDomainError(error)) throw asFailure(error);
+      const { restMs } = isProviderUnknown(error) ? restAfter(error) : {};
+      // That calls to the provider are limited is no failure of the step.
+      if (restMs === undefined && (isLast || attempt === 1 || attempt % loggedEvery === 0)) {
+        const workflow_id = info?.workflowExecution?.workflowId;
+        const text = isLast ? 'an activity failed for the last time' : 'an activity failed and will be retried';
+        deps.log.warn({ err: error, activity: name, workflow_id, attempt }, text);
+      }
       if (isProviderUnknown(error)) {
-        const { restMs } = restAfter(error);
         throw ApplicationFailure.create({
           message: 'the outcome at the provider is unknown',
           type: 'PROVIDER_UNKNOWN',
@@ -59,11 +65,6 @@ export function step<Input, Output>(
           // Its calls are limited: asked again when it said, not before.
           ...(restMs !== undefined && { nextRetryDelay: restMs }),
         });
-      }
-      if (isLast || attempt === 1 || attempt % loggedEvery === 0) {
-        const workflow_id = info?.workflowExecution?.workflowId;
-        const text = isLast ? 'an activity failed for the last time' : 'an activity failed and will be retried';
-        deps.log.warn({ err: error, activity: name, workflow_id, attempt }, text);
       }
       throw ApplicationFailure.retryable(`${name} failed: ${errorCodeOf(error) ?? 'unexpected error'}`, 'STEP_FAILED');
     }

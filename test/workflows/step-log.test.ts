@@ -1,6 +1,7 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { step } from '../../activities/step.ts';
+import { ProviderUnknown } from '../../src/gateway/gateway.ts';
 import type { Logger } from '../../src/log.ts';
 import { refuse } from '../../src/shared/errors.ts';
 import { type Stack, startStack } from '../support/stack.ts';
@@ -42,6 +43,13 @@ describe('A step that fails again and again', () => {
       workflow_id: 'test',
       text: 'an activity failed and will be retried',
     });
+  });
+
+  it('is told, too, when it is the provider that does not answer, and not when calls to it are limited', async () => {
+    const silent = () => Promise.reject(new ProviderUnknown('no answer'));
+    expect((await logOf(silent, 12)).map(({ attempt }) => attempt)).toEqual([1, 10]);
+    const limited = () => Promise.reject(new ProviderUnknown('limited', { restMs: 1_000 }));
+    expect(await logOf(limited, 12)).toEqual([]);
   });
 
   it('is told the last time where it is not retried for ever', async () => {
