@@ -132,7 +132,9 @@ describe('A payout that nobody can tell', () => {
     const before = await readBalance(partner);
     const answers = await Promise.all(Array.from({ length: 50 }, () => approve(stack, operators, id)));
     for (const { status, body } of answers) {
-      if (status === 200) expect(body.data.status).toBe('carried_out');
+      // On a busy machine some wait for too long behind the others, and are told so: they have done nothing.
+      if (status === 503) expect(body.message).toContain('try again');
+      else if (status === 200) expect(body.data.status).toBe('carried_out');
       else
         expect({ status, message: body.message }).toEqual({
           status: 400,

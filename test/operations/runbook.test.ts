@@ -106,7 +106,7 @@ beforeAll(async () => {
 afterAll(() => stack.stop());
 
 /** Types it, as the runbook has it; answers what came of it. */
-async function type({ language, text }: Typed): Promise<{ code: number; output: string }> {
+async function type({ language, text }: Typed): Promise<{ code: number; printed: string; output: string }> {
   const filled = text
     .replaceAll(/<([a-z ]+)>/g, (whole, name: string) => filledIn[name] ?? whole)
     // Where the deployment's task queue is named.
@@ -118,7 +118,11 @@ async function type({ language, text }: Typed): Promise<{ code: number; output: 
       ['-euo', 'pipefail', '-c', language === 'sh' ? filled : 'npm run -s sql'],
       { cwd: root, env: { ...process.env, ...stack.env, ...environment }, timeout: 60_000 },
       (error, stdout, stderr) =>
-        resolve({ code: error === null ? 0 : Number(error.code ?? -1), output: stdout + stderr }),
+        resolve({
+          code: error === null ? 0 : Number(error.code ?? -1),
+          printed: stdout,
+          output: `${stdout}\n${stderr}`,
+        }),
     );
     child.stdin?.end(language === 'sql' ? filled : '');
   });
@@ -136,10 +140,10 @@ describe('The runbook', () => {
   it.each(commands.filter(isRunHere).map((typed): [number, string, Typed] => [typed.line, typed.text.trim(), typed]))(
     'line %d works as it stands: %s',
     async (_, text, typed) => {
-      const { code, output } = await type(typed);
+      const { code, printed, output } = await type(typed);
       // The comparison names a difference, and ends with 1 because of it.
-      const { kind, id } = decisionIn(output) ?? {};
       expect({ code, output }).toEqual({ code: text.startsWith('npm run reconcile') ? 1 : 0, output });
+      const { kind, id } = decisionIn(printed) ?? {};
       if (kind !== undefined) filledIn['decision id'] = id ?? '';
       if (text.includes('PaymentState = "SUSPENSE"')) expect(output).toContain(filledIn['receipt id']);
       if (text.includes('workflow metadata')) expect(output).toContain('OUTCOME UNKNOWN');
@@ -153,7 +157,7 @@ describe('The runbook', () => {
 });
 
 /** The decision that an answer shows, if it does. */
-function decisionIn(output: string): { kind?: string; id?: string } | undefined {
-  const line = output.split('\n').find((one) => one.startsWith('{"message"'));
+function decisionIn(printed: string): { kind?: string; id?: string } | undefined {
+  const line = printed.split('\n').find((one) => one.startsWith('{"message"'));
   return line === undefined ? undefined : JSON.parse(line).data;
 }
