@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { systemAccounts } from '../../src/ledger/account.ts';
+import { newId, receiptIdFor } from '../../src/shared/ids.ts';
 import { atProvider } from '../support/at-provider.ts';
 import { type BuiltUser, balanceOf, buildIndividual, buildPlatformAdmin } from '../support/build.ts';
 import { buildGoal, buildProduct } from '../support/build-targets.ts';
@@ -250,6 +251,43 @@ describe('A decision about money in suspense', () => {
     expect(await receiptsOf((await referenceOf(receipt)) ?? '')).toContainEqual(
       expect.objectContaining({ id: receipt.id, state: 'refunded' }),
     );
+  });
+
+  it('is carried out by what is in the books, where its workflow never heard that the money was booked', async () => {
+    const order = await topUp();
+    await stack.sandbox.post('/sandbox/expire', { payment_code: order.payment_code });
+    await eventually(
+      () => statusOf(order.payment_order_id),
+      (status) => status === 'EXPIRED',
+    );
+    await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true }, listing: { lag_ms: 86_400_000 } });
+    const { body: payment } = await pay(order);
+    const stray = {
+      receiptId: receiptIdFor(payment.id),
+      providerPaymentId: payment.id,
+      providerPaymentMethodId: payment.payment_method.id,
+    };
+    await stack.deps.workflows.openUnmatchedReceipt(stray);
+    const workflow = stack.deps.workflows.client.workflow.getHandle(`unmatched-receipt/${stray.receiptId}`);
+    await eventually(
+      async () => (await workflow.describe()).searchAttributes.PaymentState,
+      (state) => JSON.stringify(state) === '["UNCONFIRMED"]',
+    );
+    // What a step does whose answer is lost.
+    await stack
+      .em()
+      .execute("select suspend_receipt(?, ?, ?, ?, ?, 54000, 0, 'late')", [
+        newId(),
+        stray.receiptId,
+        stray.providerPaymentId,
+        stray.providerPaymentMethodId,
+        order.payment_order_id,
+      ]);
+    const refund = { kind: 'settle_receipt', receipt_id: stray.receiptId, action: 'refund', note };
+    expect(await decide(stack, operators, refund)).toMatchObject({ status: 'carried_out' });
+    expect(await receiptsOf(order.payment_order_id)).toMatchObject([{ id: stray.receiptId, state: 'refunded' }]);
+    await stack.sandbox.put('/sandbox/faults', {});
+    expect(await workflow.result()).toBe('refunded');
   });
 
   it('is the only way: the workflow takes no action, account or name from whoever reaches Temporal', async () => {

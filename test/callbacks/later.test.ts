@@ -1,4 +1,4 @@
-import { newId, receiptIdFor } from '../../src/shared/ids.ts';
+import { receiptIdFor } from '../../src/shared/ids.ts';
 import { type BuiltUser, balanceOf, buildIndividual } from '../support/build.ts';
 import { buildOperators, decide } from '../support/decide.ts';
 import { eventually, expectChecksEmpty } from '../support/stack.ts';
@@ -81,34 +81,6 @@ describe('Late money that the provider does not know yet', () => {
     await list();
     await stack.deps.workflows.hintGatewayPayment(order.id);
     await becomes(stray, 'suspended');
-  }, 60_000);
-});
-
-describe('Money whose booking was not told to the workflow that asks about it', () => {
-  it('is settled as two people decide, by what is in the books', async () => {
-    const order = await expiredOrder();
-    const stray = await payLate(order);
-    await open(stray);
-    await eventually(
-      async () => (await caseOf(stray).describe()).searchAttributes.PaymentState,
-      (state) => JSON.stringify(state) === '["UNCONFIRMED"]',
-    );
-    const { receiptId, providerPaymentId, providerPaymentMethodId } = stray;
-    // What a step does whose answer is lost.
-    await stack
-      .em()
-      .execute("select suspend_receipt(?, ?, ?, ?, ?, 79000, 0, 'late')", [
-        newId(),
-        receiptId,
-        providerPaymentId,
-        providerPaymentMethodId,
-        order.id,
-      ]);
-    const refund = { kind: 'settle_receipt', receipt_id: receiptId, action: 'refund' };
-    expect(await decide(stack, await buildOperators(stack), refund)).toMatchObject({ status: 'carried_out' });
-    expect(await stateOf(stray)).toBe('refunded');
-    await list();
-    expect(await caseOf(stray).result()).toBe('refunded');
   }, 60_000);
 });
 
