@@ -63,6 +63,8 @@ export async function collectPayment<Opened extends OpenedOrder>(
   let hints = 0;
   const opening = steps.open(new Date(Date.now()).toISOString());
   const instrument = opening.then((opened) => getInstrument(steps, opened));
+  // Refused before anybody asks for the instrument, the rejection is told below; unhandled, it would fail the task.
+  instrument.catch(() => undefined);
   setHandler(callbackArrived, () => {
     hints += 1;
   });
