@@ -188,7 +188,10 @@ export function operationsPages({ rooms, deps, doors, origins }: Pages): Router 
       return show(ctx, 'This cannot be shown', html`${complain(why)}`, me, errorStatuses.FORBIDDEN);
     }
     const names = await readNames(ctx, decisions === null || decisions === unreadable ? [] : decisions.items);
-    const content = overviewPage({ overview, decisions, payouts, receipts, differences, names });
+    const content = overviewPage({
+      ...{ overview, decisions, payouts, receipts, differences, names },
+      mayPropose: me.permissions.includes('propose-decision'),
+    });
     show(ctx, 'What waits', content, me);
   });
 

@@ -165,10 +165,13 @@ export interface Overview {
   receipts: Part<Listed<ReceiptShown>>;
   differences: Part<Listed<DifferenceShown>>;
   names: Names;
+  mayPropose: boolean;
 }
 
 /** The first page: what waits for people, and how things stand. */
-export function overviewPage({ overview, decisions, payouts, receipts, differences, names }: Overview): Markup {
+export function overviewPage(shown: Overview): Markup {
+  const { overview, decisions, payouts, receipts, differences, names, mayPropose } = shown;
+  const offer = (words: string, query: Record<string, string>) => mayPropose && html`<br>${proposeLink(words, query)}`;
   return html`${section(
     'Decisions that wait for a second person',
     decisions,
@@ -185,24 +188,28 @@ ${section(
     age_seconds,
     reason,
   }) => html`${money(amount)}, ${reference}, for ${spellAge(age_seconds)}
-<br><span class="quiet">${reason}</span><br>${proposeLink('Propose how it ended', { kind: 'settle_payout', payout_id })}`,
+<br><span class="quiet">${reason}</span>${isContradicted(reason) ? afterTheEnd : offer('Propose how it ended', { kind: 'settle_payout', payout_id })}`,
 )}
 ${section(
   'Money in suspense',
   receipts,
   ({ id, amount, reference, reason, received_at }) => html`${money(amount)} for ${reference}, ${instant(received_at)}
-<br><span class="quiet">${reason?.replaceAll('_', ' ')}</span><br>${proposeLink('Propose where it goes', { kind: 'settle_receipt', receipt_id: id })}`,
+<br><span class="quiet">${reason?.replaceAll('_', ' ')}</span>${offer('Propose where it goes', { kind: 'settle_receipt', receipt_id: id })}`,
 )}
 ${section(
   'Differences to the provider',
   differences,
   ({ id, day, resource_type, reference, ours, theirs }) => html`${day}, ${resource_type} ${reference}
 <br><span class="quiet">We: ${spellSide(ours)}. The provider: ${spellSide(theirs)}.</span>
-<br>${proposeLink('Explain it', { kind: 'explain_difference', reconciliation_id: id })}`,
+${offer('Explain it', { kind: 'explain_difference', reconciliation_id: id })}`,
 )}
 ${overview === unreadable ? cannotBeRead('How things stand') : overview && standing(overview)}
-<p>${proposeLink('Book what the platform itself moved at the provider', { kind: 'book_external' })}</p>`;
+${mayPropose && html`<p>${proposeLink('Book what the platform itself moved at the provider', { kind: 'book_external' })}</p>`}`;
 }
+
+/** As the list of stuck payouts says it of one that is final. */
+const isContradicted = (reason: string): boolean => reason.startsWith('contradicted');
+const afterTheEnd = html`<br>It has ended, and what was booked stays. Ask the provider; what differs is explained with its day, below.`;
 
 const spellSide = (side: SideShown | null): string =>
   side === null ? 'nothing' : `${side.status}${side.amount === null ? '' : `, ${money(side.amount)}`}`;
