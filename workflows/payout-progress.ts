@@ -12,6 +12,8 @@ export interface PayoutProgress {
   /** The provider's last word. */
   said: Said | null;
   /** ISO 8601. */
+  reservedAt: string;
+  /** ISO 8601. */
   unknownSince: string | null;
   /** Milliseconds until the provider is asked again; 0 when it is being asked or never again. */
   waitMs: number;
@@ -31,6 +33,9 @@ const words: Record<Said, string> = {
   'another amount': 'OUTCOME UNKNOWN: the provider has a transfer of another amount under this reference',
   'request differs': 'STOPPED: what would be sent now is not what was sent first, so nothing is sent',
 };
+
+/** From then on an accepted transfer is in the list of those to look after. */
+const acceptedTooLongMs = 24 * 3_600_000;
 
 const local = (instant: number): string => `${formatWesternIndonesia(new Date(instant))} (UTC+7)`;
 
@@ -53,17 +58,20 @@ export function tellPayout(progress: PayoutProgress, told: string): string {
   const word = said === null ? 'The money is reserved; the transfer is being sent' : words[said];
   const since = unknownSince === null ? '' : ` Nobody can tell since ${local(Date.parse(unknownSince))}.`;
   const next = waitMs > 0 ? ` Asks the provider after each callback, and unasked at ${local(now + waitMs)}.` : '';
-  const operator =
-    state === 'OPERATOR'
-      ? ' The money stays reserved. What nobody can tell is ended by the decision of two ' +
-        tellHowToDecide([
-          { when: 'it failed', proposal: { kind: 'settle_payout', payout_id: payoutId, outcome: 'failed' } },
-          { when: 'it succeeded', proposal: { kind: 'settle_payout', payout_id: payoutId, outcome: 'succeeded' } },
-        ])
-      : '';
+  const isLong = state === 'ACCEPTED' && now - Date.parse(progress.reservedAt) >= acceptedTooLongMs;
+  const operator = [
+    ...(state === 'OPERATOR' ? ['The money stays reserved. What nobody can tell'] : []),
+    ...(isLong ? ['That is more than a day ago: ask the provider. What it does not end'] : []),
+  ].map(
+    (beginning) =>
+      ` ${beginning} is ended by the decision of two ${tellHowToDecide([
+        { when: 'it failed', proposal: { kind: 'settle_payout', payout_id: payoutId, outcome: 'failed' } },
+        { when: 'it succeeded', proposal: { kind: 'settle_payout', payout_id: payoutId, outcome: 'succeeded' } },
+      ])}`,
+  );
   tellDetails(
     status === 'pending'
-      ? `${word}.${since}${next}${operator}`
+      ? `${word}.${since}${next}${operator.join('')}`
       : `Ended: ${status}.${said === null ? '' : ` ${word}.`}`,
   );
   return state;

@@ -5,19 +5,22 @@ interface Way {
 }
 
 /**
- * How two people decide, for the current details of a workflow: requests that can be copied as they stand, in a fenced
- * block, as the web UI would turn plain quotes into typographic ones.
+ * How two people decide, for the current details of a workflow: requests that can be copied as they stand, each in a
+ * fenced block of its own, as the web UI would turn plain quotes into typographic ones.
  */
 export const tellHowToDecide = (ways: readonly Way[]): string =>
   [
     'people: one proposes, with a token of theirs in $TOKEN, and another approves.',
-    '```',
     ...ways.flatMap(({ when, proposal }) => [
-      `# ${when}`,
-      'curl -X POST "$AMANAH_URL/v1/decisions" -H "Authorization: Bearer $TOKEN" -H \'Content-Type: application/json\' \\',
+      `If ${when}:`,
+      '```',
+      'curl --fail-with-body -X POST "$AMANAH_URL/v1/decisions" \\',
+      '  -H "Authorization: Bearer $TOKEN" -H \'Content-Type: application/json\' \\',
       `  -d '${JSON.stringify({ ...proposal, note: 'the evidence, by its references' })}'`,
+      '```',
     ]),
-    '# then, as another',
-    'curl -X POST "$AMANAH_URL/v1/decisions/$DECISION_ID/approve" -H "Authorization: Bearer $TOKEN"',
+    'Then, as another, with the id that was answered in $DECISION_ID:',
+    '```',
+    'curl --fail-with-body -X POST "$AMANAH_URL/v1/decisions/$DECISION_ID/approve" -H "Authorization: Bearer $TOKEN"',
     '```',
   ].join('\n');

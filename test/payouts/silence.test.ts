@@ -96,7 +96,7 @@ describe('A payout', () => {
     // Then two operators end it; the database's clock has not moved.
     await ageAttempts(stack, id, 2);
     const operators = await buildOperators(stack);
-    const [, proposing = ''] = /# it failed\n(curl [^#]+)# /.exec(await detailsOf(id)) ?? [];
+    const [, proposing = ''] = /If it failed:\n```\n(curl [^`]+)```/.exec(await detailsOf(id)) ?? [];
     const proposed = JSON.parse(await runAsTyped(proposing, operators.proposer.token));
     expect(proposed).toMatchObject({ data: { kind: 'settle_payout', payout_id: id, outcome: 'failed' } });
     expect(await approve(stack, operators, proposed.data.id)).toMatchObject({
