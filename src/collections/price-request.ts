@@ -30,7 +30,7 @@ interface Context {
   maximum_amount: Money;
   needs_phone: boolean;
   linked: boolean;
-  /** Of the organization that is named; null where none is. */
+  /** Of the organization that is named; null where none is, or the partner's own, without which it is not active itself. */
   organization_status: OrganizationStatus | null;
   fixed: Money | null;
   basis_points: number;
@@ -94,7 +94,7 @@ async function readContext(
     `select p.fee_mode, c.id as channel_id, c.minimum_amount, c.maximum_amount, c.needs_phone,
        (?::uuid is null or p.organization_id = ?::uuid or exists (select from partner_organizations o
          where o.partner_id = p.id and o.organization_id = ?::uuid and o.revoked_at is null)) as linked,
-       (select status from organizations where id = ?::uuid) as organization_status,
+       (select status from organizations where id = ?::uuid and id <> p.organization_id) as organization_status,
        f.fixed, f.basis_points, f.provider_fixed, f.provider_basis_points
      from partners p
      left join payment_channels c on c.method = ? and c.channel_code = ? and c.active

@@ -78,8 +78,7 @@ describe("A partner's payment in the name of another organization", () => {
       await partner.administer('post', '/organizations', { organization_id });
       const paymentId = partnerPaymentIdFor(partner.id, freshKey());
       const body = { ...paymentBody, organization_id };
-      const stamp = await stampOpening(stack.em());
-      const input = { paymentId, partnerId: partner.id, body, idempotency: claimOf(freshKey()), requestId, stamp };
+      const input = { paymentId, partnerId: partner.id, body, idempotency: claimOf(freshKey()), requestId };
       const opening = await preparePartnerPayment(stack.em(), stack.deps.sealer, input);
       const take = () =>
         openPartnerPayment(stack.em(), stack.deps.sealer, { paymentId, opening, at: new Date().toISOString() });
@@ -92,6 +91,21 @@ describe("A partner's payment in the name of another organization", () => {
       expect(await rowsOf('partner_payments', paymentId)).toEqual([]);
     },
   );
+
+  it('tells of a suspended account of its own, not of a missing link, whichever way the organization is told', async () => {
+    const partner = await buildPayer(stack);
+    for (const organization_id of [undefined, partner.organizationId]) {
+      const paymentId = partnerPaymentIdFor(partner.id, freshKey());
+      const body = { ...paymentBody, ...(organization_id !== undefined && { organization_id }) };
+      const input = { paymentId, partnerId: partner.id, body, idempotency: claimOf(freshKey()), requestId };
+      await setOrganization(partner, 'suspended');
+      const opening = await preparePartnerPayment(stack.em(), stack.deps.sealer, input);
+      await expect(
+        openPartnerPayment(stack.em(), stack.deps.sealer, { paymentId, opening, at: new Date().toISOString() }),
+      ).rejects.toMatchObject({ code: 'AUTH_PARTNER_INACTIVE' });
+      await setOrganization(partner, 'active');
+    }
+  });
 });
 
 const rowsOf = (table: string, id: string) => stack.em().execute<object[]>(`select 1 from ${table} where id = ?`, [id]);
