@@ -7,15 +7,23 @@ import { reportOverdue } from '../src/circles/report-overdue.ts';
 import { startCircle } from '../src/circles/start-circle.ts';
 import { sweepCircles } from '../src/circles/sweep-circles.ts';
 import type { Dependencies } from '../src/dependencies.ts';
+import type { Proved } from '../src/encryption/prover.ts';
+import { provenOpening } from '../src/openings/prove-opening.ts';
 import { reportSweepFailure, step } from './step.ts';
 
 /** Activities of saving circles, one per step of a round; each does its work once and answers where the circle stands. */
 export function createCircleActivities(deps: Dependencies) {
   const failed = reportSweepFailure(deps);
-  const { sealer, workflows } = deps;
+  const { sealer, prover, workflows } = deps;
   return {
-    openCircle: step(deps, 'openCircle', (em, input: { circleId: string; opening: CircleOpening | null }) =>
-      openCircle(em, sealer, input),
+    openCircle: step(
+      deps,
+      'openCircle',
+      (em, { circleId, opening }: { circleId: string; opening: Proved<CircleOpening> | null }) =>
+        openCircle(em, sealer, {
+          circleId,
+          opening: provenOpening(prover, { kind: 'saving_circle', resourceId: circleId }, opening),
+        }),
     ),
     lookAtCircle: step(deps, 'lookAtCircle', (em, { circleId }: CircleStep) => findProgress(em, circleId)),
     startCircle: step(deps, 'startCircle', (em, input: CircleStep) => startCircle(em, sealer, input)),

@@ -7,9 +7,12 @@ import { requestPartnerInstrument } from '../src/collections/request-partner-ins
 import { releasePartnerPayment, settlePartnerPayment } from '../src/collections/settle-partner-payment.ts';
 import { withTime } from '../src/database/database-time-outs.ts';
 import type { Dependencies } from '../src/dependencies.ts';
+import type { Proved } from '../src/encryption/prover.ts';
+import { provenOpening } from '../src/openings/prove-opening.ts';
 import { sweepPartnerAnswers } from '../src/partners/idempotency.ts';
 import type { ConfirmedPayment } from '../src/payments/payment-contract.ts';
 import { budgets } from '../src/shared/budgets.ts';
+import { proveConfirmation, provenPayment } from './proven-payment.ts';
 import { step } from './step.ts';
 
 interface Payment {
@@ -18,26 +21,37 @@ interface Payment {
 
 /** Activities of partners' payments, one per business step; each is idempotent by its id. */
 export function createCollectionActivities(deps: Dependencies) {
-  const { gateway, sealer, config, workflows } = deps;
+  const { gateway, sealer, prover, config, workflows } = deps;
   return {
     openPartnerPayment: step(
       deps,
       'openPartnerPayment',
-      (em, input: Payment & { opening: PartnerPaymentOpening | null; at: string }) =>
-        openPartnerPayment(em, sealer, input),
+      (em, { paymentId, opening, at }: Payment & { opening: Proved<PartnerPaymentOpening> | null; at: string }) => {
+        const place = { kind: 'partner_payment', resourceId: paymentId } as const;
+        return openPartnerPayment(em, sealer, { paymentId, opening: provenOpening(prover, place, opening), at });
+      },
     ),
     requestPartnerInstrument: step(deps, 'requestPartnerInstrument', (em, { paymentId }: Payment) => {
       const hands = { gateway, sealer, publicUrl: config.PUBLIC_URL };
       return requestPartnerInstrument(em, hands, { paymentId, signal: cancellationSignal() });
     }),
-    confirmPartnerPayment: step(deps, 'confirmPartnerPayment', (em, { paymentId }: Payment) =>
-      confirmPartnerPayment(em, gateway, { paymentId, signal: cancellationSignal() }),
+    confirmPartnerPayment: step(deps, 'confirmPartnerPayment', async (em, { paymentId }: Payment) =>
+      proveConfirmation(
+        prover,
+        paymentId,
+        await confirmPartnerPayment(em, gateway, { paymentId, signal: cancellationSignal() }),
+      ),
     ),
     expirePartnerInstrument: step(deps, 'expirePartnerInstrument', (em, { paymentId }: Payment) =>
       expirePartnerInstrument(em, gateway, { paymentId, signal: cancellationSignal() }),
     ),
-    settlePartnerPayment: step(deps, 'settlePartnerPayment', (em, input: Payment & { payment: ConfirmedPayment }) =>
-      settlePartnerPayment(em, { sealer, workflows }, input),
+    settlePartnerPayment: step(
+      deps,
+      'settlePartnerPayment',
+      (em, { paymentId, payment }: Payment & { payment: Proved<ConfirmedPayment> }) => {
+        const proven = provenPayment(deps, paymentId, payment);
+        return settlePartnerPayment(em, { sealer, workflows }, { paymentId, payment: proven });
+      },
     ),
     closePartnerPayment: step(
       deps,

@@ -5,21 +5,29 @@ import { openSubscription } from '../src/donations/open-subscription.ts';
 import { type PeriodAttempt, paySubscriptionPeriod } from '../src/donations/pay-subscription-period.ts';
 import type { SubscriptionOpening } from '../src/donations/subscription.ts';
 import { sweepSubscriptions } from '../src/donations/sweep-subscriptions.ts';
+import type { Proved } from '../src/encryption/prover.ts';
+import { provenOpening } from '../src/openings/prove-opening.ts';
 import { beating, reportSweepFailure, step } from './step.ts';
+
+interface Beginning {
+  subscriptionId: string;
+  opening: Proved<SubscriptionOpening> | null;
+  /** ISO 8601, the workflow's clock. */
+  at: string;
+}
 
 /** Activities of donations: an allocation whole, and each payment of a subscription. */
 export function createDonationActivities(deps: Dependencies) {
   const failed = reportSweepFailure(deps);
   return {
-    allocateDonations: step(deps, 'allocateDonations', (em, request: AllocationRequest) =>
-      beating(allocateDonations(em, request)),
-    ),
-    openSubscription: step(
-      deps,
-      'openSubscription',
-      (em, input: { subscriptionId: string; opening: SubscriptionOpening | null; at: string }) =>
-        openSubscription(em, input),
-    ),
+    allocateDonations: step(deps, 'allocateDonations', (em, request: Proved<AllocationRequest>) => {
+      const place = { kind: 'donation_allocation', resourceId: String(request.batchId) } as const;
+      return beating(allocateDonations(em, provenOpening(deps.prover, place, request)));
+    }),
+    openSubscription: step(deps, 'openSubscription', (em, { subscriptionId, opening, at }: Beginning) => {
+      const place = { kind: 'donation_subscription', resourceId: subscriptionId } as const;
+      return openSubscription(em, { subscriptionId, opening: provenOpening(deps.prover, place, opening), at });
+    }),
     paySubscriptionPeriod: step(deps, 'paySubscriptionPeriod', (em, attempt: PeriodAttempt) =>
       beating(paySubscriptionPeriod(em, attempt)),
     ),

@@ -1,5 +1,7 @@
 import { cancellationSignal } from '@temporalio/activity';
 import type { Dependencies } from '../src/dependencies.ts';
+import type { Proved } from '../src/encryption/prover.ts';
+import { provenOpening } from '../src/openings/prove-opening.ts';
 import { closePayment } from '../src/payments/close-payment.ts';
 import { confirmPayment } from '../src/payments/confirm-payment.ts';
 import { expireInstrument } from '../src/payments/expire-instrument.ts';
@@ -12,6 +14,7 @@ import { settlePayment } from '../src/payments/settle-payment.ts';
 import { settleReceipt } from '../src/payments/settle-receipt.ts';
 import { sweepOverduePayments } from '../src/payments/sweep-overdue-payments.ts';
 import { sweepReceipts } from '../src/payments/sweep-receipts.ts';
+import { proveConfirmation, provenPayment } from './proven-payment.ts';
 import { reportSweepFailure, step } from './step.ts';
 
 interface Order {
@@ -21,21 +24,27 @@ interface Order {
 /** Activities of payments by gateway and of receipts, one per business step; each is idempotent by its order or receipt. */
 export function createPaymentActivities(deps: Dependencies) {
   const failed = reportSweepFailure(deps);
-  const { gateway, config } = deps;
+  const { gateway, prover, config } = deps;
   return {
     openPaymentOrder: step(
       deps,
       'openPaymentOrder',
-      (em, input: Order & { opening: PaymentOpening | null; at: string }) => openPaymentOrder(em, input),
+      (em, { orderId, opening, at }: Order & { opening: Proved<PaymentOpening> | null; at: string }) => {
+        const place = { kind: 'payment_order', resourceId: orderId } as const;
+        return openPaymentOrder(em, { orderId, opening: provenOpening(prover, place, opening), at });
+      },
     ),
     requestInstrument: step(deps, 'requestInstrument', (em, { orderId }: Order) =>
       requestInstrument(em, gateway, { orderId, publicUrl: config.PUBLIC_URL, signal: cancellationSignal() }),
     ),
-    confirmPayment: step(deps, 'confirmPayment', (em, { orderId }: Order) =>
-      confirmPayment(em, gateway, { orderId, signal: cancellationSignal() }),
+    confirmPayment: step(deps, 'confirmPayment', async (em, { orderId }: Order) =>
+      proveConfirmation(prover, orderId, await confirmPayment(em, gateway, { orderId, signal: cancellationSignal() })),
     ),
-    settlePayment: step(deps, 'settlePayment', (em, input: Order & { payment: ConfirmedPayment }) =>
-      settlePayment(em, input, deps.workflows),
+    settlePayment: step(
+      deps,
+      'settlePayment',
+      (em, { orderId, payment }: Order & { payment: Proved<ConfirmedPayment> }) =>
+        settlePayment(em, { orderId, payment: provenPayment(deps, orderId, payment) }, deps.workflows),
     ),
     closePayment: step(
       deps,

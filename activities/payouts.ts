@@ -1,5 +1,7 @@
 import { cancellationSignal } from '@temporalio/activity';
 import type { Dependencies } from '../src/dependencies.ts';
+import type { Proved } from '../src/encryption/prover.ts';
+import { provenOpening } from '../src/openings/prove-opening.ts';
 import { askTransfer } from '../src/payouts/ask-transfer.ts';
 import type { PayoutOpening, PayoutSettlement, TransferWord } from '../src/payouts/payout.ts';
 import { reservePayout } from '../src/payouts/reserve-payout.ts';
@@ -20,11 +22,17 @@ interface At {
 /** Activities of payouts, one per business step; each is idempotent by its payout. */
 export function createPayoutActivities(deps: Dependencies) {
   const failed = reportSweepFailure(deps);
-  const { gateway, sealer, workflows } = deps;
+  const { gateway, sealer, prover, workflows } = deps;
   const hands = { gateway, sealer, resendHours: deps.config.PAYOUT_RESEND_HOURS };
   return {
-    reservePayout: step(deps, 'reservePayout', (em, input: OnePayout & { opening: PayoutOpening | null }) =>
-      reservePayout(em, sealer, input),
+    reservePayout: step(
+      deps,
+      'reservePayout',
+      (em, { payoutId, opening }: OnePayout & { opening: Proved<PayoutOpening> | null }) =>
+        reservePayout(em, sealer, {
+          payoutId,
+          opening: provenOpening(prover, { kind: 'payout', resourceId: payoutId }, opening),
+        }),
     ),
     sendTransfer: step(deps, 'sendTransfer', (em, input: OnePayout & At) =>
       sendTransfer(em, hands, { ...input, signal: cancellationSignal() }),

@@ -1,6 +1,7 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import type { Config } from './config.ts';
 import { openDatabase } from './database/database.ts';
+import { createProver, type Prover } from './encryption/prover.ts';
 import { createSealer, type Sealer } from './encryption/sealer.ts';
 import { createCallBudget } from './gateway/call-budget.ts';
 import type { Gateway } from './gateway/gateway.ts';
@@ -28,6 +29,7 @@ export interface Dependencies extends AsyncDisposable {
   gateway: Gateway;
   workflows: Workflows;
   sealer: Sealer;
+  prover: Prover;
   sealKeys: SealKeys;
   tokens: Tokens;
   findCaller: FindCaller;
@@ -56,7 +58,8 @@ export async function openDependencies(config: Config, options: { process: strin
     namespace: config.TEMPORAL_NAMESPACE,
     traced: telemetry.on,
   });
-  const workflows = createWorkflows(client, config.TEMPORAL_TASK_QUEUE);
+  const prover = createProver(config.DATA_ENCRYPTION_KEYS);
+  const workflows = createWorkflows(client, config.TEMPORAL_TASK_QUEUE, prover);
   const storage = openStorage(config);
   const sealer = createSealer(config.DATA_ENCRYPTION_KEYS);
   const sealKeys = createSealKeys(config);
@@ -75,6 +78,7 @@ export async function openDependencies(config: Config, options: { process: strin
     gateway,
     workflows,
     sealer,
+    prover,
     sealKeys,
     tokens,
     findCaller: createFindCaller(orm),

@@ -20,17 +20,19 @@ import { isFinalPayment, type PartnerPaymentStep } from './partner-payment.ts';
  * Settles a paid payment, once: the net is owed to the partner in `pending`, the fee is revenue, and of the gross the
  * provider owes us what it does not keep; receipt, event and webhook in the same transaction. Without a settlement
  * delay the net is available at once. `received.amount` (IDR, scale 4) must be the gross, as the provider confirmed it.
- * Money that has a receipt already is not this payment's to take: nothing is done, and the caller asks again. Money that
+ * Money that has a receipt already is not this payment's to take: nothing is done, and the caller asks again, as where
+ * nobody has confirmed a payment (null). Money that
  * comes to a payment that is final gets a case of its own before this step ends.
  */
 export async function settlePartnerPayment(
   em: EntityManager,
   { sealer, workflows }: { sealer: Sealer; workflows: ReceiptWorkflows },
-  { paymentId, payment: received }: { paymentId: string; payment: ConfirmedPayment },
+  { paymentId, payment: received }: { paymentId: string; payment: ConfirmedPayment | null },
 ): Promise<PartnerPaymentStep> {
   let isStray = false;
   const step = await em.transactional(async (tx): Promise<PartnerPaymentStep> => {
     const payment = await lockPayment(tx, paymentId);
+    if (received === null) return standingOf(tx, payment);
     const isKnown = await hasReceipt(tx, received.providerPaymentId);
     const isFinal = isFinalPayment(payment.status);
     isStray = isFinal && !isKnown;
@@ -67,7 +69,7 @@ export async function settlePartnerPayment(
     return finishPayment(tx, sealer, payment, end);
   });
   await failpoint('settle-partner-payment.after');
-  if (isStray) await workflows.openUnmatchedReceipt(strayOf(received));
+  if (received !== null && isStray) await workflows.openUnmatchedReceipt(strayOf(received));
   return step;
 }
 

@@ -26,11 +26,11 @@ type SettlingPort = WakingPort & ReceiptWorkflows;
  * receipt and event in one transaction. `payment.amount` (IDR, scale 4) must be nominal plus fee, as the provider
  * confirmed it. A final order stays what it is, and what came for it besides gets a case of its own before this step ends.
  * Money that has a receipt already is not this order's to take: nothing is done, the status is answered as it stands, and
- * the caller asks again.
+ * the caller asks again; the same where nobody has confirmed a payment (null).
  */
 export async function settlePayment(
   em: EntityManager,
-  { orderId, payment }: { orderId: string; payment: ConfirmedPayment },
+  { orderId, payment }: { orderId: string; payment: ConfirmedPayment | null },
   workflows: SettlingPort,
 ): Promise<PaymentOrderStatus> {
   let wake = async () => {};
@@ -42,6 +42,7 @@ export async function settlePayment(
       { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true },
     );
     const handler = handlerOfOrder(order);
+    if (payment === null) return order.status;
     // Also when this step is repeated because its worker died after the commit: being woken twice is harmless.
     wake = async () => handler.afterSettled?.(workflows, { referenceId: order.reference_id });
     const isKnown = await hasReceipt(tx, payment.providerPaymentId);
@@ -84,7 +85,7 @@ export async function settlePayment(
     return order.status;
   });
   await failpoint('settle-payment.after');
-  if (isStray) await workflows.openUnmatchedReceipt(strayOf(payment));
+  if (payment !== null && isStray) await workflows.openUnmatchedReceipt(strayOf(payment));
   if (status === 'PAID') await wake();
   return status;
 }

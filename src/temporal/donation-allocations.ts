@@ -6,7 +6,7 @@ export const createAllocationWorkflows = (temporal: Temporal): AllocationWorkflo
     const run = {
       workflow: 'donationAllocation' as const,
       subject: request.batchId,
-      input: request,
+      input: temporal.prove({ kind: 'donation_allocation', resourceId: request.batchId }, request),
       summary: 'Open donations, allocated to a cause as one batch',
     };
     return temporal.startAndAwaitEnd(run, waitMs);

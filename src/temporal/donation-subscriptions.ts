@@ -18,7 +18,10 @@ export function createSubscriptionWorkflows(temporal: Temporal, hints: Hints): S
       const run = {
         workflow: 'donationSubscription' as const,
         subject: input.subscriptionId,
-        input,
+        input: {
+          ...input,
+          opening: temporal.prove({ kind: 'donation_subscription', resourceId: input.subscriptionId }, input.opening),
+        },
         summary: `A ${input.opening.interval} donation of IDR ${input.opening.amount}`,
       };
       return temporal.startAndAwait(run, { name: 'awaitFirstPayment' }, waitMs);

@@ -11,7 +11,10 @@ export const createPartnerPaymentWorkflows = (temporal: Temporal): PartnerPaymen
     const run = {
       workflow: 'partnerPayment' as const,
       subject: paymentId,
-      input: opening === null ? { paymentId } : { paymentId, opening },
+      input:
+        opening === null
+          ? { paymentId }
+          : { paymentId, opening: temporal.prove({ kind: 'partner_payment', resourceId: paymentId }, opening) },
       ...(opening !== null && {
         summary: `Partner payment: IDR ${opening.gross}, of it fee ${opening.fee}`,
         attributes: attributesOf(opening),

@@ -10,7 +10,7 @@ export const createPartnerPayoutWorkflows = (temporal: Temporal): PartnerPayoutW
     const run = {
       workflow: 'partnerPayout' as const,
       subject: payoutId,
-      input: { payoutId, opening },
+      input: { payoutId, opening: temporal.prove({ kind: 'payout', resourceId: payoutId }, opening) },
       summary: `Partner payout: IDR ${opening.net} to ${opening.bankCode}, fee ${opening.fee}`,
       attributes: [
         { key: searchAttributeKeys.PayoutState, value: 'RESERVED' },

@@ -20,7 +20,7 @@ export function createCircleWorkflows(temporal: Temporal, hints: Hints): CircleW
       const run = {
         workflow: 'savingCircle' as const,
         subject: circleId,
-        input: { circleId, opening },
+        input: { circleId, opening: temporal.prove({ kind: 'saving_circle', resourceId: circleId }, opening) },
         summary: `A saving circle of IDR ${opening.amount}, ${opening.roundInterval}, by ${opening.turnOrder}`,
         attributes: attributesOf(opening),
       };

@@ -5,6 +5,10 @@ import {
   type WorkflowIdReusePolicy,
 } from '@temporalio/client';
 import { type SearchAttributePair, TypedSearchAttributes, type Workflow } from '@temporalio/common';
+import type { Proved, Prover } from '../encryption/prover.ts';
+import type { OpeningPlace } from '../openings/opening.ts';
+import { proveOpening } from '../openings/prove-opening.ts';
+import { must } from '../shared/assert.ts';
 import { budgets } from '../shared/budgets.ts';
 import { refuse } from '../shared/errors.ts';
 import { workflowIds } from '../shared/workflow-ids.ts';
@@ -47,6 +51,8 @@ export interface WorkflowUpdate<Update> {
 export interface Temporal {
   client: Client;
   taskQueue: string;
+  /** What a workflow is begun with, proved to come from here. Throws in a process that begins nothing. */
+  prove<Opening extends object>(place: OpeningPlace, opening: Opening): Proved<Opening>;
   /** Throws unless Temporal answers within a second and a half. */
   ping(): Promise<void>;
   /** The server's version; throws as `ping`. */
@@ -68,8 +74,8 @@ export interface Temporal {
   startOnce<Name extends WorkflowName>(run: WorkflowRun<Name>): Promise<void>;
 }
 
-/** Wraps a client of Temporal for the workflows of one task queue. */
-export function createTemporal(client: Client, taskQueue: string): Temporal {
+/** Wraps a client of Temporal for the workflows of one task queue; `prover` proves what is begun. */
+export function createTemporal(client: Client, taskQueue: string, prover?: Prover): Temporal {
   const withinCall = <T>(call: () => Promise<T>): Promise<T> => client.withDeadline(Date.now() + callTimeoutMs, call);
   const serverVersion = async (): Promise<string> => {
     // The abort ends the SDK's own retries too, which a deadline alone lets run on.
@@ -105,6 +111,7 @@ export function createTemporal(client: Client, taskQueue: string): Temporal {
   return {
     client,
     taskQueue,
+    prove: (place, opening) => proveOpening(must(prover, 'what begins workflows can prove it'), place, opening),
     ping,
     serverVersion,
     async startAndAwait<Name extends WorkflowName, Update extends keyof UpdatesOf<Name> & string>(

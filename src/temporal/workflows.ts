@@ -3,6 +3,7 @@ import type { CircleWorkflows } from '../circles/circle-contract.ts';
 import type { PartnerPaymentWorkflows } from '../collections/partner-payment.ts';
 import type { AllocationWorkflows } from '../donations/allocation.ts';
 import type { SubscriptionWorkflows } from '../donations/subscription.ts';
+import type { Prover } from '../encryption/prover.ts';
 import type { GatewayPaymentWorkflows, ReceiptDecisions, ReceiptWorkflows } from '../payments/payment-contract.ts';
 import type { PartnerPayoutWorkflows } from '../payouts/payout.ts';
 import type { DeliveryWorkflows } from '../webhooks/webhook-delivery.ts';
@@ -38,9 +39,9 @@ export interface Workflows
   close(): Promise<void>;
 }
 
-/** The workflows of one task queue, by a client of Temporal. */
-export function createWorkflows(client: Client, taskQueue: string): Workflows {
-  const temporal = createTemporal(client, taskQueue);
+/** The workflows of one task queue, by a client of Temporal. Without a prover nothing can be begun, only looked after. */
+export function createWorkflows(client: Client, taskQueue: string, prover?: Prover): Workflows {
+  const temporal = createTemporal(client, taskQueue, prover);
   const hints = createHints();
   return {
     client,

@@ -100,12 +100,12 @@ describe('Dashboard and alarms', () => {
     // The longest interval at which a workflow tries a step again, reconciliation's apart, is five minutes.
     expect(Number(minutes)).toBeGreaterThanOrEqual(3 * 5);
     const { client, taskQueue } = stack.deps.workflows;
-    const failing = await client.workflow.start('donationAllocation', {
+    const failing = await client.workflow.start('savingCircle', {
       workflowId: `${taskQueue}/fails`,
       taskQueue,
-      args: [{}],
+      args: [{ circleId: 'no id' }],
     });
-    const series = new RegExp(`^${metric}\\{activity="allocateDonations"\\} (\\d+)$`, 'm');
+    const series = new RegExp(`^${metric}\\{activity="openCircle"\\} (\\d+)$`, 'm');
     const value = async () => Number(series.exec(String((await worker.get('/metrics')).body))?.[1] ?? 0);
     const first = await eventually(value, (count) => count > 0);
     // What `increase` tells of two scrapes of one series without a reset is in proportion to this difference.
