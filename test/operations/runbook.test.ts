@@ -57,7 +57,7 @@ let environment: Record<string, string>;
 beforeAll(async () => {
   stack = await startStack({ worker: true, sandbox: true, env: { PAYOUT_RESEND_HOURS: '0' } });
   const [first, second] = [await buildOperators(stack), await buildOperators(stack)];
-  const partner = await buildPayer(stack);
+  const [partner, other] = [await buildPayer(stack), await buildPayer(stack)];
   const payer = await buildIndividual(stack);
   const [stuck, wrong] = [
     await pay(partner, { bank_account_number: magicAccount('900004') }),
@@ -98,6 +98,9 @@ beforeAll(async () => {
     'resource id': order.payment_order_id,
     'user id': payer.id,
     'cause id': (await buildActiveCause(stack)).id,
+    'partner id': other.id,
+    'organization id': other.organizationId,
+    'person id': (await buildIndividual(stack)).id,
     'journal id': journal?.id ?? '',
   };
   // One who may everything, and a colleague who may too.
