@@ -7,6 +7,7 @@ import { refuseOtherTimeOuts } from './database/database-time-outs.ts';
 import { openDependencies } from './dependencies.ts';
 import { lookAtEverythingAgain } from './housekeeping/sweep-rows.ts';
 import { measureBacklog } from './metrics/measure-backlog.ts';
+import { measureWorker } from './metrics/measure-worker.ts';
 import { serveProbes } from './probe-server.ts';
 import { announceReady, endReadiness, runMain, stopSignal, waitForParts } from './process.ts';
 import { measureClearingDifference } from './reconciliation/measure-clearing.ts';
@@ -43,6 +44,7 @@ await runMain(async () => {
   try {
     const worker = await createWorker(deps, connection);
     const running = worker.run();
+    measureWorker(deps.metrics, () => worker.getState() === 'RUNNING');
     deps.log.info({ taskQueue }, 'the worker polls');
     announceReady();
     const ended = await Promise.race([stopSignal(certificatesRenewed(config, deps)), running]);

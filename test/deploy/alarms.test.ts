@@ -9,6 +9,7 @@ import { DefaultLogger } from '@temporalio/worker';
 import { parse, stringify } from 'yaml';
 import { type Activities, createActivities } from '../../activities/index.ts';
 import { measureBacklog } from '../../src/metrics/measure-backlog.ts';
+import { measureWorker } from '../../src/metrics/measure-worker.ts';
 import { measureClearingDifference } from '../../src/reconciliation/measure-clearing.ts';
 import { measureSeals } from '../../src/seals/measure-seals.ts';
 import { must } from '../../src/shared/assert.ts';
@@ -41,6 +42,7 @@ const rules = (): Rule[] =>
     measureBacklog(metrics, orm);
     measureClearingDifference(metrics, orm);
     measureSeals(metrics, orm);
+    measureWorker(metrics, () => true);
     activities = createActivities(stack.deps);
   }, 30 * 60_000);
   afterAll(() => stack.stop());
