@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { generateSync } from 'otplib';
 import { reconcileDay } from '../../src/reconciliation/reconcile-day.ts';
 import { westernIndonesiaDay } from '../../src/shared/clock.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { ageAttempts, buildPayer, magicAccount, pay } from '../payouts/build-payouts.ts';
-import { buildIndividual } from '../support/build.ts';
+import { type BuiltUser, buildIndividual } from '../support/build.ts';
 import { buildActiveCause } from '../support/build-targets.ts';
 import { buildOperators, decide } from '../support/decide.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
@@ -20,21 +21,22 @@ interface Typed {
   text: string;
 }
 
-/** What is in fenced blocks, and what stands in a line and begins as a command of ours. */
+/** What is in fenced blocks, and, once each, what stands in a line and begins as a command. */
 function commandsOf(document: string): Typed[] {
   const found: Typed[] = [];
   const lines = document.split('\n');
   let block: Typed | null = null;
   for (const [index, line] of lines.entries()) {
-    const [, language] = /^```(sh|sql)$/.exec(line) ?? [];
+    const [, language] = /^\s*```(sh|sql)$/.exec(line) ?? [];
     if (language === 'sh' || language === 'sql') block = { line: index + 1, language, text: '' };
-    else if (line === '```' && block !== null) {
+    else if (line.trim() === '```' && block !== null) {
       found.push(block);
       block = null;
     } else if (block !== null) block.text += `${line}\n`;
     else {
-      for (const [, text = ''] of line.matchAll(/`(npm run temporal -- [^`]*\w[^`]*)`/g)) {
-        if (!text.includes('…')) found.push({ line: index + 1, language: 'sh', text });
+      for (const [, text = ''] of line.matchAll(/`((?:npm run|aws|echo|kubectl|docker compose) [^`]*)`/g)) {
+        const isNew = !text.includes('…') && !found.some((one) => one.text === text);
+        if (isNew) found.push({ line: index + 1, language: 'sh', text });
       }
     }
   }
@@ -44,6 +46,10 @@ function commandsOf(document: string): Typed[] {
 /** What nobody runs here, and why. */
 const notHere: [RegExp, string][] = [
   [/^aws s3/, 'the versions of a real S3'],
+  [/^(docker compose|kubectl) /, 'in containers'],
+  [/^npm run (histories:record|schema:write)$/, 'they change this repository'],
+  [/^npm run migrate$/, 'as the owner; migrations have tests of their own'],
+  [/^npm run sql$/, 'every query of the runbook is read by it'],
   [/^create role amanah_owner/, 'before there is a database, as its superuser'],
   [/pg_backup_start/, 'as the superuser; the restore has a test of its own'],
   [/^delete from sweep_looks/, 'as the owner, whom nobody is by `npm run sql`'],
@@ -90,6 +96,7 @@ beforeAll(async () => {
   filledIn = {
     'payout id': stuck.id,
     'day of the payout': day,
+    day,
     'difference id': difference?.id ?? '',
     'receipt id': receipt?.id ?? '',
     'account id': payer.accountId,
@@ -101,12 +108,22 @@ beforeAll(async () => {
     'partner id': other.id,
     'organization id': other.organizationId,
     'person id': (await buildIndividual(stack)).id,
+    address: (await buildWithSecondFactor()).email,
     'journal id': journal?.id ?? '',
   };
   // One who may everything, and a colleague who may too.
   environment = { AMANAH_URL: stack.url, TOKEN: second.approver.token, TOKEN_OF_ANOTHER: first.approver.token };
 }, 120_000);
 afterAll(() => stack.stop());
+
+/** Somebody who has lost a phone. */
+async function buildWithSecondFactor(): Promise<BuiltUser> {
+  const person = await buildIndividual(stack);
+  const { body } = await stack.post('/v1/auth/totp', undefined, { token: person.token });
+  const code = generateSync({ secret: body.data.secret });
+  expect(await stack.post('/v1/auth/totp/confirm', { code }, { token: person.token })).toMatchObject({ status: 200 });
+  return person;
+}
 
 /** Types it, as the runbook has it; answers what came of it. */
 async function type({ language, text }: Typed): Promise<{ code: number; printed: string; output: string }> {
