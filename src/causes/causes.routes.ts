@@ -239,7 +239,10 @@ room.post(
   '/:id/reinstate',
   {
     summary: 'Reinstate a charitable cause that was stopped',
-    description: 'It is again what it was when it was stopped. 400 when it is not stopped.',
+    description:
+      'It is again what it was when it was stopped, and takes donations if that is `active`. A period of a subscription ' +
+      'that was refused meanwhile is tried again one and two days later; a subscription that has `failed` stays so. ' +
+      '400 when it is not stopped.',
     access: ofTheSuperAdmin,
     params,
     body: why,
