@@ -1,4 +1,6 @@
 import { randomInt } from 'node:crypto';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -8,6 +10,8 @@ import { writePrivateJson } from './private-file.ts';
 const firstPort = 20_000;
 const lastPort = 29_999;
 const attempts = 50;
+/** Longer than any part takes from its start until it listens. */
+const reservedForMs = 120_000;
 
 /** Whether a server could listen on the port now, on loopback and on every address. */
 export async function isPortFree(port: number): Promise<boolean> {
@@ -22,13 +26,30 @@ function canListen(port: number, host: string | undefined): Promise<boolean> {
   });
 }
 
-/** A port on which nobody listens now. */
+/** A port on which nobody listens now, and which no other process finds here while its server starts. */
 export async function findFreePort(): Promise<number> {
   for (let attempt = 0; attempt < attempts; attempt += 1) {
     const port = randomInt(firstPort, lastPort + 1);
-    if (await isPortFree(port)) return port;
+    if ((await reserve(port)) && (await isPortFree(port))) return port;
   }
   throw new Error(`No free port was found between ${firstPort} and ${lastPort}.`);
+}
+
+/**
+ * Takes the UDP port of the same number, on which no part listens. Of two processes that look for ports at once the
+ * system gives it to one, and takes it back from one that dies.
+ */
+async function reserve(port: number): Promise<boolean> {
+  const socket = createSocket('udp4').unref();
+  try {
+    socket.bind({ port, address: '127.0.0.1', exclusive: true });
+    await once(socket, 'listening');
+  } catch {
+    socket.close();
+    return false;
+  }
+  setTimeout(() => socket.close(), reservedForMs).unref();
+  return true;
 }
 
 export interface KeptPorts<Name extends string> {

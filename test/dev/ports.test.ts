@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -18,6 +19,23 @@ describe('ports of the stack', () => {
     await new Promise((resolve) => server.once('listening', resolve));
     expect(await isPortFree(port)).toBe(false);
     await new Promise((resolve) => server.close(resolve));
+  });
+
+  test('two processes that look for ports at once never find the same', async () => {
+    const module = join(import.meta.dirname, '../../dev/ports.ts');
+    const own = await Promise.all(Array.from({ length: 300 }, () => findFreePort()));
+    expect(new Set(own).size).toBe(own.length);
+    // As many again: of 10,000 ports, 600 drawn without regard for each other would almost surely share one.
+    const script = `
+      import { findFreePort } from ${JSON.stringify(module)};
+      const found = [];
+      for (let count = 0; count < 300; count += 1) found.push(await findFreePort());
+      console.log(JSON.stringify(found));`;
+    const other: number[] = JSON.parse(
+      execFileSync(process.execPath, ['--no-warnings', '--input-type=module', '-e', script], { encoding: 'utf8' }),
+    );
+    expect(other).toHaveLength(300);
+    expect(other.filter((port) => own.includes(port))).toEqual([]);
   });
 
   test('ports are kept in the data directory, and moved with a sentence when another program took one', async () => {

@@ -1,23 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { findFreePort } from '../../dev/ports.ts';
 import { createXenditGateway } from '../../src/gateway/xendit/create-xendit-gateway.ts';
 import { buildInstrumentRequest, buildTransferRequest, callbackToken, secretKey } from './open-sandbox.ts';
 import { openReceiver } from './receiver.ts';
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return typeof address === 'object' && address ? address.port : 0;
-}
 
 const dataDir = mkdtempSync(join(tmpdir(), 'sandbox-restart-'));
 let receiver: Awaited<ReturnType<typeof openReceiver>>;
@@ -58,7 +48,7 @@ const control = (method: string, path: string, body: object) =>
 
 beforeAll(async () => {
   receiver = await openReceiver();
-  port = await freePort();
+  port = await findFreePort();
   await start();
 });
 afterAll(async () => {
