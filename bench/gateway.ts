@@ -1,23 +1,15 @@
 import { createHmac, randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
-import { ensureWorkflowBundle } from '../dev/bundle.ts';
-import { ensureDemoData } from '../dev/demo-data.ts';
-import { ensureDemoPartner } from '../dev/demo-partner.ts';
-import { type Part, startPart } from '../dev/part.ts';
+import { startPart } from '../dev/part.ts';
 import { findFreePort } from '../dev/ports.ts';
-import { callbackPath, startSandbox } from '../dev/sandbox-part.ts';
-import { startApi, startWorker } from '../dev/service-parts.ts';
-import { startTemporal } from '../dev/temporal.ts';
-import { findTemporalBinary } from '../dev/temporal-binary.ts';
 import { runChecks } from '../src/ledger/run-checks.ts';
-import { newApiKey, newSigningSecret, newWebhookSecret } from '../src/partners/partner-secrets.ts';
+import { must } from '../src/shared/assert.ts';
 import { endBench } from './bounds.ts';
 import { type LoadResult, runLoad } from './load.ts';
 import { argument, startBenchStack } from './stack.ts';
 import { printTable } from './table.ts';
+import { seedPartners, startWholeStack } from './whole-stack.ts';
 
 /**
  * Measures `POST /v1/partners/payments` against a bare early-return workflow on the same Temporal server that makes the
@@ -32,57 +24,16 @@ const concurrencies = [1, 50];
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 await using stack = await startBenchStack();
-const directory = mkdtempSync(join(tmpdir(), 'amanah-bench-gateway-'));
-const parts: Part[] = [];
-await using _parts = {
-  async [Symbol.asyncDispose]() {
-    for (const part of parts.reverse()) await part.stop();
-    rmSync(directory, { recursive: true, force: true });
-  },
-};
-const place = (name: string) => ({ logFile: join(directory, `${name}.log`) });
-const keep = async (starting: Promise<Part>): Promise<void> => void parts.push(await starting);
-
-const [temporalPort, sandboxPort, apiPort, barePort] = [
-  await findFreePort(),
-  await findFreePort(),
-  await findFreePort(),
-  await findFreePort(),
-];
-const temporalAddress = `127.0.0.1:${temporalPort}`;
-const providerUrl = `http://127.0.0.1:${sandboxPort}`;
+await using whole = await startWholeStack(stack, say);
+const { apiPort, temporalAddress, providerUrl } = whole;
+const barePort = await findFreePort();
 const secretKey = stack.env.XENDIT_SECRET_KEY ?? '';
-const env = {
-  ...stack.env,
-  // In production a provider is reached by https only, and the sandbox has none.
-  NODE_ENV: 'test',
-  PORT: String(apiPort),
-  PUBLIC_URL: `http://127.0.0.1:${apiPort}`,
-  TEMPORAL_ADDRESS: temporalAddress,
-  XENDIT_URL: providerUrl,
-  RATE_LIMIT_REQUESTS_PER_10S: '1000000',
-};
-const binary = await findTemporalBinary(say);
-await keep(
-  startTemporal({ binary, port: temporalPort, databaseFile: join(directory, 'temporal.db') }, place('temporal')),
-);
-const callbackUrl = `http://127.0.0.1:${apiPort}${callbackPath}`;
-const callbackToken = stack.env.XENDIT_CALLBACK_TOKEN ?? '';
-await keep(
-  startSandbox(
-    { port: sandboxPort, directory: join(directory, 'sandbox'), callbackUrl, callbackToken, secretKey },
-    place('sandbox'),
-  ),
-);
-const WORKFLOW_BUNDLE = await ensureWorkflowBundle(place('bundle'));
-await keep(startWorker({ ...place('worker'), env: { ...env, WORKFLOW_BUNDLE } }));
-await keep(startApi({ ...place('api'), env }));
 for (const role of ['worker', 'route'] as const) {
   const options = { role, port: barePort, temporalAddress, taskQueue: 'bare', providerUrl, secretKey };
   const script = join(import.meta.dirname, 'gateway', 'bare-payment.ts');
-  await keep(
+  await whole.keep(
     startPart({
-      ...place(`bare-${role}`),
+      ...whole.place(`bare-${role}`),
       name: `The bare ${role}`,
       script,
       env: process.env,
@@ -92,22 +43,8 @@ for (const role of ['worker', 'route'] as const) {
   );
 }
 
-const { orm, sealer } = stack.deps;
-const passwords = {
-  platform_super_admin: randomUUID(),
-  platform_admin: randomUUID(),
-  organization_admin: randomUUID(),
-  individual: randomUUID(),
-  second_individual: randomUUID(),
-};
-const people = await ensureDemoData(stack.owner(), passwords);
-const secrets = { apiKey: newApiKey(), signingSecret: newSigningSecret(), webhookSecret: newWebhookSecret() };
-await ensureDemoPartner(stack.owner(), sealer, {
-  secrets,
-  organizationId: people.organization_admin.organization_id ?? '',
-  administrator: people.platform_super_admin.user_id,
-  webhookUrl: null,
-});
+const [partner] = await seedPartners(stack, [null]);
+const { apiKey, signingSecret } = must(partner, 'one partner was asked for');
 
 const post = (path: string, body: string, headers: string[]): string =>
   [
@@ -120,10 +57,10 @@ const post = (path: string, body: string, headers: string[]): string =>
     body,
   ].join('\r\n');
 const body = JSON.stringify({ method: 'virtual_account', channel: 'BNI', amount: '50000' });
-const signature = createHmac('sha256', secrets.signingSecret).update(body).digest('hex');
+const signature = createHmac('sha256', signingSecret).update(body).digest('hex');
 const nextPayment = () =>
   post('/v1/partners/payments', body, [
-    `Authorization: Bearer ${secrets.apiKey}`,
+    `Authorization: Bearer ${apiKey}`,
     `x-partner-signature: ${signature}`,
     `x-idempotency-key: ${randomUUID()}`,
   ]);
@@ -179,7 +116,7 @@ const tasks = (events ?? []).filter((event) => event.workflowTaskCompletedEventA
 say(`one payment until its answer: ${events?.length ?? 0} history events, ${tasks} workflow tasks`);
 await client.connection.close();
 
-const em = orm.em.fork();
+const em = stack.deps.orm.em.fork();
 const [kept] = await em.execute<[{ count: string }]>(
   "select count(*) from partner_payments where status = 'WAITING_PAYMENT'",
 );
