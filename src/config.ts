@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { must } from './shared/assert.ts';
 import { complaintsAbout, type TemporalEnvironment } from './temporal/connection-options.ts';
+import { stepQueues } from './temporal/step-queues.ts';
 
 /** Keys of 32 bytes with their ids: `id:base64(32 bytes)`, comma separated. */
 const namedKeys = z
@@ -98,6 +99,12 @@ const schema = z
     ...temporalServer,
     TEMPORAL_UI_URL: z.url().optional(),
     TEMPORAL_METRICS_PORT: port.optional(),
+    WORKER_QUEUES: list.default([...stepQueues]).pipe(
+      z
+        .array(z.enum(stepQueues))
+        .min(1)
+        .refine((queues) => new Set(queues).size === queues.length, 'each once'),
+    ),
     WORKER_DEPLOYMENT_NAME: z
       .string()
       .regex(/^[\w-]{1,100}$/, 'is letters, digits, _ and -')

@@ -11,9 +11,13 @@ import type { Config } from './config.ts';
 import type { Dependencies } from './dependencies.ts';
 import { budgets } from './shared/budgets.ts';
 import { workflowInterceptorModules } from './telemetry.ts';
+import { type StepQueue, taskQueueOf } from './temporal/step-queues.ts';
 
-/** Activities and workflow tasks at once; each activity may hold a database connection. */
-const maxConcurrentActivities = 40;
+/**
+ * Steps at once, by what they wait for. Whatever waits for a partner's endpoint or for the provider holds no database
+ * connection meanwhile; the ledger's steps do.
+ */
+const slots: Readonly<Record<StepQueue, number>> = { ledger: 40, provider: 40, webhooks: 100, background: 20 };
 const maxConcurrentWorkflowTasks = 40;
 
 /**
@@ -29,30 +33,48 @@ function deploymentOf({ WORKER_DEPLOYMENT_NAME, WORKER_BUILD_ID }: Config): Work
   };
 }
 
-/** A worker for the configured namespace and task queue; its workflow code is the prebuilt bundle, or built now. */
-export async function createWorker(deps: Dependencies, connection: NativeConnection): Promise<Worker> {
+/** A worker of one process: what polls one task queue. */
+export interface QueueWorker {
+  queue: StepQueue;
+  worker: Worker;
+}
+
+/**
+ * The workers of this process, one for each task queue that it is configured for. Each can do every step, whichever
+ * queue an earlier release has put it on; the ledger's runs the workflows, from the prebuilt bundle or built now.
+ */
+export async function createWorkers(deps: Dependencies, connection: NativeConnection): Promise<QueueWorker[]> {
   const { config } = deps;
   const bundle = config.WORKFLOW_BUNDLE;
   const deployment = deploymentOf(config);
-  return Worker.create({
-    connection,
-    namespace: config.TEMPORAL_NAMESPACE,
-    taskQueue: config.TEMPORAL_TASK_QUEUE,
-    activities: createActivities(deps),
+  const activities = createActivities(deps);
+  const workflows = {
     ...(bundle === undefined
       ? { workflowsPath: fileURLToPath(new URL('../workflows/index.ts', import.meta.url)) }
       : { workflowBundle: { codePath: bundle } }),
-    interceptors: {
-      ...deps.telemetry.activityInterceptors,
-      // A prebuilt bundle has them in it.
-      ...(bundle === undefined && { workflowModules: workflowInterceptorModules }),
-    },
-    ...(deployment && { workerDeploymentOptions: deployment }),
-    shutdownGraceTime: budgets.shutdown.steps,
-    maxConcurrentActivityTaskExecutions: maxConcurrentActivities,
-    maxConcurrentLocalActivityExecutions: maxConcurrentActivities,
+    maxConcurrentLocalActivityExecutions: slots.ledger,
     maxConcurrentWorkflowTaskExecutions: maxConcurrentWorkflowTasks,
-  });
+  };
+  return Promise.all(
+    config.WORKER_QUEUES.map(async (queue) => ({
+      queue,
+      worker: await Worker.create({
+        connection,
+        namespace: config.TEMPORAL_NAMESPACE,
+        taskQueue: taskQueueOf(config.TEMPORAL_TASK_QUEUE, queue),
+        activities,
+        ...(queue === 'ledger' && workflows),
+        interceptors: {
+          ...deps.telemetry.activityInterceptors,
+          // A prebuilt bundle has them in it.
+          ...(queue === 'ledger' && bundle === undefined && { workflowModules: workflowInterceptorModules }),
+        },
+        ...(deployment && { workerDeploymentOptions: deployment }),
+        shutdownGraceTime: budgets.shutdown.steps,
+        maxConcurrentActivityTaskExecutions: slots[queue],
+      }),
+    })),
+  );
 }
 
 let installed = false;

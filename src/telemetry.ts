@@ -13,9 +13,10 @@ import type { WorkerInterceptors } from '@temporalio/worker';
 
 /**
  * What stands around every workflow, in every bundle: the workflow side of tracing, whether traces are on or off, as what
- * replays with traces replays without; and what lets workflows of money go on when they are asked to be cancelled.
+ * replays with traces replays without; what lets workflows of money go on when they are asked to be cancelled; what
+ * schedules steps on their task queues; and what tells people about each of them.
  */
-export const workflowInterceptorModules = ['carry-trace', 'go-on', 'summaries'].map((name) =>
+export const workflowInterceptorModules = ['carry-trace', 'go-on', 'route-steps', 'summaries'].map((name) =>
   fileURLToPath(new URL(`../workflows/${name}.ts`, import.meta.url)),
 );
 

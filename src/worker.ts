@@ -1,13 +1,13 @@
 import { NativeConnection } from '@temporalio/worker';
 import { redeliverUnreceipted } from './callbacks/deliver-callback.ts';
 import { readConfig } from './config.ts';
-import { createWorker, installRuntime } from './create-worker.ts';
+import { createWorkers, installRuntime } from './create-worker.ts';
 import { refuseMightyRole } from './database/database-roles.ts';
 import { refuseOtherTimeOuts } from './database/database-time-outs.ts';
 import { openDependencies } from './dependencies.ts';
 import { lookAtEverythingAgain } from './housekeeping/sweep-rows.ts';
 import { measureBacklog } from './metrics/measure-backlog.ts';
-import { measureWorker } from './metrics/measure-worker.ts';
+import { measureWorkers } from './metrics/measure-workers.ts';
 import { serveProbes } from './probe-server.ts';
 import { announceReady, endReadiness, runMain, stopSignal, waitForParts } from './process.ts';
 import { measureClearingDifference } from './reconciliation/measure-clearing.ts';
@@ -42,16 +42,20 @@ await runMain(async () => {
   installRuntime(deps);
   const connection = await NativeConnection.connect(connectionOptions(config));
   try {
-    const worker = await createWorker(deps, connection);
-    const running = worker.run();
-    measureWorker(deps.metrics, () => worker.getState() === 'RUNNING');
-    deps.log.info({ taskQueue }, 'the worker polls');
+    const workers = await createWorkers(deps, connection);
+    // One that ends by itself ends them all: whoever keeps the process running starts it anew.
+    const running = workers.map(({ worker }) => worker.run());
+    measureWorkers(
+      deps.metrics,
+      workers.map(({ queue, worker }) => ({ queue, polls: () => worker.getState() === 'RUNNING' })),
+    );
+    deps.log.info({ taskQueue, queues: config.WORKER_QUEUES }, 'the worker polls');
     announceReady();
-    const ended = await Promise.race([stopSignal(certificatesRenewed(config, deps)), running]);
+    const ended = await Promise.race([stopSignal(certificatesRenewed(config, deps)), ...running]);
     deps.log.info({ reason: ended ?? 'the worker ended' }, 'the worker stops: steps under way end');
     endReadiness(deps.readiness);
-    if (worker.getState() === 'RUNNING') worker.shutdown();
-    await running;
+    for (const { worker } of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+    await Promise.all(running);
   } finally {
     await connection.close();
   }

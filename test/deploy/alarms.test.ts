@@ -9,11 +9,12 @@ import { DefaultLogger } from '@temporalio/worker';
 import { parse, stringify } from 'yaml';
 import { type Activities, createActivities } from '../../activities/index.ts';
 import { measureBacklog } from '../../src/metrics/measure-backlog.ts';
-import { measureWorker } from '../../src/metrics/measure-worker.ts';
+import { measureWorkers } from '../../src/metrics/measure-workers.ts';
 import { measureClearingDifference } from '../../src/reconciliation/measure-clearing.ts';
 import { measureSeals } from '../../src/seals/measure-seals.ts';
 import { must } from '../../src/shared/assert.ts';
 import { newId } from '../../src/shared/ids.ts';
+import { stepQueues } from '../../src/temporal/step-queues.ts';
 import { type BuiltUser, buildIndividual } from '../support/build.ts';
 import { findPromtool } from '../support/promtool.ts';
 import { isFullRun, testRun } from '../support/run.ts';
@@ -42,7 +43,10 @@ const rules = (): Rule[] =>
     measureBacklog(metrics, orm);
     measureClearingDifference(metrics, orm);
     measureSeals(metrics, orm);
-    measureWorker(metrics, () => true);
+    measureWorkers(
+      metrics,
+      stepQueues.map((queue) => ({ queue, polls: () => true })),
+    );
     activities = createActivities(stack.deps);
   }, 30 * 60_000);
   afterAll(() => stack.stop());

@@ -118,6 +118,7 @@ const ofOneProcess: Record<string, string[]> = {
   worker: [
     'WORKER_PORT',
     'TEMPORAL_METRICS_PORT',
+    'WORKER_QUEUES',
     'WORKER_DEPLOYMENT_NAME',
     'WORKER_BUILD_ID',
     'SEAL_SIGNING_KEY',

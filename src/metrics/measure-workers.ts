@@ -1,0 +1,21 @@
+import { gauge, type Metrics } from './metrics.ts';
+
+/** What polls one task queue in this process. */
+export interface PollingWorker {
+  queue: string;
+  polls(): boolean;
+}
+
+/**
+ * Tells of each worker of this process 1 while it polls its task queue and 0 otherwise; it asks nobody, so that it is told
+ * while the database is away.
+ */
+export function measureWorkers(metrics: Metrics, workers: readonly PollingWorker[]): void {
+  const polling = gauge(metrics, 'amanah_worker_polls', 'Whether this process polls a task queue, by its kind.', [
+    'queue',
+  ]);
+  const collect = () => {
+    for (const { queue, polls } of workers) polling.set({ queue }, polls() ? 1 : 0);
+  };
+  Object.assign(polling, { collect });
+}

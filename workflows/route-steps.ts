@@ -1,0 +1,70 @@
+import { type WorkflowInterceptors, workflowInfo } from '@temporalio/workflow';
+import type { Activities } from '../activities/index.ts';
+import { type StepQueue, taskQueueOf } from '../src/temporal/step-queues.ts';
+
+/** What each step waits for, and so in which task queue it stands; a step without one does not compile. */
+const queues: Record<keyof Activities, StepQueue> = {
+  openPaymentOrder: 'ledger',
+  requestInstrument: 'provider',
+  confirmPayment: 'provider',
+  settlePayment: 'ledger',
+  closePayment: 'ledger',
+  expireInstrument: 'provider',
+  openReceipt: 'provider',
+  settleReceipt: 'provider',
+  sweepOverduePayments: 'background',
+  sweepReceipts: 'background',
+  redeliverCallbacks: 'background',
+  openCircle: 'ledger',
+  lookAtCircle: 'ledger',
+  startCircle: 'ledger',
+  openCircleRound: 'ledger',
+  payCircleRound: 'ledger',
+  reportOverdueContributions: 'ledger',
+  sweepSavingCircles: 'background',
+  allocateDonations: 'ledger',
+  openSubscription: 'ledger',
+  paySubscriptionPeriod: 'ledger',
+  sweepSubscriptions: 'background',
+  sweepDecisions: 'background',
+  openPartnerPayment: 'ledger',
+  requestPartnerInstrument: 'provider',
+  confirmPartnerPayment: 'provider',
+  expirePartnerInstrument: 'provider',
+  settlePartnerPayment: 'ledger',
+  closePartnerPayment: 'ledger',
+  releasePartnerPayment: 'ledger',
+  sweepPartnerAnswers: 'background',
+  deliverWebhook: 'webhooks',
+  sweepDeliveries: 'background',
+  reservePayout: 'ledger',
+  sendTransfer: 'provider',
+  askTransfer: 'provider',
+  resolvePayout: 'ledger',
+  settlePayout: 'provider',
+  sweepPayouts: 'background',
+  findDaysToReconcile: 'background',
+  reconcileDay: 'background',
+  measureClearing: 'background',
+  judgeClearing: 'background',
+  runLedgerChecks: 'background',
+  makeSeal: 'background',
+  forgetOldRows: 'background',
+};
+
+const isKnown = (name: string): name is keyof Activities => name in queues;
+
+/** Schedules each step on its task queue; local ones run where their workflow does. */
+export function interceptors(): WorkflowInterceptors {
+  return {
+    outbound: [
+      {
+        scheduleActivity(input, next) {
+          const queue = isKnown(input.activityType) ? queues[input.activityType] : 'ledger';
+          const taskQueue = taskQueueOf(workflowInfo().taskQueue, queue);
+          return next({ ...input, options: { taskQueue, ...input.options } });
+        },
+      },
+    ],
+  };
+}
