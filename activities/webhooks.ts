@@ -1,5 +1,6 @@
 import type { Dependencies } from '../src/dependencies.ts';
 import { counter } from '../src/metrics/metrics.ts';
+import { boundEndpoints } from '../src/webhooks/bound-endpoints.ts';
 import { type DeliveryAttempt, deliverWebhook } from '../src/webhooks/deliver-webhook.ts';
 import { sweepDeliveries } from '../src/webhooks/redeliver-webhook.ts';
 import { createWebhookSender } from '../src/webhooks/send-webhook.ts';
@@ -12,6 +13,7 @@ export function createWebhookActivities(deps: Dependencies) {
   const failed = reportSweepFailure(deps);
   const { sealer, config, workflows } = deps;
   const send = createWebhookSender(targetRules(config));
+  const bounds = boundEndpoints();
   const attempts = counter(
     deps.metrics,
     'amanah_webhook_attempts_total',
@@ -20,10 +22,17 @@ export function createWebhookActivities(deps: Dependencies) {
   );
   // Told before it happens: an alarm asks for growth, and from nothing to 1 nothing grows.
   for (const status of webhookDeliveryLaw.statuses) attempts.inc({ status }, 0);
+  const deferrals = counter(
+    deps.metrics,
+    'amanah_webhook_deferrals_total',
+    'Webhooks that had to wait as their endpoint had as many requests as it may have.',
+    [],
+  );
   return {
     deliverWebhook: step(deps, 'deliverWebhook', async (em, input: DeliveryAttempt) => {
-      const progress = await deliverWebhook(em, { sealer, send }, input);
-      attempts.inc({ status: progress.status });
+      const progress = await deliverWebhook(em, { sealer, send, bounds }, input);
+      if (progress.deferred) deferrals.inc();
+      else attempts.inc({ status: progress.status });
       return progress;
     }),
     sweepDeliveries: step(deps, 'sweepDeliveries', (em, _: object) => sweepDeliveries(em, workflows, failed)),

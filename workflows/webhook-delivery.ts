@@ -17,10 +17,10 @@ export async function webhookDelivery({ deliveryId }: WebhookDeliveryInput): Pro
     asked += 1;
   });
   const begunAt = Date.now();
-  for (let attempt = 1; ; attempt += 1) {
+  for (let attempt = 1; ; ) {
     const seen = asked;
     const elapsedMs = Date.now() - begunAt;
-    const { status, waitMs, answer } = await deliverWebhook({ deliveryId, attempt, elapsedMs });
+    const { status, waitMs, answer, deferred } = await deliverWebhook({ deliveryId, attempt, elapsedMs });
     if (status !== 'pending') {
       tellDetails(`Ended: ${status} (${answer}), after ${attempt} attempts.`);
       return status;
@@ -28,5 +28,6 @@ export async function webhookDelivery({ deliveryId }: WebhookDeliveryInput): Pro
     const next = formatWesternIndonesia(new Date(Date.now() + waitMs));
     tellDetails(`Attempt ${attempt}: ${answer}. Tries again at ${next} (UTC+7), or on redelivery.`);
     await condition(() => asked > seen, waitMs);
+    if (!deferred) attempt += 1;
   }
 }

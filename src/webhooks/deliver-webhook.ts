@@ -3,12 +3,13 @@ import { readDatabaseClock } from '../database/database-clock.ts';
 import type { Sealer } from '../encryption/sealer.ts';
 import { recordEvent } from '../events/record-event.ts';
 import { failpoint } from '../shared/failpoint.ts';
+import type { EndpointBounds } from './bound-endpoints.ts';
 import { webhookBodyPlace } from './record-webhook.ts';
-import type { SentWebhook, WebhookSender } from './send-webhook.ts';
+import { type SentWebhook, unanswered, type WebhookSender } from './send-webhook.ts';
 import { findEndpoint } from './set-webhook.ts';
 import { signWebhook } from './sign-webhook.ts';
 import { WebhookDelivery } from './webhook-delivery.entity.ts';
-import { type WebhookDeliveryStatus, waitAfterAttempt, webhookIdOf } from './webhook-delivery.ts';
+import { type WebhookDeliveryStatus, waitAfterAttempt, waitForPlace, webhookIdOf } from './webhook-delivery.ts';
 
 export interface DeliveryAttempt {
   deliveryId: string;
@@ -24,20 +25,30 @@ export interface DeliveryProgress {
   waitMs: number;
   /** For people: what the receiver answered. */
   answer: string;
+  /** Nothing was sent: the endpoint has as many requests as it may have. It counts as no attempt. */
+  deferred?: true;
+}
+
+export interface DeliveryTools {
+  sealer: Sealer;
+  send: WebhookSender;
+  bounds: EndpointBounds;
 }
 
 /**
  * One attempt at one webhook: sends its frozen body, signed now with every live secret, and writes down what came of
- * it. Anything but a 2xx is tried again after a growing wait, for three days; then it is parked (decisions 8).
+ * it. Anything but a 2xx is tried again after a growing wait, for three days; then it is parked (decisions 8). While
+ * the endpoint has as many requests as it may have, nothing is sent, and it is asked again soon.
  */
 export async function deliverWebhook(
   em: EntityManager,
-  { sealer, send }: { sealer: Sealer; send: WebhookSender },
+  { sealer, send, bounds }: DeliveryTools,
   { deliveryId, attempt, elapsedMs }: DeliveryAttempt,
 ): Promise<DeliveryProgress> {
   const delivery = await em.findOneOrFail(WebhookDelivery, { id: deliveryId });
   if (delivery.status !== 'pending') return { status: delivery.status, waitMs: 0, answer: delivery.status };
-  const sent = await attemptOnce(em, sealer, send, delivery);
+  const sent = await bounds.run(delivery.partner_id, () => attemptOnce(em, sealer, send, delivery));
+  if (sent === null) return defer(em, deliveryId, elapsedMs);
   await failpoint('deliver-webhook.after');
   const answer = sent.error ?? `status ${sent.status}`;
   const now = await readDatabaseClock(em);
@@ -57,6 +68,13 @@ export async function deliverWebhook(
   return { status: 'pending', waitMs, answer };
 }
 
+async function defer(em: EntityManager, id: string, elapsedMs: number): Promise<DeliveryProgress> {
+  const waitMs = waitForPlace(elapsedMs);
+  const next_attempt_at = new Date((await readDatabaseClock(em)).getTime() + waitMs);
+  await em.nativeUpdate(WebhookDelivery, { id, status: 'pending' }, { next_attempt_at });
+  return { status: 'pending', waitMs, answer: 'its endpoint has as many requests as it may have', deferred: true };
+}
+
 async function attemptOnce(
   em: EntityManager,
   sealer: Sealer,
@@ -64,7 +82,7 @@ async function attemptOnce(
   delivery: WebhookDelivery,
 ): Promise<SentWebhook> {
   const endpoint = await findEndpoint(em, sealer, delivery.partner_id);
-  if (endpoint === null) return { status: null, error: 'no endpoint', retryAfterMs: 0 };
+  if (endpoint === null) return unanswered('no endpoint');
   const body = await sealer.open(webhookBodyPlace(delivery.id), delivery.body_sealed);
   const id = webhookIdOf(delivery.id);
   const timestamp = Math.floor(Date.now() / 1000);

@@ -11,6 +11,7 @@ const totalTimeoutMs = budgets.webhook.sending;
 const answerLimitBytes = 4_096;
 const answerHeadersLimitBytes = 16_384;
 const longestRetryAfterMs = 24 * 60 * 60 * 1000;
+const connectTimeOut = 'UND_ERR_CONNECT_TIMEOUT';
 
 export interface SentWebhook {
   /** The receiver's status; null when there was no answer. */
@@ -19,7 +20,12 @@ export interface SentWebhook {
   error: string | null;
   /** What the receiver asked for by `Retry-After`; 0 when it did not. */
   retryAfterMs: number;
+  /** Whether it let us wait until the time for it was over. */
+  timedOut: boolean;
 }
+
+/** Nothing was sent, or nothing came back, for a reason other than time. */
+export const unanswered = (error: string): SentWebhook => ({ status: null, error, retryAfterMs: 0, timedOut: false });
 
 export type WebhookSender = (url: string, headers: Record<string, string>, body: string) => Promise<SentWebhook>;
 
@@ -66,16 +72,17 @@ export function createWebhookSender(rules: TargetRules): WebhookSender {
     const isHttp = target.protocol === 'http:' && literal.length === 0;
     // A name over http is judged by what it leads to: only loopback, where that is allowed, gets past the lookup.
     const complaint = isHttp && rules.allowLoopback ? null : complaintAboutTarget(target, literal, rules);
-    if (complaint !== null) return { status: null, error: 'address refused', retryAfterMs: 0 };
+    if (complaint !== null) return unanswered('address refused');
     // Another attempt may begin when the step's time is over: what cannot end before then is not begun.
     if (timeLeft() < totalTimeoutMs) throw new OutOfTime();
     try {
       const signal = AbortSignal.timeout(totalTimeoutMs);
       const answer = await request(target, { method: 'POST', headers, body, dispatcher, signal });
       await answer.body.dump({ limit: answerLimitBytes, signal }).catch(() => undefined);
-      return { status: answer.statusCode, error: null, retryAfterMs: retryAfterOf(answer.headers['retry-after']) };
+      const retryAfterMs = retryAfterOf(answer.headers['retry-after']);
+      return { status: answer.statusCode, error: null, retryAfterMs, timedOut: false };
     } catch (error) {
-      return { status: null, error: describe(error), retryAfterMs: 0 };
+      return { ...unanswered(describe(error)), timedOut: isTimeOut(error) };
     }
   };
 }
@@ -90,7 +97,11 @@ function retryAfterOf(header: string | string[] | undefined): number {
 function describe(error: unknown): string {
   const code = errorCodeOf(error);
   if (code === 'ADDRESS_REFUSED') return 'address refused';
-  if (Error.isError(error) && (error.name === 'TimeoutError' || error.name === 'AbortError'))
-    return 'no answer in time';
+  if (code !== connectTimeOut && isTimeOut(error)) return 'no answer in time';
   return typeof code === 'string' ? code : 'no answer';
+}
+
+function isTimeOut(error: unknown): boolean {
+  if (errorCodeOf(error) === connectTimeOut) return true;
+  return Error.isError(error) && (error.name === 'TimeoutError' || error.name === 'AbortError');
 }

@@ -18,7 +18,7 @@ describe('Webhooks are not sent to', () => {
     'the house itself by %s',
     async (host) => {
       const sent = await strict(`http://${host}:${receiver.port}/hook`, {}, '{}');
-      expect(sent).toEqual({ status: null, error: 'address refused', retryAfterMs: 0 });
+      expect(sent).toEqual({ status: null, error: 'address refused', retryAfterMs: 0, timedOut: false });
       expect(receiver.received).toEqual([]);
     },
   );
@@ -87,12 +87,16 @@ describe('An answer', () => {
 
   it('that is not there within fifteen seconds is none', async () => {
     receiver.behave(() => undefined);
-    expect(await trusting(receiver.url, {}, '{}')).toMatchObject({ status: null, error: 'no answer in time' });
+    expect(await trusting(receiver.url, {}, '{}')).toMatchObject({
+      status: null,
+      error: 'no answer in time',
+      timedOut: true,
+    });
   }, 25_000);
 
   it('may ask to wait', async () => {
     receiver.behave((response) => void response.writeHead(503, { 'retry-after': '120' }).end());
-    expect(await trusting(receiver.url, {}, '{}')).toEqual({ status: 503, error: null, retryAfterMs: 120_000 });
+    expect(await trusting(receiver.url, {}, '{}')).toMatchObject({ status: 503, error: null, retryAfterMs: 120_000 });
   });
 });
 

@@ -1,0 +1,104 @@
+import type { ServerResponse } from 'node:http';
+import { newId } from '../../src/shared/ids.ts';
+import { recordWebhook } from '../../src/webhooks/record-webhook.ts';
+import { type BuiltPartner, buildPartner } from '../support/partner.ts';
+import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+import { type Receiver, startReceiver } from './receiver.ts';
+
+/** More than a worker sends webhooks at once. */
+const many = 120;
+
+let stack: Stack;
+let hanging: Receiver;
+let answering: Receiver;
+let patient: BuiltPartner;
+let other: BuiltPartner;
+const open = new Set<ServerResponse>();
+let first: ServerResponse[];
+let mostOpen = 0;
+
+beforeAll(async () => {
+  stack = await startStack({ worker: true, sandbox: true });
+  [hanging, answering] = await Promise.all([startReceiver(), startReceiver()]);
+  hanging.behave((response) => {
+    open.add(response);
+    mostOpen = Math.max(mostOpen, open.size);
+    response.once('close', () => open.delete(response));
+  });
+  patient = await buildPartner(stack, { webhook: { url: hanging.url } });
+  other = await buildPartner(stack, { webhook: { url: answering.url } });
+}, 60_000);
+afterAll(async () => {
+  await hanging.stop();
+  await answering.stop();
+  await stack.stop();
+});
+afterEach(() => expectChecksEmpty(stack));
+
+const states = () =>
+  stack
+    .em()
+    .execute<{ status: string; attempts: number }[]>(
+      'select status, attempts from webhook_deliveries where partner_id = ?',
+      [patient.id],
+    );
+
+describe('An endpoint that lets every request hang', () => {
+  it('holds ten of them, and neither settlements nor the webhooks of others wait for it', async () => {
+    const em = stack.em();
+    const ids = await em.transactional((tx) =>
+      Promise.all(
+        Array.from({ length: many }, () =>
+          recordWebhook(tx, stack.deps.sealer, {
+            partnerId: patient.id,
+            resourceType: 'payout',
+            resourceId: newId(),
+            version: 1,
+            type: 'payout.failed',
+            at: new Date(),
+            data: {},
+          }),
+        ),
+      ),
+    );
+    await Promise.all(ids.map((id) => stack.deps.workflows.startWebhookDelivery(String(id))));
+    await eventually(
+      async () => open.size,
+      (size) => size === 10,
+    );
+    first = [...open];
+    const { body } = await other.post('/payments', { method: 'qris', amount: '20000' });
+    await stack.sandbox.post('/sandbox/pay', { payment_code: body.data.payment_code });
+    await eventually(
+      async () => answering.received,
+      (received) => received.length === 1,
+      15_000,
+    );
+    // All of it while the first requests hang, before the time of any is over.
+    expect(first.filter((response) => !open.has(response))).toEqual([]);
+    expect(mostOpen).toBe(10);
+  }, 60_000);
+
+  it('has one request at a time as soon as one has run out of time', async () => {
+    await eventually(
+      async () => first.filter((response) => open.has(response)).length,
+      (size) => size === 0,
+      30_000,
+    );
+    mostOpen = 0;
+    await eventually(
+      async () => (await states()).filter(({ attempts }) => attempts > 0).length,
+      (tried) => tried >= 11,
+      60_000,
+    );
+    expect(mostOpen).toBe(1);
+  }, 120_000);
+
+  it('gets all that waited when it answers again, and what waited has used up no attempt', async () => {
+    hanging.behave((response) => void response.writeHead(200).end());
+    for (const response of open) response.destroy();
+    const delivered = await eventually(states, (rows) => rows.every(({ status }) => status === 'delivered'), 120_000);
+    expect(delivered).toHaveLength(many);
+    expect(delivered.filter(({ attempts }) => attempts > 1).length).toBeLessThanOrEqual(15);
+  }, 150_000);
+});
