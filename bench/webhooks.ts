@@ -1,0 +1,185 @@
+import { createHmac, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client, Connection } from '@temporalio/client';
+import { runChecks } from '../src/ledger/run-checks.ts';
+import { must } from '../src/shared/assert.ts';
+import { newId } from '../src/shared/ids.ts';
+import { workflowIds } from '../src/shared/workflow-ids.ts';
+import { recordWebhook } from '../src/webhooks/record-webhook.ts';
+import { endBench } from './bounds.ts';
+import { argument, startBenchStack } from './stack.ts';
+import { printTable } from './table.ts';
+import { seedPartners, startWholeStack } from './whole-stack.ts';
+
+/**
+ * Measures how long a payment takes from being paid at the provider to being settled, one after the other: undisturbed,
+ * and while the endpoint of another partner lets every webhook hang. In turns; an error or a wrong sum fails.
+ */
+const rounds = argument('rounds', 3);
+const perSlice = argument('payments', 60);
+/** So many webhooks wait for the endpoint when a slice begins: more than a worker sends at once. */
+const backlog = argument('backlog', 200);
+/** And so many more each second. */
+const perSecond = argument('per-second', 5);
+const mostLatency = 1.2;
+
+const say = (text: string): void => void process.stdout.write(`${text}\n`);
+const isHanging = { now: false };
+const held = new Set<ServerResponse>();
+const endpoint = createServer((request, response) => {
+  request.resume();
+  if (!isHanging.now) return void response.writeHead(200).end();
+  held.add(response);
+  response.once('close', () => held.delete(response));
+}).listen(0, '127.0.0.1');
+await once(endpoint, 'listening');
+const address = endpoint.address();
+const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}/`;
+
+await using stack = await startBenchStack();
+await using whole = await startWholeStack(stack, say, { WEBHOOK_ALLOW_LOOPBACK: 'true' });
+await using connection = {
+  client: new Client({ connection: await Connection.connect({ address: whole.temporalAddress }) }),
+  async [Symbol.asyncDispose]() {
+    endpoint.closeAllConnections();
+    endpoint.close();
+    await this.client.connection.close();
+  },
+};
+const partners = await seedPartners(stack, [null, url]);
+const payer = must(partners[0], 'two partners were asked for');
+const other = must(partners[1], 'two partners were asked for');
+const em = () => stack.deps.orm.em.fork();
+const problems: string[] = [];
+
+async function call(
+  path: string,
+  body: object,
+  headers: Record<string, string> = {},
+): Promise<{ payment_code: string; id: string }> {
+  const answer = await fetch(path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  });
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(`${path} answered ${answer.status} ${text.slice(0, 300)}`);
+  return JSON.parse(text).data;
+}
+
+/** One payment; milliseconds from being paid at the provider until it is settled. */
+async function settleOne(): Promise<number> {
+  const body = { method: 'qris', amount: '20000' };
+  const signature = createHmac('sha256', payer.signingSecret).update(JSON.stringify(body)).digest('hex');
+  const { id, payment_code } = await call(`http://127.0.0.1:${whole.apiPort}/v1/partners/payments`, body, {
+    authorization: `Bearer ${payer.apiKey}`,
+    'x-partner-signature': signature,
+    'x-idempotency-key': randomUUID(),
+  });
+  const paid = performance.now();
+  await call(`${whole.providerUrl}/sandbox/pay`, { payment_code });
+  for (;;) {
+    const [row] = await em().execute<{ status: string }[]>('select status from partner_payments where id = ?', [id]);
+    if (row?.status !== 'WAITING_PAYMENT') break;
+    if (performance.now() - paid > 60_000) throw new Error(`payment ${id} was not settled within a minute`);
+    await sleep(3);
+  }
+  return performance.now() - paid;
+}
+
+/** Has webhooks for the other partner begin. */
+async function tell(count: number): Promise<void> {
+  const ids = await em().transactional((tx) =>
+    Promise.all(
+      Array.from({ length: count }, () =>
+        recordWebhook(tx, stack.deps.sealer, {
+          partnerId: other.id,
+          resourceType: 'payout',
+          resourceId: newId(),
+          version: 1,
+          type: 'payout.failed',
+          at: new Date(),
+          data: {},
+        }),
+      ),
+    ),
+  );
+  await Promise.all(
+    ids.map((id) =>
+      connection.client.workflow.start('webhookDelivery', {
+        taskQueue: 'payments',
+        workflowId: workflowIds.webhookDelivery(must(id, 'the partner wants this webhook')),
+        args: [{ deliveryId: id }],
+      }),
+    ),
+  );
+}
+
+const pending = async (): Promise<number> => {
+  const [row] = await em().execute<[{ count: number }]>(
+    "select count(*)::int as count from webhook_deliveries where status = 'pending'",
+  );
+  return row.count;
+};
+
+async function slice(hanging: boolean): Promise<number[]> {
+  isHanging.now = hanging;
+  let isOver = false;
+  let telling = Promise.resolve();
+  if (hanging) {
+    await tell(backlog);
+    while (held.size === 0) await sleep(50);
+    telling = (async () => {
+      while (!isOver) {
+        await sleep(1000);
+        await tell(perSecond);
+      }
+    })();
+  }
+  const latencies: number[] = [];
+  for (let count = 0; count < perSlice; count += 1) latencies.push(await settleOne());
+  if (hanging && held.size === 0) problems.push('the endpoint held no request at the end of the slice');
+  isOver = true;
+  await telling;
+  isHanging.now = false;
+  for (const response of held) response.writeHead(200).end();
+  while ((await pending()) > 0) await sleep(250);
+  return latencies;
+}
+
+const at = (values: number[], share: number): number => {
+  const sorted = values.toSorted((left, right) => left - right);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+};
+await slice(false);
+const [quiet, hung]: [number[], number[]] = [[], []];
+for (let round = 0; round < rounds; round += 1) {
+  quiet.push(...(await slice(false)));
+  hung.push(...(await slice(true)));
+}
+const row = (name: string, values: number[]) => [
+  name,
+  String(values.length),
+  at(values, 0.5).toFixed(1),
+  at(values, 0.95).toFixed(1),
+];
+printTable(
+  ['settled', 'payments', 'p50 ms', 'p95 ms'],
+  [row('undisturbed', quiet), row('beside an endpoint that hangs', hung)],
+);
+for (const { check, violations } of await runChecks(em())) if (violations > 0) problems.push(`${check}: ${violations}`);
+endBench(
+  {
+    problems,
+    bounds: [
+      {
+        figure: 'p50 beside an endpoint that hangs, of the undisturbed one',
+        value: at(hung, 0.5) / at(quiet, 0.5),
+        most: mostLatency,
+      },
+    ],
+  },
+  say,
+);
