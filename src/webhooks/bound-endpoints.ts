@@ -8,10 +8,18 @@ const perEndpoint = 10;
 /** So many wait in line for a place at an endpoint that answers, and no longer than this (milliseconds). */
 const inLine = 20;
 const lineMs = 2_000;
+/** Those who find no place come again one after another: at an endpoint that answers soon, at one that hangs slowly. */
+const apartMs = { answering: 50, hanging: 15_000 };
+const longestWaitMs = 5 * 60_000;
+
+/** Nothing was sent, as the endpoint has as many requests as it may have; come again after so many milliseconds. */
+export interface Deferral {
+  waitMs: number;
+}
 
 export interface EndpointBounds {
-  /** Runs the work when the partner's endpoint may have one more request, and answers null, nothing done, otherwise. */
-  run(partnerId: string, work: () => Promise<SentWebhook>): Promise<SentWebhook | null>;
+  /** Runs the work when the partner's endpoint may have one more request. */
+  run(partnerId: string, work: () => Promise<SentWebhook>): Promise<SentWebhook | Deferral>;
 }
 
 /**
@@ -31,19 +39,28 @@ export function boundEndpoints(): EndpointBounds {
     }
     return single.enter({ key });
   };
+  /** When the last one of an endpoint is to come again, by the monotonic clock. */
+  const last = new Map<string, number>();
+  const defer = (key: string): Deferral => {
+    const now = performance.now();
+    const wait = Math.max(0, (last.get(key) ?? 0) - now) + (hanging.has(key) ? apartMs.hanging : apartMs.answering);
+    if (wait > longestWaitMs) return { waitMs: Math.round(longestWaitMs * (0.5 + Math.random() / 2)) };
+    last.set(key, now + wait);
+    return { waitMs: Math.round(wait) };
+  };
   return {
-    async run(partnerId, work) {
+    async run(key, work) {
       let leave: () => void;
       try {
-        leave = await enter(partnerId);
+        leave = await enter(key);
       } catch (error) {
-        if (isDomainError(error) && error.code === 'SERVICE_UNAVAILABLE') return null;
+        if (isDomainError(error) && error.code === 'SERVICE_UNAVAILABLE') return defer(key);
         throw error;
       }
       try {
         const sent = await work();
-        if (sent.timedOut) hanging.add(partnerId);
-        else hanging.delete(partnerId);
+        if (sent.timedOut) hanging.add(key);
+        else if (hanging.delete(key)) last.delete(key);
         return sent;
       } finally {
         leave();

@@ -3,13 +3,13 @@ import { readDatabaseClock } from '../database/database-clock.ts';
 import type { Sealer } from '../encryption/sealer.ts';
 import { recordEvent } from '../events/record-event.ts';
 import { failpoint } from '../shared/failpoint.ts';
-import type { EndpointBounds } from './bound-endpoints.ts';
+import type { Deferral, EndpointBounds } from './bound-endpoints.ts';
 import { webhookBodyPlace } from './record-webhook.ts';
 import { type SentWebhook, unanswered, type WebhookSender } from './send-webhook.ts';
 import { findEndpoint } from './set-webhook.ts';
 import { signWebhook } from './sign-webhook.ts';
 import { WebhookDelivery } from './webhook-delivery.entity.ts';
-import { type WebhookDeliveryStatus, waitAfterAttempt, waitForPlace, webhookIdOf } from './webhook-delivery.ts';
+import { type WebhookDeliveryStatus, waitAfterAttempt, webhookIdOf } from './webhook-delivery.ts';
 
 export interface DeliveryAttempt {
   deliveryId: string;
@@ -48,7 +48,7 @@ export async function deliverWebhook(
   const delivery = await em.findOneOrFail(WebhookDelivery, { id: deliveryId });
   if (delivery.status !== 'pending') return { status: delivery.status, waitMs: 0, answer: delivery.status };
   const sent = await bounds.run(delivery.partner_id, () => attemptOnce(em, sealer, send, delivery));
-  if (sent === null) return defer(em, deliveryId, elapsedMs);
+  if ('waitMs' in sent) return defer(em, deliveryId, sent);
   await failpoint('deliver-webhook.after');
   const answer = sent.error ?? `status ${sent.status}`;
   const now = await readDatabaseClock(em);
@@ -68,8 +68,7 @@ export async function deliverWebhook(
   return { status: 'pending', waitMs, answer };
 }
 
-async function defer(em: EntityManager, id: string, elapsedMs: number): Promise<DeliveryProgress> {
-  const waitMs = waitForPlace(elapsedMs);
+async function defer(em: EntityManager, id: string, { waitMs }: Deferral): Promise<DeliveryProgress> {
   const next_attempt_at = new Date((await readDatabaseClock(em)).getTime() + waitMs);
   await em.nativeUpdate(WebhookDelivery, { id, status: 'pending' }, { next_attempt_at });
   return { status: 'pending', waitMs, answer: 'its endpoint has as many requests as it may have', deferred: true };

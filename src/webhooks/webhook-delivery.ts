@@ -54,15 +54,6 @@ const waitsMs = [
 ] as const;
 
 /**
- * How long to wait (milliseconds) for a place at an endpoint that has as many requests as it may have: the longer it has
- * lasted already, the longer, and never the same for all who wait.
- */
-export function waitForPlace(elapsedMs: number): number {
-  const wait = Math.min(Math.max(elapsedMs / 4, 2 * secondMs), 15 * minuteMs);
-  return Math.round(wait * (0.75 + Math.random() / 2));
-}
-
-/**
  * How long to wait after attempt number `attempt` (from 1), `elapsedMs` after the first one; null when there is no
  * further one. What the receiver asked for (`Retry-After`) makes it longer, never shorter.
  */
