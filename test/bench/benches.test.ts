@@ -12,7 +12,11 @@ const benches: [name: string, args: string[], names: RegExp][] = [
   ['lists', ['--small', '10000', '--large', '20000', '--rounds', '2'], /owner, first page/],
   ['gateway', ['--seconds', '1', '--warm', '0.5'], /bare early return/],
   ['circles', ['--few', '2', '--many', '4', '--measured', '1', '--members', '3'], /circles live/],
-  ['webhooks', ['--rounds', '1', '--payments', '2', '--backlog', '12'], /beside an endpoint that hangs/],
+  [
+    'webhooks',
+    ['--rounds', '1', '--payments', '2', '--backlog', '12', '--settle', '2'],
+    /beside an endpoint that hangs/,
+  ],
 ];
 
 describe('benches', () => {
