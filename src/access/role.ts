@@ -47,6 +47,14 @@ export function requireGrantable(caller: Caller, permissions: readonly string[])
   }
 }
 
+/** Refuses to take permissions away that the caller does not hold: whoever could, would rule over those above. */
+export function requireTakeable(caller: Caller, permissions: readonly string[]): void {
+  const missing = permissions.filter((permission) => !caller.permissions.has(permission)).toSorted();
+  if (missing.length > 0) {
+    refuse('FORBIDDEN', `Permissions that the caller does not hold cannot be taken away: ${missing.join(', ')}`);
+  }
+}
+
 export interface RoleHolder {
   user_type: UserType;
   organization_id?: string | null | undefined;

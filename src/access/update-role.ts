@@ -6,7 +6,7 @@ import { refuse } from '../shared/errors.ts';
 import { isUniqueViolation } from '../shared/postgres.ts';
 import { lockRole } from './find-role.ts';
 import type { Role } from './role.entity.ts';
-import { displayNameOf, requireChangeableRole, requireGrantable } from './role.ts';
+import { displayNameOf, requireChangeableRole, requireGrantable, requireTakeable } from './role.ts';
 import { keepAssigner } from './role-holders.ts';
 import {
   findPermissionNames,
@@ -55,7 +55,7 @@ export async function updateRole(em: EntityManager, input: UpdateRoleInput): Pro
   }
 }
 
-/** The set that the role is to hold, or null when none is asked for, or the one that it holds. Refuses as granting does. */
+/** The set that the role is to hold, or null when none is asked for, or the one that it holds. Refuses as granting and taking do. */
 async function changedPermissions(
   tx: EntityManager,
   caller: Caller,
@@ -65,6 +65,10 @@ async function changedPermissions(
   const permissions = await requireKnownPermissions(tx, asked);
   requireGrantable(caller, permissions);
   const held = new Set(await findPermissionNames(tx, roleId));
+  requireTakeable(
+    caller,
+    [...held].filter((permission) => !permissions.includes(permission)),
+  );
   const isSame = held.size === permissions.length && permissions.every((permission) => held.has(permission));
   return isSame ? null : permissions;
 }
@@ -86,6 +90,7 @@ export async function detachPermissions(em: EntityManager, input: DetachPermissi
     const held = new Set(await findPermissionNames(tx, roleId));
     const permissions = asked.filter((permission) => held.has(permission));
     if (permissions.length === 0) return;
+    requireTakeable(caller, permissions);
     await keepAssigner(tx, { organizationId: role.organization_id ?? null, field: 'permissions' }, () =>
       removePermissions(tx, roleId, permissions),
     );

@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
+import { hasSecondFactor } from '../identity/second-factor.ts';
 import { refuse } from '../shared/errors.ts';
 import { carryOut, whyVoid } from './carry-out.ts';
 import { Decision } from './decision.entity.ts';
@@ -66,7 +67,7 @@ async function decide(
     if (decision.proposed_by === caller.userId) {
       refuse('FORBIDDEN', 'Another person than the one who proposed it decides', { field: 'id' });
     }
-    if (needsSecondFactor && !caller.secondFactor) {
+    if (needsSecondFactor && !(await hasSecondFactor(tx, caller))) {
       refuse('FORBIDDEN', 'Log in with a second factor (POST /v1/auth/totp) to approve');
     }
     if (decision.status !== 'pending') {

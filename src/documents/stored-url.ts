@@ -39,7 +39,7 @@ export interface NamedObject extends StoredObject {
 
 /**
  * As `getOwnObject`, locked until the transaction ends. Refuses also (400) an object that a document carries which the
- * caller does not see.
+ * caller does not see, or carried as somebody else's identity scan: that one is given up, and is to be removed.
  */
 export async function lockOwnObject(
   tx: EntityManager,
@@ -51,6 +51,8 @@ export async function lockOwnObject(
   const carriers = { url_hash: hashOfUrl(key), deleted_at: null };
   const seen = await tx.count(Document, { $and: [carriers, visibleTo(caller)] });
   if (seen < (await tx.count(Document, carriers))) refuseForeign();
+  const scans = { url_hash: hashOfUrl(key), identity_scan: true, created_by: { $ne: caller.userId } };
+  if ((await tx.count(Document, scans)) > 0 && seen === 0) refuseForeign();
   const named = await tx.findOne(Document, { $and: [carriers, { file_name_sealed: { $ne: null } }] });
   const fileName = named === null ? null : await openFileName(sealer, named);
   return { ...(await getOwnObject(storage, caller, key)), fileName };

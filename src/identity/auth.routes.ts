@@ -120,7 +120,7 @@ room.put(
     refusals: [429],
   },
   async ({ body, em, deps, ctx, caller, requestId }) => {
-    const user = await changePassword(em, {
+    const { user, secondFactor } = await changePassword(em, {
       caller,
       requestId,
       address: ctx.ip,
@@ -128,7 +128,7 @@ room.put(
       newPassword: body.new_password,
     });
     const { token_generation: generation } = user;
-    const data = await giveToken(ctx, deps, { user, generation, secondFactor: caller.secondFactor });
+    const data = await giveToken(ctx, deps, { user, generation, secondFactor });
     return { message: 'Password changed', data };
   },
 );

@@ -3,7 +3,7 @@ import type { Sealer } from '../encryption/sealer.ts';
 import { recordEvent } from '../events/record-event.ts';
 import { refuse } from '../shared/errors.ts';
 import type { Caller } from './caller.ts';
-import { lockUserRow } from './end-tokens.ts';
+import { lockOwnRow } from './end-tokens.ts';
 import { guardGuesses } from './login-failures.ts';
 import {
   findSecondFactor,
@@ -27,7 +27,7 @@ export async function beginTotp(
   { caller, issuer, requestId }: { caller: Caller; issuer: string; requestId: string },
 ): Promise<{ secret: string; otpauthUrl: string }> {
   return em.transactional(async (tx) => {
-    const user = await lockUserRow(tx, caller.userId);
+    const user = await lockOwnRow(tx, caller);
     if ((await findSecondFactor(tx, user.id))?.confirmed_at) refuseConfirmed();
     const made = makeSecret(issuer, user.email);
     await tx.execute(
@@ -50,7 +50,7 @@ export async function confirmTotp(
   sealer: Sealer,
   { caller, code, address, requestId }: { caller: Caller; code: string; address: string; requestId: string },
 ): Promise<string[]> {
-  return guardGuesses(em, { userId: caller.userId, address, requestId }, async (tx) => {
+  return guardGuesses(em, { caller, address, requestId }, async (tx) => {
     const factor = await findSecondFactor(tx, caller.userId);
     if (factor === null) refuse('REQUEST_INVALID', 'No second factor has been begun');
     if (factor.confirmed_at) refuseConfirmed();

@@ -2,6 +2,16 @@ import type { OrganizationStatus } from '../organizations/organization.ts';
 import { refuse } from '../shared/errors.ts';
 import type { UserType } from './user.ts';
 
+/** By what it is known whether a token has ended. */
+export interface TokenMark {
+  /** Its `jti`, by which it is revoked. */
+  tokenId: string;
+  /** Which generation of the user's tokens it belongs to; null for a token of another issuer, which ends by its issue. */
+  generation: number | null;
+  /** Null when the issuer does not say. */
+  issuedAt: Date | null;
+}
+
 /** Who asks: pure facts, read from the database at this request. */
 export interface Caller {
   userId: string;
@@ -13,8 +23,7 @@ export interface Caller {
   permissions: ReadonlySet<string>;
   /** Holds the role `platform_super_admin`. */
   isSuperAdmin: boolean;
-  /** The id of the token (`jti`), which logout revokes. */
-  tokenId: string;
+  token: TokenMark;
   /** Logged in with a second factor. */
   secondFactor: boolean;
 }

@@ -2,10 +2,11 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordEvent } from '../events/record-event.ts';
 import { refuse } from '../shared/errors.ts';
 import type { Caller } from './caller.ts';
-import { endTokens, lockUserRow } from './end-tokens.ts';
+import { endTokens, lockOwnRow } from './end-tokens.ts';
 import { loginAttempt, recordLoginFailure, refuseThrottled } from './login-failures.ts';
 import { hashPassword, verifyPassword } from './password.ts';
 import { refuseGuessable } from './password-rules.ts';
+import { hasSecondFactor } from './second-factor.ts';
 import { User } from './user.entity.ts';
 
 export interface ChangePasswordInput {
@@ -18,10 +19,14 @@ export interface ChangePasswordInput {
 }
 
 /**
- * Gives the caller a new password and ends every token. Refuses with REQUEST_INVALID a wrong current password, which
+ * Gives the caller a new password and ends every token; answers whether the session still is one with a second factor,
+ * which may have been removed since. Refuses with REQUEST_INVALID a wrong current password, which
  * counts as a failed login (TOO_MANY_REQUESTS), a guessable new one and one that is the same.
  */
-export async function changePassword(em: EntityManager, input: ChangePasswordInput): Promise<User> {
+export async function changePassword(
+  em: EntityManager,
+  input: ChangePasswordInput,
+): Promise<{ user: User; secondFactor: boolean }> {
   const { caller, currentPassword, newPassword, requestId } = input;
   const known = await em.findOneOrFail(User, caller.userId);
   const attempt = loginAttempt(known.email, input.address);
@@ -37,10 +42,9 @@ export async function changePassword(em: EntityManager, input: ChangePasswordInp
   refuseGuessable(newPassword, known.email, 'new_password');
   const newHash = await hashPassword(newPassword, attempt.address);
   return em.fork().transactional(async (tx) => {
-    const user = await lockUserRow(tx, caller.userId);
+    const user = await lockOwnRow(tx, caller);
     // Of two changes at once the second no longer knows the password.
     if (user.password_hash !== passwordHash) refuse('REQUEST_INVALID', 'is wrong', { field: 'current_password' });
-    if (user.status !== 'active') refuse('UNAUTHENTICATED', 'The token is not valid');
     tx.assign(user, { password_hash: newHash, updated_at: new Date() });
     await endTokens(tx, user);
     await tx.flush();
@@ -52,6 +56,6 @@ export async function changePassword(em: EntityManager, input: ChangePasswordInp
       requestId,
       data: { changed: ['password'] },
     });
-    return user;
+    return { user, secondFactor: await hasSecondFactor(tx, caller) };
   });
 }

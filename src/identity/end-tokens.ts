@@ -1,6 +1,8 @@
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../database/database-clock.ts';
+import { refuse } from '../shared/errors.ts';
+import type { Caller } from './caller.ts';
 import { User } from './user.entity.ts';
 
 /** Ends every token of the user for good, in the caller's transaction, which holds the user's row. */
@@ -8,6 +10,23 @@ export async function endTokens(tx: EntityManager, user: User): Promise<void> {
   user.token_generation += 1;
   // Those of another issuer end by when they were issued, which the clock of no process of ours may decide.
   user.tokens_ended_at = await readDatabaseClock(tx);
+}
+
+/**
+ * The caller's own row under a lock of this transaction, for what outlives the token: a password, a second factor. Refuses
+ * with UNAUTHENTICATED when the token has ended since it was looked at, e.g. by logging out everywhere.
+ */
+export async function lockOwnRow(
+  tx: EntityManager,
+  { userId, token }: Pick<Caller, 'userId' | 'token'>,
+): Promise<User> {
+  const user = await lockUserRow(tx, userId);
+  const live = await tx.execute<unknown[]>(
+    'select 1 from callers_of(array[?]::uuid[], array[?]::text[], array[?]::integer[], array[?]::timestamptz[])',
+    [userId, token.tokenId, token.generation, token.issuedAt],
+  );
+  if (live.length === 0) refuse('UNAUTHENTICATED', 'The token is not valid');
+  return user;
 }
 
 /** The user under a lock of this transaction, read as it is now. */

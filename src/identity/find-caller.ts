@@ -48,7 +48,7 @@ export function createFindCaller(orm: MikroORM): FindCaller {
   });
 }
 
-function callerOf({ userId, tokenId, secondFactor }: TokenClaims, row: CallerRow | undefined): Caller | null {
+function callerOf({ userId, secondFactor, ...token }: TokenClaims, row: CallerRow | undefined): Caller | null {
   if (row === undefined) return null;
   // Nobody ever acts as somebody else, whatever else is wrong.
   if (row.user_id !== userId.toLowerCase()) throw new Error('a caller was found who is another than was asked for');
@@ -61,7 +61,7 @@ function callerOf({ userId, tokenId, secondFactor }: TokenClaims, row: CallerRow
     roleName: row.role_name,
     permissions: new Set(row.permissions ? row.permissions.split(' ') : []),
     isSuperAdmin: row.user_type === 'platform' && row.role_name === superAdminRoleName,
-    tokenId,
+    token,
     secondFactor,
   };
 }

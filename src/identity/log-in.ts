@@ -4,6 +4,7 @@ import { recordEvent } from '../events/record-event.ts';
 import { refuse } from '../shared/errors.ts';
 import { lockUserRow } from './end-tokens.ts';
 import {
+  foldEmail,
   type LoginAttempt,
   loginAttempt,
   recordLoginFailure,
@@ -49,8 +50,8 @@ export async function logIn(em: EntityManager, sealer: Sealer, input: LogInInput
   const attempt = loginAttempt(email, address);
   await refuseThrottled(em, attempt);
   const [found] = await em.execute<Account[]>(
-    'select id, status, password_hash, token_generation from users where lower(email) = lower(?)',
-    [email.trim()],
+    'select id, status, password_hash, token_generation from users where lower(email) = ?',
+    [foldEmail(email)],
   );
   const matches = await verifyPassword(found?.password_hash ?? null, password, attempt.address);
   if (!found || !matches || found.status !== 'active') {

@@ -4,7 +4,8 @@ import { recordEvent } from '../events/record-event.ts';
 import { forgetRows } from '../housekeeping/forget-rows.ts';
 import { sha256 } from '../shared/digest.ts';
 import { refuse } from '../shared/errors.ts';
-import { lockUserRow } from './end-tokens.ts';
+import type { Caller } from './caller.ts';
+import { lockOwnRow } from './end-tokens.ts';
 
 /** Failed logins that are tolerated within the window (decisions 1). */
 const failuresPerAccountAndAddress = 10;
@@ -26,8 +27,11 @@ export function countedAddress(address: string): string {
   return parsed.kind() === 'ipv4' ? parsed.toString() : `${parsed.toNormalizedString().split(':', 4).join(':')}::/64`;
 }
 
+/** One spelling of an address, by which failures are counted and its account is found: two would count apart. */
+export const foldEmail = (email: string): string => email.trim().toLowerCase();
+
 export function loginAttempt(email: string, address: string): LoginAttempt {
-  return { account: sha256(email.trim().toLowerCase()), address: countedAddress(address) };
+  return { account: sha256(foldEmail(email)), address: countedAddress(address) };
 }
 
 /**
@@ -94,15 +98,17 @@ export async function rememberLogin(tx: EntityManager, { account, address }: Log
 /**
  * Runs `guess` in a transaction for somebody who is logged in and proves it again by a code: null means that the code is
  * wrong, which counts as a failed login of this account and address. The user's row is locked, so that each of many
- * guesses at once knows of the failures before it. Refuses a wrong code with REQUEST_INVALID naming `code`.
+ * guesses at once knows of the failures before it. Refuses a wrong code with REQUEST_INVALID naming `code`, and with
+ * UNAUTHENTICATED a caller whose token has ended meanwhile.
  */
 export async function guardGuesses<T>(
   em: EntityManager,
-  { userId, address, requestId }: { userId: string; address: string; requestId: string },
+  { caller, address, requestId }: { caller: Caller; address: string; requestId: string },
   guess: (tx: EntityManager) => Promise<T | null>,
 ): Promise<T> {
   const result = await em.fork().transactional(async (tx) => {
-    const attempt = loginAttempt((await lockUserRow(tx, userId)).email, address);
+    const { id: userId, email } = await lockOwnRow(tx, caller);
+    const attempt = loginAttempt(email, address);
     await refuseThrottled(tx, attempt);
     const right = await guess(tx);
     if (right === null) {

@@ -16,7 +16,7 @@ export async function removeTotp(
   { caller, code, address, requestId }: { caller: Caller; code: string; address: string; requestId: string },
 ): Promise<void> {
   const { userId } = caller;
-  await guardGuesses(em, { userId, address, requestId }, async (tx) => {
+  await guardGuesses(em, { caller, address, requestId }, async (tx) => {
     const factor = await findSecondFactor(tx, userId);
     if (!factor?.confirmed_at) refuse('REQUEST_INVALID', 'There is no second factor');
     if (!(await spendCode(tx, sealer, factor, code))) return null;

@@ -3,6 +3,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { generateSecret, generateURI, verifySync } from 'otplib';
 import type { Sealer } from '../encryption/sealer.ts';
 import { sha256 } from '../shared/digest.ts';
+import type { Caller } from './caller.ts';
 
 // The library's defaults are those that every app understands: SHA-1, six digits, 30 seconds.
 const toleranceSeconds = 30;
@@ -42,6 +43,14 @@ export async function findSecondFactor(em: EntityManager, userId: string): Promi
     [userId],
   );
   return found ?? null;
+}
+
+/** Whether the session was begun with a second factor that is still there: one that was removed proves nothing any more. */
+export async function hasSecondFactor(
+  em: EntityManager,
+  { userId, secondFactor }: Pick<Caller, 'userId' | 'secondFactor'>,
+): Promise<boolean> {
+  return secondFactor && Boolean((await findSecondFactor(em, userId))?.confirmed_at);
 }
 
 /**

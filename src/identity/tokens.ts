@@ -15,18 +15,14 @@ import { sha256 } from '../shared/digest.ts';
 import { DomainError } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
 import { isUuid } from '../shared/uuid.ts';
+import type { TokenMark } from './caller.ts';
 import { createSigningKeys } from './signing-keys.ts';
 import type { UserType } from './user.ts';
 
 /** What a valid token says: who, and under which id it can be revoked. Never what the bearer may do. */
-export interface TokenClaims {
+export interface TokenClaims extends TokenMark {
   userId: string;
-  tokenId: string;
   expiresAt: Date;
-  /** Which generation of the user's tokens it belongs to; null for a token of another issuer, which ends by its issue. */
-  generation: number | null;
-  /** Null when the issuer does not say. */
-  issuedAt: Date | null;
   /** Whether it was given for a password and a second factor. */
   secondFactor: boolean;
 }

@@ -9,6 +9,7 @@ import {
   buildRole,
   buildSuperAdmin,
 } from '../support/build.ts';
+import { secureSession } from '../support/decide.ts';
 import { type BuiltPartner, buildPartner, signature } from '../support/partner.ts';
 import { type Stack, startStack } from '../support/stack.ts';
 import { documentedAccess } from './documented-access.ts';
@@ -42,8 +43,7 @@ let cases = 0;
 beforeAll(async () => {
   stack = await startStack({ env: { LOG_LEVEL: 'error' } });
   const superAdmin = await buildSuperAdmin(stack);
-  const subject = { userId: superAdmin.id, userType: 'platform' as const, organizationId: null, secondFactor: true };
-  const { token } = await stack.deps.tokens.sign(subject);
+  const token = await secureSession(stack, superAdmin.id);
   const [mine, other, third] = [await buildPartner(stack), await buildPartner(stack), await buildPartner(stack)];
   const admin = await buildOrganizationAdmin(stack);
   const people: [string, Caller['userType'], BuiltUser, string][] = [

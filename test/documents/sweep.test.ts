@@ -2,7 +2,7 @@ import { placeOfUpload } from '../../src/documents/abandon-upload.ts';
 import { sweepUploads } from '../../src/documents/sweep-uploads.ts';
 import { armFailpoints } from '../../src/shared/failpoint.ts';
 import { newId } from '../../src/shared/ids.ts';
-import { type BuiltUser, buildIndividual } from '../support/build.ts';
+import { type BuiltUser, buildIndividual, buildOrganization } from '../support/build.ts';
 import { buildTransaction, nothing, upload, whatIsLeft } from '../support/documents.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
@@ -114,6 +114,27 @@ describe('An object that its document gave up', () => {
     expect(await stored()).toEqual({ objects: 1, waiting: 1 });
     await sweepNow();
     expect(await stored()).toEqual({ objects: 0, waiting: 0 });
+  });
+
+  it('is nobody else’s when it was the scan of somebody’s identity document, and goes', async () => {
+    const organizationId = await buildOrganization(stack);
+    const [owner, fellow] = [
+      await buildIndividual(stack, { organizationId }),
+      await buildIndividual(stack, { organizationId }),
+    ];
+    const scan = (await upload(stack, owner, await buildTransaction(stack, owner))).body;
+    // Its key is known to a colleague from before it was a scan.
+    const { url } = (await stack.get(`/v1/documents/${scan.id}`, { token: fellow.token })).body.document;
+    const passport = { kind: 'passport', number: 'A1234567', name_on_document: 'Owner', document_id: scan.id };
+    expect((await stack.post('/v1/official-documents', passport, { token: owner.token })).status).toBe(201);
+    const take = () => stack.post('/v1/documents', { url, document_type: 'image' }, { token: fellow.token });
+    expect((await take()).status).toBe(400);
+    armFailpoints('remove-given-up.before=throw');
+    await stack.delete(`/v1/documents/${scan.id}`, undefined, { token: owner.token });
+    expect((await take()).status).toBe(400);
+    await sweepNow();
+    expect((await take()).status).toBe(404);
+    expect(await whatIsLeft(stack, owner)).toMatchObject({ objects: 0 });
   });
 
   it('is kept by the sweep when it was registered again meanwhile', async () => {

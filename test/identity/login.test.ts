@@ -128,6 +128,23 @@ describe('Logging in and out', () => {
     expect((await logIn(email, password, '203.0.113.41')).status).toBe(200);
   });
 
+  it.each([
+    ['a capital I with a dot', 's\u0130ti'],
+    ['a dotless i', 's\u0131ti'],
+    ['capitals', 'SITI'],
+    ['spaces around it', ' siti'],
+  ])('counts an address written with %s as the same, or knows nobody by it', async (_, written) => {
+    const local = `siti${newId()}`;
+    const email = `${local}@example.org`;
+    const headers = { 'x-forwarded-for': '198.51.100.77' };
+    await stack.owner().execute('delete from login_failures');
+    await stack.post('/v1/auth/signup', { name: 'Siti', email, password: 'correct horse battery' });
+    const logIn = (as: string, password: string) => stack.post('/v1/auth/login', { email: as, password }, { headers });
+    for (let count = 0; count < 10; count += 1) await logIn(email, 'a wrong password');
+    const { status } = await logIn(email.replace('siti', written), 'correct horse battery');
+    expect(written.trim().toLowerCase() === 'siti' ? 429 : 401).toBe(status);
+  });
+
   it('never lets strangers behind a shared address lock out whom it has let in within 30 days', async () => {
     const [regular, newcomer] = [await signUp(), await signUp()];
     const shared = '203.0.113.45';

@@ -1,6 +1,6 @@
 import { newId } from '../../src/shared/ids.ts';
 import { type BuiltUser, buildIndividual, buildSuperAdmin } from '../support/build.ts';
-import { type Stack, startStack } from '../support/stack.ts';
+import { eventually, type Stack, startStack } from '../support/stack.ts';
 
 const password = 'correct horse battery';
 const other = 'staple of another horse';
@@ -30,6 +30,15 @@ describe('Sessions', () => {
   const me = async (token: string) => (await stack.get('/v1/auth/me', { token })).status;
   const setPassword = ({ headers }: Person, token: string, current_password: string, new_password: string) =>
     stack.put('/v1/auth/password', { current_password, new_password }, { token, headers });
+  /** How many wait for a row that somebody holds. */
+  const waiting = async (): Promise<number> => {
+    const [row] = await stack
+      .owner()
+      .execute<[{ count: number }]>(
+        "select count(*)::int as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+      );
+    return row.count;
+  };
   const eventsOf = (id: string, event = 'USER_%') =>
     stack
       .em()
@@ -69,6 +78,21 @@ describe('Sessions', () => {
       const { status, body } = await setPassword(person, token, current, next);
       expect([status, body.message]).toEqual([400, message]);
       expect([await me(token), (await logIn(person)).status]).toEqual([200, 200]);
+    });
+
+    it('with a token that is ended meanwhile changes nothing, whatever has been proved by then', async () => {
+      const person = await signUp();
+      const [stolen, own] = [await logIn(person), await logIn(person)];
+      const holder = stack.owner();
+      await holder.begin();
+      await holder.execute('select from users where id = ? for update', [person.id]);
+      const out = stack.post('/v1/auth/logout-all', undefined, { token: own.token });
+      await eventually(waiting, (count) => count === 1);
+      const changing = setPassword(person, stolen.token, password, other);
+      await eventually(waiting, (count) => count === 2);
+      await holder.rollback();
+      expect([(await out).status, (await changing).status]).toEqual([200, 401]);
+      expect([(await logIn(person)).status, (await logIn(person, other)).status]).toEqual([200, 401]);
     });
 
     it('refuses one that contains the local part of the address with 400', async () => {

@@ -1,6 +1,6 @@
 import { generateSync } from 'otplib';
 import { newId } from '../../src/shared/ids.ts';
-import { type Stack, startStack } from '../support/stack.ts';
+import { eventually, type Stack, startStack } from '../support/stack.ts';
 
 const password = 'correct horse battery';
 
@@ -156,5 +156,54 @@ describe('A second factor', () => {
     expect((await remove(recoveryCodes[1] ?? '')).status).toBe(401);
     const options = { token: changed.body.data.access_token as string, headers };
     expect((await stack.delete('/v1/auth/totp', { code: recoveryCodes[1] }, options)).status).toBe(200);
+  });
+
+  it('that is removed makes no session one with it any more, nor what comes of that session', async () => {
+    const person = await secured();
+    const login = await person.logIn({ totp_code: codeOf(person.secret) });
+    const token: string = login.body.data.access_token;
+    expect(claimsOf(token).amr).toEqual(['pwd', 'otp']);
+    expect((await person.remove(String(person.recoveryCodes[0]))).status).toBe(200);
+    const changed = await stack.put(
+      '/v1/auth/password',
+      { current_password: password, new_password: 'staple of another horse' },
+      { token, headers: person.headers },
+    );
+    expect([changed.status, claimsOf(changed.body.data.access_token).amr]).toEqual([200, ['pwd']]);
+  });
+
+  it.each(['begun', 'confirmed', 'removed'])('is not %s with a token that is ended meanwhile', async (what) => {
+    const person = what === 'removed' ? await secured() : await signUp();
+    const secret = what === 'confirmed' ? (await person.begin()).body.data.secret : undefined;
+    const { access_token: own } = (
+      await person.logIn('secret' in person ? { totp_code: codeOf(String(person.secret)) } : {})
+    ).body.data;
+    const holder = stack.owner();
+    await holder.begin();
+    await holder.execute('select from users where id = ? for update', [person.id]);
+    const waiting = async () => {
+      const [row] = await holder.execute<[{ count: number }]>(
+        "select count(*)::int as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+      );
+      return row.count;
+    };
+    const out = stack.post('/v1/auth/logout-all', undefined, { token: own });
+    await eventually(waiting, (count) => count === 1);
+    const acting =
+      what === 'begun'
+        ? person.begin()
+        : what === 'confirmed'
+          ? person.confirm(codeOf(secret))
+          : person.remove('recoveryCodes' in person ? String((person.recoveryCodes as string[])[0]) : '');
+    await eventually(waiting, (count) => count === 2);
+    await holder.rollback();
+    expect([(await out).status, (await acting).status]).toEqual([200, 401]);
+    const [row] = await stack
+      .owner()
+      .execute<{ confirmed: boolean }[]>(
+        'select confirmed_at is not null as confirmed from second_factors where id = ?',
+        [person.id],
+      );
+    expect(row?.confirmed).toBe({ begun: undefined, confirmed: false, removed: true }[what]);
   });
 });

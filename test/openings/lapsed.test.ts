@@ -95,7 +95,7 @@ const callerOf = (): Caller => ({
   roleName: null,
   permissions: new Set(Object.values(permissionCategories).flatMap((some) => some.map(([name]) => name))),
   isSuperAdmin: false,
-  tokenId: newId(),
+  token: { tokenId: newId(), generation: 0, issuedAt: null },
   secondFactor: false,
 });
 

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Sealer } from '../../src/encryption/sealer.ts';
 import type { Tokens } from '../../src/identity/tokens.ts';
 import type { UserType } from '../../src/identity/user.ts';
 import { systemAccounts } from '../../src/ledger/account.ts';
@@ -11,7 +12,7 @@ import { plantJournal } from './plant-journal.ts';
 export interface BuildPlace {
   em(): EntityManager;
   owner(): EntityManager;
-  deps: { tokens: Tokens };
+  deps: { tokens: Tokens; sealer: Sealer };
 }
 
 export interface BuiltUser {

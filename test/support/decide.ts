@@ -1,4 +1,5 @@
 import type { Evidence } from '../../src/decisions/decision.ts';
+import { makeSecret, placeOfSecret } from '../../src/identity/second-factor.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { type BuildPlace, type BuiltUser, buildPlatformAdmin, buildSuperAdmin } from './build.ts';
 import type { Http } from './http.ts';
@@ -13,13 +14,17 @@ export interface Operators {
 /** Two people of the platform. */
 export async function buildOperators(place: BuildPlace): Promise<Operators> {
   const [proposer, approver] = await Promise.all([buildPlatformAdmin(place), buildSuperAdmin(place)]);
-  const { token } = await place.deps.tokens.sign({
-    userId: approver.id,
-    userType: 'platform',
-    organizationId: null,
-    secondFactor: true,
-  });
+  const token = await secureSession(place, approver.id);
   return { proposer, approver: { ...approver, token } };
+}
+
+/** A token of a platform user who has a second factor and has logged in with it. */
+export async function secureSession(place: BuildPlace, userId: string): Promise<string> {
+  const secret = await place.deps.sealer.seal(placeOfSecret(userId), makeSecret('Amanah', userId).secret);
+  const factor = 'insert into second_factors (id, secret_sealed, confirmed_at) values (?, ?, now())';
+  await place.em().execute(factor, [userId, secret]);
+  const subject = { userId, userType: 'platform' as const, organizationId: null, secondFactor: true };
+  return (await place.deps.tokens.sign(subject)).token;
 }
 
 export const evidenceNote = 'ticket 4711, bank statement of the day';
