@@ -5,7 +5,7 @@ import type { Caller } from '../identity/caller.ts';
 import { changesTo } from '../shared/changes.ts';
 import type { Storage } from '../storage/storage.ts';
 import { type GivenUp, giveUpObject, removeGivenUp } from './abandon-upload.ts';
-import type { Document } from './document.entity.ts';
+import { Document } from './document.entity.ts';
 import { type DocumentType, type ProductType, placeOfUrl } from './document.ts';
 import { sealFileName } from './file-name.ts';
 import { getOwnDocument } from './find-documents.ts';
@@ -63,6 +63,10 @@ export async function updateDocument(
         urlHash: sealed.url_hash,
         documentId,
       });
+      // A scan's object stays one: what else carries it does so for itself from now on.
+      if (document.identity_scan) {
+        await tx.nativeUpdate(Document, { url_hash: hashOfUrl(carried), deleted_at: null }, { identity_scan: true });
+      }
       const file_name_sealed = await sealFileName(sealer, documentId, fileName);
       tx.assign(document, { ...sealed, file_name_sealed, content_type: contentType, size_bytes: sizeBytes, sha256 });
       givenUp = await giveUpObject(tx, sealer, carried);

@@ -327,6 +327,24 @@ describe('A document behind an official document', () => {
     expect((await stack.get(`/v1/documents/${scan.id}/public`)).status).toBe(404);
   });
 
+  it('is never shown by another document of the same file because it is given another file itself', async () => {
+    const { body: first } = await upload(stack, owner, await buildTransaction(stack, owner), { visibility: 'public' });
+    const register = async (by: BuiltUser): Promise<string> => {
+      const body = { url: first.url, document_type: 'image' };
+      return (await stack.post('/v1/documents', body, { token: by.token })).body.document.id;
+    };
+    const [scan, ofAdmin] = [await register(owner), await register(admin)];
+    await created(owner, { ...required, document_id: scan });
+    const { body: other } = await upload(stack, owner, await buildTransaction(stack, owner));
+    const changed = await stack.patch(`/v1/documents/${scan}`, { url: other.url }, { token: owner.token });
+    expect(changed.status).toBe(200);
+    const seen = async (id: string, by: BuiltUser) =>
+      (await stack.get(`/v1/documents/${id}/view-url`, { token: by.token })).status;
+    expect(await Promise.all([first.id, ofAdmin].map((id) => seen(id, fellow)))).toEqual([404, 404]);
+    expect(await Promise.all([seen(first.id, owner), seen(ofAdmin, admin)])).toEqual([200, 200]);
+    expect((await stack.get(`/v1/documents/${first.id}/public`)).status).toBe(404);
+  });
+
   it('is never shown by another document of the same file because it is deleted itself', async () => {
     const { body: first } = await upload(stack, owner, await buildTransaction(stack, owner), { visibility: 'public' });
     const body = { url: first.url, document_type: 'image' };
