@@ -61,6 +61,24 @@ create table addresses (
 CREATE INDEX addresses_by_creation ON addresses USING btree (created_at, id);
 CREATE INDEX addresses_of_user ON addresses USING btree (user_id);
 
+create table bank_accounts (
+  id uuid not null default uuidv7(),
+  user_id uuid not null,
+  organization_id uuid,
+  bank_code text not null,
+  details_sealed text not null,
+  usable_at timestamp with time zone not null,
+  created_at timestamp with time zone not null default now(),
+  deleted_at timestamp with time zone,
+  constraint bank_accounts_pkey PRIMARY KEY (id),
+  constraint bank_accounts_check CHECK (usable_at >= created_at),
+  constraint bank_accounts_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint bank_accounts_deleted_at_is_real CHECK (deleted_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND deleted_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint bank_accounts_usable_at_is_real CHECK (usable_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND usable_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
+);
+CREATE INDEX bank_accounts_of_organization ON bank_accounts USING btree (organization_id, created_at, id) WHERE deleted_at IS NULL;
+CREATE INDEX bank_accounts_of_user ON bank_accounts USING btree (user_id, created_at, id) WHERE organization_id IS NULL AND deleted_at IS NULL;
+
 create table callback_keys (
   webhook_id text not null,
   body_digest text not null,
@@ -154,6 +172,14 @@ create table clearing_comparisons (
   constraint clearing_comparisons_received_under_way_check CHECK (received_under_way >= 0::numeric AND received_under_way < 'Infinity'::numeric),
   constraint clearing_comparisons_spent_under_way_check CHECK (spent_under_way >= 0::numeric AND spent_under_way < 'Infinity'::numeric),
   constraint clearing_comparisons_updated_at_is_real CHECK (updated_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND updated_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
+);
+
+create table clearing_measurements (
+  day date not null,
+  measured jsonb not null,
+  measured_at timestamp with time zone not null default clock_timestamp(),
+  constraint clearing_measurements_pkey PRIMARY KEY (day),
+  constraint clearing_measurements_measured_at_is_real CHECK (measured_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND measured_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
 );
 
 create table decisions (
@@ -624,6 +650,7 @@ create table partner_keys (
   key_hash text not null,
   signing_secret_sealed text not null,
   permissions text[] not null,
+  require_signature_v2 boolean not null default false,
   rotated_from uuid,
   created_by uuid,
   created_at timestamp with time zone not null default now(),
@@ -632,7 +659,7 @@ create table partner_keys (
   constraint partner_keys_pkey PRIMARY KEY (id),
   constraint partner_keys_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint partner_keys_key_hash_key UNIQUE (key_hash),
-  constraint partner_keys_permissions_check CHECK (permissions <@ '{collect-payment,read-gateway,request-payout}'::text[]),
+  constraint partner_keys_permissions_check CHECK (permissions <@ '{collect-payment,read-gateway,request-payout,manage-webhooks,manage-keys}'::text[]),
   constraint partner_keys_revoked_at_is_real CHECK (revoked_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND revoked_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint partner_keys_valid_until_is_real CHECK (valid_until >= '2000-01-01 00:00:00+00'::timestamp with time zone AND valid_until < '2200-01-01 00:00:00+00'::timestamp with time zone)
 );
@@ -853,7 +880,10 @@ CREATE INDEX payout_words_of_payout ON payout_words USING btree (payout_id, id);
 
 create table payouts (
   id uuid not null,
-  partner_id uuid not null,
+  kind text not null,
+  source_account_id uuid not null,
+  reserved_account_id uuid not null,
+  partner_id uuid,
   reference character varying(40) not null,
   external_ref character varying(128),
   fee_mode text not null,
@@ -874,29 +904,34 @@ create table payouts (
   asks integer not null default 0,
   unknown_since timestamp with time zone,
   contradicted_at timestamp with time zone,
+  explained_word text,
   look_again_at timestamp with time zone,
   version integer not null default 0,
   request_id text,
+  succeeded_at timestamp with time zone,
   finalized_at timestamp with time zone,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
   constraint payouts_pkey PRIMARY KEY (id),
   constraint payouts_amount_check CHECK (amount > 0::numeric AND amount < 'Infinity'::numeric),
   constraint payouts_asked_at_is_real CHECK (asked_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND asked_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
-  constraint payouts_check CHECK (amount =
+  constraint payouts_check CHECK ((kind = 'partner_payout'::text) = (partner_id IS NOT NULL)),
+  constraint payouts_check1 CHECK (amount =
 CASE fee_mode
     WHEN 'DEDUCTED'::text THEN net_amount + fee
     ELSE net_amount
 END),
-  constraint payouts_check1 CHECK ((status = 'pending'::text) = (finalized_at IS NULL)),
-  constraint payouts_check2 CHECK ((status = 'failed'::text) = (failure_code IS NOT NULL)),
-  constraint payouts_check3 CHECK (unknown_since IS NULL OR status = 'pending'::text),
-  constraint payouts_check4 CHECK (contradicted_at IS NULL OR status <> 'pending'::text),
+  constraint payouts_check2 CHECK ((status = 'pending'::text) = (finalized_at IS NULL)),
+  constraint payouts_check3 CHECK ((status = 'failed'::text) = (failure_code IS NOT NULL)),
+  constraint payouts_check4 CHECK (unknown_since IS NULL OR status = 'pending'::text),
+  constraint payouts_check5 CHECK (contradicted_at IS NULL OR status <> 'pending'::text),
+  constraint payouts_check6 CHECK (succeeded_at IS NULL OR (status = ANY (ARRAY['succeeded'::text, 'reversed'::text]))),
   constraint payouts_contradicted_at_is_real CHECK (contradicted_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND contradicted_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint payouts_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint payouts_fee_check CHECK (fee >= 0::numeric AND fee < 'Infinity'::numeric),
   constraint payouts_fee_mode_check CHECK (fee_mode = ANY (ARRAY['DEDUCTED'::text, 'ADDED'::text])),
   constraint payouts_finalized_at_is_real CHECK (finalized_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND finalized_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint payouts_kind_check CHECK (kind = 'partner_payout'::text),
   constraint payouts_last_word_at_is_real CHECK (last_word_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND last_word_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint payouts_last_word_check CHECK (last_word = ANY (ARRAY['accepted'::text, 'succeeded'::text, 'failed'::text, 'reversed'::text, 'refused'::text, 'repeat refused'::text, 'unsent'::text, 'not known'::text, 'silent'::text, 'another amount'::text, 'request differs'::text])),
   constraint payouts_look_again_at_is_real CHECK (look_again_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND look_again_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
@@ -908,6 +943,7 @@ END),
   constraint payouts_request_digest_check CHECK (request_digest ~ '^[0-9a-f]{64}$'::text),
   constraint payouts_returns_are_booked CHECK (status <> 'succeeded'::text OR last_word IS DISTINCT FROM 'reversed'::text OR look_again_at IS NOT NULL),
   constraint payouts_status_check CHECK (status = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text, 'reversed'::text])),
+  constraint payouts_succeeded_at_is_real CHECK (succeeded_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND succeeded_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint payouts_unknown_since_is_real CHECK (unknown_since >= '2000-01-01 00:00:00+00'::timestamp with time zone AND unknown_since < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint payouts_updated_at_is_real CHECK (updated_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND updated_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
 );
@@ -915,7 +951,7 @@ CREATE INDEX payouts_by_creation ON payouts USING btree (created_at, id);
 CREATE INDEX payouts_by_external_ref ON payouts USING btree (partner_id, external_ref) WHERE external_ref IS NOT NULL;
 CREATE INDEX payouts_contradicted ON payouts USING btree (contradicted_at) WHERE contradicted_at IS NOT NULL;
 CREATE INDEX payouts_failed ON payouts USING btree (finalized_at) WHERE status = 'failed'::text;
-CREATE INDEX payouts_of_partner ON payouts USING btree (partner_id, created_at DESC, id DESC) INCLUDE (status, amount);
+CREATE INDEX payouts_of_partner ON payouts USING btree (partner_id, created_at DESC, id DESC) INCLUDE (status, amount) WHERE partner_id IS NOT NULL;
 CREATE INDEX payouts_pending ON payouts USING btree (created_at) WHERE status = 'pending'::text;
 CREATE INDEX payouts_to_look_at ON payouts USING btree (look_again_at) WHERE look_again_at IS NOT NULL;
 CREATE INDEX payouts_unknown ON payouts USING btree (unknown_since) WHERE unknown_since IS NOT NULL;
@@ -1299,10 +1335,14 @@ create table saving_goals (
   target_amount numeric(20,4) not null,
   target_date date,
   status text not null,
+  closed_at timestamp with time zone,
+  released_to uuid,
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
   constraint saving_goals_pkey PRIMARY KEY (id),
   constraint saving_goals_account_id_key UNIQUE (account_id),
+  constraint saving_goals_check CHECK ((closed_at IS NULL) = (released_to IS NULL)),
+  constraint saving_goals_closed_at_is_real CHECK (closed_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND closed_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint saving_goals_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint saving_goals_status_check CHECK (status = ANY (ARRAY['active'::text, 'completed'::text])),
   constraint saving_goals_target_amount_check CHECK (target_amount > 0::numeric AND target_amount < 'Infinity'::numeric),
@@ -1332,6 +1372,7 @@ create table seals (
   hash text not null,
   jws text not null,
   pass text not null,
+  last_journal_id uuid,
   sealed_at timestamp with time zone not null,
   covers_until timestamp with time zone,
   constraint seals_pkey PRIMARY KEY (number),
@@ -1340,6 +1381,7 @@ create table seals (
   constraint seals_sealed_at_is_real CHECK (sealed_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND sealed_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
 );
 CREATE INDEX seals_by_hash ON seals USING btree (hash);
+CREATE INDEX seals_of_pass ON seals USING btree (pass, number);
 CREATE INDEX seals_that_cover ON seals USING btree (number) WHERE covers_until IS NOT NULL;
 
 create table second_factors (
@@ -1566,6 +1608,10 @@ alter table accounts add constraint accounts_user_id_fkey FOREIGN KEY (user_id) 
 alter table addresses add constraint addresses_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table addresses add constraint addresses_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 
+alter table bank_accounts add constraint bank_accounts_bank_code_fkey FOREIGN KEY (bank_code) REFERENCES payout_banks(bank_code);
+alter table bank_accounts add constraint bank_accounts_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
+alter table bank_accounts add constraint bank_accounts_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+
 alter table cause_managers add constraint cause_managers_cause_id_fkey FOREIGN KEY (cause_id) REFERENCES charitable_causes(id);
 alter table cause_managers add constraint cause_managers_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id);
 alter table cause_managers add constraint cause_managers_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
@@ -1646,6 +1692,8 @@ alter table payout_words add constraint payout_words_payout_id_fkey FOREIGN KEY 
 
 alter table payouts add constraint payouts_bank_code_fkey FOREIGN KEY (bank_code) REFERENCES payout_banks(bank_code);
 alter table payouts add constraint payouts_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partners(id);
+alter table payouts add constraint payouts_reserved_account_id_fkey FOREIGN KEY (reserved_account_id) REFERENCES accounts(id);
+alter table payouts add constraint payouts_source_account_id_fkey FOREIGN KEY (source_account_id) REFERENCES accounts(id);
 
 alter table permissions add constraint permissions_category_id_fkey FOREIGN KEY (category_id) REFERENCES permission_categories(id);
 
@@ -1694,6 +1742,7 @@ alter table saving_goal_orders add constraint saving_goal_orders_saving_goal_id_
 
 alter table saving_goals add constraint saving_goals_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id);
 alter table saving_goals add constraint saving_goals_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
+alter table saving_goals add constraint saving_goals_released_to_fkey FOREIGN KEY (released_to) REFERENCES accounts(id);
 alter table saving_goals add constraint saving_goals_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 
 alter table seal_journals add constraint seal_journals_seal_number_fkey FOREIGN KEY (seal_number) REFERENCES seals(number);
@@ -1853,6 +1902,8 @@ declare
 begin
   select * into decided from decisions d where d.id = p_id for no key update;
   if decided.id is null or decided.kind <> p_kind or decided.status <> 'pending' or decided.approved_by is null
+    or not is_operator(decided.approved_by, 'approve-decision')
+    or not is_operator(decided.proposed_by, 'propose-decision')
     or decided.created_at < clock_timestamp() - interval '24 hours' then
     raise exception 'this needs a decision that two people have made' using errcode = 'AM010', detail = p_id::text;
   end if;
@@ -1975,6 +2026,35 @@ begin
     on conflict (cause_id, shard) do update
       set donated = cause_totals.donated + excluded.donated, donations = cause_totals.donations + excluded.donations;
   return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.empty_saving_goal(p_id uuid, p_order_id uuid, p_actor_id uuid)
+ RETURNS uuid
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  goal saving_goals;
+  held numeric;
+  journal uuid := uuidv7();
+begin
+  select * into strict goal from saving_goals where id = p_id for no key update;
+  held := account_balance(goal.account_id);
+  if held = 0 then
+    return null;
+  end if;
+  if not post_journal(journal, 'saving-goal/' || p_id || '/released' || coalesce('/' || p_order_id, ''),
+      'saving-goal.released', array[goal.account_id, goal.released_to], array[-held, held]) then
+    raise exception 'a saving goal is released once' using errcode = 'AM003', detail = p_id::text;
+  end if;
+  perform record_transactions(journal, jsonb_build_array(jsonb_build_object('id', uuidv7(), 'user_id', goal.user_id,
+    'organization_id', goal.organization_id, 'amount', held, 'status', 'successful',
+    'source_account_id', goal.account_id, 'destination_account_id', goal.released_to, 'type', 'price',
+    'reference_type', 'saving_goal', 'reference_id', p_id, 'purpose', 'internal_withdrawal', 'created_by', p_actor_id)));
+  insert into events (event, impact, resource_type, resource_id, actor_id, data)
+    values ('RESOURCE_UPDATED', 'MEDIUM', 'saving_goal', p_id::text, p_actor_id, jsonb_build_object(
+      'released_to', goal.released_to, 'amount', held::numeric(20, 4)::text, 'journal_id', journal));
+  return journal;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.forget_rows(p_kind text, p_age interval, p_limit integer)
@@ -2150,9 +2230,24 @@ CREATE OR REPLACE FUNCTION public.keep_payout()
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
-  if (new.partner_id, new.amount, new.fee, new.net_amount, new.bank_code, new.created_at)
-      is distinct from (old.partner_id, old.amount, old.fee, old.net_amount, old.bank_code, old.created_at) then
+  if (new.kind, new.source_account_id, new.reserved_account_id, new.partner_id, new.amount, new.fee, new.net_amount,
+        new.bank_code, new.created_at)
+      is distinct from (old.kind, old.source_account_id, old.reserved_account_id, old.partner_id, old.amount, old.fee,
+        old.net_amount, old.bank_code, old.created_at) then
     raise exception 'what a payout pays is never changed' using errcode = 'AM003';
+  end if;
+  return new;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.keep_payout_accounts()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if not exists (select from partners t where t.id = new.partner_id
+      and (t.available_account_id, t.reserved_account_id) = (new.source_account_id, new.reserved_account_id)) then
+    raise exception 'a payout is of money of its own' using errcode = 'AM010', detail = new.id::text;
   end if;
   return new;
 end $function$;
@@ -2163,10 +2258,11 @@ CREATE OR REPLACE FUNCTION public.keep_payouts_end()
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
-  if outcome_of_word(new.last_word) = new.status
-    or outcome_of_word(new.last_word) is null and exists (select from decisions d where d.payout_id = new.id
-      and d.outcome = new.status and d.status = 'pending' and d.approved_by is not null
-      and d.created_at > clock_timestamp() - interval '24 hours') then
+  if old.status = 'succeeded' and new.last_word = 'reversed'
+    or old.status = 'pending' and outcome_of_word(new.last_word) = new.status
+    or old.status = 'pending' and outcome_of_word(new.last_word) is null and exists (select from decisions d where d.payout_id = new.id
+      and d.outcome = new.status and d.status = 'pending' and is_operator(d.approved_by, 'approve-decision')
+      and is_operator(d.proposed_by, 'propose-decision') and d.created_at > clock_timestamp() - interval '24 hours') then
     return new;
   end if;
   raise exception 'a payout ends by the provider''s word, or as two people have decided' using errcode = 'AM010',
@@ -2185,6 +2281,21 @@ begin
      join permissions p on p.id = rp.permission_id where rp.role_id = r.id), '')
   where r.id in (select role_id from changed);
   return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.keep_release_with_saver()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if not exists (select from accounts a join users u on u.id = new.user_id where a.id = new.released_to
+      and (a.kind = 'user' and a.user_id = u.id
+        or a.kind = 'organization' and u.user_type = 'organization' and a.organization_id = u.organization_id)) then
+    raise exception 'saving_goals %: released_to % is no account of the saver', new.id, new.released_to
+      using errcode = 'AM010', schema = tg_table_schema, table = tg_table_name, column = 'released_to';
+  end if;
+  return new;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.keep_revoked_token()
@@ -2267,6 +2378,19 @@ begin
     cross join lateral (values (e.organization_id), (e.source_organization), (e.destination_organization)) o (id)
     where o.id is not null;
   return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.lock_source(p_user_id uuid, p_user_type text, p_organization_id uuid, p_source uuid)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  perform from account_balances b where b.shard = 0 and b.account_id = (select a.id from accounts a
+      where a.id = p_source and (a.kind = 'user' and a.user_id = p_user_id or a.kind = 'organization'
+        and p_user_type = 'organization' and a.organization_id = p_organization_id))
+    for update;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.missing_of_decision(decided decisions)
@@ -2572,6 +2696,33 @@ begin
   end loop;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.payout_postings(p_kind text, p_business_key text, p_payout_id uuid)
+ RETURNS TABLE(to_account uuid, due numeric)
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  select e.account_id, e.amount
+  from payouts p
+  cross join lateral (select replace(p.kind, '_', '-') as family, p.net_amount + p.fee as gross) of
+  join (values ('reserved', 'pending', 'reserved', null), ('succeeded', 'succeeded', 'spent', 'reserved'),
+      ('failed', 'failed', 'returned', 'reserved'), ('reversed', 'reversed', 'reversed', 'spent'))
+    as s (became, status, step, follows)
+    on p_kind = of.family || '.' || s.became and p_business_key = of.family || '/' || p.id || '/' || s.step
+      and p.status = s.status
+  cross join lateral (values
+    (p.source_account_id, case s.step when 'reserved' then -of.gross when 'returned' then of.gross
+      when 'reversed' then p.net_amount end),
+    (p.reserved_account_id, case when s.step = 'reserved' then of.gross when s.follows = 'reserved' then -of.gross end),
+    ('00000000-0000-4000-8000-000000000001', case s.step when 'spent' then p.net_amount + p.provider_cost
+      when 'reversed' then -p.net_amount end),
+    ('00000000-0000-4000-8000-000000000003', case s.step when 'spent' then -p.provider_cost end),
+    ('00000000-0000-4000-8000-000000000002', case s.step when 'spent' then p.fee end)) e (account_id, amount)
+  where p.id = p_payout_id and e.amount is not null
+    and (s.follows is null
+      or exists (select from journal_keys j where j.business_key = of.family || '/' || p.id || '/' || s.follows))
+$function$;
+
 CREATE OR REPLACE FUNCTION public.post_journal(p_id uuid, p_business_key text, p_kind text, p_accounts uuid[], p_amounts numeric[])
  RETURNS boolean
  LANGUAGE plpgsql
@@ -2607,6 +2758,8 @@ declare
   cost constant uuid := '00000000-0000-4000-8000-000000000003';
   pool constant uuid := '00000000-0000-4000-8000-000000000005';
   subject uuid := substring(p_business_key from '^[a-z-]+/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:/|$)');
+  -- The order after whose payment a closed goal was emptied.
+  settled uuid := substring(p_business_key from '/released/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$');
 begin
   case p_kind
     when 'payment-order.settled' then
@@ -2632,37 +2785,6 @@ begin
         cross join lateral (values (t.pending_account_id, -p.net_amount), (t.available_account_id, p.net_amount))
           e (account_id, amount)
         where p.id = subject and p_business_key = 'partner-payment/' || p.id || '/released';
-    when 'partner-payout.reserved' then
-      return query select e.account_id, e.amount
-        from payouts p
-        join partners t on t.id = p.partner_id
-        cross join lateral (values (t.available_account_id, -p.net_amount - p.fee),
-          (t.reserved_account_id, p.net_amount + p.fee)) e (account_id, amount)
-        where p.id = subject and p.status = 'pending' and p_business_key = 'partner-payout/' || p.id || '/reserved';
-    when 'partner-payout.succeeded' then
-      return query select e.account_id, e.amount
-        from payouts p
-        join partners t on t.id = p.partner_id
-        join journal_keys j on j.business_key = 'partner-payout/' || p.id || '/reserved'
-        cross join lateral (values (t.reserved_account_id, -p.net_amount - p.fee),
-          (clearing, p.net_amount + p.provider_cost), (cost, -p.provider_cost), (revenue, p.fee)) e (account_id, amount)
-        where p.id = subject and p.status = 'succeeded' and p_business_key = 'partner-payout/' || p.id || '/spent';
-    when 'partner-payout.failed' then
-      return query select e.account_id, e.amount
-        from payouts p
-        join partners t on t.id = p.partner_id
-        join journal_keys j on j.business_key = 'partner-payout/' || p.id || '/reserved'
-        cross join lateral (values (t.reserved_account_id, -p.net_amount - p.fee),
-          (t.available_account_id, p.net_amount + p.fee)) e (account_id, amount)
-        where p.id = subject and p.status = 'failed' and p_business_key = 'partner-payout/' || p.id || '/returned';
-    when 'partner-payout.reversed' then
-      return query select e.account_id, e.amount
-        from payouts p
-        join partners t on t.id = p.partner_id
-        join journal_keys j on j.business_key = 'partner-payout/' || p.id || '/spent'
-        cross join lateral (values (clearing, -p.net_amount), (t.available_account_id, p.net_amount))
-          e (account_id, amount)
-        where p.id = subject and p.status = 'reversed' and p_business_key = 'partner-payout/' || p.id || '/reversed';
     when 'saving-circle.paid-out' then
       return query select e.account_id, e.amount
         from saving_circles s
@@ -2680,6 +2802,17 @@ begin
           e (account_id, amount)
         where c.id = subject and c.status in ('pending', 'completed', 'cancelled')
           and p_business_key = 'saving-circle-contribution/' || c.id || '/refunded';
+    when 'saving-goal.released' then
+      -- All that it holds, which is read after the journal: nothing is left.
+      return query select e.account_id, e.amount
+        from saving_goals g
+        join journal_keys k on k.business_key = p_business_key
+        join postings p on p.journal_id = k.journal_id and p.account_id = g.account_id and p.amount < 0
+        cross join lateral (values (g.account_id, p.amount), (g.released_to, -p.amount)) e (account_id, amount)
+        where g.id = subject and g.closed_at is not null and account_balance(g.account_id) = 0
+          and (p_business_key = 'saving-goal/' || g.id || '/released' or exists (select from saving_goal_orders o
+            where o.payment_order_id = settled and o.saving_goal_id = g.id
+              and p_business_key = 'saving-goal/' || g.id || '/released/' || o.payment_order_id));
     when 'donation-allocation' then
       return query select e.account_id, e.amount
         from (select d.cause_id, sum(d.amount) as amount from donations d where d.allocation_batch_id = subject
@@ -2688,7 +2821,7 @@ begin
         cross join lateral (values (pool, -given.amount), (c.account_id, given.amount)) e (account_id, amount)
         where p_business_key = 'donation-allocation/' || subject;
     else
-      null;
+      return query select * from payout_postings(p_kind, p_business_key, subject);
   end case;
 end $function$;
 
@@ -2902,12 +3035,16 @@ declare
 begin
   select * into strict goal from saving_goals where id = p_id for no key update;
   held := account_balance(goal.account_id);
-  if p_strict and goal.status <> 'active' then
+  if p_strict and goal.closed_at is not null then
+    raise exception 'the saving goal is closed' using errcode = 'AM004', column = 'reference_id';
+  elsif p_strict and goal.status <> 'active' then
     raise exception 'the saving goal is completed' using errcode = 'AM004', column = 'reference_id';
   elsif p_strict and held > goal.target_amount then
     raise exception 'it would go past the target of the saving goal' using errcode = 'AM004', column = 'amount';
   end if;
-  if held >= goal.target_amount and goal.status = 'active' then
+  if goal.closed_at is not null then
+    perform empty_saving_goal(p_id, p_order_id, null);
+  elsif held >= goal.target_amount and goal.status = 'active' then
     update saving_goals set status = 'completed', updated_at = now() where id = p_id;
     insert into events (event, impact, resource_type, resource_id, data)
       values ('RESOURCE_UPDATED', 'MEDIUM', 'saving_goal', p_id::text, '{"status": "completed"}');
@@ -3009,8 +3146,8 @@ begin
   if p_sealed_at > clock_timestamp() or p_covers_until > p_sealed_at then
     raise exception 'a seal is made when it is made' using errcode = 'AM010', detail = p_sealed_at::text;
   end if;
-  insert into seals (number, hash, jws, pass, sealed_at, covers_until)
-    values (p_number, p_hash, p_jws, p_pass, p_sealed_at, p_covers_until);
+  insert into seals (number, hash, jws, pass, last_journal_id, sealed_at, covers_until)
+    values (p_number, p_hash, p_jws, p_pass, p_journals[cardinality(p_journals)], p_sealed_at, p_covers_until);
   insert into seal_journals (journal_id, seal_number) select unnest(p_journals), p_number;
 end $function$;
 
@@ -3077,10 +3214,12 @@ CREATE TRIGGER payment_orders_take_money_for_people BEFORE INSERT OR UPDATE OF t
 CREATE TRIGGER payout_attempts_outcome_law BEFORE INSERT OR UPDATE OF outcome ON payout_attempts FOR EACH ROW EXECUTE FUNCTION keep_status('outcome', '>accepted', '>refused', '>unknown', '>unsent');
 
 CREATE TRIGGER payouts_are_kept BEFORE DELETE ON payouts FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER payouts_have_their_accounts BEFORE INSERT ON payouts FOR EACH ROW EXECUTE FUNCTION keep_payout_accounts();
 CREATE TRIGGER payouts_keep_their_facts BEFORE UPDATE ON payouts FOR EACH ROW EXECUTE FUNCTION keep_payout();
 CREATE TRIGGER payouts_keep_their_request BEFORE UPDATE ON payouts FOR EACH ROW WHEN (old.request_digest IS NOT NULL AND new.request_digest IS DISTINCT FROM old.request_digest) EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER payouts_keep_their_success BEFORE UPDATE OF succeeded_at ON payouts FOR EACH ROW WHEN (old.succeeded_at IS NOT NULL AND new.succeeded_at IS DISTINCT FROM old.succeeded_at) EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER payouts_status_law BEFORE INSERT OR UPDATE OF status ON payouts FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>pending', 'pending>succeeded', 'pending>failed', 'succeeded>reversed');
-CREATE TRIGGER payouts_status_proof BEFORE UPDATE OF status ON payouts FOR EACH ROW WHEN (old.status = 'pending'::text AND (new.status = ANY (ARRAY['succeeded'::text, 'failed'::text]))) EXECUTE FUNCTION keep_payouts_end();
+CREATE TRIGGER payouts_status_proof BEFORE UPDATE OF status ON payouts FOR EACH ROW WHEN (old.status IS DISTINCT FROM new.status) EXECUTE FUNCTION keep_payouts_end();
 
 CREATE TRIGGER postings_are_applied AFTER INSERT ON postings REFERENCING NEW TABLE AS new_postings FOR EACH STATEMENT EXECUTE FUNCTION apply_postings();
 CREATE TRIGGER postings_are_final BEFORE DELETE OR UPDATE ON postings FOR EACH ROW EXECUTE FUNCTION refuse_change();
@@ -3117,7 +3256,10 @@ CREATE TRIGGER saving_circles_when_they_start BEFORE INSERT OR UPDATE OF start_d
 
 CREATE TRIGGER saving_goal_orders_status_law BEFORE INSERT OR UPDATE OF status ON saving_goal_orders FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>pending', 'pending>completed', 'pending>failed', 'pending>cancelled');
 
+CREATE TRIGGER saving_goals_keep_their_own BEFORE INSERT OR UPDATE OF account_id ON saving_goals FOR EACH ROW EXECUTE FUNCTION keep_own_accounts('account_id', 'saving_goal');
+CREATE TRIGGER saving_goals_release_to_their_saver BEFORE INSERT OR UPDATE OF released_to ON saving_goals FOR EACH ROW WHEN (new.released_to IS NOT NULL) EXECUTE FUNCTION keep_release_with_saver();
 CREATE TRIGGER saving_goals_status_law BEFORE INSERT OR UPDATE OF status ON saving_goals FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>active', 'active>completed', 'completed>active');
+CREATE TRIGGER saving_goals_stay_closed BEFORE UPDATE OF closed_at, released_to ON saving_goals FOR EACH ROW WHEN (old.closed_at IS NOT NULL AND (new.closed_at IS DISTINCT FROM old.closed_at OR new.released_to IS DISTINCT FROM old.released_to)) EXECUTE FUNCTION refuse_change();
 
 CREATE TRIGGER seal_journals_are_final BEFORE DELETE OR UPDATE ON seal_journals FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER seal_journals_are_kept BEFORE TRUNCATE ON seal_journals FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
@@ -3331,13 +3473,29 @@ UNION ALL
            FROM saving_circle_members m
           WHERE m.saving_circle_id = s.id));
 
+create view check_closed_goals_are_empty as
+ SELECT g.id AS saving_goal_id,
+    account_balance(g.account_id) AS held,
+    NULL::uuid AS journal_id
+   FROM saving_goals g
+  WHERE g.closed_at IS NOT NULL AND account_balance(g.account_id) <> 0::numeric
+UNION ALL
+ SELECT g.id AS saving_goal_id,
+    NULL::numeric AS held,
+    p.journal_id
+   FROM saving_goals g
+     JOIN postings p ON p.account_id = g.account_id AND p.amount < 0::numeric
+  WHERE NOT (EXISTS ( SELECT
+           FROM postings r
+          WHERE r.journal_id = p.journal_id AND r.account_id = g.released_to AND r.amount = (- p.amount)));
+
 create view check_completed_targets_are_reached as
  SELECT g.id,
     'saving goal'::text AS thing,
     account_balance(g.account_id) AS held,
     g.target_amount
    FROM saving_goals g
-  WHERE g.status = 'completed'::text AND account_balance(g.account_id) < g.target_amount
+  WHERE g.status = 'completed'::text AND g.closed_at IS NULL AND account_balance(g.account_id) < g.target_amount
 UNION ALL
  SELECT p.id,
     'product'::text AS thing,
@@ -3641,26 +3799,60 @@ create view check_partner_receipts_applied_once as
      FULL JOIN receipts r ON r.partner_payment_id = p.id
   WHERE (p.status = 'PAID'::text OR r.partner_payment_id IS NOT NULL) AND (p.status IS DISTINCT FROM 'PAID'::text OR r.amount IS DISTINCT FROM p.amount);
 
-create view check_partner_reserved_matches_payouts as
- SELECT p.id AS partner_id,
-    account_balance(p.reserved_account_id) AS balance,
-    COALESCE(open.amount, 0::numeric) AS open_payouts
-   FROM partners p
-     LEFT JOIN LATERAL ( SELECT sum(payouts.net_amount + payouts.fee) AS amount
-           FROM payouts
-          WHERE payouts.partner_id = p.id AND payouts.status = 'pending'::text) open ON true
-  WHERE account_balance(p.reserved_account_id) <> COALESCE(open.amount, 0::numeric);
+create view check_payouts_are_reversed_as_was_said as
+ SELECT id AS payout_id
+   FROM payouts p
+  WHERE status = 'reversed'::text AND NOT (EXISTS ( SELECT
+           FROM payout_words w
+          WHERE w.payout_id = p.id AND w.said = 'reversed'::text));
 
 create view check_payouts_posted_once as
  WITH posted AS (
-         SELECT split_part(j.business_key, '/'::text, 2) AS payout_id,
+         SELECT split_part(j.business_key, '/'::text, 1) AS family,
+            split_part(j.business_key, '/'::text, 2) AS payout_id,
             split_part(j.business_key, '/'::text, 3) AS step,
             - sum(g.amount) FILTER (WHERE g.amount < 0::numeric AND g.account_id <> '00000000-0000-4000-8000-000000000003'::uuid) AS amount,
             - sum(g.amount) FILTER (WHERE g.account_id = '00000000-0000-4000-8000-000000000003'::uuid) AS cost
            FROM journals j
              JOIN postings g ON g.journal_id = j.id
           WHERE j.business_key ~~ 'partner-payout/%'::text
-          GROUP BY (split_part(j.business_key, '/'::text, 2)), (split_part(j.business_key, '/'::text, 3))
+          GROUP BY (split_part(j.business_key, '/'::text, 1)), (split_part(j.business_key, '/'::text, 2)), (split_part(j.business_key, '/'::text, 3))
+        ), due AS (
+         SELECT p_1.id,
+            p_1.kind,
+            p_1.source_account_id,
+            p_1.reserved_account_id,
+            p_1.partner_id,
+            p_1.reference,
+            p_1.external_ref,
+            p_1.fee_mode,
+            p_1.amount,
+            p_1.fee,
+            p_1.net_amount,
+            p_1.provider_fee,
+            p_1.provider_cost,
+            p_1.bank_code,
+            p_1.texts_sealed,
+            p_1.request_digest,
+            p_1.status,
+            p_1.failure_code,
+            p_1.provider_transfer_id,
+            p_1.last_word,
+            p_1.last_word_at,
+            p_1.asked_at,
+            p_1.asks,
+            p_1.unknown_since,
+            p_1.contradicted_at,
+            p_1.explained_word,
+            p_1.look_again_at,
+            p_1.version,
+            p_1.request_id,
+            p_1.succeeded_at,
+            p_1.finalized_at,
+            p_1.created_at,
+            p_1.updated_at,
+            replace(p_1.kind, '_'::text, '-'::text) AS family
+           FROM payouts p_1
         )
  SELECT p.id AS payout_id,
     p.status,
@@ -3671,11 +3863,11 @@ create view check_payouts_posted_once as
     reversed.amount AS reversed,
     p.provider_cost,
     spent.cost
-   FROM payouts p
-     LEFT JOIN posted reserved ON reserved.payout_id = p.id::text AND reserved.step = 'reserved'::text
-     LEFT JOIN posted spent ON spent.payout_id = p.id::text AND spent.step = 'spent'::text
-     LEFT JOIN posted returned ON returned.payout_id = p.id::text AND returned.step = 'returned'::text
-     LEFT JOIN posted reversed ON reversed.payout_id = p.id::text AND reversed.step = 'reversed'::text
+   FROM due p
+     LEFT JOIN posted reserved ON reserved.family = p.family AND reserved.payout_id = p.id::text AND reserved.step = 'reserved'::text
+     LEFT JOIN posted spent ON spent.family = p.family AND spent.payout_id = p.id::text AND spent.step = 'spent'::text
+     LEFT JOIN posted returned ON returned.family = p.family AND returned.payout_id = p.id::text AND returned.step = 'returned'::text
+     LEFT JOIN posted reversed ON reversed.family = p.family AND reversed.payout_id = p.id::text AND reversed.step = 'reversed'::text
   WHERE reserved.amount IS DISTINCT FROM (p.net_amount + p.fee) OR spent.amount IS DISTINCT FROM
         CASE
             WHEN p.status = ANY (ARRAY['succeeded'::text, 'reversed'::text]) THEN p.net_amount + p.fee
@@ -3816,6 +4008,21 @@ create view check_refused_balance_payments_are_not_made as
    FROM refused_balance_payments r
      JOIN idempotency_keys k USING (user_id, key_hash, fingerprint)
   WHERE COALESCE(k.number, 0::bigint) <= r.refused_upto;
+
+create view check_reserved_matches_payouts as
+ SELECT account_id,
+    COALESCE(held.balance, 0::numeric) AS balance,
+    COALESCE(open.amount, 0::numeric) AS open_payouts
+   FROM ( SELECT accounts.id AS account_id,
+            account_balance(accounts.id) AS balance
+           FROM accounts
+          WHERE accounts.kind = 'partner_reserved'::text) held
+     FULL JOIN ( SELECT payouts.reserved_account_id AS account_id,
+            sum(payouts.net_amount + payouts.fee) AS amount
+           FROM payouts
+          WHERE payouts.status = 'pending'::text
+          GROUP BY payouts.reserved_account_id) open USING (account_id)
+  WHERE COALESCE(held.balance, 0::numeric) <> COALESCE(open.amount, 0::numeric);
 
 create view check_roles_know_their_permissions as
  SELECT id AS role_id,
@@ -3999,11 +4206,17 @@ revoke execute on function count_changed_donations() from public;
 
 revoke execute on function count_new_donations() from public;
 
+revoke execute on function empty_saving_goal(uuid,uuid,uuid) from public;
+
+grant execute on function empty_saving_goal(uuid,uuid,uuid) to amanah_app;
+
 revoke execute on function forget_rows(text,interval,integer) from public;
 
 grant execute on function forget_rows(text,interval,integer) to amanah_app;
 
 revoke execute on function is_operator(uuid,text) from public;
+
+grant execute on function is_operator(uuid,text) to amanah_app;
 
 revoke execute on function keep_account_kinds() from public;
 
@@ -4015,9 +4228,13 @@ revoke execute on function keep_own_accounts() from public;
 
 revoke execute on function keep_payout() from public;
 
+revoke execute on function keep_payout_accounts() from public;
+
 revoke execute on function keep_payouts_end() from public;
 
 revoke execute on function keep_permission_names() from public;
+
+revoke execute on function keep_release_with_saver() from public;
 
 revoke execute on function keep_revoked_token() from public;
 
@@ -4026,6 +4243,10 @@ revoke execute on function keep_start_date() from public;
 revoke execute on function keep_status() from public;
 
 revoke execute on function list_transactions() from public;
+
+revoke execute on function lock_source(uuid,text,uuid,uuid) from public;
+
+grant execute on function lock_source(uuid,text,uuid,uuid) to amanah_app;
 
 revoke execute on function missing_of_decision(decisions) from public;
 
@@ -4058,6 +4279,8 @@ grant execute on function pay_from_balance(uuid,uuid,text,text,uuid,text,uuid,uu
 revoke execute on function pay_from_balances(jsonb,uuid[]) from public;
 
 grant execute on function pay_from_balances(jsonb,uuid[]) to amanah_app;
+
+revoke execute on function payout_postings(text,text,uuid) from public;
 
 revoke execute on function post_journal(uuid,text,text,uuid[],numeric[]) from public;
 
@@ -4143,6 +4366,10 @@ grant insert, select, update (address_type), update (details_sealed), update (or
 
 grant select (address_type), select (created_at), select (created_by), select (deleted_by), select (id), select (organization_id), select (updated_at), select (updated_by), select (user_id) on table addresses to amanah_reader;
 
+grant insert, select, update (deleted_at), update (details_sealed) on table bank_accounts to amanah_app;
+
+grant select (bank_code), select (created_at), select (deleted_at), select (id), select (organization_id), select (usable_at), select (user_id) on table bank_accounts to amanah_reader;
+
 grant insert, select on table callback_keys to amanah_app;
 
 grant select (callback_id), select (webhook_id) on table callback_keys to amanah_reader;
@@ -4194,6 +4421,10 @@ grant select on table check_circle_pots_paid_once to amanah_reader;
 grant select on table check_circle_states to amanah_app;
 
 grant select on table check_circle_states to amanah_reader;
+
+grant select on table check_closed_goals_are_empty to amanah_app;
+
+grant select on table check_closed_goals_are_empty to amanah_reader;
 
 grant select on table check_completed_targets_are_reached to amanah_app;
 
@@ -4267,9 +4498,9 @@ grant select on table check_partner_receipts_applied_once to amanah_app;
 
 grant select on table check_partner_receipts_applied_once to amanah_reader;
 
-grant select on table check_partner_reserved_matches_payouts to amanah_app;
+grant select on table check_payouts_are_reversed_as_was_said to amanah_app;
 
-grant select on table check_partner_reserved_matches_payouts to amanah_reader;
+grant select on table check_payouts_are_reversed_as_was_said to amanah_reader;
 
 grant select on table check_payouts_posted_once to amanah_app;
 
@@ -4294,6 +4525,10 @@ grant select on table check_receipts_reach_their_owners to amanah_reader;
 grant select on table check_refused_balance_payments_are_not_made to amanah_app;
 
 grant select on table check_refused_balance_payments_are_not_made to amanah_reader;
+
+grant select on table check_reserved_matches_payouts to amanah_app;
+
+grant select on table check_reserved_matches_payouts to amanah_reader;
 
 grant select on table check_roles_know_their_permissions to amanah_app;
 
@@ -4342,6 +4577,10 @@ grant select on table check_webhooks_have_their_keys to amanah_reader;
 grant insert, select, update on table clearing_comparisons to amanah_app;
 
 grant select (agreed), select (agreed_day), select (clearing_balance), select (clearing_change), select (created_at), select (day), select (difference), select (measured_at), select (offset_high), select (offset_low), select (provider_balance), select (provider_change), select (received_under_way), select (spent_under_way), select (updated_at) on table clearing_comparisons to amanah_reader;
+
+grant insert, select, update on table clearing_measurements to amanah_app;
+
+grant select (day), select (measured), select (measured_at) on table clearing_measurements to amanah_reader;
 
 grant insert (account_id), insert (action), insert (amount), insert (evidence), insert (id), insert (kind), insert (note), insert (outcome), insert (payout_id), insert (proposed_by), insert (receipt_id), insert (reconciliation_id), insert (reference), select, update (approved_by), update (reason), update (rejected_by), update (status) on table decisions to amanah_app;
 
@@ -4435,9 +4674,9 @@ grant insert, select, update (answer_body), update (answer_sealed), update (answ
 
 grant select (answer_status), select (answered_at), select (created_at), select (id), select (partner_id), select (resource_id), select (resource_type) on table partner_idempotency_keys to amanah_reader;
 
-grant insert, select, update (revoked_at), update (signing_secret_sealed), update (valid_until) on table partner_keys to amanah_app;
+grant insert, select, update (require_signature_v2), update (revoked_at), update (signing_secret_sealed), update (valid_until) on table partner_keys to amanah_app;
 
-grant select (created_at), select (created_by), select (id), select (partner_id), select (permissions), select (prefix), select (revoked_at), select (rotated_from), select (valid_until) on table partner_keys to amanah_reader;
+grant select (created_at), select (created_by), select (id), select (partner_id), select (permissions), select (prefix), select (require_signature_v2), select (revoked_at), select (rotated_from), select (valid_until) on table partner_keys to amanah_reader;
 
 grant insert, select, update (revoked_at) on table partner_organizations to amanah_app;
 
@@ -4471,9 +4710,9 @@ grant insert, select on table payout_words to amanah_app;
 
 grant select (at), select (failure_code), select (id), select (payout_id), select (said) on table payout_words to amanah_reader;
 
-grant insert, select, update (asked_at), update (asks), update (contradicted_at), update (failure_code), update (finalized_at), update (last_word), update (last_word_at), update (look_again_at), update (provider_cost), update (provider_transfer_id), update (request_digest), update (status), update (texts_sealed), update (unknown_since), update (updated_at), update (version) on table payouts to amanah_app;
+grant insert, select, update (asked_at), update (asks), update (contradicted_at), update (explained_word), update (failure_code), update (finalized_at), update (last_word), update (last_word_at), update (look_again_at), update (provider_cost), update (provider_transfer_id), update (request_digest), update (status), update (succeeded_at), update (texts_sealed), update (unknown_since), update (updated_at), update (version) on table payouts to amanah_app;
 
-grant select (amount), select (asked_at), select (asks), select (bank_code), select (contradicted_at), select (created_at), select (external_ref), select (failure_code), select (fee), select (fee_mode), select (finalized_at), select (id), select (last_word), select (last_word_at), select (look_again_at), select (net_amount), select (partner_id), select (provider_cost), select (provider_fee), select (provider_transfer_id), select (reference), select (request_id), select (status), select (unknown_since), select (updated_at), select (version) on table payouts to amanah_reader;
+grant select (amount), select (asked_at), select (asks), select (bank_code), select (contradicted_at), select (created_at), select (explained_word), select (external_ref), select (failure_code), select (fee), select (fee_mode), select (finalized_at), select (id), select (kind), select (last_word), select (last_word_at), select (look_again_at), select (net_amount), select (partner_id), select (provider_cost), select (provider_fee), select (provider_transfer_id), select (reference), select (request_id), select (reserved_account_id), select (source_account_id), select (status), select (succeeded_at), select (unknown_since), select (updated_at), select (version) on table payouts to amanah_reader;
 
 grant select (display_name), select (id), select (name) on table permission_categories to amanah_reader;
 
@@ -4555,9 +4794,9 @@ grant insert, select, update (status), update (updated_at) on table saving_goal_
 
 grant select (created_at), select (payment_order_id), select (saving_goal_id), select (status), select (updated_at) on table saving_goal_orders to amanah_reader;
 
-grant insert, select, update (name), update (status), update (target_amount), update (target_date), update (updated_at) on table saving_goals to amanah_app;
+grant insert, select, update (closed_at), update (name), update (released_to), update (status), update (target_amount), update (target_date), update (updated_at) on table saving_goals to amanah_app;
 
-grant select (account_id), select (created_at), select (id), select (name), select (organization_id), select (status), select (target_amount), select (target_date), select (updated_at), select (user_id) on table saving_goals to amanah_reader;
+grant select (account_id), select (closed_at), select (created_at), select (id), select (name), select (organization_id), select (released_to), select (status), select (target_amount), select (target_date), select (updated_at), select (user_id) on table saving_goals to amanah_reader;
 
 grant select (executed_at), select (id), select (name) on table schema_migrations to amanah_reader;
 
@@ -4567,7 +4806,7 @@ grant select (journal_id), select (seal_number) on table seal_journals to amanah
 
 grant select on table seal_journals to amanah_app;
 
-grant select (covers_until), select (hash), select (jws), select (number), select (pass), select (previous), select (sealed_at) on table seals to amanah_reader;
+grant select (covers_until), select (hash), select (jws), select (last_journal_id), select (number), select (pass), select (previous), select (sealed_at) on table seals to amanah_reader;
 
 grant select on table seals to amanah_app;
 

@@ -32,8 +32,8 @@ export function createCollectionActivities(deps: Dependencies) {
       },
     ),
     requestPartnerInstrument: step(deps, 'requestPartnerInstrument', (em, { paymentId }: Payment) => {
-      const hands = { gateway, sealer, publicUrl: config.PUBLIC_URL };
-      return requestPartnerInstrument(em, hands, { paymentId, signal: cancellationSignal() });
+      const ports = { gateway, sealer, publicUrl: config.PUBLIC_URL };
+      return requestPartnerInstrument(em, ports, { paymentId, signal: cancellationSignal() });
     }),
     confirmPartnerPayment: step(deps, 'confirmPartnerPayment', async (em, { paymentId }: Payment) =>
       proveConfirmation(

@@ -3,7 +3,7 @@ import type { Dependencies } from '../src/dependencies.ts';
 import type { Proved } from '../src/encryption/prover.ts';
 import { provenOpening } from '../src/openings/prove-opening.ts';
 import { askTransfer } from '../src/payouts/ask-transfer.ts';
-import type { PayoutOpening, PayoutSettlement, TransferWord } from '../src/payouts/payout.ts';
+import type { PayoutOpening, PayoutSettlement } from '../src/payouts/payout.ts';
 import { reservePayout } from '../src/payouts/reserve-payout.ts';
 import { resolvePayout } from '../src/payouts/resolve-payout.ts';
 import { sendTransfer } from '../src/payouts/send-transfer.ts';
@@ -23,7 +23,7 @@ interface At {
 export function createPayoutActivities(deps: Dependencies) {
   const failed = reportSweepFailure(deps);
   const { gateway, sealer, prover, workflows } = deps;
-  const hands = { gateway, sealer, resendHours: deps.config.PAYOUT_RESEND_HOURS };
+  const ports = { gateway, sealer, resendHours: deps.config.PAYOUT_RESEND_HOURS };
   return {
     reservePayout: step(
       deps,
@@ -35,16 +35,14 @@ export function createPayoutActivities(deps: Dependencies) {
         }),
     ),
     sendTransfer: step(deps, 'sendTransfer', (em, input: OnePayout & At) =>
-      sendTransfer(em, hands, { ...input, signal: cancellationSignal() }),
+      sendTransfer(em, ports, { ...input, signal: cancellationSignal() }),
     ),
     askTransfer: step(deps, 'askTransfer', (em, input: OnePayout & At) =>
-      askTransfer(em, hands, { ...input, signal: cancellationSignal() }),
+      askTransfer(em, ports, { ...input, signal: cancellationSignal() }),
     ),
-    resolvePayout: step(deps, 'resolvePayout', (em, input: OnePayout & { word: TransferWord }) =>
-      resolvePayout(em, sealer, input),
-    ),
+    resolvePayout: step(deps, 'resolvePayout', (em, input: OnePayout) => resolvePayout(em, sealer, input)),
     settlePayout: step(deps, 'settlePayout', (em, input: OnePayout & At & { settlement: PayoutSettlement }) =>
-      settlePayout(em, hands, { ...input, signal: cancellationSignal() }),
+      settlePayout(em, ports, { ...input, signal: cancellationSignal() }),
     ),
     sweepPayouts: step(deps, 'sweepPayouts', (em, _: object) => sweepPayouts(em, workflows, failed)),
   };

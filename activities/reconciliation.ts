@@ -1,6 +1,5 @@
 import { activityInfo, cancellationSignal } from '@temporalio/activity';
 import type { Dependencies } from '../src/dependencies.ts';
-import type { ClearingMeasurement } from '../src/reconciliation/clearing.ts';
 import { judgeClearing, measureClearing } from '../src/reconciliation/compare-clearing.ts';
 import { reconcileDay } from '../src/reconciliation/reconcile-day.ts';
 import { findDaysToReconcile } from '../src/reconciliation/reconciled-days.ts';
@@ -26,8 +25,6 @@ export function createReconciliationActivities(deps: Dependencies) {
     measureClearing: step(deps, 'measureClearing', (em, _: object) =>
       measureClearing(em, gateway, { signal: cancellationSignal() }),
     ),
-    judgeClearing: step(deps, 'judgeClearing', (em, input: { measured: ClearingMeasurement }) =>
-      judgeClearing(em, input),
-    ),
+    judgeClearing: step(deps, 'judgeClearing', (em, input: { day: string }) => judgeClearing(em, input)),
   };
 }

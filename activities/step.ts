@@ -17,14 +17,14 @@ const loggedEvery = 10;
 const again = 5;
 
 /**
- * Wraps a deed as an activity: a fork of its own, refusals not retried, everything else retried. What reaches a
+ * Wraps a use case as an activity: a fork of its own, refusals not retried, everything else retried. What reaches a
  * history is a code and a sentence of ours, never a driver's message, which may quote values. After the attempt's time,
  * when Temporal may have begun another, nothing of it is written any more.
  */
 export function step<Input, Output>(
   deps: Dependencies,
   name: string,
-  deed: (em: EntityManager, input: Input) => Promise<Output>,
+  useCase: (em: EntityManager, input: Input) => Promise<Output>,
 ): (input: Input) => Promise<Output> {
   const seconds = measureSteps(deps.metrics);
   const failures = counter(
@@ -40,7 +40,7 @@ export function step<Input, Output>(
     const measure = (outcome: 'done' | 'refused' | 'failed') =>
       seconds.observe({ activity: name, outcome }, (performance.now() - started) / 1000);
     try {
-      const result = await withinLimit(limitOfAttempt(), () => deed(deps.orm.em.fork(), input));
+      const result = await withinLimit(limitOfAttempt(), () => useCase(deps.orm.em.fork(), input));
       measure('done');
       return result;
     } catch (error) {
@@ -98,10 +98,10 @@ export function reportSweepFailure({ log, metrics }: Dependencies): SweepFailure
 }
 
 /** Tells Temporal that the step is alive while it waits, for a lock or for a long statement. */
-export async function beating<T>(deed: Promise<T>): Promise<T> {
+export async function beating<T>(work: Promise<T>): Promise<T> {
   const beats = setInterval(() => heartbeat(), budgets.heartbeat.every);
   try {
-    return await deed;
+    return await work;
   } finally {
     clearInterval(beats);
   }

@@ -49,11 +49,11 @@ const keep = async (starting: Promise<Part>): Promise<Part> => {
   return part;
 };
 
-/** Runs the deed for each index, so many at a time. */
-async function forEach(count: number, atOnce: number, deed: (index: number) => Promise<void>): Promise<void> {
+/** Runs the work for each index, so many at a time. */
+async function forEach(count: number, atOnce: number, work: (index: number) => Promise<void>): Promise<void> {
   let next = 0;
   const run = async () => {
-    while (next < count) await deed(next++);
+    while (next < count) await work(next++);
   };
   await Promise.all(Array.from({ length: atOnce }, run));
 }

@@ -1,7 +1,11 @@
+import { resolve } from 'node:path';
 import type { DemoUser, DemoUserName } from './demo-data.ts';
 import type { DemoPartner } from './demo-partner.ts';
+import { defaultDataDirectory } from './settings.ts';
 
-/** `credentials.json` in the data directory: everything a person or a test needs to use the stack (decisions 10). */
+export const credentialsFile = 'credentials.json';
+
+/** `credentials.json` in the data directory: everything a person or a test needs to use the stack (docs/contract.md 10). */
 export interface Credentials extends Record<DemoUserName, DemoUser> {
   urls: {
     api: string;
@@ -17,15 +21,15 @@ export interface Credentials extends Record<DemoUserName, DemoUser> {
   gateway_callback_token: string;
 }
 
-/** The block that ends a start: where everything is, who may log in, and one call to try. */
+/** The block that ends a start: where everything is, who may log in, where a partner's keys are, and what to type next. */
 export function describeStack(credentials: Credentials, dataDirectory: string, seconds: number): string {
-  const { urls, individual } = credentials;
+  const { urls } = credentials;
+  const file = `${dataDirectory}/${credentialsFile}`;
   const logins = (
     ['platform_super_admin', 'platform_admin', 'organization_admin', 'individual', 'second_individual'] as const
   ).map((name) => `    ${name.padEnd(22)}${credentials[name].email.padEnd(38)}${credentials[name].password}`);
-  const body = JSON.stringify({ email: individual.email, password: individual.password });
   return `
-Amanah runs, after ${seconds.toFixed(1)} s.
+Amanah runs, after ${seconds.toFixed(1)} s. Ctrl-C stops everything; the data stays.
 
   API                ${urls.api}
   API documentation  ${urls.docs}
@@ -33,14 +37,33 @@ Amanah runs, after ${seconds.toFixed(1)} s.
   Temporal web UI    ${urls.temporal_ui ?? 'of the server at '.concat(urls.temporal_address)}
   Sandbox provider   ${urls.sandbox ?? 'replaced by XENDIT_URL'}
   Data and logs      ${dataDirectory}
+  Partner's keys     ${file}, under partner
 
-  Demo logins (with all ids also in ${dataDirectory}/credentials.json)
+  Demo logins (with all ids also in ${file})
 ${logins.join('\n')}
 
-  Try
-    npm run demo
-    curl -s ${urls.api}/v1/auth/login -H 'content-type: application/json' -d '${body}'
-
-Ctrl-C stops everything; the data stays.
+  Next, in another terminal
+${nextCommands(credentials, dataDirectory).join('\n')}
 `;
+}
+
+/** What to type next, as it is to be typed in the project's directory; without the sandbox, what does not need it. */
+function nextCommands({ urls, individual }: Credentials, dataDirectory: string): string[] {
+  const isDefault = dataDirectory === resolve(defaultDataDirectory);
+  const prefix = isDefault ? '' : `DATA_DIR=${quote(dataDirectory)} `;
+  const verify = `  ${prefix}npm run verify    # the books prove themselves`;
+  if (urls.sandbox === null) {
+    const body = JSON.stringify({ email: individual.email, password: individual.password });
+    return [`  curl -s ${urls.api}/v1/auth/login -H 'content-type: application/json' -d '${body}'`, verify];
+  }
+  return [
+    `  ${prefix}npx node examples/partner.ts    # a partner's payment, and its webhook verified`,
+    `  ${prefix}npm run demo    # a top-up by QRIS, from the request to the ledger`,
+    verify,
+  ];
+}
+
+/** A word of a shell's command line. */
+function quote(word: string): string {
+  return /^[\w./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

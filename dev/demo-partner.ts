@@ -42,7 +42,7 @@ export async function ensureDemoPartner(
   { secrets, organizationId, administrator, webhookUrl }: DemoPartnerOptions,
 ): Promise<DemoPartner> {
   const { apiKey, signingSecret, webhookSecret } = secrets;
-  const deed = { caller: { userId: administrator }, requestId: 'demo' };
+  const change = { caller: { userId: administrator }, requestId: 'demo' };
   const [known] = await em.execute<{ partner_id: string }[]>('select partner_id from partner_keys where key_hash = ?', [
     sha256(apiKey),
   ]);
@@ -50,26 +50,26 @@ export async function ensureDemoPartner(
     known?.partner_id ??
     (await em.transactional(async (tx) => {
       const { id } = await createPartner(tx, {
-        ...deed,
+        ...change,
         name: 'Toko Contoh',
         organizationId,
         feeMode: 'DEDUCTED',
         settlementDelayHours: 0,
       });
       await issueKey(tx, sealer, {
-        ...deed,
+        ...change,
         partnerId: id,
         permissions: partnerPermissions,
         secrets: { apiKey, signingSecret },
       });
-      await setFees(tx, { ...deed, partnerId: id, fees: [...fees] });
-      await setPartnerLimits(tx, { ...deed, partnerId: id, limits });
-      await updatePartner(tx, { ...deed, partnerId: id, changes: { status: 'active' } });
+      await setFees(tx, { ...change, partnerId: id, fees: [...fees] });
+      await setPartnerLimits(tx, { ...change, partnerId: id, limits });
+      await updatePartner(tx, { ...change, partnerId: id, changes: { status: 'active' } });
       return id;
     }));
   if (webhookUrl !== null) {
     const rules = { allowLoopback: true, allowHttp: true };
-    const input = { ...deed, partnerId, url: webhookUrl, events: webhookEvents, secret: webhookSecret };
+    const input = { ...change, partnerId, url: webhookUrl, events: webhookEvents, secret: webhookSecret };
     await setWebhook(em, { sealer, rules }, input);
   }
   return { id: partnerId, api_key: apiKey, signing_secret: signingSecret, webhook_secret: webhookSecret };

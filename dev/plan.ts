@@ -95,6 +95,7 @@ export function planStack(settings: Settings, ports: Ports, secrets: Secrets): P
       DATA_ENCRYPTION_KEYS: settings.DATA_ENCRYPTION_KEYS ?? secrets.dataEncryptionKeys,
       SEAL_SIGNING_KEY: settings.SEAL_SIGNING_KEY ?? secrets.sealSigningKey,
       WEBHOOK_ALLOW_LOOPBACK: 'true',
+      BANK_ACCOUNT_WAIT_HOURS: '0',
     },
     urls,
     callbackToken,

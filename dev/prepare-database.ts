@@ -28,7 +28,7 @@ export interface DemoPeople {
 
 const pickSecrets = ({ passwords, partner }: PrepareOptions['secrets']) => ({ passwords, partner });
 
-/** Migrates a database and puts the demo data in; `onMigrated` is called in between, when API and worker may start. */
+/** Migrates a database and puts the demo data in; `onMigrated` is called in between, when the worker may start. */
 export async function prepareDatabase(
   options: PrepareOptions,
   place: PartPlace,
@@ -81,7 +81,7 @@ async function run(): Promise<void> {
     await fail(`${error.message}${where}`);
   }
   process.send?.('migrated');
-  // The opening balances are journals of no deed of the product, which its own role may not post.
+  // The opening balances are journals of no use case of the product, which its own role may not post.
   const orm = await openDatabase({ url: ownerUrl, poolSize: 2, log: () => undefined });
   const users = await ensureDemoData(orm.em.fork(), secrets.passwords);
   const partner = await ensureDemoPartner(orm.em.fork(), createSealer(config.DATA_ENCRYPTION_KEYS), {

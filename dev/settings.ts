@@ -5,9 +5,12 @@ import { StackError } from './stack-error.ts';
 const port = z.coerce.number().int().min(0).max(65_535);
 const text = z.string().min(1).optional();
 
+/** Where a stack keeps its data unless DATA_DIR says otherwise. */
+export const defaultDataDirectory = '.amanah';
+
 /** What `npm start` itself reads; everything else in the environment goes on to API and worker as it is. */
 const schema = z.object({
-  DATA_DIR: z.string().min(1).default('.amanah'),
+  DATA_DIR: z.string().min(1).default(defaultDataDirectory),
   PORT: port.default(3000),
   TEMPORAL_UI_PORT: port.default(8233),
   TEMPORAL_UI_URL: text,

@@ -2,12 +2,12 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { boundLogs } from './bound-logs.ts';
 import { ensureWorkflowBundle } from './bundle.ts';
-import type { Credentials } from './credentials.ts';
+import { type Credentials, credentialsFile } from './credentials.ts';
 import type { Part, PartPlace } from './part.ts';
 import { type Plan, planStack, portNames } from './plan.ts';
 import { isPortFree, keepPorts } from './ports.ts';
 import { startPostgres } from './postgres.ts';
-import { type DemoPeople, prepareDatabase } from './prepare-database.ts';
+import { prepareDatabase } from './prepare-database.ts';
 import { writePrivateJson } from './private-file.ts';
 import { ProcessRecords } from './process-records.ts';
 import type { Progress } from './progress.ts';
@@ -62,11 +62,8 @@ export class Stack {
 
     mkdirSync(join(this.#directory, 'logs'), { recursive: true });
     this.#logWatch = setInterval(() => boundLogs(join(this.#directory, 'logs')), logCheckMs).unref();
-    const { users, partner } = await this.#startParts(plan, secrets);
-    const { services: environment, urls, callbackToken } = plan;
-    this.#write('environment.json', { pid: process.pid, environment });
-    const credentials = { urls, ...users, partner, gateway_callback_token: callbackToken };
-    this.#write('credentials.json', credentials);
+    const credentials = await this.#startParts(plan, secrets);
+    this.#write('environment.json', { pid: process.pid, environment: plan.services });
     return credentials;
   }
 
@@ -77,15 +74,15 @@ export class Stack {
     for (const group of stopOrder) await Promise.all(group.map((name) => this.#parts.get(name)?.stop()));
   }
 
-  /** All at once; API and worker as soon as what they need is there. */
-  async #startParts(plan: Plan, secrets: Secrets): Promise<DemoPeople> {
+  /** All at once; API and worker as soon as what they need is there, and the API not before the file of credentials. */
+  async #startParts(plan: Plan, secrets: Secrets): Promise<Credentials> {
     const { progress } = this.#input;
     const { postgres, s3, sandbox, urls } = plan;
     const migrated = Promise.withResolvers<void>();
     const temporal = this.#startTemporal(plan);
     const bundle = progress.step('Workflow bundle', () => ensureWorkflowBundle(this.#place('bundle')));
 
-    const prepare = async () => {
+    const prepare = async (): Promise<Credentials> => {
       if (!postgres) progress.say('PostgreSQL', 'replaced by DATABASE_URL');
       else await this.#run('postgres', 'PostgreSQL', `127.0.0.1:${postgres.port}`, (it) => startPostgres(postgres, it));
       const options = {
@@ -95,8 +92,13 @@ export class Stack {
         webhookUrl: sandbox ? `${urls.sandbox}/sandbox/webhooks` : null,
         secrets,
       };
-      return progress.step('Database', () => prepareDatabase(options, this.#place('database'), migrated.resolve));
+      const prepareIt = () => prepareDatabase(options, this.#place('database'), migrated.resolve);
+      const { users, partner } = await progress.step('Database', prepareIt);
+      const credentials = { urls, ...users, partner, gateway_callback_token: plan.callbackToken };
+      this.#write(credentialsFile, credentials);
+      return credentials;
     };
+    const prepared = prepare();
     const runS3 = async () => {
       if (!s3) return progress.say('S3', 'replaced by S3_ENDPOINT');
       await this.#run('s3', 'S3', `127.0.0.1:${s3.port}`, (it) => startS3(s3, it));
@@ -108,7 +110,7 @@ export class Stack {
     const { MIGRATION_DATABASE_URL: _, ...given } = this.#input.env;
     const env = { ...given, ...plan.services };
     const runApi = async () => {
-      await migrated.promise;
+      await prepared;
       await this.#run('api', 'API', urls.api, (it) => startApi({ ...it, env }));
     };
     const runWorker = async () => {
@@ -116,10 +118,10 @@ export class Stack {
       await this.#run('worker', 'Worker', '', (it) => startWorker({ ...it, env: { ...env, WORKFLOW_BUNDLE } }));
     };
 
-    const all = [prepare(), temporal, bundle, runS3(), runSandbox(), runApi(), runWorker()] as const;
+    const all = [prepared, temporal, bundle, runS3(), runSandbox(), runApi(), runWorker()] as const;
     for (const one of all) one.catch(() => undefined);
-    const [people] = await Promise.all(all);
-    return people;
+    const [credentials] = await Promise.all(all);
+    return credentials;
   }
 
   async #startTemporal({ temporal, urls }: Plan): Promise<void> {

@@ -5,6 +5,7 @@ import { createProgress } from './progress.ts';
 import { readSettings } from './settings.ts';
 import { Stack } from './stack.ts';
 import { StackError } from './stack-error.ts';
+import { asksForUsage, describeUsage } from './start-usage.ts';
 
 /** Ctrl-C reaches us from the terminal and again from npm: only a later one means "at once". */
 const sameRequestMs = 1_500;
@@ -14,6 +15,10 @@ const write = (text: string): void => void process.stdout.write(text);
 process.stdout.on('error', () => undefined);
 
 async function main(): Promise<number> {
+  if (asksForUsage(process.argv.slice(2))) {
+    write(describeUsage());
+    return 0;
+  }
   const startedAt = performance.now();
   const settings = readSettings(process.env);
   using _lock = lockDataDirectory(settings.DATA_DIR);

@@ -127,12 +127,12 @@ function resume({ client, server }: Pair): void {
 function forward(pair: Pair, direction: 'out' | 'back', modeNow: () => ProxyMode, cutPair: (pair: Pair) => void): void {
   const [from, to] = direction === 'out' ? [pair.client, pair.server] : [pair.server, pair.client];
   let busyUntil = 0;
-  const later = (deed: () => void) => {
+  const later = (work: () => void) => {
     const mode = modeNow();
     const at = Math.max(busyUntil, mode.kind === 'delay' ? Date.now() + mode.ms : 0);
     busyUntil = at;
-    if (at <= Date.now()) deed();
-    else setTimeout(deed, at - Date.now());
+    if (at <= Date.now()) work();
+    else setTimeout(work, at - Date.now());
   };
   from.on('data', (chunk: Buffer) => {
     const mode = modeNow();

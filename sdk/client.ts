@@ -1,6 +1,6 @@
 import { type Asked, NoAnswerError, PartnerApiError } from './errors.ts';
 import type { Operations } from './generated.ts';
-import { type HmacKey, hexHmac, importHmacKey, utf8 } from './hmac.ts';
+import { type HmacKey, hexDigest, hexHmac, importHmacKey, utf8 } from './hmac.ts';
 
 type Name = keyof Operations;
 type Body<N extends Name> = Operations[N]['body'];
@@ -16,6 +16,11 @@ export interface PartnerClientOptions {
   attempts?: number;
   /** How long one attempt may take, in milliseconds; 30,000 unless said otherwise, a creation waits up to 20 s itself. */
   timeoutMs?: number;
+  /**
+   * Whether calls carry the signature over time, method, path, key and body besides the one over the body; they do unless
+   * this is false. It is refused where a proxy changes the path, or this machine's clock is five minutes wrong.
+   */
+  signWholeRequest?: boolean;
   fetch?: typeof fetch;
 }
 
@@ -43,6 +48,8 @@ interface Call<N extends Name> extends CreateOptions {
   params?: Operations[N]['params'];
   query?: Query<N>;
   body?: Body<N>;
+  /** Whether it must not be repeated, whatever comes of it. */
+  once?: boolean;
 }
 
 const standardAttempts = 5;
@@ -60,6 +67,7 @@ const repeatable = new Set([408, 429, 500, 503, 504]);
  */
 export function createPartnerClient(options: PartnerClientOptions) {
   const { apiKey, signingSecret, attempts = standardAttempts, timeoutMs = standardTimeoutMs } = options;
+  const { signWholeRequest = true } = options;
   const base = readBaseUrl(options.baseUrl);
   for (const [name, value] of Object.entries({ apiKey, signingSecret })) {
     if (typeof value !== 'string' || !/^[\x21-\x7e]+$/.test(value)) {
@@ -77,12 +85,16 @@ export function createPartnerClient(options: PartnerClientOptions) {
   ): Promise<Answered<N> | PartnerApiError> {
     const { idempotencyKey, signal } = asked;
     signingKey ??= importHmacKey(utf8(signingSecret));
+    const key = await signingKey;
     const timeout = AbortSignal.timeout(timeoutMs);
     const answer = await send(url, {
       method,
       headers: {
         authorization: `Bearer ${apiKey}`,
-        'x-partner-signature': await hexHmac(await signingKey, utf8(raw)),
+        'x-partner-signature': await hexHmac(key, utf8(raw)),
+        ...(signWholeRequest && {
+          'x-partner-signature-v2': await signRequest(key, method, url, raw, idempotencyKey),
+        }),
         ...(raw === '' ? {} : { 'content-type': 'application/json' }),
         ...(idempotencyKey === undefined ? {} : { 'x-idempotency-key': idempotencyKey }),
       },
@@ -98,7 +110,7 @@ export function createPartnerClient(options: PartnerClientOptions) {
   }
 
   async function call<N extends Name>(name: N, asked: Call<N> = {}): Promise<Answer<N>> {
-    const { params = {}, query = {}, body, idempotencyKey, signal } = asked;
+    const { params = {}, query = {}, body, idempotencyKey, signal, once = false } = asked;
     const [method = '', template = ''] = name.split(' ');
     const url = new URL(base.pathname.replace(/\/+$/, '') + fillPath(template, params), base);
     for (const [field, value] of Object.entries(query)) {
@@ -117,7 +129,7 @@ export function createPartnerClient(options: PartnerClientOptions) {
       if ('data' in outcome) return outcome.data;
       mayBeDone = outcome instanceof NoAnswerError || outcome.isIndeterminate;
       const waitMs = waitBefore(tried + 1, outcome);
-      if (signal?.aborted || tried >= attempts || waitMs === null) throw outcome;
+      if (signal?.aborted || tried >= (once ? 1 : attempts) || waitMs === null) throw outcome;
       await sleep(waitMs, signal);
       if (signal?.aborted) throw noAnswer(signal.reason);
     }
@@ -155,6 +167,9 @@ export function createPartnerClient(options: PartnerClientOptions) {
        */
       create: async (body: Body<'POST /v1/partners/payouts'>, create: PayoutOptions) =>
         call('POST /v1/partners/payouts', { body, ...keyed(create) }),
+      /** What a payout to this bank would cost; reserves nothing. */
+      quote: (body: { amount: string; bank_code: string }, options?: CallOptions) =>
+        call('POST /v1/partners/quotes', { body: { ...body, method: 'payout' }, ...options }),
       get: (id: string, options?: CallOptions) => call('GET /v1/partners/payouts/{id}', { params: { id }, ...options }),
       /** One page of the payouts that match, newest first. */
       list: (query: Query<'GET /v1/partners/payouts'> = {}, options?: CallOptions) =>
@@ -170,12 +185,40 @@ export function createPartnerClient(options: PartnerClientOptions) {
     balance: (options?: CallOptions) => call('GET /v1/partners/balance', options),
     /** The channels, banks, fees and bounds that are open to this partner. */
     channels: (options?: CallOptions) => call('GET /v1/partners/channels', options),
+    keys: {
+      /**
+       * Replaces the key of this client: answers its successor, once. This client's own key works for 24 hours more. It is
+       * not repeated by itself: without an answer nobody knows the successor, and the operator issues another one.
+       */
+      rotate: (options?: CallOptions) => call('POST /v1/partners/keys/rotate', { ...options, once: true }),
+    },
+    webhookDeliveries: {
+      /** One page of the webhooks that match, newest first: what became of each. */
+      list: (query: Query<'GET /v1/partners/webhook-deliveries'> = {}, options?: CallOptions) =>
+        call('GET /v1/partners/webhook-deliveries', { query, ...options }),
+      /** Every webhook that matches, newest first, page after page. */
+      all: (query: Omit<Query<'GET /v1/partners/webhook-deliveries'>, 'page'> = {}, options?: CallOptions) =>
+        readOn((after) =>
+          call('GET /v1/partners/webhook-deliveries', { query: { limit: 100, ...query, ...after }, ...options }),
+        ),
+      /** Has a webhook sent again, at once, whatever became of it. */
+      redeliver: (id: string, options?: CallOptions) =>
+        call('POST /v1/partners/webhook-deliveries/{id}/redeliver', { params: { id }, ...options }),
+    },
     /** The payout limits and what is used of them. */
     limits: (options?: CallOptions) => call('GET /v1/partners/limits', options),
   };
 }
 
 export type PartnerClient = ReturnType<typeof createPartnerClient>;
+
+/** The signature over the whole request, of this second. */
+async function signRequest(key: HmacKey, method: string, url: URL, raw: string, idempotencyKey = ''): Promise<string> {
+  const at = Math.floor(Date.now() / 1000);
+  const digest = await hexDigest(utf8(raw));
+  const signed = `${at}.${method} ${url.pathname}${url.search}.${idempotencyKey}.${digest}`;
+  return `t=${at},v1=${await hexHmac(key, utf8(signed))}`;
+}
 
 function readBaseUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;

@@ -4,7 +4,7 @@ export type ListedPayout = {
   id: string;
   /** The platform's own reference. */
   reference: string;
-  /** The partner's own reference, when sent. */
+  /** The partner's own reference as sent; null without one. */
   external_ref: string | null;
   status: 'pending' | 'succeeded' | 'failed' | 'reversed';
   is_final: boolean;
@@ -15,6 +15,8 @@ export type ListedPayout = {
   currency: 'IDR';
   bank_code: string;
   created_at: string;
+  /** When the money had left to the bank, also of a payout that the bank reversed later; otherwise null. */
+  succeeded_at: string | null;
   finalized_at: string | null;
   /** The provider's, passed on; on failed payouts. */
   failure_code?: string;
@@ -33,6 +35,8 @@ export type PartnerPayment = {
   id: string;
   /** The partner's external_ref when sent, otherwise the payment's id. */
   reference: string;
+  /** The partner's own reference as sent; null without one. */
+  external_ref: string | null;
   status: 'pending' | 'succeeded' | 'failed' | 'expired';
   is_final: boolean;
   method: 'virtual_account' | 'qris' | 'ewallet';
@@ -48,6 +52,8 @@ export type PartnerPayment = {
   expires_at: string;
   created_at: string;
   finalized_at: string | null;
+  /** When the net of a paid payment becomes, or became, available for payouts; null before it is paid. */
+  available_at: string | null;
   failure_code?: string;
 };
 
@@ -67,7 +73,7 @@ export type Payout = {
   id: string;
   /** The platform's own reference. */
   reference: string;
-  /** The partner's own reference, when sent. */
+  /** The partner's own reference as sent; null without one. */
   external_ref: string | null;
   status: 'pending' | 'succeeded' | 'failed' | 'reversed';
   is_final: boolean;
@@ -78,17 +84,38 @@ export type Payout = {
   currency: 'IDR';
   bank_code: string;
   created_at: string;
+  /** When the money had left to the bank, also of a payout that the bank reversed later; otherwise null. */
+  succeeded_at: string | null;
   finalized_at: string | null;
   /** The provider's, passed on; on failed payouts. */
   failure_code?: string;
   bank_account_number: string;
+  /** As sent; null without one. */
+  beneficiary_name: string | null;
   status_url?: string;
+};
+
+export type WebhookDelivery = {
+  id: string;
+  webhook_id: string;
+  type: 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed';
+  resource_id: string;
+  version: number;
+  status: 'pending' | 'delivered' | 'parked';
+  attempts: number;
+  last_status: number | null;
+  last_error: string | null;
+  next_attempt_at: string | null;
+  delivered_at: string | null;
+  created_at: string;
 };
 
 export type WebhookPayment = {
   id: string;
   /** The partner's external_ref when sent, otherwise the payment's id. */
   reference: string;
+  /** The partner's own reference as sent; null without one. */
+  external_ref: string | null;
   status: 'pending' | 'succeeded' | 'failed' | 'expired';
   is_final: boolean;
   method: 'virtual_account' | 'qris' | 'ewallet';
@@ -104,6 +131,8 @@ export type WebhookPayment = {
   expires_at: string;
   created_at: string;
   finalized_at: string | null;
+  /** When the net of a paid payment becomes, or became, available for payouts; null before it is paid. */
+  available_at: string | null;
   failure_code?: string;
   /** Grows with each event of the resource: a lower one came late. */
   version: number;
@@ -113,7 +142,7 @@ export type WebhookPayout = {
   id: string;
   /** The platform's own reference. */
   reference: string;
-  /** The partner's own reference, when sent. */
+  /** The partner's own reference as sent; null without one. */
   external_ref: string | null;
   status: 'pending' | 'succeeded' | 'failed' | 'reversed';
   is_final: boolean;
@@ -124,10 +153,14 @@ export type WebhookPayout = {
   currency: 'IDR';
   bank_code: string;
   created_at: string;
+  /** When the money had left to the bank, also of a payout that the bank reversed later; otherwise null. */
+  succeeded_at: string | null;
   finalized_at: string | null;
   /** The provider's, passed on; on failed payouts. */
   failure_code?: string;
   bank_account_number: string;
+  /** As sent; null without one. */
+  beneficiary_name: string | null;
   status_url?: string;
   /** Grows with each event of the resource: a lower one came late. */
   version: number;
@@ -171,6 +204,23 @@ export interface Operations {
         account_number_min_length: number;
         account_number_max_length: number;
       }[];
+    };
+  };
+  /** Rotate the API key of this call. */
+  'POST /v1/partners/keys/rotate': {
+    params: Record<string, never>;
+    query: Record<string, never>;
+    body: undefined;
+    answer: {
+      id: string;
+      prefix: string;
+      permissions: ('collect-payment' | 'read-gateway' | 'request-payout' | 'manage-webhooks' | 'manage-keys')[];
+      require_signature_v2: boolean;
+      created_at: string;
+      valid_until: string | null;
+      revoked_at: string | null;
+      api_key: string;
+      signing_secret: string;
     };
   };
   /** Read the payout limits and what is used of them. */
@@ -320,16 +370,18 @@ export interface Operations {
     body: undefined;
     answer: PartnerTimeline;
   };
-  /** Quote a payment. */
+  /** Quote a payment or a payout. */
   'POST /v1/partners/quotes': {
     params: Record<string, never>;
     query: Record<string, never>;
     body: {
-      method: 'virtual_account' | 'qris' | 'ewallet';
+      method: 'virtual_account' | 'qris' | 'ewallet' | 'payout';
       amount: string;
       /** Required for virtual_account and ewallet, omitted for qris. */
       channel?: string | null;
       organization_id?: string | null;
+      /** Required for payout: a `bank_code` of `GET /v1/partners/channels`. */
+      bank_code?: string | null;
     };
     answer: {
       amount: string;
@@ -339,6 +391,38 @@ export interface Operations {
       currency: 'IDR';
       quoted_at: string;
     };
+  };
+  /** List the partner's webhook deliveries, newest first. */
+  'GET /v1/partners/webhook-deliveries': {
+    params: Record<string, never>;
+    query: {
+      page?: number;
+      limit?: number;
+      /** Id of the last row seen; reads on from there in place of `page`. */
+      after?: string;
+      status?: 'pending' | 'delivered' | 'parked';
+      type?: 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed';
+      /** Inclusive. A date-time, or a bare date: the whole day in UTC+7. */
+      from?: string;
+      /** Inclusive. A date-time, or a bare date: the whole day in UTC+7. */
+      to?: string;
+    };
+    body: undefined;
+    answer: {
+      items: WebhookDelivery[];
+      page: number;
+      limit: number;
+      total: number;
+    };
+  };
+  /** Have a webhook again. */
+  'POST /v1/partners/webhook-deliveries/{id}/redeliver': {
+    params: {
+      id: string;
+    };
+    query: Record<string, never>;
+    body: undefined;
+    answer: WebhookDelivery;
   };
 }
 

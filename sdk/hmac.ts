@@ -9,10 +9,15 @@ export const importHmacKey = (secret: Uint8Array<ArrayBuffer>): Promise<HmacKey>
   crypto.subtle.importKey('raw', secret, algorithm, false, ['sign', 'verify']);
 
 /** The HMAC-SHA256 in lower-case hex. */
-export async function hexHmac(key: HmacKey, bytes: Uint8Array<ArrayBuffer>): Promise<string> {
-  const digest = new Uint8Array(await crypto.subtle.sign(algorithm.name, key, bytes));
-  return Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('');
-}
+export const hexHmac = async (key: HmacKey, bytes: Uint8Array<ArrayBuffer>): Promise<string> =>
+  toHex(new Uint8Array(await crypto.subtle.sign(algorithm.name, key, bytes)));
+
+/** The SHA-256 in lower-case hex. */
+export const hexDigest = async (bytes: Uint8Array<ArrayBuffer>): Promise<string> =>
+  toHex(new Uint8Array(await crypto.subtle.digest(algorithm.hash, bytes)));
+
+/** Bytes in lower-case hex. */
+const toHex = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 
 /** Whether this is the HMAC of exactly these bytes; takes the same time for every wrong one. */
 export const isHmacOf = (

@@ -1,22 +1,23 @@
 import Router from '@koa/router';
 import Koa from 'koa';
-import { aclRoom } from './access/acl.routes.ts';
-import { addressesRoom } from './addresses/addresses.routes.ts';
-import { callbacksRoom } from './callbacks/callbacks.routes.ts';
-import { causeSummaryRoom } from './causes/cause-summary.routes.ts';
-import { causesRoom } from './causes/causes.routes.ts';
-import { circleSummaryRoom } from './circles/circle-summary.routes.ts';
-import { circleMembershipRoom } from './circles/membership.routes.ts';
-import { savingCirclesRoom } from './circles/saving-circles.routes.ts';
-import { collectionsRoom } from './collections/collections.routes.ts';
-import { decisionsRoom } from './decisions/decisions.routes.ts';
+import { aclRoutes } from './access/acl.routes.ts';
+import { addressesRoutes } from './addresses/addresses.routes.ts';
+import { bankAccountsRoutes } from './bank-accounts/bank-accounts.routes.ts';
+import { callbacksRoutes } from './callbacks/callbacks.routes.ts';
+import { causeSummaryRoutes } from './causes/cause-summary.routes.ts';
+import { causesRoutes } from './causes/causes.routes.ts';
+import { circleSummaryRoutes } from './circles/circle-summary.routes.ts';
+import { circleMembershipRoutes } from './circles/membership.routes.ts';
+import { savingCirclesRoutes } from './circles/saving-circles.routes.ts';
+import { collectionsRoutes } from './collections/collections.routes.ts';
+import { decisionsRoutes } from './decisions/decisions.routes.ts';
 import type { Dependencies } from './dependencies.ts';
-import { documentCategoriesRoom } from './documents/categories.routes.ts';
-import { documentsRoom } from './documents/documents.routes.ts';
-import { allocationRoom } from './donations/allocation.routes.ts';
-import { donationsRoom } from './donations/donations.routes.ts';
-import { subscriptionsRoom } from './donations/subscriptions.routes.ts';
-import { eventsRoom } from './events/events.routes.ts';
+import { documentCategoriesRoutes } from './documents/categories.routes.ts';
+import { documentsRoutes } from './documents/documents.routes.ts';
+import { allocationRoutes } from './donations/allocation.routes.ts';
+import { donationsRoutes } from './donations/donations.routes.ts';
+import { subscriptionsRoutes } from './donations/subscriptions.routes.ts';
+import { eventsRoutes } from './events/events.routes.ts';
 import { documentation } from './http/documentation.ts';
 import { presentErrors } from './http/errors.ts';
 import { limitPartnerRate } from './http/limit-partner-rate.ts';
@@ -26,78 +27,81 @@ import { measureRequests } from './http/measure-requests.ts';
 import { buildOpenApi } from './http/openapi.ts';
 import { probes } from './http/probes.ts';
 import { requestIds } from './http/request-id.ts';
-import type { Room, Route } from './http/room.ts';
+import type { Route, RouteGroup } from './http/route-group.ts';
 import { allowedOrigins, security } from './http/security.ts';
 import { type Doors, refuseUnknown, serveRoute } from './http/serve-route.ts';
 import { traceRequests } from './http/trace.ts';
-import { authRoom } from './identity/auth.routes.ts';
+import { authRoutes } from './identity/auth.routes.ts';
 import { authenticate } from './identity/authenticate.ts';
-import { totpRoom } from './identity/totp.routes.ts';
-import { usersRoom } from './identity/users.routes.ts';
-import { wellKnownRoom } from './identity/well-known.routes.ts';
-import { accountsRoom } from './ledger/accounts.routes.ts';
-import { statementsRoom } from './ledger/statements.routes.ts';
-import { transactionsRoom } from './ledger/transactions.routes.ts';
-import { officialDocumentsRoom } from './official-documents/official-documents.routes.ts';
-import { operationsRoom } from './operations/operations.routes.ts';
+import { totpRoutes } from './identity/totp.routes.ts';
+import { usersRoutes } from './identity/users.routes.ts';
+import { wellKnownRoutes } from './identity/well-known.routes.ts';
+import { accountsRoutes } from './ledger/accounts.routes.ts';
+import { statementsRoutes } from './ledger/statements.routes.ts';
+import { transactionsRoutes } from './ledger/transactions.routes.ts';
+import { officialDocumentsRoutes } from './official-documents/official-documents.routes.ts';
+import { operationsRoutes } from './operations/operations.routes.ts';
 import { operationsPages } from './operations/pages/pages.routes.ts';
-import { organizationsRoom } from './organizations/organizations.routes.ts';
-import { partnerRoom } from './partners/partner.routes.ts';
-import { partnerAccountsRoom } from './partners/partner-accounts.routes.ts';
+import { organizationsRoutes } from './organizations/organizations.routes.ts';
+import { partnerRoutes } from './partners/partner.routes.ts';
+import { partnerAccountsRoutes } from './partners/partner-accounts.routes.ts';
 import { createPartnerDoor } from './partners/partner-door.ts';
-import { paymentsRoom } from './payments/payments.routes.ts';
-import { receiptsRoom } from './payments/receipts.routes.ts';
-import { transfersRoom } from './payments/transfers.routes.ts';
-import { limitsRoom } from './payouts/limits.routes.ts';
-import { payoutsRoom } from './payouts/payouts.routes.ts';
-import { stuckPayoutsRoom } from './payouts/stuck-payouts.routes.ts';
-import { productsRoom } from './products/products.routes.ts';
-import { reconciliationsRoom } from './reconciliation/reconciliations.routes.ts';
-import { savingGoalsRoom } from './saving-goals/saving-goals.routes.ts';
+import { paymentsRoutes } from './payments/payments.routes.ts';
+import { receiptsRoutes } from './payments/receipts.routes.ts';
+import { transfersRoutes } from './payments/transfers.routes.ts';
+import { limitsRoutes } from './payouts/limits.routes.ts';
+import { payoutsRoutes } from './payouts/payouts.routes.ts';
+import { stuckPayoutsRoutes } from './payouts/stuck-payouts.routes.ts';
+import { productsRoutes } from './products/products.routes.ts';
+import { reconciliationsRoutes } from './reconciliation/reconciliations.routes.ts';
+import { savingGoalsRoutes } from './saving-goals/saving-goals.routes.ts';
 import { version } from './version.ts';
+import { partnerWebhooksRoutes } from './webhooks/partner-webhooks.routes.ts';
 import { webhookDocuments } from './webhooks/webhook-documents.ts';
-import { webhooksRoom } from './webhooks/webhooks.routes.ts';
+import { webhooksRoutes } from './webhooks/webhooks.routes.ts';
 
-/** Every room of the API, by name. */
-export const rooms: readonly Room[] = [
-  authRoom,
-  totpRoom,
-  wellKnownRoom,
-  usersRoom,
-  aclRoom,
-  organizationsRoom,
-  addressesRoom,
-  documentsRoom,
-  documentCategoriesRoom,
-  officialDocumentsRoom,
-  eventsRoom,
-  accountsRoom,
-  statementsRoom,
-  transfersRoom,
-  transactionsRoom,
-  paymentsRoom,
-  productsRoom,
-  savingGoalsRoom,
-  causesRoom,
-  causeSummaryRoom,
-  donationsRoom,
-  allocationRoom,
-  subscriptionsRoom,
-  savingCirclesRoom,
-  circleMembershipRoom,
-  circleSummaryRoom,
-  callbacksRoom,
-  partnerAccountsRoom,
-  webhooksRoom,
-  partnerRoom,
-  payoutsRoom,
-  limitsRoom,
-  stuckPayoutsRoom,
-  receiptsRoom,
-  reconciliationsRoom,
-  decisionsRoom,
-  operationsRoom,
-  collectionsRoom,
+/** Every group of the API, by name. */
+export const routeGroups: readonly RouteGroup[] = [
+  authRoutes,
+  totpRoutes,
+  wellKnownRoutes,
+  usersRoutes,
+  aclRoutes,
+  organizationsRoutes,
+  addressesRoutes,
+  documentsRoutes,
+  documentCategoriesRoutes,
+  officialDocumentsRoutes,
+  eventsRoutes,
+  accountsRoutes,
+  statementsRoutes,
+  transfersRoutes,
+  bankAccountsRoutes,
+  transactionsRoutes,
+  paymentsRoutes,
+  productsRoutes,
+  savingGoalsRoutes,
+  causesRoutes,
+  causeSummaryRoutes,
+  donationsRoutes,
+  allocationRoutes,
+  subscriptionsRoutes,
+  savingCirclesRoutes,
+  circleMembershipRoutes,
+  circleSummaryRoutes,
+  callbacksRoutes,
+  partnerAccountsRoutes,
+  webhooksRoutes,
+  partnerWebhooksRoutes,
+  partnerRoutes,
+  payoutsRoutes,
+  limitsRoutes,
+  stuckPayoutsRoutes,
+  receiptsRoutes,
+  reconciliationsRoutes,
+  decisionsRoutes,
+  operationsRoutes,
+  collectionsRoutes,
 ];
 
 /** What is literal before parameters: the router takes the first pattern that fits. */
@@ -107,12 +111,12 @@ function byLiteralness(left: Route, right: Route): number {
   return key(left) < key(right) ? -1 : 1;
 }
 
-/** The HTTP application: the order of middleware and the list of rooms, nothing else. */
-export function createApp(deps: Dependencies, house: readonly Room[] = rooms): Koa {
+/** The HTTP application: the order of middleware and the list of route groups, nothing else. */
+export function createApp(deps: Dependencies, groups: readonly RouteGroup[] = routeGroups): Koa {
   const { config, log, metrics } = deps;
   const origins = allowedOrigins(config);
   const doors: Doors = {
-    authenticate: (knock) => authenticate(knock, origins),
+    authenticate: (request) => authenticate(request, origins),
     partner: createPartnerDoor(deps.sealer),
   };
 
@@ -129,19 +133,23 @@ export function createApp(deps: Dependencies, house: readonly Room[] = rooms): K
   // A path has one spelling: in another case it would escape the envelope and the rate limit of its prefix.
   const router = new Router({ sensitive: true });
   const literalPaths = createLiteralPaths();
-  for (const route of house.flatMap((room) => room.routes).toSorted(byLiteralness)) {
+  for (const route of groups.flatMap((group) => group.routes).toSorted(byLiteralness)) {
     if (!route.access) throw new Error(`${route.method} ${route.path} declares no access`);
     if (route.access.kind === 'partner' && !doors.partner) throw new Error(`${route.path} needs the partner door`);
     const serve = serveRoute(route, deps, doors);
     if (route.path.includes(':')) router.register(route.path, [route.method], serve);
     else literalPaths.add(route.path, route.method, serve);
   }
-  const document = buildOpenApi(house, { version, url: new URL(config.PUBLIC_URL).origin, webhooks: webhookDocuments });
+  const document = buildOpenApi(groups, {
+    version,
+    url: new URL(config.PUBLIC_URL).origin,
+    webhooks: webhookDocuments,
+  });
   const routers = [
     router,
     probes(deps.readiness, config.NODE_ENV === 'production' ? null : metrics),
     documentation(document),
-    operationsPages({ rooms: house, deps, doors, origins }),
+    operationsPages({ routeGroups: groups, deps, doors, origins }),
   ];
   const refuse = refuseUnknown((path) => literalPaths.methodsOf(path) ?? methodsOf(routers, path));
   app.use(literalPaths.serve(refuse));

@@ -77,6 +77,14 @@ export async function createWorkers(deps: Dependencies, connection: NativeConnec
   );
 }
 
+/** What the SDK warns of and nobody has to look at. */
+const unremarkable: ReadonlySet<string> = new Set([
+  // Each step tells of its own failures, and not of each attempt.
+  'Activity failed',
+  // Only the ledger's worker runs workflows.
+  'No workflows registered, not polling for workflow tasks',
+]);
+
 let installed = false;
 
 /**
@@ -92,8 +100,7 @@ export function installRuntime({ config, log }: Dependencies): void {
       telemetryOptions: { metrics: { prometheus: { bindAddress: `0.0.0.0:${port}`, useSecondsForDurations: true } } },
     }),
     logger: new DefaultLogger('WARN', ({ level, message, meta }) => {
-      // Each step tells of its own failures, and not of each attempt.
-      if (message === 'Activity failed') return;
+      if (unremarkable.has(message)) return;
       const { error, ...facts } = meta ?? {};
       log[level === 'ERROR' ? 'error' : 'warn']({ temporal: facts, err: error }, message);
     }),

@@ -1,5 +1,6 @@
 import { Role } from './access/role.entity.ts';
 import { Address } from './addresses/address.entity.ts';
+import { BankAccount } from './bank-accounts/bank-account.entity.ts';
 import { CallbackRow } from './callbacks/callback.entity.ts';
 import { Cause } from './causes/cause.entity.ts';
 import { CircleContribution } from './circles/circle-contribution.entity.ts';
@@ -33,6 +34,7 @@ import { WebhookDelivery } from './webhooks/webhook-delivery.entity.ts';
 export const entities = [
   Account,
   Address,
+  BankAccount,
   CallbackRow,
   Cause,
   CircleContribution,

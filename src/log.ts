@@ -3,7 +3,7 @@ import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'p
 
 export type { Logger } from 'pino';
 
-/** Never in a log, wherever it turns up (design law 10). */
+/** Never in a log, wherever it turns up. */
 const redacted = [
   'password',
   'authorization',

@@ -11,10 +11,10 @@ const { measureClearing, judgeClearing } = proxyActivities<Activities>(clearingS
  * ten minutes later, when what the provider had done by then has been booked.
  */
 export async function compareClearing(): Promise<ClearingVerdict> {
-  const measured = await measureClearing({});
-  tellDetails(`Measured ${measured.day}; judged in ten minutes.`);
+  const { day } = await measureClearing({});
+  tellDetails(`Measured ${day}; judged in ten minutes.`);
   await sleep('10 minutes');
-  const verdict = await judgeClearing({ measured });
+  const verdict = await judgeClearing({ day });
   tellDetails(`${verdict.day}: ${verdict.agreed ? 'agreed' : `a difference of IDR ${verdict.difference}`}.`);
   return verdict;
 }

@@ -8,22 +8,19 @@ const { makeSeal } = proxyActivities<Activities>(sealStep);
 /** A history stays short. */
 const sealsPerRun = 200;
 
-/** Where a run that was continued goes on. */
+/** What the runs before have sealed; where they came to stands in their seals. */
 interface Progress {
-  after: string | null;
-  begunAt: string | null;
   journals: number;
 }
 
 /** Started by a schedule: seals every journal that is in no seal yet, part by part. Returns how many. */
-export async function sealJournals(from: Progress = { after: null, begunAt: null, journals: 0 }): Promise<number> {
+export async function sealJournals(from: Progress = { journals: 0 }): Promise<number> {
   const pass = workflowInfo().firstExecutionRunId;
-  let { after, begunAt, journals } = from;
+  let { journals } = from;
   for (let seals = 0; seals < sealsPerRun; seals += 1) {
-    const step = await makeSeal({ pass, after, begunAt });
-    ({ after, begunAt } = step);
+    const step = await makeSeal({ pass });
     if (step.number !== null) journals += step.journals;
     if (step.done) return journals;
   }
-  return continueAsNew<typeof sealJournals>({ after, begunAt, journals });
+  return continueAsNew<typeof sealJournals>({ journals });
 }

@@ -48,7 +48,7 @@ export interface ControlOptions {
   setCallbackUrl: (url: string) => void;
 }
 
-/** What steers the sandbox: `/sandbox/*` (decisions 4), beside the provider's own paths. */
+/** What steers the sandbox: `/sandbox/*` (docs/contract.md 4), beside the provider's own paths. */
 export function controlRoutes({ store, wake, setCallbackUrl }: ControlOptions): Router {
   const router = new Router({ prefix: '/sandbox' });
   const byCode = (code: string): SandboxInstrument => {

@@ -3,7 +3,7 @@ import type { Store } from './store.ts';
 
 const rate = z.number().min(0).max(1).default(0);
 
-/** What is not named is its default (decisions 4). */
+/** What is not named is its default (docs/contract.md 4). */
 export const faultsSchema = z.strictObject({
   callbacks: z
     .strictObject({

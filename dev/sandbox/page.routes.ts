@@ -20,7 +20,7 @@ const shownEnded = 10;
 const shownPayments = 20;
 
 const form = z.object({
-  deed: z.enum(['pay', 'decline', 'expire']),
+  action: z.enum(['pay', 'decline', 'expire']),
   amount: z.coerce.number().positive().max(1e15).optional(),
 });
 
@@ -71,12 +71,12 @@ export function pageRoutes({ store, wake }: PageOptions): Router {
     const instrument = present(findInstrumentByRequest(store, ctx.params.id ?? ''));
     if (!instrument) return answer(ctx, renderMessage('There is no such payment.'), 404);
     const fields = new URLSearchParams((await readBytes(ctx)).toString('utf8'));
-    const read = form.safeParse({ deed: fields.get('deed'), amount: fields.get('amount') || undefined });
+    const read = form.safeParse({ action: fields.get('action'), amount: fields.get('amount') || undefined });
     if (!read.success) return checkout(ctx, instrument, 'An amount is a number above zero.', 400);
-    const { deed, amount } = read.data;
-    if (deed === 'pay') payInstrument(store, instrument.requestId, { amount });
-    if (deed === 'decline') declineInstrument(store, instrument.requestId);
-    if (deed === 'expire') expireInstrument(store, instrument.requestId);
+    const { action, amount } = read.data;
+    if (action === 'pay') payInstrument(store, instrument.requestId, { amount });
+    if (action === 'decline') declineInstrument(store, instrument.requestId);
+    if (action === 'expire') expireInstrument(store, instrument.requestId);
     wake();
     ctx.status = 303;
     ctx.redirect(`/checkout/${instrument.requestId}`);

@@ -35,7 +35,7 @@ const style = `
   .code { font: 1.25rem ui-monospace, monospace; overflow-wrap: anywhere; user-select: all; }
   .small { font-size: .85rem; }
   img { display: block; width: min(100%, 17rem); height: auto; background: #fff; border-radius: .5rem; margin: .75rem 0; }
-  form.deeds { display: flex; flex-wrap: wrap; gap: .75rem; align-items: end; margin-top: 1.25rem; }
+  form.actions { display: flex; flex-wrap: wrap; gap: .75rem; align-items: end; margin-top: 1.25rem; }
   label { display: block; font-size: .85rem; }
   input { font: inherit; padding: .5rem .6rem; border: 1px solid var(--line); border-radius: .5rem; background: transparent; color: inherit; width: 12rem; max-width: 100%; }
   button { font: inherit; font-weight: 600; padding: .55rem 1.1rem; border-radius: .5rem; border: 1px solid var(--line); background: transparent; color: inherit; cursor: pointer; }
@@ -97,7 +97,7 @@ export function renderList({ open, ended, notice }: ListView): string {
 <h1>Sandbox provider</h1>
 <p class="lead">You are the payer. No real money moves here.</p>
 ${noticeOf(notice)}
-<form method="get" action="/" class="deeds" role="search">
+<form method="get" action="/" class="actions" role="search">
 <div class="grow"><label for="code">Account number, QR payload or link</label><input id="code" name="code" autocomplete="off" required></div>
 <button type="submit">Open</button>
 </form>
@@ -158,10 +158,10 @@ ${noticeOf(notice)}
 ${instrument.description ? `<p>${escapeHtml(instrument.description)}</p>` : ''}
 ${codeOf(view)}
 <p class="small">${open ? 'Payable until' : 'Was payable until'} ${moment(instrument.expiresAt)}. Reference ${escapeHtml(instrument.referenceId)}.</p>
-<form method="post" class="deeds">
+<form method="post" class="actions">
 <div><label for="amount">Amount in rupiah</label><input id="amount" name="amount" type="number" min="1" step="any" value="${instrument.amount}" required></div>
-<button class="pay" name="deed" value="pay">${open ? 'Pay' : 'Pay all the same'}</button>
-${open ? '<button class="decline" name="deed" value="decline">Decline</button><button name="deed" value="expire">Let it expire</button>' : ''}
+<button class="pay" name="action" value="pay">${open ? 'Pay' : 'Pay all the same'}</button>
+${open ? '<button class="decline" name="action" value="decline">Decline</button><button name="action" value="expire">Let it expire</button>' : ''}
 </form>
 ${open ? '' : '<p class="small">Paying now is how a late or a double payment is made.</p>'}
 </div>

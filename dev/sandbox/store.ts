@@ -9,8 +9,8 @@ export interface Store {
   run(sql: string, ...values: SQLInputValue[]): number;
   all(sql: string, ...values: SQLInputValue[]): Row[];
   get(sql: string, ...values: SQLInputValue[]): Row | undefined;
-  /** Everything the deed writes, or nothing; a deed within a deed joins it. */
-  transaction<T>(deed: () => T): T;
+  /** Everything the work writes, or nothing; one within another joins it. */
+  transaction<T>(work: () => T): T;
   close(): void;
 }
 
@@ -94,12 +94,12 @@ export function openStore(dataDir: string): Store {
     run: (sql, ...values) => Number(prepare(sql).run(...values).changes),
     all: (sql, ...values) => prepare(sql).all(...values),
     get: (sql, ...values) => prepare(sql).get(...values),
-    transaction(deed) {
-      if (depth > 0) return deed();
+    transaction(work) {
+      if (depth > 0) return work();
       depth += 1;
       database.exec('begin immediate');
       try {
-        const result = deed();
+        const result = work();
         database.exec('commit');
         return result;
       } catch (error) {

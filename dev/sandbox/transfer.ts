@@ -27,7 +27,7 @@ export interface TransferStep {
   failureCode: string | null;
 }
 
-/** What the last six digits of the account number make of a transfer (decisions 4). */
+/** What the last six digits of the account number make of a transfer (docs/contract.md 4). */
 export interface Fate {
   /** Refused at once with this code; nothing is made. */
   refused?: string;

@@ -3,7 +3,7 @@ import { allow } from '../http/access.ts';
 import { created } from '../http/answer.ts';
 import { text, timestamp, uuid, verbatimText } from '../http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../http/paging.ts';
-import { createRoom } from '../http/room.ts';
+import { createRouteGroup } from '../http/route-group.ts';
 import { userTypes } from '../identity/user.ts';
 import { assignRole, unassignRole } from './assign-role.ts';
 import { createRole } from './create-role.ts';
@@ -16,7 +16,7 @@ import { roleTypes } from './role.ts';
 import { findPermissionsOfRole } from './role-permissions.ts';
 import { detachPermissions, updateRole } from './update-role.ts';
 
-const room = createRoom({
+const routes = createRouteGroup({
   prefix: '/v1/acl',
   tag: 'Access control',
   description: 'Roles, their permissions, and who holds them. Closed to users of type individual.',
@@ -83,7 +83,7 @@ const message = z.string();
 const roleId = z.object({ role_id: uuid() });
 const permissionNames = z.array(verbatimText(100)).max(500);
 
-room.post(
+routes.post(
   '/roles',
   {
     summary: 'Create a custom role',
@@ -105,7 +105,7 @@ room.post(
   },
 );
 
-room.get(
+routes.get(
   '/roles',
   {
     summary: 'List roles',
@@ -124,7 +124,7 @@ room.get(
   },
 );
 
-room.get(
+routes.get(
   '/roles/:role_id',
   {
     summary: 'Read a role',
@@ -138,7 +138,7 @@ room.get(
   },
 );
 
-room.patch(
+routes.patch(
   '/roles/:role_id',
   {
     summary: 'Change a custom role',
@@ -158,7 +158,7 @@ room.patch(
   },
 );
 
-room.delete(
+routes.delete(
   '/roles/:role_id',
   {
     summary: 'Delete a custom role that nobody holds',
@@ -173,7 +173,7 @@ room.delete(
   },
 );
 
-room.patch(
+routes.patch(
   '/assign-role',
   {
     summary: 'Give a role to a user, or detach it',
@@ -202,7 +202,7 @@ room.patch(
   },
 );
 
-room.get(
+routes.get(
   '/permissions',
   {
     summary: 'List permissions',
@@ -216,7 +216,7 @@ room.get(
   },
 );
 
-room.get(
+routes.get(
   '/permissions/:permission_id',
   {
     summary: 'Read a permission',
@@ -230,7 +230,7 @@ room.get(
   },
 );
 
-room.get(
+routes.get(
   '/roles/:role_id/permissions',
   {
     summary: 'The permissions that a role holds (not paged)',
@@ -245,7 +245,7 @@ room.get(
   },
 );
 
-room.delete(
+routes.delete(
   '/roles/:role_id/permissions',
   {
     summary: 'Take permissions from a custom role',
@@ -260,4 +260,4 @@ room.delete(
   },
 );
 
-export const aclRoom = room;
+export const aclRoutes = routes;

@@ -2,7 +2,7 @@ import { type Caller, isPlatform } from '../identity/caller.ts';
 import type { UserType } from '../identity/user.ts';
 import { refuse } from '../shared/errors.ts';
 
-/** Pure facts and rules about roles (administration.md sections 2 to 4, decisions 1). */
+/** Pure facts and rules about roles (docs/contract.md 1). */
 export const roleTypes = ['custom', 'default'] as const;
 export type RoleType = (typeof roleTypes)[number];
 

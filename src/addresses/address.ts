@@ -1,6 +1,6 @@
 import type { Caller } from '../identity/caller.ts';
 
-/** Pure facts about addresses (administration.md section 2, decisions 7). */
+/** Pure facts about addresses (docs/contract.md 7). */
 export const addressTypes = ['individual', 'organization'] as const;
 export type AddressType = (typeof addressTypes)[number];
 

@@ -3,14 +3,14 @@ import { allow } from '../http/access.ts';
 import { created } from '../http/answer.ts';
 import { clearable, text, uuidV4 } from '../http/fields.ts';
 import { countedFields, listQuery, presentCounted } from '../http/paging.ts';
-import { createRoom } from '../http/room.ts';
+import { createRouteGroup } from '../http/route-group.ts';
 import { addressTypes } from './address.ts';
 import { createAddress } from './create-address.ts';
 import { getAddress, listAddresses } from './find-addresses.ts';
 import { AddressAnswer, presentAddress } from './present-address.ts';
 import { updateAddress } from './update-address.ts';
 
-const room = createRoom({
+const routes = createRouteGroup({
   prefix: '/v1/addresses',
   tag: 'Addresses',
   description: 'Postal addresses of users and organizations, encrypted at rest.',
@@ -47,7 +47,7 @@ const success = <T extends object>(statusCode: 200 | 201, message: string, data:
 });
 const One = z.object({ address: AddressAnswer });
 
-room.post(
+routes.post(
   '/',
   {
     summary: 'Create an address',
@@ -63,7 +63,7 @@ room.post(
   },
 );
 
-room.get(
+routes.get(
   '/',
   {
     summary: 'List addresses',
@@ -78,7 +78,7 @@ room.get(
   },
 );
 
-room.get(
+routes.get(
   '/:address_id',
   {
     summary: 'Read an address',
@@ -92,7 +92,7 @@ room.get(
   },
 );
 
-room.patch(
+routes.patch(
   '/:address_id',
   {
     summary: 'Change an address',
@@ -114,4 +114,4 @@ room.patch(
   },
 );
 
-export const addressesRoom = room;
+export const addressesRoutes = routes;

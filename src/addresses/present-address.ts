@@ -5,7 +5,7 @@ import type { OpenedAddress } from './find-addresses.ts';
 
 const texts = Object.fromEntries(addressFields.map((field) => [field, z.string().nullable()]));
 
-/** An address as every answer shows one (administration.md section 2). */
+/** An address as every answer shows one (docs/contract.md 7). */
 export const AddressAnswer = z
   .object({
     id: z.guid(),

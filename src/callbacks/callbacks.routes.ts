@@ -1,18 +1,18 @@
 import { z } from 'zod';
 import { open } from '../http/access.ts';
-import { createRoom } from '../http/room.ts';
+import { createRouteGroup } from '../http/route-group.ts';
 import { refuse } from '../shared/errors.ts';
 import { deliverCallback } from './deliver-callback.ts';
 import { readCallbackBody } from './read-callback-body.ts';
 import { storeCallback } from './store-callback.ts';
 
-const room = createRoom({
+const routes = createRouteGroup({
   prefix: '/v1/gateway/callbacks',
   tag: 'Gateway callbacks',
   description: 'Where the payment provider tells what happened. A callback is a hint: it is checked with the provider.',
 });
 
-room.post(
+routes.post(
   '/xendit',
   {
     summary: 'Take a callback of the provider',
@@ -52,4 +52,4 @@ room.post(
   },
 );
 
-export const callbacksRoom = room;
+export const callbacksRoutes = routes;

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { allow } from '../http/access.ts';
 import { amount, uuid } from '../http/fields.ts';
-import { createRoom } from '../http/room.ts';
+import { createRouteGroup } from '../http/route-group.ts';
 import { summarizeCauses } from './summarize-causes.ts';
 
-const room = createRoom({ prefix: '/v1/summary/charitable-causes', tag: 'Charitable causes' });
+const routes = createRouteGroup({ prefix: '/v1/summary/charitable-causes', tag: 'Charitable causes' });
 
-room.get(
+routes.get(
   '/',
   {
     summary: "Sum up an organization's charitable causes",
@@ -35,4 +35,4 @@ room.get(
   }),
 );
 
-export const causeSummaryRoom = room;
+export const causeSummaryRoutes = routes;

@@ -1,6 +1,6 @@
 import { anyToAny, type StatusOf, statusLaw } from '../shared/status-law.ts';
 
-/** Pure facts about charitable causes (giving-circles-payments.md sections 2 and 3, decisions 5). */
+/** Pure facts about charitable causes (docs/contract.md 5). */
 const causeStatuses = [
   'pending',
   'new',
@@ -23,7 +23,7 @@ export type CauseOwnerType = (typeof causeOwnerTypes)[number];
 /** Whether a cause in this status takes donations and allocations. */
 export const takesDonations = (status: CauseStatus): boolean => status === 'active';
 
-/** Whether only a cause that was once approved may be given this status by its creator or managers (decisions 5). */
+/** Whether only a cause that was once approved may be given this status by its creator or managers (docs/contract.md 5). */
 export const needsApproval = (status: CauseStatus): boolean => status === 'active' || status === 'approved';
 
 /** What the platform approves a cause by: a change of one of these takes the approval away. */

@@ -6,7 +6,7 @@ import { allow } from '../http/access.ts';
 import { created } from '../http/answer.ts';
 import { discoverFlag, moneyNumber, text, uuid } from '../http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../http/paging.ts';
-import { createRoom } from '../http/room.ts';
+import { createRouteGroup } from '../http/route-group.ts';
 import { approveCause } from './approve-cause.ts';
 import { assignManager } from './assign-manager.ts';
 import { causeLaw, causeTextLimits } from './cause.ts';
@@ -43,16 +43,16 @@ const ofTheSuperAdmin = allow('approve-charitable-cause', {
 const why = z.strictObject({ reason: text(causeTextLimits.reason, 3) });
 const currency = z.literal('IDR', 'must be IDR');
 
-const room = createRoom({
+const routes = createRouteGroup({
   prefix: '/v1/charitable-causes',
   tag: 'Charitable causes',
   description: 'Causes that people and organizations register, the platform approves and everybody gives to.',
 });
 
-/** What a client says it is; everything but `mobile` is taken for `web` (decisions 5). */
+/** What a client says it is; everything but `mobile` is taken for `web` (docs/contract.md 5). */
 const isMobile = (ctx: Context): boolean => ctx.get('x-client-type').trim().toLowerCase() === 'mobile';
 
-room.get(
+routes.get(
   '/',
   {
     summary: 'List charitable causes',
@@ -83,7 +83,7 @@ room.get(
   },
 );
 
-room.post(
+routes.post(
   '/',
   {
     summary: 'Register a charitable cause',
@@ -108,7 +108,7 @@ room.post(
   },
 );
 
-room.get(
+routes.get(
   '/:id',
   {
     summary: 'Read a charitable cause',
@@ -135,7 +135,7 @@ room.get(
   },
 );
 
-room.patch(
+routes.patch(
   '/:id',
   {
     summary: 'Change a charitable cause',
@@ -163,7 +163,7 @@ room.patch(
   },
 );
 
-room.delete(
+routes.delete(
   '/:id',
   {
     summary: 'Deactivate a charitable cause',
@@ -179,7 +179,7 @@ room.delete(
   },
 );
 
-room.post(
+routes.post(
   '/:id/assign-manager',
   {
     summary: 'Make a user a manager of a charitable cause',
@@ -200,7 +200,7 @@ room.post(
   },
 );
 
-room.patch(
+routes.patch(
   '/:id/approve',
   {
     summary: 'Approve a charitable cause',
@@ -216,7 +216,7 @@ room.patch(
   },
 );
 
-room.post(
+routes.post(
   '/:id/stop',
   {
     summary: 'Stop a charitable cause',
@@ -235,7 +235,7 @@ room.post(
   },
 );
 
-room.post(
+routes.post(
   '/:id/reinstate',
   {
     summary: 'Reinstate a charitable cause that was stopped',
@@ -255,4 +255,4 @@ room.post(
   },
 );
 
-export const causesRoom = room;
+export const causesRoutes = routes;

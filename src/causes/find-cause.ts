@@ -1,6 +1,7 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import { executePrepared } from '../database/prepared-statements.ts';
 import { type Caller, isOrganizationAdmin, isPlatform } from '../identity/caller.ts';
+import { holdStatus } from '../organizations/hold-status.ts';
 import { mayChangeThings, type OrganizationStatus } from '../organizations/organization.ts';
 import { must } from '../shared/assert.ts';
 import { refuse } from '../shared/errors.ts';
@@ -61,11 +62,11 @@ export function isResponsibleFor(caller: Caller, cause: CauseRow): boolean {
   );
 }
 
-/** Whether the caller may see the cause: an active one everybody, any other who is responsible for it (decisions 5). */
+/** Whether the caller may see the cause: an active one everybody, any other who is responsible for it (docs/contract.md 5). */
 export const maySeeCause = (caller: Caller, cause: CauseRow): boolean =>
   takesDonations(cause.status) || isResponsibleFor(caller, cause);
 
-/** The cause that the caller may see. Refuses with NOT_FOUND, and with FORBIDDEN when it may not (decisions 0). */
+/** The cause that the caller may see. Refuses with NOT_FOUND, and with FORBIDDEN when it may not (docs/contract.md 0). */
 export async function getVisibleCause(em: EntityManager, caller: Caller, id: string): Promise<CauseRow> {
   const cause = (await findCause(em, id)) ?? refuseUnknownCause();
   if (!maySeeCause(caller, cause)) refuse('FORBIDDEN', 'the charitable cause is not open to you', { field: 'id' });
@@ -87,24 +88,27 @@ export function refusalOfDonations({ status, organization_status: organization }
 /**
  * The account that a donation to this cause is credited to. Refuses with NOT_FOUND, and with REQUEST_INVALID when the
  * cause takes no donations now, or its organization may change nothing. The cause's row is only read, as its donors do not
- * wait for each other; with `lock` its status stays what it is until the transaction ends.
+ * wait for each other; with `lock` its status and its organization's stay what they are until the transaction ends.
  */
 export async function getCauseForDonation(
   em: EntityManager,
   id: string,
   { field = 'reference_id', lock = false } = {},
 ): Promise<{ accountId: string }> {
-  const [cause] = await executePrepared<DonationStanding & { account_id: string }>(
+  const [cause] = await executePrepared<DonationStanding & { account_id: string; organization_id: string | null }>(
     em,
-    `select c.account_id, c.status, o.status as organization_status
+    `select c.account_id, c.status, c.organization_id, o.status as organization_status
      from charitable_causes c left join organizations o on o.id = c.organization_id where c.id = ?
      ${lock ? 'for share of c' : ''}`,
     [id],
   );
   if (cause === undefined) return refuse('NOT_FOUND', 'no such charitable cause', { field });
+  const { account_id: accountId, organization_id: organizationId } = cause;
+  // A statement of its own: what this one reads beside the lock may be older than the wait for it.
+  if (lock && organizationId !== null) cause.organization_status = await holdStatus(em, organizationId);
   const refusal = refusalOfDonations(cause);
   if (refusal !== null) refuse('REQUEST_INVALID', `the charitable cause is ${refusal}`, { field });
-  return { accountId: cause.account_id };
+  return { accountId };
 }
 
 /** The row of a cause, locked until the transaction ends. Refuses with NOT_FOUND. */

@@ -26,7 +26,7 @@ interface Condition {
 /**
  * Whose causes a caller lists: individuals those tied to their accounts, organization admins the organization's,
  * platform all. With `organization_id` others may look into the marketplace: the active causes of that organization, for
- * individuals of their own only (decisions 5).
+ * individuals of their own only (docs/contract.md 5).
  */
 function scopeOf(caller: Caller, organizationId: string | undefined): Condition[] {
   const named = { sql: 'row.organization_id = ?', params: [organizationId] };

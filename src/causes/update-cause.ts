@@ -22,9 +22,9 @@ export interface CauseChanges {
 
 /**
  * Changes a cause, for its creator and managers (FORBIDDEN otherwise). One that was never approved cannot be made
- * `active` or `approved` so, whatever it was meanwhile; one that was may be paused and resumed (decisions 5). A change of
+ * `active` or `approved` so, whatever it was meanwhile; one that was may be paused and resumed (docs/contract.md 5). A change of
  * what it was approved by takes the approval away: it is `pending` again, and its donations under way still arrive. The
- * status of one that the platform has stopped stays (FORBIDDEN, decisions 11).
+ * status of one that the platform has stopped stays (FORBIDDEN, docs/contract.md 11).
  */
 export function updateCause(
   em: EntityManager,

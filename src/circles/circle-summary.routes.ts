@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { allow } from '../http/access.ts';
 import { uuid } from '../http/fields.ts';
-import { createRoom } from '../http/room.ts';
+import { createRouteGroup } from '../http/route-group.ts';
 import { summarizeCircles } from './summarize-circles.ts';
 
-const room = createRoom({ prefix: '/v1/summary/saving-circles', tag: 'Saving circles' });
+const routes = createRouteGroup({ prefix: '/v1/summary/saving-circles', tag: 'Saving circles' });
 
-room.get(
+routes.get(
   '/',
   {
     summary: "Sum up an organization's saving circles",
@@ -38,4 +38,4 @@ room.get(
   }),
 );
 
-export const circleSummaryRoom = room;
+export const circleSummaryRoutes = routes;

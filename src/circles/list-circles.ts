@@ -54,7 +54,7 @@ const shown = (...visibilities: string[]): Condition => ({
 /**
  * Whose circles a caller lists: individuals those they created or joined, organization admins the organization's and
  * those that its people show it, platform all. With `organization_id` others look into the marketplace: what that
- * organization shows, to its own users also what is for them; individuals may name their own only (decisions 5).
+ * organization shows, to its own users also what is for them; individuals may name their own only (docs/contract.md 5).
  */
 function scopeOf(caller: Caller, organizationId: string | undefined): Condition[] {
   if (isPlatform(caller)) return organizationId === undefined ? [] : [named(organizationId)];

@@ -4,7 +4,7 @@ import { created } from '../http/answer.ts';
 import { moneyString, uuid } from '../http/fields.ts';
 import { readIdempotencyKey } from '../http/idempotency-key.ts';
 import { listQuery, pageFields, presentPage } from '../http/paging.ts';
-import { createRoom } from '../http/room.ts';
+import { createRouteGroup } from '../http/route-group.ts';
 import { OrderShape } from '../payments/order-shape.ts';
 import { sendStored } from '../payments/replay.ts';
 import { addMembers } from './add-members.ts';
@@ -16,9 +16,9 @@ import { addedAtOnce } from './saving-circle.ts';
 
 const message = z.string();
 
-const room = createRoom({ prefix: '/v1/saving-circles', tag: 'Saving circles' });
+const routes = createRouteGroup({ prefix: '/v1/saving-circles', tag: 'Saving circles' });
 
-room.post(
+routes.post(
   '/members',
   {
     summary: 'Join a saving circle, or add members to it',
@@ -44,7 +44,7 @@ room.post(
   },
 );
 
-room.delete(
+routes.delete(
   '/:id/members/:member_id',
   {
     summary: 'Take a member out of a saving circle',
@@ -60,7 +60,7 @@ room.delete(
   },
 );
 
-room.post(
+routes.post(
   '/contribute',
   {
     summary: 'Contribute to the open round',
@@ -86,7 +86,7 @@ room.post(
   },
 );
 
-room.get(
+routes.get(
   '/:id/contributions',
   {
     summary: 'List contributions to a saving circle',
@@ -108,4 +108,4 @@ room.get(
   },
 );
 
-export const circleMembershipRoom = room;
+export const circleMembershipRoutes = routes;

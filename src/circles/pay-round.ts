@@ -66,7 +66,7 @@ async function potOf(tx: EntityManager, circleId: string, turn: number): Promise
   return must(rows[0]?.pot, 'a round without missing contributions has a pot');
 }
 
-/** The journal of the pot and its one `price` row, whose user is the receiver (decisions 2). */
+/** The journal of the pot and its one `price` row, whose user is the receiver (docs/contract.md 2). */
 async function postPot(tx: EntityManager, circle: SavingCircle, receiver: CircleMember, pot: Money): Promise<string> {
   const journalId = must(
     await postJournal(tx, {

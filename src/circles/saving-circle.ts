@@ -1,6 +1,6 @@
 import { type StatusOf, statusLaw } from '../shared/status-law.ts';
 
-/** Facts of saving circles (giving-circles-payments.md sections 2 and 3, decisions 6). */
+/** Facts of saving circles (docs/contract.md 6). */
 export const circleLaw = statusLaw({
   initial: ['new'],
   transitions: {

@@ -4,7 +4,7 @@ import { created } from '../http/answer.ts';
 import { isMobileClient } from '../http/client-type.ts';
 import { discoverFlag, moneyString, text, uuid } from '../http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../http/paging.ts';
-import { createRoom } from '../http/room.ts';
+import { createRouteGroup } from '../http/route-group.ts';
 import { must } from '../shared/assert.ts';
 import { cancelCircle } from './cancel-circle.ts';
 import { createCircle } from './create-circle.ts';
@@ -12,6 +12,7 @@ import { deleteCircle } from './delete-circle.ts';
 import { describeCircle } from './describe-circle.ts';
 import { belongsTo, findCircle, getVisibleCircle } from './find-circle.ts';
 import { findDraw } from './find-draw.ts';
+import { findSettlement } from './find-settlement.ts';
 import { listCircles } from './list-circles.ts';
 import {
   CircleAnswer,
@@ -38,16 +39,16 @@ const startDate = z
   .refine((value) => Number.isFinite(Date.parse(value)), 'must be a date (YYYY-MM-DD) or an ISO 8601 date-time')
   .meta({
     override: { type: 'string' },
-    description: 'A date: midnight in UTC+7, today means at once. Or a date-time.',
+    description: 'A date: midnight in UTC+7, today means at once. Or a date-time. Before the year 2199.',
   });
 
-const room = createRoom({
+const routes = createRouteGroup({
   prefix: '/v1/saving-circles',
   tag: 'Saving circles',
   description: 'Rotating savings: every member contributes each round, and one of them receives the pot.',
 });
 
-room.post(
+routes.post(
   '/',
   {
     summary: 'Create a saving circle',
@@ -76,7 +77,7 @@ room.post(
   },
 );
 
-room.get(
+routes.get(
   '/',
   {
     summary: 'List saving circles',
@@ -104,7 +105,7 @@ room.get(
   },
 );
 
-room.get(
+routes.get(
   '/:id',
   {
     summary: 'Read a saving circle',
@@ -124,7 +125,7 @@ room.get(
   },
 );
 
-room.patch(
+routes.patch(
   '/:id',
   {
     summary: 'Change a saving circle',
@@ -149,7 +150,7 @@ room.patch(
   },
 );
 
-room.delete(
+routes.delete(
   '/:id',
   {
     summary: 'Delete a saving circle',
@@ -165,7 +166,7 @@ room.delete(
   },
 );
 
-room.post(
+routes.post(
   '/:id/cancel',
   {
     summary: 'Cancel an active saving circle',
@@ -184,14 +185,15 @@ room.post(
   },
 );
 
-room.get(
+routes.get(
   '/:id/draw',
   {
     summary: 'Check the draw of a lottery',
     description:
       '`commitment` is the SHA-256, in hex, of `seed` (a text); members take their turns by ascending SHA-256 of the ' +
       'text `seed:account_id`. `seed` and `order` are null until the circle starts. Who neither belongs to the circle ' +
-      'nor manages it sees no accounts.',
+      'nor manages it sees no accounts. Note the commitment when you join: `examples/verify-draw.ts` checks the draw ' +
+      'against it, offline.',
     access: allow('read-saving-circle', { scope: 'as for the circle' }),
     params,
     answers: {
@@ -215,4 +217,41 @@ room.get(
   },
 );
 
-export const savingCirclesRoom = room;
+routes.get(
+  '/:id/settlement',
+  {
+    summary: 'See how the members of a circle stand',
+    description:
+      'For members, creator and admins. `net_position` is `paid` plus `guarantee` less `received`, `paid` being ' +
+      'completed contributions and `received` pots; `held` is the sum of all. `debts` is empty until the circle is ' +
+      'cancelled, and says then who owes whom for everybody to come out even.',
+    access: allow('read-saving-circle', { scope: 'own and joined; all for platform' }),
+    params,
+    answers: {
+      200: z.object({
+        message,
+        data: z.object({
+          members: z.array(
+            z.object({
+              member_id: uuid(),
+              account_id: uuid(),
+              paid: z.string(),
+              guarantee: z.string(),
+              received: z.string(),
+              net_position: z.string(),
+            }),
+          ),
+          held: z.string(),
+          debts: z.array(z.object({ debtor_member_id: uuid(), creditor_member_id: uuid(), amount: z.string() })),
+        }),
+      }),
+    },
+    refusals: [404],
+  },
+  async ({ em, caller, params: { id } }) => ({
+    message: 'Settlement found',
+    data: await findSettlement(em, caller, id),
+  }),
+);
+
+export const savingCirclesRoutes = routes;

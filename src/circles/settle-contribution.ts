@@ -37,7 +37,7 @@ export async function settleContribution(tx: EntityManager, { circleId, orderId,
   await recordChange(tx, contribution);
 }
 
-/** The gateway payment of a contribution ended unpaid: declined is `failed`, expired is `cancelled` (decisions 6). */
+/** The gateway payment of a contribution ended unpaid: declined is `failed`, expired is `cancelled` (docs/contract.md 6). */
 export async function closeContribution(tx: EntityManager, orderId: string, outcome: 'FAILED' | 'EXPIRED') {
   const contribution = await lockContributionOf(tx, orderId);
   const status: ContributionStatus = outcome === 'FAILED' ? 'failed' : 'cancelled';

@@ -1,16 +1,22 @@
-import { startOfWesternIndonesiaDay, westernIndonesiaDay } from '../shared/clock.ts';
+import { endOfTime, startOfWesternIndonesiaDay, westernIndonesiaDay } from '../shared/clock.ts';
 import { refuse } from '../shared/errors.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 const bareDay = /^\d{4}-\d{2}-\d{2}$/;
+/** A year before the last instant that is kept, so that the first rounds are due within it. */
+const tooLate = new Date(endOfTime);
+tooLate.setUTCFullYear(endOfTime.getUTCFullYear() - 1);
 
 /**
  * The instant that a start date means: midnight in UTC+7 of a bare date, or the date-time itself; what is past of today
- * means now. Refuses a day before today with REQUEST_INVALID.
+ * means now. Refuses a day before today, and one that is too far away to be kept, with REQUEST_INVALID.
  */
 export function readStartDate(text: string, now: Date): { startDate: string; startsAt: Date } {
   const isDay = bareDay.test(text);
   const asked = isDay ? startOfWesternIndonesiaDay(text) : new Date(text);
+  if (asked >= tooLate) {
+    refuse('REQUEST_INVALID', `must be before the year ${tooLate.getUTCFullYear()}`, { field: 'start_date' });
+  }
   if (westernIndonesiaDay(asked) < westernIndonesiaDay(now)) {
     refuse('REQUEST_INVALID', 'must not be before today', { field: 'start_date' });
   }

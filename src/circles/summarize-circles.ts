@@ -3,7 +3,7 @@ import { recordRead } from '../events/record-event.ts';
 import { type Caller, isPlatform } from '../identity/caller.ts';
 import { refuse } from '../shared/errors.ts';
 
-/** All strings (giving-circles-payments.md section 2); the organization is null when the platform asks for everything. */
+/** All strings (docs/contract.md 6); the organization is null when the platform asks for everything. */
 export interface CircleSummary {
   organization_id: string | null;
   organization_name: string | null;

@@ -1,9 +1,19 @@
 import { z } from 'zod';
 import { partner } from '../http/access.ts';
-import { amount, email, moneyString, periodEnd, periodStart, text, timestamp, uuid } from '../http/fields.ts';
+import {
+  amount,
+  email,
+  externalRef,
+  moneyString,
+  periodEnd,
+  periodStart,
+  text,
+  timestamp,
+  uuid,
+} from '../http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../http/paging.ts';
-import { createRoom } from '../http/room.ts';
-import { collectionMethods } from '../partners/partner.ts';
+import { createRouteGroup } from '../http/route-group.ts';
+import { collectionMethods, feeMethods } from '../partners/partner.ts';
 import { partnerAnswer } from '../partners/partner-answer.ts';
 import { TimelineShape } from '../partners/timeline.ts';
 import { must } from '../shared/assert.ts';
@@ -14,9 +24,9 @@ import { findPartnerPayments, getPartnerPayment } from './find-partner-payments.
 import { longestLifetimeMinutes, partnerPaymentStatuses, paymentPath } from './partner-payment.ts';
 import { tellPartnerPayment } from './payment-timeline.ts';
 import { PartnerPaymentShape, presentPartnerPayment } from './present-partner-payment.ts';
-import { priceRequest } from './price-request.ts';
+import { quote } from './quote.ts';
 
-const room = createRoom({ prefix: '/v1/partners', tag: 'Partner API' });
+const routes = createRouteGroup({ prefix: '/v1/partners', tag: 'Partner API' });
 
 const subject = {
   method: z.enum(collectionMethods),
@@ -25,13 +35,21 @@ const subject = {
   organization_id: uuid().optional(),
 };
 
-room.post(
+routes.post(
   '/quotes',
   {
-    summary: 'Quote a payment',
-    description: 'No side effects. The fee is exact and never rounded; the amounts are those of a creation.',
+    summary: 'Quote a payment or a payout',
+    description:
+      'No side effects. The fee is exact and never rounded; the amounts are those of a creation. For a payout, ' +
+      '`gross_amount` is what is reserved and `net_amount` what reaches the bank, which must be whole rupiah.',
     access: partner('collect-payment'),
-    body: z.strictObject(subject),
+    body: z.strictObject({
+      ...subject,
+      method: z.enum(feeMethods),
+      bank_code: text(32)
+        .optional()
+        .meta({ description: 'Required for payout: a `bank_code` of `GET /v1/partners/channels`.' }),
+    }),
     answers: {
       200: partnerAnswer(
         z.object({
@@ -46,8 +64,8 @@ room.post(
     },
   },
   async ({ body, caller, em }) => {
-    const question = { ...body, partnerId: caller.partnerId, organizationId: body.organization_id };
-    const { gross, fee, net } = await priceRequest(em, question, null);
+    const { organization_id: organizationId, bank_code: bankCode, ...rest } = body;
+    const { gross, fee, net } = await quote(em, { ...rest, partnerId: caller.partnerId, organizationId, bankCode });
     return {
       amount: formatMoney(body.amount),
       gross_amount: gross,
@@ -59,7 +77,7 @@ room.post(
   },
 );
 
-room.post(
+routes.post(
   '/payments',
   {
     summary: 'Create a payment',
@@ -70,7 +88,7 @@ room.post(
     access: partner('collect-payment'),
     body: z.strictObject({
       ...subject,
-      external_ref: text(128).optional(),
+      external_ref: externalRef().optional(),
       customer_name: text(100).optional(),
       customer_email: email().optional(),
       customer_phone: z
@@ -93,7 +111,7 @@ room.post(
   },
 );
 
-room.get(
+routes.get(
   '/payments',
   {
     summary: 'List payments, newest first',
@@ -103,7 +121,7 @@ room.get(
       .omit({ order: true })
       .extend({
         status: z.enum(partnerPaymentStatuses).optional(),
-        external_ref: text(128).optional(),
+        external_ref: externalRef().optional(),
         from: periodStart().optional(),
         to: periodEnd().optional(),
       }),
@@ -118,7 +136,7 @@ room.get(
 
 const paymentParams = z.object({ id: uuid() });
 
-room.get(
+routes.get(
   '/payments/:id',
   {
     summary: 'Read a payment',
@@ -130,7 +148,7 @@ room.get(
     presentPartnerPayment(await getPartnerPayment(em, { partnerId: caller.partnerId, paymentId: params.id })),
 );
 
-room.post(
+routes.post(
   '/payments/:id/cancel',
   {
     summary: 'Cancel an open payment',
@@ -154,7 +172,7 @@ room.post(
     ),
 );
 
-room.get(
+routes.get(
   '/payments/:id/timeline',
   {
     summary: 'What happened to a payment, and what happens next',
@@ -168,4 +186,4 @@ room.get(
   },
 );
 
-export const collectionsRoom = room;
+export const collectionsRoutes = routes;

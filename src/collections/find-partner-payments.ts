@@ -52,7 +52,7 @@ export async function findPartnerPayments(
     ...(externalRef !== undefined && { external_ref: externalRef }),
     ...((from ?? to) && { created_at: { ...(from && { $gte: from }), ...(to && { $lt: to }) } }),
   };
-  const { items, total } = await findPage(em, PartnerPayment, where, window);
+  const { items, total } = await findPage(em, PartnerPayment, where, window, { partnerId });
   const channels = await em.find(PaymentChannel, { id: { $in: items.map(({ channel_id }) => channel_id) } });
   const channelOf = new Map(channels.map((channel) => [channel.id, channel]));
   return {

@@ -70,8 +70,9 @@ interface Insert {
 /**
  * Verdict, key, row and event in one statement, and so in one round trip: all of them, or none when a verdict is there
  * already or another transaction writes one, when the key is taken, the partner or an organization is not active, or the request has become
- * too old. Its parts are plain inserts, judged by unique indexes and not by what a statement saw when it began. Answers
- * whether it made them; otherwise the way through `openOnce` says why not.
+ * too old. Its parts are plain inserts, judged by unique indexes and not by what a statement saw when it began; so are
+ * partner and organizations, whose rows are locked: a suspension under way is waited for, and one that comes later waits.
+ * Answers whether it made them; otherwise the way through `openOnce` says why not.
  */
 async function openAtOnce(
   em: EntityManager,
@@ -82,9 +83,11 @@ async function openAtOnce(
   const sql = `with opening as (
        insert into openings (resource_id, kind, made)
        select ?::uuid, 'partner_payment', ?::bigint from partners p join organizations o on o.id = p.organization_id
+         join organizations n on n.id = coalesce(?::uuid, o.id)
        where clock_timestamp() - ?::timestamptz <= make_interval(secs => ?)
          and p.id = ? and p.status = 'active' and o.status not in ('inactive', 'suspended')
-         and not exists (select from organizations n where n.id = ?::uuid and n.status in ('inactive', 'suspended'))
+         and n.status not in ('inactive', 'suspended')
+       for key share of p, o, n
        on conflict do nothing returning resource_id
      ), claim as (
        insert into partner_idempotency_keys (partner_id, key_hash, fingerprint, resource_type, resource_id)
@@ -94,10 +97,10 @@ async function openAtOnce(
   const opened = [
     paymentId,
     stamp.number,
+    opening.organizationId,
     stamp.askedAt,
     budgets.opening.lives / 1000,
     partnerId,
-    opening.organizationId,
     partnerId,
     keyHash,
     fingerprint,

@@ -4,7 +4,7 @@ import type { OpenedOrder } from '../payments/payment-contract.ts';
 import { isFinalOrder, type PaymentOrderStatus } from '../payments/payment-order.ts';
 import type { Money } from '../shared/money.ts';
 
-/** Pure facts about partners' payments (partners.md sections 2 and 3). */
+/** Pure facts about partners' payments (docs/contract.md 8). */
 export const partnerPaymentStatuses = ['pending', 'succeeded', 'failed', 'expired'] as const;
 export type PartnerPaymentStatus = (typeof partnerPaymentStatuses)[number];
 
@@ -42,7 +42,7 @@ export const partnerTextsPlace = (paymentId: string) => ({
   row: paymentId,
 });
 
-/** What a request asks of the workflow: ids and amounts, and texts only sealed (design law 7). */
+/** What a request asks of the workflow: ids and amounts, and texts only sealed (docs/contract.md 9). */
 export interface PartnerPaymentOpening {
   partnerId: string;
   organizationId: string | null;

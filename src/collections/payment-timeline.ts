@@ -13,13 +13,37 @@ const outcomes = {
   EXPIRED: 'The payment expired: its amount was not paid before its deadline.',
 } as const;
 
+const expiredEarly =
+  'The payment expired early: the provider ended it before its deadline, and its amount was not paid.';
+/** The deadline passes by the workflow's clock, the end is written by the database's: they may differ by so much. */
+const clocksDifferByMs = 5_000;
+
+function outcomeText({ status, failure_code, cancelled_at, finalized_at, expires_at }: PartnerPayment): string {
+  if (status === 'FAILED') return `${outcomes.FAILED}: ${failure_code}.`;
+  if (status !== 'EXPIRED') return outcomes.PAID;
+  if (cancelled_at) return 'The payment was cancelled.';
+  const isEarly = finalized_at && finalized_at.getTime() < expires_at.getTime() - clocksDifferByMs;
+  return isEarly ? expiredEarly : outcomes.EXPIRED;
+}
+
+/** What was asked for is the gross where the fee is deducted from it, and the net where it is added. */
+function requestText({ fee_mode, amount, fee, net_amount }: PartnerPayment): string {
+  if (fee_mode === 'DEDUCTED') return `A payment of IDR ${amount} was asked for.`;
+  return `A payment of IDR ${net_amount} was asked for; with the fee of IDR ${fee}, the customer pays IDR ${amount}.`;
+}
+
+const owedText = ({ fee_mode, fee, net_amount }: PartnerPayment): string =>
+  fee_mode === 'DEDUCTED'
+    ? `IDR ${net_amount} is owed to you, in pending, after a fee of IDR ${fee}.`
+    : `IDR ${net_amount} is owed to you, in pending; the customer paid the fee of IDR ${fee} besides.`;
+
 /**
  * What happened to a payment, in plain words, and what happens next. What happened at one instant is told
  * in the order of cause and effect.
  */
 export async function tellPartnerPayment(em: EntityManager, payment: PartnerPayment) {
   const items: TimelineItem[] = [
-    { at: payment.created_at, type: 'request', text: `A payment of IDR ${payment.amount} was asked for.` },
+    { at: payment.created_at, type: 'request', text: requestText(payment) },
     ...(await findCallbackItems(em, payment.id)),
     ...(await findReceiptItems(em, payment)),
   ];
@@ -39,19 +63,14 @@ export async function tellPartnerPayment(em: EntityManager, payment: PartnerPaym
     const text = 'The provider says that the payment is paid or on its way, and lists nothing that can be settled yet.';
     items.push({ at: payment.settling_since, type: 'provider', text });
   }
-  if (payment.finalized_at && payment.status in outcomes) {
+  if (payment.finalized_at) {
     const { status, finalized_at: at } = payment;
-    if (status === 'PAID') {
-      const text = `IDR ${payment.net_amount} is owed to you, in pending, after a fee of IDR ${payment.fee}.`;
-      items.push({ at, type: 'ledger', text });
-    }
+    if (status === 'PAID') items.push({ at, type: 'ledger', text: owedText(payment) });
     if (payment.released_at) {
       const text = `IDR ${payment.net_amount} became available.`;
       items.push({ at: payment.released_at, type: 'ledger', text });
     }
-    const isCancelled = status === 'EXPIRED' && payment.cancelled_at;
-    const told = isCancelled ? 'The payment was cancelled.' : outcomes[status as keyof typeof outcomes];
-    items.push({ at, type: 'outcome', text: status === 'FAILED' ? `${told}: ${payment.failure_code}.` : told });
+    items.push({ at, type: 'outcome', text: outcomeText(payment) });
   }
   items.push(...(await findWebhookItems(em, 'payment', payment.id)));
   return presentTimeline(items, nextOf(payment));

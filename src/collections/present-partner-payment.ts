@@ -15,11 +15,12 @@ export interface PaymentWithChannel {
   channel: PaymentChannelName;
 }
 
-/** A payment as partners read it (partners.md section 2): the same in the detail, the list and the webhooks. */
+/** A payment as partners read it (docs/contract.md 8): the same in the detail, the list and the webhooks. */
 export function presentPartnerPayment({ payment, channel }: PaymentWithChannel) {
   return {
     id: payment.id,
     reference: payment.external_ref ?? payment.id,
+    external_ref: payment.external_ref ?? null,
     status: shownStatuses[payment.status],
     is_final: isFinalPayment(payment.status),
     method: channel.method,
@@ -32,6 +33,7 @@ export function presentPartnerPayment({ payment, channel }: PaymentWithChannel) 
     expires_at: payment.expires_at.toISOString(),
     created_at: payment.created_at.toISOString(),
     finalized_at: payment.finalized_at?.toISOString() ?? null,
+    available_at: payment.available_at?.toISOString() ?? null,
     ...(payment.status === 'FAILED' ? { failure_code: payment.failure_code ?? 'PAYMENT_FAILED' } : {}),
   };
 }
@@ -40,6 +42,7 @@ export const PartnerPaymentShape = z
   .object({
     id: uuid(),
     reference: z.string().meta({ description: "The partner's external_ref when sent, otherwise the payment's id." }),
+    external_ref: z.string().nullable().meta({ description: "The partner's own reference as sent; null without one." }),
     status: z.enum(partnerPaymentStatuses),
     is_final: z.boolean(),
     method: z.enum(collectionMethods),
@@ -55,6 +58,9 @@ export const PartnerPaymentShape = z
     expires_at: timestamp(),
     created_at: timestamp(),
     finalized_at: timestamp().nullable(),
+    available_at: timestamp().nullable().meta({
+      description: 'When the net of a paid payment becomes, or became, available for payouts; null before it is paid.',
+    }),
     failure_code: z.string().optional(),
   })
   .meta({ id: 'PartnerPayment' });

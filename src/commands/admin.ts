@@ -94,8 +94,11 @@ const commands: Record<string, Subcommand> = {
     options: {},
     async run() {
       // Only this command needs the whole application.
-      const [{ rooms }, { describeAccess }] = await Promise.all([import('../app.ts'), import('../http/openapi.ts')]);
-      const routes = rooms.flatMap((room) => room.routes);
+      const [{ routeGroups }, { describeAccess }] = await Promise.all([
+        import('../app.ts'),
+        import('../http/openapi.ts'),
+      ]);
+      const routes = routeGroups.flatMap((group) => group.routes);
       const json = routes.map(({ method, path, access }) => ({ method: method.toUpperCase(), path, access }));
       const lines = json.map(
         ({ method, path, access }) => `${method.padEnd(7)}${path.padEnd(52)}${describeAccess(access)}`,

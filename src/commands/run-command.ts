@@ -1,5 +1,8 @@
-/** Runs a command that people type: prints what it answers, if anything; what goes wrong is one sentence and exit code 2. */
-export async function runCommand(usage: string, command: () => Promise<string | null>): Promise<void> {
+/**
+ * Runs a command that people type: prints what it answers, if anything; what goes wrong is one sentence and the exit code
+ * `failure`: 2, unless that code is an answer of the command.
+ */
+export async function runCommand(usage: string, command: () => Promise<string | null>, failure = 2): Promise<void> {
   try {
     const answer = await command();
     if (answer !== null) process.stdout.write(`${answer}\n`);
@@ -8,7 +11,7 @@ export async function runCommand(usage: string, command: () => Promise<string | 
     const misused = String(code).startsWith('ERR_PARSE_ARGS');
     const expected = misused || name === 'ConfigError' || name === 'DomainError' || name === 'CommandError';
     process.stderr.write(`${expected ? message : (stack ?? message)}\n${misused ? `\n${usage}\n` : ''}`);
-    process.exitCode = 2;
+    process.exitCode = failure;
   }
 }
 

@@ -12,13 +12,18 @@ const usage = `Usage: npm run verify [-- --json]
 
 Reads every check_* view of the database and prints what each says. Each is empty when the books are in order.
 Then it reads every seal with its journals and its object in the file store, and names what is not as it was sealed.
-Ends with 1 when something is wrong, with 2 when the objects of the seals could not be compared. Then it prints what
-waits for people or for another try, by kind: money of the provider that has no receipt here, payouts that nobody can
-tell, rows whose workflow is late. It reads the database that READER_DATABASE_URL names, or DATABASE_URL, with the
-file store of S3_* and the keys of SEAL_SIGNING_KEY and SEAL_VERIFICATION_KEYS; without both the stack that runs on
-DATA_DIR.`;
+Ends with 1 when something is wrong, with 2 when the objects of the seals could not be compared, with 3 when it could not
+do its work, which says nothing about the books. Then it prints what waits for people or for another try, by kind: money
+of the provider that has no receipt here, payouts that nobody can tell, rows whose workflow is late. It reads the
+database that READER_DATABASE_URL names, or DATABASE_URL, with the file store of S3_* and the keys of SEAL_SIGNING_KEY
+and SEAL_VERIFICATION_KEYS; without both the stack that runs on DATA_DIR.`;
 
-await runCommand(usage, async () => {
+/** 2 says that the objects of the seals could not be compared. */
+const couldNotVerify = 3;
+
+await runCommand(usage, verify, couldNotVerify);
+
+async function verify(): Promise<string> {
   const { values } = parseArgs({ options: { json: { type: 'boolean', default: false }, help: { type: 'boolean' } } });
   if (values.help) return usage;
   const config = readVerificationConfig();
@@ -38,7 +43,7 @@ await runCommand(usage, async () => {
     await orm.close(true);
     storage.close();
   }
-});
+}
 
 function list(waiting: Backlog[]): string {
   if (waiting.length === 0) return 'Nothing waits for people.';

@@ -91,6 +91,7 @@ const provenTables = [
 const ownFunctions = [
   'pay_from_balance',
   'pay_from_balances',
+  'lock_source',
   'refuse_balance_payment',
   'post_journal',
   'record_transactions',
@@ -108,6 +109,7 @@ const ownFunctions = [
   'settle_product',
   'settle_products',
   'settle_saving_goal',
+  'empty_saving_goal',
   'take_provider_call',
   'forget_rows',
   'callers_of',
@@ -118,6 +120,7 @@ const ownFunctions = [
   'receiver_of_transaction',
   'missing_of_decision',
   'outcome_of_word',
+  'is_operator',
 ];
 /** What is added to only. */
 const keptTables = ['events'];

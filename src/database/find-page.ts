@@ -15,14 +15,15 @@ interface Listed {
 }
 
 /**
- * One page of a list in the order of creation, with the number of all matches (decisions 0). A page past the end, and
- * one after a row that does not exist, is empty.
+ * One page of a list in the order of creation, with the number of all matches (docs/contract.md 0). A page past the end, and
+ * one after a row that does not exist, is empty. Of a list of one partner's rows, a row of another partner is none.
  */
 export async function findPage<T extends Listed>(
   em: EntityManager,
   entity: EntityClass<T>,
   where: FilterQuery<T>,
   { page, limit, after, order = 'desc' }: ListWindow,
+  { partnerId }: { partnerId?: string } = {},
 ): Promise<{ items: T[]; total: number }> {
   const total = await em.count(entity, where);
   const orderBy = [{ created_at: order }, { id: order }] as never;
@@ -33,9 +34,10 @@ export async function findPage<T extends Listed>(
   // One comparison of both columns, which an index can begin at; a Date would lose the microseconds.
   const table = em.getMetadata(entity).tableName;
   const beyond = order === 'desc' ? '<' : '>';
+  const own = partnerId === undefined ? '' : ' and partner_id = ?';
   const further = raw(
-    (alias) => `(${alias}.created_at, ${alias}.id) ${beyond} (select created_at, id from ${table} where id = ?)`,
-    [after],
+    (alias) => `(${alias}.created_at, ${alias}.id) ${beyond} (select created_at, id from ${table} where id = ?${own})`,
+    partnerId === undefined ? [after] : [after, partnerId],
   );
   const items = await em.find(entity, { $and: [where, { [further]: [] }] } as FilterQuery<T>, { limit, orderBy });
   return { items, total };

@@ -5,7 +5,7 @@ import { hasSecondFactor } from '../identity/second-factor.ts';
 import { refuse } from '../shared/errors.ts';
 import { carryOut, whyVoid } from './carry-out.ts';
 import { Decision } from './decision.entity.ts';
-import { endDecision, lockDecision } from './end-decision.ts';
+import { endDecision, isOperator, lockDecision, mayNotDecide } from './end-decision.ts';
 import type { DecisionPorts } from './handling.ts';
 
 interface Deciding {
@@ -67,6 +67,8 @@ async function decide(
     if (decision.proposed_by === caller.userId) {
       refuse('FORBIDDEN', 'Another person than the one who proposed it decides', { field: 'id' });
     }
+    // It may have waited for the lock of a twin, and rights may have ended meanwhile.
+    if (!(await isOperator(tx, caller.userId, 'approve-decision'))) refuse('FORBIDDEN', mayNotDecide);
     if (needsSecondFactor && !(await hasSecondFactor(tx, caller))) {
       refuse('FORBIDDEN', 'Log in with a second factor (POST /v1/auth/totp) to approve');
     }

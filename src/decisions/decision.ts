@@ -2,7 +2,7 @@ import type { Money } from '../shared/money.ts';
 import { type StatusOf, statusLaw } from '../shared/status-law.ts';
 
 /**
- * Pure facts about decisions of operators (decisions 11): what the provider's word does not prove is done by two people.
+ * Pure facts about decisions of operators (docs/contract.md 11): what the provider's word does not prove is done by two people.
  * One that the workflow does not carry out is `refused`; one that came too late, or whose resource has moved, is `lapsed`.
  */
 export const decisionLaw = statusLaw({

@@ -3,7 +3,7 @@ import { allow } from '../http/access.ts';
 import { created } from '../http/answer.ts';
 import { amount, nonZeroMoneyString, text, timestamp, uuid } from '../http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../http/paging.ts';
-import { createRoom } from '../http/room.ts';
+import { createRouteGroup } from '../http/route-group.ts';
 import { payoutOutcomes } from '../payouts/payout.ts';
 import { longestNote } from '../shared/note.ts';
 import { approveDecision, rejectDecision } from './approve-decision.ts';
@@ -12,7 +12,7 @@ import { decisionKinds, decisionLaw, longestExternalReference, shortestNote } fr
 import { findDecisions, getDecision } from './find-decisions.ts';
 import { proposeDecision } from './propose-decision.ts';
 
-const room = createRoom({
+const routes = createRouteGroup({
   prefix: '/v1/decisions',
   tag: 'Operations',
   description: "What the provider's word does not prove is decided by two people: one proposes, another approves.",
@@ -110,7 +110,7 @@ const messageOf = ({ status }: Decision): string =>
 const answer = z.object({ message, data: DecisionAnswer });
 const params = z.object({ id: uuid() });
 
-room.post(
+routes.post(
   '/',
   {
     summary: 'Propose a decision',
@@ -130,7 +130,7 @@ room.post(
   },
 );
 
-room.get(
+routes.get(
   '/',
   {
     summary: 'List decisions, newest first',
@@ -148,7 +148,7 @@ room.get(
   },
 );
 
-room.get(
+routes.get(
   '/:id',
   { summary: 'Read a decision', access: reads, params, answers: { 200: answer }, refusals: [404] },
   async ({ em, params: { id } }) => ({ message: 'Decision found', data: present(await getDecision(em, id)) }),
@@ -158,7 +158,7 @@ const byAnother =
   'By another person than the one who proposed it (403). One that is too old, or whose payout or receipt has moved, ' +
   'answers `lapsed`; one that has ended is a 400.';
 
-room.post(
+routes.post(
   '/:id/approve',
   {
     summary: 'Approve a decision, and have it carried out',
@@ -175,7 +175,7 @@ room.post(
   },
 );
 
-room.post(
+routes.post(
   '/:id/reject',
   {
     summary: 'Reject a decision',
@@ -191,4 +191,4 @@ room.post(
   },
 );
 
-export const decisionsRoom = room;
+export const decisionsRoutes = routes;

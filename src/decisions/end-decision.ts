@@ -25,13 +25,34 @@ export async function lockDecisionAbout(
     : refuse('REQUEST_INVALID', 'there is no such decision about this', { field: 'decision_id' });
 }
 
-/** Whether a decision is too old to be approved or carried out, by the database's clock. */
-export async function isTooOld(tx: EntityManager, { created_at }: Decision): Promise<boolean> {
-  const now = await readDatabaseClock(tx);
-  return now.getTime() - created_at.getTime() > decisionLivesMs;
+/** What is told to whoever has lost the right while the request was under way. */
+export const mayNotDecide = 'You may not decide any more';
+
+/** Whether this is an active user of the platform who holds the permission. */
+export async function isOperator(
+  em: EntityManager,
+  userId: string,
+  permission: 'propose-decision' | 'approve-decision',
+): Promise<boolean> {
+  const [row] = await em.execute<{ is: boolean }[]>('select is_operator(?, ?) as is', [userId, permission]);
+  return row?.is === true;
 }
 
-export const tooOld = 'it is older than 24 hours';
+/**
+ * Why a decision can no longer be approved or carried out, whatever it is about: it is too old, by the database's clock, or
+ * one of its people may not decide any more. Null while it can.
+ */
+export async function whyPowerless(
+  tx: EntityManager,
+  { created_at, proposed_by, approved_by }: Decision,
+): Promise<string | null> {
+  const now = await readDatabaseClock(tx);
+  if (now.getTime() - created_at.getTime() > decisionLivesMs) return 'it is older than 24 hours';
+  if (!(await isOperator(tx, proposed_by, 'propose-decision'))) return 'who proposed it may not decide any more';
+  if (approved_by && !(await isOperator(tx, approved_by, 'approve-decision')))
+    return 'who approved it may not decide any more';
+  return null;
+}
 
 interface Ending {
   status: 'carried_out' | 'rejected' | 'lapsed' | 'refused';

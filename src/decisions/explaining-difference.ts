@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import { explainDifference } from '../reconciliation/explain-difference.ts';
+import { explainDifference, lockDifference } from '../reconciliation/explain-difference.ts';
 import { Reconciliation } from '../reconciliation/reconciliation.entity.ts';
 import { refuse } from '../shared/errors.ts';
 import type { Evidence } from './decision.ts';
-import { lockDecision } from './end-decision.ts';
+import { endDecision, lockDecision } from './end-decision.ts';
 import type { DecisionHandling } from './handling.ts';
 
 /** A difference to the provider is explained: it moves nothing, so one person is enough. */
@@ -20,13 +20,21 @@ export const explainingDifference: DecisionHandling<'explain_difference'> = {
   carryOut: (em, _, { id }) =>
     em.fork().transactional(async (tx) => {
       const decision = await lockDecision(tx, id);
-      if (decision.status === 'pending') await explainDifference(tx, decision);
+      if (decision.status !== 'pending') return;
+      const difference = await lockDifference(tx, decision.reconciliation_id ?? '');
+      const reason = whyOther(difference, decision.evidence);
+      if (reason === null) await explainDifference(tx, decision, difference);
+      else await endDecision(tx, decision, { status: 'lapsed', reason });
     }),
   async whyMoved(tx, { reconciliation_id, evidence }) {
     const difference = await tx.findOneOrFail(Reconciliation, { id: reconciliation_id ?? '' }, { refresh: true });
-    return isDeepStrictEqual(evidenceOf(difference), evidence) ? null : 'the difference is another by now';
+    return whyOther(difference, evidence);
   },
 };
+
+/** What was looked at is what is explained. */
+const whyOther = (difference: Reconciliation, evidence: unknown): string | null =>
+  isDeepStrictEqual(evidenceOf(difference), evidence) ? null : 'the difference is another by now';
 
 const evidenceOf = ({ day, resource_type, reference, state, ours, theirs }: Reconciliation): Evidence => ({
   provider: theirs ?? null,

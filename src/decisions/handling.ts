@@ -1,14 +1,14 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { ReceiptDecisions } from '../payments/payment-contract.ts';
-import type { PartnerPayoutWorkflows } from '../payouts/payout.ts';
+import type { PayoutWorkflows } from '../payouts/payout.ts';
 import type { Decision } from './decision.entity.ts';
 import type { DecisionKind, Evidence, ProposalOf } from './decision.ts';
 
 /** What decisions need besides the database. */
 export interface DecisionPorts {
   gateway: Gateway;
-  workflows: Pick<PartnerPayoutWorkflows, 'decidePartnerPayout'> & ReceiptDecisions;
+  workflows: Pick<PayoutWorkflows, 'decidePayout'> & ReceiptDecisions;
 }
 
 /** What was found when something was proposed. */

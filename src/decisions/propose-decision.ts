@@ -1,11 +1,12 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
-import { isDomainError } from '../shared/errors.ts';
+import { isDomainError, refuse } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
 import { carryOut } from './carry-out.ts';
 import { Decision } from './decision.entity.ts';
 import type { DecisionKind, ProposalOf } from './decision.ts';
+import { isOperator, mayNotDecide } from './end-decision.ts';
 import type { DecisionHandling, DecisionPorts, Look } from './handling.ts';
 import { handlings } from './handlings.ts';
 
@@ -49,6 +50,8 @@ function write<Kind extends DecisionKind>(
   const facts = { id, ...proposal, note, evidence: JSON.stringify(evidence), proposed_by: caller.userId };
   const columns = Object.keys(facts);
   return em.fork().transactional(async (tx) => {
+    // The provider was asked meanwhile.
+    if (!(await isOperator(tx, caller.userId, 'propose-decision'))) refuse('FORBIDDEN', mayNotDecide);
     await tx.execute(
       `insert into decisions (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})`,
       Object.values(facts).map((value) => value ?? null),

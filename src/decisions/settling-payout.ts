@@ -3,7 +3,6 @@ import { findMadeAttempts } from '../payouts/attempts.ts';
 import { Payout } from '../payouts/payout.entity.ts';
 import { finalOutcomeOf, isFinalPayout, saidForGood } from '../payouts/payout.ts';
 import { mayBeUnderWay, underWay, whyDecisionMoved } from '../payouts/settle-payout.ts';
-import { must } from '../shared/assert.ts';
 import { budgets } from '../shared/budgets.ts';
 import { refuse } from '../shared/errors.ts';
 import type { DecisionHandling } from './handling.ts';
@@ -48,12 +47,10 @@ export const settlingPayout: DecisionHandling<'settle_payout'> = {
       isProven: proven === outcome,
     };
   },
-  carryOut: (_, { workflows }, { id, payout_id, approved_by }) =>
-    workflows.decidePartnerPayout(
-      must(payout_id, 'it is about a payout'),
-      { id, isApproved: Boolean(approved_by) },
-      budgets.requests.decision,
-    ),
+  async carryOut(em, { workflows }, { id, payout_id, approved_by }) {
+    const payout = await em.fork().findOneOrFail(Payout, { id: payout_id ?? '' });
+    await workflows.decidePayout(payout, { id, isApproved: Boolean(approved_by) }, budgets.requests.decision);
+  },
   async whyMoved(tx, decision) {
     const { payout_id } = decision;
     const payout = await tx.findOneOrFail(Payout, { id: payout_id ?? '' }, { refresh: true });

@@ -3,11 +3,11 @@ import { allow, signedIn } from '../http/access.ts';
 import { created } from '../http/answer.ts';
 import { text, uuid } from '../http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../http/paging.ts';
-import { createRoom } from '../http/room.ts';
+import { createRouteGroup } from '../http/route-group.ts';
 import type { DocumentCategory } from './document-category.entity.ts';
 import { createCategory, listCategories, updateCategory } from './keep-category.ts';
 
-const room = createRoom({ prefix: '/v1/documents/categories', tag: 'Documents' });
+const routes = createRouteGroup({ prefix: '/v1/documents/categories', tag: 'Documents' });
 
 const message = z.string();
 const name = text(100);
@@ -17,7 +17,7 @@ const platform = allow('manage-document-category', { userTypes: ['platform'], sc
 
 const presentCategory = ({ id, name }: DocumentCategory) => ({ id, name });
 
-room.get(
+routes.get(
   '/',
   {
     summary: 'List the categories of documents',
@@ -31,7 +31,7 @@ room.get(
   },
 );
 
-room.post(
+routes.post(
   '/',
   {
     summary: 'Create a category of documents',
@@ -45,7 +45,7 @@ room.post(
   },
 );
 
-room.patch(
+routes.patch(
   '/:id',
   {
     summary: 'Rename a category of documents',
@@ -61,4 +61,4 @@ room.patch(
   },
 );
 
-export const documentCategoriesRoom = room;
+export const documentCategoriesRoutes = routes;

@@ -2,7 +2,7 @@ import type { Caller } from '../identity/caller.ts';
 import { newId } from '../shared/ids.ts';
 import { isUuid } from '../shared/uuid.ts';
 
-/** Pure facts about documents (administration.md section 2, decisions 7). */
+/** Pure facts about documents (docs/contract.md 7). */
 export const documentTypes = [
   'legal_agreement',
   'signature',

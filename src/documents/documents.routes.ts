@@ -5,7 +5,7 @@ import { answer, created } from '../http/answer.ts';
 import { text, uuid } from '../http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../http/paging.ts';
 import { receiveFile } from '../http/receive-file.ts';
-import { createRoom, type Room } from '../http/room.ts';
+import { createRouteGroup, type RouteGroup } from '../http/route-group.ts';
 import { validate } from '../http/validate.ts';
 import { budgets } from '../shared/budgets.ts';
 import { refuse } from '../shared/errors.ts';
@@ -43,16 +43,16 @@ const UploadShape = UploadFields.extend({
   file: z.string().meta({ override: { type: 'string', format: 'binary' }, description: 'At most 52,428,800 bytes.' }),
 });
 
-/** The documents room. `stallTimeoutMs`: an upload from which nothing arrives for this long is ended. */
-export function createDocumentsRoom({ stallTimeoutMs = budgets.upload.stalled } = {}): Room {
+/** The documents routes. `stallTimeoutMs`: an upload from which nothing arrives for this long is ended. */
+export function createDocumentsRoutes({ stallTimeoutMs = budgets.upload.stalled } = {}): RouteGroup {
   const slots = createUploadSlots();
-  const room = createRoom({
+  const routes = createRouteGroup({
     prefix: '/v1/documents',
     tag: 'Documents',
     description: 'Files of product records in object storage. A profile picture is not a document.',
   });
 
-  room.post(
+  routes.post(
     '/upload',
     {
       summary: 'Upload a file',
@@ -90,7 +90,7 @@ export function createDocumentsRoom({ stallTimeoutMs = budgets.upload.stalled } 
     },
   );
 
-  room.post(
+  routes.post(
     '/',
     {
       summary: 'Register an object that is in storage',
@@ -117,7 +117,7 @@ export function createDocumentsRoom({ stallTimeoutMs = budgets.upload.stalled } 
     },
   );
 
-  room.get(
+  routes.get(
     '/',
     {
       summary: 'List documents',
@@ -134,7 +134,7 @@ export function createDocumentsRoom({ stallTimeoutMs = budgets.upload.stalled } 
     },
   );
 
-  room.get(
+  routes.get(
     '/type/:type',
     {
       summary: 'List documents of a type',
@@ -151,7 +151,7 @@ export function createDocumentsRoom({ stallTimeoutMs = budgets.upload.stalled } 
     },
   );
 
-  room.get(
+  routes.get(
     '/:id',
     {
       summary: 'Read a document',
@@ -165,7 +165,7 @@ export function createDocumentsRoom({ stallTimeoutMs = budgets.upload.stalled } 
     },
   );
 
-  room.get(
+  routes.get(
     '/:id/view-url',
     {
       summary: 'An address under which the file can be downloaded for 15 minutes',
@@ -181,7 +181,7 @@ export function createDocumentsRoom({ stallTimeoutMs = budgets.upload.stalled } 
     },
   );
 
-  room.get(
+  routes.get(
     '/:id/public',
     {
       summary: 'The file of a public document',
@@ -198,7 +198,7 @@ export function createDocumentsRoom({ stallTimeoutMs = budgets.upload.stalled } 
     },
   );
 
-  room.patch(
+  routes.patch(
     '/:id',
     {
       summary: 'Change a document',
@@ -224,7 +224,7 @@ export function createDocumentsRoom({ stallTimeoutMs = budgets.upload.stalled } 
     },
   );
 
-  room.delete(
+  routes.delete(
     '/:id',
     {
       summary: 'Delete a document',
@@ -240,7 +240,7 @@ export function createDocumentsRoom({ stallTimeoutMs = budgets.upload.stalled } 
       return { message: 'Document deleted' };
     },
   );
-  return room;
+  return routes;
 }
 
-export const documentsRoom = createDocumentsRoom();
+export const documentsRoutes = createDocumentsRoutes();

@@ -6,7 +6,7 @@ import { documentTypes, productTypes, visibilities } from './document.ts';
 import { openFileName } from './file-name.ts';
 import { openUrl } from './stored-url.ts';
 
-/** A document as every answer shows one (administration.md section 2), with what was found when it was stored. */
+/** A document as every answer shows one (docs/contract.md 7), with what was found when it was stored. */
 export const DocumentAnswer = z
   .object({
     id: z.guid(),

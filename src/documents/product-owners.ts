@@ -9,7 +9,7 @@ import type { ProductType } from './document.ts';
 
 /**
  * Whether the row exists and is the caller's, of the caller's organization, or managed by the caller (platform: any).
- * Each room adds its line when its table lands; what has none yet names nothing.
+ * A type of product without a table of its own names nothing.
  */
 export type OwnsProduct = (em: EntityManager, caller: Caller, productId: string) => Promise<boolean>;
 
@@ -44,7 +44,7 @@ async function concernsOrganization(em: EntityManager, caller: Caller, transacti
   return rows.length > 0;
 }
 
-/** Whether the row that a deed gets is there and the caller's. */
+/** Whether the row that a use case gets is there and the caller's. */
 async function isGiven(get: () => Promise<object>): Promise<boolean> {
   try {
     await get();

@@ -57,7 +57,7 @@ async function readUnreadObjects(em: EntityManager, sealer: Sealer): Promise<voi
 
 /**
  * Sweeps now and every half minute until the answer is called, so that what a killed process left is gone within five
- * minutes of a start (decisions 7). Several processes may sweep at once.
+ * minutes of a start (docs/contract.md 7). Several processes may sweep at once.
  */
 export function keepUploadsSwept(deps: SweepDependencies & { orm: { em: EntityManager }; log: Logger }): () => void {
   const sweep = async () => {

@@ -3,7 +3,7 @@ import { recordEvent } from '../events/record-event.ts';
 import { allow } from '../http/access.ts';
 import { amount, uuid } from '../http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../http/paging.ts';
-import { createRoom } from '../http/room.ts';
+import { createRouteGroup } from '../http/route-group.ts';
 import { allocationLimit, donationRefusals, donationRefusalTexts } from './allocation.ts';
 import { createAllocation } from './create-allocation.ts';
 import { findOpenDonations } from './find-donations.ts';
@@ -35,13 +35,13 @@ const Allocation = z.strictObject({
   cause_id: uuid(),
 });
 
-const room = createRoom({
+const routes = createRouteGroup({
   prefix: '/v1/donations',
   tag: 'Donations',
   description: 'What was given: to a cause, to the open pool, or period by period.',
 });
 
-room.get(
+routes.get(
   '/open',
   {
     summary: 'List open donations that wait for a cause',
@@ -64,7 +64,7 @@ room.get(
   },
 );
 
-room.post(
+routes.post(
   '/allocate',
   {
     summary: 'Allocate open donations to a cause',
@@ -102,7 +102,7 @@ room.post(
   },
 );
 
-room.post(
+routes.post(
   '/allocate/preview',
   {
     summary: 'Check an allocation without making it',
@@ -141,4 +141,4 @@ room.post(
   },
 );
 
-export const allocationRoom = room;
+export const allocationRoutes = routes;

@@ -1,7 +1,7 @@
 import type { OpeningStamp } from '../openings/opening.ts';
 import type { Money } from '../shared/money.ts';
 
-/** An allocation takes at most this many donations (decisions 5). */
+/** An allocation takes at most this many donations (docs/contract.md 5). */
 export const allocationLimit = 10_000;
 
 /** Why a donation cannot be allocated. */

@@ -1,6 +1,6 @@
 import { type StatusOf, statusLaw } from '../shared/status-law.ts';
 
-/** Pure facts about donations (giving-circles-payments.md section 2, decisions 5). */
+/** Pure facts about donations (docs/contract.md 5). */
 export const donationTypes = ['specific', 'open', 'subscription'] as const;
 export type DonationType = (typeof donationTypes)[number];
 

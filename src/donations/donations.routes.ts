@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { allow, signedIn } from '../http/access.ts';
 import { amount, timestamp, uuid } from '../http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../http/paging.ts';
-import { createRoom } from '../http/room.ts';
+import { createRouteGroup } from '../http/route-group.ts';
 import { systemAccounts } from '../ledger/account.ts';
 import { findBalances } from '../ledger/find-balances.ts';
 import { findOwnDonations, getDonation } from './find-donations.ts';
@@ -12,9 +12,9 @@ import { traceDonation } from './trace-donation.ts';
 const message = z.string();
 const permission = 'donate-charitable-cause';
 
-const room = createRoom({ prefix: '/v1/donations', tag: 'Donations' });
+const routes = createRouteGroup({ prefix: '/v1/donations', tag: 'Donations' });
 
-room.get(
+routes.get(
   '/',
   {
     summary: "List one's own donations",
@@ -33,7 +33,7 @@ room.get(
   },
 );
 
-room.get(
+routes.get(
   '/open-pool',
   {
     summary: 'Read the pool of open donations',
@@ -50,7 +50,7 @@ room.get(
   }),
 );
 
-room.get(
+routes.get(
   '/:id/trace',
   {
     summary: 'Trace a donation to where its money is',
@@ -83,4 +83,4 @@ room.get(
   },
 );
 
-export const donationsRoom = room;
+export const donationsRoutes = routes;

@@ -1,7 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { readPayer } from '../identity/read-payer.ts';
+import { User } from '../identity/user.entity.ts';
 import type { PaymentHandler } from '../payments/handler.ts';
 import { charitableCauseDonate } from '../payments/handlers/charitable-cause-donate.ts';
+import { lockSource } from '../payments/make-payments.ts';
 import { payFromBalance } from '../payments/pay-from-balance.ts';
 import { subscriptionPaymentIdFor } from '../shared/ids.ts';
 import { completeDonation } from './donation-effects.ts';
@@ -17,7 +18,8 @@ export async function payPeriod(
   { period, requestId }: { period: number; requestId: string | null },
 ): Promise<void> {
   const { id, cause_id: causeId } = subscription;
-  const payer = await readPayer(tx, subscription.user_id);
+  const { user_type: userType, organization_id } = await tx.findOneOrFail(User, { id: subscription.user_id });
+  const payer = { userId: subscription.user_id, userType, organizationId: organization_id ?? null };
   // A payment of its own, in a transaction that is already under way.
   const { together: _, ...donation } = charitableCauseDonate;
   const periodic = {
@@ -27,11 +29,14 @@ export async function payPeriod(
         completeDonation(payment, settledIn, { type: 'subscription', causeId, subscription: { id, period } }),
     },
   } satisfies PaymentHandler;
+  const sourceAccountId = subscription.source_account_id;
+  // Who pays, and whether the cause takes donations, is judged after the wait for the account.
+  await lockSource(tx, { payer, sourceAccountId });
   await payFromBalance(tx, periodic, {
     payer,
     transactionId: subscriptionPaymentIdFor(id, period),
     referenceId: causeId,
-    sourceAccountId: subscription.source_account_id,
+    sourceAccountId,
     amount: subscription.amount,
     requestId,
   });

@@ -4,7 +4,7 @@ import { answer } from '../http/answer.ts';
 import { amount, moneyString, timestamp, uuid } from '../http/fields.ts';
 import { readIdempotencyKey } from '../http/idempotency-key.ts';
 import { listQuery, pageFields, presentPage } from '../http/paging.ts';
-import { createRoom } from '../http/room.ts';
+import { createRouteGroup } from '../http/route-group.ts';
 import { formatMoney } from '../shared/money.ts';
 import { createSubscription } from './create-subscription.ts';
 import { findSubscriptions, getSubscription } from './find-subscriptions.ts';
@@ -56,9 +56,9 @@ const permission = 'donate-charitable-cause';
 const params = z.object({ id: uuid() });
 const One = z.object({ message, data: SubscriptionAnswer });
 
-const room = createRoom({ prefix: '/v1/donations/subscriptions', tag: 'Donations' });
+const routes = createRouteGroup({ prefix: '/v1/donations/subscriptions', tag: 'Donations' });
 
-room.post(
+routes.post(
   '/',
   {
     summary: 'Donate to a cause every week or month',
@@ -89,7 +89,7 @@ room.post(
   },
 );
 
-room.get(
+routes.get(
   '/',
   {
     summary: "List one's own subscriptions",
@@ -106,7 +106,7 @@ room.get(
   },
 );
 
-room.get(
+routes.get(
   '/:id',
   {
     summary: 'Read a subscription',
@@ -121,7 +121,7 @@ room.get(
   }),
 );
 
-room.delete(
+routes.delete(
   '/:id',
   {
     summary: 'Stop a subscription',
@@ -137,4 +137,4 @@ room.delete(
   },
 );
 
-export const subscriptionsRoom = room;
+export const subscriptionsRoutes = routes;

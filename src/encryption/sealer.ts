@@ -16,7 +16,7 @@ export interface Sealer {
 }
 
 /**
- * Encryption at rest (decisions 7): JWE `dir` with A256GCM and a random nonce; key id, table, column and row stand in
+ * Encryption at rest (docs/contract.md 7): JWE `dir` with A256GCM and a random nonce; key id, table, column and row stand in
  * the protected header, which is the additional data of the cipher. `keys` are live keys, newest first.
  */
 export function createSealer(keys: readonly { id: string; key: Uint8Array }[]): Sealer {

@@ -1,4 +1,4 @@
-/** Pure facts about business events (administration.md section 6, decisions 7). */
+/** Pure facts about business events (docs/contract.md 7). */
 export const eventImpacts = ['LOW', 'MEDIUM', 'HIGH'] as const;
 export type EventImpact = (typeof eventImpacts)[number];
 

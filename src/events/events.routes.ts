@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { allow } from '../http/access.ts';
 import { periodEnd, periodStart, text, timestamp, uuid } from '../http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../http/paging.ts';
-import { createRoom } from '../http/room.ts';
+import { createRouteGroup } from '../http/route-group.ts';
 import { eventImpacts } from './event.ts';
 import { countedEvents, type EventRow, listEvents } from './list-events.ts';
 
-const room = createRoom({
+const routes = createRouteGroup({
   prefix: '/v1/events',
   tag: 'Events',
   description: 'What changed, by whom, in which request.',
@@ -28,7 +28,7 @@ const EventAnswer = z
 
 const presentEvent = (event: EventRow) => ({ ...event, created_at: new Date(event.created_at).toISOString() });
 
-room.get(
+routes.get(
   '/',
   {
     summary: 'List business events, newest first',
@@ -53,4 +53,4 @@ room.get(
   },
 );
 
-export const eventsRoom = room;
+export const eventsRoutes = routes;

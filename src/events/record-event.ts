@@ -32,7 +32,7 @@ export async function recordRead(em: EntityManager, event: Omit<NewEvent, 'event
 }
 
 /**
- * Writes that the platform read what other people own (decisions 7): not what the caller owns, and nothing for callers of
+ * Writes that the platform read what other people own (docs/contract.md 7): not what the caller owns, and nothing for callers of
  * another type, who see only their own or their organization's. `ownerId` is null for a list and for what an organization
  * owns.
  */

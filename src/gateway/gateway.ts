@@ -1,6 +1,6 @@
 import type { Money } from '../shared/money.ts';
 
-/** The provider port: the only shape in which the product knows a payment provider (decisions 4). */
+/** The provider port: the only shape in which the product knows a payment provider (docs/contract.md 4). */
 export type PaymentMethodKind = 'virtual_account' | 'qris' | 'ewallet';
 
 export interface InstrumentRequest {
@@ -28,7 +28,7 @@ export interface Instrument {
   expiresAt: Date | null;
 }
 
-/** A provider call ends accepted, refused or unknown (design law 4). Unknown is thrown as `ProviderUnknown`. */
+/** A provider call ends accepted, refused or unknown (docs/contract.md 4). Unknown is thrown as `ProviderUnknown`. */
 export type InstrumentOutcome =
   | { outcome: 'accepted'; instrument: Instrument }
   | { outcome: 'refused'; code: string; message: string };

@@ -2,7 +2,7 @@ import type { UserType } from '../identity/user.ts';
 
 /**
  * Who may use a route: declared with the route, checked at its door, shown by the permission matrix and OpenAPI.
- * `scope` says in words which rows are reachable; the deed enforces it.
+ * `scope` says in words which rows are reachable; the use case enforces it.
  */
 export interface Allow {
   kind: 'allow';
@@ -60,7 +60,7 @@ export function open(note?: string): Open {
   return { kind: 'open', note };
 }
 
-/** A partner's API key with this permission (partners.md section 5). */
+/** A partner's API key with this permission (docs/contract.md 1). */
 export function partner(permission: string): PartnerAccess {
   return { kind: 'partner', permission };
 }

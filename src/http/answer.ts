@@ -18,9 +18,6 @@ export function answer(status: number, body?: Answer['body'], headers: Record<st
 /** 201: something was created. */
 export const created = (body: object, headers?: Record<string, string>): Answer => answer(201, body, headers);
 
-/** 204 without a body. */
-export const noContent = (): Answer => answer(204);
-
 /** 200 with a body that is sent while it is made. */
 export const stream = (body: Readable, headers: Record<string, string>): Answer => answer(200, body, headers);
 

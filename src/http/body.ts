@@ -99,7 +99,8 @@ export function findDuplicateKey(text: string): string | null {
     else if (token === '[') open.push(null);
     else if (token === '}' || token === ']') open.pop();
     else if (token.endsWith(':')) {
-      const key: string = JSON.parse(token.slice(0, token.lastIndexOf('"') + 1));
+      const written = token.slice(0, token.lastIndexOf('"') + 1);
+      const key: string = written.includes('\\') ? JSON.parse(written) : written.slice(1, -1);
       const keys = open.at(-1);
       if (keys?.has(key)) return key;
       keys?.add(key);

@@ -30,7 +30,7 @@ const startScript = `window.ui = SwaggerUIBundle({
 });
 `;
 
-/** `/openapi.json` and `/docs`: the rendered document, every file of it served by us. */
+/** `/openapi.json` and `/docs`: the rendered document, every file of it served by us. `/` leads there. */
 export function documentation(document: object): Router {
   const router = new Router();
   const text = JSON.stringify(document);
@@ -38,6 +38,7 @@ export function documentation(document: object): Router {
     ctx.type = 'application/json';
     ctx.body = text;
   });
+  router.get('/', (ctx) => ctx.redirect('/docs'));
   router.get('/docs', (ctx) => {
     ctx.type = 'text/html';
     ctx.body = pageOfDocs;

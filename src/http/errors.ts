@@ -3,7 +3,7 @@ import type { Context, Next } from 'koa';
 import type { Logger } from 'pino';
 import { DomainError, type ErrorCode, errorCodeOf, errorStatuses, isDomainError } from '../shared/errors.ts';
 
-/** The partner API has an error envelope of its own on every answer under this prefix (decisions 8). */
+/** The partner API has an error envelope of its own on every answer under this prefix (docs/contract.md 8). */
 export const partnerPrefix = '/v1/partners';
 
 const isPartnerPath = (path: string): boolean => path === partnerPrefix || path.startsWith(`${partnerPrefix}/`);

@@ -31,6 +31,9 @@ export const verbatimText = (maximum: number) =>
     .max(maximum, `must have at most ${maximum} characters`)
     .refine(isPlainText, 'must not contain control characters');
 
+/** A partner's own reference: kept, shown and searched for as sent, so that the partner finds it again. */
+export const externalRef = () => verbatimText(128).regex(/\S/, 'must not be empty');
+
 /** A text that may be empty. */
 export const optionalText = (maximum: number) => text(maximum, 0).optional();
 
@@ -72,7 +75,7 @@ function readLiteral(source: string): { amount: Money } | { complaint: string } 
 
 /**
  * Money that a document calls a number: read by its literal digits, at most 15 significant ones and four decimals
- * (decisions 0), greater than zero, and a decimal string ever after. A JSON string is refused.
+ * (docs/contract.md 0), greater than zero, and a decimal string ever after. A JSON string is refused.
  */
 export const moneyNumber = () =>
   z
@@ -156,14 +159,6 @@ export const order = () => z.enum(['asc', 'desc']).default('desc');
 /** A calendar day `YYYY-MM-DD`; the year 0000, which the database's calendar lacks, is none. */
 export const isoDate = () =>
   z.iso.date('must be a date (YYYY-MM-DD)').refine((value) => value >= '0001-01-01', 'must be a date (YYYY-MM-DD)');
-
-/** A date-time with its offset, as a Date. */
-export const isoDateTime = () =>
-  z.iso
-    .datetime({ offset: true, error: 'must be an ISO 8601 date-time' })
-    .refine((value) => Number.isFinite(Date.parse(value)), 'must be an ISO 8601 date-time')
-    .transform((value) => new Date(value))
-    .meta({ override: { type: 'string', format: 'date-time' } });
 
 const day = /^\d{4}-\d{2}-\d{2}$/;
 const dayMs = 24 * 60 * 60 * 1000;

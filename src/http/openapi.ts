@@ -9,7 +9,7 @@ import { DomainError, type ErrorCode, errorStatuses } from '../shared/errors.ts'
 import type { Access } from './access.ts';
 import { partnerCodeOf, partnerPrefix, presentError } from './errors.ts';
 import { addExamples } from './examples.ts';
-import type { Room, Route } from './room.ts';
+import type { Route, RouteGroup } from './route-group.ts';
 
 const Refusal = z
   .object({
@@ -192,9 +192,9 @@ const operationId = ({ method, path }: Route): string =>
     .replace(/:/g, '')
     .replace(/[^\w]+/g, '_')}`;
 
-function tagsOf(rooms: readonly Room[]): { name: string; description?: string }[] {
+function tagsOf(routeGroups: readonly RouteGroup[]): { name: string; description?: string }[] {
   const tags = new Map<string, Set<string>>();
-  for (const { tag, description } of rooms) {
+  for (const { tag, description } of routeGroups) {
     const said = tags.get(tag) ?? new Set();
     tags.set(tag, description === undefined ? said : said.add(description));
   }
@@ -207,7 +207,9 @@ decimal strings with four decimals, timestamps ISO 8601 UTC.
 **Signing in.** People log in at \`POST /v1/auth/login\` and send the access token as \`Authorization: Bearer\` or as the
 cookie \`access_token\` (then with an allowed \`Origin\` on everything that changes something). Partners send their API key as
 \`Authorization: Bearer\` and the hex HMAC-SHA256 of the raw body under their signing secret as \`x-partner-signature\`, on
-every call, reads included.
+every call, reads included. A second signature, \`x-partner-signature-v2: t=<unix seconds>,v1=<hex>\`, covers the whole
+request: HMAC-SHA256 over \`t\`, \`.\`, method, a space, path with query as sent, \`.\`, idempotency key or empty, \`.\`, hex
+SHA-256 of the body. It must be right where it is sent, at most five minutes old, and a key may demand it.
 
 **Idempotency.** A header \`Idempotency-Key\` (partners: \`X-Idempotency-Key\`) of 8 to 128 characters makes a repetition safe:
 the same key with the same body answers the first answer again, with \`Idempotency-Replayed: true\`.
@@ -221,13 +223,13 @@ the key is optional and none was sent, a repetition may make a second one.
 
 **Lists** take \`page\` and \`limit\` (at most 100), or \`after\`, the id of the last row seen.`;
 
-/** The OpenAPI 3.1 document, made from the same declarations that validate (decisions 10). */
+/** The OpenAPI 3.1 document, made from the same declarations that validate (docs/contract.md 10). */
 export function buildOpenApi(
-  rooms: readonly Room[],
+  routeGroups: readonly RouteGroup[],
   options: { version: string; url: string; webhooks?: readonly WebhookDocument[] },
 ): object {
   const paths: NonNullable<ZodOpenApiObject['paths']> = {};
-  for (const route of rooms.flatMap(({ routes }) => routes)) {
+  for (const route of routeGroups.flatMap(({ routes }) => routes)) {
     const path = route.path.replace(/:(\w+)/g, '{$1}');
     paths[path] = { ...paths[path], [route.method]: operationOf(route) };
   }
@@ -243,7 +245,7 @@ export function buildOpenApi(
         description: introduction,
       },
       servers: [{ url: options.url }],
-      tags: tagsOf(rooms),
+      tags: tagsOf(routeGroups),
       paths,
       webhooks,
       components: {

@@ -15,7 +15,7 @@ export interface Paging {
   limit: number;
 }
 
-/** `page`, `limit`, `total` as lists without a documented envelope carry them (decisions 0). */
+/** `page`, `limit`, `total` as lists without a documented envelope carry them (docs/contract.md 0). */
 export const presentPage = ({ page, limit }: Paging, total: number) => ({ page, limit, total });
 
 /** `limit`, `count` of all matches, `currentPage`, `totalPages` as the documented envelopes carry them. */

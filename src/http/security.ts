@@ -2,7 +2,7 @@ import cors from '@koa/cors';
 import type { Middleware } from 'koa';
 import helmet from 'koa-helmet';
 
-/** The origins that may use our cookie: that of the public URL, and those of ALLOWED_ORIGINS (decisions 1). */
+/** The origins that may use our cookie: that of the public URL, and those of ALLOWED_ORIGINS (docs/contract.md 1). */
 export function allowedOrigins(config: {
   PUBLIC_URL: string;
   ALLOWED_ORIGINS: readonly string[];

@@ -10,11 +10,11 @@ import type { Allow, PartnerAccess, SignedIn } from './access.ts';
 import { type Answer, answer, isAnswer } from './answer.ts';
 import { decodeBody, parseJson, readBody } from './body.ts';
 import { moneyLiteralKeys } from './money-keys.ts';
-import type { PartnerCaller, Route } from './room.ts';
+import type { PartnerCaller, Route } from './route-group.ts';
 import { validate } from './validate.ts';
 
-/** What a door needs to know of a request. */
-export interface Knock {
+/** What is known of a request before it is read. */
+export interface RequestContext {
   ctx: Context;
   em: EntityManager;
   deps: Dependencies;
@@ -22,19 +22,19 @@ export interface Knock {
   bytes: () => Promise<Buffer>;
 }
 
-/** What the partner door needs to know besides. */
-export interface PartnerKnock extends Knock {
+/** What is known of a partner's request besides. */
+export interface PartnerRequestContext extends RequestContext {
   access: PartnerAccess;
   /** Whether the route takes, and then needs, an idempotency key. */
   idempotent: boolean;
 }
 
-/** The doors of the house, passed in by `createApp`: who stands behind a token, and what a partner must show. */
+/** Who guards the API, passed in by `createApp`: who stands behind a token, and what a partner must show. */
 export interface Doors {
   /** Reads the caller from token or cookie; refuses with 401, or 403 for a cookie request from a foreign origin. */
-  authenticate(knock: Knock): Promise<Caller>;
+  authenticate(request: RequestContext): Promise<Caller>;
   /** Checks the partner, then lets `proceed` validate and run the handler, or answers by itself (a replay). */
-  partner?(knock: PartnerKnock, proceed: (caller: PartnerCaller) => Promise<Answer>): Promise<Answer>;
+  partner?(request: PartnerRequestContext, proceed: (caller: PartnerCaller) => Promise<Answer>): Promise<Answer>;
 }
 
 const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
@@ -85,7 +85,7 @@ export async function callRoute(route: Route, deps: Dependencies, doors: Doors, 
   const bodySchema = bodyOf(route);
   const { requestId } = ctx.state;
   const em = deps.orm.em.fork();
-  const knock: Knock = { ctx, em, deps, requestId, bytes };
+  const request: RequestContext = { ctx, em, deps, requestId, bytes };
 
   const proceed = async (caller: Caller | PartnerCaller | null): Promise<Answer> => {
     // To partners an id that cannot exist is as one that does not.
@@ -96,17 +96,17 @@ export async function callRoute(route: Route, deps: Dependencies, doors: Doors, 
     const query = validate(querySchema, call.query);
     const body = bodySchema === null ? undefined : validate(bodySchema, await readBody());
     // `caller` is what the route's own access gives; the declaration types the handler accordingly.
-    const visit = { body, query, params, caller: caller as never, em, deps, ctx, requestId, bytes };
-    const result = await route.handler(visit);
+    const context = { body, query, params, caller: caller as never, em, deps, ctx, requestId, bytes };
+    const result = await route.handler(context);
     return isAnswer(result) ? result : answer(200, result);
   };
 
   if (access.kind === 'partner') {
-    const partnerKnock = { ...knock, access, idempotent: route.idempotent === true };
-    return must(doors.partner, 'there is a partner door')(partnerKnock, proceed);
+    const partnerContext = { ...request, access, idempotent: route.idempotent === true };
+    return must(doors.partner, 'there is a partner door')(partnerContext, proceed);
   }
   if (access.kind === 'open') return proceed(null);
-  const caller = await doors.authenticate(knock);
+  const caller = await doors.authenticate(request);
   ctx.state.caller = caller;
   admit(access, caller, route.method.toUpperCase());
   return proceed(caller);
@@ -128,7 +128,11 @@ export function serveRoute(route: Route, deps: Dependencies, doors: Doors) {
   };
 }
 
-async function readJson(ctx: Context, bytes: Knock['bytes'], literalKeys: ReadonlySet<string>): Promise<unknown> {
+async function readJson(
+  ctx: Context,
+  bytes: RequestContext['bytes'],
+  literalKeys: ReadonlySet<string>,
+): Promise<unknown> {
   const plain = await decodeBody(await bytes(), ctx.get('content-encoding'));
   return parseJson(plain, ctx.get('content-type'), literalKeys);
 }

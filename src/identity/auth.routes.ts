@@ -4,7 +4,7 @@ import type { Dependencies } from '../dependencies.ts';
 import { open, signedIn } from '../http/access.ts';
 import { created } from '../http/answer.ts';
 import { email, password, text, verbatimText } from '../http/fields.ts';
-import { createRoom } from '../http/room.ts';
+import { createRouteGroup } from '../http/route-group.ts';
 import { must } from '../shared/assert.ts';
 import { acceptInvitation } from './accept-invitation.ts';
 import { accessCookie, presentedToken } from './authenticate.ts';
@@ -17,7 +17,7 @@ import { updateMe } from './update-me.ts';
 import { User } from './user.entity.ts';
 import { passwordMaximumCharacters } from './user.ts';
 
-const room = createRoom({ prefix: '/v1/auth', tag: 'Authentication', description: 'Logging in and out.' });
+const routes = createRouteGroup({ prefix: '/v1/auth', tag: 'Authentication', description: 'Logging in and out.' });
 
 function setAccessCookie(ctx: Context, environment: string, token: string, maxAgeSeconds: number): void {
   const secure = environment !== 'development';
@@ -50,7 +50,7 @@ const code = text(40).meta({ description: 'Of the authenticator app, or a recove
 const LogIn = z.strictObject({ email: text(254), password: knownPassword, totp_code: code.nullish() });
 const Token = z.object({ access_token: z.string(), token_type: z.literal('Bearer'), expires_in: z.int() });
 
-room.post(
+routes.post(
   '/login',
   {
     summary: 'Log in by e-mail address and password',
@@ -77,7 +77,7 @@ room.post(
   },
 );
 
-room.post(
+routes.post(
   '/logout',
   {
     summary: 'Log out: clears the cookie and revokes the token',
@@ -93,7 +93,7 @@ room.post(
   },
 );
 
-room.post(
+routes.post(
   '/logout-all',
   {
     summary: 'Log out everywhere: clears the cookie and ends every token of the user',
@@ -107,7 +107,7 @@ room.post(
   },
 );
 
-room.put(
+routes.put(
   '/password',
   {
     summary: 'Change the own password',
@@ -133,7 +133,7 @@ room.put(
   },
 );
 
-room.get(
+routes.get(
   '/me',
   {
     summary: 'Who I am and what I may do',
@@ -156,7 +156,7 @@ room.get(
   },
 );
 
-room.patch(
+routes.patch(
   '/me',
   {
     summary: 'Change what I say of myself',
@@ -172,7 +172,7 @@ room.patch(
   },
 );
 
-room.post(
+routes.post(
   '/signup',
   {
     summary: 'Sign up as an individual',
@@ -191,7 +191,7 @@ room.post(
   },
 );
 
-room.post(
+routes.post(
   '/invitations/accept',
   {
     summary: 'Accept an invitation by its one-time token',
@@ -205,4 +205,4 @@ room.post(
   },
 );
 
-export const authRoom = room;
+export const authRoutes = routes;

@@ -25,7 +25,7 @@ export function presentedToken(ctx: Context): PresentedToken | null {
 /**
  * Who asks: the token is verified without the database, everything else (user and organization status, role,
  * permissions, revocation) is one look-up, made together with those of other requests. Refuses with 401; with 403 for a request that changes something
- * by cookie from a foreign origin (decisions 1).
+ * by cookie from a foreign origin (docs/contract.md 1).
  */
 export async function authenticate(
   { ctx, deps }: { ctx: Context; deps: Pick<Dependencies, 'tokens' | 'findCaller'> },

@@ -35,14 +35,14 @@ export type Payer = Pick<Caller, 'userId' | 'userType' | 'organizationId'>;
 export type Actor = Pick<Caller, 'isSuperAdmin' | 'organizationId' | 'userType'> & { userId: string | null };
 export const operator: Actor = { userId: null, userType: 'platform', isSuperAdmin: true, organizationId: null };
 
-/** The name of the one role that is meant by "super admin" (decisions 1). */
+/** The name of the one role that is meant by "super admin" (docs/contract.md 1). */
 export const superAdminRoleName = 'platform_super_admin';
 
 export function isPlatform(caller: Pick<Caller, 'userType'>): boolean {
   return caller.userType === 'platform';
 }
 
-/** "Organization admin": a user of type `organization`; the permission is checked at the door (decisions 1). */
+/** "Organization admin": a user of type `organization`; the permission is checked at the door (docs/contract.md 1). */
 export function isOrganizationAdmin(caller: Pick<Caller, 'userType'>): boolean {
   return caller.userType === 'organization';
 }

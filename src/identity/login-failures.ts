@@ -7,7 +7,7 @@ import { refuse } from '../shared/errors.ts';
 import type { Caller } from './caller.ts';
 import { lockOwnRow } from './end-tokens.ts';
 
-/** Failed logins that are tolerated within the window (decisions 1). */
+/** Failed logins that are tolerated within the window (docs/contract.md 1). */
 const failuresPerAccountAndAddress = 10;
 const failuresPerAddress = 100;
 const windowMinutes = 15;

@@ -1,18 +1,18 @@
 import { hash, verify } from '@node-rs/argon2';
-import { createPlaces } from '../shared/turns.ts';
+import { createSemaphore } from '../shared/concurrency.ts';
 
 // argon2id with the parameters that OWASP names: 19 MiB, two passes, one lane.
 const parameters = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
 /** Hashes at a time in this process: each takes a core for some 30 ms, and other requests need one, too. */
-const places = createPlaces(1, { mostWaiting: 100 });
+const semaphore = createSemaphore(1, { mostWaiting: 100 });
 const longestWaitMs = 10_000;
 /** Of a password that is typed on this machine. */
 const noAddress = '';
 
 /** The network addresses that ask take turns: many requests of one do not hold up a login from another. */
 async function inPlace<T>(address: string, work: () => Promise<T>): Promise<T> {
-  const leave = await places.enter({ key: address, waitMs: longestWaitMs });
+  const leave = await semaphore.enter({ key: address, waitMs: longestWaitMs });
   try {
     return await work();
   } finally {

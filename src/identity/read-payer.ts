@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { mayChangeThings, type OrganizationStatus } from '../organizations/organization.ts';
+import { holdStatus } from '../organizations/hold-status.ts';
+import { mayChangeThings } from '../organizations/organization.ts';
 import { refuse } from '../shared/errors.ts';
 import type { Payer } from './caller.ts';
 import type { UserStatus, UserType } from './user.ts';
@@ -8,21 +9,22 @@ interface PayerRow {
   status: UserStatus;
   user_type: UserType;
   organization_id: string | null;
-  organization_status: OrganizationStatus | null;
 }
 
 /**
  * Who pays, as they are now: what was asked for is done later by nobody's token. Refuses with FORBIDDEN whoever is not
- * active any more, or whose organization may change nothing.
+ * active any more, or whose organization may change nothing. A suspension that is under way is waited for, and one that
+ * comes later waits until the caller's transaction ends.
  */
-export async function readPayer(em: EntityManager, userId: string): Promise<Payer> {
-  const [payer] = await em.execute<PayerRow[]>(
-    `select u.status, u.user_type, u.organization_id, o.status as organization_status
-     from users u left join organizations o on o.id = u.organization_id where u.id = ?`,
+export async function readPayer(tx: EntityManager, userId: string): Promise<Payer> {
+  const [payer] = await tx.execute<PayerRow[]>(
+    'select status, user_type, organization_id from users where id = ? for key share',
     [userId],
   );
-  if (payer?.status !== 'active' || !mayChangeThings(payer.organization_status)) {
+  const organizationId = payer?.organization_id ?? null;
+  const organization = organizationId === null ? null : await holdStatus(tx, organizationId);
+  if (payer?.status !== 'active' || !mayChangeThings(organization)) {
     return refuse('FORBIDDEN', 'whoever pays is not active any more');
   }
-  return { userId, userType: payer.user_type, organizationId: payer.organization_id };
+  return { userId, userType: payer.user_type, organizationId };
 }

@@ -11,6 +11,7 @@ import {
 import type { Config } from '../config.ts';
 import type { Sealer } from '../encryption/sealer.ts';
 import { budgets } from '../shared/budgets.ts';
+import { endOfTime } from '../shared/clock.ts';
 import { sha256 } from '../shared/digest.ts';
 import { DomainError } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
@@ -67,7 +68,7 @@ interface TokensInput {
   sealer: Sealer;
 }
 
-/** Access tokens: JWT signed EdDSA, algorithm, issuer, audience and type pinned (decisions 1). */
+/** Access tokens: JWT signed EdDSA, algorithm, issuer, audience and type pinned (docs/contract.md 1). */
 export function createTokens({ config, orm, sealer }: TokensInput): Tokens {
   const ttlSeconds = config.AUTH_TOKEN_TTL_SECONDS;
   const keys = createSigningKeys({ orm, sealer, tokenTtlSeconds: ttlSeconds });
@@ -165,7 +166,9 @@ function claimsOf({ sub, exp, iat }: JWTPayload, tokenId: unknown): TokenClaims 
   if (typeof sub !== 'string' || !isUuid(sub)) throw unauthenticated();
   if (typeof tokenId !== 'string' || typeof exp !== 'number') throw unauthenticated();
   const issuedAt = iat === undefined ? null : new Date(iat * 1000);
-  return { userId: sub, tokenId, expiresAt: new Date(exp * 1000), generation: null, issuedAt, secondFactor: false };
+  // A revocation is kept until then, and nothing is kept for longer.
+  const expiresAt = new Date(Math.min(exp * 1000, endOfTime.getTime() - 1));
+  return { userId: sub, tokenId, expiresAt, generation: null, issuedAt, secondFactor: false };
 }
 
 /** jose names what is wrong with a token by a code; its TypeErrors come from texts that are no token at all. */

@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { signedIn } from '../http/access.ts';
 import { created } from '../http/answer.ts';
 import { text } from '../http/fields.ts';
-import { createRoom } from '../http/room.ts';
+import { createRouteGroup } from '../http/route-group.ts';
 import { beginTotp, confirmTotp } from './begin-totp.ts';
 import { removeTotp } from './remove-totp.ts';
 
-const room = createRoom({
+const routes = createRouteGroup({
   prefix: '/v1/auth/totp',
   tag: 'Authentication',
   description: 'A second factor: one-time codes of an authenticator app (SHA-1, six digits, 30 seconds).',
@@ -18,7 +18,7 @@ const message = z.string();
 const ownUser = signedIn({ scope: 'own user' });
 const wrongCodes = 'A wrong one is a 400 and counts as a failed login.';
 
-room.post(
+routes.post(
   '/',
   {
     summary: 'Begin a second factor',
@@ -33,7 +33,7 @@ room.post(
   },
 );
 
-room.post(
+routes.post(
   '/confirm',
   {
     summary: 'Confirm the second factor by a code of the app',
@@ -50,7 +50,7 @@ room.post(
   },
 );
 
-room.delete(
+routes.delete(
   '/',
   {
     summary: 'Remove the second factor',
@@ -66,4 +66,4 @@ room.delete(
   },
 );
 
-export const totpRoom = room;
+export const totpRoutes = routes;

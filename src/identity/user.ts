@@ -1,6 +1,6 @@
 import { type StatusOf, statusLaw } from '../shared/status-law.ts';
 
-/** Pure facts about users (decisions 1). */
+/** Pure facts about users (docs/contract.md 1). */
 export const userTypes = ['platform', 'organization', 'individual'] as const;
 export type UserType = (typeof userTypes)[number];
 

@@ -3,7 +3,7 @@ import { allow, signedIn } from '../http/access.ts';
 import { created } from '../http/answer.ts';
 import { email, text, timestamp, uuid } from '../http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../http/paging.ts';
-import { createRoom } from '../http/room.ts';
+import { createRouteGroup } from '../http/route-group.ts';
 import { getVisibleUser, listUsers } from './find-user.ts';
 import { invitePermissions } from './invitation.ts';
 import { inviteUser } from './invite-user.ts';
@@ -12,12 +12,12 @@ import { setUserStatus } from './set-user-status.ts';
 import { takeBackInvitation } from './take-back-invitation.ts';
 import { userLaw, userTypes } from './user.ts';
 
-const room = createRoom({ prefix: '/v1/users', tag: 'Users', description: 'Users, invitations, suspension.' });
+const routes = createRouteGroup({ prefix: '/v1/users', tag: 'Users', description: 'Users, invitations, suspension.' });
 
 const message = z.string();
 const ownOrganization = { scope: 'platform: all; others: users of their own organization' };
 
-room.post(
+routes.post(
   '/invitations',
   {
     summary: 'Invite a user',
@@ -59,7 +59,7 @@ room.post(
 
 const userId = z.object({ user_id: uuid() });
 
-room.delete(
+routes.delete(
   '/invitations/:user_id',
   {
     summary: 'Take an invitation back',
@@ -78,7 +78,7 @@ room.delete(
   },
 );
 
-room.get(
+routes.get(
   '/',
   {
     summary: 'List users',
@@ -97,7 +97,7 @@ room.get(
   },
 );
 
-room.get(
+routes.get(
   '/:user_id',
   {
     summary: 'Read a user',
@@ -111,7 +111,7 @@ room.get(
   },
 );
 
-room.patch(
+routes.patch(
   '/:user_id',
   {
     summary: 'Suspend a user or let one back in',
@@ -128,4 +128,4 @@ room.patch(
   },
 );
 
-export const usersRoom = room;
+export const usersRoutes = routes;

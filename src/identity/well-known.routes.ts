@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { open } from '../http/access.ts';
 import { answer } from '../http/answer.ts';
-import { createRoom } from '../http/room.ts';
+import { createRouteGroup } from '../http/route-group.ts';
 
-const room = createRoom({ prefix: '/.well-known', tag: 'Authentication' });
+const routes = createRouteGroup({ prefix: '/.well-known', tag: 'Authentication' });
 
-room.get(
+routes.get(
   '/jwks.json',
   {
     summary: 'The public keys that access tokens are signed with',
@@ -15,4 +15,4 @@ room.get(
   async ({ deps }) => answer(200, await deps.tokens.jwks(), { 'cache-control': 'public, max-age=5' }),
 );
 
-export const wellKnownRoom = room;
+export const wellKnownRoutes = routes;

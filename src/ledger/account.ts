@@ -1,4 +1,4 @@
-/** The kinds of accounts (decisions 2). */
+/** The kinds of accounts (docs/contract.md 2). */
 export const accountKinds = [
   'user',
   'organization',

@@ -3,7 +3,7 @@ import { allow } from '../http/access.ts';
 import { created } from '../http/answer.ts';
 import { amount, text, timestamp, uuid } from '../http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../http/paging.ts';
-import { createRoom } from '../http/room.ts';
+import { createRouteGroup } from '../http/route-group.ts';
 import { accountKinds } from './account.ts';
 import { createPocket } from './create-pocket.ts';
 import { findAccounts, getAccount } from './find-accounts.ts';
@@ -23,13 +23,13 @@ const AccountShape = z
   })
   .meta({ id: 'Account' });
 
-const room = createRoom({
+const routes = createRouteGroup({
   prefix: '/v1/accounts',
   tag: 'Accounts',
   description: 'Ledger accounts and their balances.',
 });
 
-room.get(
+routes.get(
   '/',
   {
     summary: 'List accounts',
@@ -51,7 +51,7 @@ room.get(
   },
 );
 
-room.post(
+routes.post(
   '/',
   {
     summary: 'Open a further pocket',
@@ -66,7 +66,7 @@ room.post(
   },
 );
 
-room.get(
+routes.get(
   '/:account_id',
   {
     summary: 'Read an account',
@@ -81,4 +81,4 @@ room.get(
   },
 );
 
-export const accountsRoom = room;
+export const accountsRoutes = routes;

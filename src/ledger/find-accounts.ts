@@ -30,7 +30,7 @@ export async function findAccounts(
   return { items: await withBalances(em, items), total };
 }
 
-/** One account with its balance. Refuses with NOT_FOUND, and with FORBIDDEN when it is another's (decisions 0). */
+/** One account with its balance. Refuses with NOT_FOUND, and with FORBIDDEN when it is another's (docs/contract.md 0). */
 export async function getAccount(em: EntityManager, caller: Caller, id: string): Promise<AccountWithBalance> {
   const account = await em.findOne(Account, { id });
   if (account === null) refuse('NOT_FOUND', 'no such account', { field: 'account_id' });

@@ -46,7 +46,7 @@ async function askedUser(em: EntityManager, caller: Caller, userId: string | und
 
 /**
  * Whose rows a caller reads: individuals their own and those that credit their accounts, users of type `organization`
- * those of their organization's users and accounts, platform all; a `user_id` outside that is overridden by it (decisions 2).
+ * those of their organization's users and accounts, platform all; a `user_id` outside that is overridden by it (docs/contract.md 2).
  */
 async function listingOf(em: EntityManager, caller: Caller, filter: TransactionFilter): Promise<Listing> {
   const { product_id, reference_type, type } = filter;
@@ -155,7 +155,7 @@ export async function mayReadTransaction(
   return rows.length > 0;
 }
 
-/** One transaction. Refuses with NOT_FOUND, and with FORBIDDEN when it is another's (giving-circles-payments.md 7). */
+/** One transaction. Refuses with NOT_FOUND, and with FORBIDDEN when it is another's (docs/contract.md 2). */
 export async function getTransaction(em: EntityManager, caller: Caller, id: string): Promise<Transaction> {
   const transaction = await em.findOne(Transaction, { id });
   if (transaction === null) refuse('NOT_FOUND', 'no such transaction', { field: 'id' });

@@ -14,7 +14,7 @@ export interface Posting {
 export interface Journal {
   /** What happened, e.g. `payment-order.settled`; for people. */
   kind: string;
-  /** Unique for ever: the same deed done twice posts once. */
+  /** Unique for ever: the same thing done twice posts once. */
   businessKey: string;
   postings: Posting[];
 }
@@ -68,7 +68,7 @@ export async function postJournal(tx: EntityManager, journal: Journal): Promise<
   }
 }
 
-/** Writes the transaction rows that hang on a journal; they appear with it as `successful`, or `reversed` (decisions 2). */
+/** Writes the transaction rows that hang on a journal; they appear with it as `successful`, or `reversed` (docs/contract.md 2). */
 export async function recordTransactions(
   tx: EntityManager,
   journalId: string,

@@ -5,7 +5,7 @@ import type { Transaction } from './transaction.entity.ts';
 const isReceived = ({ userId, userType }: Pick<Caller, 'userId' | 'userType'>, { user_id }: Transaction): boolean =>
   userType === 'individual' && user_id !== userId;
 
-/** A ledger row as the API shows it to the caller (giving-circles-payments.md section 2). */
+/** A ledger row as the API shows it to the caller (docs/contract.md 2). */
 export const presentTransaction = (caller: Pick<Caller, 'userId' | 'userType'>, row: Transaction) => ({
   id: row.id,
   user_id: isReceived(caller, row) ? null : row.user_id,

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { budgets } from '../shared/budgets.ts';
-import { createPlaces } from '../shared/turns.ts';
+import { createSemaphore } from '../shared/concurrency.ts';
 import type { StatementLine, StatementPart } from './read-statement.ts';
 
 /** Statements that are sent at a time by one process; each holds a connection of the database. */
@@ -15,7 +15,7 @@ const statementsPerUser = 2;
 const mostWaiting = 16;
 const longestWaitMs = 30_000;
 
-const places = createPlaces(concurrentStatements, { perKey: statementsPerUser, mostWaiting });
+const semaphore = createSemaphore(concurrentStatements, { perKey: statementsPerUser, mostWaiting });
 
 /** The columns of a line, in the order of the CSV. */
 export const statementColumns = ['created_at', 'amount', 'running_balance', 'journal_id', 'kind'] as const;
@@ -60,7 +60,7 @@ export async function streamStatement(
   head: object,
   read: () => AsyncGenerator<StatementPart, void, undefined>,
 ): Promise<Readable> {
-  const leave = await places.enter({ key: userId, waitMs: longestWaitMs });
+  const leave = await semaphore.enter({ key: userId, waitMs: longestWaitMs });
   let stalled: NodeJS.Timeout | undefined;
   const reading = read();
   // Read before anything is sent, so that what cannot be read is refused like every other request.

@@ -2,15 +2,15 @@ import { z } from 'zod';
 import { allow } from '../http/access.ts';
 import { stream } from '../http/answer.ts';
 import { amount, periodEnd, periodStart, timestamp, uuid } from '../http/fields.ts';
-import { createRoom } from '../http/room.ts';
+import { createRouteGroup } from '../http/route-group.ts';
 import { refuse } from '../shared/errors.ts';
 import { getAccount } from './find-accounts.ts';
 import { readStatement } from './read-statement.ts';
 import { streamStatement } from './statement-stream.ts';
 
-const room = createRoom({ prefix: '/v1/accounts', tag: 'Accounts' });
+const routes = createRouteGroup({ prefix: '/v1/accounts', tag: 'Accounts' });
 
-room.get(
+routes.get(
   '/:account_id/statement',
   {
     summary: "Read an account's statement",
@@ -51,4 +51,4 @@ room.get(
   },
 );
 
-export const statementsRoom = room;
+export const statementsRoutes = routes;

@@ -1,6 +1,6 @@
 import { type StatusOf, statusLaw } from '../shared/status-law.ts';
 
-/** Facts of ledger transactions (giving-circles-payments.md section 2). The ledger enum is not the payments enum. */
+/** Facts of ledger transactions (docs/contract.md 2). The ledger enum is not the payments enum. */
 export const ledgerReferenceTypes = [
   'donation',
   'saving_goal',

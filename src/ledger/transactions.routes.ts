@@ -5,7 +5,7 @@ import { recordRead } from '../events/record-event.ts';
 import { allow } from '../http/access.ts';
 import { amount, timestamp, uuid } from '../http/fields.ts';
 import { countedFields, listQuery, presentCounted } from '../http/paging.ts';
-import { createRoom } from '../http/room.ts';
+import { createRouteGroup } from '../http/route-group.ts';
 import { findTransactions, getTransaction } from './find-transactions.ts';
 import { presentTransaction } from './present-transaction.ts';
 import { ledgerReferenceTypes, transactionLaw, transactionPurposes, transactionTypes } from './transaction.ts';
@@ -40,13 +40,13 @@ const TransactionDetail = TransactionShape.extend(embeddedDocumentsFields).meta(
 const scope = "own and received; the organization's for its admins; all for platform";
 const success = { status: z.literal('success'), statusCode: z.literal(200), message: z.string() };
 
-const room = createRoom({
+const routes = createRouteGroup({
   prefix: '/v1/transactions',
   tag: 'Transactions',
   description: 'The read-only ledger of money movements, written by payments and callbacks only.',
 });
 
-room.get(
+routes.get(
   '/',
   {
     summary: 'List transactions',
@@ -83,7 +83,7 @@ room.get(
   },
 );
 
-room.get(
+routes.get(
   '/:id',
   {
     summary: 'Read a transaction',
@@ -104,4 +104,4 @@ room.get(
   },
 );
 
-export const transactionsRoom = room;
+export const transactionsRoutes = routes;

@@ -1,7 +1,7 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
-/** Everything that is measured, in one registry per process; rooms add their own to `registry`. */
+/** Everything that is measured, in one registry per process; modules add their own to `registry`. */
 export interface Metrics {
   registry: Registry;
   httpRequestSeconds: Histogram<'method' | 'route' | 'status'>;

@@ -28,6 +28,7 @@ const domains = [
   'receipts',
   'gateway',
   'payouts',
+  'bank-accounts',
   'callbacks',
   'webhooks',
   'reconciliation',

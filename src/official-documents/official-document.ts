@@ -1,7 +1,7 @@
 import type { Caller } from '../identity/caller.ts';
 import { anyToAny, type StatusOf, statusLaw } from '../shared/status-law.ts';
 
-/** Pure facts about official documents (administration.md section 2, decisions 7). */
+/** Pure facts about official documents (docs/contract.md 7). */
 export const officialDocumentKinds = ['passport', 'national_id', 'driving_license', 'taxpayer_id'] as const;
 export type OfficialDocumentKind = (typeof officialDocumentKinds)[number];
 

@@ -3,7 +3,7 @@ import { allow } from '../http/access.ts';
 import { created } from '../http/answer.ts';
 import { isoDate, text, uuid } from '../http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../http/paging.ts';
-import { createRoom } from '../http/room.ts';
+import { createRouteGroup } from '../http/route-group.ts';
 import { createOfficialDocument } from './create-official-document.ts';
 import { deleteOfficialDocument } from './delete-official-document.ts';
 import { getOfficialDocument, listOfficialDocuments } from './find-official-documents.ts';
@@ -11,7 +11,7 @@ import { officialDocumentKinds, verificationLaw } from './official-document.ts';
 import { OfficialDocumentAnswer, presentOfficialDocument } from './present-official-document.ts';
 import { requirePeriod, updateOfficialDocument } from './update-official-document.ts';
 
-const room = createRoom({
+const routes = createRouteGroup({
   prefix: '/v1/official-documents',
   tag: 'Official documents',
   description: 'Identity documents. The number is encrypted at rest and masked but for its owner.',
@@ -42,7 +42,7 @@ const optionalFields = {
   document_id: uuid().optional(),
 };
 
-room.post(
+routes.post(
   '/',
   {
     summary: 'Create an official document',
@@ -70,7 +70,7 @@ room.post(
   },
 );
 
-room.get(
+routes.get(
   '/',
   {
     summary: 'List official documents',
@@ -95,7 +95,7 @@ room.get(
   },
 );
 
-room.get(
+routes.get(
   '/:id',
   {
     summary: 'Read an official document',
@@ -112,7 +112,7 @@ room.get(
   },
 );
 
-room.patch(
+routes.patch(
   '/:id',
   {
     summary: 'Change an official document',
@@ -141,7 +141,7 @@ room.patch(
   },
 );
 
-room.delete(
+routes.delete(
   '/:id',
   {
     summary: 'Delete an official document',
@@ -156,4 +156,4 @@ room.delete(
   },
 );
 
-export const officialDocumentsRoom = room;
+export const officialDocumentsRoutes = routes;

@@ -4,7 +4,7 @@ import type { Caller } from '../identity/caller.ts';
 import type { OpenedOfficialDocument } from './find-official-documents.ts';
 import { maskNumber, officialDocumentKinds, verificationLaw } from './official-document.ts';
 
-/** An official document as every answer shows one (decisions 7). */
+/** An official document as every answer shows one (docs/contract.md 7). */
 export const OfficialDocumentAnswer = z
   .object({
     id: z.string().meta({ description: 'A numeric string.' }),

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { allow } from '../http/access.ts';
 import { amount, isoDate, timestamp } from '../http/fields.ts';
-import { createRoom } from '../http/room.ts';
+import { createRouteGroup } from '../http/route-group.ts';
 import type { Backlog } from '../metrics/measure-backlog.ts';
 import { readOverview } from './read-overview.ts';
 
-const room = createRoom({ prefix: '/v1/operations', tag: 'Operations' });
+const routes = createRouteGroup({ prefix: '/v1/operations', tag: 'Operations' });
 
 const Waiting = z.object({
   what: z.string(),
@@ -23,7 +23,7 @@ function presentWaiting({ what, rows, oldest }: Backlog, at: Date): z.input<type
   };
 }
 
-room.get(
+routes.get(
   '/overview',
   {
     summary: 'Read what operators look at first',
@@ -91,4 +91,4 @@ room.get(
   },
 );
 
-export const operationsRoom = room;
+export const operationsRoutes = routes;

@@ -1,13 +1,13 @@
 import { anyToAny, type StatusOf, statusLaw } from '../shared/status-law.ts';
 
-/** Pure facts about organizations (administration.md section 2, decisions 1). The super admin sets the status. */
+/** Pure facts about organizations (docs/contract.md 1). The super admin sets the status. */
 export const organizationLaw = statusLaw({
   initial: ['pending'],
   transitions: anyToAny(['pending', 'active', 'inactive', 'suspended']),
 });
 export type OrganizationStatus = StatusOf<typeof organizationLaw>;
 
-/** Whether users of an organization in this status may change anything (decisions 1); reading is always open to them. */
+/** Whether users of an organization in this status may change anything (docs/contract.md 1); reading is always open to them. */
 export function mayChangeThings(status: OrganizationStatus | null): boolean {
   return status !== 'inactive' && status !== 'suspended';
 }

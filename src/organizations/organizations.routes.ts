@@ -3,14 +3,14 @@ import { allow, open } from '../http/access.ts';
 import { created } from '../http/answer.ts';
 import { clearable, email, password, text, uuid, verbatimText } from '../http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../http/paging.ts';
-import { createRoom } from '../http/room.ts';
+import { createRouteGroup } from '../http/route-group.ts';
 import { getVisibleOrganization, listIndustries, listOrganizations, listSizes } from './find-organization.ts';
 import { industryValues, organizationLaw, organizationSizeLabels } from './organization.ts';
 import { OrganizationAnswer, presentOrganization } from './present-organization.ts';
 import { signUpOrganization } from './sign-up-organization.ts';
 import { updateOrganization } from './update-organization.ts';
 
-const room = createRoom({
+const routes = createRouteGroup({
   prefix: '/v1/organizations',
   tag: 'Organizations',
   description: 'Organizations, their sizes and industries.',
@@ -19,7 +19,7 @@ const room = createRoom({
 const message = z.string();
 const phoneNumber = () => text(32).regex(/^[+(\d][\d ()./-]*$/, 'must be a phone number');
 
-room.post(
+routes.post(
   '/signup',
   {
     summary: 'Sign up an organization with its admin',
@@ -55,7 +55,7 @@ room.post(
   },
 );
 
-room.get(
+routes.get(
   '/',
   {
     summary: 'List organizations',
@@ -77,7 +77,7 @@ const referenceData = { userTypes: ['platform', 'organization'], scope: 'all' } 
 const Size = z.object({ id: z.guid(), label: z.enum(organizationSizeLabels), range: z.string() });
 const Industry = z.object({ id: z.guid(), value: z.enum(industryValues), label: z.string() });
 
-room.get(
+routes.get(
   '/sizes',
   {
     summary: 'The sizes an organization may have',
@@ -91,7 +91,7 @@ room.get(
   },
 );
 
-room.get(
+routes.get(
   '/industries',
   {
     summary: 'The industries an organization may be of',
@@ -107,7 +107,7 @@ room.get(
 
 const organizationId = z.object({ organization_id: uuid() });
 
-room.get(
+routes.get(
   '/:organization_id',
   {
     summary: 'Read an organization',
@@ -121,7 +121,7 @@ room.get(
   },
 );
 
-room.patch(
+routes.patch(
   '/:organization_id',
   {
     summary: 'Change an organization',
@@ -150,4 +150,4 @@ room.patch(
   },
 );
 
-export const organizationsRoom = room;
+export const organizationsRoutes = routes;

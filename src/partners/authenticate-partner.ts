@@ -4,7 +4,7 @@ import { sha256 } from '../shared/digest.ts';
 import { refuse } from '../shared/errors.ts';
 import type { PartnerPermission, PartnerStatus } from './partner.ts';
 import { newSigningSecret, signingSecretPlace } from './partner-secrets.ts';
-import { isSignatureOf } from './signature.ts';
+import { isSignatureOf, isSignatureOfRequest, type SignedRequest } from './signature.ts';
 
 interface KeyRow {
   id: string;
@@ -13,6 +13,7 @@ interface KeyRow {
   status: PartnerStatus;
   permissions: PartnerPermission[];
   signing_secret_sealed: string;
+  require_signature_v2: boolean;
   usable: boolean;
 }
 
@@ -29,7 +30,9 @@ export interface PartnerProof {
   apiKey: string;
   /** The header `x-partner-signature`, empty when there is none. */
   signature: string;
-  body: Uint8Array;
+  /** The header `x-partner-signature-v2`; one that is empty is there, and wrong. */
+  signatureV2: string | undefined;
+  request: SignedRequest;
 }
 
 /** Opened signing secrets that are kept in memory; the oldest goes first. */
@@ -37,7 +40,8 @@ const mostOpenSecrets = 1000;
 const decoyKeyId = '00000000-0000-4000-8000-000000000000';
 
 /**
- * Who stands behind an API key and a signature over the bytes received. An unknown key costs the same work as a known
+ * Who stands behind an API key and a signature over the bytes received; the signature over the whole request must be
+ * right where it is there, and be there where the key demands it. An unknown key costs the same work as a known
  * one (a decoy's secret is opened and its HMAC compared) and gets the same refusal as a wrong signature.
  */
 export function createPartnerAuthentication(sealer: Sealer) {
@@ -51,6 +55,7 @@ export function createPartnerAuthentication(sealer: Sealer) {
       organization_id: '',
       status: 'suspended',
       permissions: [],
+      require_signature_v2: false,
       usable: false,
     } as const;
     return { ...nobody, id: decoyKeyId, permissions: [], signing_secret_sealed };
@@ -66,17 +71,24 @@ export function createPartnerAuthentication(sealer: Sealer) {
     return secret;
   }
 
-  return async (em: EntityManager, { apiKey, signature, body }: PartnerProof): Promise<AuthenticatedPartner> => {
+  return async (em: EntityManager, proof: PartnerProof): Promise<AuthenticatedPartner> => {
     const [found] = await em.execute<KeyRow[]>(
       `select k.id, k.partner_id, p.organization_id, p.status, k.permissions, k.signing_secret_sealed,
+         k.require_signature_v2,
          k.revoked_at is null and (k.valid_until is null or k.valid_until > now()) as usable
        from partner_keys k join partners p on p.id = k.partner_id where k.key_hash = ?`,
-      [sha256(apiKey)],
+      [sha256(proof.apiKey)],
     );
     decoy ??= buildDecoy();
     const row = found ?? (await decoy);
-    const proven = isSignatureOf(await openSecret(row), body, signature);
-    if (!proven || !row.usable) {
+    const secret = await openSecret(row);
+    const { signature, signatureV2, request } = proof;
+    const proven = isSignatureOf(secret, request.body, signature);
+    const provenWhole =
+      signatureV2 === undefined
+        ? !row.require_signature_v2
+        : isSignatureOfRequest(secret, request, signatureV2, Math.floor(Date.now() / 1000));
+    if (!proven || !provenWhole || !row.usable) {
       refuse('AUTH_INVALID_CREDENTIALS', 'The API key or the signature is not valid');
     }
     const { id: keyId, partner_id: partnerId, organization_id: organizationId, status } = row;

@@ -26,7 +26,7 @@ export interface Price {
 }
 
 /**
- * The price of collecting `amount`, exact and never rounded (IDR, scale 4; decisions 8). `DEDUCTED`: gross = amount,
+ * The price of collecting `amount`, exact and never rounded (IDR, scale 4; docs/contract.md 8). `DEDUCTED`: gross = amount,
  * net = amount - fee. `ADDED`: gross = amount + fee, net = amount. Refuses with REQUEST_INVALID a fee that would need
  * more than four decimals; says nothing of a net that is not positive.
  */

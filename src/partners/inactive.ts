@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { holdStatus } from '../organizations/hold-status.ts';
 import { mayChangeThings, type OrganizationStatus } from '../organizations/organization.ts';
 import { refuse } from '../shared/errors.ts';
 import type { PartnerStatus } from './partner.ts';
@@ -26,19 +27,22 @@ export function refuseClosed(status: OrganizationStatus | null): void {
   }
 }
 
-/** Reads whether the organization is open, and refuses as `refuseClosed`. */
+/**
+ * Reads whether the organization is open, and refuses as `refuseClosed`. One that is being suspended is waited for; what
+ * was read stays so until the caller's transaction ends.
+ */
 export async function refuseClosedOrganization(em: EntityManager, organizationId: string): Promise<void> {
-  const [row] = await em.execute<{ status: OrganizationStatus }[]>('select status from organizations where id = ?', [
-    organizationId,
-  ]);
-  refuseClosed(row?.status ?? null);
+  refuseClosed(await holdStatus(em, organizationId));
 }
 
-/** Reads whether the partner is active, and refuses as `refuseInactive`; with NOT_FOUND when there is no such partner. */
+/**
+ * Reads whether the partner is active, and refuses as `refuseInactive`; with NOT_FOUND when there is no such partner. It
+ * waits for a suspension and holds up the next, as `refuseClosedOrganization` does.
+ */
 export async function refuseInactivePartner(em: EntityManager, partnerId: string): Promise<void> {
   const [row] = await em.execute<{ status: PartnerStatus; organization_status: OrganizationStatus }[]>(
     `select p.status, o.status as organization_status from partners p
-     join organizations o on o.id = p.organization_id where p.id = ?`,
+     join organizations o on o.id = p.organization_id where p.id = ? for key share of p, o`,
     [partnerId],
   );
   if (row === undefined) refuse('NOT_FOUND', 'no such partner');

@@ -3,6 +3,7 @@ import { readDatabaseClock } from '../database/database-clock.ts';
 import type { Sealer } from '../encryption/sealer.ts';
 import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
+import { changesTo } from '../shared/changes.ts';
 import { sha256 } from '../shared/digest.ts';
 import { refuse } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
@@ -11,14 +12,16 @@ import { type PartnerPermission, rotationOverlapHours } from './partner.ts';
 import { PartnerKey } from './partner-key.entity.ts';
 import { newApiKey, newSigningSecret, prefixOf, signingSecretPlace } from './partner-secrets.ts';
 
-interface KeyDeed {
+interface KeyChange {
   caller: Pick<Caller, 'userId'> | null;
   requestId: string | null;
   partnerId: string;
 }
 
-interface NewKey extends KeyDeed {
+interface NewKey extends KeyChange {
   permissions: readonly PartnerPermission[];
+  /** Whether requests need the second signature too; not unless said otherwise. */
+  requireSignatureV2?: boolean;
   secrets?: { apiKey: string; signingSecret: string };
 }
 
@@ -38,7 +41,7 @@ export function issueKey(em: EntityManager, sealer: Sealer, input: NewKey): Prom
 }
 
 /** A successor of a key with the same permissions; the old one works for 24 hours more. Refuses one that has ended. */
-export function rotateKey(em: EntityManager, sealer: Sealer, input: KeyDeed & { keyId: string }): Promise<IssuedKey> {
+export function rotateKey(em: EntityManager, sealer: Sealer, input: KeyChange & { keyId: string }): Promise<IssuedKey> {
   return em.transactional(async (tx) => {
     const old = await lockKey(tx, input);
     const now = await readDatabaseClock(tx);
@@ -46,12 +49,37 @@ export function rotateKey(em: EntityManager, sealer: Sealer, input: KeyDeed & { 
       refuse('REQUEST_INVALID', 'this key was revoked or rotated already', { field: 'key_id' });
     old.valid_until = new Date(now.getTime() + rotationOverlapHours * 3_600_000);
     await tx.flush();
-    return makeKey(tx, sealer, { ...input, permissions: old.permissions }, old.id);
+    const { permissions, require_signature_v2: requireSignatureV2 } = old;
+    return makeKey(tx, sealer, { ...input, permissions, requireSignatureV2 }, old.id);
+  });
+}
+
+/** Changes what a key demands of requests. Refuses with NOT_FOUND what is not this partner's. */
+export function updateKey(
+  em: EntityManager,
+  input: KeyChange & { keyId: string; changes: { require_signature_v2?: boolean | undefined } },
+): Promise<PartnerKey> {
+  return em.transactional(async (tx) => {
+    const key = await lockKey(tx, input);
+    const changes = changesTo<typeof input.changes>(key, input.changes);
+    if (Object.keys(changes).length === 0) return key;
+    tx.assign(key, changes);
+    await tx.flush();
+    await recordEvent(tx, {
+      event: 'RESOURCE_UPDATED',
+      impact: 'HIGH',
+      resourceType: 'partner_key',
+      resourceId: key.id,
+      actorId: input.caller?.userId ?? null,
+      requestId: input.requestId,
+      data: { partner_id: input.partnerId, ...changes },
+    });
+    return key;
   });
 }
 
 /** Ends a key at once. */
-export function revokeKey(em: EntityManager, input: KeyDeed & { keyId: string }): Promise<PartnerKey> {
+export function revokeKey(em: EntityManager, input: KeyChange & { keyId: string }): Promise<PartnerKey> {
   return em.transactional(async (tx) => {
     const key = await lockKey(tx, input);
     if (!key.revoked_at) {
@@ -71,7 +99,7 @@ export function revokeKey(em: EntityManager, input: KeyDeed & { keyId: string })
   });
 }
 
-async function lockKey(tx: EntityManager, { partnerId, keyId }: KeyDeed & { keyId: string }): Promise<PartnerKey> {
+async function lockKey(tx: EntityManager, { partnerId, keyId }: KeyChange & { keyId: string }): Promise<PartnerKey> {
   await lockPartner(tx, partnerId);
   const key = await tx.findOne(PartnerKey, { id: keyId, partner_id: partnerId }, { refresh: true });
   return key ?? refuse('NOT_FOUND', 'the partner has no such key', { field: 'key_id' });
@@ -80,7 +108,7 @@ async function lockKey(tx: EntityManager, { partnerId, keyId }: KeyDeed & { keyI
 async function makeKey(
   tx: EntityManager,
   sealer: Sealer,
-  { caller, requestId, partnerId, permissions, secrets }: NewKey,
+  { caller, requestId, partnerId, permissions, requireSignatureV2 = false, secrets }: NewKey,
   rotatedFrom: string | null,
 ): Promise<IssuedKey> {
   const id = newId();
@@ -92,6 +120,7 @@ async function makeKey(
     key_hash: sha256(apiKey),
     signing_secret_sealed: await sealer.seal(signingSecretPlace(id), signingSecret),
     permissions: [...new Set(permissions)],
+    require_signature_v2: requireSignatureV2,
     rotated_from: rotatedFrom,
     created_by: caller?.userId ?? null,
     created_at: await readDatabaseClock(tx),
@@ -104,7 +133,12 @@ async function makeKey(
     resourceId: id,
     actorId: caller?.userId ?? null,
     requestId,
-    data: { partner_id: partnerId, permissions: key.permissions, rotated_from: rotatedFrom },
+    data: {
+      partner_id: partnerId,
+      permissions: key.permissions,
+      require_signature_v2: requireSignatureV2,
+      rotated_from: rotatedFrom,
+    },
   });
   return { key, apiKey, signingSecret };
 }

@@ -3,19 +3,21 @@ import { allow } from '../http/access.ts';
 import { created } from '../http/answer.ts';
 import { moneyString, moneyStringOrZero, text, uuid } from '../http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../http/paging.ts';
-import { createRoom } from '../http/room.ts';
+import { createRouteGroup } from '../http/route-group.ts';
 import { compareMoney, formatMoney, isMoney } from '../shared/money.ts';
 import { createPartner } from './create-partner.ts';
 import { describePartner, findPartners, getPartner } from './find-partner.ts';
-import { type IssuedKey, issueKey, revokeKey, rotateKey } from './issue-key.ts';
+import { issueKey, revokeKey, rotateKey, updateKey } from './issue-key.ts';
 import { linkOrganization, unlinkOrganization } from './link-organization.ts';
 import { feeMethods, feeModes, longestSettlementDelayHours, partnerLaw, partnerPermissions } from './partner.ts';
 import {
   FeeShape,
+  IssuedKeyShape,
   KeyShape,
   LimitsShape,
   PartnerDetailShape,
   PartnerShape,
+  presentIssuedKey,
   presentKey,
   presentLimits,
   presentPartner,
@@ -24,7 +26,7 @@ import {
 import { findFees, setFees } from './set-fees.ts';
 import { setPartnerLimits, updatePartner } from './update-partner.ts';
 
-const room = createRoom({
+const routes = createRouteGroup({
   prefix: '/v1/partner-accounts',
   tag: 'Partner accounts',
   description: 'Administration of partners: keys, fees, limits, linked organizations, webhooks.',
@@ -36,7 +38,7 @@ const message = z.string();
 const partnerId = z.object({ id: uuid() });
 const answerOf = <T extends z.ZodType>(data: T) => z.object({ message, data });
 
-room.post(
+routes.post(
   '/',
   {
     summary: 'Create a partner account',
@@ -58,7 +60,7 @@ room.post(
   },
 );
 
-room.get(
+routes.get(
   '/',
   {
     summary: 'List partner accounts',
@@ -75,7 +77,7 @@ room.get(
   },
 );
 
-room.get(
+routes.get(
   '/:id',
   {
     summary: 'Read a partner account',
@@ -91,7 +93,7 @@ room.get(
   },
 );
 
-room.patch(
+routes.patch(
   '/:id',
   {
     summary: 'Change a partner account',
@@ -113,32 +115,53 @@ room.patch(
   },
 );
 
-const IssuedKeyShape = KeyShape.extend({ api_key: z.string(), signing_secret: z.string() });
-const presentIssued = ({ key, apiKey, signingSecret }: IssuedKey) => ({
-  ...presentKey(key),
-  api_key: apiKey,
-  signing_secret: signingSecret,
-});
+const requireSignatureV2 = () =>
+  z.boolean().meta({ description: 'Whether requests without `x-partner-signature-v2` are refused.' });
 
-room.post(
+routes.post(
   '/:id/keys',
   {
     summary: 'Issue an API key',
     description: 'The key and its signing secret are shown in this answer only.',
     access: managesPartners,
     params: partnerId,
-    body: z.strictObject({ permissions: z.array(z.enum(partnerPermissions)).min(1) }),
+    body: z.strictObject({
+      permissions: z.array(z.enum(partnerPermissions)).min(1),
+      require_signature_v2: requireSignatureV2().default(false),
+    }),
     answers: { 201: answerOf(IssuedKeyShape) },
   },
   async ({ params, body, caller, em, deps, requestId }) => {
-    const input = { caller, requestId, partnerId: params.id, permissions: body.permissions };
-    return created({ message: 'API key issued', data: presentIssued(await issueKey(em, deps.sealer, input)) });
+    const { permissions, require_signature_v2: requireSignatureV2 } = body;
+    const input = { caller, requestId, partnerId: params.id, permissions, requireSignatureV2 };
+    return created({ message: 'API key issued', data: presentIssuedKey(await issueKey(em, deps.sealer, input)) });
   },
 );
 
 const keyParams = partnerId.extend({ key_id: uuid() });
 
-room.delete(
+routes.patch(
+  '/:id/keys/:key_id',
+  {
+    summary: 'Change what an API key demands',
+    access: managesPartners,
+    params: keyParams,
+    body: z.strictObject({ require_signature_v2: requireSignatureV2().optional() }),
+    answers: { 200: answerOf(KeyShape) },
+  },
+  async ({ params, body, caller, em, requestId }) => {
+    const key = await updateKey(em, {
+      caller,
+      requestId,
+      partnerId: params.id,
+      keyId: params.key_id,
+      changes: body,
+    });
+    return { message: 'API key changed', data: presentKey(key) };
+  },
+);
+
+routes.delete(
   '/:id/keys/:key_id',
   { summary: 'Revoke an API key', access: managesPartners, params: keyParams, answers: { 200: answerOf(KeyShape) } },
   async ({ params, caller, em, requestId }) => {
@@ -147,7 +170,7 @@ room.delete(
   },
 );
 
-room.post(
+routes.post(
   '/:id/keys/:key_id/rotate',
   {
     summary: 'Rotate an API key',
@@ -158,11 +181,11 @@ room.post(
   },
   async ({ params, caller, em, deps, requestId }) => {
     const input = { caller, requestId, partnerId: params.id, keyId: params.key_id };
-    return created({ message: 'API key rotated', data: presentIssued(await rotateKey(em, deps.sealer, input)) });
+    return created({ message: 'API key rotated', data: presentIssuedKey(await rotateKey(em, deps.sealer, input)) });
   },
 );
 
-room.put(
+routes.put(
   '/:id/limits',
   {
     summary: 'Set the payout limits',
@@ -205,7 +228,7 @@ const FeeRule = z.strictObject({
   provider_basis_points: basisPoints().default(0),
 });
 
-room.put(
+routes.put(
   '/:id/fees',
   {
     summary: 'Replace the fee table',
@@ -225,7 +248,7 @@ room.put(
 
 const LinkShape = z.object({ partner_id: uuid(), organization_id: uuid() });
 
-room.post(
+routes.post(
   '/:id/organizations',
   {
     summary: 'Link an organization',
@@ -241,7 +264,7 @@ room.post(
   },
 );
 
-room.delete(
+routes.delete(
   '/:id/organizations/:organization_id',
   {
     summary: 'Revoke the link of an organization',
@@ -256,4 +279,4 @@ room.delete(
   },
 );
 
-export const partnerAccountsRoom = room;
+export const partnerAccountsRoutes = routes;

@@ -2,8 +2,8 @@ import type { Sealer } from '../encryption/sealer.ts';
 import { type Answer, answer } from '../http/answer.ts';
 import { bearerOf } from '../http/bearer.ts';
 import { presentError } from '../http/errors.ts';
-import type { PartnerCaller } from '../http/room.ts';
-import type { Doors, PartnerKnock } from '../http/serve-route.ts';
+import type { PartnerCaller } from '../http/route-group.ts';
+import type { Doors, PartnerRequestContext } from '../http/serve-route.ts';
 import { DomainError, errorStatuses, isDomainError, refuse } from '../shared/errors.ts';
 import { type AuthenticatedPartner, createPartnerAuthentication } from './authenticate-partner.ts';
 import { findUnderKey, fingerprintOfRequest, hashPartnerKey, type KeptAnswer, keepAnswer } from './idempotency.ts';
@@ -26,18 +26,23 @@ export function createPartnerDoor(sealer: Sealer): NonNullable<Doors['partner']>
   const authenticate = createPartnerAuthentication(sealer);
   const running = new Map<string, Running>();
 
-  return async (knock, proceed) => {
-    const { ctx, em, access, requestId } = knock;
-    const body = await knock.bytes();
+  return async (request, proceed) => {
+    const { ctx, em, access, requestId } = request;
+    const body = await request.bytes();
     const apiKey = bearerOf(ctx.get('authorization'));
-    const partner = await authenticate(em, { apiKey, signature: ctx.get('x-partner-signature'), body });
+    const partner = await authenticate(em, {
+      apiKey,
+      signature: ctx.get('x-partner-signature'),
+      signatureV2: ctx.headers['x-partner-signature-v2']?.toString(),
+      request: { method: ctx.method, target: ctx.originalUrl, idempotencyKey: ctx.get('x-idempotency-key'), body },
+    });
     ctx.state.partnerId = partner.partnerId;
     const refusal = refusalOf(partner, access.permission as PartnerPermission);
-    if (refusal !== null) throw await keptRefusal(knock, partner.partnerId, refusal);
+    if (refusal !== null) throw await keptRefusal(request, partner.partnerId, refusal);
     const { status: _, ...known } = partner;
-    if (!knock.idempotent) return envelope(await proceed({ ...known, idempotency: null }), requestId);
+    if (!request.idempotent) return envelope(await proceed({ ...known, idempotency: null }), requestId);
 
-    const key = readKey(knock);
+    const key = readKey(request);
     const keyHash = hashPartnerKey(key);
     const fingerprint = fingerprintOfRequest(ctx.method, ctx.path, body);
     const place = `${partner.partnerId}/${keyHash}`;
@@ -47,7 +52,7 @@ export function createPartnerDoor(sealer: Sealer): NonNullable<Doors['partner']>
       await twin.outcome.catch(() => undefined);
     }
     const outcome = answerOnce(
-      knock,
+      request,
       { ...known, idempotency: { key, keyHash, fingerprint, resourceId: null } },
       proceed,
     );
@@ -68,16 +73,20 @@ function refusalOf({ status, permissions }: AuthenticatedPartner, permission: Pa
 }
 
 /** The refusal, a promise from now on where the request has a key. */
-async function keptRefusal(knock: PartnerKnock, partnerId: string, refusal: DomainError): Promise<DomainError> {
-  const key = String(knock.ctx.headers['x-idempotency-key'] ?? '');
-  const permission = knock.access.permission as PartnerPermission;
-  if (knock.idempotent && isKey(key)) await keepRefusalAtDoor(knock.em, { partnerId, permission, key }, refusal);
+async function keptRefusal(
+  request: PartnerRequestContext,
+  partnerId: string,
+  refusal: DomainError,
+): Promise<DomainError> {
+  const key = String(request.ctx.headers['x-idempotency-key'] ?? '');
+  const permission = request.access.permission as PartnerPermission;
+  if (request.idempotent && isKey(key)) await keepRefusalAtDoor(request.em, { partnerId, permission, key }, refusal);
   return refusal;
 }
 
 const isKey = (key: string): boolean => key.length >= 8 && key.length <= 128;
 
-function readKey({ ctx }: PartnerKnock): string {
+function readKey({ ctx }: PartnerRequestContext): string {
   const header = ctx.headers['x-idempotency-key'];
   if (header === undefined) refuse('REQUEST_IDEMPOTENCY_KEY_REQUIRED', 'The header X-Idempotency-Key is required');
   const key = String(header);
@@ -88,7 +97,7 @@ function readKey({ ctx }: PartnerKnock): string {
 type IdempotentCaller = PartnerCaller & { idempotency: NonNullable<PartnerCaller['idempotency']> };
 
 async function answerOnce(
-  { em, ctx, deps, requestId }: PartnerKnock,
+  { em, ctx, deps, requestId }: PartnerRequestContext,
   caller: IdempotentCaller,
   proceed: (caller: PartnerCaller) => Promise<Answer>,
 ): Promise<Answer> {

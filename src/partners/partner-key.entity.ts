@@ -11,6 +11,8 @@ const PartnerKeySchema = defineEntity({
     key_hash: p.text(),
     signing_secret_sealed: p.text(),
     permissions: p.array().$type<PartnerPermission[]>(),
+    /** Whether it refuses requests without the signature over the whole request. */
+    require_signature_v2: p.boolean().default(false),
     rotated_from: p.uuid().nullable(),
     created_by: p.uuid().nullable(),
     created_at: p.datetime(),

@@ -1,13 +1,15 @@
 import { z } from 'zod';
 import { partner } from '../http/access.ts';
 import { amount } from '../http/fields.ts';
-import { createRoom } from '../http/room.ts';
+import { createRouteGroup } from '../http/route-group.ts';
 import { findOpenChannels } from './find-open-channels.ts';
+import { rotateKey } from './issue-key.ts';
 import { collectionMethods } from './partner.ts';
 import { partnerAnswer } from './partner-answer.ts';
+import { IssuedKeyShape, presentIssuedKey } from './present-partner.ts';
 import { readPartnerBalance } from './read-balance.ts';
 
-const room = createRoom({
+const routes = createRouteGroup({
   prefix: '/v1/partners',
   tag: 'Partner API',
   description:
@@ -16,7 +18,7 @@ const room = createRoom({
     'comes before them all. Amounts are decimal strings in IDR. A bare date is the whole day of UTC+7.',
 });
 
-room.get(
+routes.get(
   '/balance',
   {
     summary: 'Read the balance',
@@ -33,7 +35,7 @@ room.get(
 
 const priced = { fixed: amount(), basis_points: z.int(), minimum_amount: amount(), maximum_amount: amount() };
 
-room.get(
+routes.get(
   '/channels',
   {
     summary: 'List what is open to this partner',
@@ -67,4 +69,22 @@ room.get(
   },
 );
 
-export const partnerRoom = room;
+routes.post(
+  '/keys/rotate',
+  {
+    summary: 'Rotate the API key of this call',
+    description:
+      'Answers its successor, with the same permissions and in this answer only; the key and signing secret of this ' +
+      'call work for 24 hours more. A key is rotated once: afterwards only its successor can be. Takes no idempotency ' +
+      'key: when the answer is lost, the operator issues another one.',
+    access: partner('manage-keys'),
+    answers: { 200: partnerAnswer(IssuedKeyShape) },
+    refusals: [400],
+  },
+  async ({ caller, em, deps, requestId }) => {
+    const { partnerId, keyId } = caller;
+    return presentIssuedKey(await rotateKey(em, deps.sealer, { caller: null, requestId, partnerId, keyId }));
+  },
+);
+
+export const partnerRoutes = routes;

@@ -1,6 +1,6 @@
 import { anyToAny, type StatusOf, statusLaw } from '../shared/status-law.ts';
 
-/** Pure facts about partners (partners.md, decisions 8). Operators set the status. */
+/** Pure facts about partners (docs/contract.md 8). Operators set the status. */
 export const partnerLaw = statusLaw({
   initial: ['pending'],
   transitions: anyToAny(['pending', 'active', 'suspended']),
@@ -12,7 +12,13 @@ export const feeModes = ['DEDUCTED', 'ADDED'] as const;
 export type FeeMode = (typeof feeModes)[number];
 
 /** What an API key may do. */
-export const partnerPermissions = ['collect-payment', 'read-gateway', 'request-payout'] as const;
+export const partnerPermissions = [
+  'collect-payment',
+  'read-gateway',
+  'request-payout',
+  'manage-webhooks',
+  'manage-keys',
+] as const;
 export type PartnerPermission = (typeof partnerPermissions)[number];
 
 export const collectionMethods = ['virtual_account', 'qris', 'ewallet'] as const;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { amount, timestamp, uuid } from '../http/fields.ts';
 import type { describePartner } from './find-partner.ts';
+import type { IssuedKey } from './issue-key.ts';
 import type { Partner } from './partner.entity.ts';
 import { feeMethods, feeModes, partnerLaw, partnerPermissions, webhookEvents } from './partner.ts';
 import type { PartnerKey } from './partner-key.entity.ts';
@@ -36,9 +37,17 @@ export const presentKey = (key: PartnerKey) => ({
   id: key.id,
   prefix: key.prefix,
   permissions: key.permissions,
+  require_signature_v2: key.require_signature_v2,
   created_at: key.created_at.toISOString(),
   valid_until: key.valid_until?.toISOString() ?? null,
   revoked_at: key.revoked_at?.toISOString() ?? null,
+});
+
+/** A new key with its secrets, in the one answer that has them. */
+export const presentIssuedKey = ({ key, apiKey, signingSecret }: IssuedKey) => ({
+  ...presentKey(key),
+  api_key: apiKey,
+  signing_secret: signingSecret,
 });
 
 /** A partner account with everything around it. */
@@ -82,10 +91,13 @@ export const KeyShape = z.object({
   id: uuid(),
   prefix: z.string(),
   permissions: z.array(z.enum(partnerPermissions)),
+  require_signature_v2: z.boolean(),
   created_at: timestamp(),
   valid_until: timestamp().nullable(),
   revoked_at: timestamp().nullable(),
 });
+
+export const IssuedKeyShape = KeyShape.extend({ api_key: z.string(), signing_secret: z.string() });
 
 export const FeeShape = z.object({
   method: z.enum(feeMethods),

@@ -1,6 +1,6 @@
 import { isDomainError, refuse } from '../shared/errors.ts';
 
-/** Refuses a partner's request because of one field, as every validation failure does (decisions 8). */
+/** Refuses a partner's request because of one field, as every validation failure does (docs/contract.md 8). */
 export function refuseField(field: string, complaint: string): never {
   refuse('REQUEST_INVALID_PAYLOAD', complaint, { field, details: [{ field, message: `${field}: ${complaint}` }] });
 }

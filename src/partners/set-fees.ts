@@ -28,7 +28,7 @@ export async function findFees(em: EntityManager, partnerId: string): Promise<Fe
 
 /**
  * Replaces a partner's whole fee table (amounts in IDR, scale 4). Refuses two rules about the same thing, a channel or
- * bank that is not there, and an organization that is not linked.
+ * bank that is not there, an organization that is not linked, and a rule that could never apply.
  */
 export function setFees(
   em: EntityManager,
@@ -83,6 +83,10 @@ async function refuseUnknown(em: EntityManager, partnerId: string, fees: FeeRow[
     const place = `fees.${index}`;
     if (channel !== null && !known.some((row) => row.method === method && row.channel === channel)) {
       refuse('REQUEST_INVALID', `${place}.channel: ${method} has no ${channel}`);
+    }
+    // A payout is the partner's own: it names no organization.
+    if (organization_id !== null && method === 'payout') {
+      refuse('REQUEST_INVALID', `${place}.organization_id: a payout is of no organization`);
     }
     if (organization_id !== null && !organizations.some(({ id }) => id === organization_id)) {
       refuse('REQUEST_INVALID', `${place}.organization_id: not linked to the partner`);

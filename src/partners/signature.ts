@@ -1,5 +1,9 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 
+/** How far the time of a second signature may be from the server's clock, in seconds, either way. */
+export const signatureToleranceSeconds = 300;
+
+const signedAt = /^t=(\d{1,12}),v1=([0-9a-f]{64})$/i;
 const hexDigest = /^[0-9a-f]{64}$/i;
 const noSignature = Buffer.alloc(32);
 
@@ -17,4 +21,34 @@ export function isSignatureOf(secret: string, body: Uint8Array, signature: strin
   const wellFormed = hexDigest.test(signature);
   const given = wellFormed ? Buffer.from(signature, 'hex') : noSignature;
   return timingSafeEqual(expected, given) && wellFormed;
+}
+
+/** What the second version of the signature is over. */
+export interface SignedRequest {
+  method: string;
+  /** Path and query, exactly as sent. */
+  target: string;
+  /** The header `x-idempotency-key`, empty when there is none. */
+  idempotencyKey: string;
+  body: Uint8Array;
+}
+
+const digestOfRequest = (secret: string, at: string, { method, target, idempotencyKey, body }: SignedRequest): Buffer =>
+  createHmac('sha256', secret)
+    .update(`${at}.${method} ${target}.${idempotencyKey}.${createHash('sha256').update(body).digest('hex')}`)
+    .digest();
+
+/** The header `x-partner-signature-v2` of a request that is signed at this second since 1970. */
+export const signRequest = (secret: string, at: number, request: SignedRequest): string =>
+  `t=${at},v1=${digestOfRequest(secret, String(at), request).toString('hex')}`;
+
+/**
+ * Whether `header` is the second version's signature of exactly this request, made at most five minutes from `now`
+ * (seconds since 1970). The same work is done for one that is malformed, old or wrong.
+ */
+export function isSignatureOfRequest(secret: string, request: SignedRequest, header: string, now: number): boolean {
+  const [, at = '0', hex] = signedAt.exec(header) ?? [];
+  const given = hex === undefined ? noSignature : Buffer.from(hex, 'hex');
+  const same = timingSafeEqual(digestOfRequest(secret, at, request), given);
+  return same && hex !== undefined && Math.abs(now - Number(at)) <= signatureToleranceSeconds;
 }

@@ -4,7 +4,7 @@ import { addMoney, compareMoney, formatMoney, isWholeRupiah, type Money } from '
 import { PaymentChannel } from './payment-channel.entity.ts';
 import { adminFee } from './payment-channel.ts';
 
-/** The channels that a signed-in payer may use; those that need a phone are for partners only (decisions 3). */
+/** The channels that a signed-in payer may use; those that need a phone are for partners only (docs/contract.md 3). */
 export function findChannels(em: EntityManager): Promise<PaymentChannel[]> {
   return em.find(PaymentChannel, { active: true, needs_phone: false }, { orderBy: { id: 'asc' } });
 }

@@ -79,7 +79,7 @@ export interface Together {
 }
 
 /**
- * One kind of payment, as data (decisions 3). A new kind is one file with one of these and one line in `handlers`;
+ * One kind of payment, as data (docs/contract.md 3). A new kind is one file with one of these and one line in `handlers`;
  * the dispatcher knows no reference type by name.
  */
 export interface PaymentHandler {

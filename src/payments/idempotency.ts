@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { refuse } from '../shared/errors.ts';
 
-/** Idempotency keys of users: scoped to the user over both payment rails and transfers (decisions 3). */
+/** Idempotency keys of users: scoped to the user over both payment rails and transfers (docs/contract.md 3). */
 export interface KeyClaim {
   userId: string;
   keyHash: string;

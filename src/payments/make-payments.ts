@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { executePrepared } from '../database/prepared-statements.ts';
 import type { Payer } from '../identity/caller.ts';
+import { readPayer } from '../identity/read-payer.ts';
 import { insufficientBalance } from '../ledger/post-journal.ts';
 import type { LedgerReferenceType, TransactionPurpose } from '../ledger/transaction.ts';
 import { must } from '../shared/assert.ts';
@@ -72,6 +73,20 @@ const askedOf = (payment: BalancePayment, { kind, referenceType, purpose }: Move
   answer: typeof payment.answer === 'string' ? payment.answer : '',
   request_number: payment.idempotency?.number ?? null,
 });
+
+/**
+ * Waits for the lock of a payment's source, and keeps it until the caller's transaction ends: what the target takes is then
+ * judged after the wait and not before, and so is the payer, who may have been suspended meanwhile (FORBIDDEN, as
+ * `readPayer`). Locks nothing of an account that is not the payer's.
+ */
+export async function lockSource(
+  tx: EntityManager,
+  { payer, sourceAccountId }: Pick<BalancePayment, 'payer' | 'sourceAccountId'>,
+): Promise<void> {
+  const { userId, userType, organizationId } = payer;
+  await tx.execute('select lock_source(?, ?, ?, ?)', [userId, userType, organizationId, sourceAccountId]);
+  await readPayer(tx, userId);
+}
 
 interface Making {
   payments: readonly BalancePayment[];

@@ -4,7 +4,7 @@ import { type Collection, findOwner } from '../callbacks/reference-owners.ts';
 import { recordEvent } from '../events/record-event.ts';
 import type { Gateway, ProviderPayment } from '../gateway/gateway.ts';
 import { must } from '../shared/assert.ts';
-import { newId } from '../shared/ids.ts';
+import { newId, receiptIdFor } from '../shared/ids.ts';
 import { compareMoney, wholeRupiah } from '../shared/money.ts';
 import type { ReceiptOpening, StrayPayment } from './payment-contract.ts';
 import { isFinalOrder } from './payment-order.ts';
@@ -14,7 +14,7 @@ import type { ReceiptReason } from './receipt.ts';
 
 /**
  * Asks the provider about money that no order took, and posts it to suspense with its receipt, once. The provider's own
- * record says whose it is: when it pays something open of ours, that one's workflow is woken and nothing else happens.
+ * record says which receipt it is and whose: when it pays something open of ours, that one's workflow is woken and nothing else happens.
  * Money that has a receipt is told as it stands; what the provider does not confirm changes nothing. Throws
  * ProviderUnknown.
  */
@@ -43,7 +43,7 @@ export async function openReceipt(
       'select suspend_receipt(?, ?, ?, ?, ?, ?, ?, ?) as suspended',
       [
         journalId,
-        stray.receiptId,
+        receiptIdFor(payment.providerPaymentId),
         payment.providerPaymentId,
         payment.providerPaymentMethodId,
         reference,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { amount, uuid } from '../http/fields.ts';
 
-/** The answer to a balance payment and to a transfer (giving-circles-payments.md section 4). */
+/** The answer to a balance payment and to a transfer (docs/contract.md 3). */
 export const PaidShape = z
   .object({
     status: z.literal('success'),

@@ -3,16 +3,16 @@ import type { Sealer } from '../encryption/sealer.ts';
 import type { Caller } from '../identity/caller.ts';
 import { createOnce } from '../openings/create-once.ts';
 import { budgets } from '../shared/budgets.ts';
+import { createKeyedMutex } from '../shared/concurrency.ts';
 import { refuse } from '../shared/errors.ts';
 import { paymentOrderIdFor } from '../shared/ids.ts';
-import { createTurns } from '../shared/turns.ts';
 import { findOrder, type OrderWithChannel } from './find-orders.ts';
 import { handlerOf } from './handlers/index.ts';
 import { findFirstAnswer, type StoredAnswer } from './idempotency.ts';
 import type { GatewayPaymentWorkflows, PaymentOpening } from './payment-contract.ts';
 import { type GatewayPaymentRequest, prepareGatewayPayment } from './prepare-gateway-payment.ts';
 
-const turns = createTurns();
+const mutex = createKeyedMutex();
 
 export interface GatewayAsking {
   caller: Caller;
@@ -68,5 +68,5 @@ export function payByGateway(
     return { found };
   };
   const target = `${body.reference_type}/${body.reference_id}/${caller.userId}`;
-  return handlerOf(body.reference_type).inTurn ? turns.take(target, waitMs, pay) : pay(waitMs);
+  return handlerOf(body.reference_type).inTurn ? mutex.take(target, waitMs, pay) : pay(waitMs);
 }

@@ -13,6 +13,7 @@ import { formatMoney, type Money } from '../shared/money.ts';
 import type { EffectPayment, PaymentEffect, PaymentHandler, WakingPort } from './handler.ts';
 import {
   type BalancePayment,
+  lockSource,
   type MadeRow,
   type Movement,
   makePayment,
@@ -48,12 +49,10 @@ export async function payFromBalance(
   const movement = movementOf(handler);
   const handled = handledOf(payment);
   if (handler.together !== undefined) {
-    const gathered = payTogether && (await refusing(() => payTogether(handler, payment)));
+    const pay = payTogether ?? ((_, alone) => payAlone(em, handler, alone, false));
+    const soon = await refusing(() => pay(handler, payment));
     // Who holds the source's lock is waited for alone, so that nobody else waits for it.
-    const row =
-      gathered === undefined || gathered.outcome === 'busy'
-        ? await refusing(() => payAlone(em, handler, payment, true))
-        : gathered;
+    const row = soon.outcome === 'busy' ? await refusing(() => payWhenFree(em, handler, payment)) : soon;
     if (row.outcome !== 'unclear') return announce(await readRow(em, row, payment, movement));
   }
   const { accountId } = await handler.findTarget(em, { referenceId, amount, rail: 'balance', caller: payer });
@@ -145,6 +144,22 @@ function payAlone(
   });
 }
 
+/** Waits for whoever holds the source, and then pays: what the target takes is judged after the wait. */
+async function payWhenFree(em: EntityManager, handler: PaymentHandler, payment: BalancePayment): Promise<MadeRow> {
+  let row: MadeRow | undefined;
+  const undone = new Error('nothing of this transaction is kept');
+  await em
+    .transactional(async (tx) => {
+      await lockSource(tx, payment);
+      row = await payAlone(tx, handler, payment, true);
+      if (row.outcome === 'insufficient' || row.outcome === 'refused') throw undone;
+    })
+    .catch((error: unknown) => {
+      if (error !== undone) throw error;
+    });
+  return must(row, 'a payment has an outcome');
+}
+
 /** What a handler is told of a payment from a balance. */
 const handledOf = ({ payer, referenceId, sourceAccountId, amount, requestId }: BalancePayment): EffectPayment => ({
   orderId: null,
@@ -182,13 +197,12 @@ export async function moveFromBalance(
   { accountId, effect, handled }: Destination,
 ): Promise<BalancePaymentOutcome> {
   const own = effect && 'inTransaction' in effect ? effect : undefined;
-  const making = {
-    target: { call: '?::uuid', params: [accountId] },
-    wait: true,
-    effectOn: sqlOf(effect, handled),
-  };
-  const move = async (tx: EntityManager): Promise<BalancePaymentOutcome> => {
-    const row = await refusing(() => makePayment(tx, payment, movement, making));
+  const making = { target: { call: '?::uuid', params: [accountId] }, effectOn: sqlOf(effect, handled) };
+  /** Null when the source is somebody else's at the moment, unless that is waited for. */
+  const move = async (tx: EntityManager, wait: boolean): Promise<BalancePaymentOutcome | null> => {
+    if (wait) await lockSource(tx, payment);
+    const row = await refusing(() => makePayment(tx, payment, movement, { ...making, wait }));
+    if (row.outcome === 'busy') return null;
     const moved = await readRow(tx, row, payment, movement);
     if (moved.outcome !== 'paid' || own === undefined || !handled) return moved;
     await own.inTransaction(tx, { ...handled, accountId }, moved);
@@ -196,7 +210,9 @@ export async function moveFromBalance(
       ? { ...moved, body: await keepAnswer(tx, payment, payment.answer) }
       : moved;
   };
-  return announce(own === undefined ? await move(em) : await em.transactional(move));
+  const inOne = (wait: boolean) => em.transactional((tx) => move(tx, wait));
+  const soon = own === undefined ? await move(em, false) : await inOne(false);
+  return announce(soon ?? must(await inOne(true), 'a lock that is waited for is never busy'));
 }
 
 /** Makes the body of the answer and keeps it under the key, whose row this transaction holds. */

@@ -4,7 +4,7 @@ import type { Money } from '../shared/money.ts';
 import type { PaymentOrderStatus, ReferenceType } from './payment-order.ts';
 import type { ReceiptReason, ReceiptState } from './receipt.ts';
 
-/** What the workflow and its activities tell each other: ids and amounts, never people (design law 7). */
+/** What the workflow and its activities tell each other: ids and amounts, never people (docs/contract.md 9). */
 
 export interface PaymentOpening {
   userId: string;

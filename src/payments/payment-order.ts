@@ -1,8 +1,6 @@
-import type { AccountKind } from '../ledger/account.ts';
-import type { LedgerReferenceType, TransactionPurpose } from '../ledger/transaction.ts';
 import { isFinal, type StatusOf, statusLaw } from '../shared/status-law.ts';
 
-/** What may be paid for (payments enum, giving-circles-payments.md section 4); not the ledger enum. */
+/** What may be paid for (docs/contract.md 3); not the ledger enum. */
 export const referenceTypes = [
   'account_top_up',
   'charitable_cause_donate',
@@ -17,7 +15,7 @@ export const referenceTypes = [
 ] as const;
 export type ReferenceType = (typeof referenceTypes)[number];
 
-/** How payment orders live, and partners' payments (decisions 3). A declined one ends FAILED, an expired one EXPIRED. */
+/** How payment orders live, and partners' payments (docs/contract.md 3). A declined one ends FAILED, an expired one EXPIRED. */
 export const paymentOrderLaw = statusLaw({
   initial: ['PENDING'],
   transitions: {
@@ -30,7 +28,7 @@ export const paymentOrderLaw = statusLaw({
 });
 export type PaymentOrderStatus = StatusOf<typeof paymentOrderLaw>;
 
-/** `status_id` is this number (decisions 3). */
+/** `status_id` is this number (docs/contract.md 3). */
 export const paymentOrderStatusIds: Record<PaymentOrderStatus, number> = {
   PENDING: 1,
   WAITING_PAYMENT: 2,
@@ -46,16 +44,5 @@ export const isFinalOrder = (status: PaymentOrderStatus): boolean => isFinal(pay
 export const deadlineOf = (payment: { expires_at: Date; cancelled_at?: Date | null }): Date =>
   payment.cancelled_at ?? payment.expires_at;
 
-/** Default lifetime of an order's instrument (decisions 3). */
+/** Default lifetime of an order's instrument (docs/contract.md 3). */
 export const paymentOrderLifetimeHours = 24;
-
-/** What a handler finds behind `reference_id`: the account that is credited and who it belongs to. */
-export interface PaymentTarget {
-  accountId: string;
-  accountKind: AccountKind;
-}
-
-export interface LedgerMeaning {
-  referenceType: LedgerReferenceType;
-  purpose: TransactionPurpose;
-}

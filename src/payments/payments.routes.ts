@@ -4,7 +4,7 @@ import { signedIn } from '../http/access.ts';
 import { amount, moneyNumber, optionalText, uuid } from '../http/fields.ts';
 import { readIdempotencyKey } from '../http/idempotency-key.ts';
 import { listQuery, pageFields, presentPage } from '../http/paging.ts';
-import { createRoom } from '../http/room.ts';
+import { createRouteGroup } from '../http/route-group.ts';
 import { answerOnce, withTexts } from './answer-once.ts';
 import { cancelOrder } from './cancel-order.ts';
 import { findChannels } from './find-channels.ts';
@@ -34,7 +34,7 @@ const BalancePayment = z.strictObject({
   amount: moneyNumber(),
 });
 
-const room = createRoom({
+const routes = createRouteGroup({
   prefix: '/v1/payments',
   tag: 'Payments',
   description: 'Pay for any entity by the gateway rail (asynchronous) or from a balance (synchronous).',
@@ -43,7 +43,7 @@ const room = createRoom({
 const present = async (deps: Dependencies, found: OrderWithChannel) =>
   presentOrder(found, await openTexts(deps.sealer, found.order.id, found.order.texts_sealed));
 
-room.get(
+routes.get(
   '/channels',
   {
     summary: 'List payment channels',
@@ -87,7 +87,7 @@ room.get(
   },
 );
 
-room.post(
+routes.post(
   '/gateway',
   {
     summary: 'Pay by the gateway',
@@ -118,7 +118,7 @@ room.post(
   },
 );
 
-room.post(
+routes.post(
   '/balance',
   {
     summary: 'Pay from a balance',
@@ -137,7 +137,7 @@ room.post(
   },
 );
 
-room.get(
+routes.get(
   '/orders',
   {
     summary: "List one's own payment orders",
@@ -154,7 +154,7 @@ room.get(
   },
 );
 
-room.get(
+routes.get(
   '/orders/:payment_order_id',
   {
     summary: 'Poll a payment order',
@@ -169,7 +169,7 @@ room.get(
   }),
 );
 
-room.post(
+routes.post(
   '/orders/:payment_order_id/cancel',
   {
     summary: 'Cancel an open payment order',
@@ -188,4 +188,4 @@ room.post(
   }),
 );
 
-export const paymentsRoom = room;
+export const paymentsRoutes = routes;

@@ -28,7 +28,7 @@ export interface PaidAnswer {
 /** The place in a kept answer where the database writes the new balance. */
 export const newBalancePlace = '<new_balance>';
 
-/** The body of the answer to a balance payment (giving-circles-payments.md section 4). */
+/** The body of the answer to a balance payment (docs/contract.md 3). */
 export const presentPaid = (message: string, data: PaidAnswer) => ({
   status: 'success' as const,
   statusCode: 201 as const,

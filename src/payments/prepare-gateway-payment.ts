@@ -87,7 +87,7 @@ export async function prepareGatewayPayment(
 
 const placeOfTexts = (orderId: string) => ({ table: 'payment_orders', column: 'texts_sealed', row: orderId });
 
-/** The payer's texts, a default filled in where the name is empty (giving-circles-payments.md section 4). */
+/** The payer's texts, a default filled in where the name is empty (docs/contract.md 3). */
 function sealTexts(
   sealer: Sealer,
   orderId: string,

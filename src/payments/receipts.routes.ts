@@ -2,13 +2,13 @@ import { z } from 'zod';
 import { allow } from '../http/access.ts';
 import { amount, timestamp, uuid } from '../http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../http/paging.ts';
-import { createRoom } from '../http/room.ts';
+import { createRouteGroup } from '../http/route-group.ts';
 import { listReceipts } from './find-receipts.ts';
 import { receiptLaw, receiptReasons } from './receipt.ts';
 
-const room = createRoom({ prefix: '/v1/receipts', tag: 'Operations' });
+const routes = createRouteGroup({ prefix: '/v1/receipts', tag: 'Operations' });
 
-room.get(
+routes.get(
   '/',
   {
     summary: 'List money that the provider confirmed, newest first',
@@ -56,4 +56,4 @@ room.get(
   },
 );
 
-export const receiptsRoom = room;
+export const receiptsRoutes = routes;

@@ -103,7 +103,7 @@ async function makeEffect(
   await tx.execute(`select ${call}`, [...params]);
 }
 
-/** The `price` row and, where there is a fee, its own `fee` row (decisions 2 and 3). */
+/** The `price` row and, where there is a fee, its own `fee` row (docs/contract.md 2 and 3). */
 function transactionRows(order: PaymentOrder): TransactionRow[] {
   const handler = handlerOfOrder(order);
   const price: TransactionRow = {

@@ -3,10 +3,9 @@ import type { Decision } from '../decisions/decision.entity.ts';
 import {
   actorOf,
   endDecision,
-  isTooOld,
   lockDecisionAbout,
   recordDecisionEnded,
-  tooOld,
+  whyPowerless,
 } from '../decisions/end-decision.ts';
 import { recordEvent } from '../events/record-event.ts';
 import type { Gateway } from '../gateway/gateway.ts';
@@ -23,9 +22,10 @@ import { type ReceiptSettlement, type ReceiptState, receiptLaw } from './receipt
 
 /**
  * Accounts that may be credited from suspense: those whose owner can move the money again, by paying, by a transfer or by
- * a payout. Of what is in a saving goal or a product nothing is taken out; the open pool pays out donations, and a circle
- * contributions, which late money is not; what is pending or reserved of a partner belongs to its payments and payouts.
- * Late money for one of these goes to an account of the person or organization that paid it.
+ * a payout. Nothing is taken out of a product, and a saving goal is only ever released as a whole; the open pool pays out
+ * donations, and a circle contributions, which late money is not; what is pending or reserved of a partner belongs to its
+ * payments and payouts. Late money for one of these goes to an account of the person or organization that
+ * paid it.
  */
 const creditableKinds: readonly AccountKind[] = ['user', 'organization', 'partner_available'];
 
@@ -90,7 +90,8 @@ async function whyLapsed(
   says: string,
 ): Promise<string | null> {
   if (isFinal(receiptLaw, state)) return `the receipt is ${state} by now`;
-  if (await isTooOld(tx, decision)) return tooOld;
+  const powerless = await whyPowerless(tx, decision);
+  if (powerless !== null) return powerless;
   // Money is in suspense because the provider said that it came. Silence, and a list that does not show it at the moment,
   // take that back neither now nor when it was proposed.
   const said = forGood((decision.evidence.provider as { says?: string } | null)?.says) ?? 'succeeded';

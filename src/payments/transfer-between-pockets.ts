@@ -18,7 +18,7 @@ export interface TransferRequest {
 
 /**
  * Moves money between two accounts of the caller's own: a payment like any other, of purpose `pocket_transfer`
- * (decisions 2). Refuses a missing account (404), another's (403), the same account twice and a balance that does not
+ * (docs/contract.md 2). Refuses a missing account (404), another's (403), the same account twice and a balance that does not
  * cover it (400).
  */
 export async function transferBetweenPockets(

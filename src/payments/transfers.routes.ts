@@ -2,14 +2,14 @@ import { z } from 'zod';
 import { allow } from '../http/access.ts';
 import { moneyString, uuid } from '../http/fields.ts';
 import { readIdempotencyKey } from '../http/idempotency-key.ts';
-import { createRoom } from '../http/room.ts';
+import { createRouteGroup } from '../http/route-group.ts';
 import { PaidShape } from './paid-shape.ts';
 import { sendStored } from './replay.ts';
 import { transferBetweenPockets } from './transfer-between-pockets.ts';
 
-const room = createRoom({ prefix: '/v1/accounts', tag: 'Accounts' });
+const routes = createRouteGroup({ prefix: '/v1/accounts', tag: 'Accounts' });
 
-room.post(
+routes.post(
   '/:account_id/transfers',
   {
     summary: "Move money between one's own accounts",
@@ -35,4 +35,4 @@ room.post(
     ),
 );
 
-export const transfersRoom = room;
+export const transfersRoutes = routes;

@@ -4,10 +4,10 @@ import { createOnce } from '../openings/create-once.ts';
 import { stampOpening } from '../openings/stamp-opening.ts';
 import { must } from '../shared/assert.ts';
 import { budgets } from '../shared/budgets.ts';
+import { createSemaphore } from '../shared/concurrency.ts';
 import { payoutIdFor } from '../shared/ids.ts';
-import { createPlaces } from '../shared/turns.ts';
 import { Payout } from './payout.entity.ts';
-import type { PartnerPayoutWorkflows } from './payout.ts';
+import type { PayoutWorkflows } from './payout.ts';
 import { type PayoutRequest, preparePayout } from './prepare-payout.ts';
 
 /**
@@ -15,7 +15,7 @@ import { type PayoutRequest, preparePayout } from './prepare-payout.ts';
  * comes: of a flood, those that have become hopeless are refused without a workflow. A partner whose row is held, and
  * whose reservations wait for it, leaves places to the others.
  */
-const places = createPlaces(24, { perKey: 8, mostWaiting: 500 });
+const semaphore = createSemaphore(24, { perKey: 8, mostWaiting: 500 });
 
 const notInTime = 'The payout could not be reserved in time; try again under the same key';
 
@@ -34,7 +34,7 @@ export interface PayoutCreation {
  */
 export async function createPayout(
   em: EntityManager,
-  { sealer, workflows }: { sealer: Sealer; workflows: Pick<PartnerPayoutWorkflows, 'startPartnerPayout'> },
+  { sealer, workflows }: { sealer: Sealer; workflows: Pick<PayoutWorkflows, 'startPartnerPayout'> },
   { partnerId, body, idempotency, requestId }: PayoutCreation,
 ): Promise<Payout> {
   const payoutId = payoutIdFor(partnerId, idempotency.key);
@@ -43,7 +43,7 @@ export async function createPayout(
   const endsAt = performance.now() + budgets.requests.payoutReservation;
   // Its age counts from its arrival, wherever it waits.
   const stamp = await stampOpening(em);
-  const leave = await places.enter({ key: partnerId, waitMs: endsAt - performance.now() - budgets.requests.away });
+  const leave = await semaphore.enter({ key: partnerId, waitMs: endsAt - performance.now() - budgets.requests.away });
   try {
     return await createOnce(
       em,

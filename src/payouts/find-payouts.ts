@@ -28,7 +28,7 @@ export function findPayouts(
       ? {}
       : { created_at: { ...(from && { $gte: from }), ...(to && { $lt: to }) } }),
   };
-  return findPage(em, Payout, where, window);
+  return findPage(em, Payout, where, window, { partnerId });
 }
 
 /** A partner's payout; refuses with RESOURCE_NOT_FOUND what is not there and what is another's alike. */

@@ -1,7 +1,7 @@
 import type { Sealer } from '../encryption/sealer.ts';
 import type { Gateway, TransferRequest } from '../gateway/gateway.ts';
+import { openPayoutTexts } from './open-payout-texts.ts';
 import type { Payout } from './payout.entity.ts';
-import { type PayoutTexts, payoutTextsPlace } from './payout.ts';
 
 /** What an attempt works with. */
 export interface Sending {
@@ -20,7 +20,7 @@ export async function buildRequest(
   { gateway, sealer }: Pick<Sending, 'gateway' | 'sealer'>,
   payout: Payout,
 ): Promise<{ request: TransferRequest; digest: string; differs: boolean }> {
-  const texts: PayoutTexts = JSON.parse(await sealer.open(payoutTextsPlace(payout.id), payout.texts_sealed));
+  const texts = await openPayoutTexts(sealer, payout);
   const request = {
     reference: payout.id,
     bankCode: payout.bank_code,

@@ -1,16 +1,16 @@
 import { z } from 'zod';
 import { partner } from '../http/access.ts';
 import { amount } from '../http/fields.ts';
-import { createRoom } from '../http/room.ts';
+import { createRouteGroup } from '../http/route-group.ts';
 import { partnerAnswer } from '../partners/partner-answer.ts';
-import { readPayoutRoom } from './payout-limits.ts';
+import { readPayoutHeadroom } from './payout-limits.ts';
 
-const room = createRoom({ prefix: '/v1/partners/limits', tag: 'Partner API' });
+const routes = createRouteGroup({ prefix: '/v1/partners/limits', tag: 'Partner API' });
 
 const useOf = <T extends z.ZodType>(quantity: T) =>
   z.object({ maximum: quantity, used: quantity, remaining: quantity }).nullable();
 
-room.get(
+routes.get(
   '/',
   {
     summary: 'Read the payout limits and what is used of them',
@@ -28,7 +28,7 @@ room.get(
       ),
     },
   },
-  async ({ em, caller }) => (await readPayoutRoom(em, caller.partnerId)).limits,
+  async ({ em, caller }) => (await readPayoutHeadroom(em, caller.partnerId)).limits,
 );
 
-export const limitsRoom = room;
+export const limitsRoutes = routes;

@@ -1,6 +1,8 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../database/database-clock.ts';
+import { recordEvent } from '../events/record-event.ts';
 import { nextPayoutLookAt, nextPayoutWaitMs, overdueGraceMs, unansweredLookMs } from '../shared/asking-intervals.ts';
+import { handlings } from './handlings.ts';
 import { Payout } from './payout.entity.ts';
 import {
   contradicts,
@@ -8,6 +10,7 @@ import {
   isReturnUnbooked,
   isUnknown,
   restOf,
+  type Said,
   saidForGood,
   type TransferWord,
 } from './payout.ts';
@@ -22,7 +25,8 @@ export function lockPayout(tx: EntityManager, id: string): Promise<Payout> {
  * nobody can tell, and when the sweep looks after the payout if its workflow does not. `asked` is the workflow's clock
  * when it asked; the word came later, by that clock or the database's, whichever is ahead. That calls to the provider are
  * limited is no word of it on the payout, and no reason to tell operators. How a transfer ended is unsaid only by another
- * such word, and of a final payout only words that prove something are written down.
+ * such word, and of a final payout only words that prove something are written down; one that cannot be true beside its
+ * status changes no money and becomes a case for operators.
  */
 export async function noteWord(tx: EntityManager, payout: Payout, word: TransferWord, asked: Date): Promise<void> {
   const now = await readDatabaseClock(tx);
@@ -57,6 +61,33 @@ export async function noteWord(tx: EntityManager, payout: Payout, word: Transfer
   }
   payout.updated_at = now;
   await tx.flush();
+  if (isFinalPayout(payout.status)) await noteContradiction(tx, payout, word.said, now);
+}
+
+/**
+ * A contradiction is told once, when it begins, and is over when the provider agrees again, or an operator explains it:
+ * then the same word is no news, until the provider has said another.
+ */
+async function noteContradiction(tx: EntityManager, payout: Payout, said: Said, now: Date): Promise<void> {
+  const contradicted = contradicts(payout.status, said);
+  if (payout.explained_word) {
+    if (said === payout.explained_word || said === 'silent' || said === 'not known') return;
+    payout.explained_word = null;
+  }
+  if (contradicted === (payout.contradicted_at !== null && payout.contradicted_at !== undefined)) return;
+  if (!contradicted && (said === 'silent' || said === 'not known')) return;
+  payout.contradicted_at = contradicted ? now : null;
+  await tx.flush();
+  if (!contradicted) return;
+  await recordEvent(tx, {
+    event: 'PAYOUT_CONTRADICTED',
+    impact: 'HIGH',
+    resourceType: handlings[payout.kind].resourceType,
+    resourceId: payout.id,
+    actorId: null,
+    requestId: null,
+    data: { status: payout.status, provider_says: said },
+  });
 }
 
 /**

@@ -17,7 +17,7 @@ export interface PayoutLimitsUse {
 }
 
 /** What a partner may pay out at one instant. */
-export interface PayoutRoom {
+export interface PayoutHeadroom {
   /** Of the partner and of its organization. */
   activity: PartnerActivity;
   payoutsEnabled: boolean;
@@ -52,7 +52,7 @@ const leftOf = (maximum: Money, used: Money): Money =>
  * What a partner may pay out now: the day's amount counts every payout of the last 24 hours but failed ones, the
  * hour's count every payout that was reserved in it. Exact only under the partner's lock.
  */
-export async function readPayoutRoom(em: EntityManager, partnerId: string): Promise<PayoutRoom> {
+export async function readPayoutHeadroom(em: EntityManager, partnerId: string): Promise<PayoutHeadroom> {
   const [row] = await em.execute<RoomRow[]>(
     `select p.status, g.status as organization_status, p.payouts_enabled, p.max_payout_amount, p.max_daily_amount, p.max_hourly_count, p.available_account_id,
        p.reserved_account_id, account_balance(p.available_account_id)::numeric(20, 4)::text as available,
@@ -98,8 +98,8 @@ export async function readPayoutRoom(em: EntityManager, partnerId: string): Prom
  * Refuses a payout of `amount` that would reserve `reserved` (IDR, scale 4), in the documented order: not active,
  * suspended or without limits, beyond a limit, beyond the available balance.
  */
-export function refuseBeyondRoom(
-  { activity, payoutsEnabled, limits, available }: PayoutRoom,
+export function refuseBeyondHeadroom(
+  { activity, payoutsEnabled, limits, available }: PayoutHeadroom,
   { amount, reserved }: { amount: Money; reserved: Money },
 ): void {
   refuseInactive(activity);

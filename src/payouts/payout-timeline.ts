@@ -1,12 +1,13 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { findCallbackItems, findWebhookItems, presentTimeline, type TimelineItem } from '../partners/timeline.ts';
 import { overdueGraceMs } from '../shared/asking-intervals.ts';
+import { journalKeys } from '../shared/ids.ts';
 import { addMoney } from '../shared/money.ts';
 import { textArray } from '../shared/postgres.ts';
 import { findMadeAttempts } from './attempts.ts';
 import { isFrozen } from './frozen-request.ts';
 import type { Payout } from './payout.entity.ts';
-import { isUnknown, type Said, settledByOperator } from './payout.ts';
+import { contradicts, isUnknown, type PayoutStatus, payoutFamilyOf, type Said, settledByOperator } from './payout.ts';
 import { mayRepeatInMs } from './repeating.ts';
 
 const wordTexts: Record<Said, string> = {
@@ -48,6 +49,10 @@ export async function tellPayoutTimeline(em: EntityManager, payout: Payout, { re
 
 async function findNext(em: EntityManager, payout: Payout, resendHours: number) {
   const { id, status, asked_at, look_again_at, unknown_since, last_word } = payout;
+  if (payout.contradicted_at) {
+    const text = `The provider now says otherwise: our operators look into it. The payout stays ${status}, and no money moves.`;
+    return { at: null, text };
+  }
   if (status !== 'pending') return null;
   if (!asked_at) {
     return { at: look_again_at ?? null, text: 'The transfer is being sent; by then it is looked after again.' };
@@ -90,21 +95,34 @@ async function findAttempts(em: EntityManager, payoutId: string): Promise<Timeli
   }));
 }
 
+/** As what a payout stood at an instant, by what its row tells. */
+function statusAt({ status, succeeded_at, finalized_at }: Payout, at: Date): PayoutStatus {
+  if (finalized_at && at >= finalized_at) return status;
+  return succeeded_at && at >= succeeded_at ? 'succeeded' : 'pending';
+}
+
+/** A word that cannot be true beside how the payout had ended: it is told as that, and not as what became of it. */
+function contradictionText(status: PayoutStatus, said: Said): string {
+  const what = said === 'another amount' ? 'speaks of another amount' : `says "${said}" of the transfer`;
+  return `After its end the provider ${what}: the payout stays ${status}, and no money moved for it.`;
+}
+
 /** What the provider said. Once the payout has ended, words that leave its outcome open say nothing of it. */
-async function findWords(em: EntityManager, { id, finalized_at }: Payout): Promise<TimelineItem[]> {
+async function findWords(em: EntityManager, payout: Payout): Promise<TimelineItem[]> {
+  const { id, finalized_at } = payout;
   const rows = await em.execute<{ said: Said; failure_code: string | null; at: Date | string }[]>(
     'select said, failure_code, at from payout_words where payout_id = ? order by id limit 200',
     [id],
   );
-  const told = rows.filter(({ said, at }) => !(finalized_at && new Date(at) >= finalized_at && isUnknown(said)));
-  return told.map(({ said, failure_code, at }) => ({
-    at: new Date(at),
-    type: 'provider',
-    text:
-      said === 'failed' || said === 'refused' || said === 'repeat refused'
-        ? `${wordTexts[said]}: ${failure_code ?? 'no reason given'}.`
-        : wordTexts[said],
-  }));
+  return rows.flatMap(({ said, failure_code, at: instant }): TimelineItem[] => {
+    const at = new Date(instant);
+    const status = statusAt(payout, at);
+    if (contradicts(status, said)) return [{ at, type: 'provider', text: contradictionText(status, said) }];
+    if (finalized_at && at >= finalized_at && isUnknown(said)) return [];
+    const hasReason = said === 'failed' || said === 'refused' || said === 'repeat refused';
+    const text = hasReason ? `${wordTexts[said]}: ${failure_code ?? 'no reason given'}.` : wordTexts[said];
+    return [{ at, type: 'provider', text }];
+  });
 }
 
 /** Each end of a payout is a journal: what it did to the money, and what that means. */
@@ -112,7 +130,13 @@ async function findLedgerItems(em: EntityManager, payout: Payout): Promise<Timel
   const rows = await em.execute<{ step: string; created_at: Date | string }[]>(
     `select split_part(k.business_key, '/', 3) as step, j.created_at
      from journal_keys k join journals j on j.id = k.journal_id where k.business_key = any(?::text[])`,
-    [textArray(['spent', 'returned', 'reversed'].map((step) => `partner-payout/${payout.id}/${step}`))],
+    [
+      textArray(
+        (['spent', 'returned', 'reversed'] as const).map((step) =>
+          journalKeys.payout(payoutFamilyOf(payout.kind), payout.id, step),
+        ),
+      ),
+    ],
   );
   return rows.flatMap(({ step, created_at }): TimelineItem[] => {
     const at = new Date(created_at);

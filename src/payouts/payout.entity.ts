@@ -1,13 +1,19 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import type { FeeMode } from '../partners/partner.ts';
-import type { PayoutStatus, Said } from './payout.ts';
+import type { PayoutKind, PayoutStatus, Said } from './payout.ts';
 
 const PayoutSchema = defineEntity({
   name: 'Payout',
   tableName: 'payouts',
   properties: {
     id: p.uuid().primary(),
-    partner_id: p.uuid(),
+    kind: p.text().$type<PayoutKind>(),
+    /** Where the money comes from, and comes back to when it is not spent. */
+    source_account_id: p.uuid(),
+    /** Where it is until then. */
+    reserved_account_id: p.uuid(),
+    /** Of a partner's payout. */
+    partner_id: p.uuid().nullable(),
     reference: p.string().length(40),
     external_ref: p.string().length(128).nullable(),
     fee_mode: p.text().$type<FeeMode>(),
@@ -35,17 +41,21 @@ const PayoutSchema = defineEntity({
     unknown_since: p.datetime().nullable(),
     /** Since when the provider says something that a final status cannot be true beside. */
     contradicted_at: p.datetime().nullable(),
+    /** The word that could not be true beside the final status and that an operator has explained. */
+    explained_word: p.text().$type<Said>().nullable(),
     /** When the sweep wakes its workflow, if nothing else has. */
     look_again_at: p.datetime().nullable(),
     /** Grows with each event of the payout. */
     version: p.integer().default(0),
     request_id: p.text().nullable(),
+    /** When the money had left; it stays when the bank gives it back. */
+    succeeded_at: p.datetime().nullable(),
     finalized_at: p.datetime().nullable(),
     created_at: p.datetime(),
     updated_at: p.datetime(),
   },
 });
 
-/** Money of a partner on its way to a bank account. Its id is the provider's reference and idempotency key. */
+/** Money on its way to a bank account. Its id is the provider's reference and idempotency key. */
 export class Payout extends PayoutSchema.class {}
 PayoutSchema.setClass(Payout);

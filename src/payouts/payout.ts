@@ -4,7 +4,22 @@ import type { FeeMode } from '../partners/partner.ts';
 import type { Money } from '../shared/money.ts';
 import { type StatusOf, statusLaw } from '../shared/status-law.ts';
 
-/** Pure facts about payouts (partners.md sections 2 and 3, decisions 8). */
+/**
+ * Pure facts about payouts: money that leaves for a bank account. Their life is one, whoever is paid out; whose money it
+ * is, what is asked before it is reserved and what follows from its end differ by kind.
+ */
+export const payoutKinds = ['partner_payout'] as const;
+export type PayoutKind = (typeof payoutKinds)[number];
+
+/** What the journals of a kind are called by, and its workflows. */
+export const payoutFamilyOf = (kind: PayoutKind): string => kind.replaceAll('_', '-');
+
+/** A payout, by what its workflow is found with. */
+export interface PayoutPlace {
+  id: string;
+  kind: PayoutKind;
+}
+
 export const payoutLaw = statusLaw({
   initial: ['pending'],
   transitions: {
@@ -48,7 +63,7 @@ export interface PayoutTexts {
 }
 export const payoutTextsPlace = (payoutId: string) => ({ table: 'payouts', column: 'texts_sealed', row: payoutId });
 
-/** What a request asks of the workflow: ids and amounts, and texts only sealed (design law 7). */
+/** What a request asks of the workflow: ids and amounts, and texts only sealed (docs/contract.md 9). */
 export interface PayoutOpening {
   partnerId: string;
   feeMode: FeeMode;
@@ -74,21 +89,21 @@ export interface PartnerPayoutInput {
 }
 
 /** The workflows of payouts, as use cases meet them; made by `temporal/`, passed in. */
-export interface PartnerPayoutWorkflows {
+export interface PayoutWorkflows {
   /**
-   * Starts the payout's workflow, or joins the one that runs, and waits at most `waitMs` until the money is reserved.
+   * Starts the workflow of a partner's payout, or joins the one that runs, and waits at most `waitMs` until the money is reserved.
    * Null when the wait ended without an answer. Refuses what the reservation refuses, and with SERVICE_UNAVAILABLE when
    * Temporal is away.
    */
   startPartnerPayout(payoutId: string, opening: PayoutOpening, waitMs: number): Promise<PayoutStatus | null>;
   /** Wakes the payout's workflow, or starts it again from its row when there is none. */
-  hintPartnerPayout(payoutId: string): Promise<void>;
+  hintPayout(payout: PayoutPlace): Promise<void>;
   /**
    * Has a decision about the payout carried out by its workflow, which is started from its row when there is none, and
    * waits at most `waitMs`. Null when the wait ended without an answer. Refuses with SERVICE_UNAVAILABLE when Temporal is
    * away. What became of the decision is in its row.
    */
-  decidePartnerPayout(payoutId: string, decision: DecisionInHand, waitMs: number): Promise<PayoutStatus | null>;
+  decidePayout(payout: PayoutPlace, decision: DecisionInHand, waitMs: number): Promise<PayoutStatus | null>;
 }
 
 /** A payout as its workflow finds it. */

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { partner } from '../http/access.ts';
-import { moneyString, periodEnd, periodStart, text, uuid } from '../http/fields.ts';
+import { externalRef, moneyString, periodEnd, periodStart, text, uuid } from '../http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../http/paging.ts';
-import { createRoom } from '../http/room.ts';
+import { createRouteGroup } from '../http/route-group.ts';
 import { partnerAnswer } from '../partners/partner-answer.ts';
 import { TimelineShape } from '../partners/timeline.ts';
 import { must } from '../shared/assert.ts';
@@ -23,10 +23,10 @@ const NewPayout = z.strictObject({
   bank_code: text(32).meta({ description: 'A `bank_code` of `GET /v1/partners/channels`.' }),
   bank_account_number: text(34),
   beneficiary_name: text(100).optional(),
-  external_ref: text(128).optional(),
+  external_ref: externalRef().optional(),
 });
 
-const room = createRoom({
+const routes = createRouteGroup({
   prefix: '/v1/partners/payouts',
   tag: 'Partner API',
   description:
@@ -34,7 +34,7 @@ const room = createRoom({
 });
 const params = z.object({ id: uuid() });
 
-room.post(
+routes.post(
   '/',
   {
     summary: 'Pay out to a bank account',
@@ -56,7 +56,7 @@ room.post(
   },
 );
 
-room.get(
+routes.get(
   '/',
   {
     summary: "List the partner's payouts, newest first",
@@ -66,7 +66,7 @@ room.get(
       .omit({ order: true })
       .extend({
         status: z.enum(payoutLaw.statuses).optional(),
-        external_ref: text(128).optional(),
+        external_ref: externalRef().optional(),
         from: periodStart().optional(),
         to: periodEnd().optional(),
       }),
@@ -79,7 +79,7 @@ room.get(
   },
 );
 
-room.get(
+routes.get(
   '/:id',
   {
     summary: 'Read a payout',
@@ -92,7 +92,7 @@ room.get(
     presentWholePayout(deps.sealer, await getPayout(em, caller.partnerId, id)),
 );
 
-room.get(
+routes.get(
   '/:id/timeline',
   {
     summary: 'What happened to a payout, in plain words, and what happens next',
@@ -107,4 +107,4 @@ room.get(
     }),
 );
 
-export const payoutsRoom = room;
+export const payoutsRoutes = routes;

@@ -4,7 +4,7 @@ import type { OpeningStamp } from '../openings/opening.ts';
 import type { Money } from '../shared/money.ts';
 import { formatMoney } from '../shared/money.ts';
 import { type PayoutOpening, type PayoutTexts, payoutTextsPlace } from './payout.ts';
-import { readPayoutRoom, refuseBeyondRoom } from './payout-limits.ts';
+import { readPayoutHeadroom, refuseBeyondHeadroom } from './payout-limits.ts';
 import { pricePayout } from './price-payout.ts';
 
 export interface PayoutRequest {
@@ -35,7 +35,7 @@ export async function preparePayout(
   const { payoutId, partnerId, body, idempotency, requestId } = input;
   const { bank_code: bankCode, bank_account_number: accountNumber, amount } = body;
   const price = await pricePayout(em, { partnerId, bankCode, accountNumber, amount });
-  refuseBeyondRoom(await readPayoutRoom(em, partnerId), { amount: formatMoney(amount), reserved: price.gross });
+  refuseBeyondHeadroom(await readPayoutHeadroom(em, partnerId), { amount: formatMoney(amount), reserved: price.gross });
   const texts: PayoutTexts = {
     bank_account_number: accountNumber,
     beneficiary_name: body.beneficiary_name ?? null,

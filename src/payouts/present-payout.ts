@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import type { Sealer } from '../encryption/sealer.ts';
 import { amount, timestamp, uuid } from '../http/fields.ts';
+import { openPayoutTexts } from './open-payout-texts.ts';
 import type { Payout } from './payout.entity.ts';
-import { isFinalPayout, type PayoutTexts, payoutLaw, payoutTextsPlace } from './payout.ts';
+import { isFinalPayout, payoutLaw } from './payout.ts';
 
-/** A payout as partners read it in lists (partners.md section 2). */
+/** A payout as partners read it in lists (docs/contract.md 8). */
 export function presentPayout(payout: Payout) {
   return {
     id: payout.id,
@@ -18,27 +19,28 @@ export function presentPayout(payout: Payout) {
     currency: 'IDR' as const,
     bank_code: payout.bank_code,
     created_at: payout.created_at.toISOString(),
+    succeeded_at: payout.succeeded_at?.toISOString() ?? null,
     finalized_at: payout.finalized_at?.toISOString() ?? null,
     ...(payout.failure_code == null ? {} : { failure_code: payout.failure_code }),
   };
 }
 
-/** As the answer to creation, the detail and the webhooks show it: with the account number, opened. */
+/** As the answer to creation, the detail and the webhooks show it: with whom it goes to, opened. */
 export async function presentWholePayout(sealer: Sealer, payout: Payout) {
-  const texts: PayoutTexts = JSON.parse(await sealer.open(payoutTextsPlace(payout.id), payout.texts_sealed));
-  return { ...presentPayout(payout), bank_account_number: texts.bank_account_number };
+  const { bank_account_number, beneficiary_name } = await openPayoutTexts(sealer, payout);
+  return { ...presentPayout(payout), bank_account_number, beneficiary_name: beneficiary_name ?? null };
 }
 
 /** A payout as its creation made it: the transfer goes on from there, and may have ended before the answer left. */
 export async function presentReservation(sealer: Sealer, payout: Payout) {
   const { failure_code: _, ...whole } = await presentWholePayout(sealer, payout);
-  return { ...whole, status: 'pending' as const, is_final: false, finalized_at: null };
+  return { ...whole, status: 'pending' as const, is_final: false, succeeded_at: null, finalized_at: null };
 }
 
 const listed = {
   id: uuid(),
   reference: z.string().meta({ description: "The platform's own reference." }),
-  external_ref: z.string().nullable().meta({ description: "The partner's own reference, when sent." }),
+  external_ref: z.string().nullable().meta({ description: "The partner's own reference as sent; null without one." }),
   status: z.enum(payoutLaw.statuses),
   is_final: z.boolean(),
   amount: amount(),
@@ -47,11 +49,19 @@ const listed = {
   currency: z.literal('IDR'),
   bank_code: z.string(),
   created_at: timestamp(),
+  succeeded_at: timestamp().nullable().meta({
+    description: 'When the money had left to the bank, also of a payout that the bank reversed later; otherwise null.',
+  }),
   finalized_at: timestamp().nullable(),
   failure_code: z.string().optional().meta({ description: "The provider's, passed on; on failed payouts." }),
 };
 
 export const ListedPayoutShape = z.object(listed).meta({ id: 'ListedPayout' });
 export const PayoutShape = z
-  .object({ ...listed, bank_account_number: z.string(), status_url: z.string().optional() })
+  .object({
+    ...listed,
+    bank_account_number: z.string(),
+    beneficiary_name: z.string().nullable().meta({ description: 'As sent; null without one.' }),
+    status_url: z.string().optional(),
+  })
   .meta({ id: 'Payout' });

@@ -7,7 +7,8 @@ import { compareMoney, feeOf, formatMoney, isWholeRupiah, type Money } from '../
 export interface PayoutQuestion {
   partnerId: string;
   bankCode: string;
-  accountNumber: string;
+  /** Not judged when it is not named. */
+  accountNumber?: string | undefined;
   amount: Money;
 }
 
@@ -40,7 +41,8 @@ export async function pricePayout(em: EntityManager, question: PayoutQuestion): 
   const context = await readContext(em, question);
   if (context?.bank_code == null) refuseField('bank_code', 'no bank of this code is served');
   const { account_number_min_length: shortest, account_number_max_length: longest } = context;
-  if (!/^\d+$/.test(accountNumber) || accountNumber.length < shortest || accountNumber.length > longest) {
+  const fits = (number: string) => /^\d+$/.test(number) && number.length >= shortest && number.length <= longest;
+  if (accountNumber !== undefined && !fits(accountNumber)) {
     const length = shortest === longest ? `${shortest}` : `${shortest} to ${longest}`;
     refuseField('bank_account_number', `an account at ${bankCode} has ${length} digits`);
   }

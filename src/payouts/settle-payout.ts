@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Decision } from '../decisions/decision.entity.ts';
-import { actorOf, endDecision, isTooOld, lockDecisionAbout, tooOld } from '../decisions/end-decision.ts';
+import { actorOf, endDecision, lockDecisionAbout, whyPowerless } from '../decisions/end-decision.ts';
 import type { Sealer } from '../encryption/sealer.ts';
 import { recordEvent } from '../events/record-event.ts';
 import type { Gateway } from '../gateway/gateway.ts';
@@ -8,9 +8,9 @@ import { assert, must } from '../shared/assert.ts';
 import { refuse } from '../shared/errors.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { isNote, notANote } from '../shared/note.ts';
-import { findPendingWebhooks } from '../webhooks/record-webhook.ts';
 import { hearProvider } from './ask-transfer.ts';
 import { findMadeAttempts } from './attempts.ts';
+import { handlings } from './handlings.ts';
 import { lockPayout, noteWord } from './note-word.ts';
 import { Payout } from './payout.entity.ts';
 import {
@@ -24,8 +24,8 @@ import {
   settledByOperator,
 } from './payout.ts';
 import { mayBeUnderWayMs } from './repeating.ts';
-import { standingOf } from './reserve-payout.ts';
-import { fail, reverseIfSaid, succeed } from './resolve-payout.ts';
+import { fail, findUntold, reverseIfSaid, succeed } from './resolve-payout.ts';
+import { standingOf } from './standing-of.ts';
 
 interface Settling {
   payoutId: string;
@@ -60,10 +60,7 @@ export async function settlePayout(
         ? await settleAsProven(tx, sealer, payout, { settlement, said })
         : await carryOut(tx, sealer, payout, { decision, said });
     // A final payout may be here because this step is repeated, and the webhooks that it wrote are not begun.
-    if (wasFinal) {
-      return standingOf(payout, await findPendingWebhooks(tx, { resourceType: 'payout', resourceId: payoutId }));
-    }
-    return standingOf(payout, deliveries);
+    return standingOf(payout, wasFinal ? await findUntold(tx, payout) : deliveries);
   });
   await failpoint('settle-payout.after');
   return standing;
@@ -85,7 +82,7 @@ async function settleAsProven(
   const { outcome, note } = settlement;
   if (!isNote(note)) refuse('REQUEST_INVALID', notANote);
   if (isFinalPayout(payout.status)) {
-    if (await isSettledSo(tx, payout.id, { outcome, note })) return [];
+    if (await isSettledSo(tx, payout, { outcome, note })) return [];
     refuse('REQUEST_INVALID', `the payout is ${payout.status} already`);
   }
   if (finalOutcomeOf({ said }) !== outcome) {
@@ -107,7 +104,7 @@ async function carryOut(
 ): Promise<string[]> {
   if (decision.status !== 'pending') return [];
   const outcome = must(decision.outcome, 'a decision about a payout says how it ends');
-  const why = (await isTooOld(tx, decision)) ? tooOld : whyDecisionMoved(payout, { decision, said });
+  const why = (await whyPowerless(tx, decision)) ?? whyDecisionMoved(payout, { decision, said });
   if (why !== null) {
     await endDecision(tx, decision, { status: 'lapsed', reason: why });
     return [];
@@ -157,26 +154,26 @@ async function end(
   await recordEvent(tx, {
     event: 'PAYOUT_SETTLED',
     impact: 'HIGH',
-    resourceType: 'payout',
+    resourceType: handlings[payout.kind].resourceType,
     resourceId: payout.id,
     actorId,
     requestId: null,
     data: { outcome, note, decision_id: decisionId, provider_says: said },
   });
-  const reversed = await reverseIfSaid(tx, sealer, payout, said);
-  return [ended, reversed].filter((id) => id !== null);
+  const reversed = await reverseIfSaid(tx, sealer, payout);
+  return [...ended, ...reversed];
 }
 
 /** Whether this very settlement has been made: the step is repeated because its answer was lost. */
 async function isSettledSo(
   tx: EntityManager,
-  payoutId: string,
+  { id, kind }: Payout,
   settlement: { outcome: PayoutOutcome; note: string },
 ): Promise<boolean> {
   const found = await tx.execute<unknown[]>(
-    `select 1 from events where resource_type = 'payout' and resource_id = ? and event = 'PAYOUT_SETTLED'
+    `select 1 from events where resource_type = ? and resource_id = ? and event = 'PAYOUT_SETTLED'
        and data @> ?::jsonb limit 1`,
-    [payoutId, JSON.stringify({ ...settlement, decision_id: null })],
+    [handlings[kind].resourceType, id, JSON.stringify({ ...settlement, decision_id: null })],
   );
   return found.length > 0;
 }

@@ -2,20 +2,20 @@ import { z } from 'zod';
 import { allow } from '../http/access.ts';
 import { amount, timestamp, uuid } from '../http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../http/paging.ts';
-import { createRoom } from '../http/room.ts';
+import { createRouteGroup } from '../http/route-group.ts';
 import { findStuckPayouts } from './find-stuck-payouts.ts';
 
 /** Payouts younger than ten minutes are not stuck yet, unless asked otherwise. */
 const standardMinutes = 10;
 const longestMinutes = 527_040;
 
-const room = createRoom({
+const routes = createRouteGroup({
   prefix: '/v1/payouts',
   tag: 'Operations',
   description: 'What operators look after.',
 });
 
-room.get(
+routes.get(
   '/stuck',
   {
     summary: 'List payouts whose outcome is unknown, those accepted for more than a day, and contradicted ones',
@@ -62,4 +62,4 @@ room.get(
   },
 );
 
-export const stuckPayoutsRoom = room;
+export const stuckPayoutsRoutes = routes;

@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { type SweepFailure, sweepRows } from '../housekeeping/sweep-rows.ts';
-import type { PartnerPayoutWorkflows } from './payout.ts';
+import { must } from '../shared/assert.ts';
+import type { PayoutPlace, PayoutWorkflows } from './payout.ts';
 
 /** Payouts that want to be looked at; whoever looks says when it is next. */
 export const overduePayouts = 'select id, look_again_at as since from payouts where look_again_at < now()';
@@ -11,9 +12,12 @@ export const overduePayouts = 'select id, look_again_at as since from payouts wh
  */
 export function sweepPayouts(
   em: EntityManager,
-  workflows: Pick<PartnerPayoutWorkflows, 'hintPartnerPayout'>,
+  workflows: Pick<PayoutWorkflows, 'hintPayout'>,
   failed: SweepFailure,
 ): Promise<number> {
-  const wake = (id: string) => workflows.hintPartnerPayout(id);
+  const wake = async (id: string) => {
+    const [payout] = await em.fork().execute<PayoutPlace[]>('select id, kind from payouts where id = ?', [id]);
+    await workflows.hintPayout(must(payout, 'a payout is kept'));
+  };
   return sweepRows(em, [{ kind: 'payout', due: overduePayouts, wake }], failed);
 }

@@ -6,7 +6,7 @@ import { allow } from '../http/access.ts';
 import { created } from '../http/answer.ts';
 import { amount, moneyString, text, timestamp, uuid } from '../http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../http/paging.ts';
-import { createRoom } from '../http/room.ts';
+import { createRouteGroup } from '../http/route-group.ts';
 import { createProduct } from './create-product.ts';
 import { findProducts, getProduct } from './find-products.ts';
 import { presentProduct } from './present-product.ts';
@@ -39,13 +39,13 @@ const ProductDetailAnswer = z.object({
 const managers = allow('manage-product', { userTypes: ['platform'], scope: 'all' });
 const readers = allow('read-product', { scope: 'all' });
 
-const room = createRoom({
+const routes = createRouteGroup({
   prefix: '/v1/products',
   tag: 'Products',
   description: 'What the platform offers to pay into: investments, financing, takaful. Each has an account of its own.',
 });
 
-room.get(
+routes.get(
   '/',
   {
     summary: 'List products',
@@ -70,7 +70,7 @@ room.get(
   },
 );
 
-room.post(
+routes.post(
   '/',
   {
     summary: 'Create a product',
@@ -89,7 +89,7 @@ room.post(
   },
 );
 
-room.get(
+routes.get(
   '/:product_id',
   {
     summary: 'Read a product',
@@ -108,7 +108,7 @@ room.get(
   },
 );
 
-room.patch(
+routes.patch(
   '/:product_id',
   {
     summary: 'Change a product',
@@ -131,4 +131,4 @@ room.patch(
   },
 );
 
-export const productsRoom = room;
+export const productsRoutes = routes;

@@ -1,13 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Decision } from '../decisions/decision.entity.ts';
-import {
-  actorOf,
-  endDecision,
-  isTooOld,
-  lockDecision,
-  recordDecisionEnded,
-  tooOld,
-} from '../decisions/end-decision.ts';
+import { actorOf, endDecision, lockDecision, recordDecisionEnded, whyPowerless } from '../decisions/end-decision.ts';
 import { insufficientBalance } from '../ledger/post-journal.ts';
 import { errorCodeOf } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
@@ -23,7 +16,8 @@ export async function bookExternal(em: EntityManager, decisionId: string): Promi
     await em.fork().transactional(async (tx) => {
       const decision = await lockDecision(tx, decisionId);
       if (decision.status !== 'pending') return;
-      if (await isTooOld(tx, decision)) return endDecision(tx, decision, { status: 'lapsed', reason: tooOld });
+      const why = await whyPowerless(tx, decision);
+      if (why !== null) return endDecision(tx, decision, { status: 'lapsed', reason: why });
       if (!decision.approved_by) return;
       const [{ booked }] = await tx.execute<[{ booked: boolean }]>('select book_external(?, ?) as booked', [
         newId(),

@@ -19,16 +19,19 @@ import {
 const longestTransactionSeconds = 60;
 const clearing = systemAccounts.gatewayClearing;
 
-/** Reads our books, then asks the provider for its balance. Writes nothing. Throws ProviderUnknown. */
+/**
+ * Reads our books, then asks the provider for its balance, and writes both down as the measurement of the day; whoever
+ * judges them reads them there. Answers the day. Throws ProviderUnknown.
+ */
 export async function measureClearing(
   em: EntityManager,
   gateway: Gateway,
   { signal }: { signal: AbortSignal },
-): Promise<ClearingMeasurement> {
+): Promise<{ day: string }> {
   const ours = await readBooks(em);
   const providerBalance = await gateway.readBalance({ signal });
   const { at } = await readBooks(em);
-  return {
+  const measured: ClearingMeasurement = {
     day: westernIndonesiaDay(ours.at),
     readAt: ours.at.toISOString(),
     answeredAt: at.toISOString(),
@@ -37,6 +40,12 @@ export async function measureClearing(
     bookedSince: ours.since.toISOString(),
     booked: { received: ours.received, spent: ours.spent, returned: ours.returned },
   };
+  await em.execute(
+    `insert into clearing_measurements (day, measured) values (?, ?::jsonb)
+     on conflict (day) do update set measured = excluded.measured, measured_at = excluded.measured_at`,
+    [measured.day, JSON.stringify(measured)],
+  );
+  return { day: measured.day };
 }
 
 interface Books extends Booked {
@@ -67,14 +76,16 @@ const bookedSince = `
      from payouts where status = 'failed' and finalized_at > (select at from since)) returned`;
 
 /**
- * Judges a measurement some minutes later, when what the provider had done by then has been booked: what nothing
- * explains is the day's difference, with an event. A day that is measured again is judged anew.
+ * Judges the measurement of a day some minutes later, when what the provider had done by then has been booked: what
+ * nothing explains is the day's difference, with an event. A day that is measured again is judged anew.
  */
-export function judgeClearing(
-  em: EntityManager,
-  { measured }: { measured: ClearingMeasurement },
-): Promise<ClearingVerdict> {
+export function judgeClearing(em: EntityManager, { day }: { day: string }): Promise<ClearingVerdict> {
   return em.transactional(async (tx) => {
+    const [row] = await tx.execute<{ measured: ClearingMeasurement }[]>(
+      'select measured from clearing_measurements where day = ?',
+      [day],
+    );
+    const { measured } = must(row, 'what is judged was measured');
     const underWay = await findUnderWay(tx, measured);
     const before = await findAgreed(tx, measured.day);
     const { difference, range } = judgeRange(before, rangeOf(measured, underWay));

@@ -2,35 +2,41 @@ import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import type { Decision } from '../decisions/decision.entity.ts';
 import { actorOf, endDecision } from '../decisions/end-decision.ts';
 import { recordEvent } from '../events/record-event.ts';
-import { refuse } from '../shared/errors.ts';
 import { textArray } from '../shared/postgres.ts';
 import { Reconciliation } from './reconciliation.entity.ts';
 
+/** The difference of this id, locked until the transaction ends. */
+export function lockDifference(tx: EntityManager, id: string): Promise<Reconciliation> {
+  return tx.findOneOrFail(Reconciliation, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
+}
+
 /**
- * Writes down why a difference is what it is, as one operator decides, in the caller's transaction; it is no longer open,
- * and neither is the contradiction of the payout that it is about, where that is the same one: the provider has said
- * nothing else since. Changes no money. Refuses with NOT_FOUND.
+ * Writes down why a difference, which the caller's transaction has locked, is what it is, as one operator decides; it is no
+ * longer open, and neither is the contradiction of the payout that it is about, where that is the same one: the provider
+ * has said nothing else since. Changes no money.
  */
-export async function explainDifference(tx: EntityManager, decision: Decision): Promise<void> {
-  const id = decision.reconciliation_id ?? '';
-  const difference = await tx.findOne(Reconciliation, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
-  if (difference === null) refuse('NOT_FOUND', 'there is no such difference', { field: 'reconciliation_id' });
+export async function explainDifference(
+  tx: EntityManager,
+  decision: Decision,
+  difference: Reconciliation,
+): Promise<void> {
   difference.state = 'explained';
   difference.note = decision.note;
   difference.updated_at = new Date();
   await tx.flush();
   if (difference.resource_type === 'payout' && difference.resource_id) {
-    await tx.execute('update payouts set contradicted_at = null where id = ? and last_word = any (?::text[])', [
-      difference.resource_id,
-      textArray(wordsOf(difference)),
-    ]);
+    await tx.execute(
+      `update payouts set contradicted_at = null, explained_word = last_word
+       where id = ? and last_word = any (?::text[]) and contradicted_at is not null`,
+      [difference.resource_id, textArray(wordsOf(difference))],
+    );
   }
   const actorId = actorOf(decision);
   await recordEvent(tx, {
     event: 'RECONCILIATION_EXPLAINED',
     impact: 'HIGH',
     resourceType: 'reconciliation',
-    resourceId: id,
+    resourceId: difference.id,
     actorId,
     requestId: null,
     data: { note: decision.note, decision_id: decision.id },

@@ -2,7 +2,7 @@ import type { Money } from '../shared/money.ts';
 import { type StatusOf, statusLaw } from '../shared/status-law.ts';
 
 /**
- * Pure facts about reconciliation (decisions 8). A difference that has changed, or is back, is open anew; one that is
+ * Pure facts about reconciliation (docs/contract.md 8). A difference that has changed, or is back, is open anew; one that is
  * gone may be explained all the same, for the contradiction of its payout that is left.
  */
 export const reconciliationLaw = statusLaw({

@@ -2,15 +2,15 @@ import { z } from 'zod';
 import { allow } from '../http/access.ts';
 import { amount, isoDate, timestamp, uuid } from '../http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../http/paging.ts';
-import { createRoom } from '../http/room.ts';
+import { createRouteGroup } from '../http/route-group.ts';
 import { findReconciliations } from './find-reconciliations.ts';
 import { reconciledResources, reconciliationLaw } from './reconciliation.ts';
 
-const room = createRoom({ prefix: '/v1/reconciliations', tag: 'Operations' });
+const routes = createRouteGroup({ prefix: '/v1/reconciliations', tag: 'Operations' });
 
 const side = z.object({ status: z.string(), amount: amount().nullable() }).nullable();
 
-room.get(
+routes.get(
   '/',
   {
     summary: "List differences between our books and the provider's, newest first",
@@ -70,4 +70,4 @@ room.get(
   },
 );
 
-export const reconciliationsRoom = room;
+export const reconciliationsRoutes = routes;

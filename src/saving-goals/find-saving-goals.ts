@@ -13,7 +13,7 @@ export interface FoundSavingGoal {
   currentAmount: Money;
 }
 
-/** Refuses with FORBIDDEN unless the goal is the caller's own (decisions 0). */
+/** Refuses with FORBIDDEN unless the goal is the caller's own (docs/contract.md 0). */
 export function refuseUnlessOwn(caller: Caller, goal: SavingGoal): void {
   if (goal.user_id !== caller.userId) refuse('FORBIDDEN', 'the saving goal is not yours', { field: 'saving_goal_id' });
 }

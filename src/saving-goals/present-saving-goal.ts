@@ -11,6 +11,7 @@ export const presentSavingGoal = (goal: SavingGoal, currentAmount: Money) => ({
   current_amount: currentAmount,
   target_date: goal.target_date ?? null,
   status: goal.status,
+  closed_at: goal.closed_at?.toISOString() ?? null,
   created_at: goal.created_at.toISOString(),
   updated_at: goal.updated_at.toISOString(),
 });

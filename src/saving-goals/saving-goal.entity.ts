@@ -13,6 +13,8 @@ const SavingGoalSchema = defineEntity({
     target_amount: p.decimal().precision(20).scale(4),
     target_date: p.date().nullable(),
     status: p.text().$type<SavingGoalStatus>(),
+    closed_at: p.datetime().nullable(),
+    released_to: p.uuid().nullable(),
     created_at: p.datetime(),
     updated_at: p.datetime(),
   },

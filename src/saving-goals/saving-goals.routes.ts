@@ -3,10 +3,11 @@ import { allow } from '../http/access.ts';
 import { created } from '../http/answer.ts';
 import { amount, isoDate, moneyString, text, timestamp, uuid } from '../http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../http/paging.ts';
-import { createRoom } from '../http/room.ts';
+import { createRouteGroup } from '../http/route-group.ts';
 import { createSavingGoal } from './create-saving-goal.ts';
 import { findSavingGoals, getSavingGoal } from './find-saving-goals.ts';
 import { presentSavingGoal } from './present-saving-goal.ts';
+import { releaseSavingGoal } from './release-saving-goal.ts';
 import { savingGoalLaw } from './saving-goal.ts';
 import { updateSavingGoal } from './update-saving-goal.ts';
 
@@ -20,6 +21,7 @@ const SavingGoalShape = z
     current_amount: amount().meta({ description: "What it holds: its account's balance." }),
     target_date: isoDate().nullable(),
     status: z.enum(savingGoalLaw.statuses),
+    closed_at: timestamp().nullable().meta({ description: 'When it was released.' }),
     created_at: timestamp(),
     updated_at: timestamp(),
   })
@@ -29,13 +31,13 @@ const SavingGoalAnswer = z.object({ message: z.string(), data: SavingGoalShape }
 const savers = allow('contribute-saving-goal', { scope: 'own' });
 const readers = allow('contribute-saving-goal', { scope: 'own; all for platform' });
 
-const room = createRoom({
+const routes = createRouteGroup({
   prefix: '/v1/saving-goals',
   tag: 'Saving goals',
   description: 'What people save for. Each goal has an account of its own, filled by `saving_goal_contribution`.',
 });
 
-room.get(
+routes.get(
   '/',
   {
     summary: 'List saving goals',
@@ -57,7 +59,7 @@ room.get(
   },
 );
 
-room.post(
+routes.post(
   '/',
   {
     summary: 'Create a saving goal',
@@ -72,7 +74,7 @@ room.post(
   },
 );
 
-room.get(
+routes.get(
   '/:saving_goal_id',
   {
     summary: 'Read a saving goal',
@@ -87,11 +89,12 @@ room.get(
   },
 );
 
-room.patch(
+routes.patch(
   '/:saving_goal_id',
   {
     summary: 'Change a saving goal',
-    description: '`completed` follows from the target being reached; a raised target makes the goal active again.',
+    description:
+      '`completed` follows from the target being reached; a raised target makes the goal active again. A closed goal is a 400.',
     access: savers,
     params: z.object({ saving_goal_id: uuid() }),
     body: z.strictObject({
@@ -109,4 +112,24 @@ room.patch(
   },
 );
 
-export const savingGoalsRoom = room;
+routes.post(
+  '/:saving_goal_id/release',
+  {
+    summary: 'Release a saving goal',
+    description:
+      'Moves what is saved, whether the goal is completed or not, to `account_id`, an account of the owner, and closes ' +
+      'the goal for good. Money of orders that are paid later goes to that account. A closed goal is a 400.',
+    access: savers,
+    params: z.object({ saving_goal_id: uuid() }),
+    body: z.strictObject({ account_id: uuid() }),
+    answers: { 200: SavingGoalAnswer },
+    refusals: [404],
+  },
+  async ({ em, caller, params, body, requestId }) => {
+    await releaseSavingGoal(em, caller, { id: params.saving_goal_id, accountId: body.account_id, requestId });
+    const { goal, currentAmount } = await getSavingGoal(em, caller, params.saving_goal_id);
+    return { message: 'Saving goal released', data: presentSavingGoal(goal, currentAmount) };
+  },
+);
+
+export const savingGoalsRoutes = routes;

@@ -18,7 +18,7 @@ export interface SavingGoalChange {
 
 /**
  * Changes a saving goal of the caller under its lock. Whether it is `completed` follows from its target and what it
- * holds. Refuses with NOT_FOUND or FORBIDDEN.
+ * holds. Refuses with NOT_FOUND or FORBIDDEN, and with REQUEST_INVALID a closed goal.
  */
 export function updateSavingGoal(
   em: EntityManager,
@@ -29,6 +29,7 @@ export function updateSavingGoal(
     const goal = await tx.findOne(SavingGoal, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
     if (goal === null) refuse('NOT_FOUND', 'no such saving goal', { field: 'saving_goal_id' });
     refuseUnlessOwn(caller, goal);
+    if (goal.closed_at) refuse('REQUEST_INVALID', 'the saving goal is closed', { field: 'saving_goal_id' });
     const changes = changesTo<SavingGoalChange>(goal, change);
     if (Object.keys(changes).length === 0) return;
     Object.assign(goal, changes);

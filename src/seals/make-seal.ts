@@ -12,17 +12,7 @@ import { hashOfSeal, journalsPerSeal, manifestLine, type SealStatement, sealForm
 import type { SealKeys } from './seal-keys.ts';
 import { storeSeal } from './store-seal.ts';
 
-/** Where a pass over the journals has come to: they are gone through once, in the order of their ids. */
-export interface SealPass {
-  /** Names the run; a step of it that is repeated knows what it has made. */
-  pass: string;
-  /** The last journal that was looked at; null at the beginning. */
-  after: string | null;
-  /** When the pass took its first snapshot; null until then. */
-  begunAt: string | null;
-}
-
-export interface SealStep extends Omit<SealPass, 'pass'> {
+export interface SealStep {
   /** The seal that was made; null when another step had made the last of this pass. */
   number: number | null;
   journals: number;
@@ -41,6 +31,8 @@ interface SealParts {
 interface Draft {
   last: { number: number; pass: string; covers: boolean; jws: string } | null;
   sealedAt: string;
+  /** When the pass took its first snapshot. */
+  begunAt: string;
   ids: string[];
   manifest: string;
 }
@@ -51,24 +43,24 @@ const longestRace = 100;
 const leastId = '00000000-0000-0000-0000-000000000000';
 
 /**
- * Makes the next seal: over journals that are in no seal yet, whatever their date, at most as many as fit into one. Of a
- * pass, the last seal says that no journal that was committed before the pass is left; a night without journals has a
- * seal, too. Safe to repeat and to run twice at once: the row of the seal, whose number only one of them writes, decides
+ * Makes the next seal of a pass: over journals that are in no seal yet, whatever their date, at most as many as fit into
+ * one. They are gone through once in the order of their ids; where the pass has come to is read from its seals, and
+ * believed from nobody. The last seal of a pass says that no journal that was committed before the pass is left; a night
+ * without journals has a seal, too. Safe to repeat and to run twice at once: the row of the seal, whose number only one of them writes, decides
  * together with its journals what the seal is, and its object follows from it. Throws when the last seal is not one of
  * ours, or when the file store is away.
  */
-export async function makeSeal(em: EntityManager, parts: SealParts, pass: SealPass): Promise<SealStep> {
+export async function makeSeal(em: EntityManager, parts: SealParts, pass: string): Promise<SealStep> {
   const size = parts.size ?? journalsPerSeal;
   for (let race = 0; race < longestRace; race += 1) {
     // What was killed before its object was stored is brought to its end first: only the last seal can be without.
-    const draft = await readDraft(em.fork(), pass.after, size);
-    const { last, ids, sealedAt } = draft;
+    const draft = await readDraft(em.fork(), pass, size);
+    const { last, ids, sealedAt, begunAt } = draft;
     const before = last && (await openLast(parts.keys, last));
     if (last && before) await storeSeal(em.fork(), parts.storage, { jws: last.jws, statement: before });
-    const begunAt = pass.begunAt ?? sealedAt;
     const done = ids.length < size;
-    const step = { journals: ids.length, after: ids.at(-1) ?? pass.after, begunAt, done };
-    if (last?.pass === pass.pass && last.covers) return { ...step, number: null, done: true };
+    const step = { journals: ids.length, done };
+    if (last?.pass === pass && last.covers) return { ...step, number: null, done: true };
     const statement: SealStatement = {
       format: sealFormat,
       chain: before?.chain ?? newId(),
@@ -81,7 +73,7 @@ export async function makeSeal(em: EntityManager, parts: SealParts, pass: SealPa
     };
     const jws = await parts.keys.sign(statement);
     await failpoint('make-seal.before-row');
-    if (!(await keep(em.fork(), { statement, jws, ids, pass: pass.pass }))) continue;
+    if (!(await keep(em.fork(), { statement, jws, ids, pass }))) continue;
     await failpoint('make-seal.before-object');
     await storeSeal(em.fork(), parts.storage, { jws, statement, manifest: draft.manifest });
     await failpoint('make-seal.after-object');
@@ -94,7 +86,7 @@ export async function makeSeal(em: EntityManager, parts: SealParts, pass: SealPa
  * Reads what the next seal is to be in one snapshot: the seals so far, which journals are in none, and their texts. A
  * transaction that commits later is in a later snapshot; no date, id or order of commits is believed for that.
  */
-async function readDraft(em: EntityManager, after: string | null, size: number): Promise<Draft> {
+async function readDraft(em: EntityManager, pass: string, size: number): Promise<Draft> {
   return em.transactional(
     async (tx) => {
       await allowTime(tx, budgets.database.seal);
@@ -105,10 +97,16 @@ async function readDraft(em: EntityManager, after: string | null, size: number):
       const [last] = await tx.execute<{ number: string; pass: string; covers: boolean; jws: string }[]>(
         'select number, pass, covers_until is not null as covers, jws from seals order by number desc limit 1',
       );
-      const ids = await findUnsealed(tx, after, size);
+      const [before] = await tx.execute<{ begun_at: string; last_journal_id: string | null }[]>(
+        `select to_json(first_value(sealed_at) over w at time zone 'UTC') #>> '{}' || 'Z' as begun_at, last_journal_id
+         from seals where pass = ? window w as (order by number) order by number desc limit 1`,
+        [pass],
+      );
+      const ids = await findUnsealed(tx, before?.last_journal_id ?? null, size);
       let manifest = '';
       for await (const journal of hashJournals(tx, ids)) manifest += manifestLine(journal);
-      return { last: last ? { ...last, number: Number(last.number) } : null, sealedAt, ids, manifest };
+      const begunAt = before?.begun_at ?? sealedAt;
+      return { last: last ? { ...last, number: Number(last.number) } : null, sealedAt, begunAt, ids, manifest };
     },
     { isolationLevel: 'repeatable read', readOnly: true },
   );

@@ -28,7 +28,7 @@ export function settlingWaitMs({ since, deadline, now }: { since: number; deadli
 
 // Payouts: the bank has the money, or nobody knows.
 
-/** A payout that is unknown for this long is marked for operators (decisions 8); it is asked for all the same. */
+/** A payout that is unknown for this long is marked for operators (docs/contract.md 8); it is asked for all the same. */
 export const operatorsAfterMs = 10 * minuteMs;
 
 /**

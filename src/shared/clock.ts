@@ -1,7 +1,10 @@
 /** Western Indonesia Time, UTC+7, has no daylight saving. */
 export const westernIndonesiaOffsetMs = 7 * 60 * 60 * 1000;
 
-/** `YYYY-MM-DD HH:mm:ss` in UTC+7, the form of `expired_date` (giving-circles-payments.md section 2, decisions 3). */
+/** No instant of ours is as late: the database refuses it, as a row that nobody could count from. */
+export const endOfTime = new Date('2200-01-01T00:00:00.000Z');
+
+/** `YYYY-MM-DD HH:mm:ss` in UTC+7, the form of `expired_date` (docs/contract.md 3). */
 export function formatWesternIndonesia(instant: Date): string {
   return new Date(instant.getTime() + westernIndonesiaOffsetMs).toISOString().slice(0, 19).replace('T', ' ');
 }

@@ -1,6 +1,6 @@
 /**
  * The one catalogue of refusals. A code has a status; the message is for the caller, the cause is for the log.
- * The `Error` codes of the partner door (partners.md section 7, decisions 8) live here too: three envelopes,
+ * The `Error` codes of the partner door (docs/contract.md 8) live here too: three envelopes,
  * one catalogue.
  */
 export const errorStatuses = {

@@ -1,19 +1,19 @@
 import { readFileSync } from 'node:fs';
 
-type Deed = 'kill' | 'throw' | 'delay' | 'stop';
+type Action = 'kill' | 'throw' | 'delay' | 'stop';
 
-let armed: ReadonlyMap<string, Deed> = new Map();
+let armed: ReadonlyMap<string, Action> = new Map();
 let file: string | undefined;
 
-function parse(text: string): Map<string, Deed> {
-  const deeds = new Map<string, Deed>();
+function parse(text: string): Map<string, Action> {
+  const actions = new Map<string, Action>();
   for (const entry of text.split(',').filter((part) => part.trim() !== '')) {
-    const [name = '', deed] = entry.trim().split('=', 2);
-    if (deed !== 'kill' && deed !== 'throw' && deed !== 'delay' && deed !== 'stop')
-      throw new Error(`FAILPOINTS: ${entry} is not name=deed`);
-    deeds.set(name, deed);
+    const [name = '', action] = entry.trim().split('=', 2);
+    if (action !== 'kill' && action !== 'throw' && action !== 'delay' && action !== 'stop')
+      throw new Error(`FAILPOINTS: ${entry} is not name=action`);
+    actions.set(name, action);
   }
-  return deeds;
+  return actions;
 }
 
 /**

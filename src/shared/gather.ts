@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { busy, tooLate } from './turns.ts';
+import { busy, tooLate } from './concurrency.ts';
 
 export interface GatherOptions<Question, Answer> {
   /**

@@ -2,7 +2,7 @@ import { v4, v5, v7 } from 'uuid';
 
 /**
  * Every id that is derived from another is derived here: owner and idempotency key -> resource id -> workflow id ->
- * journal key -> the provider's idempotency key (design law 3).
+ * journal key -> the provider's idempotency key (docs/contract.md 9).
  */
 const namespace = 'b3a9c8a4-6a0d-4a51-9d1a-0c5d8f3f5a10';
 
@@ -78,10 +78,9 @@ export const journalKeys = {
   balancePayment: (transactionId: string): string => `balance-payment/${transactionId}`,
   partnerPaymentSettled: (paymentId: string): string => `partner-payment/${paymentId}/settled`,
   partnerPaymentReleased: (paymentId: string): string => `partner-payment/${paymentId}/released`,
-  payoutReserved: (payoutId: string): string => `partner-payout/${payoutId}/reserved`,
-  payoutSpent: (payoutId: string): string => `partner-payout/${payoutId}/spent`,
-  payoutReturned: (payoutId: string): string => `partner-payout/${payoutId}/returned`,
-  payoutReversed: (payoutId: string): string => `partner-payout/${payoutId}/reversed`,
+  /** One step of a payout, of the family that its kind is of. */
+  payout: (family: string, payoutId: string, step: 'reserved' | 'spent' | 'returned' | 'reversed'): string =>
+    `${family}/${payoutId}/${step}`,
   circlePot: (circleId: string, turn: number): string => `saving-circle/${circleId}/turn/${turn}/pot`,
   contributionRefunded: (contributionId: string): string => `saving-circle-contribution/${contributionId}/refunded`,
   donationAllocated: (batchId: string): string => `donation-allocation/${batchId}`,

@@ -67,7 +67,7 @@ export function feeOf(amount: Money, fixed: Money, basisPoints: number): Money {
 
 /**
  * An amount as the JSON number that a document asks for ("nominal (number)"). Only for presentation; the digits are
- * exact for amounts of up to 15 significant digits, which is what requests may carry (decisions 0).
+ * exact for amounts of up to 15 significant digits, which is what requests may carry (docs/contract.md 0).
  */
 export function presentMoneyAsNumber(amount: Money): number {
   return read(amount).toNumber();

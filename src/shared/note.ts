@@ -1,6 +1,6 @@
 import { isPlainText } from './plain-text.ts';
 
-/** The longest note of an operator, in characters (decisions 8). Notes carry references, never personal data. */
+/** The longest note of an operator, in characters (docs/contract.md 8). Notes carry references, never personal data. */
 export const longestNote = 300;
 
 /** Whether a value is a note: a text, not blank, not too long, without control characters, which no event can hold. */

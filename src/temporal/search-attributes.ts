@@ -1,6 +1,6 @@
 import { defineSearchAttributeKey, type SearchAttributePair, SearchAttributeType } from '@temporalio/common';
 
-/** Search attributes (decisions 9). Their names live in histories for ever. */
+/** Search attributes (docs/contract.md 9). Their names live in histories for ever. */
 export const searchAttributeKeys = {
   PaymentState: defineSearchAttributeKey('PaymentState', SearchAttributeType.KEYWORD),
   PayoutState: defineSearchAttributeKey('PayoutState', SearchAttributeType.KEYWORD),

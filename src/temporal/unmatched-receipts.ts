@@ -1,18 +1,14 @@
 import type { ReceiptDecisions, ReceiptWorkflows, StrayPayment } from '../payments/payment-contract.ts';
 import { receiptReusePolicy } from '../payments/receipt.ts';
 import type { Temporal, WorkflowRun } from './temporal.ts';
-import { decisionUpdateId } from './update-id.ts';
+import { handDecision } from './update-id.ts';
 
 export const createReceiptWorkflows = (temporal: Temporal): ReceiptWorkflows & ReceiptDecisions => ({
   openUnmatchedReceipt: (stray) => temporal.startOnce(caseOf(stray)),
-  decideReceipt(stray, decision, waitMs) {
-    const update = {
-      name: 'settleReceipt' as const,
-      id: decisionUpdateId(decision),
-      args: [{ decision_id: decision.id }],
-    };
-    return temporal.startAndAwait(caseOf(stray), update, waitMs);
-  },
+  decideReceipt: (stray, decision, waitMs) =>
+    handDecision(decision, (update) =>
+      temporal.startAndAwait(caseOf(stray), { name: 'settleReceipt', ...update }, waitMs),
+    ),
 });
 
 const caseOf = (stray: StrayPayment): WorkflowRun<'unmatchedReceipt'> => ({

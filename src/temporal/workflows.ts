@@ -5,14 +5,14 @@ import type { AllocationWorkflows } from '../donations/allocation.ts';
 import type { SubscriptionWorkflows } from '../donations/subscription.ts';
 import type { Prover } from '../encryption/prover.ts';
 import type { GatewayPaymentWorkflows, ReceiptDecisions, ReceiptWorkflows } from '../payments/payment-contract.ts';
-import type { PartnerPayoutWorkflows } from '../payouts/payout.ts';
+import type { PayoutWorkflows } from '../payouts/payout.ts';
 import type { DeliveryWorkflows } from '../webhooks/webhook-delivery.ts';
 import { createAllocationWorkflows } from './donation-allocations.ts';
 import { createSubscriptionWorkflows } from './donation-subscriptions.ts';
 import { createGatewayPaymentWorkflows } from './gateway-payments.ts';
 import { createHints } from './hints.ts';
 import { createPartnerPaymentWorkflows } from './partner-payments.ts';
-import { createPartnerPayoutWorkflows } from './partner-payouts.ts';
+import { createPayoutWorkflows } from './payouts.ts';
 import { createCircleWorkflows } from './saving-circles.ts';
 import { createTemporal } from './temporal.ts';
 import { createReceiptWorkflows } from './unmatched-receipts.ts';
@@ -24,7 +24,7 @@ export interface Workflows
     ReceiptWorkflows,
     ReceiptDecisions,
     PartnerPaymentWorkflows,
-    PartnerPayoutWorkflows,
+    PayoutWorkflows,
     CircleWorkflows,
     AllocationWorkflows,
     SubscriptionWorkflows,
@@ -51,7 +51,7 @@ export function createWorkflows(client: Client, taskQueue: string, prover?: Prov
     ...createGatewayPaymentWorkflows(temporal),
     ...createReceiptWorkflows(temporal),
     ...createPartnerPaymentWorkflows(temporal),
-    ...createPartnerPayoutWorkflows(temporal),
+    ...createPayoutWorkflows(temporal),
     ...createCircleWorkflows(temporal, hints),
     ...createAllocationWorkflows(temporal),
     ...createSubscriptionWorkflows(temporal, hints),

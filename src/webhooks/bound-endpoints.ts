@@ -1,5 +1,5 @@
+import { createSemaphore } from '../shared/concurrency.ts';
 import { isDomainError } from '../shared/errors.ts';
-import { createPlaces } from '../shared/turns.ts';
 import type { SentWebhook } from './send-webhook.ts';
 
 /** Requests to endpoints at once in this process; its worker takes no more webhooks than that either. */
@@ -27,12 +27,12 @@ export interface EndpointBounds {
  * long as its last answer was that its time was over.
  */
 export function boundEndpoints(): EndpointBounds {
-  const places = createPlaces(inAll, { perKey: perEndpoint, mostWaiting: inLine });
-  const single = createPlaces(Number.POSITIVE_INFINITY, { perKey: 1, mostWaiting: 0 });
+  const semaphore = createSemaphore(inAll, { perKey: perEndpoint, mostWaiting: inLine });
+  const single = createSemaphore(Number.POSITIVE_INFINITY, { perKey: 1, mostWaiting: 0 });
   const hanging = new Set<string>();
   const enter = async (key: string) => {
     if (!hanging.has(key)) {
-      const leave = await places.enter({ key, waitMs: lineMs });
+      const leave = await semaphore.enter({ key, waitMs: lineMs });
       // The one before may just have run out of time.
       if (!hanging.has(key)) return leave;
       leave();

@@ -37,7 +37,7 @@ export interface DeliveryTools {
 
 /**
  * One attempt at one webhook: sends its frozen body, signed now with every live secret, and writes down what came of
- * it. Anything but a 2xx is tried again after a growing wait, for three days; then it is parked (decisions 8). While
+ * it. Anything but a 2xx is tried again after a growing wait, for three days; then it is parked (docs/contract.md 8). While
  * the endpoint has as many requests as it may have, nothing is sent, and it is asked again soon.
  */
 export async function deliverWebhook(

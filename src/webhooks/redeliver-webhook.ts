@@ -1,27 +1,43 @@
-import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
+import { type EntityManager, type FilterQuery, LockMode } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../database/database-clock.ts';
 import { findPage, type ListWindow } from '../database/find-page.ts';
 import { recordEvent } from '../events/record-event.ts';
 import { type SweepFailure, sweepRows } from '../housekeeping/sweep-rows.ts';
 import type { Caller } from '../identity/caller.ts';
+import type { WebhookEvent } from '../partners/partner.ts';
 import { refuse } from '../shared/errors.ts';
 import { WebhookDelivery } from './webhook-delivery.entity.ts';
 import type { DeliveryWorkflows, WebhookDeliveryStatus } from './webhook-delivery.ts';
 
-/** A page of a partner's webhooks, newest first. */
+export interface DeliveryFilter extends ListWindow {
+  partnerId: string;
+  status?: WebhookDeliveryStatus | undefined;
+  type?: WebhookEvent | undefined;
+  /** Inclusive. */
+  from?: Date | undefined;
+  /** Exclusive. */
+  to?: Date | undefined;
+}
+
+/** A page of a partner's webhooks, newest first, and the number of all that match. */
 export function findDeliveries(
   em: EntityManager,
-  { partnerId, status, ...window }: ListWindow & { partnerId: string; status?: WebhookDeliveryStatus | undefined },
+  { partnerId, status, type, from, to, ...window }: DeliveryFilter,
 ): Promise<{ items: WebhookDelivery[]; total: number }> {
-  const where = status === undefined ? { partner_id: partnerId } : { partner_id: partnerId, status };
-  return findPage(em, WebhookDelivery, where, window);
+  const where: FilterQuery<WebhookDelivery> = {
+    partner_id: partnerId,
+    ...(status && { status }),
+    ...(type && { type }),
+    ...((from ?? to) && { created_at: { ...(from && { $gte: from }), ...(to && { $lt: to }) } }),
+  };
+  return findPage(em, WebhookDelivery, where, window, { partnerId });
 }
 
 /** Sends a webhook again, at once, whatever became of it. Refuses with NOT_FOUND what is not this partner's. */
 export async function redeliverWebhook(
   em: EntityManager,
   { workflows }: { workflows: Pick<DeliveryWorkflows, 'hastenWebhookDelivery'> },
-  input: { caller: Caller; requestId: string; partnerId: string; deliveryId: string },
+  input: { caller: Pick<Caller, 'userId'> | null; requestId: string; partnerId: string; deliveryId: string },
 ): Promise<WebhookDelivery> {
   const reopened = await em.transactional(async (tx) => {
     const delivery = await tx.findOne(
@@ -38,7 +54,7 @@ export async function redeliverWebhook(
       event: 'RESOURCE_UPDATED',
       resourceType: 'webhook_delivery',
       resourceId: delivery.id,
-      actorId: input.caller.userId,
+      actorId: input.caller?.userId ?? null,
       requestId: input.requestId,
       data: { redelivery: true },
     });

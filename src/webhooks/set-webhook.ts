@@ -10,7 +10,7 @@ import { newId } from '../shared/ids.ts';
 import { textArray } from '../shared/postgres.ts';
 import { requireTarget, type TargetRules } from './webhook-target.ts';
 
-interface WebhookDeed {
+interface WebhookChange {
   caller: Pick<Caller, 'userId'> | null;
   requestId: string | null;
   partnerId: string;
@@ -64,12 +64,12 @@ export async function findEndpoint(
 
 /**
  * Says where a partner's webhooks go, and which. Makes (or takes) and answers the secret when there was no endpoint yet. Refuses
- * a target that is not https or leads to a private address (decisions 8).
+ * a target that is not https or leads to a private address (docs/contract.md 8).
  */
 export async function setWebhook(
   em: EntityManager,
   { sealer, rules }: { sealer: Sealer; rules: TargetRules },
-  input: WebhookDeed & { url: string; events: readonly WebhookEvent[]; secret?: string },
+  input: WebhookChange & { url: string; events: readonly WebhookEvent[]; secret?: string },
 ): Promise<{ url: string; events: WebhookEvent[]; secret: string | null }> {
   await requireTarget(input.url, rules);
   const { partnerId, url } = input;
@@ -96,7 +96,7 @@ export async function setWebhook(
 }
 
 /** A new webhook secret; the old one signs beside it for 24 hours. Refuses with NOT_FOUND when there is no endpoint. */
-export function rotateWebhookSecret(em: EntityManager, sealer: Sealer, input: WebhookDeed): Promise<string> {
+export function rotateWebhookSecret(em: EntityManager, sealer: Sealer, input: WebhookChange): Promise<string> {
   return em.transactional(async (tx) => {
     await lockPartner(tx, input.partnerId);
     const row = await findRow(tx, input.partnerId);
@@ -118,7 +118,7 @@ export function rotateWebhookSecret(em: EntityManager, sealer: Sealer, input: We
   });
 }
 
-function recordChange(tx: EntityManager, { caller, requestId, partnerId }: WebhookDeed, data: object): Promise<void> {
+function recordChange(tx: EntityManager, { caller, requestId, partnerId }: WebhookChange, data: object): Promise<void> {
   return recordEvent(tx, {
     event: 'RESOURCE_UPDATED',
     impact: 'HIGH',

@@ -63,7 +63,7 @@ async function addressesOf(host: string): Promise<string[]> {
   return Promise.race([found, late]);
 }
 
-/** Refuses a URL that webhooks are not sent to (decisions 8): by its scheme, its literal address or what it resolves to. */
+/** Refuses a URL that webhooks are not sent to (docs/contract.md 8): by its scheme, its literal address or what it resolves to. */
 export async function requireTarget(url: string, rules: TargetRules): Promise<void> {
   if (!URL.canParse(url)) refuse('REQUEST_INVALID', 'must be a URL', { field: 'url' });
   const target = new URL(url);

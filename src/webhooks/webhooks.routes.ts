@@ -1,23 +1,23 @@
 import { z } from 'zod';
-import { text, timestamp, uuid } from '../http/fields.ts';
+import { text, uuid } from '../http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../http/paging.ts';
-import { createRoom } from '../http/room.ts';
+import { createRouteGroup } from '../http/route-group.ts';
 import { getPartner } from '../partners/find-partner.ts';
 import { webhookEvents } from '../partners/partner.ts';
 import { managesPartners } from '../partners/partner-accounts.routes.ts';
+import { DeliveryShape, presentDelivery } from './present-delivery.ts';
 import { findDeliveries, redeliverWebhook } from './redeliver-webhook.ts';
 import { rotateWebhookSecret, setWebhook } from './set-webhook.ts';
-import type { WebhookDelivery } from './webhook-delivery.entity.ts';
-import { webhookDeliveryLaw, webhookIdOf } from './webhook-delivery.ts';
+import { webhookDeliveryLaw } from './webhook-delivery.ts';
 import { targetRules } from './webhook-target.ts';
 
-const room = createRoom({ prefix: '/v1/partner-accounts', tag: 'Partner accounts' });
+const routes = createRouteGroup({ prefix: '/v1/partner-accounts', tag: 'Partner accounts' });
 
 const message = z.string();
 const partnerId = z.object({ id: uuid() });
 const answerOf = <T extends z.ZodType>(data: T) => z.object({ message, data });
 
-room.put(
+routes.put(
   '/:id/webhook',
   {
     summary: 'Set the webhook',
@@ -43,7 +43,7 @@ room.put(
   },
 );
 
-room.post(
+routes.post(
   '/:id/webhook/rotate-secret',
   {
     summary: 'Rotate the webhook secret',
@@ -58,39 +58,7 @@ room.post(
   },
 );
 
-const DeliveryShape = z
-  .object({
-    id: uuid(),
-    webhook_id: z.string(),
-    type: z.enum(webhookEvents),
-    resource_id: uuid(),
-    version: z.int(),
-    status: z.enum(webhookDeliveryLaw.statuses),
-    attempts: z.int(),
-    last_status: z.int().nullable(),
-    last_error: z.string().nullable(),
-    next_attempt_at: timestamp().nullable(),
-    delivered_at: timestamp().nullable(),
-    created_at: timestamp(),
-  })
-  .meta({ id: 'WebhookDelivery' });
-
-const presentDelivery = (delivery: WebhookDelivery) => ({
-  id: delivery.id,
-  webhook_id: webhookIdOf(delivery.id),
-  type: delivery.type,
-  resource_id: delivery.resource_id,
-  version: delivery.version,
-  status: delivery.status,
-  attempts: delivery.attempts,
-  last_status: delivery.last_status ?? null,
-  last_error: delivery.last_error ?? null,
-  next_attempt_at: delivery.next_attempt_at?.toISOString() ?? null,
-  delivered_at: delivery.delivered_at?.toISOString() ?? null,
-  created_at: delivery.created_at.toISOString(),
-});
-
-room.get(
+routes.get(
   '/:id/webhook-deliveries',
   {
     summary: 'List webhook deliveries, newest first',
@@ -109,7 +77,7 @@ room.get(
   },
 );
 
-room.post(
+routes.post(
   '/:id/webhook-deliveries/:delivery_id/redeliver',
   {
     summary: 'Send a webhook again',
@@ -125,4 +93,4 @@ room.post(
   },
 );
 
-export const webhooksRoom = room;
+export const webhooksRoutes = routes;

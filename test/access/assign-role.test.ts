@@ -275,13 +275,13 @@ describe('PATCH /v1/acl/assign-role', () => {
         permissions: sets[0] ?? [],
       });
       const user = await buildIndividual(stack, { organizationId: ownId });
-      const deeds = [
+      const calls = [
         () => assign(two[0], { user_id: user.id, role_id: role.id }),
         () => stack.delete(`/v1/acl/roles/${role.id}`, undefined, { token: two[1].token }),
         () => stack.patch(`/v1/acl/roles/${role.id}`, { permissions: sets[1] }, { token: two[0].token }),
         () => stack.patch(`/v1/acl/roles/${role.id}`, { permissions: sets[0] }, { token: two[1].token }),
       ];
-      const [given, removed, ...changed] = await Promise.all(deeds.map((deed) => deed()));
+      const [given, removed, ...changed] = await Promise.all(calls.map((work) => work()));
       if (given?.status === 200) assigned += 1;
       if (removed?.status === 200) deleted += 1;
       const answers = [given, removed, ...changed].map((answer) => answer?.status ?? 0);

@@ -98,6 +98,10 @@ export const bodies: Record<string, Body> = {
     },
     fields: { destination_account_id: refused },
   },
+  'POST /v1/saving-goals/:/release': {
+    build: (_, { user }) => Promise.resolve({ account_id: user.accountId }),
+    fields: { account_id: refused },
+  },
   'POST /v1/payments/gateway': {
     build: async (_, { user }) => ({
       reference_type: 'account_top_up',

@@ -1,7 +1,7 @@
 import type { Access } from '../../src/http/access.ts';
 import type { UserType } from '../../src/identity/user.ts';
 
-/** What the contract says of one route: who may use it. Written from the documents, not from the code. */
+/** Who may use one route, written down apart from the code, so that neither follows the other by itself. */
 export interface DocumentedAccess {
   kind: Access['kind'];
   permissions?: readonly string[];
@@ -24,9 +24,9 @@ const ofAdmins = { userTypes: admins };
 const ofPlatform = { userTypes: platform };
 const ofSuperAdmin = { userTypes: platform, role: 'platform_super_admin' } as const;
 
-/** Route -> access; parameters are written `:`. A new room adds its rows. */
+/** Route -> access; parameters are written `:`. A new group adds its rows. */
 export const documentedAccess: Record<string, DocumentedAccess> = {
-  // administration.md section 4
+  // Roles and permissions
   'POST /v1/acl/roles': needs('create-role', ofAdmins),
   'GET /v1/acl/roles': needs('read-role', ofAdmins),
   'GET /v1/acl/roles/:': needs('read-role', ofAdmins),
@@ -54,7 +54,7 @@ export const documentedAccess: Record<string, DocumentedAccess> = {
   'GET /v1/documents/:/view-url': needs('read-document'),
   'PATCH /v1/documents/:': needs('update-document'),
   'DELETE /v1/documents/:': needs('delete-document'),
-  // decisions 11
+  // Categories of documents
   'GET /v1/documents/categories': login,
   'POST /v1/documents/categories': needs('manage-document-category', ofPlatform),
   'PATCH /v1/documents/categories/:': needs('manage-document-category', ofPlatform),
@@ -63,7 +63,7 @@ export const documentedAccess: Record<string, DocumentedAccess> = {
   'GET /v1/official-documents/:': needs('read-official-document'),
   'PATCH /v1/official-documents/:': needs('update-official-document'),
   'DELETE /v1/official-documents/:': needs('delete-official-document'),
-  // decisions 1
+  // People and sessions
   'POST /v1/auth/signup': anyone,
   'POST /v1/organizations/signup': anyone,
   'POST /v1/auth/login': anyone,
@@ -86,14 +86,17 @@ export const documentedAccess: Record<string, DocumentedAccess> = {
   'GET /v1/users': needs('read-user'),
   'GET /v1/users/:': needs('read-user'),
   'PATCH /v1/users/:': needs('update-user', ofPlatform),
-  // decisions 2
+  // Accounts
   'GET /v1/accounts': needs('read-account'),
   'GET /v1/accounts/:': needs('read-account'),
   // A pocket belongs to a person or an organization; the platform's users have none.
   'POST /v1/accounts': needs('create-account', { userTypes: ['organization', 'individual'] }),
   'GET /v1/accounts/:/statement': needs('read-account'),
   'POST /v1/accounts/:/transfers': needs('top-up-account'),
-  // giving-circles-payments.md section 4, decisions 3
+  'POST /v1/bank-accounts': needs('withdraw-account', { userTypes: ['organization', 'individual'] }),
+  'GET /v1/bank-accounts': needs('withdraw-account', { userTypes: ['organization', 'individual'] }),
+  'DELETE /v1/bank-accounts/:': needs('withdraw-account', { userTypes: ['organization', 'individual'] }),
+  // Payments, causes and circles
   'GET /v1/transactions': needs('read-transaction'),
   'GET /v1/transactions/:': needs('read-transaction'),
   'POST /v1/payments/gateway': login,
@@ -106,6 +109,7 @@ export const documentedAccess: Record<string, DocumentedAccess> = {
   'GET /v1/saving-goals': needs('contribute-saving-goal'),
   'GET /v1/saving-goals/:': needs('contribute-saving-goal'),
   'PATCH /v1/saving-goals/:': needs('contribute-saving-goal'),
+  'POST /v1/saving-goals/:/release': needs('contribute-saving-goal'),
   'POST /v1/products': needs('manage-product', ofPlatform),
   'PATCH /v1/products/:': needs('manage-product', ofPlatform),
   'GET /v1/products': needs('read-product'),
@@ -142,12 +146,13 @@ export const documentedAccess: Record<string, DocumentedAccess> = {
   'DELETE /v1/saving-circles/:': needs('delete-saving-circle'),
   'POST /v1/saving-circles/:/cancel': needs('delete-saving-circle', ofPlatform),
   'GET /v1/saving-circles/:/draw': needs('read-saving-circle'),
+  'GET /v1/saving-circles/:/settlement': needs('read-saving-circle'),
   'GET /v1/saving-circles/:/contributions': needs('read-saving-circle'),
   'GET /v1/summary/saving-circles': needs('read-saving-circle', ofAdmins),
-  // decisions 7
+  // Records
   'GET /v1/documents/:/public': anyone,
   'GET /v1/events': needs('read-event', ofPlatform),
-  // decisions 11
+  // Decisions and stopping
   'POST /v1/decisions': needs('propose-decision', ofPlatform),
   'GET /v1/decisions': needs(['propose-decision', 'approve-decision'], ofPlatform),
   'GET /v1/decisions/:': needs(['propose-decision', 'approve-decision'], ofPlatform),
@@ -155,7 +160,7 @@ export const documentedAccess: Record<string, DocumentedAccess> = {
   'POST /v1/decisions/:/reject': needs('approve-decision', ofPlatform),
   'GET /v1/receipts': needs('read-event', ofPlatform),
   'GET /v1/operations/overview': needs('read-event', ofPlatform),
-  // decisions 8
+  // Partner accounts
   'GET /v1/reconciliations': needs('read-event', ofPlatform),
   'GET /v1/payouts/stuck': needs('read-event', ofPlatform),
   'POST /v1/partner-accounts': needs('manage-partner', ofPlatform),
@@ -164,6 +169,7 @@ export const documentedAccess: Record<string, DocumentedAccess> = {
   'PATCH /v1/partner-accounts/:': needs('manage-partner', ofPlatform),
   'POST /v1/partner-accounts/:/keys': needs('manage-partner', ofPlatform),
   'DELETE /v1/partner-accounts/:/keys/:': needs('manage-partner', ofPlatform),
+  'PATCH /v1/partner-accounts/:/keys/:': needs('manage-partner', ofPlatform),
   'POST /v1/partner-accounts/:/keys/:/rotate': needs('manage-partner', ofPlatform),
   'PUT /v1/partner-accounts/:/limits': needs('manage-partner', ofPlatform),
   'PUT /v1/partner-accounts/:/fees': needs('manage-partner', ofPlatform),
@@ -173,7 +179,7 @@ export const documentedAccess: Record<string, DocumentedAccess> = {
   'POST /v1/partner-accounts/:/webhook/rotate-secret': needs('manage-partner', ofPlatform),
   'GET /v1/partner-accounts/:/webhook-deliveries': needs('manage-partner', ofPlatform),
   'POST /v1/partner-accounts/:/webhook-deliveries/:/redeliver': needs('manage-partner', ofPlatform),
-  // partners.md section 4, decisions 8
+  // Partners
   'POST /v1/partners/payments': partner('collect-payment'),
   'GET /v1/partners/payments': partner('read-gateway'),
   'GET /v1/partners/payments/:': partner('read-gateway'),
@@ -186,8 +192,8 @@ export const documentedAccess: Record<string, DocumentedAccess> = {
   'GET /v1/partners/payouts/:/timeline': partner('read-gateway'),
   'GET /v1/partners/balance': partner('read-gateway'),
   'GET /v1/partners/channels': partner('read-gateway'),
+  'POST /v1/partners/keys/rotate': partner('manage-keys'),
+  'GET /v1/partners/webhook-deliveries': partner('manage-webhooks'),
+  'POST /v1/partners/webhook-deliveries/:/redeliver': partner('manage-webhooks'),
   'GET /v1/partners/limits': partner('read-gateway'),
 };
-
-/** Documented routes whose room does not stand yet; everything else must be there. */
-export const routesToCome: readonly string[] = [];

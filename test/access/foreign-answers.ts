@@ -1,3 +1,4 @@
+import { newId } from '../../src/shared/ids.ts';
 import type { Ids } from './matrix-things.ts';
 
 /** Valid bodies, so that what is refused is refused for whose it is; parameters are written `:`. */
@@ -12,6 +13,7 @@ const bodies: Record<string, (ids: Ids) => object> = {
   'PATCH /v1/users/:': () => ({ status: 'active' }),
   'POST /v1/accounts/:/transfers': ({ account_id = '' }) => ({ destination_account_id: account_id, amount: '1000' }),
   'PATCH /v1/saving-goals/:': () => ({ name: 'Changed' }),
+  'POST /v1/saving-goals/:/release': ({ account_id = newId() }) => ({ account_id }),
   'PATCH /v1/products/:': () => ({ name: 'Changed' }),
   'PATCH /v1/charitable-causes/:': () => ({ name: 'Changed' }),
   'POST /v1/charitable-causes/:/assign-manager': ({ user_id = '' }) => ({ user_id }),
@@ -20,6 +22,7 @@ const bodies: Record<string, (ids: Ids) => object> = {
   'PATCH /v1/saving-circles/:': () => ({ name: 'Changed' }),
   'PATCH /v1/partner-accounts/:': () => ({ name: 'Changed' }),
   'POST /v1/partner-accounts/:/keys': () => ({ permissions: ['read-gateway'] }),
+  'PATCH /v1/partner-accounts/:/keys/:': () => ({ require_signature_v2: true }),
   'PUT /v1/partner-accounts/:/limits': () => ({
     max_payout_amount: '1000',
     max_daily_amount: '1000',
@@ -36,7 +39,9 @@ export const bodyOf = (name: string, ids: Ids): object => bodies[name]?.(ids) ??
 const ofTheOwnerAlone = new Set([
   'POST /v1/payments/orders/:/cancel',
   'POST /v1/accounts/:/transfers',
+  'DELETE /v1/bank-accounts/:',
   'PATCH /v1/saving-goals/:',
+  'POST /v1/saving-goals/:/release',
   'DELETE /v1/donations/subscriptions/:',
   'PATCH /v1/charitable-causes/:',
   'DELETE /v1/charitable-causes/:',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { rooms } from '../../src/app.ts';
-import type { Route } from '../../src/http/room.ts';
+import { routeGroups } from '../../src/app.ts';
+import type { Route } from '../../src/http/route-group.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { type BuiltUser, buildIndividual, buildOrganizationAdmin } from '../support/build.ts';
 import { buildTransaction } from '../support/documents.ts';
@@ -26,7 +26,7 @@ function idFieldsOf(schema: z.ZodType | undefined): string[] {
 }
 
 const nameOf = ({ method, path }: Route): string => `${method.toUpperCase()} ${path.replace(/:\w+/g, ':')}`;
-const routes = rooms.flatMap((room) => room.routes);
+const routes = routeGroups.flatMap((group) => group.routes);
 const withBodies = routes.filter(({ body }) => idFieldsOf(body).length > 0);
 const withQueries = routes.filter(({ query }) => idFieldsOf(query).length > 0);
 

@@ -1,5 +1,5 @@
-import { rooms } from '../../src/app.ts';
-import type { Route } from '../../src/http/room.ts';
+import { routeGroups } from '../../src/app.ts';
+import type { Route } from '../../src/http/route-group.ts';
 import { newId } from '../../src/shared/ids.ts';
 import {
   type BuiltUser,
@@ -26,7 +26,7 @@ interface Caller {
 }
 
 const nameOf = ({ method, path }: Route): string => `${method.toUpperCase()} ${path.replace(/:\w+/g, ':')}`;
-const withIds = rooms
+const withIds = routeGroups
   .flatMap(({ routes }) => routes)
   // A type of documents is a word of a list, no id.
   .filter(({ path }) => path.includes(':') && !path.endsWith('/:type'))

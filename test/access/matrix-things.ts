@@ -1,4 +1,4 @@
-import type { Route } from '../../src/http/room.ts';
+import type { Route } from '../../src/http/route-group.ts';
 import { openAccount } from '../../src/ledger/open-account.ts';
 import { newAddressId, newId } from '../../src/shared/ids.ts';
 import { type BuiltUser, buildRole } from '../support/build.ts';
@@ -95,10 +95,10 @@ async function partnerPayout(stack: Stack, { partner }: Owner): Promise<Ids> {
   return insert(
     stack,
     id,
-    `insert into payouts (id, partner_id, reference, fee_mode, amount, fee, net_amount, bank_code, texts_sealed, status,
-       created_at, updated_at)
-     values (?, ?, ?, 'DEDUCTED', 10, 1, 9, 'BCA', ?, 'pending', now(), now())`,
-    [partner.id, `PO-${id.slice(-20)}`, sealed],
+    `insert into payouts (id, kind, source_account_id, reserved_account_id, partner_id, reference, fee_mode, amount, fee,
+       net_amount, bank_code, texts_sealed, status, created_at, updated_at)
+     values (?, 'partner_payout', ?, ?, ?, ?, 'DEDUCTED', 10, 1, 9, 'BCA', ?, 'pending', now(), now())`,
+    [partner.account.available, partner.account.reserved, partner.id, `PO-${id.slice(-20)}`, sealed],
   );
 }
 
@@ -107,7 +107,12 @@ async function partnerAccount(stack: Stack): Promise<Ids> {
   const partner = await buildPartner(stack, { webhook: { url: 'http://127.0.0.1:9/hook' } });
   const linked = await buildRole(stack);
   await partner.administer('post', '/organizations', { organization_id: linked.organizationId });
-  const { id: resource = '' } = await partnerPayment(stack, { user: partner.admin, partner });
+  const { id: delivery = '' } = await parkedDelivery(stack, { user: partner.admin, partner });
+  return { id: partner.id, key_id: partner.keyId, organization_id: linked.organizationId, delivery_id: delivery };
+}
+
+async function parkedDelivery(stack: Stack, owner: Owner): Promise<Ids> {
+  const { id: resource = '' } = await partnerPayment(stack, owner);
   const delivery = newId();
   await insert(
     stack,
@@ -117,12 +122,12 @@ async function partnerAccount(stack: Stack): Promise<Ids> {
      insert into webhook_deliveries (id, partner_id, resource_type, resource_id, version, type, body_sealed,
        next_attempt_at)
      select delivery_id, ?, resource_type, resource_id, version, 'payment.failed', 'x', now() from key`,
-    [resource, partner.id],
+    [resource, owner.partner.id],
   );
   await stack
     .owner()
     .execute("update webhook_deliveries set status = 'parked', next_attempt_at = null where id = ?", [delivery]);
-  return { id: partner.id, key_id: partner.keyId, organization_id: linked.organizationId, delivery_id: delivery };
+  return { id: delivery };
 }
 
 const donation = (stack: Stack, { user }: Owner): Promise<Ids> =>
@@ -169,6 +174,7 @@ const invitation = (stack: Stack, { user }: Owner): Promise<Ids> => {
   ).then(() => ({ user_id: id }));
 };
 
+const bankAccount = { bank_code: 'BCA', account_number: '1234567890', account_holder: 'Siti Rahayu' };
 const address = { province: 'Bali', city: 'Denpasar', country: 'Indonesia' };
 const identity = { kind: 'passport', number: 'A1234567', name_on_document: 'Ani' };
 
@@ -211,6 +217,12 @@ const things: Record<string, Things> = {
     }),
     absent: newAddressId,
   },
+  '/v1/bank-accounts/': {
+    foreign: 403,
+    make: async (stack, owner) => ({
+      id: read(await post(stack, owner, '/v1/bank-accounts', bankAccount), 'data', 'id'),
+    }),
+  },
   '/v1/charitable-causes/': { foreign: 403, make: cause },
   '/v1/decisions/': {
     foreign: 'shared',
@@ -244,6 +256,7 @@ const things: Record<string, Things> = {
   '/v1/partner-accounts/': { foreign: 'shared', make: partnerAccount },
   '/v1/partners/payments/': { foreign: 404, make: partnerPayment },
   '/v1/partners/payouts/': { foreign: 404, make: partnerPayout },
+  '/v1/partners/webhook-deliveries/': { foreign: 404, make: parkedDelivery },
   '/v1/payments/orders/': { foreign: 403, make: order },
   '/v1/products/': {
     foreign: 'shared',
@@ -252,7 +265,10 @@ const things: Record<string, Things> = {
   '/v1/saving-circles/': { foreign: 403, make: circle },
   '/v1/saving-goals/': {
     foreign: 403,
-    make: async (stack, { user }) => ({ saving_goal_id: (await buildGoal(stack, user)).id }),
+    make: async (stack, { user }) => ({
+      saving_goal_id: (await buildGoal(stack, user)).id,
+      account_id: user.accountId,
+    }),
   },
   '/v1/transactions/': {
     foreign: 403,

@@ -507,6 +507,7 @@ describe('Roles', () => {
         'update-official-document',
         'update-saving-circle',
         'upload-document',
+        'withdraw-account',
       ]);
       const ofAdmins = [
         'create-role',

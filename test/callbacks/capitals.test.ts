@@ -91,11 +91,16 @@ describe('A reference in capitals never begins a second workflow', () => {
     expect(await isStarted(`partner-payout/${capitals}`)).toBe(false);
   });
 
-  it.each(['hintGatewayPayment', 'hintPartnerPayment', 'hintPartnerPayout'] as const)('by %s', async (hint) => {
+  it.each(['hintGatewayPayment', 'hintPartnerPayment', 'hintPayout'] as const)('by %s', async (hint) => {
     const id = randomUUID().toUpperCase();
-    const kinds = { hintGatewayPayment: 'gateway-payment', hintPartnerPayment: 'partner-payment' };
-    const kind = hint === 'hintPartnerPayout' ? 'partner-payout' : kinds[hint];
-    await stack.deps.workflows[hint](id);
+    const { workflows } = stack.deps;
+    const kinds = {
+      hintGatewayPayment: 'gateway-payment',
+      hintPartnerPayment: 'partner-payment',
+      hintPayout: 'partner-payout',
+    };
+    const kind = kinds[hint];
+    await (hint === 'hintPayout' ? workflows.hintPayout({ id, kind: 'partner_payout' }) : workflows[hint](id));
     expect(await isStarted(`${kind}/${id.toLowerCase()}`)).toBe(true);
     expect(await isStarted(`${kind}/${id}`)).toBe(false);
   });

@@ -1,3 +1,4 @@
+import { paySubscriptionPeriod } from '../../src/donations/pay-subscription-period.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { give } from '../donations/build-donations.ts';
 import {
@@ -7,6 +8,7 @@ import {
   buildPlatformAdmin,
   buildSuperAdmin,
 } from '../support/build.ts';
+import { untilLocked } from '../support/lock-waits.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { buildCause, currentAmountOf } from './build-cause.ts';
 
@@ -94,6 +96,30 @@ describe('POST /v1/charitable-causes/:id/stop', () => {
       (amount) => amount === 50_000,
     );
     expect(await statusOf(id)).toBe('rejected');
+  });
+
+  it('refuses a donation and a period of a subscription that waited for their account while it was stopped', async () => {
+    const id = await approved();
+    const subscription = { cause_id: id, amount: '1000', source_account_id: donor.accountId, interval: 'weekly' };
+    const subscribed = await stack.post('/v1/donations/subscriptions', subscription, { token: donor.token });
+    const subscriptionId = subscribed.body.data.id;
+    const waiting: Promise<unknown>[] = [];
+    await stack.owner().transactional(async (tx) => {
+      await tx.execute('select 1 from account_balances where account_id = ? and shard = 0 for update', [
+        donor.accountId,
+      ]);
+      waiting.push(give(stack, donor, 1000, id));
+      waiting.push(paySubscriptionPeriod(stack.em(), { subscriptionId, period: 1, attempt: 1 }));
+      await untilLocked(stack, { count: 2, text: 'lock_source' });
+      expect((await decide(id, 'stop')).status).toBe(200);
+    });
+    expect(await waiting[0]).toMatchObject({ status: 400 });
+    await waiting[1];
+    const [row] = await stack
+      .em()
+      .execute('select periods_paid, refusals from donation_subscriptions where id = ?', [subscriptionId]);
+    expect(row).toEqual({ periods_paid: 1, refusals: 1 });
+    expect(await currentAmountOf(stack, creator, id)).toBe(1000);
   });
 
   it('is nobody else’s to undo: no status, no deactivation, no approval', async () => {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { verifyDraw } from '../../sdk/index.ts';
 import { type BuiltUser, buildIndividual, buildOrganizationAdmin } from '../support/build.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import {
@@ -228,6 +229,7 @@ describe('GET /v1/saving-circles/:id/draw', () => {
     expect(data.order).toEqual(
       byRank.map(({ accountId }, index) => ({ account_id: accountId, turn_number: index + 1 })),
     );
+    expect(await verifyDraw(data, before.commitment)).toEqual(byRank.map(({ accountId }) => accountId));
     const { members } = await readCircle(stack, owner, id);
     expect(members.map(({ account_id }: { account_id: string }) => account_id)).toEqual(
       byRank.map(({ accountId }) => accountId),

@@ -40,6 +40,7 @@ describe('A payment', () => {
         data: {
           id: expect.stringMatching(/^[0-9a-f-]{36}$/),
           reference: 'INV-1',
+          external_ref: 'INV-1',
           status: 'pending',
           is_final: false,
           method: 'virtual_account',
@@ -53,6 +54,7 @@ describe('A payment', () => {
           expires_at: expect.stringMatching(timestamp),
           created_at: expect.stringMatching(timestamp),
           finalized_at: null,
+          available_at: null,
         },
         request_id: headers.get('x-request-id'),
       },
@@ -62,6 +64,30 @@ describe('A payment', () => {
     const { status_url, ...detail } = body.data;
     expect((await stack.get(status_url, {})).status).toBe(401);
     expect(await read(body.data.id)).toEqual(detail);
+  });
+
+  it('keeps the external_ref as sent, white space and all, and without one shows null', async () => {
+    const external_ref = '  INV 1 ';
+    const { id } = await create({ ...va, external_ref });
+    expect(await read(id)).toMatchObject({ reference: external_ref, external_ref });
+    const { items } = (await partner.get(`/payments?external_ref=${encodeURIComponent(external_ref)}`)).body.data;
+    expect(items).toMatchObject([{ id }]);
+    expect((await partner.get('/payments?external_ref=INV%201')).body.data.total).toBe(0);
+    const without = await create();
+    expect(without).toMatchObject({ reference: without.id, external_ref: null });
+    expect(errorOf(await partner.post('/payments', { ...va, external_ref: '  ' }))).toEqual([
+      400,
+      'REQUEST_INVALID_PAYLOAD',
+    ]);
+  });
+
+  it('shows, once paid, when its net becomes available: after the settlement delay', async () => {
+    partner = await buildPartner(stack, { settlementDelayHours: 2 });
+    const { id, payment_code } = await create();
+    await pay(payment_code);
+    const { finalized_at, available_at } = await when(id, 'succeeded');
+    expect(Date.parse(available_at) - Date.parse(finalized_at)).toBe(2 * 3_600_000);
+    expect((await partner.get('/payments')).body.data.items).toMatchObject([{ id, available_at }]);
   });
 
   it.each([
@@ -246,6 +272,15 @@ describe('Payments are read', () => {
     for (const query of ['?limit=101', '?limit=0', '?page=0', '?status=paid', '?from=yesterday']) {
       expect(errorOf(await partner.get(`/payments${query}`))).toEqual([400, 'REQUEST_INVALID_PAYLOAD']);
     }
+  });
+
+  it("on from another partner's payment as from none", async () => {
+    await create();
+    const other = await buildPartner(stack);
+    const { data } = (await other.post('/payments', va)).body;
+    const missing = '00000000-0000-4000-8000-00000000dead';
+    const read = async (after: string) => (await partner.get(`/payments?after=${after}`)).body.data;
+    expect(await read(data.id)).toEqual(await read(missing));
   });
 
   it('for whole days in UTC+7, both ends included', async () => {

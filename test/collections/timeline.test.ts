@@ -78,8 +78,30 @@ describe('The timeline of a payment', () => {
       ({ status }) => status === 'expired',
     );
     const texts = await textsOf(payment.id);
-    expect(texts).toContain('The payment expired: its amount was not paid before its deadline.');
+    expect(texts).toContain(
+      'The payment expired early: the provider ended it before its deadline, and its amount was not paid.',
+    );
+    expect(JSON.stringify(texts)).not.toContain('before its deadline.');
     expect(JSON.stringify(texts)).not.toContain('nobody paid');
+  });
+
+  it('tells of an ADDED payment what was asked for, and that the customer paid the fee besides', async () => {
+    const fees = [{ method: 'virtual_account', fixed: '4000', basis_points: 0 }];
+    const adding = await buildPartner(stack, { feeMode: 'ADDED', fees });
+    const { data } = (await adding.post('/payments', { method: 'virtual_account', channel: 'BCA', amount: '50000' }))
+      .body;
+    await stack.sandbox.post('/sandbox/pay', { payment_code: data.payment_code });
+    await eventually(
+      async () => (await adding.get(`/payments/${data.id}`)).body.data,
+      ({ status }) => status === 'succeeded',
+    );
+    const { items } = (await adding.get(`/payments/${data.id}/timeline`)).body.data as Timeline;
+    expect(items.map(({ text }) => text)).toEqual(
+      expect.arrayContaining([
+        'A payment of IDR 50000.0000 was asked for; with the fee of IDR 4000.0000, the customer pays IDR 54000.0000.',
+        'IDR 50000.0000 is owed to you, in pending; the customer paid the fee of IDR 4000.0000 besides.',
+      ]),
+    );
   });
 
   it('says, while the provider calls a payment paid and does not list it, so, and by when it is asked again', async () => {

@@ -315,9 +315,9 @@ const partnerOver = (it: Loot, account: string): string[] => {
        reserved_account_id)
      select '${partner}', 'Mine', organization_id, 'DEDUCTED', '${account}', '${it.victim.accountId}',
        '${it.thief.accountId}' from partners limit 1`,
-    `insert into payouts (id, partner_id, reference, fee_mode, amount, fee, net_amount, bank_code, texts_sealed, status,
-       created_at, updated_at)
-     values ('${payout}', '${partner}', 'PO-MINE', 'DEDUCTED', 1, 0, 1, 'BCA', 'x', 'pending', now(), now())`,
+    `insert into payouts (id, kind, source_account_id, reserved_account_id, partner_id, reference, fee_mode, amount, fee,
+       net_amount, bank_code, texts_sealed, status, created_at, updated_at)
+     values ('${payout}', 'partner_payout', '${account}', '${it.thief.accountId}', '${partner}', 'PO-MINE', 'DEDUCTED', 1, 0, 1, 'BCA', 'x', 'pending', now(), now())`,
     journal('partner-payout.reserved', `partner-payout/${payout}/reserved`, {
       [account]: -1,
       [it.thief.accountId]: 1,
@@ -860,9 +860,9 @@ function reservationOf(
     `insert into partners (id, name, organization_id, fee_mode, available_account_id, pending_account_id, reserved_account_id)
      select '${partner}', 'Mine', organization_id, 'DEDUCTED', '${available}', '${pending}', '${reserved}'
      from partners limit 1`,
-    `insert into payouts (id, partner_id, reference, fee_mode, amount, fee, net_amount, bank_code, texts_sealed, status,
-       created_at, updated_at)
-     values ('${payout}', '${partner}', 'PO-MINE', 'DEDUCTED', 100, 0, 100, 'BCA', 'x', 'pending', now(), now())`,
+    `insert into payouts (id, kind, source_account_id, reserved_account_id, partner_id, reference, fee_mode, amount, fee,
+       net_amount, bank_code, texts_sealed, status, created_at, updated_at)
+     values ('${payout}', 'partner_payout', '${available}', '${reserved}', '${partner}', 'PO-MINE', 'DEDUCTED', 100, 0, 100, 'BCA', 'x', 'pending', now(), now())`,
     journal('partner-payout.reserved', `partner-payout/${payout}/reserved`, { [available]: -100, [reserved]: 100 }),
   ];
 }

@@ -112,9 +112,9 @@ const tables: [table: string, columns: string, select: string, share?: number][]
   ],
   [
     'payouts',
-    `id, partner_id, reference, external_ref, fee_mode, amount, fee, net_amount, bank_code, texts_sealed, status,
-     provider_transfer_id, look_again_at, finalized_at, created_at, updated_at`,
-    `${id('payout')}, ${partner}, 'PO-' || n, 'ref-' || n, 'DEDUCTED', 10, 1, 9, 'BCA', 'x',
+    `id, kind, source_account_id, reserved_account_id, partner_id, reference, external_ref, fee_mode, amount, fee,
+     net_amount, bank_code, texts_sealed, status, provider_transfer_id, look_again_at, finalized_at, created_at, updated_at`,
+    `${id('payout')}, 'partner_payout', ${account}, ${account}, ${partner}, 'PO-' || n, 'ref-' || n, 'DEDUCTED', 10, 1, 9, 'BCA', 'x',
      case when ${isOpen} then 'pending' else 'succeeded' end, 'disb-' || n,
      case when ${isOpen} then now() + interval '1 day' end, case when not ${isOpen} then now() end, ${at}, now()`,
   ],

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { rooms } from '../../src/app.ts';
+import { routeGroups } from '../../src/app.ts';
 import { redeliverCallbacks } from '../../src/callbacks/deliver-callback.ts';
 import { sweepCircles } from '../../src/circles/sweep-circles.ts';
 import { withTime } from '../../src/database/database-time-outs.ts';
@@ -7,7 +7,7 @@ import { sweepDecisions } from '../../src/decisions/sweep-decisions.ts';
 import { sweepUploads } from '../../src/documents/sweep-uploads.ts';
 import { sweepSubscriptions } from '../../src/donations/sweep-subscriptions.ts';
 import { forgetOldRows } from '../../src/housekeeping/forget-old-rows.ts';
-import type { Route } from '../../src/http/room.ts';
+import type { Route } from '../../src/http/route-group.ts';
 import { recordLoginFailure, refuseThrottled, rememberLogin } from '../../src/identity/login-failures.ts';
 import { runChecks } from '../../src/ledger/run-checks.ts';
 import { readBacklog } from '../../src/metrics/measure-backlog.ts';
@@ -63,7 +63,7 @@ const done = (answer: HttpAnswer): HttpAnswer => {
 };
 
 const every = (method: Route['method']): Route[] =>
-  rooms.flatMap(({ routes }) => routes).filter((route) => route.method === method);
+  routeGroups.flatMap(({ routes }) => routes).filter((route) => route.method === method);
 const ownersOf = ({ admin, person, partner }: Cast): Owner[] => [admin, person].map((user) => ({ user, partner }));
 const namesThings = ({ path }: Route): boolean => path.includes(':') && !path.endsWith('/:type');
 const pathOf = ({ path }: Route, ids: Ids): string =>
@@ -178,6 +178,9 @@ async function moveMoney(stack: Stack, { person, partner, platform, causeId }: C
       endsWithinMs,
     );
   }
+  done(
+    await stack.post(`/v1/saving-goals/${goal.id}/release`, { account_id: person.accountId }, { token: person.token }),
+  );
   const payment = done(await partner.post('/payments', { method: 'qris', amount: '20000' })).body.data;
   await stack.sandbox.post('/sandbox/pay', { payment_code: payment.payment_code });
   await eventually(
@@ -189,6 +192,7 @@ async function moveMoney(stack: Stack, { person, partner, platform, causeId }: C
   await payoutWhen(partner, payout.id, 'succeeded', endsWithinMs);
   const circle = await buildActiveCircle(stack, 2);
   for (const member of circle.members) done(await contribute(stack, member, circle.id));
+  done(await stack.get(`/v1/saving-circles/${circle.id}/settlement`, { token: circle.creator.token }));
 }
 
 /** What people do besides: files, logins, roles. */
@@ -263,7 +267,7 @@ async function keepHouse(stack: Stack): Promise<void> {
   await readBacklog(em());
   await findDaysToReconcile(em(), { at: new Date().toISOString() });
   const signal = AbortSignal.timeout(endsWithinMs);
-  await judgeClearing(em(), { measured: await measureClearing(em(), stack.deps.gateway, { signal }) });
+  await judgeClearing(em(), await measureClearing(em(), stack.deps.gateway, { signal }));
   await sealAll(stack);
   await verify(stack);
   await withTime(em(), budgets.database.sweep, forgetOldRows);

@@ -81,6 +81,9 @@ const rules = (): Rule[] =>
   const payout = (status: string, facts: Record<string, string>): string => {
     const row: Record<string, string> = {
       id: `'${newId()}'`,
+      kind: "'partner_payout'",
+      source_account_id: `'${newId()}'`,
+      reserved_account_id: `'${newId()}'`,
       partner_id: `'${newId()}'`,
       reference: `'PO-${newId()}'`,
       fee_mode: "'DEDUCTED'",

@@ -238,8 +238,9 @@ describe('The container’s start command, in a bare directory', () => {
     expect(() => readConfig({ ...settings, WORKER_BUILD_ID: '1' })).toThrow('WORKER_DEPLOYMENT_NAME is missing');
   });
 
-  it('serves with production settings, and ends well when asked to', async () => {
-    const { child, ended, output } = run('src/api.ts', settings);
+  it('serves with production settings, metrics on a port of their own, and ends well when asked to', async () => {
+    const metricsPort = await findFreePort();
+    const { child, ended, output } = run('src/api.ts', { ...settings, METRICS_PORT: String(metricsPort) });
     const http = createHttp(`http://127.0.0.1:${port}`);
     await eventually(
       () =>
@@ -252,6 +253,10 @@ describe('The container’s start command, in a bare directory', () => {
     );
     expect((await http.get('/openapi.json')).status).toBe(200);
     expect((await http.get('/docs')).status).toBe(200);
+    expect((await http.get('/metrics')).status).toBe(404);
+    const metrics = await fetch(`http://127.0.0.1:${metricsPort}/metrics`);
+    expect(metrics.status).toBe(200);
+    expect(await metrics.text()).toContain('process_cpu_seconds_total');
     child.kill('SIGTERM');
     expect((await ended).code).toBe(0);
   }, 90_000);

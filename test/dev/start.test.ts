@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,6 +10,7 @@ import { postgresUrl, startPostgres } from '../../dev/postgres.ts';
 import { isRunning, type ProcessRecord } from '../../dev/process-records.ts';
 import { keepSecrets } from '../../dev/secrets.ts';
 import { cloneDatabase } from '../support/database.ts';
+import { eventually } from '../support/eventually.ts';
 import { createHttp } from '../support/http.ts';
 import { type Product, startProduct } from '../support/product.ts';
 import { testRun } from '../support/run.ts';
@@ -68,6 +69,15 @@ describe('npm start', () => {
         .split('\n')
         .filter((line) => /"level":[456]0/.test(line)),
     ).toEqual([]);
+    const file = join(directory, 'credentials.json');
+    expect(first.output()).toContain(`  Partner's keys     ${file}, under partner\n`);
+    const next = first.output().split('\n').slice(-4);
+    expect(next.map((line) => line.replace(/ +#.*/, ''))).toEqual([
+      `  DATA_DIR=${directory} npx node examples/partner.ts`,
+      `  DATA_DIR=${directory} npm run demo`,
+      `  DATA_DIR=${directory} npm run verify`,
+      '',
+    ]);
     const before = first.credentials();
     expect(before).toEqual({
       urls: {
@@ -86,7 +96,7 @@ describe('npm start', () => {
       }),
       individual: expect.objectContaining({ account_id: expect.any(String), password: expect.any(String) }),
       second_individual: expect.objectContaining({ account_id: expect.any(String) }),
-      partner: before.partner === null ? null : expect.any(Object),
+      partner: expect.any(Object),
       gateway_callback_token: expect.any(String),
     });
     for (const file of ['credentials.json', 'secrets.json', 'environment.json']) {
@@ -130,6 +140,8 @@ describe('npm start', () => {
       ...replacements(),
     });
     await started.untilReady();
+    // What needs the sandbox is not proposed.
+    expect(started.output()).not.toContain('npm run demo');
     expect(
       processes()
         .map(({ name }) => name)
@@ -140,6 +152,34 @@ describe('npm start', () => {
     await stop(started);
     await database.drop();
   }, 60_000);
+
+  it('has the credentials in their file as soon as the API answers, whatever else still starts', async () => {
+    const database = await cloneDatabase();
+    // No worker starts at a Temporal server that takes connections and says nothing.
+    const silent = createServer().listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const address = silent.address();
+    const port = await findFreePort();
+    const started = start({
+      ...replacements(),
+      DATABASE_URL: database.url,
+      MIGRATION_DATABASE_URL: database.ownerUrl,
+      TEMPORAL_ADDRESS: `127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`,
+      PORT: String(port),
+    });
+    const answers = () =>
+      fetch(`http://127.0.0.1:${port}/healthz`).then(
+        () => true,
+        () => false,
+      );
+    await eventually(answers, (answered) => answered, 60_000);
+    const credentials = started.credentials();
+    expect(started.output()).not.toContain('Amanah runs');
+    expect(await logIn(credentials)).toMatchObject({ balance: '10000000.0000' });
+    await stop(started);
+    silent.close();
+    await database.drop();
+  }, 120_000);
 
   it('refuses a data directory from before the baseline, and says what to do', async () => {
     const postgres = {
@@ -180,6 +220,25 @@ describe('npm start', () => {
     }
     await new Promise((resolve) => server.close(resolve));
   }, 30_000);
+
+  it.each(['--help', '-h'])('says with %s what it does and what it reads, and starts nothing', async (argument) => {
+    const started = startProduct(directory, {}, [argument]);
+    expect(await started.ended).toBe(0);
+    expect(started.output()).toMatch(/^npm start\n\nStarts the whole product/);
+    for (const variable of ['DATA_DIR', 'PORT', 'TEMPORAL_UI_PORT', 'DATABASE_URL', 'XENDIT_URL']) {
+      expect(started.output()).toMatch(new RegExp(`^  ${variable} +\\S`, 'm'));
+    }
+    expect(readdirSync(directory)).toEqual([]);
+  });
+
+  it.each(['--port=4000', 'help'])('refuses the argument %s in one sentence, and starts nothing', async (argument) => {
+    const started = startProduct(directory, {}, [argument]);
+    expect(await started.ended).toBe(1);
+    expect(started.output()).toBe(
+      `npm start does not take ${argument}: it is set by variables, which npm start -- --help lists.\n`,
+    );
+    expect(readdirSync(directory)).toEqual([]);
+  });
 
   it.each([
     [{ PORT: 'many' }, 'PORT is malformed'],

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { createApp, rooms } from '../../src/app.ts';
-import { createDocumentsRoom } from '../../src/documents/documents.routes.ts';
+import { createApp, routeGroups } from '../../src/app.ts';
+import { createDocumentsRoutes } from '../../src/documents/documents.routes.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { type BuiltUser, buildIndividual, buildOrganizationAdmin, buildPlatformAdmin } from '../support/build.ts';
 import {
@@ -26,12 +26,12 @@ let stack: Stack;
 let user: BuiltUser;
 let product: string;
 beforeAll(async () => {
-  const documents = createDocumentsRoom({ stallTimeoutMs });
+  const documents = createDocumentsRoutes({ stallTimeoutMs });
   stack = await startStack({
     createApp: (deps) =>
       createApp(
         deps,
-        rooms.map((room) => (room.prefix === documents.prefix ? documents : room)),
+        routeGroups.map((group) => (group.prefix === documents.prefix ? documents : group)),
       ),
   });
 });

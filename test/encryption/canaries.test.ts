@@ -48,6 +48,11 @@ async function useEveryField(): Promise<void> {
   const identity = { number: canary('number'), name_on_document: canary('name_on_document') };
   await made(stack.post('/v1/official-documents', { kind: 'passport', ...identity }, { token }));
 
+  // Digits only, so it cannot carry a canary's words.
+  const account = { bank_code: 'MANDIRI', account_number: '90817263544536', account_holder: canary('account holder') };
+  keep(sealed, 'account number', account.account_number);
+  await made(stack.post('/v1/bank-accounts', account, { token }));
+
   const email = `${canary('email').toLowerCase()}@example.org`;
   const signup = { name: canary('user name'), email, password: canary('password') };
   for (const [where, key] of [

@@ -59,7 +59,8 @@ function install(): void {
 }
 
 async function startStack(directory: string) {
-  const env = { ...process.env, DATA_DIR: directory, PORT: '0', TEMPORAL_UI_PORT: '0', LOG_LEVEL: 'warn' };
+  const settings = { DATA_DIR: directory, PORT: '0', TEMPORAL_UI_PORT: '0', LOG_LEVEL: 'warn', TRUST_PROXY: 'true' };
+  const env = { ...process.env, ...settings };
   const stack = spawn(process.execPath, [join(root, 'dev', 'start.ts')], { env, stdio: ['ignore', 'pipe', 'inherit'] });
   const output: string[] = [];
   for await (const chunk of stack.stdout) {
@@ -103,9 +104,11 @@ try {
     SCHEMATHESIS_HOOKS: 'hooks',
     PYTHONPATH: import.meta.dirname,
   };
+  let runs = 0;
   const fuzz = async (caller: string, paths: string[]) => {
+    runs += 1;
     process.stdout.write(`\nAs ${caller}: ${paths.join(' ')}\n`);
-    const asCaller = { ...env, FUZZ_CALLER: caller };
+    const asCaller = { ...env, FUZZ_CALLER: caller, FUZZ_ADDRESS: `198.51.100.${runs}` };
     const fuzzer = spawn(tool, [...common, ...paths], { env: asCaller, stdio: 'inherit', cwd: directory });
     const [code] = await once(fuzzer, 'exit');
     process.exitCode = process.exitCode || (code ?? 1);

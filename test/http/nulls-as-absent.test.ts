@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { rooms } from '../../src/app.ts';
+import { routeGroups } from '../../src/app.ts';
 import { nullsAsAbsent } from '../../src/http/nulls-as-absent.ts';
 
-const posts = rooms.flatMap(({ routes }) => routes).filter(({ method, body }) => method === 'post' && body);
+const posts = routeGroups.flatMap(({ routes }) => routes).filter(({ method, body }) => method === 'post' && body);
 const optional = posts.flatMap(({ path, body }) =>
   body instanceof z.ZodObject
     ? Object.entries<z.ZodType>(body.shape)

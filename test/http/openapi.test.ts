@@ -1,4 +1,4 @@
-import { rooms } from '../../src/app.ts';
+import { routeGroups } from '../../src/app.ts';
 import { parseJson } from '../../src/http/body.ts';
 import { moneyLiteralKeys } from '../../src/http/money-keys.ts';
 import { buildOpenApi } from '../../src/http/openapi.ts';
@@ -29,9 +29,9 @@ interface Document {
 }
 
 const document: Document = JSON.parse(
-  JSON.stringify(buildOpenApi(rooms, { version, url: 'http://localhost', webhooks: webhookDocuments })),
+  JSON.stringify(buildOpenApi(routeGroups, { version, url: 'http://localhost', webhooks: webhookDocuments })),
 );
-const routes = rooms.flatMap((room) => room.routes);
+const routes = routeGroups.flatMap((group) => group.routes);
 const operations = routes.map((route) => {
   const operation = document.paths[route.path.replace(/:(\w+)/g, '{$1}')]?.[route.method];
   if (operation === undefined) throw new Error(`${route.path} is not in the document`);

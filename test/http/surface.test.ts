@@ -1,16 +1,16 @@
 import { z } from 'zod';
-import { createApp, rooms } from '../../src/app.ts';
+import { createApp, routeGroups } from '../../src/app.ts';
 import type { Dependencies } from '../../src/dependencies.ts';
 import { allow, open } from '../../src/http/access.ts';
 import { created } from '../../src/http/answer.ts';
 import { moneyNumber, moneyString, text } from '../../src/http/fields.ts';
 import { listQuery, presentPage } from '../../src/http/paging.ts';
-import { createRoom, type Room } from '../../src/http/room.ts';
+import { createRouteGroup, type RouteGroup } from '../../src/http/route-group.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { type Stack, startStack } from '../support/stack.ts';
 
-/** A room of the test's own, to see the surface without a domain behind it. */
-const workshop = createRoom({ prefix: '/v1/workshop', tag: 'Workshop' });
+/** A group of the test's own, to see the surface without a domain behind it. */
+const workshop = createRouteGroup({ prefix: '/v1/workshop', tag: 'Workshop' });
 workshop.post(
   '/money',
   {
@@ -58,7 +58,7 @@ describe('The surface of the API', () => {
   beforeAll(async () => {
     stack = await startStack({
       env: { LOG_LEVEL: 'silent' },
-      createApp: (deps: Dependencies) => createApp(deps, [...rooms, workshop]),
+      createApp: (deps: Dependencies) => createApp(deps, [...routeGroups, workshop]),
     });
   });
   afterAll(() => stack?.stop());
@@ -283,7 +283,7 @@ describe('The surface of the API', () => {
     it('/openapi.json is 3.1 and has every route with its access, its refusals and its schemas', async () => {
       const { body } = await stack.get('/openapi.json');
       expect(body.openapi).toBe('3.1.0');
-      for (const { method, path, access } of [...rooms, workshop].flatMap((room: Room) => room.routes)) {
+      for (const { method, path, access } of [...routeGroups, workshop].flatMap((group: RouteGroup) => group.routes)) {
         const operation = body.paths[path.replace(/:(\w+)/g, '{$1}')]?.[method];
         expect([path, operation?.['x-access']?.kind]).toEqual([path, access.kind]);
       }
@@ -296,6 +296,11 @@ describe('The surface of the API', () => {
         Object.values(item as Record<string, { operationId: string }>).map(({ operationId }) => operationId),
       );
       expect(new Set(ids).size).toBe(ids.length);
+    });
+
+    it('/ leads to /docs', async () => {
+      const answer = await stack.get('/');
+      expect([answer.status, answer.headers.get('location')]).toEqual([302, '/docs']);
     });
 
     it('/docs renders from our own files alone', async () => {
@@ -330,10 +335,10 @@ describe('The surface of the API', () => {
   });
 
   it('refuses to start with a route that declares no access', () => {
-    const room = createRoom({ prefix: '/v1/mistake', tag: 'Mistake' });
+    const group = createRouteGroup({ prefix: '/v1/mistake', tag: 'Mistake' });
     const declaration = { summary: 'Open by mistake', answers: { 200: z.object({}) } } as never;
-    expect(() => room.get('/', declaration, async () => ({}))).toThrow('get /v1/mistake declares no access');
-    const smuggled: Room = { ...room, routes: [{ ...workshop.routes[0], access: undefined } as never] };
+    expect(() => group.get('/', declaration, async () => ({}))).toThrow('get /v1/mistake declares no access');
+    const smuggled: RouteGroup = { ...group, routes: [{ ...workshop.routes[0], access: undefined } as never] };
     expect(() => createApp(stack.deps, [smuggled])).toThrow('declares no access');
   });
 });

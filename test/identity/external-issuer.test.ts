@@ -39,7 +39,7 @@ describe('An external issuer that is trusted by its JWKS URL', () => {
   });
 
   const sign = (
-    claims: { iss?: string; aud?: string; sub?: string; exp?: string; jti?: null } = {},
+    claims: { iss?: string; aud?: string; sub?: string; exp?: string | number; jti?: null } = {},
     signer: CryptoKey = key,
   ) =>
     new SignJWT(claims.jti === null ? {} : { jti: randomUUID() })
@@ -95,4 +95,13 @@ describe('An external issuer that is trusted by its JWKS URL', () => {
     expect(await statusOf(token)).toBe(401);
     expect(await statusOf(await sign({ exp: '8m' }))).toBe(200);
   });
+
+  it.each([7_300_000_000, 1e15])(
+    'has a token revoked that would expire at the second %d, which nobody keeps',
+    async (exp) => {
+      const token = await sign({ exp });
+      expect((await stack.post('/v1/auth/logout', undefined, { token })).status).toBe(200);
+      expect(await statusOf(token)).toBe(401);
+    },
+  );
 });

@@ -65,10 +65,10 @@ const partnerPayment = (status: string) =>
    select '${newId()}', id, 1, 'DEDUCTED', 10, 1, 9, '${status}', now(), now(), now(), now(), now() from partner`;
 
 const payoutOf = (status: string, transferId: string | null = null) =>
-  `with partner as (${planted} returning id)
-   insert into payouts (id, partner_id, reference, fee_mode, amount, fee, net_amount, bank_code, texts_sealed, status,
-     provider_transfer_id, finalized_at, created_at, updated_at)
-   select '${newId()}', id, 'PO-PLANTED', 'DEDUCTED', 10, 1, 9, 'BCA', 'x', '${status}',
+  `with partner as (${planted} returning id, available_account_id, reserved_account_id)
+   insert into payouts (id, kind, source_account_id, reserved_account_id, partner_id, reference, fee_mode, amount, fee,
+     net_amount, bank_code, texts_sealed, status, provider_transfer_id, finalized_at, created_at, updated_at)
+   select '${newId()}', 'partner_payout', available_account_id, reserved_account_id, id, 'PO-PLANTED', 'DEDUCTED', 10, 1, 9, 'BCA', 'x', '${status}',
      ${transferId === null ? 'null' : `'${transferId}'`}, ${status === 'pending' ? 'null' : 'now()'}, now(), now()
    from partner`;
 
@@ -191,7 +191,8 @@ const corruptions: [view: string, sql: string][] = [
   ['check_partner_pending_matches_payments', partnerPayment('PAID')],
   ['check_partner_accounts_are_theirs', planted],
   ['check_payouts_posted_once', payoutOf('succeeded')],
-  ['check_partner_reserved_matches_payouts', payoutOf('pending')],
+  ['check_payouts_are_reversed_as_was_said', payoutOf('reversed')],
+  ['check_reserved_matches_payouts', payoutOf('pending')],
   ['check_payouts_sent_once', payoutOf('pending', 'planted')],
   // A second attempt beside one that the provider was not asked about, a sixth, and one after the end.
   ['check_payouts_sent_once', attemptsOf('pending', 2, null)],
@@ -202,6 +203,11 @@ const corruptions: [view: string, sql: string][] = [
     'check_completed_targets_are_reached',
     `insert into saving_goals (id, user_id, name, account_id, target_amount, status)
      values ('${newId()}', '${user}', 'Planted', '${newId()}', 5, 'completed')`,
+  ],
+  [
+    'check_closed_goals_are_empty',
+    `insert into saving_goals (id, user_id, name, account_id, target_amount, status, closed_at, released_to)
+     values ('${newId()}', '${user}', 'Planted', '${systemAccounts.gatewayClearing}', 5, 'active', now(), '${newId()}')`,
   ],
   [
     'check_goal_orders_follow_orders',

@@ -30,7 +30,7 @@ const balanceOf = async (id: string): Promise<string> => {
   return rows[0]?.balance ?? '';
 };
 
-const codeOf = (deed: Promise<unknown>): Promise<unknown> => deed.then(() => 'no error', errorCodeOf);
+const codeOf = (work: Promise<unknown>): Promise<unknown> => work.then(() => 'no error', errorCodeOf);
 
 describe('A journal', () => {
   it('moves money between two accounts, and the balances follow from its postings', async () => {

@@ -24,9 +24,9 @@ const books = async () => ({
   provider: await stack.deps.gateway.readBalance(),
 });
 /** By how much the provider's cost and our claim on it grew, and the balance there. */
-async function changeOf(deed: () => Promise<unknown>) {
+async function changeOf(work: () => Promise<unknown>) {
   const before = await books();
-  await deed();
+  await work();
   const after = await books();
   return {
     cost: negateMoney(subtractMoney(after.cost, before.cost)),

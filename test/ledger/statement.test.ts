@@ -1,4 +1,6 @@
+import { withTime } from '../../src/database/database-time-outs.ts';
 import { streamStatement } from '../../src/ledger/statement-stream.ts';
+import { budgets } from '../../src/shared/budgets.ts';
 import {
   type BuiltUser,
   balanceOf,
@@ -205,10 +207,12 @@ describe('A statement', () => {
   });
 
   it('that nobody reads to its end gives its connection back', async () => {
-    await stack.owner().execute(
-      `select write_journal(gen_random_uuid(), 'left/' || n || ?::text, 'test', array[?::uuid, ?::uuid],
-         array[-0.0001, 0.0001]) from generate_series(1, 3000) n`,
-      [owner.id, owner.accountId, pocket],
+    await withTime(stack.owner(), budgets.database.seal, (tx) =>
+      tx.execute(
+        `select write_journal(gen_random_uuid(), 'left/' || n || ?::text, 'test', array[?::uuid, ?::uuid],
+           array[-0.0001, 0.0001]) from generate_series(1, 3000) n`,
+        [owner.id, owner.accountId, pocket],
+      ),
     );
     for (let read = 0; read < 20; read += 1) {
       const leaving = new AbortController();

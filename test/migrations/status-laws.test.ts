@@ -154,7 +154,7 @@ describe('As a plain client of SQL', () => {
       for rule in select conrelid::regclass as place, conname from pg_constraint
         where connamespace = 'public'::regnamespace and (contype = 'f' or contype = 'c' and cardinality(conkey) > 1)
       loop execute format('alter table %s drop constraint %I', rule.place, rule.conname); end loop;
-      drop function keep_own_accounts, keep_account_kinds, keep_start_date, keep_payouts_end, keep_decision cascade; end $$`),
+      drop function keep_own_accounts, keep_payout_accounts, keep_account_kinds, keep_start_date, keep_payouts_end, keep_decision cascade; end $$`),
   );
 
   /** A row that has this status already, however it came to it. */

@@ -2,7 +2,7 @@ import { hashPartnerKey } from '../../src/partners/idempotency.ts';
 import { createPayout, type PayoutCreation } from '../../src/payouts/create-payout.ts';
 import type { PayoutOpening } from '../../src/payouts/payout.ts';
 import { budgets } from '../../src/shared/budgets.ts';
-import { createPlaces, createTurns } from '../../src/shared/turns.ts';
+import { createKeyedMutex, createSemaphore } from '../../src/shared/concurrency.ts';
 import { buildPayer } from '../payouts/build-payouts.ts';
 import { type BuiltPartner, freshKey } from '../support/partner.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
@@ -65,17 +65,17 @@ describe('A payout that waits for a place', () => {
   }, 90_000);
 });
 
-describe('Places', () => {
+describe('Semaphore', () => {
   it('never let in whoever has given up, nor lose its place', async () => {
-    const places = createPlaces(1, { mostWaiting: 1 });
-    const leave = await places.enter();
-    const late = places.enter({ waitMs: 50 });
-    await expect(places.enter({ waitMs: 50 })).rejects.toMatchObject(unavailable);
+    const semaphore = createSemaphore(1, { mostWaiting: 1 });
+    const leave = await semaphore.enter();
+    const late = semaphore.enter({ waitMs: 50 });
+    await expect(semaphore.enter({ waitMs: 50 })).rejects.toMatchObject(unavailable);
     await expect(late).rejects.toMatchObject(unavailable);
-    const next = places.enter({ waitMs: 10_000 });
+    const next = semaphore.enter({ waitMs: 10_000 });
     leave();
     (await next)();
-    (await places.enter({ waitMs: 50 }))();
+    (await semaphore.enter({ waitMs: 50 }))();
   });
 });
 
@@ -103,8 +103,8 @@ describe('A partner whose row is held', () => {
   }, 60_000);
 
   it('never takes a place beyond its share, and what waits behind it passes it', async () => {
-    const places = createPlaces(3, { perKey: 2, mostWaiting: 2 });
-    const enter = (key: string) => places.enter({ key, waitMs: 10_000 });
+    const semaphore = createSemaphore(3, { perKey: 2, mostWaiting: 2 });
+    const enter = (key: string) => semaphore.enter({ key, waitMs: 10_000 });
     const [first, second] = [await enter('a'), await enter('a')];
     const third = enter('a');
     const fourth = enter('a');
@@ -120,11 +120,11 @@ describe('A partner whose row is held', () => {
   });
 
   it('never waits behind many of another key: keys take turns', async () => {
-    const places = createPlaces(1);
+    const semaphore = createSemaphore(1);
     const order: string[] = [];
-    const leave = await places.enter({ key: 'many' });
+    const leave = await semaphore.enter({ key: 'many' });
     const enter = async (key: string) => {
-      const done = await places.enter({ key });
+      const done = await semaphore.enter({ key });
       order.push(key);
       done();
     };
@@ -137,20 +137,20 @@ describe('A partner whose row is held', () => {
 
 describe('A turn', () => {
   it('that comes too late is never taken, and the one after it never comes too early', async () => {
-    const turns = createTurns();
+    const mutex = createKeyedMutex();
     const { until, release } = held();
     const done: string[] = [];
-    const first = turns.take('a', 10_000, async () => {
+    const first = mutex.take('a', 10_000, async () => {
       await until;
       done.push('first');
     });
-    const late = turns.take('a', 50, async () => done.push('late'));
+    const late = mutex.take('a', 50, async () => done.push('late'));
     await expect(late).rejects.toMatchObject(unavailable);
-    const next = turns.take('a', 10_000, async (leftMs) => {
+    const next = mutex.take('a', 10_000, async (leftMs) => {
       done.push('next');
       return leftMs;
     });
-    expect(await turns.take('b', 10_000, async () => 'other')).toBe('other');
+    expect(await mutex.take('b', 10_000, async () => 'other')).toBe('other');
     release();
     await first;
     expect(await next).toBeLessThanOrEqual(10_000);

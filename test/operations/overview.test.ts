@@ -78,7 +78,7 @@ describe('GET /v1/operations/overview', () => {
        values ('2026-11-20', 'pending', now(), now()), ('2026-11-21', 'pending', now(), null)`,
     );
     const signal = AbortSignal.timeout(10_000);
-    await judgeClearing(stack.em(), { measured: await measureClearing(stack.em(), stack.deps.gateway, { signal }) });
+    await judgeClearing(stack.em(), await measureClearing(stack.em(), stack.deps.gateway, { signal }));
     expect(await read()).toMatchObject({
       reconciliation: { day: '2026-11-20', finished_at: expect.stringMatching(/Z$/) },
       clearing: {

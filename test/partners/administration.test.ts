@@ -95,7 +95,7 @@ describe('Partner accounts', () => {
     expect((await partner.administer('patch', '', { payouts_enabled: false })).body.data.payouts_enabled).toBe(false);
   });
 
-  it('take a fee table whole, and refuse what is not there or said twice', async () => {
+  it('take a fee table whole, and refuse what is not there, said twice or never applies', async () => {
     const rule = { method: 'virtual_account', fixed: '4000', basis_points: 0 };
     const set = await partner.administer('put', '/fees', { fees: [rule, { ...rule, channel: 'BCA', fixed: '3000' }] });
     expect(
@@ -108,6 +108,8 @@ describe('Partner accounts', () => {
       [rule, rule],
       [{ ...rule, channel: 'GOPAY' }],
       [{ ...rule, organization_id: await buildOrganization(stack) }],
+      [{ ...rule, method: 'payout', organization_id: partner.organizationId }],
+      [{ ...rule, method: 'qris', channel: 'QRIS' }],
       [{ ...rule, basis_points: 1.5 }],
       [{ ...rule, fixed: '0.00001' }],
       [{ ...rule, fixed: '-1' }],

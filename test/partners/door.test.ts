@@ -1,5 +1,8 @@
+import { createHash, createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { request } from 'node:http';
+import { partnerPermissions } from '../../src/partners/partner.ts';
+import { isSignatureOfRequest, signRequest } from '../../src/partners/signature.ts';
 import { buildOrganization } from '../support/build.ts';
 import { type BuiltPartner, buildPartner, freshKey, signature } from '../support/partner.ts';
 import { type Stack, startStack } from '../support/stack.ts';
@@ -78,6 +81,100 @@ describe('A signature', () => {
     const [first, ...others] = answers.map(({ status, body: { error } }) => ({ status, error }));
     for (const other of others) expect(other).toEqual(first);
     expect(first?.status).toBe(401);
+  });
+});
+
+describe('The signature over the whole request', () => {
+  const body = JSON.stringify(quote);
+  const path = '/v1/partners/quotes';
+  const second = () => Math.floor(Date.now() / 1000);
+
+  /** Written out here, apart from the code that it tests. */
+  function whole(asked: {
+    at?: number;
+    method?: string;
+    target?: string;
+    key?: string;
+    body?: string;
+    secret?: string;
+  }) {
+    const { at = second(), method = 'POST', target = path, key = '', secret = partner.signingSecret } = asked;
+    const digest = createHash('sha256')
+      .update(asked.body ?? body)
+      .digest('hex');
+    const hex = createHmac('sha256', secret).update(`${at}.${method} ${target}.${key}.${digest}`).digest('hex');
+    return `t=${at},v1=${hex}`;
+  }
+  const v2 = (header: string) => ({ 'x-partner-signature-v2': header });
+
+  it('is taken beside the one over the body, with key, query and no body too', async () => {
+    expect((await partner.post('/quotes', quote, null, v2(whole({})))).status).toBe(200);
+    expect(
+      (await partner.post('/quotes', quote, null, v2(whole({}).replace(/[a-f](?=\w*$)/g, (c) => c.toUpperCase()))))
+        .status,
+    ).toBe(200);
+    const key = freshKey();
+    expect((await partner.post('/quotes', quote, key, v2(whole({ key })))).status).toBe(200);
+    const read = '/payments?limit=2&external_ref=a%20b';
+    const header = whole({ method: 'GET', target: `/v1/partners${read}`, body: '' });
+    expect((await partner.get(read, v2(header))).status).toBe(200);
+  });
+
+  it.each<[string, () => string]>([
+    ['empty', () => ''],
+    ['malformed', () => whole({}).replace('v1=', 'v2=')],
+    ['sent twice', () => `${whole({})}, ${whole({})}`],
+    ['over another path', () => whole({ target: '/v1/partners/payouts' })],
+    ['over the path with a query', () => whole({ target: `${path}?a=1` })],
+    ['over another method', () => whole({ method: 'PUT' })],
+    ['over another key', () => whole({ key: 'another-key' })],
+    ['over another body', () => whole({ body: '{}' })],
+    ['made with another secret', () => whole({ secret: 'another secret' })],
+    ['older than five minutes', () => whole({ at: second() - 302 })],
+    ['of a time that is to come', () => whole({ at: second() + 360 })],
+    ['of a time that was changed', () => whole({}).replace(/t=\d+/, `t=${second() - 10}`)],
+  ])('that is %s is AUTH_INVALID_CREDENTIALS, though the other is right', async (_, build) => {
+    expect(errorOf(await partner.post('/quotes', quote, null, v2(build())))).toEqual([401, 'AUTH_INVALID_CREDENTIALS']);
+  });
+
+  it('does not stand for the one over the body', async () => {
+    const alone = { ...v2(whole({})), 'x-partner-signature': '' };
+    expect(errorOf(await partner.post('/quotes', quote, null, alone))).toEqual([401, 'AUTH_INVALID_CREDENTIALS']);
+  });
+
+  it('is taken up to five minutes from now, either way, and no longer', () => {
+    const request = { method: 'GET', target: '/v1/partners/balance', idempotencyKey: '', body: Buffer.alloc(0) };
+    const header = signRequest('secret', 1000, request);
+    const takenAt = (now: number) => isSignatureOfRequest('secret', request, header, now);
+    expect([700, 1300].map(takenAt)).toEqual([true, true]);
+    expect([699, 1301].map(takenAt)).toEqual([false, false]);
+  });
+
+  it('is demanded by a key that is set so, by its successor too, until it is set otherwise', async () => {
+    const { administer } = partner;
+    const demanding = { permissions: ['collect-payment'], require_signature_v2: true };
+    const { body: made } = await administer('post', '/keys', demanding);
+    expect(made.data).toMatchObject({ require_signature_v2: true });
+    const ask = (key: { api_key: string; signing_secret: string }, signed: boolean) =>
+      stack.post(path, undefined, {
+        raw: body,
+        token: key.api_key,
+        headers: {
+          'content-type': 'application/json',
+          'x-partner-signature': signature(key.signing_secret, body),
+          ...(signed ? v2(whole({ secret: key.signing_secret })) : {}),
+        },
+      });
+    expect(errorOf(await ask(made.data, false))).toEqual([401, 'AUTH_INVALID_CREDENTIALS']);
+    expect((await ask(made.data, true)).status).toBe(200);
+    const { body: next } = await administer('post', `/keys/${made.data.id}/rotate`);
+    expect(next.data.require_signature_v2).toBe(true);
+    expect((await ask(next.data, false)).status).toBe(401);
+    const relaxed = await administer('patch', `/keys/${next.data.id}`, { require_signature_v2: false });
+    expect(relaxed.body.data).toMatchObject({ id: next.data.id, require_signature_v2: false });
+    expect((await ask(next.data, false)).status).toBe(200);
+    const other = await buildPartner(stack);
+    expect((await other.administer('patch', `/keys/${next.data.id}`, { require_signature_v2: true })).status).toBe(404);
   });
 });
 
@@ -228,6 +325,41 @@ describe('A key', () => {
     expect(errorOf(await other.get('/balance'))).toEqual([401, 'AUTH_INVALID_CREDENTIALS']);
     expect((await successor()).status).toBe(200);
     expect((await other.administer('post', `/keys/${other.keyId}/rotate`)).status).toBe(400);
+  });
+});
+
+describe('A key that may manage keys', () => {
+  const balanceBy = (key: { api_key: string; signing_secret: string }) =>
+    stack.get('/v1/partners/balance', {
+      token: key.api_key,
+      headers: { 'x-partner-signature': signature(key.signing_secret) },
+    });
+
+  it('is rotated by its partner: its successor may as much, and both work', async () => {
+    const own = await buildPartner(stack);
+    const { status, body } = await own.post('/keys/rotate', {}, null);
+    expect(status).toBe(200);
+    expect(body.data).toMatchObject({ valid_until: null, revoked_at: null });
+    expect(body.data.permissions.toSorted()).toEqual([...partnerPermissions].toSorted());
+    expect((await balanceBy(body.data)).status).toBe(200);
+    expect((await own.get('/balance')).status).toBe(200);
+    const { keys } = (await own.administer('get', '')).body.data;
+    const old = keys.find(({ id }: { id: string }) => id === own.keyId);
+    const hoursLeft = (Date.parse(old.valid_until) - Date.parse(body.data.created_at)) / 3_600_000;
+    expect(hoursLeft).toBeCloseTo(24, 1);
+    expect(JSON.stringify(keys)).not.toContain(body.data.signing_secret);
+  });
+
+  it('is rotated once, so that whoever finds an old key cannot replace the new one', async () => {
+    const own = await buildPartner(stack);
+    const answers = await Promise.all([1, 2, 3].map(() => own.post('/keys/rotate', {}, null)));
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 400, 400]);
+    expect(errorOf(await own.post('/keys/rotate', {}, null))).toEqual([400, 'REQUEST_INVALID_PAYLOAD']);
+  });
+
+  it('is not any other key', async () => {
+    const own = await buildPartner(stack, { permissions: ['collect-payment', 'read-gateway', 'request-payout'] });
+    expect(errorOf(await own.post('/keys/rotate', {}, null))).toEqual([403, 'AUTH_PERMISSION_DENIED']);
   });
 });
 

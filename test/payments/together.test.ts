@@ -167,7 +167,7 @@ describe('Payments from balances that arrive together', () => {
       `select 1 from account_balances where account_id = '${locked.accountId}' and shard = 0 for update`,
       async () => {
         const sent = pay({ payer: locked });
-        await untilLocked(stack, { text: 'pay_from_balance' });
+        await untilLocked(stack, { text: 'lock_source' });
         expect((await pay({ payer: other })).status).toBe(201);
         return [sent];
       },

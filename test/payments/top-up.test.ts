@@ -78,6 +78,14 @@ describe('A top-up by gateway', () => {
       purpose: 'topup_pocket',
       payment_order_id: body.data.payment_order_id,
     });
+    const fee = list.data.transactions.find(({ type }: { type: string }) => type === 'fee');
+    const credited = await stack
+      .em()
+      .execute(
+        "select p.account_id from postings p join accounts a on a.id = p.account_id where p.journal_id = ? and a.kind = 'fee_revenue'",
+        [fee.batch_id],
+      );
+    expect(credited).toEqual([{ account_id: fee.source_account_id }]);
   });
 
   it('leaves an event of each status that its order has had, with the request', async () => {

@@ -163,7 +163,7 @@ describe('A payment that is held up', () => {
       [payer.accountId],
       async () => {
         const waiting = ask(request, payer, key);
-        await untilLocked(stack, { text: 'pay_from_balance' });
+        await untilLocked(stack, { text: 'lock_source' });
         const other = { ...request, body: { ...request.body, source_account_id: pocket } };
         expect((await ask(other, payer, freshKey())).status).toBe(201);
         return { first: waiting, retry: await ask(request, payer, key) };

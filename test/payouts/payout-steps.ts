@@ -2,7 +2,7 @@ import type { CallBudget } from '../../src/gateway/call-budget.ts';
 import type { Gateway } from '../../src/gateway/gateway.ts';
 import { createXenditGateway } from '../../src/gateway/xendit/create-xendit-gateway.ts';
 import { askTransfer } from '../../src/payouts/ask-transfer.ts';
-import type { PayoutSettlement, TransferWord } from '../../src/payouts/payout.ts';
+import type { PayoutSettlement } from '../../src/payouts/payout.ts';
 import { resolvePayout } from '../../src/payouts/resolve-payout.ts';
 import { sendTransfer } from '../../src/payouts/send-transfer.ts';
 import { settlePayout } from '../../src/payouts/settle-payout.ts';
@@ -48,7 +48,11 @@ export function openSteps(stack: Stack) {
     openGateway,
     send: (id: string, how: How = {}) => sendTransfer(stack.em(), sendingWith(how), stepOf(id)),
     ask: (id: string, how: How = {}) => askTransfer(stack.em(), sendingWith(how), stepOf(id)),
-    resolve: (payoutId: string, word: TransferWord) => resolvePayout(stack.em(), sealer, { payoutId, word }),
+    resolve: (payoutId: string) => resolvePayout(stack.em(), sealer, { payoutId }),
+    async askAndResolve(payoutId: string) {
+      await askTransfer(stack.em(), sendingWith({}), stepOf(payoutId));
+      return resolvePayout(stack.em(), sealer, { payoutId });
+    },
     settle: (id: string, settlement: PayoutSettlement) =>
       settlePayout(stack.em(), sendingWith({}), { ...stepOf(id), settlement }),
     attemptsOf,

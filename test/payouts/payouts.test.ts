@@ -1,3 +1,5 @@
+import { buildSuperAdmin } from '../support/build.ts';
+import { untilLocked } from '../support/lock-waits.ts';
 import type { BuiltPartner } from '../support/partner.ts';
 import { buildPartner, freshKey } from '../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
@@ -36,6 +38,42 @@ const post = async (body: object, key?: string | null, by = partner) => {
   return { status: answer.status, body: answer.body };
 };
 
+describe('A quote of a payout', () => {
+  const ask = (body: object, by = partner) => by.post('/quotes', { method: 'payout', amount: '50000', ...body }, null);
+
+  it('says what the payout then costs, by its bank, and reserves nothing', async () => {
+    const before = await readBalance(partner);
+    for (const [bank_code, fee] of [
+      ['BCA', '2500.0000'],
+      ['BNI', '1050.0000'],
+    ]) {
+      const { status, body } = await ask({ amount: '50000', bank_code });
+      expect([status, body.data.fee]).toEqual([200, fee]);
+      expect(body.data).toMatchObject({ amount: '50000.0000', gross_amount: '50000.0000', currency: 'IDR' });
+    }
+    expect(await readBalance(partner)).toEqual(before);
+    const quoted = (await ask({ bank_code: 'BNI' })).body.data;
+    const account = { bank_code: 'BNI', bank_account_number: '0000111111' };
+    const made = (await post({ ...account, amount: '50000' })).body.data;
+    expect(quoted).toMatchObject({ amount: made.amount, fee: made.fee, net_amount: made.net_amount });
+    await payoutWhen(partner, made.id, 'succeeded');
+  });
+
+  it.each([
+    ['without a bank', {}, 'bank_code'],
+    ['with a bank that is not served', { bank_code: 'NOBANK' }, 'bank_code'],
+    ['with a channel', { bank_code: 'BCA', channel: 'BCA' }, 'channel'],
+    ['with an organization', { bank_code: 'BCA', organization_id: freshKey() }, 'organization_id'],
+    ['of less than its fee', { bank_code: 'BCA', amount: '2500' }, 'amount'],
+    ['of which no whole rupiah reach the bank', { bank_code: 'BCA', amount: '50000.5' }, 'amount'],
+    ['of a payment with a bank', { method: 'qris', bank_code: 'BCA' }, 'bank_code'],
+  ])('%s is refused, and says of which field', async (_, body, field) => {
+    expect(await ask(body)).toMatchObject(
+      refusal(400, 'REQUEST_INVALID_PAYLOAD', [{ field, message: expect.any(String) }]),
+    );
+  });
+});
+
 describe('POST /v1/partners/payouts', () => {
   it('answers 200 with the payout as soon as the money is reserved: amount, fee, net, status_url', async () => {
     const { status, body } = await post({ external_ref: 'INV-7' });
@@ -55,7 +93,9 @@ describe('POST /v1/partners/payouts', () => {
           bank_code: 'BRI',
           bank_account_number: magicAccount('111111'),
           status_url: `/v1/partners/payouts/${body.data.id}`,
+          beneficiary_name: 'Budi Santoso',
           created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+          succeeded_at: null,
           finalized_at: null,
         },
         request_id: expect.any(String),
@@ -64,9 +104,18 @@ describe('POST /v1/partners/payouts', () => {
     const { body: detail } = await partner.get(body.data.status_url.replace('/v1/partners', ''));
     const { status_url, ...shown } = body.data;
     const { status: _, is_final, finalized_at, ...detailed } = detail.data;
-    expect({ ...detailed, status: 'pending', is_final: false, finalized_at: null }).toEqual(shown);
+    expect({ ...detailed, status: 'pending', is_final: false, succeeded_at: null, finalized_at: null }).toEqual(shown);
     expect(is_final).toBe(finalized_at !== null);
     await payoutWhen(partner, body.data.id, 'succeeded');
+  });
+
+  it('keeps the external_ref as sent, white space and all', async () => {
+    const external_ref = '  INV 7 ';
+    const { id } = await pay(partner, { external_ref });
+    expect(await readPayout(partner, id)).toMatchObject({ external_ref });
+    const query = encodeURIComponent(external_ref);
+    expect((await partner.get(`/payouts?external_ref=${query}`)).body.data.items).toMatchObject([{ id, external_ref }]);
+    await payoutWhen(partner, id, 'succeeded');
   });
 
   it('ADDED reserves amount + fee, and the amount reaches the bank', async () => {
@@ -146,6 +195,33 @@ describe('POST /v1/partners/payouts', () => {
     expect(await payer.get('/payouts')).toMatchObject(refusal(403, 'AUTH_PERMISSION_DENIED'));
   });
 
+  it('is reserved before its organization is suspended, or refused', async () => {
+    const payer = await buildPayer(stack);
+    const superAdmin = await buildSuperAdmin(stack);
+    const asked: ReturnType<typeof payer.post>[] = [];
+    let suspending: ReturnType<typeof stack.patch> | undefined;
+    await stack.owner().transactional(async (tx) => {
+      await tx.execute('select 1 from account_balances where account_id = ? and shard = 0 for update', [
+        payer.account.available,
+      ]);
+      asked.push(payer.post('/payouts', payoutBody()));
+      await untilLocked(stack, { text: 'post_journal' });
+      suspending = stack.patch(
+        `/v1/organizations/${payer.organizationId}`,
+        { status: 'suspended' },
+        { token: superAdmin.token },
+      );
+      // Whoever suspends waits for what is being reserved.
+      await untilLocked(stack, { text: 'organizations' });
+    });
+    expect((await asked[0])?.status).toBe(200);
+    expect((await suspending)?.status).toBe(200);
+    expect(await payer.post('/payouts', payoutBody())).toMatchObject({
+      status: 403,
+      body: { error: { code: 'AUTH_PARTNER_INACTIVE' } },
+    });
+  });
+
   it('keeps account number and beneficiary out of the history, in the workflow only sealed', async () => {
     const payout = await pay(partner, { beneficiary_name: 'Siti Rahayu', external_ref: 'for Siti' });
     await payoutWhen(partner, payout.id, 'succeeded');
@@ -160,6 +236,27 @@ describe('POST /v1/partners/payouts', () => {
 });
 
 describe('Reading payouts', () => {
+  it('names the beneficiary in the detail, not in the list, and since when the money had left', async () => {
+    const payer = await buildPayer(stack);
+    const { id } = await pay(payer, { beneficiary_name: 'Siti Rahayu' });
+    const { succeeded_at, finalized_at, beneficiary_name } = await payoutWhen(payer, id, 'succeeded');
+    expect(beneficiary_name).toBe('Siti Rahayu');
+    expect(succeeded_at).toBe(finalized_at);
+    const { items } = (await payer.get('/payouts')).body.data;
+    expect(items).toMatchObject([{ id, succeeded_at }]);
+    expect(items[0]).not.toHaveProperty('beneficiary_name');
+  });
+
+  it.each([
+    ['654321', 'reversed'],
+    ['999999', 'failed'],
+  ])('shows of one to %s, which is %s, whether and when it had succeeded', async (lastDigits, status) => {
+    const { id } = await pay(partner, { bank_account_number: magicAccount(lastDigits) });
+    const { succeeded_at, finalized_at } = await payoutWhen(partner, id, status);
+    if (status === 'failed') expect(succeeded_at).toBeNull();
+    else expect(Date.parse(succeeded_at)).toBeLessThan(Date.parse(finalized_at));
+  });
+
   it('lists them newest first, without account numbers, with the total of all matches', async () => {
     const payer = await buildPayer(stack);
     const made: string[] = [];
@@ -201,6 +298,17 @@ describe('Reading payouts', () => {
     const [field] = query.split('=');
     const details = [{ field, message: expect.stringContaining(String(field)) }];
     expect({ status, body }).toMatchObject(refusal(400, 'REQUEST_INVALID_PAYLOAD', details));
+  });
+
+  it("reads on from another partner's payout as from none", async () => {
+    const [payer, other] = [await buildPayer(stack), await buildPayer(stack)];
+    const mine = await pay(payer);
+    const theirs = await pay(other);
+    const missing = '00000000-0000-4000-8000-00000000dead';
+    const read = async (after: string) => (await payer.get(`/payouts?after=${after}`)).body.data;
+    expect(await read(theirs.id)).toEqual(await read(missing));
+    await payoutWhen(payer, mine.id, 'succeeded');
+    await payoutWhen(other, theirs.id, 'succeeded');
   });
 
   it("answers 404 for another partner's payout and for none", async () => {

@@ -50,7 +50,7 @@ describe('The timeline of a payout', () => {
     const id = await to('111111');
     await steps.send(id);
     await settleAtProvider(stack, id, 'SUCCEEDED');
-    await steps.resolve(id, await steps.ask(id));
+    await steps.askAndResolve(id);
     await setFaults(stack, { requests: { error_rate: 1 } });
     expect(await steps.ask(id)).toEqual({ said: 'silent' });
     const { items, next } = await timelineOf(id);
@@ -58,6 +58,21 @@ describe('The timeline of a payout', () => {
     expect(JSON.stringify(items)).not.toContain('unknown');
     expect(next).toBeNull();
     expect(await steps.rowOf(id)).toMatchObject({ status: 'succeeded', last_word: 'succeeded' });
+  });
+
+  it('that the provider contradicts after its end says so, that nothing moved, and that operators look into it', async () => {
+    const id = await to('111111');
+    await steps.send(id);
+    await settleAtProvider(stack, id, 'SUCCEEDED');
+    await steps.askAndResolve(id);
+    await settleAtProvider(stack, id, 'FAILED');
+    await steps.ask(id);
+    const { items, next } = await timelineOf(id);
+    expect(items.at(-1)?.text).toBe(
+      'After its end the provider says "failed" of the transfer: the payout stays succeeded, and no money moved for it.',
+    );
+    expect(JSON.stringify(items)).not.toContain('The provider says that the transfer failed');
+    expect(next).toEqual({ at: null, text: expect.stringContaining('our operators look into it') });
   });
 
   it('says of an answer that cannot be used that it was none, and not that there was none', async () => {

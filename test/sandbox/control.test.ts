@@ -272,7 +272,7 @@ describe('the page', () => {
     const { reference, paymentCode } = await issue({ method: 'ewallet', channelCode: 'DANA' });
     const path = new URL(paymentCode).pathname;
     expect((await page(path)).html).toContain('Rp 15.000');
-    expect((await submit(path, { deed: 'pay', amount: '15000' })).status).toBe(303);
+    expect((await submit(path, { action: 'pay', amount: '15000' })).status).toBe(303);
     expect(await recordOf(reference)).toMatchObject({ status: 'SUCCEEDED' });
     expect((await page(path)).html).toContain('Back to the merchant');
   });
@@ -281,9 +281,9 @@ describe('the page', () => {
     const { reference, providerPaymentRequestId } = await issue({ method: 'qris', channelCode: 'QRIS' });
     const path = `/checkout/${providerPaymentRequestId}`;
     expect((await page(path)).html).toContain('<img src="data:image/svg+xml;base64,');
-    await submit(path, { deed: 'decline' });
+    await submit(path, { action: 'decline' });
     expect(await recordOf(reference)).toMatchObject({ status: 'FAILED' });
-    expect((await submit(path, { deed: 'pay', amount: 'much' })).status).toBe(400);
+    expect((await submit(path, { action: 'pay', amount: 'much' })).status).toBe(400);
   });
 
   test('escapes what others wrote', async () => {

@@ -1,20 +1,20 @@
-import { createHmac } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import { findFreePort } from '../../dev/ports.ts';
 import { createPartnerClient, type ErrorCode, PartnerApiError, type PartnerClientOptions } from '../../sdk/index.ts';
 import { eventually } from '../support/eventually.ts';
-import { type Deed, openPeer } from './peer.ts';
+import { type Action, openPeer } from './peer.ts';
 
 const signingSecret = 'ams_secret';
 const connect = (baseUrl: string, options: Partial<PartnerClientOptions> = {}) =>
   createPartnerClient({ baseUrl, apiKey: 'amk_key', signingSecret, ...options });
 
 const hmac = (text: string) => createHmac('sha256', signingSecret).update(text).digest('hex');
-const refusal = (status: number, code: ErrorCode, headers = {}, details?: unknown): Deed => ({
+const refusal = (status: number, code: ErrorCode, headers = {}, details?: unknown): Action => ({
   status,
   headers,
   body: { error: { code, message: 'no', ...(details !== undefined && { details }) }, request_id: 'r-1' },
 });
-const done: Deed = { status: 200, body: { data: { id: 'made' }, request_id: 'r-2' } };
+const done: Action = { status: 200, body: { data: { id: 'made' }, request_id: 'r-2' } };
 const payout = { amount: '20000', bank_code: 'BCA', bank_account_number: '1234567890' };
 const idempotencyKey = 'order-4711';
 
@@ -47,7 +47,32 @@ describe('The partner client', () => {
     });
   });
 
-  it.each<[string, Deed]>([
+  it('signs time, method, path with query, key and body besides, each attempt anew', async () => {
+    await using peer = await openPeer([refusal(503, 'SERVICE_UNAVAILABLE', { 'retry-after': '0' }), done]);
+    await connect(peer.url).payouts.create(payout, { idempotencyKey });
+    await connect(`${peer.url}/amanah/`).payments.list({ external_ref: 'a b&c' });
+    expect(peer.requests).toHaveLength(3);
+    for (const { method, url, headers, text } of peer.requests) {
+      const [, at = '', hex] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(String(headers['x-partner-signature-v2'])) ?? [];
+      expect(Math.abs(Date.now() / 1000 - Number(at))).toBeLessThan(60);
+      const digest = createHash('sha256').update(text).digest('hex');
+      expect(hex).toBe(hmac(`${at}.${method} ${url}.${headers['x-idempotency-key'] ?? ''}.${digest}`));
+    }
+  });
+
+  it('does not repeat the rotation of a key, whose answer is there once', async () => {
+    await using peer = await openPeer(['reset', done]);
+    await expect(connect(peer.url).keys.rotate()).rejects.toThrow();
+    expect(peer.requests).toHaveLength(1);
+  });
+
+  it('leaves the signature over the whole request away where it is told to', async () => {
+    await using peer = await openPeer([done]);
+    await connect(peer.url, { signWholeRequest: false }).balance();
+    expect(peer.requests[0]?.headers).not.toHaveProperty('x-partner-signature-v2');
+  });
+
+  it.each<[string, Action]>([
     ['a 503', refusal(503, 'SERVICE_UNAVAILABLE', { 'retry-after': '0' })],
     ['a 429', refusal(429, 'REQUEST_RATE_LIMITED', { 'retry-after': '0' })],
     ['a 500', refusal(500, 'INTERNAL')],
@@ -58,8 +83,8 @@ describe('The partner client', () => {
     ['somebody else’s answer', { status: 200, body: '{"hello":"world"}' }],
     ['half an answer', { status: 200, body: '{"data":{"id"' }],
     ['silence', 'silence'],
-  ])('repeats after %s: the same bytes under the same key', async (_, deed) => {
-    await using peer = await openPeer([deed, done]);
+  ])('repeats after %s: the same bytes under the same key', async (_, action) => {
+    await using peer = await openPeer([action, done]);
     const made = connect(peer.url, { timeoutMs: 1_500 }).payouts.create(payout, { idempotencyKey });
     expect(await made).toEqual({ id: 'made' });
     expect(peer.requests).toHaveLength(2);
@@ -86,7 +111,7 @@ describe('The partner client', () => {
   });
 
   it('says what may be wrong when something else answers', async () => {
-    const moved: Deed = { status: 301, headers: { location: 'https://pay.example.org/' } };
+    const moved: Action = { status: 301, headers: { location: 'https://pay.example.org/' } };
     await using peer = await openPeer([moved, { status: 404, body: '<h1>Not Found</h1>' }]);
     const answers = [await refusedWith(connect(peer.url).balance()), await refusedWith(connect(peer.url).balance())];
     expect(answers.map(({ message }) => message)).toEqual([
@@ -110,7 +135,7 @@ describe('The partner client', () => {
     expect(peer.requests).toHaveLength(2);
   });
 
-  it.each<[boolean, string, Deed[]]>([
+  it.each<[boolean, string, Action[]]>([
     [true, 'a reset and a 429', ['reset', refusal(429, 'REQUEST_RATE_LIMITED')]],
     [true, 'a reset and a revoked key', ['reset', refusal(401, 'AUTH_INVALID_CREDENTIALS')]],
     [true, 'a 503, a 429 and a 429', [503, 429, 429].map((status) => refusal(status, 'REQUEST_RATE_LIMITED'))],
@@ -119,9 +144,9 @@ describe('The partner client', () => {
     [false, 'a reset and a decision', ['reset', refusal(422, 'FUNDS_LIMIT_EXCEEDED')]],
     [false, 'the provider’s refusal', [refusal(502, 'PROVIDER_REFUSED')]],
     [false, 'a 429 alone', [refusal(429, 'REQUEST_RATE_LIMITED')]],
-  ])('knows whether a payout may have been made (%s) after %s', async (isIndeterminate, _, deeds) => {
-    await using peer = await openPeer(deeds);
-    const made = connect(peer.url, { attempts: deeds.length }).payouts.create(payout, { idempotencyKey });
+  ])('knows whether a payout may have been made (%s) after %s', async (isIndeterminate, _, calls) => {
+    await using peer = await openPeer(calls);
+    const made = connect(peer.url, { attempts: calls.length }).payouts.create(payout, { idempotencyKey });
     expect(await refusedWith(made)).toMatchObject({ isIndeterminate, idempotencyKey });
     expect((await refusedWith(connect(peer.url, { attempts: 1 }).balance())).isIndeterminate).toBe(false);
   });
@@ -141,8 +166,8 @@ describe('The partner client', () => {
   });
 
   it('ends when its caller gives up, while it waits for an answer and between attempts', async () => {
-    for (const deed of ['silence', refusal(503, 'SERVICE_UNAVAILABLE', { 'retry-after': '30' })] as const) {
-      await using peer = await openPeer([deed]);
+    for (const action of ['silence', refusal(503, 'SERVICE_UNAVAILABLE', { 'retry-after': '30' })] as const) {
+      await using peer = await openPeer([action]);
       const caller = new AbortController();
       const refused = expect(
         connect(peer.url).payouts.create(payout, { idempotencyKey, signal: caller.signal }),
@@ -176,7 +201,7 @@ describe('The partner client', () => {
   });
 
   it('reads page after page, and no further than the last', async () => {
-    const page = (...ids: string[]): Deed => ({
+    const page = (...ids: string[]): Action => ({
       status: 200,
       body: { data: { items: ids.map((each) => ({ id: each })), page: 1, limit: 2, total: 3 } },
     });

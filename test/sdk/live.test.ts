@@ -15,7 +15,7 @@ import {
 import { eventually } from '../support/eventually.ts';
 import { createHttp, type Http } from '../support/http.ts';
 import { type Product, startProduct } from '../support/product.ts';
-import { type Deed, openPeer } from './peer.ts';
+import { type Action, openPeer } from './peer.ts';
 
 /** All that these tests know of the product that they speak to is in its `credentials.json`. */
 let product: Product;
@@ -192,23 +192,23 @@ describe('The partner client against npm start', () => {
   });
 
   it('pays out once in spite of a 503, a 429, and a connection reset before and after it was made', async () => {
-    const deeds: Deed[] = [
+    const calls: Action[] = [
       { status: 503, headers: { 'retry-after': '0' } },
       { status: 429, headers: { 'retry-after': '0' } },
       'reset',
       'lose answer',
     ];
     const { total } = await client.payouts.list();
-    const payThrough = async (deed: Deed) => {
-      await using peer = await openPeer([deed, 'pass'], given.urls.api);
+    const payThrough = async (action: Action) => {
+      await using peer = await openPeer([action, 'pass'], given.urls.api);
       const made = await connect({ baseUrl: peer.url }).payouts.create(payout, { idempotencyKey: freshKey() });
       expect([peer.requests.length, peer.distinct().length]).toEqual([2, 1]);
       expect(await toldOf(made.id)).toMatchObject({ type: 'payout.succeeded' });
       const { body } = await sandbox.get(`/sandbox/records?reference_id=${made.id}`);
       expect(body.transfers).toHaveLength(1);
     };
-    await Promise.all(deeds.map(payThrough));
-    expect((await client.payouts.list()).total).toBe(total + deeds.length);
+    await Promise.all(calls.map(payThrough));
+    expect((await client.payouts.list()).total).toBe(total + calls.length);
   });
 
   it('types every refusal by its code', async () => {

@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** What becomes of one request. */
-export type Deed =
+export type Action =
   | { status: number; headers?: Record<string, string>; body?: unknown }
   | 'reset'
   | 'silence'
@@ -20,10 +20,10 @@ export interface PeerRequest {
 }
 
 /**
- * Stands where a client looks for the API: does as planned, one deed for each request, and the last deed with all that
+ * Stands where a client looks for the API: does as planned, one action for each request, and the last action with all that
  * come after. What it passes goes to `target`.
  */
-export async function openPeer(plan: readonly Deed[], target?: string) {
+export async function openPeer(plan: readonly Action[], target?: string) {
   const requests: PeerRequest[] = [];
   const passed: Response[] = [];
   const server = createServer(async (request, response) => {
@@ -31,11 +31,17 @@ export async function openPeer(plan: readonly Deed[], target?: string) {
     for await (const chunk of request) chunks.push(Buffer.from(chunk));
     const text = Buffer.concat(chunks).toString('utf8');
     const { method = '', url = '', headers } = request;
-    const deed = plan[Math.min(requests.length, plan.length - 1)];
+    const action = plan[Math.min(requests.length, plan.length - 1)];
     requests.push({ method, url, headers, text });
-    if (deed === 'silence') return;
-    if (deed === 'pass' || deed === 'lose answer') {
-      const names = ['authorization', 'x-partner-signature', 'x-idempotency-key', 'content-type'];
+    if (action === 'silence') return;
+    if (action === 'pass' || action === 'lose answer') {
+      const names = [
+        'authorization',
+        'x-partner-signature',
+        'x-partner-signature-v2',
+        'x-idempotency-key',
+        'content-type',
+      ];
       const given = names.flatMap((name) => (headers[name] === undefined ? [] : [[name, String(headers[name])]]));
       const answer = await fetch(new URL(url, target), {
         method,
@@ -44,11 +50,11 @@ export async function openPeer(plan: readonly Deed[], target?: string) {
       });
       passed.push(answer.clone());
       const body = await answer.text();
-      if (deed === 'pass') return response.writeHead(answer.status, { 'content-type': 'application/json' }).end(body);
+      if (action === 'pass') return response.writeHead(answer.status, { 'content-type': 'application/json' }).end(body);
     }
-    if (typeof deed !== 'object') return request.socket.resetAndDestroy();
-    const body = typeof deed.body === 'string' ? deed.body : JSON.stringify(deed.body ?? {});
-    response.writeHead(deed.status, deed.headers).end(body);
+    if (typeof action !== 'object') return request.socket.resetAndDestroy();
+    const body = typeof action.body === 'string' ? action.body : JSON.stringify(action.body ?? {});
+    response.writeHead(action.status, action.headers).end(body);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

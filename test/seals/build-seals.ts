@@ -59,8 +59,7 @@ export async function sealAll(
   const parts = { storage: deps.storage, keys: deps.sealKeys, ...(size !== undefined && { size }) };
   const steps: SealStep[] = [];
   for (;;) {
-    const { after = null, begunAt = null } = steps.at(-1) ?? {};
-    const step = await makeSeal(em(), parts, { pass, after, begunAt });
+    const step = await makeSeal(em(), parts, pass);
     steps.push(step);
     if (step.done) return steps;
   }

@@ -498,10 +498,19 @@ describe('npm run verify', () => {
       stderr: '',
       stdout: expect.stringContaining('Nothing differs from what was sealed.'),
     });
-    const { S3_ENDPOINT: _, ...incomplete } = env;
-    expect(await runIn(incomplete)).toMatchObject({
-      code: 2,
+  }, 60_000);
+
+  it('ends with 3 when it could not read everything, which is no word about the books', async () => {
+    const { S3_ENDPOINT: _, ...incomplete } = stack.env;
+    expect(await runIn({ ...incomplete, DATA_DIR: '/nowhere' })).toEqual({
+      code: 3,
+      stdout: '',
       stderr: 'The configuration cannot be used: S3_ENDPOINT is missing.\n',
+    });
+    expect(await run({}, '--jsn')).toMatchObject({ code: 3, stdout: '', stderr: expect.stringContaining('--jsn') });
+    expect(await run({ READER_DATABASE_URL: 'postgres://reader@127.0.0.1:1/amanah' })).toMatchObject({
+      code: 3,
+      stdout: '',
     });
   }, 60_000);
 

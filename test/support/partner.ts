@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import type { PartnerPermission } from '../../src/partners/partner.ts';
+import { type PartnerPermission, partnerPermissions } from '../../src/partners/partner.ts';
 import { type BuildPlace, type BuiltUser, buildOrganization, buildSuperAdmin } from './build.ts';
 import type { Http, HttpAnswer } from './http.ts';
 
@@ -72,7 +72,7 @@ export async function buildPartner(stack: BuildPlace & Http, options: PartnerOpt
     }),
   );
   const administer: BuiltPartner['administer'] = (method, path, body) => call(method, `/${partner.id}${path}`, body);
-  const permissions = options.permissions ?? ['collect-payment', 'read-gateway', 'request-payout'];
+  const permissions = options.permissions ?? partnerPermissions;
   const key = await made(administer('post', '/keys', { permissions }));
   if (options.fees) await made(administer('put', '/fees', { fees: options.fees }));
   if (options.limits) await made(administer('put', '/limits', options.limits));

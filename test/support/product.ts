@@ -25,11 +25,11 @@ export interface Product {
   stop(): Promise<number | null>;
 }
 
-/** Starts it on free ports, which the data directory keeps. */
-export function startProduct(directory: string, env: Record<string, string> = {}): Product {
+/** Starts it, with arguments if any, on free ports, which the data directory keeps. */
+export function startProduct(directory: string, env: Record<string, string> = {}, args: string[] = []): Product {
   const inherited = Object.entries(process.env).filter(([name]) => !replacing.test(name));
   const ports = { PORT: '0', TEMPORAL_UI_PORT: '0' };
-  const child = spawn(process.execPath, [script], {
+  const child = spawn(process.execPath, [script, ...args], {
     env: { ...Object.fromEntries(inherited), DATA_DIR: directory, ...ports, LOG_LEVEL: 'warn', ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { Client, Connection, ScheduleNotFoundError } from '@temporalio/client';
 import type { Part } from '../../dev/part.ts';
 import { findFreePort } from '../../dev/ports.ts';
 import { callbackPath, startSandbox } from '../../dev/sandbox-part.ts';
@@ -12,6 +13,7 @@ import { openDatabase } from '../../src/database/database.ts';
 import { type Dependencies, openDependencies } from '../../src/dependencies.ts';
 import { createHttpServer } from '../../src/http/create-http-server.ts';
 import { runChecks } from '../../src/ledger/run-checks.ts';
+import { schedules } from '../../src/temporal/prepare.ts';
 import { cloneDatabase } from './database.ts';
 import { createSecrets, testEnvironment } from './environment.ts';
 import { createHttp, type Http } from './http.ts';
@@ -29,7 +31,7 @@ export interface StackOptions {
   workerFailpoints?: string;
   /** Variables that differ from the usual ones. */
   env?: Record<string, string>;
-  /** Another application over the same dependencies, e.g. with rooms of the test's own. */
+  /** Another application over the same dependencies, e.g. with routeGroups of the test's own. */
   createApp?: (deps: Dependencies) => { callback(): RequestListener };
 }
 
@@ -101,6 +103,7 @@ async function buildStack(
   const deps = await openDependencies(readConfig(env), { process: 'test' });
   cleanups.push(() => Promise.resolve(deps[Symbol.asyncDispose]()));
   cleanups.push(() => recordHistories(deps.orm.em.fork(), deps.config.TEMPORAL_ADDRESS, deps.workflows.taskQueue));
+  cleanups.push(() => deleteSchedules(deps.config.TEMPORAL_ADDRESS, deps.workflows.taskQueue).catch(() => undefined));
   serve = options.createApp ? options.createApp(deps).callback() : createApp(deps).callback();
   cleanups.push(async () => {
     server.closeAllConnections();
@@ -147,6 +150,28 @@ async function buildStack(
     stop,
     [Symbol.asyncDispose]: stop,
   };
+}
+
+/**
+ * Deletes the schedules that a stack's workers made: nobody works on its task queue any more, and what every file leaves
+ * behind keeps the server busy for the files after it. A server that is gone by then, or knows no schedules, needs none
+ * of it.
+ */
+async function deleteSchedules(address: string, taskQueue: string): Promise<void> {
+  const connection = await Connection.connect({ address, connectTimeout: 2_000 });
+  try {
+    const client = new Client({ connection });
+    const deleteOne = ({ scheduleId }: { scheduleId: string }) =>
+      client.schedule
+        .getHandle(`${taskQueue}/${scheduleId}`)
+        .delete()
+        .catch((error: unknown) => {
+          if (!(error instanceof ScheduleNotFoundError)) throw error;
+        });
+    await client.withDeadline(Date.now() + 10_000, () => Promise.all(schedules.map(deleteOne)));
+  } finally {
+    await connection.close();
+  }
 }
 
 /** Every `check_*` view of the stack's database is empty. */

@@ -3,7 +3,7 @@ import type { UpdatesOf, WorkflowContract, WorkflowName } from '../../src/tempor
 import * as collecting from '../../workflows/collect-payment.ts';
 import * as subscription from '../../workflows/donation-subscription.ts';
 import * as workflows from '../../workflows/index.ts';
-import * as payout from '../../workflows/partner-payout.ts';
+import * as payout from '../../workflows/pay-out.ts';
 import * as circle from '../../workflows/saving-circle.ts';
 import * as receipt from '../../workflows/unmatched-receipt.ts';
 import * as delivery from '../../workflows/webhook-delivery.ts';

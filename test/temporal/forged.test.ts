@@ -1,13 +1,13 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { createActivities } from '../../activities/index.ts';
 import type { Confirmation } from '../../src/payments/payment-contract.ts';
-import { allocationBatchIdFor, newId, workflowIds } from '../../src/shared/ids.ts';
+import { allocationBatchIdFor, newId, receiptIdFor, workflowIds } from '../../src/shared/ids.ts';
 import { createCircle } from '../circles/build-circle.ts';
 import { buildOpenDonations } from '../donations/build-donations.ts';
-import { buildPayer, pay } from '../payouts/build-payouts.ts';
+import { buildPayer, pay, payoutWhen, readBalance, readPayout, setFaults } from '../payouts/build-payouts.ts';
 import { balanceOf, buildIndividual, buildSuperAdmin } from '../support/build.ts';
 import { buildActiveCause } from '../support/build-targets.ts';
-import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
 /** What somebody can do who reaches Temporal's port, and has no key of ours. */
 let stack: Stack;
@@ -210,5 +210,111 @@ describe('Whoever takes work as a worker never settles', () => {
     });
     expect(await settlePartnerPayment({ paymentId: paid.id, payment: said.payment })).toMatchObject({ status: 'PAID' });
     await stack.sandbox.put('/sandbox/faults', {});
+  });
+});
+
+describe('Whoever reaches Temporal', () => {
+  it('never takes back a payout that was paid, by answering in the place of the step that asks the provider', async () => {
+    const partner = await buildPayer(stack);
+    const { id } = await pay(partner);
+    await payoutWhen(partner, id, 'succeeded');
+    const before = await readBalance(partner);
+    const { client, taskQueue } = stack.deps.workflows;
+    const workflowId = workflowIds.partnerPayout(id);
+    const handle = client.workflow.getHandle(workflowId);
+    await eventually(
+      async () => (await handle.describe()).status.name,
+      (status) => status === 'COMPLETED',
+    );
+    await setFaults(stack, { requests: { hang_rate: 1 } });
+    await client.workflow.signalWithStart('partnerPayout', {
+      workflowId,
+      taskQueue,
+      args: [{ payoutId: id }],
+      signal: 'callbackArrived',
+      signalArgs: [],
+    });
+    const asking = await eventually(
+      async () => (await handle.describe()).raw.pendingActivities ?? [],
+      (pending) => pending.some(({ activityType }) => activityType?.name === 'askTransfer'),
+    );
+    const word = { said: 'reversed', providerTransferId: 'mine', failureCode: null };
+    await client.workflowService.respondActivityTaskCompletedById({
+      namespace: 'default',
+      workflowId,
+      activityId: asking.find(({ activityType }) => activityType?.name === 'askTransfer')?.activityId ?? '',
+      result: {
+        payloads: [{ metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from(JSON.stringify(word)) }],
+      },
+    });
+    await eventually(
+      async () => (await handle.describe()).status.name,
+      (status) => status === 'COMPLETED',
+    );
+    await setFaults(stack, {});
+    expect((await readPayout(partner, id)).status).toBe('succeeded');
+    expect(await readBalance(partner)).toEqual(before);
+  });
+
+  it('never keeps a paid order from being settled, by putting other money under its receipt', async () => {
+    await setFaults(stack, { callbacks: { drop: true } });
+    const [victim, other] = [await topUp(), await topUp()];
+    const codeOf = async (id: string) => {
+      const [row] = await stack
+        .em()
+        .execute<{ payment_code: string }[]>('select payment_code from payment_orders where id = ?', [id]);
+      return row?.payment_code;
+    };
+    const payAtSandbox = async (id: string, amount?: number) =>
+      (await stack.sandbox.post('/sandbox/pay', { payment_code: await codeOf(id), ...(amount && { amount }) })).body;
+    const paid = await payAtSandbox(victim.id);
+    const stray = await payAtSandbox(other.id, 1_000);
+    const { client, taskQueue } = stack.deps.workflows;
+    await client.workflow.start('unmatchedReceipt', {
+      workflowId: workflowIds.unmatchedReceipt(newId()),
+      taskQueue,
+      args: [
+        {
+          receiptId: receiptIdFor(paid.id),
+          providerPaymentId: stray.id,
+          providerPaymentMethodId: stray.payment_method.id,
+        },
+      ],
+    });
+    const [receipt] = await eventually(
+      () => stack.em().execute<{ id: string }[]>('select id from receipts where provider_payment_id = ?', [stray.id]),
+      (rows) => rows.length === 1,
+    );
+    expect(receipt?.id).toBe(receiptIdFor(stray.id));
+    await setFaults(stack, {});
+    await stack.deps.workflows.hintGatewayPayment(victim.id);
+    await eventually(
+      () => balanceOf(stack, victim.accountId),
+      (balance) => balance === '50000.0000',
+    );
+  });
+
+  it('never has a seal say that everything is sealed which is not', async () => {
+    const { client, taskQueue } = stack.deps.workflows;
+    await client.workflow.execute('sealJournals', {
+      workflowId: newId(),
+      taskQueue,
+      args: [{ after: 'ffffffff-ffff-ffff-ffff-ffffffffffff', begunAt: null, journals: 0 }],
+    });
+    const untrue = await stack.em().execute(
+      `select number from seals s where covers_until is not null and exists (select from journals j
+         where j.created_at < s.covers_until - interval '1 minute'
+           and not exists (select from seal_journals x where x.journal_id = j.id and x.seal_number <= s.number))`,
+    );
+    expect(untrue).toEqual([]);
+    const [{ sealed }] = await stack.em().execute<[{ sealed: string }]>('select count(*) as sealed from seal_journals');
+    expect(Number(sealed)).toBeGreaterThan(0);
+  });
+
+  it('never has a comparison with the provider’s balance say what nobody measured', async () => {
+    const { judgeClearing } = createActivities(stack.deps);
+    const measured = { day: '2199-12-30', providerBalance: '0', clearingBalance: '0', booked: {} };
+    await expect(judgeClearing({ ...measured, measured } as { day: string })).rejects.toThrow('judgeClearing failed');
+    expect(await stack.em().execute('select day from clearing_comparisons')).toEqual([]);
   });
 });

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Part } from '../../dev/part.ts';
 import { startWorker } from '../../dev/service-parts.ts';
@@ -21,9 +22,12 @@ afterAll(async () => {
 });
 afterEach(() => expectChecksEmpty(stack));
 
+const logOf = (queues: string): string =>
+  join(testRun().directory, 'logs', stack.deps.workflows.taskQueue, `worker-${queues}.log`);
+
 async function startQueues(queues: string): Promise<void> {
-  const env = { ...stack.env, WORKER_QUEUES: queues };
-  const logFile = join(testRun().directory, 'logs', stack.deps.workflows.taskQueue, `worker-${queues}.log`);
+  const env = { ...stack.env, WORKER_QUEUES: queues, LOG_LEVEL: 'warn' };
+  const logFile = logOf(queues);
   parts.push(await startWorker({ env, logFile }));
 }
 
@@ -59,6 +63,11 @@ describe('A worker', () => {
       20_000,
     );
   }, 120_000);
+
+  it('warns of nothing when it starts as it should', async () => {
+    await startQueues('provider,background');
+    expect(await readFile(logOf('provider,background'), 'utf8')).toBe('');
+  }, 60_000);
 
   it.each(['ledger,reports', 'ledger,ledger', ','])('refuses to start with WORKER_QUEUES=%s, by its name', (queues) => {
     expect(() => readConfig({ ...stack.env, WORKER_QUEUES: queues })).toThrow(/WORKER_QUEUES/);

@@ -206,7 +206,7 @@ export function createNemesis({ topology, seed, token, note, aloud, over }: Neme
     for (const name of parts) if (clocks.get(name) === id) topology.moveClock(name, 0);
   }
 
-  async function deed(fault: Fault, random: Random): Promise<void> {
+  async function operation(fault: Fault, random: Random): Promise<void> {
     switch (fault.do) {
       case 'kill':
         await Promise.all(fault.parts.map((name) => topology.kill(name)));
@@ -276,7 +276,7 @@ export function createNemesis({ topology, seed, token, note, aloud, over }: Neme
       const { id, at, ...what } = fault;
       note(`${id}: ${JSON.stringify(what)}`);
       // A fault that finds nothing to do (what it is about is away by another fault) has done its worst.
-      await deed(fault, createRandom(`${seed}/${id}`)).catch((error: unknown) => {
+      await operation(fault, createRandom(`${seed}/${id}`)).catch((error: unknown) => {
         idle += 1;
         note(`${id} could not be done: ${String(error).slice(0, 200)}`);
       });

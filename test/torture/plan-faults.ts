@@ -23,7 +23,7 @@ export type NetworkTrouble =
   | { kind: 'truncate'; bytes: number }
   | { kind: 'cut-after'; text: string };
 
-export type FaultDeed =
+export type FaultAction =
   /** kill -9 of all of them at once, started again after a while. */
   | { do: 'kill'; parts: PartName[]; forMs: number }
   /** SIGSTOP, and SIGCONT after a while. */
@@ -49,10 +49,10 @@ export type FaultDeed =
   /** The wall clocks of processes of ours run so many hours from the true time. */
   | { do: 'clock'; parts: ServiceName[]; hours: number; forMs: number };
 
-export type Fault = { id: string; at: number } & FaultDeed;
+export type Fault = { id: string; at: number } & FaultAction;
 
 /** What `--list` prints. */
-export const faultStories: Readonly<Record<FaultDeed['do'], string>> = {
+export const faultStories: Readonly<Record<FaultAction['do'], string>> = {
   kill: 'kill -9 of one part, or of several at once, started again after a while (PostgreSQL by immediate shutdown)',
   pause: 'SIGSTOP of processes for 1 to 30 seconds, then SIGCONT',
   'pause-backend':
@@ -74,7 +74,7 @@ export const faultStories: Readonly<Record<FaultDeed['do'], string>> = {
   clock: 'the clocks of APIs and workers moved by 1 to 20 hours in either direction, and back',
 };
 
-const weights: Record<FaultDeed['do'], number> = {
+const weights: Record<FaultAction['do'], number> = {
   kill: 8,
   pause: 6,
   'pause-backend': 5,
@@ -104,9 +104,9 @@ function createDeal(random: Random): Deal {
   };
 }
 
-const everyKind = Object.keys(weights) as FaultDeed['do'][];
+const everyKind = Object.keys(weights) as FaultAction['do'][];
 /** So often, as their variants are dealt in turn, and some depend on what there is. */
-const variants: Partial<Record<FaultDeed['do'], number>> = {
+const variants: Partial<Record<FaultAction['do'], number>> = {
   kill: 12,
   pause: 12,
   network: 14,
@@ -142,7 +142,11 @@ export function planFaults(random: Random, durationMs: number): Fault[] {
 /** A token of the torture lives for a day: most requests are more than an expired token. */
 const mostHours = 20;
 
-function drawFault(random: Random, deal: Deal, { kind, leftMs }: { kind: FaultDeed['do']; leftMs: number }): FaultDeed {
+function drawFault(
+  random: Random,
+  deal: Deal,
+  { kind, leftMs }: { kind: FaultAction['do']; leftMs: number },
+): FaultAction {
   const forMs = Math.min(random.chance(0.7) ? random.int(500, 5_000) : random.int(5_000, 20_000), leftMs);
   switch (kind) {
     case 'kill':

@@ -36,7 +36,7 @@ export interface Manners {
   otherBody: boolean;
 }
 
-export type Deed =
+export type Operation =
   | { do: 'balance'; user: number; type: string; amount: number }
   | { do: 'transfer'; user: number; amount: number }
   | { do: 'gateway'; user: number; type: string; channel: number; amount: number; ending: Ending; afterMs: number }
@@ -50,7 +50,7 @@ export type Deed =
 
 /** One piece of work: at so many milliseconds from the start, a client does this. */
 export type Work = { id: string } & Drawn;
-type Drawn = { at: number } & Deed & Manners;
+type Drawn = { at: number } & Operation & Manners;
 
 /** Everything that a run does, made before it begins, so that it can be recorded, repeated and made smaller. */
 export interface Plan {
@@ -84,7 +84,7 @@ const payoutAccounts = {
   '900003': 1,
   '900004': 1,
 } as const;
-const deeds = {
+const operations = {
   balance: 22,
   crowd: 2,
   transfer: 8,
@@ -118,7 +118,7 @@ export function makePlan(seed: number, minutes: number): Plan {
   const durationMs = Math.round(minutes * 60_000);
   const work = random.fork('work');
   const count = Math.max(1, Math.round((durationMs / 1000) * operationsASecond));
-  const items = Array.from({ length: count }, () => drawDeeds(work, work.int(0, durationMs))).flat();
+  const items = Array.from({ length: count }, () => drawOperations(work, work.int(0, durationMs))).flat();
   return {
     seed,
     durationMs,
@@ -139,9 +139,9 @@ function drawManners(random: Random): Manners {
 }
 
 /** One operation, or a burst of them at the same instant. */
-function drawDeeds(random: Random, at: number): Drawn[] {
-  const kind = random.weighted(deeds);
-  const one = (deed: Deed): Drawn => ({ at, ...drawManners(random), ...deed });
+function drawOperations(random: Random, at: number): Drawn[] {
+  const kind = random.weighted(operations);
+  const one = (operation: Operation): Drawn => ({ at, ...drawManners(random), ...operation });
   const user = random.int(0, castSize.users - 1);
   const partner = random.int(0, castSize.partners - 1);
   const payment = () => ({ ending: random.weighted(endingWeights), afterMs: random.int(50, 6_000) });
@@ -200,7 +200,7 @@ function drawDeeds(random: Random, at: number): Drawn[] {
 }
 
 const whole = z.int().min(0);
-const kinds: Record<Deed['do'], z.ZodRawShape> = {
+const kinds: Record<Operation['do'], z.ZodRawShape> = {
   balance: {
     user: z
       .int()

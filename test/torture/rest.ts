@@ -151,7 +151,7 @@ async function wakeForLostCallbacks(topology: Topology, running: ReadonlySet<str
     if (state !== 'dropped') continue;
     const id = String(data.reference_id);
     const isOfPayout = event.startsWith('payout');
-    if (isOfPayout && running.has(partnerPayout(id))) await workflows.hintPartnerPayout(id);
+    if (isOfPayout && running.has(partnerPayout(id))) await workflows.hintPayout({ id, kind: 'partner_payout' });
     else if (!isOfPayout && running.has(gatewayPayment(id))) await workflows.hintGatewayPayment(id);
     else if (!isOfPayout && running.has(partnerPayment(id))) await workflows.hintPartnerPayment(id);
     else await sendCallback(topology, body);
@@ -201,7 +201,7 @@ async function hastenRepeats({ em, owner, deps }: Topology): Promise<void> {
        where payout_id = ?`,
       [id],
     );
-    await deps.workflows.hintPartnerPayout(id);
+    await deps.workflows.hintPayout({ id, kind: 'partner_payout' });
   }
 }
 

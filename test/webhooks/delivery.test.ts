@@ -173,6 +173,48 @@ describe('A webhook', () => {
     await delivery(({ status, attempts }) => status === 'delivered' && attempts === 2);
   });
 
+  it('is listed to its partner, who has it again, and to no other', async () => {
+    const { id } = await settle('pay');
+    const row = await delivery(({ status }) => status === 'delivered');
+    const list = async (query = '') => (await partner.get(`/webhook-deliveries?limit=1${query}`)).body.data;
+    const own = await list();
+    expect(own).toMatchObject({ items: [row], page: 1, limit: 1 });
+    expect(own.items[0]).toMatchObject({ resource_id: id, type: 'payment.succeeded' });
+    expect((await list('&status=delivered&type=payment.succeeded')).items).toEqual([row]);
+    const day = new Date(Date.parse(row.created_at) + 7 * 3_600_000).toISOString().slice(0, 10);
+    expect((await list(`&from=${day}&to=${day}`)).items).toEqual([row]);
+    for (const query of ['&status=parked', '&type=payout.failed', '&to=2020-01-01', `&from=2999-01-01`]) {
+      expect((await list(query)).items).toEqual([]);
+    }
+    const elsewhere = await startReceiver();
+    const other = await buildPartner(stack, { webhook: { url: elsewhere.url } });
+    expect((await other.get('/webhook-deliveries')).body.data).toMatchObject({ items: [], total: 0 });
+    const path = `/webhook-deliveries/${row.id}/redeliver`;
+    const foreign = await other.post(path, {}, null);
+    const missing = await other.post(`/webhook-deliveries/${other.id}/redeliver`, {}, null);
+    expect([foreign.status, foreign.body.error]).toEqual([404, missing.body.error]);
+    // Newer than the partner's own, which would follow it.
+    const foreignId = await stack.em().transactional((tx) =>
+      recordWebhook(tx, stack.deps.sealer, {
+        partnerId: other.id,
+        resourceType: 'payout',
+        resourceId: newId(),
+        version: 1,
+        type: 'payout.failed',
+        at: new Date(),
+        data: {},
+      }),
+    );
+    expect((await list(`&after=${foreignId}`)).items).toEqual([]);
+    await elsewhere.stop();
+    const reader = await buildPartner(stack, { permissions: ['read-gateway'] });
+    expect((await reader.post(path, {}, null)).body.error.code).toBe('AUTH_PERMISSION_DENIED');
+    expect((await partner.post(path, {}, null)).body.data).toMatchObject({ id: row.id, status: 'pending' });
+    const [first, second] = await arrived(2);
+    expect(second?.body).toBe(first?.body);
+    expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
+  });
+
   it('whose workflow was never started is found by the sweep', async () => {
     receiver.behave((response) => void response.writeHead(500).end());
     await settle('pay');

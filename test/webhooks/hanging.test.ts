@@ -74,8 +74,9 @@ describe('An endpoint that lets every request hang', () => {
       (received) => received.length === 1,
       15_000,
     );
-    // All of it while the first requests hang, before the time of any is over.
-    expect(first.filter((response) => !open.has(response))).toEqual([]);
+    // All of it while most webhooks of the hanging endpoint were never sent.
+    const unsent = (await states()).filter(({ status, attempts }) => status === 'pending' && attempts === 0);
+    expect(unsent.length).toBeGreaterThan(many / 2);
     expect(mostOpen).toBe(10);
   }, 60_000);
 

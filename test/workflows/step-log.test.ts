@@ -19,10 +19,10 @@ interface Line {
   text: string;
 }
 /** The lines that so many attempts at a step leave. */
-async function logOf(deed: () => Promise<never>, attempts: number, maximumAttempts = 0): Promise<Line[]> {
+async function logOf(work: () => Promise<never>, attempts: number, maximumAttempts = 0): Promise<Line[]> {
   const lines: Line[] = [];
   const warn = (facts: Omit<Line, 'text'>, text: string) => void lines.push({ ...facts, text });
-  const tried = step({ ...stack.deps, log: { ...stack.deps.log, warn } as unknown as Logger }, 'tryIt', deed);
+  const tried = step({ ...stack.deps, log: { ...stack.deps.log, warn } as unknown as Logger }, 'tryIt', work);
   for (let attempt = 1; attempt <= attempts; attempt += 1) {
     const environment = new MockActivityEnvironment(
       { attempt, retryPolicy: { maximumAttempts } },

@@ -1,5 +1,5 @@
 /**
- * The banks that payouts reach: our short code (decisions 8) to the provider's channel code. The one table that knows
+ * The banks that payouts reach: our short code (docs/contract.md 8) to the provider's channel code. The one table that knows
  * the provider's names.
  */
 export const payoutChannelCodes = {

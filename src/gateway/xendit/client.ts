@@ -28,7 +28,7 @@ export class ProviderRefusal extends Error {
 
 /**
  * The SDK has neither timeout nor abort signal; its only opening is the configuration that each API instance reads at
- * every request. So every deed gets instances of its own, bound to its own deadline.
+ * every request. So every call gets instances of its own, bound to its own deadline.
  */
 class BoundPaymentRequest extends PaymentRequest {
   constructor(secretKey: string, configuration: Configuration) {
@@ -145,12 +145,12 @@ function describe(error: unknown): string {
  */
 export async function exchange<T>(
   settings: ClientSettings,
-  deed: string,
+  call: string,
   { signal, beforeSend }: CallOptions,
   talk: (client: Client) => Promise<T>,
 ): Promise<T> {
   const left = Math.min(settings.timeoutMs, Math.floor(askingTimeLeft()));
-  if (left <= 0 || signal?.aborted) throw new ProviderUnknown(`${deed}: no time was left to ask`, { neverSent: true });
+  if (left <= 0 || signal?.aborted) throw new ProviderUnknown(`${call}: no time was left to ask`, { neverSent: true });
   const deadline = AbortSignal.timeout(left);
   const passage: Passage = { sent: 0, restMs: 0 };
   const bounds = { signal: signal ? AbortSignal.any([signal, deadline]) : deadline, beforeSend };
@@ -158,13 +158,13 @@ export async function exchange<T>(
     return await talk(createClient(settings, passThrough({ ...settings, timeoutMs: left }, passage, bounds)));
   } catch (error) {
     if (isProviderUnknown(error) && passage.sent > 0 && restAfter(error).restMs === undefined) throw error;
-    throw await verdictOf(settings, deed, passage, error);
+    throw await verdictOf(settings, call, passage, error);
   }
 }
 
 async function verdictOf(
   { budget }: ClientSettings,
-  deed: string,
+  call: string,
   { sent, restMs }: Passage,
   error: unknown,
 ): Promise<ProviderRefusal | ProviderUnknown> {
@@ -174,10 +174,10 @@ async function verdictOf(
   if (answered?.status === 429 && answered.code !== null) {
     // Where that cannot be written down, the next call is told the same.
     await budget.pause(restMs).catch(() => undefined);
-    return new ProviderUnknown(`${deed}: the provider limits its calls`, { neverSent: sent === 1, restMs });
+    return new ProviderUnknown(`${call}: the provider limits its calls`, { neverSent: sent === 1, restMs });
   }
   const neverConnected = answered === null && connectionFailures.has(String(networkCodeOf(error)));
-  return new ProviderUnknown(`${deed}: the provider ${describe(error)}`, {
+  return new ProviderUnknown(`${call}: the provider ${describe(error)}`, {
     neverSent: sent === 0 || (sent === 1 && neverConnected),
     ...restAfter(error),
   });
@@ -189,15 +189,15 @@ async function verdictOf(
  */
 export async function lookUp<T>(
   settings: ClientSettings,
-  deed: string,
+  call: string,
   options: CallOptions,
   talk: (client: Client) => Promise<T | null>,
 ): Promise<T | null> {
   try {
-    return await exchange(settings, deed, options, talk);
+    return await exchange(settings, call, options, talk);
   } catch (error) {
     if (!(error instanceof ProviderRefusal)) throw error;
     if (error.status === 404 && error.code.includes('NOT_FOUND')) return null;
-    throw new ProviderUnknown(`${deed}: the provider answered ${error.status} ${error.code}`);
+    throw new ProviderUnknown(`${call}: the provider answered ${error.status} ${error.code}`);
   }
 }

@@ -23,7 +23,7 @@ export interface XenditGatewayOptions {
 
 const digest = (text: string): Buffer => createHash('sha256').update(text, 'utf8').digest();
 
-/** The gateway that speaks to Xendit, and to the sandbox, which speaks the same wire (decisions 4). */
+/** The gateway that speaks to Xendit, and to the sandbox, which speaks the same wire (docs/contract.md 4). */
 export function createXenditGateway(options: XenditGatewayOptions): Gateway {
   const settings: ClientSettings = {
     secretKey: options.secretKey,

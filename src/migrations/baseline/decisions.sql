@@ -138,6 +138,8 @@ declare
 begin
   select * into decided from decisions d where d.id = p_id for no key update;
   if decided.id is null or decided.kind <> p_kind or decided.status <> 'pending' or decided.approved_by is null
+    or not is_operator(decided.approved_by, 'approve-decision')
+    or not is_operator(decided.proposed_by, 'propose-decision')
     or decided.created_at < clock_timestamp() - interval '24 hours' then
     raise exception 'this needs a decision that two people have made' using errcode = 'AM010', detail = p_id::text;
   end if;
@@ -208,22 +210,28 @@ set search_path = pg_catalog, public, pg_temp as $$
   select case when p_said in ('succeeded', 'reversed') then 'succeeded' when p_said in ('failed', 'refused') then 'failed' end
 $$;
 
--- A payout ends by the final word of the provider, or, where there is none, as two people have decided within a day.
+-- A payout ends by the final word of the provider, or, where there is none, as two people have decided within a day. That
+-- the bank gave back what had succeeded is the provider's to say alone.
 create function keep_payouts_end() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
-  if outcome_of_word(new.last_word) = new.status
-    or outcome_of_word(new.last_word) is null and exists (select from decisions d where d.payout_id = new.id
-      and d.outcome = new.status and d.status = 'pending' and d.approved_by is not null
-      and d.created_at > clock_timestamp() - interval '24 hours') then
+  if old.status = 'succeeded' and new.last_word = 'reversed'
+    or old.status = 'pending' and outcome_of_word(new.last_word) = new.status
+    or old.status = 'pending' and outcome_of_word(new.last_word) is null and exists (select from decisions d where d.payout_id = new.id
+      and d.outcome = new.status and d.status = 'pending' and is_operator(d.approved_by, 'approve-decision')
+      and is_operator(d.proposed_by, 'propose-decision') and d.created_at > clock_timestamp() - interval '24 hours') then
     return new;
   end if;
   raise exception 'a payout ends by the provider''s word, or as two people have decided' using errcode = 'AM010',
     detail = new.id || ': ' || new.status || ', the provider said ' || coalesce(new.last_word, 'nothing');
 end $$;
 create trigger payouts_status_proof before update of status on payouts for each row
-  when (old.status = 'pending' and new.status in ('succeeded', 'failed')) execute function keep_payouts_end();
+  when (old.status is distinct from new.status) execute function keep_payouts_end();
 
+-- A payout was taken back only as the provider said.
+create view check_payouts_are_reversed_as_was_said as
+  select p.id as payout_id from payouts p where p.status = 'reversed' and not exists (select from payout_words w
+    where w.payout_id = p.id and w.said = 'reversed');
 -- What was decided was done, and what needs a decision has one.
 create view check_decisions_were_carried_out as
   select d.id as decision_id, d.kind, missing_of_decision(d) as problem

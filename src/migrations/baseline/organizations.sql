@@ -29,7 +29,7 @@ create index organizations_by_creation on organizations (created_at, id);
 create trigger organizations_status_law before insert or update of status on organizations
   for each row execute function keep_status('status', '>pending', '*');
 
--- One second apart, so that lists by creation keep the order of the contract.
+-- One second apart, so that lists by creation keep the order in which they are listed here.
 insert into organization_sizes (id, label, range, created_at)
   select uuidv7(), label, range, timestamptz '2026-01-01 00:00:00Z' + place * interval '1 second'
   from (values
@@ -37,7 +37,7 @@ insert into organization_sizes (id, label, range, created_at)
     (1, 'hundreds', '100-999'),
     (2, 'thousands', '1,000-999,999'),
     (3, 'millions', '1,000,000 and more')) as size (place, label, range);
--- `technnology` is spelled so in the contract.
+-- `technnology` is spelled so in the API, and stays.
 insert into organization_industries (id, value, label, created_at)
   select uuidv7(), value, label, timestamptz '2026-01-01 00:00:00Z' + place * interval '1 second'
   from (values

@@ -33,7 +33,9 @@ create table partner_keys (
   prefix varchar(16) not null,
   key_hash text not null unique,
   signing_secret_sealed text not null,
-  permissions text[] not null check (permissions <@ '{collect-payment,read-gateway,request-payout}'),
+  permissions text[] not null
+    check (permissions <@ '{collect-payment,read-gateway,request-payout,manage-webhooks,manage-keys}'),
+  require_signature_v2 boolean not null default false,
   rotated_from uuid references partner_keys (id),
   created_by uuid references users (id),
   created_at timestamptz not null default now(),

@@ -151,6 +151,18 @@ create type balance_payment as (
   request_number bigint
 );
 
+-- Waits for the source of a payment, if it is the payer's, and locks it: what is judged in the next statement of the
+-- transaction is judged after the wait.
+create function lock_source(p_user_id uuid, p_user_type text, p_organization_id uuid, p_source uuid)
+returns void language plpgsql
+security definer set search_path = pg_catalog, public, pg_temp as $$
+begin
+  perform from account_balances b where b.shard = 0 and b.account_id = (select a.id from accounts a
+      where a.id = p_source and (a.kind = 'user' and a.user_id = p_user_id or a.kind = 'organization'
+        and p_user_type = 'organization' and a.organization_id = p_organization_id))
+    for update;
+end $$;
+
 /*
  * One payment from a balance in one round trip: whose account, idempotency key, journal (lock, check, post), transaction
  * row, event. What it answers is what pay_from_balances answers for each, but for two errors, after which nothing of its

@@ -1,4 +1,5 @@
--- Payouts: money reserved, sent once, spent or returned. An attempt is written down before it is made. The same frozen
+-- Payouts: money that leaves for a bank account, reserved, sent once, spent or returned. Their life is one, whoever is paid
+-- out; `kind` says whose money it is, what is asked before and what follows. An attempt is written down before it is made. The same frozen
 -- request may be made again where the provider does not know it: an attempt is open until the provider has said so, and
 -- a payout has one open attempt, never two.
 
@@ -17,7 +18,12 @@ create table payout_banks (
 
 create table payouts (
   id uuid primary key,
-  partner_id uuid not null references partners (id),
+  -- Its journals have the kind as their family: partner_payout is partner-payout/<id>/reserved.
+  kind text not null check (kind in ('partner_payout')),
+  -- Where the money comes from, and comes back to when it is not spent; and where it is until then.
+  source_account_id uuid not null references accounts (id),
+  reserved_account_id uuid not null references accounts (id),
+  partner_id uuid references partners (id),
   reference varchar(40) not null unique,
   external_ref varchar(128),
   fee_mode text not null check (fee_mode in ('DEDUCTED', 'ADDED')),
@@ -41,22 +47,29 @@ create table payouts (
   asks integer not null default 0,
   unknown_since timestamptz,
   contradicted_at timestamptz,
+  -- The word against its final status that an operator has explained: said again, it is no news.
+  explained_word text,
   look_again_at timestamptz,
   version integer not null default 0,
   request_id text,
+  -- When the money had left; it stays when the bank gives it back.
+  succeeded_at timestamptz,
   finalized_at timestamptz,
   created_at timestamptz not null,
   updated_at timestamptz not null,
+  check ((kind = 'partner_payout') = (partner_id is not null)),
   check (amount = case fee_mode when 'DEDUCTED' then net_amount + fee else net_amount end),
   check ((status = 'pending') = (finalized_at is null)),
   check ((status = 'failed') = (failure_code is not null)),
   check (unknown_since is null or status = 'pending'),
   check (contradicted_at is null or status <> 'pending'),
+  check (succeeded_at is null or status in ('succeeded', 'reversed')),
   -- What the bank gave back is looked after until it is booked.
   constraint payouts_returns_are_booked
     check (status <> 'succeeded' or last_word is distinct from 'reversed' or look_again_at is not null)
 );
-create index payouts_of_partner on payouts (partner_id, created_at desc, id desc) include (status, amount);
+create index payouts_of_partner on payouts (partner_id, created_at desc, id desc) include (status, amount)
+  where partner_id is not null;
 create index payouts_by_external_ref on payouts (partner_id, external_ref) where external_ref is not null;
 create index payouts_by_creation on payouts (created_at, id);
 create index payouts_unknown on payouts (unknown_since) where unknown_since is not null;
@@ -96,17 +109,36 @@ create table payout_words (
 );
 create index payout_words_of_payout on payout_words (payout_id, id);
 
+-- What a payout takes, and where it holds it, are accounts of whose money it is: a row that names somebody else's would
+-- prove journals that empty it.
+create function keep_payout_accounts() returns trigger language plpgsql
+set search_path = pg_catalog, public, pg_temp as $$
+begin
+  if not exists (select from partners t where t.id = new.partner_id
+      and (t.available_account_id, t.reserved_account_id) = (new.source_account_id, new.reserved_account_id)) then
+    raise exception 'a payout is of money of its own' using errcode = 'AM010', detail = new.id::text;
+  end if;
+  return new;
+end $$;
+create trigger payouts_have_their_accounts before insert on payouts
+  for each row execute function keep_payout_accounts();
+
 -- A payout keeps whose it is, to which bank, and how much.
 create function keep_payout() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
-  if (new.partner_id, new.amount, new.fee, new.net_amount, new.bank_code, new.created_at)
-      is distinct from (old.partner_id, old.amount, old.fee, old.net_amount, old.bank_code, old.created_at) then
+  if (new.kind, new.source_account_id, new.reserved_account_id, new.partner_id, new.amount, new.fee, new.net_amount,
+        new.bank_code, new.created_at)
+      is distinct from (old.kind, old.source_account_id, old.reserved_account_id, old.partner_id, old.amount, old.fee,
+        old.net_amount, old.bank_code, old.created_at) then
     raise exception 'what a payout pays is never changed' using errcode = 'AM003';
   end if;
   return new;
 end $$;
 create trigger payouts_keep_their_facts before update on payouts for each row execute function keep_payout();
+create trigger payouts_keep_their_success before update of succeeded_at on payouts for each row
+  when (old.succeeded_at is not null and new.succeeded_at is distinct from old.succeeded_at)
+  execute function refuse_change();
 create trigger payouts_are_kept before delete on payouts for each row execute function refuse_change();
 create trigger payouts_keep_their_request before update on payouts for each row
   when (old.request_digest is not null and new.request_digest is distinct from old.request_digest)
@@ -159,31 +191,33 @@ end $$;
 -- A payout was reserved once, and was then spent, returned, or spent and reversed, each once and whole.
 create view check_payouts_posted_once as
   with posted as (
-    select split_part(j.business_key, '/', 2) as payout_id, split_part(j.business_key, '/', 3) as step,
+    select split_part(j.business_key, '/', 1) as family, split_part(j.business_key, '/', 2) as payout_id,
+      split_part(j.business_key, '/', 3) as step,
       -sum(g.amount) filter (where g.amount < 0 and g.account_id <> '00000000-0000-4000-8000-000000000003') as amount,
       -sum(g.amount) filter (where g.account_id = '00000000-0000-4000-8000-000000000003') as cost
     from journals j join postings g on g.journal_id = j.id
-    where j.business_key like 'partner-payout/%' group by 1, 2)
+    where j.business_key like 'partner-payout/%' group by 1, 2, 3),
+  due as (select p.*, replace(p.kind, '_', '-') as family from payouts p)
   select p.id as payout_id, p.status, p.net_amount + p.fee as amount, reserved.amount as reserved,
     spent.amount as spent, returned.amount as returned, reversed.amount as reversed, p.provider_cost, spent.cost
-  from payouts p
-  left join posted reserved on reserved.payout_id = p.id::text and reserved.step = 'reserved'
-  left join posted spent on spent.payout_id = p.id::text and spent.step = 'spent'
-  left join posted returned on returned.payout_id = p.id::text and returned.step = 'returned'
-  left join posted reversed on reversed.payout_id = p.id::text and reversed.step = 'reversed'
+  from due p
+  left join posted reserved on (reserved.family, reserved.payout_id, reserved.step) = (p.family, p.id::text, 'reserved')
+  left join posted spent on (spent.family, spent.payout_id, spent.step) = (p.family, p.id::text, 'spent')
+  left join posted returned on (returned.family, returned.payout_id, returned.step) = (p.family, p.id::text, 'returned')
+  left join posted reversed on (reversed.family, reversed.payout_id, reversed.step) = (p.family, p.id::text, 'reversed')
   where reserved.amount is distinct from p.net_amount + p.fee
     or spent.amount is distinct from case when p.status in ('succeeded', 'reversed') then p.net_amount + p.fee end
     or returned.amount is distinct from case when p.status = 'failed' then p.net_amount + p.fee end
     or reversed.amount is distinct from case when p.status = 'reversed' then p.net_amount end
     or coalesce(spent.cost, 0) <> p.provider_cost or p.provider_cost not in (0, p.provider_fee)
     or num_nonnulls(reserved.cost, returned.cost, reversed.cost) > 0;
--- A partner's reserved account holds its pending payouts with their fees.
-create view check_partner_reserved_matches_payouts as
-  select p.id as partner_id, account_balance(p.reserved_account_id) as balance, coalesce(open.amount, 0) as open_payouts
-  from partners p
-  left join lateral (select sum(net_amount + fee) as amount from payouts
-    where partner_id = p.id and status = 'pending') open on true
-  where account_balance(p.reserved_account_id) <> coalesce(open.amount, 0);
+-- What is reserved is the pending payouts with their fees.
+create view check_reserved_matches_payouts as
+  select account_id, coalesce(held.balance, 0) as balance, coalesce(open.amount, 0) as open_payouts
+  from (select id as account_id, account_balance(id) as balance from accounts where kind = 'partner_reserved') held
+  full join (select reserved_account_id as account_id, sum(net_amount + fee) as amount from payouts
+    where status = 'pending' group by 1) open using (account_id)
+  where coalesce(held.balance, 0) <> coalesce(open.amount, 0);
 -- Never two attempts that may both have been executed without an answer that does not know them in between; never more
 -- than five; none after the payout's end (a minute is left for clocks that differ).
 create view check_payouts_sent_once as

@@ -44,6 +44,7 @@ export const permissionCategories = {
     ['read-account', 'List and read accounts and statements'],
     ['create-account', 'Open a further pocket'],
     ['top-up-account', 'Top up an account and move money between own accounts'],
+    ['withdraw-account', 'Keep bank accounts, which money is withdrawn to'],
     ['read-transaction', 'List and read ledger transactions'],
   ],
   payments: [

@@ -1,3 +1,29 @@
+-- What proves a journal of a payout of whatever kind, of which the journal's kind and key have the family: reserved while it
+-- is pending; then spent or returned; and once spent, given back by the bank.
+create function payout_postings(p_kind text, p_business_key text, p_payout_id uuid)
+returns table (to_account uuid, due numeric) language sql stable
+set search_path = pg_catalog, public, pg_temp as $$
+  select e.account_id, e.amount
+  from payouts p
+  cross join lateral (select replace(p.kind, '_', '-') as family, p.net_amount + p.fee as gross) of
+  join (values ('reserved', 'pending', 'reserved', null), ('succeeded', 'succeeded', 'spent', 'reserved'),
+      ('failed', 'failed', 'returned', 'reserved'), ('reversed', 'reversed', 'reversed', 'spent'))
+    as s (became, status, step, follows)
+    on p_kind = of.family || '.' || s.became and p_business_key = of.family || '/' || p.id || '/' || s.step
+      and p.status = s.status
+  cross join lateral (values
+    (p.source_account_id, case s.step when 'reserved' then -of.gross when 'returned' then of.gross
+      when 'reversed' then p.net_amount end),
+    (p.reserved_account_id, case when s.step = 'reserved' then of.gross when s.follows = 'reserved' then -of.gross end),
+    ('00000000-0000-4000-8000-000000000001', case s.step when 'spent' then p.net_amount + p.provider_cost
+      when 'reversed' then -p.net_amount end),
+    ('00000000-0000-4000-8000-000000000003', case s.step when 'spent' then -p.provider_cost end),
+    ('00000000-0000-4000-8000-000000000002', case s.step when 'spent' then p.fee end)) e (account_id, amount)
+  where p.id = p_payout_id and e.amount is not null
+    and (s.follows is null
+      or exists (select from journal_keys j where j.business_key = of.family || '/' || p.id || '/' || s.follows))
+$$;
+
 -- What proves a journal: for each kind, the rows that it is of, and the postings that follow from them. What is not here
 -- is not posted by post_journal, so nothing else takes money out of an account that may go negative, out of suspense, out
 -- of what is reserved, or out of anybody's account. (Payments from balances, receipts in suspense and the platform's own
@@ -13,6 +39,8 @@ declare
   cost constant uuid := '00000000-0000-4000-8000-000000000003';
   pool constant uuid := '00000000-0000-4000-8000-000000000005';
   subject uuid := substring(p_business_key from '^[a-z-]+/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:/|$)');
+  -- The order after whose payment a closed goal was emptied.
+  settled uuid := substring(p_business_key from '/released/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$');
 begin
   case p_kind
     when 'payment-order.settled' then
@@ -38,37 +66,6 @@ begin
         cross join lateral (values (t.pending_account_id, -p.net_amount), (t.available_account_id, p.net_amount))
           e (account_id, amount)
         where p.id = subject and p_business_key = 'partner-payment/' || p.id || '/released';
-    when 'partner-payout.reserved' then
-      return query select e.account_id, e.amount
-        from payouts p
-        join partners t on t.id = p.partner_id
-        cross join lateral (values (t.available_account_id, -p.net_amount - p.fee),
-          (t.reserved_account_id, p.net_amount + p.fee)) e (account_id, amount)
-        where p.id = subject and p.status = 'pending' and p_business_key = 'partner-payout/' || p.id || '/reserved';
-    when 'partner-payout.succeeded' then
-      return query select e.account_id, e.amount
-        from payouts p
-        join partners t on t.id = p.partner_id
-        join journal_keys j on j.business_key = 'partner-payout/' || p.id || '/reserved'
-        cross join lateral (values (t.reserved_account_id, -p.net_amount - p.fee),
-          (clearing, p.net_amount + p.provider_cost), (cost, -p.provider_cost), (revenue, p.fee)) e (account_id, amount)
-        where p.id = subject and p.status = 'succeeded' and p_business_key = 'partner-payout/' || p.id || '/spent';
-    when 'partner-payout.failed' then
-      return query select e.account_id, e.amount
-        from payouts p
-        join partners t on t.id = p.partner_id
-        join journal_keys j on j.business_key = 'partner-payout/' || p.id || '/reserved'
-        cross join lateral (values (t.reserved_account_id, -p.net_amount - p.fee),
-          (t.available_account_id, p.net_amount + p.fee)) e (account_id, amount)
-        where p.id = subject and p.status = 'failed' and p_business_key = 'partner-payout/' || p.id || '/returned';
-    when 'partner-payout.reversed' then
-      return query select e.account_id, e.amount
-        from payouts p
-        join partners t on t.id = p.partner_id
-        join journal_keys j on j.business_key = 'partner-payout/' || p.id || '/spent'
-        cross join lateral (values (clearing, -p.net_amount), (t.available_account_id, p.net_amount))
-          e (account_id, amount)
-        where p.id = subject and p.status = 'reversed' and p_business_key = 'partner-payout/' || p.id || '/reversed';
     when 'saving-circle.paid-out' then
       return query select e.account_id, e.amount
         from saving_circles s
@@ -86,6 +83,17 @@ begin
           e (account_id, amount)
         where c.id = subject and c.status in ('pending', 'completed', 'cancelled')
           and p_business_key = 'saving-circle-contribution/' || c.id || '/refunded';
+    when 'saving-goal.released' then
+      -- All that it holds, which is read after the journal: nothing is left.
+      return query select e.account_id, e.amount
+        from saving_goals g
+        join journal_keys k on k.business_key = p_business_key
+        join postings p on p.journal_id = k.journal_id and p.account_id = g.account_id and p.amount < 0
+        cross join lateral (values (g.account_id, p.amount), (g.released_to, -p.amount)) e (account_id, amount)
+        where g.id = subject and g.closed_at is not null and account_balance(g.account_id) = 0
+          and (p_business_key = 'saving-goal/' || g.id || '/released' or exists (select from saving_goal_orders o
+            where o.payment_order_id = settled and o.saving_goal_id = g.id
+              and p_business_key = 'saving-goal/' || g.id || '/released/' || o.payment_order_id));
     when 'donation-allocation' then
       return query select e.account_id, e.amount
         from (select d.cause_id, sum(d.amount) as amount from donations d where d.allocation_batch_id = subject
@@ -94,6 +102,6 @@ begin
         cross join lateral (values (pool, -given.amount), (c.account_id, given.amount)) e (account_id, amount)
         where p_business_key = 'donation-allocation/' || subject;
     else
-      null;
+      return query select * from payout_postings(p_kind, p_business_key, subject);
   end case;
 end $$;

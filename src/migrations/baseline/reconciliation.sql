@@ -57,6 +57,13 @@ create table reconciled_records (
   primary key (day, kind, key)
 );
 
+-- Both balances as they were last measured on a day: what is judged some minutes later.
+create table clearing_measurements (
+  day date primary key,
+  measured jsonb not null,
+  measured_at timestamptz not null default clock_timestamp()
+);
+
 create table clearing_comparisons (
   day date primary key,
   measured_at timestamptz not null,

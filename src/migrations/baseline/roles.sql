@@ -43,6 +43,7 @@ grant insert, update (secret_sealed, last_step, confirmed_at, created_at) on sec
 grant insert, update (logged_in_at) on known_logins to amanah_app;
 grant insert, update (private_key_sealed, published_until) on token_signing_keys to amanah_app;
 grant insert, update (address_type, organization_id, details_sealed, updated_by, updated_at) on addresses to amanah_app;
+grant insert, update (details_sealed, deleted_at) on bank_accounts to amanah_app;
 grant insert, update (name, updated_at) on document_categories to amanah_app;
 grant insert, update (url_sealed, url_hash, document_type, product_type, product_id, visibility, category_id,
   file_name_sealed, content_type, size_bytes, sha256, identity_scan, updated_by, updated_at, deleted_at, deleted_by)
@@ -59,7 +60,8 @@ grant insert, update (answer_status, answer_body) on idempotency_keys to amanah_
 grant insert, update (kind, made, refused_upto, refusal, decided_at) on openings to amanah_app;
 grant usage on sequence opening_numbers, official_document_ids to amanah_app;
 grant insert, update (name, target_amount, minimum_amount, status, updated_at) on products to amanah_app;
-grant insert, update (name, target_amount, target_date, status, updated_at) on saving_goals to amanah_app;
+grant insert, update (name, target_amount, target_date, status, closed_at, released_to, updated_at)
+  on saving_goals to amanah_app;
 grant insert, update (status, updated_at) on saving_goal_orders to amanah_app;
 grant insert, update (name, description, target_amount, location, regulations, benefit, status, stopped_from, approved_by,
   approved_at, updated_at) on charitable_causes to amanah_app;
@@ -76,15 +78,15 @@ grant insert, update (status, transaction_id, refund_journal_id, updated_at) on 
 -- Partners.
 grant insert, update (name, status, fee_mode, settlement_delay_hours, payouts_enabled, max_payout_amount, max_daily_amount,
   max_hourly_count, updated_at) on partners to amanah_app;
-grant insert, update (signing_secret_sealed, valid_until, revoked_at) on partner_keys to amanah_app;
+grant insert, update (signing_secret_sealed, require_signature_v2, valid_until, revoked_at) on partner_keys to amanah_app;
 grant insert, update (revoked_at) on partner_organizations to amanah_app;
 grant insert, update (answer_status, answer_body, answer_sealed, answered_at) on partner_idempotency_keys to amanah_app;
 grant insert, update (status, provider_payment_request_id, provider_payment_method_id, payment_code, failure_code,
   customer_sealed, version, instrument_at, instrument_asked_at, settling_since, cancelled_at, finalized_at,
   available_at, released_at, updated_at) on partner_payments to amanah_app;
 grant insert, update (status, failure_code, provider_transfer_id, provider_cost, texts_sealed, request_digest, last_word,
-  last_word_at, asked_at, asks, unknown_since, contradicted_at, look_again_at, version, finalized_at, updated_at)
-  on payouts to amanah_app;
+  last_word_at, asked_at, asks, unknown_since, contradicted_at, explained_word, look_again_at, version,
+  succeeded_at, finalized_at, updated_at) on payouts to amanah_app;
 grant insert, update (url, events, secret_sealed, previous_secret_sealed, previous_secret_until, updated_at)
   on webhook_endpoints to amanah_app;
 grant insert, update (status, attempts, body_sealed, last_status, last_error, next_attempt_at, delivered_at)
@@ -97,18 +99,19 @@ grant insert, update (looks, look_again_at) on sweep_looks to amanah_app;
 grant insert, update (state, phase, cursor, compared, differences, unsettled, taken_by, takes, beat_at, started_at,
   finished_at) on reconciled_days to amanah_app;
 grant insert, update (ours, theirs, resource_id, reference, state, note, updated_at, met_at) on reconciliations to amanah_app;
-grant insert, update on clearing_comparisons to amanah_app;
+grant insert, update on clearing_measurements, clearing_comparisons to amanah_app;
 grant insert (id, kind, payout_id, outcome, receipt_id, action, account_id, reconciliation_id, amount, reference, note,
   evidence, proposed_by), update (status, reason, approved_by, rejected_by) on decisions to amanah_app;
 
 -- What may be called: the ways in which money moves, what follows from a payment, and readings.
 grant execute on function
-  pay_from_balance, pay_from_balances, refuse_balance_payment, post_journal, record_transactions,
+  pay_from_balance, pay_from_balances, lock_source, refuse_balance_payment, post_journal, record_transactions,
   apply_receipt, suspend_receipt, settle_receipt, book_external,
   open_payout_attempt, answer_payout_attempt, close_payout_attempt,
   accounts_of_causes, accounts_of_products,
   settle_donation, settle_donations, settle_product, settle_products, settle_saving_goal,
-  take_provider_call, forget_rows, callers_of, write_seal
+  empty_saving_goal,
+  take_provider_call, forget_rows, callers_of, write_seal, is_operator
   to amanah_app;
 grant execute on function
   account_balance, cause_current_amount, organizations_of_transaction, receiver_of_transaction, missing_of_decision,

@@ -9,13 +9,38 @@ create table saving_goals (
   target_amount numeric(20, 4) not null check (target_amount > 0 and target_amount < 'Infinity'),
   target_date date,
   status text not null check (status in ('active', 'completed')),
+  -- When it was closed, and where to what it held went, and what is paid for it later goes.
+  closed_at timestamptz,
+  released_to uuid references accounts (id),
   created_at timestamptz not null default now(),
-  updated_at timestamptz not null default now()
+  updated_at timestamptz not null default now(),
+  check ((closed_at is null) = (released_to is null))
 );
 create index saving_goals_by_creation on saving_goals (created_at desc, id desc);
 create index saving_goals_of_user on saving_goals (user_id, created_at desc, id desc);
 create trigger saving_goals_status_law before insert or update of status on saving_goals
   for each row execute function keep_status('status', '>active', 'active>completed', 'completed>active');
+create trigger saving_goals_keep_their_own before insert or update of account_id on saving_goals
+  for each row execute function keep_own_accounts('account_id', 'saving_goal');
+create trigger saving_goals_stay_closed before update of closed_at, released_to on saving_goals
+  for each row when (old.closed_at is not null
+    and (new.closed_at, new.released_to) is distinct from (old.closed_at, old.released_to))
+  execute function refuse_change();
+
+-- What a goal held goes to its saver, or to the organization that they act for.
+create function keep_release_with_saver() returns trigger language plpgsql
+set search_path = pg_catalog, public, pg_temp as $$
+begin
+  if not exists (select from accounts a join users u on u.id = new.user_id where a.id = new.released_to
+      and (a.kind = 'user' and a.user_id = u.id
+        or a.kind = 'organization' and u.user_type = 'organization' and a.organization_id = u.organization_id)) then
+    raise exception 'saving_goals %: released_to % is no account of the saver', new.id, new.released_to
+      using errcode = 'AM010', schema = tg_table_schema, table = tg_table_name, column = 'released_to';
+  end if;
+  return new;
+end $$;
+create trigger saving_goals_release_to_their_saver before insert or update of released_to on saving_goals
+  for each row when (new.released_to is not null) execute function keep_release_with_saver();
 
 -- The pending row of a gateway contribution: one open order for a goal, whatever comes at once.
 create table saving_goal_orders (
@@ -30,9 +55,37 @@ create trigger saving_goal_orders_status_law before insert or update of status o
   for each row execute function keep_status('status', '>pending', 'pending>completed', 'pending>failed',
     'pending>cancelled');
 
+-- Moves all that a closed goal holds to where it was released, with its transaction row, under the lock of its row. At its
+-- release, or after the payment of an order. Answers the journal; null when it holds nothing.
+create function empty_saving_goal(p_id uuid, p_order_id uuid, p_actor_id uuid) returns uuid language plpgsql
+set search_path = pg_catalog, public, pg_temp as $$
+declare
+  goal saving_goals;
+  held numeric;
+  journal uuid := uuidv7();
+begin
+  select * into strict goal from saving_goals where id = p_id for no key update;
+  held := account_balance(goal.account_id);
+  if held = 0 then
+    return null;
+  end if;
+  if not post_journal(journal, 'saving-goal/' || p_id || '/released' || coalesce('/' || p_order_id, ''),
+      'saving-goal.released', array[goal.account_id, goal.released_to], array[-held, held]) then
+    raise exception 'a saving goal is released once' using errcode = 'AM003', detail = p_id::text;
+  end if;
+  perform record_transactions(journal, jsonb_build_array(jsonb_build_object('id', uuidv7(), 'user_id', goal.user_id,
+    'organization_id', goal.organization_id, 'amount', held, 'status', 'successful',
+    'source_account_id', goal.account_id, 'destination_account_id', goal.released_to, 'type', 'price',
+    'reference_type', 'saving_goal', 'reference_id', p_id, 'purpose', 'internal_withdrawal', 'created_by', p_actor_id)));
+  insert into events (event, impact, resource_type, resource_id, actor_id, data)
+    values ('RESOURCE_UPDATED', 'MEDIUM', 'saving_goal', p_id::text, p_actor_id, jsonb_build_object(
+      'released_to', goal.released_to, 'amount', held::numeric(20, 4)::text, 'journal_id', journal));
+  return journal;
+end $$;
+
 -- Completes a goal that a payment fills. Called after the journal: what it holds is its account's balance, read under
 -- the lock of its row, so that of payments that come at once none goes past the target. A payment that was opened in
--- time (p_strict false) is taken whatever has become of its target.
+-- time (p_strict false) is taken whatever has become of its target; of a closed goal it goes on to where that was released.
 create function settle_saving_goal(p_id uuid, p_order_id uuid, p_strict boolean) returns void
 language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
@@ -42,12 +95,16 @@ declare
 begin
   select * into strict goal from saving_goals where id = p_id for no key update;
   held := account_balance(goal.account_id);
-  if p_strict and goal.status <> 'active' then
+  if p_strict and goal.closed_at is not null then
+    raise exception 'the saving goal is closed' using errcode = 'AM004', column = 'reference_id';
+  elsif p_strict and goal.status <> 'active' then
     raise exception 'the saving goal is completed' using errcode = 'AM004', column = 'reference_id';
   elsif p_strict and held > goal.target_amount then
     raise exception 'it would go past the target of the saving goal' using errcode = 'AM004', column = 'amount';
   end if;
-  if held >= goal.target_amount and goal.status = 'active' then
+  if goal.closed_at is not null then
+    perform empty_saving_goal(p_id, p_order_id, null);
+  elsif held >= goal.target_amount and goal.status = 'active' then
     update saving_goals set status = 'completed', updated_at = now() where id = p_id;
     insert into events (event, impact, resource_type, resource_id, data)
       values ('RESOURCE_UPDATED', 'MEDIUM', 'saving_goal', p_id::text, '{"status": "completed"}');
@@ -63,3 +120,13 @@ create view check_goal_orders_follow_orders as
   from saving_goal_orders g join payment_orders o on o.id = g.payment_order_id
   where g.status <> case o.status when 'PAID' then 'completed' when 'FAILED' then 'failed'
     when 'EXPIRED' then 'cancelled' else 'pending' end;
+-- A closed goal holds nothing, and what it held went where it was released, and nowhere else.
+create view check_closed_goals_are_empty as
+  select g.id as saving_goal_id, account_balance(g.account_id) as held, null::uuid as journal_id
+  from saving_goals g where g.closed_at is not null and account_balance(g.account_id) <> 0
+  union all
+  select g.id, null, p.journal_id
+  from saving_goals g
+  join postings p on p.account_id = g.account_id and p.amount < 0
+  where not exists (select from postings r
+    where r.journal_id = p.journal_id and r.account_id = g.released_to and r.amount = -p.amount);

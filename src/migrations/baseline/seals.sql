@@ -10,10 +10,13 @@ create table seals (
   jws text not null,
   -- The run that made it: one that is repeated knows its own.
   pass text not null,
+  -- The last of its journals, in the order of ids: where the next seal of its pass goes on.
+  last_journal_id uuid,
   sealed_at timestamptz not null,
   -- Every journal that was committed before this instant is in this seal or in an earlier one.
   covers_until timestamptz
 );
+create index seals_of_pass on seals (pass, number);
 create index seals_that_cover on seals (number) where covers_until is not null;
 -- Of an object, whether its seal is here.
 create index seals_by_hash on seals (hash);
@@ -42,8 +45,8 @@ begin
   if p_sealed_at > clock_timestamp() or p_covers_until > p_sealed_at then
     raise exception 'a seal is made when it is made' using errcode = 'AM010', detail = p_sealed_at::text;
   end if;
-  insert into seals (number, hash, jws, pass, sealed_at, covers_until)
-    values (p_number, p_hash, p_jws, p_pass, p_sealed_at, p_covers_until);
+  insert into seals (number, hash, jws, pass, last_journal_id, sealed_at, covers_until)
+    values (p_number, p_hash, p_jws, p_pass, p_journals[cardinality(p_journals)], p_sealed_at, p_covers_until);
   insert into seal_journals (journal_id, seal_number) select unnest(p_journals), p_number;
 end $$;
 

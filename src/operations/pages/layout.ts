@@ -29,8 +29,8 @@ dt { color: var(--quiet); }
 dd { margin: 0; overflow-wrap: anywhere; }
 table { border-collapse: collapse; width: 100%; margin: 0.5rem 0; }
 th, td { text-align: left; padding: 0.3125rem 0.75rem 0.3125rem 0; border-bottom: 1px solid var(--line); font-weight: normal; }
-.number { font-variant-numeric: tabular-nums; text-align: right; width: 6rem; }
-.age { width: 8rem; }
+.number { font-variant-numeric: tabular-nums; text-align: right; width: 5.5rem; white-space: nowrap; }
+.age { width: 8.25rem; white-space: nowrap; }
 label, legend { display: block; margin-top: 0.75rem; font-weight: 600; }
 label.choice { font-weight: normal; margin-top: 0.25rem; }
 fieldset { border: 0; margin: 0.75rem 0 0; padding: 0; }

@@ -6,7 +6,7 @@ import type { Dependencies } from '../../dependencies.ts';
 import type { Answer } from '../../http/answer.ts';
 import { readBody } from '../../http/body.ts';
 import { asDomainError, noteRefusal } from '../../http/errors.ts';
-import type { Method, Room } from '../../http/room.ts';
+import type { Method, RouteGroup } from '../../http/route-group.ts';
 import { callRoute, type Doors, isSafe } from '../../http/serve-route.ts';
 import { must } from '../../shared/assert.ts';
 import { type DomainError, errorStatuses, isDomainError, refuse } from '../../shared/errors.ts';
@@ -29,7 +29,7 @@ import {
 } from './views.ts';
 
 interface Pages {
-  rooms: readonly Room[];
+  routeGroups: readonly RouteGroup[];
   deps: Dependencies;
   doors: Doors;
   /** The origins of our own pages. */
@@ -50,9 +50,11 @@ interface Me {
  * process, by whose access, validation and refusals everything is decided. The login is that of the API, its cookie the
  * session. A form is taken from our own origin only.
  */
-export function operationsPages({ rooms, deps, doors, origins }: Pages): Router {
+export function operationsPages({ routeGroups, deps, doors, origins }: Pages): Router {
   const router = new Router({ sensitive: true, prefix: '/operations' });
-  const routes = new Map(rooms.flatMap((room) => room.routes).map((route) => [`${route.method} ${route.path}`, route]));
+  const routes = new Map(
+    routeGroups.flatMap((routes) => routes.routes).map((route) => [`${route.method} ${route.path}`, route]),
+  );
 
   /** What a route of the API answers to whoever is logged in. */
   async function call<Data>(

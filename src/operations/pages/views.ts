@@ -129,7 +129,7 @@ function waitingTable(caption: string, kinds: WaitingShown[]): Markup {
 <thead><tr><th scope="col">What</th><th scope="col" class="number">How many</th><th scope="col" class="age">Oldest</th></tr></thead>
 <tbody>${rows.map(
     ({ what, count, age_seconds }) => html`<tr><th scope="row">${wordsOf(what)}</th><td class="number">${count}</td>
-<td>${spellAge(age_seconds)}</td></tr>`,
+<td class="age">${spellAge(age_seconds)}</td></tr>`,
   )}</tbody>
 </table>`;
 }

@@ -8,13 +8,14 @@ import type { PaymentHandler } from '../handler.ts';
 interface GoalRow {
   user_id: string;
   status: SavingGoalStatus;
+  is_closed: boolean;
   account_id: string;
   target_amount: Money;
   held: Money;
   has_open_order: boolean;
 }
 
-const query = `select user_id, status, account_id, target_amount::text, account_balance(account_id)::text as held,
+const query = `select user_id, status, closed_at is not null as is_closed, account_id, target_amount::text, account_balance(account_id)::text as held,
     exists (select from saving_goal_orders o where o.saving_goal_id = g.id and o.status = 'pending') as has_open_order
   from saving_goals g where id = ?`;
 
@@ -33,6 +34,7 @@ export const savingGoalContribution = {
     const [goal] = await executePrepared<GoalRow>(em, query, [referenceId]);
     if (goal === undefined) refuse('NOT_FOUND', 'no such saving goal', { field: 'reference_id' });
     if (goal.user_id !== caller.userId) refuse('FORBIDDEN', 'the saving goal is not yours', { field: 'reference_id' });
+    if (goal.is_closed) refuse('REQUEST_INVALID', 'the saving goal is closed', { field: 'reference_id' });
     if (goal.status !== 'active') refuse('REQUEST_INVALID', 'the saving goal is completed', { field: 'reference_id' });
     if (compareMoney(addMoney(goal.held, amount), goal.target_amount) > 0) {
       refuse('REQUEST_INVALID', 'it would go past the target of the saving goal', { field: 'amount' });

@@ -1,11 +1,11 @@
-import type { PartnerPayoutWorkflows } from '../payouts/payout.ts';
+import type { PayoutKind, PayoutPlace, PayoutWorkflows } from '../payouts/payout.ts';
 import { wholeRupiah } from '../shared/money.ts';
 import { canonicalId } from '../shared/uuid.ts';
 import { searchAttributeKeys } from './search-attributes.ts';
 import type { Temporal, WorkflowRun } from './temporal.ts';
-import { decisionUpdateId, updateIdOf } from './update-id.ts';
+import { handDecision, updateIdOf } from './update-id.ts';
 
-export const createPartnerPayoutWorkflows = (temporal: Temporal): PartnerPayoutWorkflows => ({
+export const createPayoutWorkflows = (temporal: Temporal): PayoutWorkflows => ({
   startPartnerPayout(payoutId, opening, waitMs) {
     const run = {
       workflow: 'partnerPayout' as const,
@@ -21,21 +21,20 @@ export const createPartnerPayoutWorkflows = (temporal: Temporal): PartnerPayoutW
     const update = { name: 'awaitReservation' as const, id: updateIdOf('reservation', opening) };
     return temporal.startAndAwait(run, update, waitMs);
   },
-  hintPartnerPayout: (payoutId) => temporal.signalWithStart(again(payoutId), 'callbackArrived'),
-  decidePartnerPayout(payoutId, decision, waitMs) {
-    const update = {
-      name: 'settlePayout' as const,
-      id: decisionUpdateId(decision),
-      args: [{ decision_id: decision.id }],
-    };
-    return temporal.startAndAwait(again(payoutId), update, waitMs);
-  },
+  hintPayout: (payout) => temporal.signalWithStart(again(payout), 'callbackArrived'),
+  decidePayout: (payout, decision, waitMs) =>
+    handDecision(decision, (update) =>
+      temporal.startAndAwait(again(payout), { name: 'settlePayout', ...update }, waitMs),
+    ),
 });
 
+const families = {
+  partner_payout: { workflow: 'partnerPayout', summary: 'A partner payout, looked after again' },
+} as const satisfies Record<PayoutKind, { workflow: string; summary: string }>;
+
 /** The workflow of a payout that has its row: it runs, or is begun again. */
-const again = (payoutId: string): WorkflowRun<'partnerPayout'> => ({
-  workflow: 'partnerPayout',
-  subject: payoutId,
-  input: { payoutId: canonicalId(payoutId) },
-  summary: 'A partner payout, looked after again',
+const again = ({ id, kind }: PayoutPlace): WorkflowRun<(typeof families)[PayoutKind]['workflow']> => ({
+  ...families[kind],
+  subject: id,
+  input: { payoutId: canonicalId(id) },
 });

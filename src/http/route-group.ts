@@ -21,7 +21,7 @@ export interface PartnerCaller {
 export type CallerOf<A extends Access> = A extends PartnerAccess ? PartnerCaller : A extends Open ? null : Caller;
 
 /** What a handler is given: everything validated, the caller allowed, an entity manager of its own. */
-export interface Visit<
+export interface RouteContext<
   A extends Access = Access,
   B extends z.ZodType = z.ZodType,
   Q extends z.ZodType = z.ZodType,
@@ -57,7 +57,7 @@ export interface RouteDeclaration<A extends Access, B extends z.ZodType, Q exten
   upload?: { contentType: string; schema: z.ZodType; optional?: boolean };
 }
 
-export type Handler = (visit: Visit) => Promise<object | Answer>;
+export type Handler = (context: RouteContext) => Promise<object | Answer>;
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
 /** A declared route, its path whole. */
@@ -70,7 +70,7 @@ export interface Route extends RouteDeclaration<Access, z.ZodType, z.ZodType, z.
 }
 
 /** A group of routes under one prefix; `src/app.ts` lists them. */
-export interface Room {
+export interface RouteGroup {
   prefix: string;
   tag: string;
   description: string | undefined;
@@ -85,15 +85,15 @@ type Declare = <
 >(
   path: string,
   declaration: RouteDeclaration<A, B, Q, P>,
-  handler: (visit: Visit<A, B, Q, P>) => Promise<object | Answer>,
+  handler: (context: RouteContext<A, B, Q, P>) => Promise<object | Answer>,
 ) => void;
 
-/** Opens a room; its methods declare routes. A path parameter without a schema, or a route without access, is refused. */
-export function createRoom(options: {
+/** Makes a group of routes; its methods declare routes. A path parameter without a schema, or a route without access, is refused. */
+export function createRouteGroup(options: {
   prefix: string;
   tag: string;
   description?: string;
-}): Room & Record<Method, Declare> {
+}): RouteGroup & Record<Method, Declare> {
   const { prefix, tag, description } = options;
   const routes: Route[] = [];
   const declare =

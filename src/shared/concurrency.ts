@@ -1,7 +1,7 @@
 import { DomainError } from './errors.ts';
 
 /** Runs work one after another by key; what waits, waits in memory, and no longer than it says. */
-export interface Turns {
+export interface KeyedMutex {
   /**
    * Runs the work when every earlier one of this key has ended, and tells it how many milliseconds of `waitMs` are left.
    * Refuses with SERVICE_UNAVAILABLE, nothing done, when they have not ended by then.
@@ -14,8 +14,8 @@ export const busy = (message: string): DomainError =>
   new DomainError('SERVICE_UNAVAILABLE', message, { retryAfterSeconds: 2 });
 export const tooLate = (): DomainError => busy('Others took too long before this; try again');
 
-/** Turns by key, e.g. one payment of a user for a goal at a time within this process. */
-export function createTurns(): Turns {
+/** A mutex for each key, e.g. one payment of a user for a goal at a time within this process. */
+export function createKeyedMutex(): KeyedMutex {
   const last = new Map<string, Promise<unknown>>();
   return {
     take(key, waitMs, work) {
@@ -43,12 +43,12 @@ export function createTurns(): Turns {
   };
 }
 
-export interface Places {
+export interface Semaphore {
   /** Waits for a place, at most `waitMs` (milliseconds), and answers what leaves it. Refuses with SERVICE_UNAVAILABLE. */
   enter(options?: { key?: string; waitMs?: number }): Promise<() => void>;
 }
 
-export interface PlaceBounds {
+export interface SemaphoreBounds {
   /** So many of one key have a place at a time; the rest is left to others. */
   perKey?: number;
   /** So many of one key wait at most; whoever comes then is refused. */
@@ -65,10 +65,10 @@ interface Waiter {
  * the longest ago, to the first in the line of that key: many of one key never hold up another's one. Whoever has waited
  * for too long is refused.
  */
-export function createPlaces(
+export function createSemaphore(
   count: number,
-  { perKey = count, mostWaiting = Number.POSITIVE_INFINITY }: PlaceBounds = {},
-): Places {
+  { perKey = count, mostWaiting = Number.POSITIVE_INFINITY }: SemaphoreBounds = {},
+): Semaphore {
   let free = count;
   const taken = new Map<string, number>();
   /** Which entry the last one of each key was; forgotten when a place is left and nobody waits. */

@@ -1,0 +1,61 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Sealer } from '../encryption/sealer.ts';
+import { recordEvent } from '../events/record-event.ts';
+import type { Caller } from '../identity/caller.ts';
+import { refuse } from '../shared/errors.ts';
+import { newId } from '../shared/ids.ts';
+import { BankAccount } from './bank-account.entity.ts';
+import { type BankAccountDetails, placeOfBankDetails } from './bank-account.ts';
+import type { OpenedBankAccount } from './find-bank-accounts.ts';
+
+/**
+ * Adds a bank account of the caller, or of its organization for users of type `organization`. It becomes usable
+ * `waitHours` hours later, by the database's clock. Refuses with REQUEST_INVALID a bank that is not served and a number
+ * that the bank cannot have.
+ */
+export async function addBankAccount(
+  em: EntityManager,
+  sealer: Sealer,
+  input: { caller: Caller; requestId: string; bankCode: string; details: BankAccountDetails; waitHours: number },
+): Promise<OpenedBankAccount> {
+  const { caller, requestId, bankCode, details, waitHours } = input;
+  await refuseImpossible(em, bankCode, details.account_number);
+  const id = newId();
+  const sealed = await sealer.seal(placeOfBankDetails(id), JSON.stringify(details));
+  const account = await em.transactional(async (tx) => {
+    await tx.execute(
+      `insert into bank_accounts (id, user_id, organization_id, bank_code, details_sealed, usable_at)
+       values (?, ?, ?, ?, ?, now() + make_interval(hours => ?))`,
+      [
+        id,
+        caller.userId,
+        caller.userType === 'organization' ? caller.organizationId : null,
+        bankCode,
+        sealed,
+        waitHours,
+      ],
+    );
+    await recordEvent(tx, {
+      event: 'RESOURCE_CREATED',
+      resourceType: 'bank_account',
+      resourceId: id,
+      actorId: caller.userId,
+      requestId,
+    });
+    return tx.findOneOrFail(BankAccount, { id });
+  });
+  return { account, details };
+}
+
+async function refuseImpossible(em: EntityManager, bankCode: string, accountNumber: string): Promise<void> {
+  const [bank] = await em.execute<{ shortest: number; longest: number }[]>(
+    `select account_number_min_length as shortest, account_number_max_length as longest
+     from payout_banks where bank_code = ? and active`,
+    [bankCode],
+  );
+  if (bank === undefined) refuse('REQUEST_INVALID', 'no bank of this code is served', { field: 'bank_code' });
+  const { shortest, longest } = bank;
+  if (/^\d+$/.test(accountNumber) && accountNumber.length >= shortest && accountNumber.length <= longest) return;
+  const length = shortest === longest ? `${shortest}` : `${shortest} to ${longest}`;
+  refuse('REQUEST_INVALID', `an account at ${bankCode} has ${length} digits`, { field: 'account_number' });
+}

@@ -1,0 +1,29 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { findPage, type ListWindow } from '../database/find-page.ts';
+import type { Sealer } from '../encryption/sealer.ts';
+import type { Caller } from '../identity/caller.ts';
+import { BankAccount } from './bank-account.entity.ts';
+import { type BankAccountDetails, placeOfBankDetails } from './bank-account.ts';
+
+export interface OpenedBankAccount {
+  account: BankAccount;
+  details: BankAccountDetails;
+}
+
+/** A page of the bank accounts that the caller may use (the rule of `mayUseBankAccount`), without deleted ones. */
+export async function listBankAccounts(
+  em: EntityManager,
+  sealer: Sealer,
+  { caller, ...window }: ListWindow & { caller: Caller },
+): Promise<{ accounts: OpenedBankAccount[]; total: number }> {
+  const owner =
+    caller.userType === 'organization'
+      ? { organization_id: caller.organizationId }
+      : { user_id: caller.userId, organization_id: null };
+  const { items, total } = await findPage(em, BankAccount, { ...owner, deleted_at: null }, window);
+  const open = async (account: BankAccount): Promise<OpenedBankAccount> => ({
+    account,
+    details: JSON.parse(await sealer.open(placeOfBankDetails(account.id), account.details_sealed)),
+  });
+  return { accounts: await Promise.all(items.map(open)), total };
+}

@@ -1,0 +1,32 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Price } from '../partners/fee.ts';
+import type { FeeMethod } from '../partners/partner.ts';
+import { refuseField } from '../partners/refuse-field.ts';
+import { pricePayout } from '../payouts/price-payout.ts';
+import type { Money } from '../shared/money.ts';
+import { priceRequest } from './price-request.ts';
+
+export interface Quoted {
+  partnerId: string;
+  method: FeeMethod;
+  amount: Money;
+  channel?: string | undefined;
+  bankCode?: string | undefined;
+  organizationId?: string | undefined;
+}
+
+/**
+ * What a payment or, by its bank, a payout of this amount (IDR) would cost now; makes nothing. Refuses what the creation
+ * would refuse of these fields, but takes a payment whose gross is not whole rupiah.
+ */
+export function quote(em: EntityManager, { bankCode, ...asked }: Quoted): Promise<Price> {
+  const { method } = asked;
+  if (method !== 'payout') {
+    if (bankCode !== undefined) refuseField('bank_code', 'is for payouts only');
+    return priceRequest(em, { ...asked, method }, null);
+  }
+  if (bankCode === undefined) refuseField('bank_code', 'is required for payout');
+  if (asked.channel !== undefined) refuseField('channel', 'is omitted for payout');
+  if (asked.organizationId !== undefined) refuseField('organization_id', 'is omitted for payout');
+  return pricePayout(em, { partnerId: asked.partnerId, bankCode, amount: asked.amount });
+}

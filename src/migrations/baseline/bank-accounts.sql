@@ -1,0 +1,17 @@
+-- Bank accounts of people and organizations; number and holder rest sealed. A deleted one stays, because what was sent
+-- there names it.
+
+create table bank_accounts (
+  id uuid primary key default uuidv7(),
+  user_id uuid not null references users (id),
+  organization_id uuid references organizations (id),
+  bank_code text not null references payout_banks (bank_code),
+  details_sealed text not null,
+  usable_at timestamptz not null,
+  created_at timestamptz not null default now(),
+  deleted_at timestamptz,
+  check (usable_at >= created_at)
+);
+create index bank_accounts_of_user on bank_accounts (user_id, created_at, id)
+  where organization_id is null and deleted_at is null;
+create index bank_accounts_of_organization on bank_accounts (organization_id, created_at, id) where deleted_at is null;

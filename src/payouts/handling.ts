@@ -1,0 +1,14 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Sealer } from '../encryption/sealer.ts';
+import type { Payout } from './payout.entity.ts';
+
+/** What is different for one kind of payout once its money is reserved. */
+export interface PayoutHandling {
+  /** What its events and webhooks call it. */
+  resourceType: 'payout';
+  /**
+   * What follows when it has moved to another status, in the transaction that moved it, after its journal. Answers the
+   * ids of the webhooks that it wrote.
+   */
+  moved(tx: EntityManager, sealer: Sealer, payout: Payout, moved: { journalId: string; at: Date }): Promise<string[]>;
+}

@@ -1,0 +1,10 @@
+import type { Payout } from './payout.entity.ts';
+import type { PayoutStanding } from './payout.ts';
+
+/** A payout as its workflow needs to know it. */
+export const standingOf = (payout: Payout, deliveryIds: string[] = []): PayoutStanding => ({
+  status: payout.status,
+  reservedAt: payout.created_at.toISOString(),
+  unknownSince: payout.unknown_since?.toISOString() ?? null,
+  deliveryIds,
+});

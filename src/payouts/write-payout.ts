@@ -1,0 +1,93 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { recordEvent } from '../events/record-event.ts';
+import { postJournal } from '../ledger/post-journal.ts';
+import type { FeeMode } from '../partners/partner.ts';
+import { overdueGraceMs } from '../shared/asking-intervals.ts';
+import { must } from '../shared/assert.ts';
+import { journalKeys } from '../shared/ids.ts';
+import { addMoney, type Money, negateMoney } from '../shared/money.ts';
+import { handlings } from './handlings.ts';
+import { Payout } from './payout.entity.ts';
+import { type PayoutKind, payoutFamilyOf } from './payout.ts';
+
+/** What is written of a payout when it begins; amounts are IDR, scale 4. */
+export interface NewPayout {
+  id: string;
+  kind: PayoutKind;
+  sourceAccountId: string;
+  reservedAccountId: string;
+  partnerId: string | null;
+  reference: string;
+  externalRef: string | null;
+  feeMode: FeeMode;
+  amount: Money;
+  fee: Money;
+  net: Money;
+  providerFee: Money;
+  bankCode: string;
+  textsSealed: string;
+  requestId: string;
+  /** The database's clock. */
+  at: Date;
+}
+
+/** Writes a payout's row, pending and with nothing reserved yet, in the caller's transaction. */
+export async function writePayout(tx: EntityManager, facts: NewPayout): Promise<Payout> {
+  const payout = tx.create(Payout, {
+    id: facts.id,
+    kind: facts.kind,
+    source_account_id: facts.sourceAccountId,
+    reserved_account_id: facts.reservedAccountId,
+    partner_id: facts.partnerId,
+    reference: facts.reference,
+    external_ref: facts.externalRef,
+    fee_mode: facts.feeMode,
+    amount: facts.amount,
+    fee: facts.fee,
+    net_amount: facts.net,
+    provider_fee: facts.providerFee,
+    bank_code: facts.bankCode,
+    texts_sealed: facts.textsSealed,
+    status: 'pending',
+    look_again_at: new Date(facts.at.getTime() + overdueGraceMs),
+    request_id: facts.requestId,
+    created_at: facts.at,
+    updated_at: facts.at,
+  });
+  await tx.flush();
+  return payout;
+}
+
+/**
+ * Reserves the money of a payout that was just written, in the same transaction, with its event; answers the journal's
+ * id. Refuses with INSUFFICIENT_BALANCE.
+ */
+export async function reserveMoney(
+  tx: EntityManager,
+  payout: Payout,
+  { actorId, data }: { actorId: string | null; data: object },
+): Promise<string> {
+  const { id, kind, source_account_id, reserved_account_id } = payout;
+  const family = payoutFamilyOf(kind);
+  const reserved = addMoney(payout.net_amount, payout.fee);
+  const journalId = must(
+    await postJournal(tx, {
+      kind: `${family}.reserved`,
+      businessKey: journalKeys.payout(family, id, 'reserved'),
+      postings: [
+        { accountId: source_account_id, amount: negateMoney(reserved) },
+        { accountId: reserved_account_id, amount: reserved },
+      ],
+    }),
+    'a new payout has no reservation',
+  );
+  await recordEvent(tx, {
+    event: 'RESOURCE_CREATED',
+    resourceType: handlings[kind].resourceType,
+    resourceId: id,
+    actorId,
+    requestId: payout.request_id ?? null,
+    data,
+  });
+  return journalId;
+}

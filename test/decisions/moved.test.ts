@@ -1,0 +1,171 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sweepDecisions } from '../../src/decisions/sweep-decisions.ts';
+import { newId } from '../../src/shared/ids.ts';
+import { buildPayer, buildUnknownPayout, readPayout, setFaults } from '../payouts/build-payouts.ts';
+import { type BuiltUser, buildPlatformAdmin, buildSuperAdmin } from '../support/build.ts';
+import { approve, buildOperators, type Operators, plantDecision, propose, secureSession } from '../support/decide.ts';
+import { untilLocked } from '../support/lock-waits.ts';
+import type { BuiltPartner } from '../support/partner.ts';
+import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+import { withoutTriggers } from '../support/without-triggers.ts';
+
+/** Decisions whose subject, whose people, or whose answer is another by the time. */
+let stack: Stack;
+let superAdmin: BuiltUser;
+let operators: Operators;
+let partner: BuiltPartner;
+beforeAll(async () => {
+  stack = await startStack({ worker: true, sandbox: true, env: { PAYOUT_RESEND_HOURS: '0' } });
+  superAdmin = await buildSuperAdmin(stack);
+  operators = await buildOperators(stack);
+  partner = await buildPayer(stack, { available: '100000000' });
+}, 60_000);
+afterAll(() => stack.stop());
+afterEach(async () => {
+  await setFaults(stack, {});
+  await expectChecksEmpty(stack);
+});
+
+const unknown = () => buildUnknownPayout(stack, partner);
+const about = (payout_id: string, outcome = 'failed') => ({ kind: 'settle_payout', payout_id, outcome });
+const read = async (id: string) =>
+  (await stack.get(`/v1/decisions/${id}`, { token: operators.approver.token })).body.data;
+const suspend = (user: BuiltUser) =>
+  stack.patch(`/v1/users/${user.id}`, { status: 'suspended' }, { token: superAdmin.token });
+const sweep = () =>
+  sweepDecisions(stack.em(), stack.deps, (_, id, cause) => {
+    throw new Error(id, { cause });
+  });
+
+describe('A pending decision', () => {
+  it('lapses by the sweep when its payout has ended by another, and is not counted as waiting until tomorrow', async () => {
+    const payoutId = await unknown();
+    const [first, second] = [
+      (await propose(stack, operators, about(payoutId))).body.data.id,
+      (await propose(stack, operators, about(payoutId, 'succeeded'))).body.data.id,
+    ];
+    expect((await approve(stack, operators, first)).body.data.status).toBe('carried_out');
+    await sweep();
+    expect(await read(second)).toMatchObject({ status: 'lapsed', reason: 'the payout is failed by now' });
+  });
+
+  it('lapses when who approved it is suspended before it is carried out', async () => {
+    const payoutId = await unknown();
+    const theirs = await buildOperators(stack);
+    const evidence = { provider: { says: 'not known' }, books: {} };
+    const id = await plantDecision(stack, theirs, { ...about(payoutId), evidence });
+    expect((await suspend(theirs.approver)).status).toBe(200);
+    await withoutTriggers(stack, "update decisions set approved_at = now() - interval '2 minutes' where id = ?", [id]);
+    await sweep();
+    expect(await read(id)).toMatchObject({ status: 'lapsed', reason: 'who approved it may not decide any more' });
+    expect((await readPayout(partner, payoutId)).status).toBe('pending');
+  });
+
+  it('lapses when who proposed it is suspended, also when another approves it', async () => {
+    const payoutId = await unknown();
+    const theirs = { ...operators, proposer: await buildPlatformAdmin(stack) };
+    const ids = [
+      (await propose(stack, theirs, about(payoutId))).body.data.id,
+      (await propose(stack, theirs, about(payoutId))).body.data.id,
+    ];
+    expect((await suspend(theirs.proposer)).status).toBe(200);
+    const lapsed = { status: 'lapsed', reason: 'who proposed it may not decide any more' };
+    expect((await approve(stack, theirs, ids[0])).body.data).toMatchObject(lapsed);
+    await sweep();
+    expect(await read(ids[1])).toMatchObject(lapsed);
+    expect((await readPayout(partner, payoutId)).status).toBe('pending');
+  });
+
+  it('is not carried out by the database either, once who approved it is suspended', async () => {
+    const payoutId = await unknown();
+    const theirs = await buildOperators(stack);
+    await plantDecision(stack, theirs, about(payoutId));
+    await suspend(theirs.approver);
+    await expect(
+      stack
+        .em()
+        .execute("update payouts set status = 'failed', failure_code = 'X', finalized_at = now() where id = ?", [
+          payoutId,
+        ]),
+    ).rejects.toMatchObject({ code: 'AM010' });
+  });
+});
+
+describe('An operator who is suspended while the request is under way', () => {
+  it('is refused the approval, and nothing is approved', async () => {
+    const payoutId = await unknown();
+    const { id } = (await propose(stack, operators, about(payoutId))).body.data;
+    const leaving = await buildSuperAdmin(stack);
+    const token = await secureSession(stack, leaving.id);
+    let asked: ReturnType<Stack['post']> | undefined;
+    await stack.owner().transactional(async (tx) => {
+      await tx.execute('select 1 from decisions where id = ? for update', [id]);
+      asked = stack.post(`/v1/decisions/${id}/approve`, undefined, { token });
+      await untilLocked(stack, { text: 'decisions' });
+      expect((await suspend(leaving)).status).toBe(200);
+    });
+    expect(await asked).toMatchObject({ status: 403, body: { message: 'You may not decide any more' } });
+    expect(await read(id)).toMatchObject({ status: 'pending', approved_by: null });
+  });
+
+  it('is refused the proposal', async () => {
+    const payoutId = await unknown();
+    const leaving = await buildPlatformAdmin(stack);
+    await setFaults(stack, { requests: { hang_rate: 1 } });
+    const asked = propose(stack, { ...operators, proposer: leaving }, about(payoutId));
+    await sleep(500);
+    expect((await suspend(leaving)).status).toBe(200);
+    expect(await asked).toMatchObject({ status: 403 });
+    const rows = await stack.em().execute('select 1 from decisions where proposed_by = ?', [leaving.id]);
+    expect(rows).toEqual([]);
+  });
+});
+
+describe('An explanation', () => {
+  it('is of the difference that was looked at: one that changes meanwhile is not explained', async () => {
+    const id = newId();
+    const side = (status: string, amount: string) => JSON.stringify({ status, amount });
+    await stack.em().execute(
+      `insert into reconciliations (id, day, resource_type, subject, reference, theirs)
+       values (?, '2026-01-01', 'payout', ?, 'r', ?::jsonb)`,
+      [id, `disb-${id}`, side('pending', '5000.0000')],
+    );
+    let asked: ReturnType<Stack['post']> | undefined;
+    await stack.owner().transactional(async (tx) => {
+      await tx.execute('update reconciliations set theirs = ?::jsonb where id = ?', [
+        side('succeeded', '900000.0000'),
+        id,
+      ]);
+      asked = propose(stack, operators, { kind: 'explain_difference', reconciliation_id: id });
+      await untilLocked(stack, { text: 'reconciliations' });
+    });
+    expect((await asked)?.body.data).toMatchObject({ status: 'lapsed', reason: 'the difference is another by now' });
+    const rows = await stack.em().execute('select state, note from reconciliations where id = ?', [id]);
+    expect(rows).toEqual([{ state: 'open', note: null }]);
+  });
+});
+
+describe('What comes back through Temporal', () => {
+  it('refuses no decision: one whose step somebody has failed by hand is carried out all the same', async () => {
+    const payoutId = await unknown();
+    const { id } = (await propose(stack, operators, about(payoutId))).body.data;
+    await setFaults(stack, { requests: { hang_rate: 1 } });
+    const asked = approve(stack, operators, id);
+    const { client } = stack.deps.workflows;
+    const workflowId = `partner-payout/${payoutId}`;
+    const settling = await eventually(
+      async () => (await client.workflow.getHandle(workflowId).describe()).raw.pendingActivities ?? [],
+      (pending) => pending.some(({ activityType }) => activityType?.name === 'settlePayout'),
+    );
+    const activityId = settling.find(({ activityType }) => activityType?.name === 'settlePayout')?.activityId ?? '';
+    await client.workflowService.respondActivityTaskFailedById({
+      namespace: 'default',
+      workflowId,
+      activityId,
+      failure: { message: 'it was paid', applicationFailureInfo: { type: 'REQUEST_INVALID', nonRetryable: true } },
+    });
+    await setFaults(stack, {});
+    expect((await asked).body.data).toMatchObject({ status: 'carried_out', reason: null });
+    expect((await readPayout(partner, payoutId)).status).toBe('failed');
+  });
+});

@@ -1,0 +1,218 @@
+import { openPartnerPayment } from '../../src/collections/open-partner-payment.ts';
+import { preparePartnerPayment } from '../../src/collections/prepare-partner-payment.ts';
+import { openSubscription } from '../../src/donations/open-subscription.ts';
+import { paySubscriptionPeriod } from '../../src/donations/pay-subscription-period.ts';
+import { stampOpening } from '../../src/openings/stamp-opening.ts';
+import { hashPartnerKey } from '../../src/partners/idempotency.ts';
+import { openPaymentOrder } from '../../src/payments/open-payment-order.ts';
+import { newId } from '../../src/shared/ids.ts';
+import {
+  type BuiltUser,
+  balanceOf,
+  buildIndividual,
+  buildOrganization,
+  buildOrganizationAdmin,
+  buildSuperAdmin,
+} from '../support/build.ts';
+import { buildActiveCause } from '../support/build-targets.ts';
+import { untilLocked } from '../support/lock-waits.ts';
+import { buildPartner } from '../support/partner.ts';
+import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+
+/** Whoever is suspended while what they asked for waits pays and collects nothing when the wait is over. */
+let stack: Stack;
+let superAdmin: BuiltUser;
+beforeAll(async () => {
+  stack = await startStack();
+  superAdmin = await buildSuperAdmin(stack);
+}, 60_000);
+afterAll(() => stack.stop());
+afterEach(() => expectChecksEmpty(stack));
+
+/** What `act` answers, when the payer was suspended while it waited for the payer's account. */
+async function suspendedMeanwhile<T>(payer: BuiltUser, suspend: () => Promise<unknown>, act: () => Promise<T>) {
+  let acting: Promise<PromiseSettledResult<T>[]> | undefined;
+  await stack.owner().transactional(async (tx) => {
+    await tx.execute('select 1 from account_balances where account_id = ? and shard = 0 for update', [payer.accountId]);
+    acting = Promise.allSettled([act()]);
+    await untilLocked(stack);
+    await suspend();
+  });
+  const [outcome] = (await acting) ?? [];
+  return outcome;
+}
+const suspendUser = async ({ id }: BuiltUser) =>
+  expect((await stack.patch(`/v1/users/${id}`, { status: 'suspended' }, { token: superAdmin.token })).status).toBe(200);
+const suspendOrganization = async ({ organizationId }: BuiltUser) =>
+  expect(
+    (await stack.patch(`/v1/organizations/${organizationId}`, { status: 'suspended' }, { token: superAdmin.token }))
+      .status,
+  ).toBe(200);
+
+const payers: [string, () => Promise<BuiltUser>, (payer: BuiltUser) => Promise<unknown>][] = [
+  ['A person who is suspended', () => buildIndividual(stack, { balance: '10000' }), suspendUser],
+  [
+    'An admin whose organization is suspended',
+    () => buildOrganizationAdmin(stack, { balance: '10000' }),
+    suspendOrganization,
+  ],
+];
+
+describe.each(payers)('%s while a payment waits for their account', (_, build, suspend) => {
+  const unpaid = async (payer: BuiltUser, act: () => Promise<{ status: number }>) => {
+    const outcome = await suspendedMeanwhile(payer, () => suspend(payer), act);
+    expect(outcome).toMatchObject({ status: 'fulfilled', value: { status: 403 } });
+    expect(await balanceOf(stack, payer.accountId)).toBe('10000.0000');
+  };
+
+  it('donates nothing', async () => {
+    const payer = await build();
+    const { id } = await buildActiveCause(stack);
+    const body = { reference_type: 'charitable_cause_donate', reference_id: id, amount: 1_000 };
+    await unpaid(payer, () =>
+      stack.post('/v1/payments/balance', { ...body, source_account_id: payer.accountId }, { token: payer.token }),
+    );
+  });
+
+  it('moves nothing between pockets', async () => {
+    const payer = await build();
+    const pocket = (await stack.post('/v1/accounts', { name: 'Pocket' }, { token: payer.token })).body.data;
+    await unpaid(payer, () =>
+      stack.post(
+        `/v1/accounts/${payer.accountId}/transfers`,
+        { destination_account_id: pocket.id, amount: '1000' },
+        { token: payer.token },
+      ),
+    );
+  });
+
+  it('pays no period of a subscription: it counts as refused', async () => {
+    const payer = await build();
+    const { id: causeId } = await buildActiveCause(stack);
+    const subscriptionId = newId();
+    const opening = {
+      userId: payer.id,
+      causeId,
+      amount: '1000.0000',
+      sourceAccountId: payer.accountId,
+      interval: 'weekly' as const,
+      requestId: 'test',
+      stamp: await stampOpening(stack.em()),
+    };
+    await openSubscription(stack.em(), { subscriptionId, opening, at: new Date().toISOString() });
+    const outcome = await suspendedMeanwhile(
+      payer,
+      () => suspend(payer),
+      () => paySubscriptionPeriod(stack.em(), { subscriptionId, period: 1, attempt: 1 }),
+    );
+    expect(outcome).toMatchObject({ status: 'fulfilled', value: { period: 1, attempt: 2 } });
+    expect(await balanceOf(stack, payer.accountId)).toBe('9000.0000');
+  });
+});
+
+/** What `begin` answers or throws, when it met a suspension that was not committed yet. */
+async function whileSuspending(table: string, id: string | null, begin: () => Promise<unknown>): Promise<unknown> {
+  let beginning: Promise<unknown> | undefined;
+  await stack.owner().transactional(async (tx) => {
+    await tx.execute(`select 1 from ${table} where id = ? for update`, [id]);
+    await tx.execute(`update ${table} set status = 'suspended' where id = ?`, [id]);
+    beginning = begin().catch((error) => error);
+    await untilLocked(stack);
+  });
+  return beginning;
+}
+
+describe('A partner’s payment that is begun while', () => {
+  const body = { method: 'virtual_account' as const, channel: 'BNI', amount: '50000' };
+
+  it.each<[string, boolean, 'partners' | 'organizations', string]>([
+    ['its partner is being suspended', false, 'partners', 'AUTH_PARTNER_INACTIVE'],
+    ['the partner’s organization is being suspended', false, 'organizations', 'AUTH_PARTNER_INACTIVE'],
+    ['the organization that it names is being suspended', true, 'organizations', 'RESOURCE_NOT_LINKED'],
+  ])('%s is refused', async (_, isForAnother, table, code) => {
+    const partner = await buildPartner(stack, { permissions: ['collect-payment'] });
+    const other = isForAnother ? await buildOrganization(stack) : undefined;
+    if (other) await partner.administer('post', '/organizations', { organization_id: other });
+    const paymentId = newId();
+    const opening = await preparePartnerPayment(stack.em(), stack.deps.sealer, {
+      paymentId,
+      partnerId: partner.id,
+      body: { ...body, organization_id: other },
+      idempotency: { keyHash: hashPartnerKey(paymentId), fingerprint: 'f' },
+      requestId: 'test',
+    });
+    const suspended = table === 'partners' ? partner.id : (other ?? partner.organizationId);
+    const beginning = await whileSuspending(table, suspended, () =>
+      openPartnerPayment(stack.em(), stack.deps.sealer, { paymentId, opening, at: new Date().toISOString() }),
+    );
+    expect(beginning).toMatchObject({ code });
+    expect(await stack.em().execute('select 1 from partner_payments where id = ?', [paymentId])).toEqual([]);
+  });
+});
+
+describe('An order that is begun while', () => {
+  it.each<[string, () => Promise<BuiltUser>, (payer: BuiltUser) => [string, string | null]]>([
+    ['its payer is being suspended', () => buildIndividual(stack), ({ id }) => ['users', id]],
+    [
+      'the organization of its payer is being suspended',
+      () => buildOrganizationAdmin(stack),
+      ({ organizationId }) => ['organizations', organizationId],
+    ],
+  ])('%s is refused', async (_, build, of) => {
+    const payer = await build();
+    const orderId = newId();
+    const opening = {
+      userId: payer.id,
+      organizationId: payer.organizationId,
+      referenceType: 'account_top_up' as const,
+      referenceId: payer.accountId,
+      targetAccountId: payer.accountId,
+      paymentId: 1,
+      nominal: '50000.0000',
+      adminFee: '4000.0000',
+      textsSealed: null,
+      requestId: 'test',
+      idempotency: null,
+      stamp: await stampOpening(stack.em()),
+    };
+    const [table, id] = of(payer);
+    const beginning = await whileSuspending(table, id, () =>
+      openPaymentOrder(stack.em(), { orderId, opening, at: new Date().toISOString() }),
+    );
+    expect(beginning).toMatchObject({ code: 'FORBIDDEN' });
+    expect(await stack.em().execute('select 1 from payment_orders where id = ?', [orderId])).toEqual([]);
+  });
+});
+
+describe('An order for a cause that is begun while', () => {
+  it('the organization of the cause is being suspended is refused', async () => {
+    const [payer, owner] = [await buildIndividual(stack), await buildOrganizationAdmin(stack)];
+    const { id: causeId } = await buildActiveCause(stack, owner);
+    await stack
+      .owner()
+      .execute(`update charitable_causes set owner_type = 'organization', organization_id = ? where id = ?`, [
+        owner.organizationId,
+        causeId,
+      ]);
+    const orderId = newId();
+    const opening = {
+      userId: payer.id,
+      organizationId: null,
+      referenceType: 'charitable_cause_donate' as const,
+      referenceId: causeId,
+      targetAccountId: owner.accountId,
+      paymentId: 1,
+      nominal: '50000.0000',
+      adminFee: '4000.0000',
+      textsSealed: null,
+      requestId: 'test',
+      idempotency: null,
+      stamp: await stampOpening(stack.em()),
+    };
+    const beginning = await whileSuspending('organizations', owner.organizationId, () =>
+      openPaymentOrder(stack.em(), { orderId, opening, at: new Date().toISOString() }),
+    );
+    expect(beginning).toMatchObject({ code: 'REQUEST_INVALID' });
+    expect(await stack.em().execute('select 1 from payment_orders where id = ?', [orderId])).toEqual([]);
+  });
+});

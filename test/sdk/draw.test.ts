@@ -1,0 +1,89 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { type Draw, verifyDraw } from '../../sdk/index.ts';
+import { commitTo, inTurnOrder } from '../../src/circles/turn-order.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+const seed = '5eed'.repeat(16);
+const commitment = commitTo(seed);
+const accounts = Array.from({ length: 5 }, (_, index) => `0197a000-0000-7000-8000-00000000000${index}`);
+
+const drawOf = (accountIds: readonly string[], drawnBy: string) => {
+  const members = accountIds.map((account_id) => ({ account_id }));
+  const order = inTurnOrder('lottery', members, drawnBy).map((member, index) => ({
+    ...member,
+    turn_number: index + 1,
+  }));
+  return { commitment: commitTo(drawnBy), seed: drawnBy, order } satisfies Draw;
+};
+const honest = drawOf(accounts, seed);
+const inOrder = honest.order.map(({ account_id }) => account_id);
+const swapped = honest.order.map(({ turn_number }, index) => ({
+  account_id: inOrder[index < 2 ? 1 - index : index] ?? null,
+  turn_number,
+}));
+
+describe('verifyDraw', () => {
+  it('believes every draw that the service makes, in whichever order its rows come', async () => {
+    const members = fc.uniqueArray(fc.uuid(), { minLength: 2, maxLength: 30 });
+    await fc.assert(
+      fc.asyncProperty(members, fc.stringMatching(/^[0-9a-f]{64}$/), async (all, drawnBy) => {
+        const draw = drawOf(all, drawnBy);
+        const expected = draw.order.map(({ account_id }) => account_id);
+        expect(await verifyDraw(draw, draw.commitment)).toEqual(expected);
+        expect(await verifyDraw({ ...draw, order: draw.order.toReversed() }, draw.commitment)).toEqual(expected);
+      }),
+    );
+  });
+
+  const other = drawOf(accounts, 'ab'.repeat(32));
+  it.each<[string, Draw, string]>([
+    ['was made by another seed, committed to afterwards', other, 'not the one that was noted'],
+    ['was made by another seed', { ...other, commitment }, 'not the one that was committed to'],
+    ['has two members change places', { ...honest, order: swapped }, 'not the one that follows from the seed'],
+    ['leaves its first member out', { ...honest, order: honest.order.slice(1) }, 'not numbered from 1'],
+    ['gives one member two turns', { ...honest, order: twice() }, 'not the one that follows from the seed'],
+    ['is still to come', { ...honest, seed: null, order: null }, 'not been made yet'],
+    ['hides accounts', { ...honest, order: honest.order.map(hide) }, 'hides its accounts'],
+  ])('refuses one that %s', async (_, draw, reason) => {
+    const verifying = verifyDraw(draw, commitment);
+    await expect(verifying).rejects.toMatchObject({ name: 'DrawError', message: expect.stringContaining(reason) });
+  });
+});
+
+function twice() {
+  return [inOrder[0] ?? null, ...inOrder].map((account_id, index) => ({ account_id, turn_number: index + 1 }));
+}
+function hide<Row extends object>(row: Row) {
+  return { ...row, account_id: null };
+}
+
+describe('examples/verify-draw.ts', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'verify-draw-'));
+  afterAll(() => rmSync(directory, { recursive: true }));
+  const run = (draw: Draw, ...noted: string[]) => {
+    const file = join(directory, 'draw.json');
+    writeFileSync(file, JSON.stringify({ message: 'Draw found', data: draw }));
+    const example = join(root, 'examples/verify-draw.ts');
+    const { status, stdout } = spawnSync(process.execPath, [example, file, ...noted], { encoding: 'utf8' });
+    return { status, stdout };
+  };
+
+  it('tells the turns of a draw to be believed, from the answer of the API as it is', () => {
+    const { status, stdout } = run(honest, commitment);
+    expect(status).toBe(0);
+    expect(stdout.split('\n').slice(0, 5)).toEqual(inOrder.map((account, index) => `Turn ${index + 1}    ${account}`));
+    expect(stdout).toContain('The draw is the one that was committed to.');
+  });
+
+  it('ends with 1 for one that is not, and with 2 when the commitment is not told', () => {
+    expect(run({ ...honest, order: swapped }, commitment)).toEqual({
+      status: 1,
+      stdout: 'Not to be believed: the order is not the one that follows from the seed.\n',
+    });
+    expect(run(honest).status).toBe(2);
+  });
+});

@@ -1,0 +1,206 @@
+import {
+  ApplicationFailure,
+  allHandlersFinished,
+  condition,
+  continueAsNew,
+  defineSignal,
+  defineUpdate,
+  patched,
+  proxyActivities,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { Activities } from '../activities/index.ts';
+import {
+  type PayoutSettlement,
+  type PayoutStanding,
+  type PayoutStatus,
+  restOf,
+  type Said,
+  type TransferWord,
+} from '../src/payouts/payout.ts';
+import { nextPayoutWaitMs } from '../src/shared/asking-intervals.ts';
+import { budgets } from '../src/shared/budgets.ts';
+import { isNote, notANote } from '../src/shared/note.ts';
+import { isUuid } from '../src/shared/uuid.ts';
+import { tellPayout } from './payout-progress.ts';
+import { hasLapsed, withRefusals } from './refusal.ts';
+import { startDelivery } from './start-delivery.ts';
+import { ledgerStep, providerStep } from './step-options.ts';
+
+/** The request waits for this: the money is reserved, or the reason why it is not. */
+export const awaitReservation = defineUpdate<PayoutStatus>('awaitReservation');
+/** Somebody said that something happened to this transfer. A hint: it only makes the workflow ask. */
+export const callbackArrived = defineSignal('callbackArrived');
+/**
+ * Ends a payout by hand: as two people have decided, or as a final word of the provider proves. Who sends it is not known
+ * here, so it has no say of its own: refused with what the provider says otherwise.
+ */
+export const settlePayout = defineUpdate<PayoutStatus, [PayoutSettlement]>('settlePayout');
+
+const { resolvePayout } = proxyActivities<Activities>(ledgerStep);
+const { askTransfer, sendTransfer, settlePayout: endByHand } = proxyActivities<Activities>(providerStep);
+
+/** How the workflow ends: with the payout, or without one. */
+export type PayoutEnd = PayoutStatus | 'REFUSED' | 'LAPSED';
+
+/** Events after which the story goes on in a new history. */
+const longestHistory = 1500;
+
+/** Where a run stands. */
+interface Run {
+  payoutId: string;
+  /** Undefined until it is reserved. */
+  payout: PayoutStanding | undefined;
+  /** How often somebody said that something happened. */
+  hints: number;
+  /** Whether a request for the transfer is under way. */
+  sending: boolean;
+  said: Said | null;
+  /** The provider is not called for this payout before so many milliseconds have passed. */
+  restMs: number;
+  /** What operators were told last. */
+  told: string;
+}
+
+/**
+ * A payout of whatever kind, from its reservation to its end: once the money is reserved (`reserved`, of the kind's own
+ * first step) it sends the transfer, and then believes nobody but the provider, whom it asks after each callback and at
+ * growing intervals for as long as it takes. Where the provider does not know the transfer, the very same request is made
+ * again, a few times. What nobody can tell stays pending with the money reserved until the provider or an operator says
+ * how it ended. `isNew` is false where a payout that has its row is looked after again.
+ */
+export async function payOut(
+  { payoutId, isNew }: { payoutId: string; isNew: boolean },
+  reserved: Promise<PayoutStanding>,
+): Promise<PayoutEnd> {
+  const run: Run = { payoutId, payout: undefined, hints: 0, sending: false, said: null, restMs: 0, told: '' };
+  listen(run, reserved);
+  try {
+    run.payout = await reserved;
+  } catch (refusal) {
+    await condition(allHandlersFinished);
+    if (!isNew) throw refusal;
+    return hasLapsed(refusal) ? 'LAPSED' : 'REFUSED';
+  }
+  tell(run, 0);
+  // Begun again by a hint, it has that to ask about.
+  let seen = !isNew && patched('ask-about-what-began-it') ? 0 : run.hints;
+  if (isPending(run) && isNew) await proceed(run, 'send');
+  else if (!isPending(run)) await proceed(run, 'ask');
+  while (isPending(run)) {
+    await waitForNews(run, seen);
+    if (!isPending(run)) break;
+    seen = run.hints;
+    // Where nothing has left, sending again is sending for the first time; the step knows, and asks where something has.
+    if (run.said === 'unsent' || run.said === null) await proceed(run, 'send');
+    else await askOrRepeat(run);
+    const isLong = workflowInfo().historyLength > longestHistory || workflowInfo().continueAsNewSuggested;
+    if (isPending(run) && isLong && run.hints === seen) {
+      await condition(allHandlersFinished);
+      if (isPending(run)) await continueAsNew<(input: { payoutId: string }) => Promise<PayoutEnd>>({ payoutId });
+    }
+  }
+  while (run.hints > seen) {
+    seen = run.hints;
+    await proceed(run, 'ask');
+  }
+  tell(run, 0);
+  await condition(allHandlersFinished);
+  return run.payout.status;
+}
+
+const isPending = (run: Run): boolean => run.payout?.status === 'pending';
+const now = (): string => new Date(Date.now()).toISOString();
+
+/** Takes what requests, callbacks and operators say. */
+function listen(run: Run, reserved: Promise<PayoutStanding>): void {
+  setHandler(
+    callbackArrived,
+    () => {
+      run.hints += 1;
+    },
+    { description: 'Makes the workflow ask the provider now' },
+  );
+  setHandler(awaitReservation, async () => (await reserved).status, { description: 'For the API' });
+  setHandler(
+    settlePayout,
+    async (settlement) => {
+      await reserved;
+      // A sending step that fails for ever does not keep operators waiting: the database lets only one of the two be.
+      if (run.sending && patched('bounded-wait-for-sending'))
+        await condition(() => !run.sending, budgets.steps.provider);
+      else await condition(() => !run.sending);
+      const status = await keep(run, await withRefusals(endByHand({ payoutId: run.payoutId, settlement, at: now() })));
+      // Not ended by hand: perhaps the provider has said how it ended, and then it is asked now.
+      if (status === 'pending') run.hints += 1;
+      return status;
+    },
+    {
+      validator: refuseMalformedSettlement,
+      description:
+        'Ends the payout as two people have decided: { "decision_id" } of a decision made at POST /v1/decisions; or as ' +
+        'the provider\'s final word proves: { "outcome": "succeeded" | "failed", "note" }',
+    },
+  );
+}
+
+async function keep(run: Run, standing: PayoutStanding): Promise<PayoutStatus> {
+  run.payout = standing;
+  for (const deliveryId of standing.deliveryIds) await startDelivery(deliveryId, 'payout');
+  return standing.status;
+}
+
+function tell(run: Run, waitMs: number): void {
+  if (run.payout !== undefined)
+    run.told = tellPayout({ ...run.payout, payoutId: run.payoutId, said: run.said, waitMs }, run.told);
+}
+
+/** Sends what was not sent, asks about what was, and draws the consequence. */
+async function proceed(run: Run, step: 'send' | 'ask'): Promise<TransferWord> {
+  const { payoutId } = run;
+  run.sending = step === 'send';
+  const word = await (run.sending ? sendTransfer({ payoutId, at: now() }) : askTransfer({ payoutId, at: now() }));
+  run.sending = false;
+  run.restMs = restOf(word);
+  if (run.restMs === 0 || word.said !== 'silent') run.said = word.said;
+  await keep(run, await resolvePayout({ payoutId }));
+  return word;
+}
+
+/** Asks; where the provider does not know the transfer and the step says so, the very same request is made again. */
+async function askOrRepeat(run: Run): Promise<void> {
+  const word = await proceed(run, 'ask');
+  if (word.said === 'not known' && word.repeat && isPending(run) && patched('repeat')) await proceed(run, 'send');
+}
+
+/** Waits until it is time to ask again, somebody says that something happened, or the payout has ended. */
+async function waitForNews(run: Run, seen: number): Promise<void> {
+  const elapsed = Date.now() - Date.parse(run.payout?.reservedAt ?? now());
+  if (run.restMs > 0 && patched('rest')) {
+    // Hints wait too: the provider would not answer.
+    const rest = nextPayoutWaitMs(elapsed, run.restMs);
+    tell(run, rest);
+    await condition(() => !isPending(run), rest);
+  } else {
+    const wait = nextPayoutWaitMs(elapsed, 0);
+    tell(run, wait);
+    await condition(() => run.hints > seen || !isPending(run), wait);
+  }
+}
+
+function refuseMalformedSettlement(settlement: PayoutSettlement): void {
+  const complaint = complaintAbout({ ...settlement });
+  if (complaint !== undefined) throw ApplicationFailure.nonRetryable(complaint, 'REQUEST_INVALID');
+}
+
+function complaintAbout({ decision_id, outcome, note, ...others }: Record<string, unknown>): string | undefined {
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined) return `${unknown}: unknown field; who decides is known at POST /v1/decisions only`;
+  if (decision_id !== undefined) {
+    if (outcome !== undefined || note !== undefined) return 'a decision says outcome and note itself';
+    return typeof decision_id === 'string' && isUuid(decision_id) ? undefined : 'decision_id is the id of a decision';
+  }
+  if (outcome !== 'succeeded' && outcome !== 'failed') return 'outcome is "succeeded" or "failed"';
+  return isNote(note) ? undefined : notANote;
+}
