@@ -68,7 +68,8 @@ describe('The timeline of a payout', () => {
     await settleAtProvider(stack, id, 'FAILED');
     await steps.ask(id);
     const { items, next } = await timelineOf(id);
-    expect(items.at(-1)?.text).toBe(
+    // The provider's callback may arrive later still.
+    expect(items.filter(({ type }) => type === 'provider').at(-1)?.text).toBe(
       'After its end the provider says "failed" of the transfer: the payout stays succeeded, and no money moved for it.',
     );
     expect(JSON.stringify(items)).not.toContain('The provider says that the transfer failed');
@@ -80,7 +81,7 @@ describe('The timeline of a payout', () => {
     await steps.send(id);
     await setFaults(stack, { requests: { error_rate: 1 } });
     await steps.ask(id);
-    expect((await textsOf(id)).at(-1)).toBe('The outcome is unknown: the provider gave no usable answer.');
+    expect(await textsOf(id)).toContain('The outcome is unknown: the provider gave no usable answer.');
     const { items } = (await stack.get('/v1/payouts/stuck?minutes=0&limit=100', { token: operator.token })).body.data;
     const stuck = items.find((item: { payout_id: string }) => item.payout_id === id);
     expect(stuck?.reason).toBe('unknown: the transfer was sent and the provider gives no usable answer');
