@@ -6,6 +6,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { routeGroups } from '../src/app.ts';
 import { buildOpenApi } from '../src/http/openapi.ts';
+import { partnerTexts } from '../src/partners/reference-texts.ts';
 import { version } from '../src/version.ts';
 import { webhookDocuments } from '../src/webhooks/webhook-documents.ts';
 
@@ -45,7 +46,12 @@ const methods = ['get', 'post', 'put', 'patch', 'delete'];
 
 /** The text of the generated file for the API as it is in this tree. */
 export function generateTypes(): string {
-  const built = buildOpenApi(routeGroups, { version, url: 'http://localhost', webhooks: webhookDocuments });
+  const built = buildOpenApi(routeGroups, {
+    version,
+    url: 'http://localhost',
+    webhooks: webhookDocuments,
+    partnerTexts,
+  });
   const document: Document = JSON.parse(JSON.stringify(built));
   const used = new Set([refusal]);
   const operations = Object.entries(document.paths)

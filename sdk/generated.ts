@@ -1,166 +1,247 @@
 // Generated from the OpenAPI document by sdk/generate.ts; not edited by hand.
 
 export type ListedPayout = {
+  /** Made by the platform; never changes. */
   id: string;
   /** The platform's own reference. */
   reference: string;
   /** The partner's own reference as sent; null without one. */
   external_ref: string | null;
+  /** `pending` until the bank has the money or refused it; then `succeeded` or `failed`. One that the bank returns later becomes `reversed`. */
   status: 'pending' | 'succeeded' | 'failed' | 'reversed';
+  /** Whether the status can no longer change. A payout that succeeded can still be returned by the bank. */
   is_final: boolean;
+  /** As requested, in IDR. */
   amount: string;
+  /** The platform's fee in IDR, by your fee table at the moment of creation. */
   fee: string;
   /** What reaches the bank. */
   net_amount: string;
+  /** Always `IDR`. */
   currency: 'IDR';
+  /** The short code of the bank, as `GET /v1/partners/channels` lists it. */
   bank_code: string;
+  /** When it was made. */
   created_at: string;
   /** When the money had left to the bank, also of a payout that the bank reversed later; otherwise null. */
   succeeded_at: string | null;
+  /** When it reached a final status; null before. */
   finalized_at: string | null;
   /** The provider's, passed on; on failed payouts. */
   failure_code?: string;
 };
 
 export type PartnerError = {
+  /** Why the request was refused, or what is not known. */
   error: {
+    /** For programs: branch on this, not on the message. The error catalogue says what to do about each. */
     code: 'REQUEST_INVALID_PAYLOAD' | 'REQUEST_IDEMPOTENCY_KEY_REUSED' | 'AUTH_INVALID_CREDENTIALS' | 'AUTH_PERMISSION_DENIED' | 'RESOURCE_NOT_FOUND' | 'METHOD_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'PAYLOAD_TOO_LARGE' | 'REQUEST_RATE_LIMITED' | 'INTERNAL' | 'PROVIDER_REFUSED' | 'SERVICE_UNAVAILABLE' | 'PROVIDER_INDETERMINATE' | 'REQUEST_IDEMPOTENCY_KEY_REQUIRED' | 'RESOURCE_NOT_LINKED' | 'AUTH_PARTNER_INACTIVE' | 'PAYMENT_ALREADY_PAID' | 'FUNDS_INSUFFICIENT_BALANCE' | 'FUNDS_LIMIT_EXCEEDED' | 'FUNDS_PAYOUT_SUSPENDED';
+    /** For people: says what is wrong, and names the field where there is one. */
     message: string;
+    /** With REQUEST_INVALID_PAYLOAD a list of `{ field, message }`; with FUNDS_LIMIT_EXCEEDED the limit; with PROVIDER_INDETERMINATE what to poll. */
     details?: unknown;
   };
+  /** Names this request. Quote it when you ask the operator. Also in the header `x-request-id`. */
   request_id: string;
 };
 
 export type PartnerPayment = {
+  /** Made by the platform; never changes. */
   id: string;
   /** The partner's external_ref when sent, otherwise the payment's id. */
   reference: string;
   /** The partner's own reference as sent; null without one. */
   external_ref: string | null;
+  /** `pending` until it is paid or its time is over; then `success`, `failed` or `expired` for good. */
   status: 'pending' | 'succeeded' | 'failed' | 'expired';
+  /** Whether the status can no longer change. */
   is_final: boolean;
+  /** How the customer pays: `virtual_account`, `qris` or `ewallet`. */
   method: 'virtual_account' | 'qris' | 'ewallet';
+  /** The bank or wallet, as `GET /v1/partners/channels` lists it. QRIS has none. */
   channel?: string;
+  /** The gross in IDR: what the customer pays. */
   amount: string;
+  /** The platform's fee in IDR, by your fee table at the moment of creation. */
   fee: string;
+  /** What you are owed in IDR once it is paid: the gross without the fee. */
   net_amount: string;
+  /** Always `IDR`. */
   currency: 'IDR';
   /** Virtual account number, QR payload or checkout URL; null while the provider has not made one. */
   payment_code: string | null;
   /** In the answer to creation. */
   status_url?: string;
+  /** Until when the customer can pay. Money that comes later is held and looked into. */
   expires_at: string;
+  /** When it was made. */
   created_at: string;
+  /** When it reached a final status; null before. */
   finalized_at: string | null;
   /** When the net of a paid payment becomes, or became, available for payouts; null before it is paid. */
   available_at: string | null;
+  /** On failed payments: the provider's reason, for your logs. */
   failure_code?: string;
 };
 
 export type PartnerTimeline = {
+  /** What happened, oldest first. */
   items: ({
+    /** When. */
     at: string;
+    /** What kind of step it was. */
     type: 'request' | 'reservation' | 'provider' | 'callback' | 'ledger' | 'webhook' | 'outcome';
+    /** In plain words. It may be reworded: do not parse it. */
     text: string;
   })[];
+  /** What happens next; null when nothing does. */
   next: {
+    /** When. */
     at: string | null;
+    /** In plain words. It may be reworded: do not parse it. */
     text: string;
   } | null;
 };
 
 export type Payout = {
+  /** Made by the platform; never changes. */
   id: string;
   /** The platform's own reference. */
   reference: string;
   /** The partner's own reference as sent; null without one. */
   external_ref: string | null;
+  /** `pending` until the bank has the money or refused it; then `succeeded` or `failed`. One that the bank returns later becomes `reversed`. */
   status: 'pending' | 'succeeded' | 'failed' | 'reversed';
+  /** Whether the status can no longer change. A payout that succeeded can still be returned by the bank. */
   is_final: boolean;
+  /** As requested, in IDR. */
   amount: string;
+  /** The platform's fee in IDR, by your fee table at the moment of creation. */
   fee: string;
   /** What reaches the bank. */
   net_amount: string;
+  /** Always `IDR`. */
   currency: 'IDR';
+  /** The short code of the bank, as `GET /v1/partners/channels` lists it. */
   bank_code: string;
+  /** When it was made. */
   created_at: string;
   /** When the money had left to the bank, also of a payout that the bank reversed later; otherwise null. */
   succeeded_at: string | null;
+  /** When it reached a final status; null before. */
   finalized_at: string | null;
   /** The provider's, passed on; on failed payouts. */
   failure_code?: string;
+  /** Digits only, as the bank prints it. */
   bank_account_number: string;
   /** As sent; null without one. */
   beneficiary_name: string | null;
+  /** The path to poll. */
   status_url?: string;
 };
 
 export type WebhookDelivery = {
+  /** Names the delivery. */
   id: string;
+  /** The `webhook-id` that your receiver sees, the same at every attempt. */
   webhook_id: string;
+  /** What happened. */
   type: 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed';
+  /** The id of the payment or payout that it tells of. */
   resource_id: string;
+  /** Grows with each event of the resource: of two webhooks believe the greater. */
   version: number;
+  /** `pending` while it is being tried, `delivered` after a 2xx, `parked` when three days of attempts were over. */
   status: 'pending' | 'delivered' | 'parked';
+  /** How often it was tried. */
   attempts: number;
+  /** The HTTP status of the last attempt; null where no answer came. */
   last_status: number | null;
+  /** Why the last attempt failed; null where it did not. */
   last_error: string | null;
+  /** When it is tried next; null when it is not. */
   next_attempt_at: string | null;
+  /** When it was delivered; null before. */
   delivered_at: string | null;
+  /** When it was made. */
   created_at: string;
 };
 
 export type WebhookPayment = {
+  /** Made by the platform; never changes. */
   id: string;
   /** The partner's external_ref when sent, otherwise the payment's id. */
   reference: string;
   /** The partner's own reference as sent; null without one. */
   external_ref: string | null;
+  /** `pending` until it is paid or its time is over; then `success`, `failed` or `expired` for good. */
   status: 'pending' | 'succeeded' | 'failed' | 'expired';
+  /** Whether the status can no longer change. A payout that succeeded can still be returned by the bank. */
   is_final: boolean;
+  /** How the customer pays: `virtual_account`, `qris` or `ewallet`. */
   method: 'virtual_account' | 'qris' | 'ewallet';
+  /** The bank or wallet, as `GET /v1/partners/channels` lists it. QRIS has none. */
   channel?: string;
+  /** IDR as a decimal string, e.g. "50000" or "50000.0000". Never compute with it as a floating-point number. */
   amount: string;
+  /** The platform's fee in IDR, by your fee table at the moment of creation. */
   fee: string;
+  /** What remains for you in IDR. */
   net_amount: string;
+  /** Always `IDR`. */
   currency: 'IDR';
   /** Virtual account number, QR payload or checkout URL; null while the provider has not made one. */
   payment_code: string | null;
   /** In the answer to creation. */
   status_url?: string;
+  /** Until when the customer can pay. Money that comes later is held and looked into. */
   expires_at: string;
+  /** When it was made. */
   created_at: string;
+  /** When it reached a final status; null before. */
   finalized_at: string | null;
   /** When the net of a paid payment becomes, or became, available for payouts; null before it is paid. */
   available_at: string | null;
+  /** On failed payments: the provider's reason, for your logs. */
   failure_code?: string;
   /** Grows with each event of the resource: a lower one came late. */
   version: number;
 };
 
 export type WebhookPayout = {
+  /** Made by the platform; never changes. */
   id: string;
   /** The platform's own reference. */
   reference: string;
   /** The partner's own reference as sent; null without one. */
   external_ref: string | null;
+  /** `pending` until the bank has the money or refused it; then `succeeded` or `failed`. One that the bank returns later becomes `reversed`. */
   status: 'pending' | 'succeeded' | 'failed' | 'reversed';
+  /** Whether the status can no longer change. A payout that succeeded can still be returned by the bank. */
   is_final: boolean;
+  /** IDR as a decimal string, e.g. "50000" or "50000.0000". Never compute with it as a floating-point number. */
   amount: string;
+  /** The platform's fee in IDR, by your fee table at the moment of creation. */
   fee: string;
   /** What reaches the bank. */
   net_amount: string;
+  /** Always `IDR`. */
   currency: 'IDR';
+  /** The short code of the bank, as `GET /v1/partners/channels` lists it. */
   bank_code: string;
+  /** When it was made. */
   created_at: string;
   /** When the money had left to the bank, also of a payout that the bank reversed later; otherwise null. */
   succeeded_at: string | null;
+  /** When it reached a final status; null before. */
   finalized_at: string | null;
   /** The provider's, passed on; on failed payouts. */
   failure_code?: string;
+  /** Digits only, as the bank prints it. */
   bank_account_number: string;
   /** As sent; null without one. */
   beneficiary_name: string | null;
+  /** The path to poll. */
   status_url?: string;
   /** Grows with each event of the resource: a lower one came late. */
   version: number;
@@ -174,9 +255,13 @@ export interface Operations {
     query: Record<string, never>;
     body: undefined;
     answer: {
+      /** All that you are owed in IDR: `available` and `pending` together. */
       balance: string;
+      /** What payouts can use now, in IDR. */
       available: string;
+      /** Paid but not settled yet, and what payouts under way have reserved, in IDR. */
       pending: string;
+      /** Always `IDR`. */
       currency: 'IDR';
     };
   };
@@ -186,22 +271,38 @@ export interface Operations {
     query: Record<string, never>;
     body: undefined;
     answer: {
+      /** The channels by which you can collect. */
       collection: ({
+        /** How the customer pays: `virtual_account`, `qris` or `ewallet`. */
         method: 'virtual_account' | 'qris' | 'ewallet';
+        /** The bank or wallet, as `GET /v1/partners/channels` lists it. QRIS has none. */
         channel?: string;
+        /** The fixed part of the fee in IDR. */
         fixed: string;
+        /** The share of the amount that the fee takes, in basis points: 150 is 1.5 %. */
         basis_points: number;
+        /** The least that can be moved at once, in IDR. */
         minimum_amount: string;
+        /** The most that can be moved at once, in IDR. */
         maximum_amount: string;
       })[];
+      /** The banks to which you can pay out. */
       payout_banks: {
+        /** The short code of the bank, as `GET /v1/partners/channels` lists it. */
         bank_code: string;
+        /** The name to show to people. */
         name: string;
+        /** The fixed part of the fee in IDR. */
         fixed: string;
+        /** The share of the amount that the fee takes, in basis points: 150 is 1.5 %. */
         basis_points: number;
+        /** The least that can be moved at once, in IDR. */
         minimum_amount: string;
+        /** The most that can be moved at once, in IDR. */
         maximum_amount: string;
+        /** The least number of digits of an account number at this bank. */
         account_number_min_length: number;
+        /** The greatest number of digits of an account number at this bank. */
         account_number_max_length: number;
       }[];
     };
@@ -212,14 +313,23 @@ export interface Operations {
     query: Record<string, never>;
     body: undefined;
     answer: {
+      /** Made by the platform; never changes. */
       id: string;
+      /** The beginning of the key, by which you recognize it. */
       prefix: string;
+      /** What the key may do. */
       permissions: ('collect-payment' | 'read-gateway' | 'request-payout' | 'manage-webhooks' | 'manage-keys')[];
+      /** Whether calls with this key must carry the signature over the whole request. */
       require_signature_v2: boolean;
+      /** When it was made. */
       created_at: string;
+      /** Until when the key works; null while it was not rotated. */
       valid_until: string | null;
+      /** When the key was revoked; null while it works. */
       revoked_at: string | null;
+      /** Sent as `Authorization: Bearer`. Shown this once. */
       api_key: string;
+      /** Signs your requests. Shown this once. */
       signing_secret: string;
     };
   };
@@ -229,19 +339,31 @@ export interface Operations {
     query: Record<string, never>;
     body: undefined;
     answer: {
+      /** The most that one payout may be; null where no limits are set. */
       max_payout_amount: {
+        /** The limit. */
         maximum: string;
+        /** How much of the limit is used now. */
         used: string;
+        /** How much of the limit is left now. */
         remaining: string;
       } | null;
+      /** The most that payouts may come to in 24 hours that end now; null where no limits are set. */
       max_daily_amount: {
+        /** The limit. */
         maximum: string;
+        /** How much of the limit is used now. */
         used: string;
+        /** How much of the limit is left now. */
         remaining: string;
       } | null;
+      /** How many payouts may be made in an hour that ends now; null where no limits are set. */
       max_hourly_count: {
+        /** The limit. */
         maximum: number;
+        /** How much of the limit is used now. */
         used: number;
+        /** How much of the limit is left now. */
         remaining: number;
       } | null;
     };
@@ -250,22 +372,30 @@ export interface Operations {
   'GET /v1/partners/payments': {
     params: Record<string, never>;
     query: {
+      /** The page, from 1. One beyond the last is empty. */
       page?: number;
+      /** How many rows a page has, at most 100. */
       limit?: number;
       /** Id of the last row seen; reads on from there in place of `page`. */
       after?: string;
+      /** Only those with this status. */
       status?: 'pending' | 'succeeded' | 'failed' | 'expired';
+      /** Only those with exactly this reference of yours. */
       external_ref?: string;
-      /** Inclusive. A date-time, or a bare date: the whole day in UTC+7. */
+      /** From this instant on, ISO 8601. A bare date is the beginning of that day in UTC+7. */
       from?: string;
-      /** Inclusive. A date-time, or a bare date: the whole day in UTC+7. */
+      /** Until this instant, ISO 8601. A bare date is the end of that day in UTC+7. */
       to?: string;
     };
     body: undefined;
     answer: {
+      /** The rows of this page, newest first. */
       items: PartnerPayment[];
+      /** The page, from 1. One beyond the last is empty. */
       page: number;
+      /** How many rows a page has, at most 100. */
       limit: number;
+      /** How many rows there are on all pages. */
       total: number;
     };
   };
@@ -274,16 +404,23 @@ export interface Operations {
     params: Record<string, never>;
     query: Record<string, never>;
     body: {
+      /** How the customer pays: `virtual_account`, `qris` or `ewallet`. */
       method: 'virtual_account' | 'qris' | 'ewallet';
+      /** IDR. With fee mode DEDUCTED the customer pays this; with ADDED the fee comes on top. What the customer pays is a whole amount. */
       amount: string;
       /** Required for virtual_account and ewallet, omitted for qris. */
       channel?: string | null;
+      /** The organization that the money is collected for: linked to you. Your own where it is left out. */
       organization_id?: string | null;
+      /** Your own reference, kept as sent, up to 128 characters. It need not be unique; lists filter by it. */
       external_ref?: string | null;
+      /** Shown to the customer by banks and wallets that show a name. */
       customer_name?: string | null;
+      /** The customer's address; nothing is sent to it by us. */
       customer_email?: string | null;
       /** Required for OVO. */
       customer_phone?: string | null;
+      /** For how long the customer can pay, 1 to 2,880 minutes. The default is a day. */
       expires_in_minutes?: number | null;
     };
     answer: PartnerPayment;
@@ -291,6 +428,7 @@ export interface Operations {
   /** Read a payment. */
   'GET /v1/partners/payments/{id}': {
     params: {
+      /** Made by the platform; never changes. */
       id: string;
     };
     query: Record<string, never>;
@@ -300,6 +438,7 @@ export interface Operations {
   /** Cancel an open payment. */
   'POST /v1/partners/payments/{id}/cancel': {
     params: {
+      /** Made by the platform; never changes. */
       id: string;
     };
     query: Record<string, never>;
@@ -309,6 +448,7 @@ export interface Operations {
   /** What happened to a payment, and what happens next. */
   'GET /v1/partners/payments/{id}/timeline': {
     params: {
+      /** Made by the platform; never changes. */
       id: string;
     };
     query: Record<string, never>;
@@ -319,22 +459,30 @@ export interface Operations {
   'GET /v1/partners/payouts': {
     params: Record<string, never>;
     query: {
+      /** The page, from 1. One beyond the last is empty. */
       page?: number;
+      /** How many rows a page has, at most 100. */
       limit?: number;
       /** Id of the last row seen; reads on from there in place of `page`. */
       after?: string;
+      /** Only those with this status. */
       status?: 'pending' | 'succeeded' | 'failed' | 'reversed';
+      /** Only those with exactly this reference of yours. */
       external_ref?: string;
-      /** Inclusive. A date-time, or a bare date: the whole day in UTC+7. */
+      /** From this instant on, ISO 8601. A bare date is the beginning of that day in UTC+7. */
       from?: string;
-      /** Inclusive. A date-time, or a bare date: the whole day in UTC+7. */
+      /** Until this instant, ISO 8601. A bare date is the end of that day in UTC+7. */
       to?: string;
     };
     body: undefined;
     answer: {
+      /** The rows of this page, newest first. */
       items: ListedPayout[];
+      /** The page, from 1. One beyond the last is empty. */
       page: number;
+      /** How many rows a page has, at most 100. */
       limit: number;
+      /** How many rows there are on all pages. */
       total: number;
     };
   };
@@ -343,11 +491,15 @@ export interface Operations {
     params: Record<string, never>;
     query: Record<string, never>;
     body: {
+      /** IDR. With fee mode DEDUCTED the fee is taken from this; with ADDED it is reserved on top. What reaches the bank is a whole amount. */
       amount: string;
       /** A `bank_code` of `GET /v1/partners/channels`. */
       bank_code: string;
+      /** Digits only, as the bank prints it. */
       bank_account_number: string;
+      /** The name of the account holder at the bank. */
       beneficiary_name?: string | null;
+      /** Your own reference, kept as sent, up to 128 characters. It need not be unique; lists filter by it. */
       external_ref?: string | null;
     };
     answer: Payout;
@@ -355,6 +507,7 @@ export interface Operations {
   /** Read a payout. */
   'GET /v1/partners/payouts/{id}': {
     params: {
+      /** Made by the platform; never changes. */
       id: string;
     };
     query: Record<string, never>;
@@ -364,6 +517,7 @@ export interface Operations {
   /** What happened to a payout, in plain words, and what happens next. */
   'GET /v1/partners/payouts/{id}/timeline': {
     params: {
+      /** Made by the platform; never changes. */
       id: string;
     };
     query: Record<string, never>;
@@ -375,20 +529,29 @@ export interface Operations {
     params: Record<string, never>;
     query: Record<string, never>;
     body: {
+      /** A payment method, or `payout`. */
       method: 'virtual_account' | 'qris' | 'ewallet' | 'payout';
+      /** The amount that you would send at creation, in IDR. */
       amount: string;
       /** Required for virtual_account and ewallet, omitted for qris. */
       channel?: string | null;
+      /** The organization that the money is collected for: linked to you. Your own where it is left out. */
       organization_id?: string | null;
       /** Required for payout: a `bank_code` of `GET /v1/partners/channels`. */
       bank_code?: string | null;
     };
     answer: {
+      /** The amount that you would send at creation, in IDR. */
       amount: string;
+      /** What the customer would pay, or what a payout would take from your balance, in IDR. */
       gross_amount: string;
+      /** The platform's fee in IDR, by your fee table at the moment of creation. */
       fee: string;
+      /** What remains for you in IDR. */
       net_amount: string;
+      /** Always `IDR`. */
       currency: 'IDR';
+      /** When the fee was looked up. A quote reserves nothing; fees change with your fee table only. */
       quoted_at: string;
     };
   };
@@ -396,28 +559,37 @@ export interface Operations {
   'GET /v1/partners/webhook-deliveries': {
     params: Record<string, never>;
     query: {
+      /** The page, from 1. One beyond the last is empty. */
       page?: number;
+      /** How many rows a page has, at most 100. */
       limit?: number;
       /** Id of the last row seen; reads on from there in place of `page`. */
       after?: string;
+      /** Only those with this status. */
       status?: 'pending' | 'delivered' | 'parked';
+      /** Only those of this kind. */
       type?: 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed';
-      /** Inclusive. A date-time, or a bare date: the whole day in UTC+7. */
+      /** From this instant on, ISO 8601. A bare date is the beginning of that day in UTC+7. */
       from?: string;
-      /** Inclusive. A date-time, or a bare date: the whole day in UTC+7. */
+      /** Until this instant, ISO 8601. A bare date is the end of that day in UTC+7. */
       to?: string;
     };
     body: undefined;
     answer: {
+      /** The rows of this page, newest first. */
       items: WebhookDelivery[];
+      /** The page, from 1. One beyond the last is empty. */
       page: number;
+      /** How many rows a page has, at most 100. */
       limit: number;
+      /** How many rows there are on all pages. */
       total: number;
     };
   };
   /** Have a webhook again. */
   'POST /v1/partners/webhook-deliveries/{id}/redeliver': {
     params: {
+      /** Made by the platform; never changes. */
       id: string;
     };
     query: Record<string, never>;
@@ -429,33 +601,51 @@ export interface Operations {
 /** The body of each webhook by its type. */
 export interface Webhooks {
   'payment.succeeded': {
+    /** What happened. */
     type: 'payment.succeeded';
+    /** When it happened. */
     timestamp: string;
+    /** The resource as its read endpoint shows it, with its `version`. */
     data: WebhookPayment;
   };
   'payment.failed': {
+    /** What happened. */
     type: 'payment.failed';
+    /** When it happened. */
     timestamp: string;
+    /** The resource as its read endpoint shows it, with its `version`. */
     data: WebhookPayment;
   };
   'payment.expired': {
+    /** What happened. */
     type: 'payment.expired';
+    /** When it happened. */
     timestamp: string;
+    /** The resource as its read endpoint shows it, with its `version`. */
     data: WebhookPayment;
   };
   'payout.succeeded': {
+    /** What happened. */
     type: 'payout.succeeded';
+    /** When it happened. */
     timestamp: string;
+    /** The resource as its read endpoint shows it, with its `version`. */
     data: WebhookPayout;
   };
   'payout.failed': {
+    /** What happened. */
     type: 'payout.failed';
+    /** When it happened. */
     timestamp: string;
+    /** The resource as its read endpoint shows it, with its `version`. */
     data: WebhookPayout;
   };
   'payout.reversed': {
+    /** What happened. */
     type: 'payout.reversed';
+    /** When it happened. */
     timestamp: string;
+    /** The resource as its read endpoint shows it, with its `version`. */
     data: WebhookPayout;
   };
 }

@@ -46,6 +46,7 @@ import { organizationsRoutes } from './organizations/organizations.routes.ts';
 import { partnerRoutes } from './partners/partner.routes.ts';
 import { partnerAccountsRoutes } from './partners/partner-accounts.routes.ts';
 import { createPartnerDoor } from './partners/partner-door.ts';
+import { partnerTexts } from './partners/reference-texts.ts';
 import { paymentsRoutes } from './payments/payments.routes.ts';
 import { receiptsRoutes } from './payments/receipts.routes.ts';
 import { transfersRoutes } from './payments/transfers.routes.ts';
@@ -144,6 +145,7 @@ export function createApp(deps: Dependencies, groups: readonly RouteGroup[] = ro
     version,
     url: new URL(config.PUBLIC_URL).origin,
     webhooks: webhookDocuments,
+    partnerTexts,
   });
   const routers = [
     router,

@@ -9,6 +9,8 @@ import { DomainError, type ErrorCode, errorStatuses } from '../shared/errors.ts'
 import type { Access } from './access.ts';
 import { partnerCodeOf, partnerPrefix, presentError } from './errors.ts';
 import { addExamples } from './examples.ts';
+import { describeFields, type FieldTexts } from './field-texts.ts';
+import { operationId } from './operation-id.ts';
 import type { Route, RouteGroup } from './route-group.ts';
 
 const Refusal = z
@@ -123,8 +125,12 @@ function operationOf(route: Route): ZodOpenApiOperationObject {
   for (const [status, shape] of Object.entries(route.answers)) {
     responses[status as `${1 | 2 | 3}${string}`] =
       typeof shape === 'string'
-        ? { description: shape }
-        : { description: 'Done.', content: { 'application/json': { schema: shape } } };
+        ? { description: shape, headers: headersOf(route, Number(status)) }
+        : {
+            description: 'Done.',
+            headers: headersOf(route, Number(status)),
+            content: { 'application/json': { schema: shape } },
+          };
   }
   for (const status of statusesOfRefusals(route)) {
     responses[String(status) as `${4 | 5}${string}`] = refusalOf(route, status);
@@ -170,27 +176,45 @@ function refusalOf(route: Route, status: number) {
   const [first = 'INTERNAL', ...others] = codes.filter((code) => errorStatuses[code] === status);
   const error = new DomainError(first, description.replace(/[.;:].*$/, ''));
   const example = presentError(error, path, '0198c2f4-7a52-7d6e-9b0a-5f2f6c0f9e11');
+  const headers = headersOf(route, status);
   if (!path.startsWith(`${partnerPrefix}/`)) {
-    return { description, content: { 'application/json': { schema: Refusal, example } } };
+    return { description, headers, content: { 'application/json': { schema: Refusal, example } } };
   }
   const named = [...new Set([first, ...others].map(partnerCodeOf))].filter((code) => partnerCodes.includes(code));
   return {
     description: `${description} Codes: ${named.map((code) => `\`${code}\``).join(', ')}.`,
+    headers,
     content: { 'application/json': { schema: PartnerRefusal, example } },
   };
 }
 
-function securityOf({ kind }: Access): Record<string, string[]>[] {
-  if (kind === 'open') return [];
-  if (kind === 'partner') return [{ partnerKey: [], partnerSignature: [] }];
-  return [{ bearer: [] }, { cookie: [] }];
+/** The headers that answers carry, by the names under which operations refer to them. */
+const headerTexts = {
+  'x-request-id': 'Names the request; the one that was sent, if it was usable.',
+  'Idempotency-Replayed': '`true` where the answer was made for an earlier request under the same key.',
+  'Retry-After': 'Seconds after which a repetition has a chance.',
+  'RateLimit-Limit': 'How many requests this key may make in ten seconds.',
+  'RateLimit-Remaining': 'How many of them are left.',
+  'RateLimit-Reset': 'Seconds until all of them are free again.',
+} as const;
+type HeaderName = keyof typeof headerTexts;
+
+function headersOf({ path, idempotent }: Route, status: number) {
+  const names: HeaderName[] = ['x-request-id'];
+  if (idempotent && status < 500) names.push('Idempotency-Replayed');
+  if (status === 429 || status === 503) names.push('Retry-After');
+  if (path.startsWith(`${partnerPrefix}/`)) names.push('RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset');
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` as const }]));
 }
 
-const operationId = ({ method, path }: Route): string =>
-  `${method}_${path
-    .replace(/^\/(v1\/)?/, '')
-    .replace(/:/g, '')
-    .replace(/[^\w]+/g, '_')}`;
+function securityOf({ kind }: Access): Record<string, string[]>[] {
+  if (kind === 'open') return [];
+  if (kind === 'partner') {
+    const signed = { partnerKey: [], partnerSignature: [] };
+    return [signed, { ...signed, partnerSignatureV2: [] }];
+  }
+  return [{ bearer: [] }, { cookie: [] }];
+}
 
 function tagsOf(routeGroups: readonly RouteGroup[]): { name: string; description?: string }[] {
   const tags = new Map<string, Set<string>>();
@@ -226,7 +250,7 @@ the key is optional and none was sent, a repetition may make a second one.
 /** The OpenAPI 3.1 document, made from the same declarations that validate (docs/contract.md 10). */
 export function buildOpenApi(
   routeGroups: readonly RouteGroup[],
-  options: { version: string; url: string; webhooks?: readonly WebhookDocument[] },
+  options: { version: string; url: string; webhooks?: readonly WebhookDocument[]; partnerTexts?: FieldTexts },
 ): object {
   const paths: NonNullable<ZodOpenApiObject['paths']> = {};
   for (const route of routeGroups.flatMap(({ routes }) => routes)) {
@@ -249,6 +273,9 @@ export function buildOpenApi(
       paths,
       webhooks,
       components: {
+        headers: Object.fromEntries(
+          Object.entries(headerTexts).map(([name, description]) => [name, { description, schema: { type: 'string' } }]),
+        ),
         securitySchemes: {
           bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
           cookie: {
@@ -265,10 +292,20 @@ export function buildOpenApi(
             description:
               'Hex HMAC-SHA256 of the raw body under the signing secret; of the empty string without a body.',
           },
+          partnerSignatureV2: {
+            type: 'apiKey',
+            in: 'header',
+            name: 'x-partner-signature-v2',
+            description:
+              '`t=<unix seconds>,v1=<hex>`: HMAC-SHA256 under the signing secret over `t`, `.`, method, a space, path with ' +
+              'query as sent, `.`, idempotency key or empty, `.`, hex SHA-256 of the body; at most five minutes old. ' +
+              'Beside the first signature; a key may demand it.',
+          },
         },
       },
     },
     { allowEmptySchema: { unknown: true, any: true, custom: true } },
   );
+  if (options.partnerTexts) describeFields(document, `${partnerPrefix}/`, options.partnerTexts);
   return addExamples(document);
 }

@@ -1,8 +1,10 @@
 import { routeGroups } from '../../src/app.ts';
 import { parseJson } from '../../src/http/body.ts';
+import { describeFields } from '../../src/http/field-texts.ts';
 import { moneyLiteralKeys } from '../../src/http/money-keys.ts';
 import { buildOpenApi } from '../../src/http/openapi.ts';
 import { webhookEvents } from '../../src/partners/partner.ts';
+import { partnerTexts } from '../../src/partners/reference-texts.ts';
 import { version } from '../../src/version.ts';
 import { webhookDocuments } from '../../src/webhooks/webhook-documents.ts';
 
@@ -28,9 +30,13 @@ interface Document {
   components: { securitySchemes: Record<string, object> };
 }
 
-const document: Document = JSON.parse(
-  JSON.stringify(buildOpenApi(routeGroups, { version, url: 'http://localhost', webhooks: webhookDocuments })),
-);
+const build = (): Document =>
+  JSON.parse(
+    JSON.stringify(
+      buildOpenApi(routeGroups, { version, url: 'http://localhost', webhooks: webhookDocuments, partnerTexts }),
+    ),
+  );
+const document = build();
 const routes = routeGroups.flatMap((group) => group.routes);
 const operations = routes.map((route) => {
   const operation = document.paths[route.path.replace(/:(\w+)/g, '{$1}')]?.[route.method];
@@ -46,6 +52,20 @@ describe('The OpenAPI document', () => {
         .map((parameter) => `${name}: ${parameter.name}`),
     );
     expect(wrong).toEqual([]);
+  });
+
+  it('says of every field and parameter of partners and of webhooks what it means, with no text that nothing uses', () => {
+    expect(describeFields(build(), '/v1/partners/', {})).toEqual([]);
+    const used = new Set<string>();
+    const recorded = new Proxy(partnerTexts, {
+      get(texts, key: string) {
+        if (texts[key] !== undefined) used.add(key);
+        return texts[key];
+      },
+    });
+    buildOpenApi(routeGroups, { version, url: 'http://localhost', webhooks: webhookDocuments, partnerTexts: recorded });
+    const unused = Object.keys(partnerTexts).filter((key) => !used.has(key));
+    expect(unused).toEqual([]);
   });
 
   it('demands a body where one without is refused: of uploads, and never of a callback, which is stored whatever it is', () => {
@@ -128,11 +148,16 @@ describe('The OpenAPI document', () => {
       'cookie',
       'partnerKey',
       'partnerSignature',
+      'partnerSignatureV2',
     ]);
     for (const { route, operation } of operations) {
       const kinds = operation.security.map((scheme) => Object.keys(scheme).toSorted());
       if (route.access.kind === 'open') expect(kinds).toEqual([]);
-      else if (route.access.kind === 'partner') expect(kinds).toEqual([['partnerKey', 'partnerSignature']]);
+      else if (route.access.kind === 'partner')
+        expect(kinds).toEqual([
+          ['partnerKey', 'partnerSignature'],
+          ['partnerKey', 'partnerSignature', 'partnerSignatureV2'],
+        ]);
       else expect(kinds).toEqual([['bearer'], ['cookie']]);
     }
   });

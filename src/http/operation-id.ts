@@ -1,0 +1,36 @@
+/** What a request of a method does to a resource of its own. */
+const verbs: Readonly<Record<string, string>> = { post: 'create', put: 'set', patch: 'update', delete: 'delete' };
+
+const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
+const camel = (segment: string): string =>
+  segment
+    .split(/[^a-zA-Z0-9]+/)
+    .map(capital)
+    .join('');
+const isParameter = (segment: string | undefined): boolean => segment?.startsWith(':') === true;
+const isPlural = (segment: string): boolean => /[^s]s$/.test(segment) && !segment.endsWith('status');
+const singular = (segment: string): string =>
+  isPlural(segment)
+    ? segment
+        .replace(/ies$/, 'y')
+        .replace(/sses$/, 'ss')
+        .replace(/(?<!s)s$/, '')
+    : segment;
+
+/**
+ * The name of an operation, as a method of a client would be called: `createPayment`, `listPayments`, `getPayment`,
+ * `cancelPayment`, `getPaymentTimeline`. A POST to a word that is not a plural is an action on what stands before it.
+ */
+export function operationId({ method, path }: { method: string; path: string }): string {
+  const segments = path.split('/').filter((segment) => segment !== '' && segment !== 'v1' && segment !== 'partners');
+  const last = segments.at(-1) ?? '';
+  const isAction = method === 'post' && segments.length > 1 && !isParameter(last) && !isPlural(last);
+  const named = (isAction ? segments.slice(0, -1) : segments)
+    .map((segment, index, all) => ({ segment, isOne: isParameter(all[index + 1]) || index < all.length - 1 }))
+    .filter(({ segment }) => !isParameter(segment))
+    .map(({ segment, isOne }) => camel(isOne || (method === 'post' && !isAction) ? singular(segment) : segment))
+    .join('');
+  if (isAction) return last.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()) + named;
+  if (method === 'get') return `${isParameter(last) || !isPlural(last) ? 'get' : 'list'}${named}`;
+  return `${verbs[method] ?? method}${named}`;
+}

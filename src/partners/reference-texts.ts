@@ -1,0 +1,133 @@
+/**
+ * What the fields, parameters and headers of the partners' reference mean, for those whose schema does not say it itself.
+ * A field is looked up as `<schema>.<field>`, where the schema is a named one or an operation's id, and then by its name
+ * alone. Amounts are IDR in decimal strings; shares are basis points (1/100 of a percent).
+ */
+export const partnerTexts: Readonly<Record<string, string>> = {
+  // Envelopes
+  data: 'What was asked for.',
+  error: 'Why the request was refused, or what is not known.',
+  code: 'For programs: branch on this, not on the message. The error catalogue says what to do about each.',
+  'PartnerError.message': 'For people: says what is wrong, and names the field where there is one.',
+  'PartnerError.details':
+    'With REQUEST_INVALID_PAYLOAD a list of `{ field, message }`; with FUNDS_LIMIT_EXCEEDED the limit; with PROVIDER_INDETERMINATE what to poll.',
+  request_id: 'Names this request. Quote it when you ask the operator. Also in the header `x-request-id`.',
+  items: 'The rows of this page, newest first.',
+  page: 'The page, from 1. One beyond the last is empty.',
+  limit: 'How many rows a page has, at most 100.',
+  total: 'How many rows there are on all pages.',
+  from: 'From this instant on, ISO 8601. A bare date is the beginning of that day in UTC+7.',
+  to: 'Until this instant, ISO 8601. A bare date is the end of that day in UTC+7.',
+
+  // What many resources have
+  id: 'Made by the platform; never changes.',
+  organization_id: 'The organization that the money is collected for: linked to you. Your own where it is left out.',
+  amount: 'IDR as a decimal string, e.g. "50000" or "50000.0000". Never compute with it as a floating-point number.',
+  currency: 'Always `IDR`.',
+  fee: "The platform's fee in IDR, by your fee table at the moment of creation.",
+  net_amount: 'What remains for you in IDR.',
+  external_ref: 'Your own reference, kept as sent, up to 128 characters. It need not be unique; lists filter by it.',
+  created_at: 'When it was made.',
+  finalized_at: 'When it reached a final status; null before.',
+  is_final: 'Whether the status can no longer change. A payout that succeeded can still be returned by the bank.',
+  status_url: 'The path to poll.',
+  name: 'The name to show to people.',
+  method: 'How the customer pays: `virtual_account`, `qris` or `ewallet`.',
+  channel: 'The bank or wallet, as `GET /v1/partners/channels` lists it. QRIS has none.',
+  bank_code: 'The short code of the bank, as `GET /v1/partners/channels` lists it.',
+  bank_account_number: 'Digits only, as the bank prints it.',
+  beneficiary_name: 'The name of the account holder at the bank.',
+
+  // Payments
+  'PartnerPayment.status':
+    '`pending` until it is paid or its time is over; then `success`, `failed` or `expired` for good.',
+  'WebhookPayment.status':
+    '`pending` until it is paid or its time is over; then `success`, `failed` or `expired` for good.',
+  'PartnerPayment.is_final': 'Whether the status can no longer change.',
+  'PartnerPayment.amount': 'The gross in IDR: what the customer pays.',
+  'PartnerPayment.net_amount': 'What you are owed in IDR once it is paid: the gross without the fee.',
+  expires_at: 'Until when the customer can pay. Money that comes later is held and looked into.',
+  failure_code: "On failed payments: the provider's reason, for your logs.",
+  'createPayment.amount':
+    'IDR. With fee mode DEDUCTED the customer pays this; with ADDED the fee comes on top. What the customer pays is a whole amount.',
+  customer_name: 'Shown to the customer by banks and wallets that show a name.',
+  customer_email: "The customer's address; nothing is sent to it by us.",
+  expires_in_minutes: 'For how long the customer can pay, 1 to 2,880 minutes. The default is a day.',
+  'listPayments.status': 'Only those with this status.',
+  'listPayments.external_ref': 'Only those with exactly this reference of yours.',
+
+  // Payouts
+  'Payout.status':
+    '`pending` until the bank has the money or refused it; then `succeeded` or `failed`. One that the bank returns later becomes `reversed`.',
+  'WebhookPayout.status':
+    '`pending` until the bank has the money or refused it; then `succeeded` or `failed`. One that the bank returns later becomes `reversed`.',
+  'ListedPayout.status':
+    '`pending` until the bank has the money or refused it; then `succeeded` or `failed`. One that the bank returns later becomes `reversed`.',
+  'Payout.amount': 'As requested, in IDR.',
+  'ListedPayout.amount': 'As requested, in IDR.',
+  'createPayout.amount':
+    'IDR. With fee mode DEDUCTED the fee is taken from this; with ADDED it is reserved on top. What reaches the bank is a whole amount.',
+  'listPayouts.status': 'Only those with this status.',
+  'listPayouts.external_ref': 'Only those with exactly this reference of yours.',
+
+  // Quotes
+  'createQuote.amount': 'The amount that you would send at creation, in IDR.',
+  'createQuote.method': 'A payment method, or `payout`.',
+  gross_amount: 'What the customer would pay, or what a payout would take from your balance, in IDR.',
+  quoted_at: 'When the fee was looked up. A quote reserves nothing; fees change with your fee table only.',
+
+  // Money
+  balance: 'All that you are owed in IDR: `available` and `pending` together.',
+  available: 'What payouts can use now, in IDR.',
+  pending: 'Paid but not settled yet, and what payouts under way have reserved, in IDR.',
+  collection: 'The channels by which you can collect.',
+  payout_banks: 'The banks to which you can pay out.',
+  fixed: 'The fixed part of the fee in IDR.',
+  basis_points: 'The share of the amount that the fee takes, in basis points: 150 is 1.5 %.',
+  minimum_amount: 'The least that can be moved at once, in IDR.',
+  maximum_amount: 'The most that can be moved at once, in IDR.',
+  account_number_min_length: 'The least number of digits of an account number at this bank.',
+  account_number_max_length: 'The greatest number of digits of an account number at this bank.',
+  max_payout_amount: 'The most that one payout may be; null where no limits are set.',
+  max_daily_amount: 'The most that payouts may come to in 24 hours that end now; null where no limits are set.',
+  max_hourly_count: 'How many payouts may be made in an hour that ends now; null where no limits are set.',
+  maximum: 'The limit.',
+  used: 'How much of the limit is used now.',
+  remaining: 'How much of the limit is left now.',
+
+  // Timelines
+  'PartnerTimeline.items': 'What happened, oldest first.',
+  at: 'When.',
+  'PartnerTimeline.type': 'What kind of step it was.',
+  text: 'In plain words. It may be reworded: do not parse it.',
+  next: 'What happens next; null when nothing does.',
+
+  // Webhooks
+  'WebhookDelivery.id': 'Names the delivery.',
+  webhook_id: 'The `webhook-id` that your receiver sees, the same at every attempt.',
+  'WebhookDelivery.type': 'What happened.',
+  resource_id: 'The id of the payment or payout that it tells of.',
+  version: 'Grows with each event of the resource: of two webhooks believe the greater.',
+  'WebhookDelivery.status':
+    '`pending` while it is being tried, `delivered` after a 2xx, `parked` when three days of attempts were over.',
+  attempts: 'How often it was tried.',
+  last_status: 'The HTTP status of the last attempt; null where no answer came.',
+  last_error: 'Why the last attempt failed; null where it did not.',
+  next_attempt_at: 'When it is tried next; null when it is not.',
+  delivered_at: 'When it was delivered; null before.',
+  'listWebhookDeliveries.status': 'Only those with this status.',
+  'listWebhookDeliveries.type': 'Only those of this kind.',
+  'webhook-signature': 'One `v1,<base64>` for each secret that is live, separated by spaces.',
+  timestamp: 'When it happened.',
+  'webhook.type': 'What happened.',
+  'webhook.data': 'The resource as its read endpoint shows it, with its `version`.',
+
+  // Keys
+  prefix: 'The beginning of the key, by which you recognize it.',
+  permissions: 'What the key may do.',
+  require_signature_v2: 'Whether calls with this key must carry the signature over the whole request.',
+  valid_until: 'Until when the key works; null while it was not rotated.',
+  revoked_at: 'When the key was revoked; null while it works.',
+  api_key: 'Sent as `Authorization: Bearer`. Shown this once.',
+  signing_secret: 'Signs your requests. Shown this once.',
+};
