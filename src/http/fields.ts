@@ -90,7 +90,7 @@ export const moneyNumber = () =>
       }
       return z.NEVER;
     })
-    .meta({ moneyLiteral: true, override: { type: 'number', exclusiveMinimum: 0, examples: [50000] } });
+    .meta({ 'x-money-literal': true, override: { type: 'number', exclusiveMinimum: 0, examples: [50000] } });
 
 /** Money as a decimal string greater than zero, at most four decimals. */
 export const moneyString = () =>

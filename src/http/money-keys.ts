@@ -8,7 +8,7 @@ export function moneyLiteralKeys(schema: z.ZodType | undefined): ReadonlySet<str
 }
 
 function collect(schema: z.ZodType, key: string | undefined, found: Set<string>): void {
-  if (schema.meta()?.moneyLiteral === true && key !== undefined) found.add(key);
+  if (schema.meta()?.['x-money-literal'] === true && key !== undefined) found.add(key);
   const def: object = schema.def;
   if ('shape' in def && typeof def.shape === 'object' && def.shape !== null) {
     for (const [name, field] of Object.entries(def.shape)) collect(field, name, found);

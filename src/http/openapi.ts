@@ -265,6 +265,7 @@ export function buildOpenApi(
       openapi: '3.1.0',
       info: {
         title: 'Amanah',
+        license: { name: 'MIT', identifier: 'MIT' },
         version: options.version,
         description: introduction,
       },

@@ -1,0 +1,34 @@
+import { createConfig, lintFromString } from '@redocly/openapi-core';
+import { Spectral } from '@stoplight/spectral-core';
+import { oas } from '@stoplight/spectral-rulesets';
+import { routeGroups } from '../../src/app.ts';
+import { buildOpenApi } from '../../src/http/openapi.ts';
+import { partnerTexts } from '../../src/partners/reference-texts.ts';
+import { webhookDocuments } from '../../src/webhooks/webhook-documents.ts';
+
+const url = 'https://pay.example.org';
+const text = JSON.stringify(
+  buildOpenApi(routeGroups, { version: '1.0.0', url, webhooks: webhookDocuments, partnerTexts }),
+);
+
+describe("The OpenAPI document, read by others' rules,", () => {
+  it('has nothing that Redocly recommends against, but for redirects that are the answer and a key set open to all', async () => {
+    const config = await createConfig({
+      extends: ['recommended'],
+      // `/v1/documents/{id}/view-url` and `/v1/documents/type/{type}` differ: an id is a UUID.
+      rules: { 'no-ambiguous-paths': 'off', 'no-server-example.com': 'off' },
+    });
+    const problems = await lintFromString({ source: text, config });
+    expect(problems.map(({ ruleId, location }) => `${ruleId} ${location[0]?.pointer}`)).toEqual([
+      'operation-4xx-response #/paths/~1.well-known~1jwks.json/get/responses',
+      'operation-2xx-response #/paths/~1v1~1documents~1{id}~1public/get/responses',
+    ]);
+  });
+
+  it('has nothing that Spectral complains of', async () => {
+    const spectral = new Spectral();
+    spectral.setRuleset({ extends: [oas] as never, rules: { 'info-contact': 'off' } });
+    const problems = await spectral.run(text);
+    expect(problems.map(({ code, path }) => `${code} ${path.join('/')}`)).toEqual([]);
+  });
+});

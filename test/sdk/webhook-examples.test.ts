@@ -1,0 +1,84 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Webhook } from 'standardwebhooks';
+import * as inExpress from '../../examples/webhooks/express.ts';
+import * as inFastify from '../../examples/webhooks/fastify.ts';
+import * as inNext from '../../examples/webhooks/nextjs.ts';
+import type { VerifiedWebhook } from '../../sdk/index.ts';
+import { newWebhookSecret } from '../../src/partners/partner-secrets.ts';
+
+const secret = newWebhookSecret();
+/** Spaces that a parser would lose, and a letter of two bytes: what is signed are the bytes. */
+const body =
+  '{ "type": "payment.succeeded",  "timestamp": "2026-01-15T03:00:00.000Z", "data": { "reference": "Žižek" } }';
+
+let taken: VerifiedWebhook[] = [];
+let failing = false;
+const take = async (verified: VerifiedWebhook) => {
+  if (failing) throw new Error('the database is away');
+  taken.push(verified);
+};
+const stops: (() => Promise<unknown>)[] = [];
+const close = (server: Server) => new Promise((resolve) => server.close(resolve));
+const portOf = (server: Server) => (server.address() as AddressInfo).port;
+
+async function serveExpress(): Promise<string> {
+  const server = createServer(inExpress.webhooks(secret, take));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  stops.push(() => close(server));
+  return `http://127.0.0.1:${portOf(server)}/webhooks`;
+}
+async function serveFastify(): Promise<string> {
+  const app = inFastify.webhooks(secret, take);
+  stops.push(() => app.close());
+  return `${await app.listen({ port: 0, host: '127.0.0.1' })}/webhooks`;
+}
+
+const senders: [string, () => Promise<(request: Request) => Promise<Response>>, () => Promise<string>][] = [
+  ['Express', async () => fetch, serveExpress],
+  ['Fastify', async () => fetch, serveFastify],
+  ['Next.js', async () => inNext.webhooks(secret, take), async () => 'http://localhost/webhooks'],
+];
+
+afterAll(() => Promise.all(stops.map((stop) => stop())));
+
+describe.each(senders)('The example for %s', (_, openSender, serve) => {
+  let send: (changes?: Record<string, string>, text?: string) => Promise<number>;
+  beforeAll(async () => {
+    const [sender, url] = [await openSender(), await serve()];
+    send = async (changes = {}, text = body) => {
+      const now = new Date();
+      const headers = {
+        'content-type': 'application/json',
+        'webhook-id': 'msg-1',
+        'webhook-timestamp': String(Math.floor(now.getTime() / 1000)),
+        'webhook-signature': new Webhook(secret).sign('msg-1', now, body),
+        ...changes,
+      };
+      return (await sender(new Request(url, { method: 'POST', headers, body: text }))).status;
+    };
+  });
+  beforeEach(() => {
+    taken = [];
+    failing = false;
+  });
+
+  it('takes a webhook over the bytes that were signed', async () => {
+    expect(await send()).toBe(204);
+    expect(taken).toEqual([{ id: 'msg-1', webhook: JSON.parse(body) }]);
+  });
+
+  it.each([
+    ['is signed by nobody', { 'webhook-signature': '' }, body],
+    ['was altered', {}, body.replace('succeeded', 'failed')],
+    ['is an hour old', { 'webhook-timestamp': String(Math.floor(Date.now() / 1000) - 3600) }, body],
+  ])('answers 401 to one that %s, and does not take it', async (__, changes, text) => {
+    expect(await send(changes, text)).toBe(401);
+    expect(taken).toEqual([]);
+  });
+
+  it('answers 500 where it could not be taken, so that it comes again', async () => {
+    failing = true;
+    expect(await send()).toBe(500);
+  });
+});
