@@ -45,6 +45,7 @@ import { operationsPages } from './operations/pages/pages.routes.ts';
 import { organizationsRoutes } from './organizations/organizations.routes.ts';
 import { partnerRoutes } from './partners/partner.routes.ts';
 import { partnerAccountsRoutes } from './partners/partner-accounts.routes.ts';
+import { buildPartnerDocument } from './partners/partner-document.ts';
 import { createPartnerDoor } from './partners/partner-door.ts';
 import { partnerTexts } from './partners/reference-texts.ts';
 import { paymentsRoutes } from './payments/payments.routes.ts';
@@ -141,16 +142,11 @@ export function createApp(deps: Dependencies, groups: readonly RouteGroup[] = ro
     if (route.path.includes(':')) router.register(route.path, [route.method], serve);
     else literalPaths.add(route.path, route.method, serve);
   }
-  const document = buildOpenApi(groups, {
-    version,
-    url: new URL(config.PUBLIC_URL).origin,
-    webhooks: webhookDocuments,
-    partnerTexts,
-  });
+  const described = { version, url: new URL(config.PUBLIC_URL).origin, webhooks: webhookDocuments };
   const routers = [
     router,
     probes(deps.readiness, config.NODE_ENV === 'production' ? null : metrics),
-    documentation(document),
+    documentation(buildOpenApi(groups, { ...described, partnerTexts }), buildPartnerDocument(groups, described)),
     operationsPages({ routeGroups: groups, deps, doors, origins }),
   ];
   const refuse = refuseUnknown((path) => literalPaths.methodsOf(path) ?? methodsOf(routers, path));

@@ -8,45 +8,92 @@ const assets = {
   'favicon-32x32.png': 'image/png',
 };
 
-const pageOfDocs = `<!doctype html>
+interface Page {
+  title: string;
+  /** The document that it renders, and its script beside Swagger UI's own. */
+  document: string;
+  script: string;
+}
+const whole: Page = { title: 'Amanah API', document: '/openapi.json', script: 'start.js' };
+const forPartners: Page = {
+  title: 'Amanah for partners',
+  document: '/openapi-partners.json',
+  script: 'start-partners.js',
+};
+
+const pageOf = ({ title, script }: Page): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Amanah API</title>
+<title>${title}</title>
 <link rel="stylesheet" href="/docs/swagger-ui.css">
 <link rel="icon" type="image/png" href="/docs/favicon-32x32.png">
 </head>
 <body>
 <div id="swagger-ui"></div>
 <script src="/docs/swagger-ui-bundle.js"></script>
-<script src="/docs/start.js"></script>
+<script src="/docs/${script}"></script>
 </body>
 </html>
 `;
-const startScript = `window.ui = SwaggerUIBundle({
-  url: '/openapi.json', dom_id: '#swagger-ui', deepLinking: true, filter: true, docExpansion: 'none',
-  displayRequestDuration: true, validatorUrl: null,
+const startOf = ({ document }: Page, further = ''): string => `window.ui = SwaggerUIBundle({
+  url: '${document}', dom_id: '#swagger-ui', deepLinking: true, filter: true, docExpansion: '${further ? 'list' : 'none'}',
+  displayRequestDuration: true, validatorUrl: null,${further}
 });
 `;
 
-/** `/openapi.json` and `/docs`: the rendered document, every file of it served by us. `/` leads there. */
-export function documentation(document: object): Router {
+/**
+ * Signs what "Try it out" sends, in the browser: the secret that was entered as the signature is replaced by both
+ * signatures made with it, over the bytes that are sent.
+ */
+const signing = `
+const bytes = (text) => new TextEncoder().encode(text);
+const hex = (buffer) => [...new Uint8Array(buffer)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+const digest = async (text) => hex(await crypto.subtle.digest('SHA-256', bytes(text)));
+async function hmac(secret, text) {
+  const key = await crypto.subtle.importKey('raw', bytes(secret), { name: 'HMAC', hash: 'SHA-256' }, false, ['sign']);
+  return hex(await crypto.subtle.sign('HMAC', key, bytes(text)));
+}
+async function sign(request) {
+  const { headers } = request;
+  const secret = headers['x-partner-signature'];
+  if (!secret) return request;
+  const body = typeof request.body === 'string' ? request.body : '';
+  const { pathname, search } = new URL(request.url, location.href);
+  const time = Math.floor(Date.now() / 1000);
+  const parts = [time, request.method.toUpperCase() + ' ' + pathname + search, headers['X-Idempotency-Key'] ?? '', await digest(body)];
+  headers['x-partner-signature'] = await hmac(secret, body);
+  headers['x-partner-signature-v2'] = 't=' + time + ',v1=' + (await hmac(secret, parts.join('.')));
+  return request;
+}
+`;
+
+/**
+ * `/openapi.json` and `/docs`: the rendered document, every file of it served by us; `/` leads there.
+ * `/openapi-partners.json` and `/docs/partners`: what partners use of it, where trying out signs.
+ */
+export function documentation(document: object, partnerDocument: object): Router {
   const router = new Router();
-  const text = JSON.stringify(document);
-  router.get('/openapi.json', (ctx) => {
-    ctx.type = 'application/json';
-    ctx.body = text;
-  });
+  const texts: [path: string, type: string, text: string][] = [
+    [whole.document, 'application/json', JSON.stringify(document)],
+    [forPartners.document, 'application/json', JSON.stringify(partnerDocument)],
+    ['/docs', 'text/html', pageOf(whole)],
+    ['/docs/partners', 'text/html', pageOf(forPartners)],
+    ['/docs/start.js', 'text/javascript', startOf(whole)],
+    [
+      '/docs/start-partners.js',
+      'text/javascript',
+      signing + startOf(forPartners, '\n  requestInterceptor: sign, tryItOutEnabled: true,'),
+    ],
+  ];
+  for (const [path, type, text] of texts) {
+    router.get(path, (ctx) => {
+      ctx.type = type;
+      ctx.body = text;
+    });
+  }
   router.get('/', (ctx) => ctx.redirect('/docs'));
-  router.get('/docs', (ctx) => {
-    ctx.type = 'text/html';
-    ctx.body = pageOfDocs;
-  });
-  router.get('/docs/start.js', (ctx) => {
-    ctx.type = 'text/javascript';
-    ctx.body = startScript;
-  });
   for (const [name, type] of Object.entries(assets)) {
     let bytes: Buffer | undefined;
     router.get(`/docs/${name}`, (ctx) => {

@@ -1,0 +1,116 @@
+interface Remedy {
+  cause: string;
+  remedy: string;
+}
+
+/** What each code of a refusal means to a partner, and what to do about it. */
+export const partnerErrors: Readonly<Record<string, Remedy>> = {
+  REQUEST_INVALID_PAYLOAD: {
+    cause: 'A field, parameter or header is missing, unknown or wrong; `details` names each.',
+    remedy: 'Mend the request. Nothing was done, and the idempotency key is free again.',
+  },
+  REQUEST_IDEMPOTENCY_KEY_REQUIRED: {
+    cause: 'The operation makes something and came without `X-Idempotency-Key`.',
+    remedy: 'Send a key of your own for each thing that is to be made once.',
+  },
+  REQUEST_IDEMPOTENCY_KEY_REUSED: {
+    cause: 'The key was used for a request with another path or body.',
+    remedy: 'Send the first request again to read its answer, or the new one under a key of its own.',
+  },
+  REQUEST_RATE_LIMITED: {
+    cause: 'This key made too many requests in ten seconds.',
+    remedy: 'Wait for `Retry-After` seconds. Nothing was done.',
+  },
+  REQUEST_TIMEOUT: { cause: 'The body did not arrive in time.', remedy: 'Send it again under the same key.' },
+  PAYLOAD_TOO_LARGE: { cause: 'The body is too large.', remedy: 'Send less: no operation needs more.' },
+  METHOD_NOT_ALLOWED: { cause: 'The path does not have this method.', remedy: 'See `Allow` for those it has.' },
+  AUTH_INVALID_CREDENTIALS: {
+    cause: 'The API key is unknown or revoked, or a signature is wrong, missing or older than five minutes.',
+    remedy: 'Sign the very bytes that you send; check key, secret and the clock. A retry does not help.',
+  },
+  AUTH_PERMISSION_DENIED: {
+    cause: 'The key lacks the permission that the operation names.',
+    remedy: 'Use another key, or have the operator issue one with it.',
+  },
+  AUTH_PARTNER_INACTIVE: {
+    cause: 'Your account, or its organization, is not active.',
+    remedy: 'Ask the operator. What was accepted before goes on to its end.',
+  },
+  RESOURCE_NOT_FOUND: {
+    cause: 'There is no such path, or nothing of yours with this id.',
+    remedy: 'Check the id and that you use the account that made it.',
+  },
+  RESOURCE_NOT_LINKED: {
+    cause: 'The organization is not linked to you.',
+    remedy: 'Leave `organization_id` out for your own, or have the operator link it.',
+  },
+  PAYMENT_ALREADY_PAID: {
+    cause: 'The payment was paid before it could be cancelled.',
+    remedy: 'Treat it as paid: read it again.',
+  },
+  FUNDS_INSUFFICIENT_BALANCE: {
+    cause: 'The available balance does not cover the amount and its fee.',
+    remedy: 'Wait for settlements, or send less. The key is free again.',
+  },
+  FUNDS_LIMIT_EXCEEDED: {
+    cause: 'One of your limits would be passed; `details` says which, and what is left of it.',
+    remedy: 'Send less, wait until the window has moved on, or have the limit raised.',
+  },
+  FUNDS_PAYOUT_SUSPENDED: {
+    cause: 'Payouts are switched off for you, or no limits are set.',
+    remedy: 'Ask the operator.',
+  },
+  PROVIDER_REFUSED: {
+    cause: 'The payment provider refused: nothing was made. The answer is kept under the key.',
+    remedy: 'Mend what the message says and send it under a new key.',
+  },
+  PROVIDER_INDETERMINATE: {
+    cause: 'The provider has not answered in time: it is not known yet whether it was done.',
+    remedy: 'Poll `details.status_url`, or repeat under the same key. Never send it under another.',
+  },
+  SERVICE_UNAVAILABLE: {
+    cause: 'Something that we depend on is away. What was asked for may still begin for two minutes.',
+    remedy: 'Repeat under the same key after `Retry-After` seconds.',
+  },
+  INTERNAL: {
+    cause: 'A fault of ours.',
+    remedy: 'Repeat under the same key; tell the operator the request id when it stays.',
+  },
+};
+
+/** What the provider's reasons mean where a payment or payout failed. The list may grow: treat others like TRANSFER_ERROR. */
+export const failureCodes: Readonly<Record<string, string>> = {
+  INVALID_DESTINATION: 'No such account: have the number and the bank corrected.',
+  ACCOUNT_NAME_MISMATCH: "The name is not the holder's: have it corrected.",
+  DESTINATION_MAXIMUM_LIMIT: 'The account can take no more: another account, or a smaller amount.',
+  TEMPORARY_TRANSFER_ERROR: 'The bank is disturbed: a new payout after one to three hours.',
+  REJECTED_BY_CHANNEL: 'The bank or wallet refused: a new payout later; ask the operator when it happens again.',
+  INSUFFICIENT_BALANCE: 'The platform lacks funds at the provider: a new payout later; tell the operator.',
+  TRANSFER_ERROR: 'Do not try again by yourself: ask the operator, with the id.',
+  SLS_SENDER: 'Stopped by a list of sanctions: do not try again, and ask the operator.',
+  SLS_RECIPIENT: 'Stopped by a list of sanctions: do not try again, and ask the operator.',
+  CANCELLED: 'The provider cancelled the transfer: ask the operator before you try again.',
+  SETTLED_BY_OPERATOR: 'Two operators ended the payout as failed, as the provider knows of no transfer: a new payout.',
+  DECLINED_BY_ISSUER: "The payer's bank or wallet declined: let the customer pay in another way.",
+  PAYMENT_FAILED: 'The payment failed and the provider named no reason: make a new payment.',
+};
+
+const row = (...cells: string[]): string => `| ${cells.join(' | ')} |`;
+
+/** Both catalogues, in Markdown. */
+export const errorCatalogue = [
+  '## Errors',
+  'Branch on `error.code`, never on the message. A 4xx is final: what it refused never happens later.',
+  [
+    row('Code', 'Cause', 'What to do'),
+    row('---', '---', '---'),
+    ...Object.entries(partnerErrors).map(([code, { cause, remedy }]) => row(`\`${code}\``, cause, remedy)),
+  ].join('\n'),
+  '## Failure codes',
+  'Why a payment or payout `failed`, as the provider says it. Its money is available again.',
+  [
+    row('`failure_code`', 'What to do'),
+    row('---', '---'),
+    ...Object.entries(failureCodes).map(([code, text]) => row(`\`${code}\``, text)),
+  ].join('\n'),
+].join('\n\n');

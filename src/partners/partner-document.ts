@@ -1,0 +1,47 @@
+import { buildOpenApi, type WebhookDocument } from '../http/openapi.ts';
+import type { RouteGroup } from '../http/route-group.ts';
+import { errorCatalogue } from './error-catalogue.ts';
+import { partnerTexts } from './reference-texts.ts';
+
+const introduction = `What a partner's server calls. Amounts are IDR in decimal strings, times ISO 8601 UTC.
+
+**Trying it out.** Choose *Authorize*, and enter the API key under *partnerKey* and the **signing secret** under
+*partnerSignature*: this page signs each request with it, in your browser, and sends only the signature. Use a key of a
+sandbox, never one of production.
+
+**Signing.** \`Authorization: Bearer <API key>\`, and \`x-partner-signature\`: the hex HMAC-SHA256 of the raw body under the
+signing secret, of the empty string without a body. Beside it \`x-partner-signature-v2: t=<unix seconds>,v1=<hex>\` covers
+the whole request: HMAC-SHA256 over \`t\`, \`.\`, method, a space, path with query as sent, \`.\`, idempotency key or empty,
+\`.\`, hex SHA-256 of the body.
+
+**Idempotency.** Creating takes \`X-Idempotency-Key\`, 8 to 128 characters. The same key with the same request answers the
+first answer again, with \`Idempotency-Replayed: true\`, for at least 30 days. After a 503, a 504 or no answer at all, repeat
+under the same key and never under another.
+
+**What a status means.** Stop polling at \`is_final\`. A payout that \`succeeded\` is final for you to act on; if the bank
+returns the money later it becomes \`reversed\`, and its net is available again.`;
+
+interface Built {
+  info: { title: string; description: string };
+  paths: object;
+  components: { securitySchemes: Record<string, { description: string }> };
+}
+
+/** The OpenAPI document of what partners use: their operations, their webhooks, and the catalogue of errors. */
+export function buildPartnerDocument(
+  routeGroups: readonly RouteGroup[],
+  options: { version: string; url: string; webhooks: readonly WebhookDocument[] },
+): object {
+  const groups = routeGroups.map((group) => ({
+    ...group,
+    routes: group.routes.filter(({ access }) => access.kind === 'partner'),
+  }));
+  const used = groups.filter(({ routes }) => routes.length > 0);
+  const document = buildOpenApi(used, { ...options, partnerTexts }) as Built;
+  const { bearer: _, cookie: __, ...schemes } = document.components.securitySchemes;
+  return {
+    ...document,
+    info: { ...document.info, title: 'Amanah for partners', description: `${introduction}\n\n${errorCatalogue}` },
+    components: { ...document.components, securitySchemes: schemes },
+  };
+}

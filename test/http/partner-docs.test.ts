@@ -1,0 +1,91 @@
+import type { Browser, Page } from 'playwright-core';
+import { routeGroups } from '../../src/app.ts';
+import { failureCodes, partnerErrors } from '../../src/partners/error-catalogue.ts';
+import { buildPartnerDocument } from '../../src/partners/partner-document.ts';
+import { webhookDocuments } from '../../src/webhooks/webhook-documents.ts';
+import { startBrowser } from '../support/browser.ts';
+import { type BuiltPartner, buildPartner } from '../support/partner.ts';
+import { type Stack, startStack } from '../support/stack.ts';
+
+interface PartnerDocument {
+  info: { description: string };
+  paths: Record<string, object>;
+  components: {
+    schemas: { PartnerError: { properties: { error: { properties: { code: { enum: string[] } } } } } };
+    securitySchemes: object;
+  };
+}
+const options = { version: '1.0.0', url: 'http://localhost', webhooks: webhookDocuments };
+const document = JSON.parse(JSON.stringify(buildPartnerDocument(routeGroups, options))) as PartnerDocument;
+
+describe("The partners' reference", () => {
+  it('has their operations and no others, and only their ways to sign', () => {
+    const paths = routeGroups.flatMap(({ routes }) => routes.filter(({ access }) => access.kind === 'partner'));
+    expect(Object.keys(document.paths).toSorted()).toEqual(
+      [...new Set(paths.map(({ path }) => path.replace(/:(\w+)/g, '{$1}')))].toSorted(),
+    );
+    expect(Object.keys(document.components.securitySchemes)).toEqual([
+      'partnerKey',
+      'partnerSignature',
+      'partnerSignatureV2',
+    ]);
+  });
+
+  it('says the cause and the remedy of every code that they can meet', () => {
+    const codes = document.components.schemas.PartnerError.properties.error.properties.code.enum;
+    expect(Object.keys(partnerErrors).toSorted()).toEqual(codes.toSorted());
+    for (const code of [...codes, ...Object.keys(failureCodes)]) {
+      expect(document.info.description).toContain(`\`${code}\``);
+    }
+  });
+});
+
+describe('/docs/partners in a browser', () => {
+  let stack: Stack;
+  let partner: BuiltPartner;
+  let browser: Browser;
+  let page: Page;
+  beforeAll(async () => {
+    stack = await startStack({ worker: true, sandbox: true });
+    partner = await buildPartner(stack);
+    browser = await startBrowser();
+    page = await (await browser.newContext({ viewport: { width: 1280, height: 900 } })).newPage();
+    await page.goto(`${stack.url}/docs/partners`);
+    await page.getByRole('button', { name: 'Authorize' }).first().click();
+    const dialog = page.locator('.auth-container');
+    await dialog.filter({ hasText: 'partnerKey' }).first().locator('input').fill(partner.apiKey);
+    await dialog.filter({ hasText: 'x-partner-signature' }).first().locator('input').fill(partner.signingSecret);
+    for (const scheme of ['partnerKey', 'x-partner-signature']) {
+      await dialog.filter({ hasText: scheme }).first().getByRole('button', { name: 'Apply credentials' }).click();
+    }
+    await page.getByRole('button', { name: 'Close' }).first().click();
+  }, 120_000);
+  afterAll(async () => {
+    await browser?.close();
+    await stack?.stop();
+  });
+
+  const open = async (operationId: string) => {
+    const operation = page.locator(`[id$="-${operationId}"]`);
+    await operation.locator('.opblock-summary-control').click();
+    return operation;
+  };
+  const statusOf = async (operation: Awaited<ReturnType<typeof open>>) => {
+    await operation.getByRole('button', { name: 'Execute' }).click();
+    return operation.locator('.live-responses-table .response-col_status').last().textContent();
+  };
+
+  it('signs what is read', async () => {
+    const operation = await open('getBalance');
+    expect(await statusOf(operation)).toContain('200');
+  });
+
+  it('signs what is made: the body and the key, as they are sent', async () => {
+    const operation = await open('createPayment');
+    await operation.locator('textarea').fill('{ "method": "qris",\n "amount": "50000" }');
+    await operation.getByPlaceholder('X-Idempotency-Key').fill('from-the-reference');
+    expect(await statusOf(operation)).toContain('200');
+    const { body } = await partner.get('/payments');
+    expect(body.data.items).toHaveLength(1);
+  });
+});
