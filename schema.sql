@@ -2474,6 +2474,9 @@ AS $function$
 declare
   kept idempotency_keys;
   target_kind text;
+  payer_status text;
+  payer_organization uuid;
+  organization_status text;
 begin
   perform refuse_old_snapshot();
   if p_target is null then
@@ -2488,7 +2491,7 @@ begin
   if outcome is distinct from 'paid' then
     outcome := coalesce(outcome, 'missing'); return next; return;
   end if;
-  -- The source before the key, here as in pay_from_balances: nobody waits for a source who holds a key.
+  -- Source, then payer, then key, here as in pay_from_balances: nobody waits for the first two who holds a key.
   if p_wait then
     perform from account_balances b where b.account_id = p_source and b.shard = 0 for update;
   else
@@ -2496,6 +2499,19 @@ begin
     if not found then
       outcome := 'busy'; return next; return;
     end if;
+  end if;
+  -- Who waits has locked the payer already. What is written below refers to these rows: it would wait there for a
+  -- suspension that is under way, and then be written all the same.
+  select u.status, u.organization_id into payer_status, payer_organization
+    from users u where u.id = p_user_id for key share skip locked;
+  if found and payer_organization is not null then
+    select o.status into organization_status
+      from organizations o where o.id = payer_organization for key share skip locked;
+  end if;
+  if not found then
+    outcome := 'busy'; return next; return;
+  elsif payer_status <> 'active' or organization_status in ('inactive', 'suspended') then
+    outcome := 'inactive'; return next; return;
   end if;
   -- Money goes from who pays to what is paid for, as this kind of journal, and never the other way round.
   if p_amount is null or p_amount <= 0 or p_business_key is distinct from 'balance-payment/' || p_transaction_id
@@ -2601,8 +2617,24 @@ begin
       from unnest(payments) with ordinality p) p;
   sources := array(select b.account_id from account_balances b where b.account_id = any (sources) and b.shard = 0
     order by b.account_id for update skip locked);
-  outcomes := array(select coalesce(outcomes[p.ordinality], case when p.source_account_id <> all (sources) then 'busy' end)
-    from unnest(payments) with ordinality p order by p.ordinality);
+  -- What is written below refers to these rows: it would wait there for a suspension that is under way, and then be
+  -- written all the same.
+  with payer as materialized (
+    select u.id, u.status, u.organization_id from users u
+    where u.id = any (array(select p.user_id from unnest(payments) with ordinality p
+      where outcomes[p.ordinality] is null and p.source_account_id = any (sources)))
+    order by u.id for key share skip locked),
+  organization as materialized (
+    select o.id, o.status from organizations o
+    where o.id = any (array(select payer.organization_id from payer)) order by o.id for key share skip locked)
+  select array_agg(coalesce(outcomes[p.ordinality], case
+        when p.source_account_id <> all (sources) or payer.id is null
+          or payer.organization_id is not null and organization.id is null then 'busy'
+        when payer.status <> 'active' or organization.status in ('inactive', 'suspended') then 'inactive' end)
+      order by p.ordinality)
+    into outcomes
+    from unnest(payments) with ordinality p
+    left join payer on payer.id = p.user_id left join organization on organization.id = payer.organization_id;
 
   if keyed then
     with claimed as (

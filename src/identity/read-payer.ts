@@ -11,6 +11,8 @@ interface PayerRow {
   organization_id: string | null;
 }
 
+export const refuseInactive = (): never => refuse('FORBIDDEN', 'whoever pays is not active any more');
+
 /**
  * Who pays, as they are now: what was asked for is done later by nobody's token. Refuses with FORBIDDEN whoever is not
  * active any more, or whose organization may change nothing. A suspension that is under way is waited for, and one that
@@ -24,7 +26,7 @@ export async function readPayer(tx: EntityManager, userId: string): Promise<Paye
   const organizationId = payer?.organization_id ?? null;
   const organization = organizationId === null ? null : await holdStatus(tx, organizationId);
   if (payer?.status !== 'active' || !mayChangeThings(organization)) {
-    return refuse('FORBIDDEN', 'whoever pays is not active any more');
+    return refuseInactive();
   }
   return { userId, userType: payer.user_type, organizationId };
 }

@@ -116,6 +116,7 @@ export interface MadeRow {
     | 'missing'
     | 'itself'
     | 'unclear'
+    | 'inactive'
     | 'busy';
   journal_id: string;
   new_balance: Money | null;

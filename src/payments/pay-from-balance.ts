@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import type { Payer } from '../identity/caller.ts';
+import { refuseInactive } from '../identity/read-payer.ts';
 import { Account } from '../ledger/account.entity.ts';
 import { mayUseAccount } from '../ledger/may-use-account.ts';
 import { fromStored } from '../openings/open-once.ts';
@@ -250,6 +251,8 @@ async function readRow(
       return refuse('NOT_FOUND', 'no such account', { field: sourceField });
     case 'foreign':
       return refuse('FORBIDDEN', 'the account is not yours', { field: sourceField });
+    case 'inactive':
+      return refuseInactive();
     case 'insufficient':
       return refuse('INSUFFICIENT_BALANCE', 'the balance of the account does not cover it', { field: 'amount' });
     case 'reused':

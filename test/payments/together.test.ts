@@ -1,5 +1,11 @@
 import { newId } from '../../src/shared/ids.ts';
-import { type BuiltUser, balanceOf, buildIndividual, buildPlatformAdmin } from '../support/build.ts';
+import {
+  type BuiltUser,
+  balanceOf,
+  buildIndividual,
+  buildOrganizationAdmin,
+  buildPlatformAdmin,
+} from '../support/build.ts';
 import { type BuiltTarget, buildActiveCause, buildProduct } from '../support/build-targets.ts';
 import { untilLocked } from '../support/lock-waits.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
@@ -274,6 +280,16 @@ describe('The statement that makes payments together', () => {
           refused.key_hash,
           JSON.stringify({ code: 'NOT_FOUND' }),
         ]);
+      const suspended = await buildIndividual(stack, { balance: '1000' });
+      await stack.owner().execute("update users set status = 'suspended' where id = ?", [suspended.id]);
+      const admin = await buildOrganizationAdmin(stack, { balance: '1000' });
+      const ofAdmin = {
+        user_id: admin.id,
+        user_type: 'organization',
+        organization_id: admin.organizationId,
+        source_account_id: admin.accountId,
+      };
+      await stack.owner().execute("update organizations set status = 'inactive' where id = ?", [admin.organizationId]);
       const told: (object | undefined)[] = [];
       for (const [change, target] of [
         [{}, cause.accountId],
@@ -288,6 +304,8 @@ describe('The statement that makes payments together', () => {
         [{ ...kept, fingerprint: 'other' }, cause.accountId],
         [refused, cause.accountId],
         [{ ...refused, request_number: '999999999' }, cause.accountId],
+        [{ user_id: suspended.id, source_account_id: suspended.accountId, key_hash: newId() }, cause.accountId],
+        [ofAdmin, cause.accountId],
       ] as const) {
         told.push(await rowOf(way(payment(payer, change), target)));
       }
@@ -295,7 +313,9 @@ describe('The statement that makes payments together', () => {
     };
     const alone = await toldBy(callOne, payerAt(0), payerAt(1));
     expect(alone.map((row) => row && 'outcome' in row && row.outcome)).toEqual(
-      'paid unclear itself missing foreign foreign insufficient paid replayed reused refused paid'.split(' '),
+      'paid unclear itself missing foreign foreign insufficient paid replayed reused refused paid inactive inactive'.split(
+        ' ',
+      ),
     );
     expect(await toldBy(callTogether, payerAt(2), payerAt(3))).toEqual(alone);
   });
@@ -329,6 +349,23 @@ describe('The statement that makes payments together', () => {
       return [waiting];
     });
     expect(await sent[0]).toEqual([{ outcome: 'paid' }, { outcome: 'paid' }]);
+  });
+
+  it('leaves a payer who is being suspended, or whose organization is, to be waited for alone', async () => {
+    const admin = await buildOrganizationAdmin(stack, { balance: '1000' });
+    const ofAdmin = { user_type: 'organization', organization_id: admin.organizationId };
+    const asked = [payment(payerAt(0)), payment(payerAt(1)), payment(admin, ofAdmin)];
+    const outcomes = await stack.owner().transactional(async (tx) => {
+      await tx.execute('select 1 from users where id = ? for update', [payerAt(0).id]);
+      await tx.execute('select 1 from organizations where id = ? for update', [admin.organizationId]);
+      expect(await callOne(payment(payerAt(0)), cause.accountId)).toMatchObject([{ outcome: 'busy' }]);
+      expect(await callOne(payment(admin, ofAdmin), cause.accountId)).toMatchObject([{ outcome: 'busy' }]);
+      return call(
+        asked,
+        asked.map(() => cause.accountId),
+      );
+    });
+    expect(outcomes).toEqual([{ outcome: 'busy' }, { outcome: 'paid' }, { outcome: 'busy' }]);
   });
 
   it('makes no payment of a journal that is there already, and leaves no key behind', async () => {

@@ -181,6 +181,9 @@ security definer set search_path = pg_catalog, public, pg_temp as $$
 declare
   kept idempotency_keys;
   target_kind text;
+  payer_status text;
+  payer_organization uuid;
+  organization_status text;
 begin
   perform refuse_old_snapshot();
   if p_target is null then
@@ -195,7 +198,7 @@ begin
   if outcome is distinct from 'paid' then
     outcome := coalesce(outcome, 'missing'); return next; return;
   end if;
-  -- The source before the key, here as in pay_from_balances: nobody waits for a source who holds a key.
+  -- Source, then payer, then key, here as in pay_from_balances: nobody waits for the first two who holds a key.
   if p_wait then
     perform from account_balances b where b.account_id = p_source and b.shard = 0 for update;
   else
@@ -203,6 +206,19 @@ begin
     if not found then
       outcome := 'busy'; return next; return;
     end if;
+  end if;
+  -- Who waits has locked the payer already. What is written below refers to these rows: it would wait there for a
+  -- suspension that is under way, and then be written all the same.
+  select u.status, u.organization_id into payer_status, payer_organization
+    from users u where u.id = p_user_id for key share skip locked;
+  if found and payer_organization is not null then
+    select o.status into organization_status
+      from organizations o where o.id = payer_organization for key share skip locked;
+  end if;
+  if not found then
+    outcome := 'busy'; return next; return;
+  elsif payer_status <> 'active' or organization_status in ('inactive', 'suspended') then
+    outcome := 'inactive'; return next; return;
   end if;
   -- Money goes from who pays to what is paid for, as this kind of journal, and never the other way round.
   if p_amount is null or p_amount <= 0 or p_business_key is distinct from 'balance-payment/' || p_transaction_id
@@ -260,11 +276,12 @@ end $$;
  * became of each, by its place (from 1); only what is 'paid' has changed anything. Not paid are: 'unclear' (no target:
  * the caller looks closer), 'itself' (an account that pays into itself), 'missing' and 'foreign' (the source account),
  * 'reused' (the key) and 'replayed' (with the kept answer), 'refused' (the request's number was refused under its key;
- * the refusal is answer_body), 'insufficient' (the balance), and 'busy' (the source is locked by somebody else, for whom
- * nobody waits here, or another of these payments has the same source or key).
+ * the refusal is answer_body), 'insufficient' (the balance), 'inactive' (who pays is not active any more, or their
+ * organization may change nothing), and 'busy' (the source, the payer or their organization is locked by somebody else,
+ * for whom nobody waits here, or another of these payments has the same source or key).
  *
- * Locks are taken in the order of all paths: shard 0 of the sources by id, then keys, then what the ledger's triggers
- * take, and last what those of lines do. What is judged is read by statements that begin after the locks were taken.
+ * Locks are taken in the order of all paths: shard 0 of the sources by id, payers, their organizations, then keys, then
+ * what the ledger's triggers take, and last what those of lines do. What is judged is read by statements that begin after the locks were taken.
  */
 create function pay_from_balances(p_payments jsonb, p_targets uuid[])
 returns table (place bigint, outcome text, new_balance numeric, answer_status smallint, answer_body text,
@@ -319,8 +336,24 @@ begin
       from unnest(payments) with ordinality p) p;
   sources := array(select b.account_id from account_balances b where b.account_id = any (sources) and b.shard = 0
     order by b.account_id for update skip locked);
-  outcomes := array(select coalesce(outcomes[p.ordinality], case when p.source_account_id <> all (sources) then 'busy' end)
-    from unnest(payments) with ordinality p order by p.ordinality);
+  -- What is written below refers to these rows: it would wait there for a suspension that is under way, and then be
+  -- written all the same.
+  with payer as materialized (
+    select u.id, u.status, u.organization_id from users u
+    where u.id = any (array(select p.user_id from unnest(payments) with ordinality p
+      where outcomes[p.ordinality] is null and p.source_account_id = any (sources)))
+    order by u.id for key share skip locked),
+  organization as materialized (
+    select o.id, o.status from organizations o
+    where o.id = any (array(select payer.organization_id from payer)) order by o.id for key share skip locked)
+  select array_agg(coalesce(outcomes[p.ordinality], case
+        when p.source_account_id <> all (sources) or payer.id is null
+          or payer.organization_id is not null and organization.id is null then 'busy'
+        when payer.status <> 'active' or organization.status in ('inactive', 'suspended') then 'inactive' end)
+      order by p.ordinality)
+    into outcomes
+    from unnest(payments) with ordinality p
+    left join payer on payer.id = p.user_id left join organization on organization.id = payer.organization_id;
 
   if keyed then
     with claimed as (
