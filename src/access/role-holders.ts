@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { type Actor, type Caller, superAdminRoleName } from '../identity/caller.ts';
+import { type Actor, type Caller, isPlatform, superAdminRoleName } from '../identity/caller.ts';
 import type { User } from '../identity/user.entity.ts';
 import { refuse } from '../shared/errors.ts';
 import { Role } from './role.entity.ts';
@@ -22,6 +22,18 @@ export async function keepSuperAdmin(tx: EntityManager, caller: Actor, user: Use
   const others = "select from users where role_id = ? and id <> ? and user_type = 'platform' and status = 'active'";
   const [left] = await tx.execute<[{ some: boolean }]>(`select exists (${others}) as some`, [role.id, user.id]);
   if (!left.some) refuse('REQUEST_INVALID', 'this is the last super admin', { field: 'user_id' });
+}
+
+/**
+ * Refuses with 403, for anybody but the platform, to change what a role gives while users of type platform hold it: they
+ * reach the rows of every organization. In the caller's transaction, which holds the role's lock.
+ */
+export async function requireRightOverHolders(tx: EntityManager, caller: Caller, roleId: string): Promise<void> {
+  if (isPlatform(caller)) return;
+  const held = "select 1 from users where role_id = ? and user_type = 'platform' limit 1";
+  if ((await tx.execute<unknown[]>(held, [roleId])).length > 0) {
+    refuse('FORBIDDEN', 'Users of type platform hold the role: only platform users decide what it gives');
+  }
 }
 
 /** Refuses with 403 to take a role from a user unless the caller holds every permission of it. */

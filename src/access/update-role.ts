@@ -7,7 +7,7 @@ import { isUniqueViolation } from '../shared/postgres.ts';
 import { lockRole } from './find-role.ts';
 import type { Role } from './role.entity.ts';
 import { displayNameOf, requireChangeableRole, requireGrantable, requireTakeable } from './role.ts';
-import { keepAssigner } from './role-holders.ts';
+import { keepAssigner, requireRightOverHolders } from './role-holders.ts';
 import {
   findPermissionNames,
   removePermissions,
@@ -25,7 +25,7 @@ export interface UpdateRoleInput {
   permissions?: readonly string[] | undefined;
 }
 
-/** Changes a custom role; its set of permissions is replaced as a whole. */
+/** Changes a custom role; its set of permissions is replaced as a whole. Only the platform changes those of a role that platform users hold. */
 export async function updateRole(em: EntityManager, input: UpdateRoleInput): Promise<Role> {
   const { caller, requestId, roleId, name, description } = input;
   try {
@@ -37,6 +37,7 @@ export async function updateRole(em: EntityManager, input: UpdateRoleInput): Pro
       const changes = { ...texts, ...(permissions && { permissions }) };
       if (Object.keys(changes).length === 0) return role;
       if (permissions) {
+        await requireRightOverHolders(tx, caller, roleId);
         await keepAssigner(tx, { organizationId: role.organization_id ?? null, field: 'permissions' }, () =>
           replacePermissions(tx, roleId, permissions),
         );
@@ -91,6 +92,7 @@ export async function detachPermissions(em: EntityManager, input: DetachPermissi
     const permissions = asked.filter((permission) => held.has(permission));
     if (permissions.length === 0) return;
     requireTakeable(caller, permissions);
+    await requireRightOverHolders(tx, caller, roleId);
     await keepAssigner(tx, { organizationId: role.organization_id ?? null, field: 'permissions' }, () =>
       removePermissions(tx, roleId, permissions),
     );

@@ -6,13 +6,13 @@ import { changesTo } from '../shared/changes.ts';
 import type { Storage } from '../storage/storage.ts';
 import { type GivenUp, giveUpObject, removeGivenUp } from './abandon-upload.ts';
 import { Document } from './document.entity.ts';
-import { type DocumentType, type ProductType, placeOfUrl } from './document.ts';
+import { type DocumentType, mayChangeDocument, type ProductType, placeOfUrl } from './document.ts';
 import { sealFileName } from './file-name.ts';
 import { getOwnDocument } from './find-documents.ts';
 import { requireCategory } from './keep-category.ts';
 import { requireProduct } from './product-owners.ts';
 import { guardStoredBytes } from './stored-bytes.ts';
-import { getOwnObject, hashOfUrl, lockOwnObject, openUrl } from './stored-url.ts';
+import { getOwnObject, hashOfUrl, lockObject, lockOwnObject, openUrl } from './stored-url.ts';
 
 export interface UpdateDocumentInput {
   caller: Caller;
@@ -39,20 +39,24 @@ export async function updateDocument(
   { storage, sealer }: { storage: Storage; sealer: Sealer },
   { caller, requestId, documentId, changes: { url, ...rest }, maximumStoredBytes }: UpdateDocumentInput,
 ): Promise<Document> {
-  if (url !== undefined) await getOwnObject(storage, caller, url);
+  if (url !== undefined) await requireObject(em, { storage, sealer }, { caller, documentId, url });
   let givenUp: GivenUp | undefined;
   const updated = await em.transactional(async (tx) => {
+    if (url !== undefined) await lockTwins(tx, documentId);
     const document = await getOwnDocument(tx, caller, documentId);
     const changes = changesTo<typeof rest>(document, rest);
     const changed = Object.keys(changes);
     tx.assign(document, changes);
     await requireCategory(tx, rest.category_id);
-    if (rest.product_id !== undefined || rest.product_type !== undefined) {
+    // What is sent back as it was read is no change, also where the product is the creator's and not the caller's.
+    if (changes.product_id !== undefined || changes.product_type !== undefined) {
       const { product_type: productType = null, product_id: productId = null } = document;
       await requireProduct(tx, caller, { productType, productId });
     }
     const carried = await openUrl(sealer, document);
     if (url !== undefined && url !== carried) {
+      // Both: nobody makes another document of the old one meanwhile, which would not be known for a scan.
+      for (const key of [carried, url].toSorted()) await lockObject(tx, key);
       const { fileName, contentType, sizeBytes, sha256 } = await lockOwnObject(tx, { storage, sealer }, caller, url);
       const sealed = { url_sealed: await sealer.seal(placeOfUrl(documentId), url), url_hash: hashOfUrl(url) };
       await guardStoredBytes(tx, {
@@ -87,4 +91,24 @@ export async function updateDocument(
   });
   if (givenUp !== undefined) await removeGivenUp(em, { storage, sealer }, givenUp);
   return updated;
+}
+
+/** Refuses a `url` as registration does. The one that the document carries already is no new one, whoever sends it back. */
+async function requireObject(
+  em: EntityManager,
+  { storage, sealer }: { storage: Storage; sealer: Sealer },
+  { caller, documentId, url }: { caller: Caller; documentId: string; url: string },
+): Promise<void> {
+  const document = await em.findOne(Document, { id: documentId, deleted_at: null });
+  if (document && mayChangeDocument(caller, document) && (await openUrl(sealer, document)) === url) return;
+  await getOwnObject(storage, caller, url);
+}
+
+/** Locks all documents of a scan's file in one order: two of them may be given other files at once, and each marks all. */
+async function lockTwins(tx: EntityManager, documentId: string): Promise<void> {
+  await tx.execute(
+    `select from documents where deleted_at is null
+       and url_hash = (select url_hash from documents where id = ? and identity_scan) order by id for update`,
+    [documentId],
+  );
 }

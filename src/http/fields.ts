@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { passwordMaximumCharacters, passwordMinimumCharacters } from '../identity/user.ts';
 import { startOfWesternIndonesiaDay } from '../shared/clock.ts';
 import { isMoney, type Money } from '../shared/money.ts';
-import { isPlainText } from '../shared/plain-text.ts';
+import { isPlainText, isVisible } from '../shared/plain-text.ts';
 import { NumberLiteral } from './body.ts';
 
 /** A UUID of any version, in lower case. */
@@ -13,8 +13,8 @@ export const uuid = () => z.guid('must be a UUID').toLowerCase().meta({ format: 
 export const uuidV4 = () => z.uuid({ version: 'v4', error: 'must be a UUID v4' }).toLowerCase();
 
 /**
- * A text of `minimum` (1) to `maximum` characters without control characters, white space at its ends removed. The
- * maximum is of what was sent, as the document can say no other.
+ * A text of `minimum` (1) to `maximum` characters without control characters, white space at its ends removed; nothing,
+ * or something that can be seen. The maximum is of what was sent, as the document can say no other.
  */
 export const text = (maximum: number, minimum = 1) =>
   z
@@ -22,7 +22,8 @@ export const text = (maximum: number, minimum = 1) =>
     .max(maximum, `must have at most ${maximum} characters`)
     .trim()
     .min(minimum, minimum === 1 ? 'must not be empty' : `must have at least ${minimum} characters`)
-    .refine(isPlainText, 'must not contain control characters');
+    .refine(isPlainText, { error: 'must not contain control characters', abort: true })
+    .refine((value) => value === '' || isVisible(value), 'must have a character that can be seen');
 
 /** A text that is kept as sent, white space and all. */
 export const verbatimText = (maximum: number) =>

@@ -3,7 +3,7 @@ import { recordEvent } from '../events/record-event.ts';
 import { refuse } from '../shared/errors.ts';
 import type { Caller } from './caller.ts';
 import { endTokens, lockOwnRow } from './end-tokens.ts';
-import { loginAttempt, recordLoginFailure, refuseThrottled } from './login-failures.ts';
+import { countPassword, loginAttempt, refuseThrottled } from './login-failures.ts';
 import { hashPassword, verifyPassword } from './password.ts';
 import { refuseGuessable } from './password-rules.ts';
 import { hasSecondFactor } from './second-factor.ts';
@@ -32,11 +32,9 @@ export async function changePassword(
   const attempt = loginAttempt(known.email, input.address);
   await refuseThrottled(em, attempt);
   const passwordHash = known.password_hash ?? null;
-  if (!(await verifyPassword(passwordHash, currentPassword, attempt.address))) {
-    await recordLoginFailure(em, { attempt, userId: known.id, actorId: known.id, reason: 'password', requestId });
-    refuse('REQUEST_INVALID', 'is wrong', { field: 'current_password' });
-  }
-  await refuseThrottled(em, attempt);
+  const matches = await verifyPassword(passwordHash, currentPassword, attempt.address);
+  await countPassword(em, { attempt, userId: known.id, actorId: known.id, reason: 'password', requestId }, matches);
+  if (!matches) refuse('REQUEST_INVALID', 'is wrong', { field: 'current_password' });
   if (newPassword === currentPassword)
     refuse('REQUEST_INVALID', 'must be another than the current one', { field: 'new_password' });
   refuseGuessable(newPassword, known.email, 'new_password');

@@ -4,6 +4,7 @@ import { recordEvent } from '../events/record-event.ts';
 import { refuse } from '../shared/errors.ts';
 import { lockUserRow } from './end-tokens.ts';
 import {
+  countPassword,
   foldEmail,
   type LoginAttempt,
   loginAttempt,
@@ -54,30 +55,28 @@ export async function logIn(em: EntityManager, sealer: Sealer, input: LogInInput
     [foldEmail(email)],
   );
   const matches = await verifyPassword(found?.password_hash ?? null, password, attempt.address);
-  if (!found || !matches || found.status !== 'active') {
-    await recordLoginFailure(em, { attempt, userId: found?.id, actorId: null, reason: 'password', requestId });
-    refuse('UNAUTHENTICATED', 'The e-mail address or the password is wrong');
-  }
-  // Others may have failed while this password was checked: a guess among many at once gains nothing.
-  await refuseThrottled(em, attempt);
-  const begun = await findSecondFactor(em, found.id);
+  const entered = matches && found?.status === 'active' ? found : null;
+  const failure = { attempt, userId: found?.id, actorId: null, reason: 'password', requestId } as const;
+  await countPassword(em, failure, entered !== null);
+  if (entered === null) refuse('UNAUTHENTICATED', 'The e-mail address or the password is wrong');
+  const begun = await findSecondFactor(em, entered.id);
   const factor = begun?.confirmed_at ? begun : null;
   if (factor && totpCode === undefined) refuse('UNAUTHENTICATED', 'is required', { field: 'totp_code' });
   const user = await em.transactional(async (tx) => {
     if (factor) {
       // One code after another: each of many guesses at once knows of the failures before it.
-      await lockUserRow(tx, found.id);
+      await lockUserRow(tx, entered.id);
       await refuseThrottled(tx, attempt);
-      const current = await findSecondFactor(tx, found.id);
+      const current = await findSecondFactor(tx, entered.id);
       if (!current || !(await spendCode(tx, sealer, current, totpCode ?? ''))) {
-        await recordLoginFailure(tx, { attempt, userId: found.id, actorId: null, reason: 'totp_code', requestId });
+        await recordLoginFailure(tx, { attempt, userId: entered.id, actorId: null, reason: 'totp_code', requestId });
         return null;
       }
     }
-    return enter(tx, { attempt, userId: found.id, factor, requestId });
+    return enter(tx, { attempt, userId: entered.id, factor, requestId });
   });
   if (user === null) refuse('UNAUTHENTICATED', 'is wrong or was used already', { field: 'totp_code' });
-  return { user, generation: found.token_generation, secondFactor: factor !== null };
+  return { user, generation: entered.token_generation, secondFactor: factor !== null };
 }
 
 interface Entering {

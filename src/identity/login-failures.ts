@@ -85,6 +85,23 @@ export async function recordLoginFailure(
   });
 }
 
+/**
+ * Counts a password that was checked, which comes after the work for it: those of one account and address one after
+ * another, so that each of many at once knows of the failures before it. Refuses with TOO_MANY_REQUESTS, the right one as
+ * the wrong ones: who guesses many at once must not be told the right one by its answer.
+ */
+export async function countPassword(em: EntityManager, failure: LoginFailure, isRight: boolean): Promise<void> {
+  const { account, address } = failure.attempt;
+  await em.transactional(async (tx) => {
+    await tx.execute("select pg_advisory_xact_lock(hashtextextended('password/' || ? || '/' || ?, 0))", [
+      account,
+      address,
+    ]);
+    await refuseThrottled(tx, failure.attempt);
+    if (!isRight) await recordLoginFailure(tx, failure);
+  });
+}
+
 /** Remembers that the account logged in well from this address, and forgets what is older than that counts. */
 export async function rememberLogin(tx: EntityManager, { account, address }: LoginAttempt): Promise<void> {
   await tx.execute(

@@ -60,11 +60,13 @@ export async function setPassword(em: EntityManager, email: string, password: st
   });
 }
 
-/** Takes the second factor of a user away who has lost it with its recovery codes. */
+/** Takes the second factor of a user away who has lost it with its recovery codes, and ends the sessions begun with it. */
 export async function removeSecondFactor(em: EntityManager, email: string): Promise<User> {
   return em.transactional(async (tx) => {
     const user = await lockUserRow(tx, (await getUserByEmail(tx, email)).id);
     await forgetSecondFactor(tx, { userId: user.id, actorId: null, requestId: null });
+    await endTokens(tx, user);
+    await tx.flush();
     return user;
   });
 }

@@ -29,7 +29,7 @@ export interface UpdateOfficialDocumentInput {
 }
 
 /**
- * Changes an official document. `verification_status` is set by platform users (403 otherwise); what others change is
+ * Changes an official document. `verification_status` is changed by platform users (403 otherwise); what others change is
  * to be verified again. Refuses with NOT_FOUND one that the caller may not use.
  */
 export async function updateOfficialDocument(
@@ -40,9 +40,6 @@ export async function updateOfficialDocument(
   const isPlatform = caller.userType === 'platform';
   return em.transactional(async (tx) => {
     const row = await lockOfficialDocument(tx, caller, id);
-    if (input.changes.verification_status !== undefined && !isPlatform) {
-      refuse('FORBIDDEN', 'only platform users set it', { field: 'verification_status' });
-    }
     const opened = await openOfficialDocument(sealer, row);
     // Sent back as this caller sees it: nobody means the asterisks.
     const isAsShown = input.details.number === shownNumber(caller, opened);
@@ -51,6 +48,9 @@ export async function updateOfficialDocument(
       ...(isAsShown && { number: undefined }),
     });
     const changes = changesTo<typeof input.changes>(row, input.changes);
+    if (changes.verification_status !== undefined && !isPlatform) {
+      refuse('FORBIDDEN', 'only platform users set it', { field: 'verification_status' });
+    }
     const changed = [...Object.keys(details), ...Object.keys(changes)];
     if (changed.length === 0) return opened;
     await takeScan(tx, row.user_id, changes.document_id ?? null);

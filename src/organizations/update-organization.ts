@@ -25,15 +25,13 @@ interface OrganizationChange {
 
 /**
  * Changes an organization. Only a super admin may edit another than the own one: everybody else gets 401, as
- * documented. Its status is the super admin's; its own users of type `organization` may only set `inactive` (403).
+ * documented. Its status is the super admin's; its own users of type `organization` may only set `inactive` (403), and
+ * anybody may send back what it is.
  */
 export async function updateOrganization(em: EntityManager, input: UpdateOrganizationInput): Promise<Organization> {
   const { caller, requestId, organizationId } = input;
-  if (!caller.isSuperAdmin) {
-    if (caller.organizationId !== organizationId) {
-      refuse('FOREIGN_ORGANIZATION', 'Only a platform super admin may edit another organization');
-    }
-    if (input.changes.status !== undefined) requireOwnStatus(caller, input.changes.status);
+  if (!caller.isSuperAdmin && caller.organizationId !== organizationId) {
+    refuse('FOREIGN_ORGANIZATION', 'Only a platform super admin may edit another organization');
   }
   return em.transactional(async (tx) => {
     const lockMode = LockMode.PESSIMISTIC_WRITE;
@@ -41,6 +39,7 @@ export async function updateOrganization(em: EntityManager, input: UpdateOrganiz
     if (!organization) refuse('NOT_FOUND', 'The organization does not exist');
     const changes = changesTo<OrganizationChange>(organization, input.changes);
     if (Object.keys(changes).length === 0) return organization;
+    if (changes.status !== undefined) requireStatusChange(caller, changes.status);
     const previousStatus = organization.status;
     tx.assign(organization, { ...changes, updated_at: new Date() });
     await tx.flush();
@@ -61,9 +60,9 @@ export async function updateOrganization(em: EntityManager, input: UpdateOrganiz
   });
 }
 
-/** The admins of an organization set it inactive, and no more. */
-function requireOwnStatus(caller: Actor, status: OrganizationStatus): void {
-  if (status === 'inactive' && isOrganizationAdmin(caller)) return;
+/** The admins of an organization set it inactive, and no more; the super admin sets everything. */
+function requireStatusChange(caller: Actor, status: OrganizationStatus): void {
+  if (caller.isSuperAdmin || (status === 'inactive' && isOrganizationAdmin(caller))) return;
   refuse('FORBIDDEN', "only a platform super admin may set this; an organization's admins may set inactive", {
     field: 'status',
   });

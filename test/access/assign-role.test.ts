@@ -185,6 +185,29 @@ describe('PATCH /v1/acl/assign-role', () => {
     }
   });
 
+  it('never lets an organization change what users of the platform may do by changing a role of its own that they hold', async () => {
+    const role = await buildRole(stack, { organizationId: ownId, permissions: ['read-role'] });
+    const { body: invited } = await stack.post(
+      '/v1/users/invitations',
+      { email: `${newId()}@example.org`, name: 'Support', user_type: 'platform', role_id: role.id },
+      { token: superAdmin.token },
+    );
+    expect(invited.data.user.role_id).toBe(role.id);
+    const path = `/v1/acl/roles/${role.id}`;
+    const { token } = admin;
+    const answers = [
+      await stack.patch(path, { permissions: ['read-role', 'read-account'] }, { token }),
+      await stack.patch(path, { permissions: [] }, { token }),
+      await stack.delete(`${path}/permissions`, { permissions: ['read-role'] }, { token }),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([403, 403, 403]);
+    const held = await stack.get(`${path}/permissions`, { token });
+    expect(held.body.permissions.map(({ name }: { name: string }) => name)).toEqual(['read-role']);
+    expect((await stack.patch(path, { description: 'Helps', permissions: ['read-role'] }, { token })).status).toBe(200);
+    const byPlatform = await stack.patch(path, { permissions: ['read-account'] }, { token: superAdmin.token });
+    expect(byPlatform.status).toBe(200);
+  });
+
   it('never takes a role whose permissions the caller does not hold: not by detaching, not by giving another', async () => {
     const held = await buildRole(stack, { organizationId: ownId, permissions: ['read-role', 'manage-product'] });
     const weak = await buildRole(stack, { organizationId: ownId, permissions: ['read-role'] });

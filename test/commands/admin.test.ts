@@ -65,7 +65,7 @@ describe('The admin commands', () => {
     expect((await logIn(email, 'correct horse battery')).status).toBe(200);
   });
 
-  it('remove-second-factor lets in again who has lost it', async () => {
+  it('remove-second-factor lets in again who has lost it, and ends the sessions that it began', async () => {
     const user = await buildIndividual(stack);
     const { email, token } = user;
     await admin('set-password', '--email', email, '--password', 'correct horse battery');
@@ -74,7 +74,9 @@ describe('The admin commands', () => {
     const { secret } = (await stack.post('/v1/auth/totp', undefined, fresh)).body.data;
     expect((await stack.post('/v1/auth/totp/confirm', { code: generateSync({ secret }) }, fresh)).status).toBe(200);
     expect((await logIn(email, 'correct horse battery')).status).toBe(401);
+    expect((await stack.get('/v1/auth/me', fresh)).status).toBe(200);
     expect((await admin('remove-second-factor', '--email', email)).code).toBe(0);
+    expect((await stack.get('/v1/auth/me', fresh)).status).toBe(401);
     expect((await logIn(email, 'correct horse battery')).status).toBe(200);
   });
 

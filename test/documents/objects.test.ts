@@ -1,5 +1,6 @@
 import { type BuiltUser, buildIndividual, buildOrganization } from '../support/build.ts';
 import { buildTransaction, keysOf, upload } from '../support/documents.ts';
+import { untilLocked } from '../support/lock-waits.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
 let stack: Stack;
@@ -47,5 +48,30 @@ describe('Deleting a document', () => {
       const there = (await keysOf(stack, creator.organizationId ?? '')).includes(url);
       expect(there).toBe(registered.status === 201);
     }
+  });
+});
+
+describe('Documents of one scan', () => {
+  it('never wait for each other in a circle when each is given another file', async () => {
+    const scan = await uploaded();
+    const copy = (await register(creator, { url: scan.url, document_type: 'image' })).body.document;
+    for (const document_id of [scan.id, copy.id]) {
+      const body = { kind: 'passport', number: 'A 1', name_on_document: 'Siti', document_id };
+      expect((await stack.post('/v1/official-documents', body, { token: creator.token })).status).toBe(201);
+    }
+    const [one, two] = [await uploaded(), await uploaded()];
+    const give = (id: string, { url }: { url: string }) =>
+      stack.patch(`/v1/documents/${id}`, { url }, { token: creator.token });
+    // The copy is held by somebody else, so that both wait for it before either may go on.
+    const answers = await stack.owner().transactional(async (tx) => {
+      await tx.execute('select from documents where id = ? for update', [copy.id]);
+      const later = give(copy.id, two);
+      await untilLocked(stack, { count: 1 });
+      const sooner = give(scan.id, one);
+      await untilLocked(stack, { count: 2 });
+      return [sooner, later];
+    });
+    const [first, second] = await Promise.all(answers);
+    expect([first?.body.document?.url, second?.body.document?.url]).toEqual([one.url, two.url]);
   });
 });

@@ -117,6 +117,18 @@ describe('Logging in and out', () => {
     expect((await logIn(email, password, '203.0.113.35')).status).toBe(429);
   });
 
+  it('tells the right password among many guesses at once no better than the wrong ones', async () => {
+    const { email } = await signUp();
+    const secrets = [...Array.from({ length: 39 }, (_, index) => `wrong password ${index}`), password];
+    const answers = await Promise.all(secrets.map((secret) => logIn(email, secret, '203.0.113.36')));
+    const statuses = answers.map(({ status }) => status);
+    expect(statuses.filter((status) => status === 401).length).toBeLessThanOrEqual(10);
+    // Let in, if it came early; otherwise refused as everything after the tenth failure is.
+    const refused = answers.filter(({ status }) => status === 429);
+    expect(refused.length).toBeGreaterThanOrEqual(29);
+    expect(refused.map(({ body }) => body)).toEqual(refused.map(() => refused[0]?.body));
+  });
+
   it('is throttled after 100 failures from one address over many accounts', async () => {
     const { email } = await signUp();
     await stack.owner().execute(

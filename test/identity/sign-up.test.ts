@@ -70,7 +70,7 @@ describe('Signing up', () => {
       expect(refused?.body.message).toBe('email: there is a user with this address already');
     });
 
-    it.each([
+    it.each<[object, string]>([
       [{ email: 'x@example.org', password }, 'name: is required'],
       [{ name: ' ', email: 'x@example.org', password }, 'name: must not be empty'],
       [{ name: 'A', email: 'nobody', password }, 'email: must be an e-mail address'],
@@ -89,6 +89,13 @@ describe('Signing up', () => {
       ],
       [{ name: 'A', email: 'x@example.org', password, role: 'platform_admin' }, 'role: unknown field'],
       [{ name: 'A', email: 'x@example.org', password, user_type: 'platform' }, 'user_type: unknown field'],
+      ...['\u200b', ' \u200d\u2060 ', '\u3164', '\u2800', '\u00ad', '\u202e', '\ufe0f'].map(
+        (name): [object, string] => [
+          { name, email: 'x@example.org', password },
+          'name: must have a character that can be seen',
+        ],
+      ),
+      [{ name: '\u0007', email: 'x@example.org', password }, 'name: must not contain control characters'],
     ])('refuses %j', async (body, message) => {
       const answer = await stack.post('/v1/auth/signup', body);
       expect([answer.status, answer.body.message]).toEqual([400, message]);
