@@ -988,6 +988,7 @@ create table postings (
   constraint postings_amount_check CHECK (amount <> 0::numeric),
   constraint postings_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
 );
+CREATE INDEX postings_by_time ON postings USING brin (created_at) WITH (pages_per_range='16', autosummarize='on');
 CREATE INDEX postings_of_account ON postings USING btree (account_id, created_at, id) INCLUDE (amount);
 CREATE INDEX postings_of_journal ON postings USING btree (journal_id);
 
@@ -4065,6 +4066,29 @@ create view check_roles_know_their_permissions as
              JOIN permissions p ON p.id = rp.permission_id
           WHERE rp.role_id = r.id), ''::text);
 
+create view check_sealed_days_are_whole as
+ WITH dated AS (
+         SELECT j.id,
+            s.seal_number,
+            (j.created_at AT TIME ZONE '07:00:00'::interval)::date AS day
+           FROM journals j
+             LEFT JOIN seal_journals s ON s.journal_id = j.id
+        ), days AS (
+         SELECT d_1.day,
+            ( SELECT min(c.number) AS min
+                   FROM seals c
+                  WHERE c.covers_until >= (((d_1.day + 1)::timestamp without time zone AT TIME ZONE '07:00:00'::interval) + '00:30:00'::interval)) AS sealed_by
+           FROM ( SELECT DISTINCT dated.day
+                   FROM dated) d_1
+        )
+ SELECT d.id AS journal_id,
+    d.day,
+    d.seal_number,
+    y.sealed_by
+   FROM dated d
+     JOIN days y USING (day)
+  WHERE y.sealed_by IS NOT NULL AND (d.seal_number IS NULL OR d.seal_number > y.sealed_by);
+
 create view check_subscriptions_paid_once as
  SELECT s.id AS subscription_id,
     'periods paid, attempts and donations differ'::text AS problem
@@ -4565,6 +4589,10 @@ grant select on table check_reserved_matches_payouts to amanah_reader;
 grant select on table check_roles_know_their_permissions to amanah_app;
 
 grant select on table check_roles_know_their_permissions to amanah_reader;
+
+grant select on table check_sealed_days_are_whole to amanah_app;
+
+grant select on table check_sealed_days_are_whole to amanah_reader;
 
 grant select on table check_subscriptions_paid_once to amanah_app;
 

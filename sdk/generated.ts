@@ -555,6 +555,129 @@ export interface Operations {
       quoted_at: string;
     };
   };
+  /** Read the settlement of a day. */
+  'GET /v1/partners/settlements/{day}': {
+    params: {
+      /** A day in UTC+7. */
+      day: string;
+    };
+    query: Record<string, never>;
+    body: undefined;
+    answer: {
+      day: string;
+      currency: 'IDR';
+      /** Whether it is fixed for ever. */
+      sealed: boolean;
+      opening: {
+        balance: string;
+        available: string;
+        pending: string;
+      };
+      closing: {
+        balance: string;
+        available: string;
+        pending: string;
+      };
+      totals: {
+        paid: {
+          count: number;
+          /** What was paid, moved or sent, without a sign; for a payout without its fee. */
+          amount: string;
+          fee: string;
+          /** What it did to `available`, signed. */
+          available: string;
+          /** What it did to `pending`, signed. */
+          pending: string;
+        };
+        settled: {
+          count: number;
+          /** What was paid, moved or sent, without a sign; for a payout without its fee. */
+          amount: string;
+          fee: string;
+          /** What it did to `available`, signed. */
+          available: string;
+          /** What it did to `pending`, signed. */
+          pending: string;
+        };
+        payouts: {
+          count: number;
+          /** What was paid, moved or sent, without a sign; for a payout without its fee. */
+          amount: string;
+          fee: string;
+          /** What it did to `available`, signed. */
+          available: string;
+          /** What it did to `pending`, signed. */
+          pending: string;
+        };
+        refunds: {
+          count: number;
+          /** What was paid, moved or sent, without a sign; for a payout without its fee. */
+          amount: string;
+          fee: string;
+          /** What it did to `available`, signed. */
+          available: string;
+          /** What it did to `pending`, signed. */
+          pending: string;
+        };
+        reserved: {
+          count: number;
+          /** What was paid, moved or sent, without a sign; for a payout without its fee. */
+          amount: string;
+          fee: string;
+          /** What it did to `available`, signed. */
+          available: string;
+          /** What it did to `pending`, signed. */
+          pending: string;
+        };
+        returned: {
+          count: number;
+          /** What was paid, moved or sent, without a sign; for a payout without its fee. */
+          amount: string;
+          fee: string;
+          /** What it did to `available`, signed. */
+          available: string;
+          /** What it did to `pending`, signed. */
+          pending: string;
+        };
+        reversed: {
+          count: number;
+          /** What was paid, moved or sent, without a sign; for a payout without its fee. */
+          amount: string;
+          fee: string;
+          /** What it did to `available`, signed. */
+          available: string;
+          /** What it did to `pending`, signed. */
+          pending: string;
+        };
+        other: {
+          count: number;
+          /** What was paid, moved or sent, without a sign; for a payout without its fee. */
+          amount: string;
+          fee: string;
+          /** What it did to `available`, signed. */
+          available: string;
+          /** What it did to `pending`, signed. */
+          pending: string;
+        };
+      };
+      lines: ({
+        created_at: string;
+        group: 'paid' | 'settled' | 'payouts' | 'refunds' | 'reserved' | 'returned' | 'reversed' | 'other';
+        kind: string;
+        /** The payment, payout or refund. */
+        resource_id: string | null;
+        external_ref: string | null;
+        /** What was paid, moved or sent, without a sign; for a payout without its fee. */
+        amount: string;
+        fee: string;
+        /** What it did to `available`, signed. */
+        available: string;
+        /** What it did to `pending`, signed. */
+        pending: string;
+        journal_id: string;
+      })[];
+    };
+  };
   /** List the partner's webhook deliveries, newest first. */
   'GET /v1/partners/webhook-deliveries': {
     params: Record<string, never>;

@@ -18,6 +18,7 @@ import { allocationRoutes } from './donations/allocation.routes.ts';
 import { donationsRoutes } from './donations/donations.routes.ts';
 import { subscriptionsRoutes } from './donations/subscriptions.routes.ts';
 import { eventsRoutes } from './events/events.routes.ts';
+import { exportsRoutes } from './exports/exports.routes.ts';
 import { documentation } from './http/documentation.ts';
 import { presentErrors } from './http/errors.ts';
 import { limitPartnerRate } from './http/limit-partner-rate.ts';
@@ -57,6 +58,7 @@ import { stuckPayoutsRoutes } from './payouts/stuck-payouts.routes.ts';
 import { productsRoutes } from './products/products.routes.ts';
 import { reconciliationsRoutes } from './reconciliation/reconciliations.routes.ts';
 import { savingGoalsRoutes } from './saving-goals/saving-goals.routes.ts';
+import { settlementsRoutes } from './settlements/settlements.routes.ts';
 import { version } from './version.ts';
 import { partnerWebhooksRoutes } from './webhooks/partner-webhooks.routes.ts';
 import { webhookDocuments } from './webhooks/webhook-documents.ts';
@@ -98,9 +100,11 @@ export const routeGroups: readonly RouteGroup[] = [
   partnerRoutes,
   payoutsRoutes,
   limitsRoutes,
+  settlementsRoutes,
   stuckPayoutsRoutes,
   receiptsRoutes,
   reconciliationsRoutes,
+  exportsRoutes,
   decisionsRoutes,
   operationsRoutes,
   collectionsRoutes,

@@ -20,6 +20,9 @@ export interface StatementLine {
   kind: string;
 }
 
+/** The columns of a line, in the order of the CSV. */
+export const statementColumns = ['created_at', 'amount', 'running_balance', 'journal_id', 'kind'] as const;
+
 /** The balances before and after the period, then its postings in batches, all of one instant. */
 export type StatementPart = { opening_balance: Money; closing_balance: Money } | { lines: readonly StatementLine[] };
 

@@ -1,12 +1,11 @@
 import { z } from 'zod';
 import { allow } from '../http/access.ts';
-import { stream } from '../http/answer.ts';
 import { amount, periodEnd, periodStart, timestamp, uuid } from '../http/fields.ts';
 import { createRouteGroup } from '../http/route-group.ts';
+import { documentFormat, sendDocument, streamDocument } from '../http/stream-document.ts';
 import { refuse } from '../shared/errors.ts';
 import { getAccount } from './find-accounts.ts';
-import { readStatement } from './read-statement.ts';
-import { streamStatement } from './statement-stream.ts';
+import { readStatement, statementColumns } from './read-statement.ts';
 
 const routes = createRouteGroup({ prefix: '/v1/accounts', tag: 'Accounts' });
 
@@ -43,11 +42,12 @@ routes.get(
   async ({ em, caller, params, query: { from, to }, ctx }) => {
     if (from && to && from >= to) refuse('REQUEST_INVALID', 'must not be after to', { field: 'from' });
     const { account } = await getAccount(em, caller, params.account_id);
-    const format = ctx.accepts('application/json', 'text/csv') === 'text/csv' ? 'csv' : 'json';
-    const body = await streamStatement(caller.userId, format, { message: 'Statement found' }, () =>
+    const format = documentFormat(ctx);
+    const form = { format, envelope: { message: 'Statement found' }, list: 'postings', columns: statementColumns };
+    const body = await streamDocument(caller.userId, form, () =>
       readStatement(em, { accountId: account.id, from, to }),
     );
-    return stream(body, { 'content-type': format === 'csv' ? 'text/csv; charset=utf-8' : 'application/json' });
+    return sendDocument(format, body);
   },
 );
 

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import type { Sealer } from '../encryption/sealer.ts';
 import { type Answer, answer } from '../http/answer.ts';
 import { bearerOf } from '../http/bearer.ts';
@@ -40,7 +41,11 @@ export function createPartnerDoor(sealer: Sealer): NonNullable<Doors['partner']>
     const refusal = refusalOf(partner, access.permission as PartnerPermission);
     if (refusal !== null) throw await keptRefusal(request, partner.partnerId, refusal);
     const { status: _, ...known } = partner;
-    if (!request.idempotent) return envelope(await proceed({ ...known, idempotency: null }), requestId);
+    if (!request.idempotent) {
+      const made = await proceed({ ...known, idempotency: null });
+      // What is sent while it is made brings its own envelope.
+      return made.body instanceof Readable ? made : envelope(made, requestId);
+    }
 
     const key = readKey(request);
     const keyHash = hashPartnerKey(key);

@@ -162,6 +162,7 @@ export const documentedAccess: Record<string, DocumentedAccess> = {
   'GET /v1/operations/overview': needs('read-event', ofPlatform),
   // Partner accounts
   'GET /v1/reconciliations': needs('read-event', ofPlatform),
+  'GET /v1/exports/journals': needs('read-event', ofPlatform),
   'GET /v1/payouts/stuck': needs('read-event', ofPlatform),
   'POST /v1/partner-accounts': needs('manage-partner', ofPlatform),
   'GET /v1/partner-accounts': needs('manage-partner', ofPlatform),
@@ -191,6 +192,7 @@ export const documentedAccess: Record<string, DocumentedAccess> = {
   'GET /v1/partners/payouts/:': partner('read-gateway'),
   'GET /v1/partners/payouts/:/timeline': partner('read-gateway'),
   'GET /v1/partners/balance': partner('read-gateway'),
+  'GET /v1/partners/settlements/:': partner('read-gateway'),
   'GET /v1/partners/channels': partner('read-gateway'),
   'POST /v1/partners/keys/rotate': partner('manage-keys'),
   'GET /v1/partners/webhook-deliveries': partner('manage-webhooks'),

@@ -8,7 +8,7 @@ import { type BuiltPartner, buildPartner, freshKey, signature } from '../support
 import { type Stack, startStack } from '../support/stack.ts';
 import { type Body, bodies, type Named } from './body-things.ts';
 import { documentedAccess } from './documented-access.ts';
-import { type Ids, type Owner, thingsOf } from './matrix-things.ts';
+import { type Ids, namesThings, type Owner, thingsOf } from './matrix-things.ts';
 
 /** The fields of a schema that are ids, as its document shows them: `name`, `list[]`, `list[].name`. */
 function idFieldsOf(schema: z.ZodType | undefined): string[] {
@@ -107,7 +107,7 @@ async function call(route: Route, { isPartner, owner }: Caller, ids: Ids, body: 
 }
 
 const ownIds = (route: Route, owner: Owner): Promise<Ids> =>
-  route.path.includes(':') ? thingsOf(route).make(stack, owner) : Promise.resolve({});
+  namesThings(route) ? thingsOf(route).make(stack, owner) : Promise.resolve({});
 
 /** A field as it is put into a body: `[]` is the one entry of a list. */
 const placed = (field: string, value: unknown): object =>

@@ -14,7 +14,7 @@ import { type BuiltPartner, buildPartner, signature } from '../support/partner.t
 import { type Stack, startStack } from '../support/stack.ts';
 import { documentedAccess } from './documented-access.ts';
 import { bodyOf, foreignStatus } from './foreign-answers.ts';
-import { type Ids, type Owner, thingsOf } from './matrix-things.ts';
+import { type Ids, namesThings, type Owner, thingsOf } from './matrix-things.ts';
 
 /** A kind of caller: a person, a partner by its key, or nobody. */
 interface Caller {
@@ -28,8 +28,7 @@ interface Caller {
 const nameOf = ({ method, path }: Route): string => `${method.toUpperCase()} ${path.replace(/:\w+/g, ':')}`;
 const withIds = routeGroups
   .flatMap(({ routes }) => routes)
-  // A type of documents is a word of a list, no id.
-  .filter(({ path }) => path.includes(':') && !path.endsWith('/:type'))
+  .filter(namesThings)
   .map((route): [string, Route] => [nameOf(route), route]);
 
 let stack: Stack;

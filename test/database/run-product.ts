@@ -19,9 +19,10 @@ import { sweepPayouts } from '../../src/payouts/sweep-payouts.ts';
 import { judgeClearing, measureClearing } from '../../src/reconciliation/compare-clearing.ts';
 import { findDaysToReconcile } from '../../src/reconciliation/reconciled-days.ts';
 import { budgets } from '../../src/shared/budgets.ts';
+import { westernIndonesiaDay } from '../../src/shared/clock.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { sweepDeliveries } from '../../src/webhooks/redeliver-webhook.ts';
-import { type Ids, type Owner, thingsOf } from '../access/matrix-things.ts';
+import { type Ids, namesThings, type Owner, thingsOf } from '../access/matrix-things.ts';
 import { buildActiveCircle, contribute } from '../circles/build-circle.ts';
 import { buildOpenDonations } from '../donations/build-donations.ts';
 import { ageAttempts, magicAccount, pay, payoutWhen, transfersOf } from '../payouts/build-payouts.ts';
@@ -65,9 +66,11 @@ const done = (answer: HttpAnswer): HttpAnswer => {
 const every = (method: Route['method']): Route[] =>
   routeGroups.flatMap(({ routes }) => routes).filter((route) => route.method === method);
 const ownersOf = ({ admin, person, partner }: Cast): Owner[] => [admin, person].map((user) => ({ user, partner }));
-const namesThings = ({ path }: Route): boolean => path.includes(':') && !path.endsWith('/:type');
+/** A day and a year of which there is much. */
+const day = westernIndonesiaDay(new Date(Date.now() - 100 * 24 * 60 * 60 * 1000));
+const words: Ids = { type: 'legal_agreement', day, year: day.slice(0, 4) };
 const pathOf = ({ path }: Route, ids: Ids): string =>
-  path.replace(/:(\w+)/g, (_, name: string) => ids[name] ?? 'legal_agreement');
+  path.replace(/:(\w+)/g, (_, name: string) => ids[name] ?? words[name] ?? '');
 
 /** Every `GET`, by the owner of the thing, the platform and the partner, by each of its parameters. */
 async function readEverything(stack: Stack, cast: Cast): Promise<void> {
@@ -118,6 +121,7 @@ function queriesOf({ query }: Route, cast: Cast, ids: Ids): string[] {
     from: '2026-01-01',
     to: '2026-12-31',
     external_ref: 'ref-3',
+    day,
     after: Object.values(ids)[0] ?? cast.person.id,
   };
   return [

@@ -144,6 +144,12 @@ const corruptions: [view: string, sql: string][] = [
     `insert into journals (id, business_key, kind, created_at)
      values ('${newId()}', 'planted', 'test', now() - interval '49 hours')`,
   ],
+  [
+    'check_sealed_days_are_whole',
+    `insert into seals (number, hash, jws, pass, sealed_at, covers_until) values (1, 'x', 'x', 'x', now(), now());
+     insert into journals (id, business_key, kind, created_at)
+     values ('${newId()}', 'planted', 'test', now() - interval '25 hours')`,
+  ],
   // A journal without its key, a key without its journal, and a second journal of one key.
   [
     'check_journals_have_their_keys',

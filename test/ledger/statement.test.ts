@@ -1,5 +1,5 @@
 import { withTime } from '../../src/database/database-time-outs.ts';
-import { streamStatement } from '../../src/ledger/statement-stream.ts';
+import { streamDocument } from '../../src/http/stream-document.ts';
 import { budgets } from '../../src/shared/budgets.ts';
 import {
   type BuiltUser,
@@ -13,6 +13,7 @@ import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 let stack: Stack;
 let owner: BuiltUser;
 let pocket: string;
+const form = { format: 'csv', envelope: {}, list: 'postings', columns: [] } as const;
 beforeAll(async () => {
   stack = await startStack();
 });
@@ -123,7 +124,7 @@ describe('A statement', () => {
   it('that cannot be read is refused before anything is sent, and leaves its place', async () => {
     for (let reader = 0; reader < 6; reader += 1) {
       await expect(
-        streamStatement(owner.id, 'csv', {}, async function* () {
+        streamDocument(owner.id, form, async function* () {
           yield await Promise.reject(new Error('cannot be read'));
         }),
       ).rejects.toThrow('cannot be read');
@@ -134,7 +135,7 @@ describe('A statement', () => {
   it('never makes more than eighteen of one user wait, who are told to try again, and none of another', async () => {
     const { promise: until, resolve: release } = Promise.withResolvers<void>();
     const held = () =>
-      streamStatement(owner.id, 'csv', {}, async function* () {
+      streamDocument(owner.id, form, async function* () {
         await until;
         yield { lines: [] };
       });

@@ -55,3 +55,15 @@ create view check_journals_are_sealed as
   select j.id as journal_id, j.created_at from journals j
   where j.created_at < now() - interval '2 days'
     and not exists (select from seal_journals s where s.journal_id = j.id);
+-- What was exported of a sealed day is fixed (docs/contract.md 2): no journal of it, in UTC+7, is in a later seal than the
+-- first that was made half an hour into the next day, or in none.
+create view check_sealed_days_are_whole as
+  with dated as (
+    select j.id, s.seal_number, (j.created_at at time zone interval '7 hours')::date as day
+    from journals j left join seal_journals s on s.journal_id = j.id),
+  days as (
+    select d.day, (select min(c.number) from seals c
+      where c.covers_until >= (d.day + 1)::timestamp at time zone interval '7 hours' + interval '30 minutes') as sealed_by
+    from (select distinct day from dated) d)
+  select d.id as journal_id, d.day, d.seal_number, y.sealed_by from dated d join days y using (day)
+  where y.sealed_by is not null and (d.seal_number is null or d.seal_number > y.sealed_by);

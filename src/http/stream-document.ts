@@ -1,0 +1,113 @@
+import { Readable } from 'node:stream';
+import type { Context } from 'koa';
+import { budgets } from '../shared/budgets.ts';
+import { createSemaphore } from '../shared/concurrency.ts';
+import { type CsvCell, csvLine } from '../shared/csv.ts';
+import { type Answer, stream } from './answer.ts';
+
+/** A document in parts: its facts first, then its lines in batches. */
+export type DocumentPart<Facts extends object, Line> = Facts | { lines: readonly Line[] };
+
+export type DocumentFormat = 'json' | 'csv';
+
+/** How the parts become a body. */
+export interface DocumentForm<Line> {
+  format: DocumentFormat;
+  /** What stands beside `data` in JSON; it has a field at least. */
+  envelope: object;
+  /** The field of `data` that has the lines, after the facts. */
+  list: string;
+  /** The columns of the CSV; JSON has every field of a line. */
+  columns: readonly (keyof Line & string)[];
+}
+
+/** Documents that are sent at a time by one process; each holds a connection of the database. */
+const concurrentDocuments = 4;
+/** A reader that takes nothing for this long is left. */
+const stalledAfterMs = budgets.download.stalledReader;
+/** Of them for one reader. */
+const documentsPerReader = 2;
+/** So many more of one reader wait for their turn, and then it is better to say so. */
+const mostWaiting = 16;
+const longestWaitMs = 30_000;
+
+const semaphore = createSemaphore(concurrentDocuments, { perKey: documentsPerReader, mostWaiting });
+
+async function* asJson<Facts extends object, Line>(
+  { envelope, list }: DocumentForm<Line>,
+  parts: AsyncIterable<DocumentPart<Facts, Line>>,
+): AsyncGenerator<string> {
+  let separator = '';
+  for await (const part of parts) {
+    if ('lines' in part) {
+      if (part.lines.length === 0) continue;
+      yield separator + part.lines.map((line) => JSON.stringify(line)).join(',');
+      separator = ',';
+    } else {
+      const facts = JSON.stringify(part).slice(1, -1);
+      yield `${JSON.stringify(envelope).slice(0, -1)},"data":{${facts},"${list}":[`;
+    }
+  }
+  yield ']}}';
+}
+
+async function* asCsv<Facts extends object, Line>(
+  { columns }: DocumentForm<Line>,
+  parts: AsyncIterable<DocumentPart<Facts, Line>>,
+): AsyncGenerator<string> {
+  yield csvLine(columns);
+  for await (const part of parts) {
+    if (!('lines' in part)) continue;
+    yield part.lines.map((line) => csvLine(columns.map((column) => line[column] as CsvCell))).join('');
+  }
+}
+
+/** The same parts, of which the first has been read. */
+async function* withFirst<Part>(first: IteratorResult<Part, void>, rest: AsyncIterable<Part>): AsyncGenerator<Part> {
+  if (!first.done) yield first.value;
+  yield* rest;
+}
+
+/**
+ * A document as it is sent, made while it is read: a slow reader slows the reading, one that stalls or leaves ends it.
+ * Waits for its turn among the documents of this process, of which one reader may have two at a time.
+ */
+export async function streamDocument<Facts extends object, Line>(
+  reader: string,
+  form: DocumentForm<Line>,
+  read: () => AsyncGenerator<DocumentPart<Facts, Line>, void, undefined>,
+): Promise<Readable> {
+  const leave = await semaphore.enter({ key: reader, waitMs: longestWaitMs });
+  let stalled: NodeJS.Timeout | undefined;
+  const reading = read();
+  // Read before anything is sent, so that what cannot be read is refused like every other request.
+  const first = await reading.next().catch((error: unknown) => {
+    leave();
+    throw error;
+  });
+  const parts = withFirst(first, reading);
+  const texts = form.format === 'csv' ? asCsv(form, parts) : asJson(form, parts);
+  async function* watched(): AsyncGenerator<string> {
+    try {
+      for await (const text of texts) {
+        stalled = setTimeout(() => body.destroy(new Error('the reader of a document has stalled')), stalledAfterMs);
+        yield text;
+        clearTimeout(stalled);
+      }
+    } finally {
+      clearTimeout(stalled);
+    }
+  }
+  const body: Readable = Readable.from(watched());
+  // Also of a reader that left before the first line: the reading holds a connection until it is ended.
+  body.once('close', () => void reading.return().then(leave, leave));
+  return body;
+}
+
+/** JSON, or CSV where the request prefers `text/csv`. */
+export const documentFormat = (ctx: Context): DocumentFormat =>
+  ctx.accepts('application/json', 'text/csv') === 'text/csv' ? 'csv' : 'json';
+
+/** The answer that sends a document. */
+export const sendDocument = (format: DocumentFormat, body: Readable): Answer =>
+  stream(body, { 'content-type': format === 'csv' ? 'text/csv; charset=utf-8' : 'application/json' });

@@ -1,0 +1,173 @@
+import { type EntityManager, IsolationLevel } from '@mikro-orm/postgresql';
+import { allowTime } from '../database/database-time-outs.ts';
+import { systemAccounts } from '../ledger/account.ts';
+import type { PartnerBalance } from '../partners/read-balance.ts';
+import { type BookDay, isDaySealed } from '../seals/day-seal.ts';
+import { must } from '../shared/assert.ts';
+import { budgets } from '../shared/budgets.ts';
+import { addMoney, subtractMoney } from '../shared/money.ts';
+import {
+  groupOf,
+  type SettlementGroup,
+  type SettlementLine,
+  type SettlementTotal,
+  settlementGroups,
+} from './settlement.ts';
+
+export interface SettlementFacts {
+  day: string;
+  currency: 'IDR';
+  /** Fixed for ever; until then lines may be added. */
+  sealed: boolean;
+  opening: PartnerBalance;
+  closing: PartnerBalance;
+  totals: Record<SettlementGroup, SettlementTotal>;
+}
+
+/** Journals read at a time; what a settlement holds in memory. */
+const batchSize = 1000;
+
+/**
+ * The journals of the day that moved what the partner is owed, each with what it did to what is available and pending, and
+ * with the fee in it. Where the balance stays, its amount is what was moved within.
+ */
+const journalsOfDay = `select m.created_at, m.journal_id, j.kind, j.business_key, m.available, m.pending, f.fee,
+    case when m.available + m.pending = 0 then abs(m.available)
+      when m.available + m.pending > 0 then m.available + m.pending + f.fee
+      else -(m.available + m.pending) - f.fee end as amount
+  from (
+    select p.journal_id, min(p.created_at) as created_at,
+      coalesce(sum(p.amount) filter (where p.account_id = t.available_account_id), 0) as available,
+      coalesce(sum(p.amount) filter (where p.account_id <> t.available_account_id), 0) as pending
+    from partners t
+    join postings p on p.account_id in (t.available_account_id, t.pending_account_id, t.reserved_account_id)
+    where t.id = ? and p.created_at >= ? and p.created_at < ?
+    group by p.journal_id) m
+  join journals j on j.id = m.journal_id
+  cross join lateral (select coalesce(sum(o.amount), 0) as fee from postings o
+    where o.journal_id = m.journal_id and o.account_id = '${systemAccounts.feeRevenue}') f`;
+
+/**
+ * Reads what happened to a partner's money on a day: its balance before and after, sums by group, and then a line for each
+ * journal in the order of time. All of one snapshot of the database, so opening balance, lines, totals and closing balance
+ * agree. Holds a connection until it has been read to its end or is returned.
+ */
+export async function* readSettlement(
+  em: EntityManager,
+  partnerId: string,
+  day: BookDay,
+): AsyncGenerator<SettlementFacts | { lines: SettlementLine[] }, void, undefined> {
+  const tx = em.fork();
+  await tx.begin({ isolationLevel: IsolationLevel.REPEATABLE_READ, readOnly: true });
+  try {
+    await allowTime(tx, budgets.database.download);
+    const of = [partnerId, day.from, day.to];
+    yield {
+      day: day.day,
+      currency: 'IDR',
+      sealed: await isDaySealed(tx, day),
+      ...(await readBalances(tx, partnerId, day)),
+      totals: await readTotals(tx, of),
+    };
+    await tx.execute(
+      `declare settlement_lines no scroll cursor for
+       select l.created_at, l.kind, l.business_key, l.journal_id, l.amount::numeric(20, 4)::text, l.fee::numeric(20, 4)::text,
+         l.available::numeric(20, 4)::text, l.pending::numeric(20, 4)::text, coalesce(c.external_ref, o.external_ref) as external_ref
+       from (${journalsOfDay}) l
+       left join partner_payments c on c.id = substring(l.business_key from '^partner-payment/([0-9a-f-]{36})/')::uuid
+       left join payouts o on o.id = substring(l.business_key from '^partner-payout/([0-9a-f-]{36})/')::uuid
+       order by l.created_at, l.journal_id`,
+      of,
+    );
+    for (;;) {
+      const rows = await tx.execute<Row[]>(`fetch ${batchSize} from settlement_lines`);
+      yield { lines: rows.map(lineOf) };
+      if (rows.length < batchSize) break;
+    }
+  } finally {
+    await tx.rollback();
+  }
+}
+
+interface Row extends Omit<SettlementLine, 'created_at' | 'group' | 'resource_id'> {
+  created_at: Date | string;
+  business_key: string;
+}
+
+const lineOf = ({ created_at, business_key, ...row }: Row): SettlementLine => {
+  const group = groupOf(row.kind);
+  const { kind, external_ref, amount, fee, available, pending, journal_id } = row;
+  const resource_id = group === 'other' ? null : (business_key.split('/')[1] ?? null);
+  const at = new Date(created_at).toISOString();
+  return { created_at: at, group, kind, resource_id, external_ref, amount, fee, available, pending, journal_id };
+};
+
+/** From what it holds now, back over what was posted since: a day of late reads little of the past. */
+async function readBalances(
+  tx: EntityManager,
+  partnerId: string,
+  { from, to }: BookDay,
+): Promise<{ opening: PartnerBalance; closing: PartnerBalance }> {
+  const [row] = await tx.execute<Record<'opened' | 'opened_available' | 'closed' | 'closed_available', string>[]>(
+    `with moved as (
+       select coalesce(sum(p.amount), 0) as since_opening,
+         coalesce(sum(p.amount) filter (where p.account_id = t.available_account_id), 0) as available_since_opening,
+         coalesce(sum(p.amount) filter (where p.created_at >= ?), 0) as since_closing,
+         coalesce(sum(p.amount) filter (where p.created_at >= ? and p.account_id = t.available_account_id), 0)
+           as available_since_closing
+       from partners t
+       join postings p on p.account_id in (t.available_account_id, t.pending_account_id, t.reserved_account_id)
+       where t.id = ? and p.created_at >= ?),
+     held as (
+       select account_balance(t.available_account_id) as available,
+         account_balance(t.pending_account_id) + account_balance(t.reserved_account_id) as pending
+       from partners t where t.id = ?)
+     select (available + pending - since_opening)::numeric(20, 4)::text as opened,
+       (available - available_since_opening)::numeric(20, 4)::text as opened_available,
+       (available + pending - since_closing)::numeric(20, 4)::text as closed,
+       (available - available_since_closing)::numeric(20, 4)::text as closed_available
+     from held, moved`,
+    [to, to, partnerId, from, partnerId],
+  );
+  const { opened, opened_available, closed, closed_available } = must(row, 'a partner has accounts');
+  return { opening: balanceOf(opened, opened_available), closing: balanceOf(closed, closed_available) };
+}
+
+const balanceOf = (balance: string, available: string): PartnerBalance => ({
+  balance,
+  available,
+  pending: subtractMoney(balance, available),
+});
+
+async function readTotals(tx: EntityManager, of: unknown[]): Promise<Record<SettlementGroup, SettlementTotal>> {
+  const rows = await tx.execute<(Omit<SettlementTotal, 'count'> & { kind: string; count: string })[]>(
+    `select kind, count(*) as count, sum(amount)::numeric(20, 4)::text as amount, sum(fee)::numeric(20, 4)::text as fee,
+       sum(available)::numeric(20, 4)::text as available, sum(pending)::numeric(20, 4)::text as pending
+     from (${journalsOfDay}) l group by kind`,
+    of,
+  );
+  const totals = Object.fromEntries(settlementGroups.map((group) => [group, { ...nothing }])) as Record<
+    SettlementGroup,
+    SettlementTotal
+  >;
+  for (const row of rows) {
+    const group = groupOf(row.kind);
+    const { count, amount, fee, available, pending } = totals[group];
+    totals[group] = {
+      count: count + Number(row.count),
+      amount: addMoney(amount, row.amount),
+      fee: addMoney(fee, row.fee),
+      available: addMoney(available, row.available),
+      pending: addMoney(pending, row.pending),
+    };
+  }
+  return totals;
+}
+
+const nothing: SettlementTotal = {
+  count: 0,
+  amount: '0.0000',
+  fee: '0.0000',
+  available: '0.0000',
+  pending: '0.0000',
+};

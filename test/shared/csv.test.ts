@@ -1,0 +1,14 @@
+import { csvLine } from '../../src/shared/csv.ts';
+
+describe('A line of CSV', () => {
+  it.each<[string, Parameters<typeof csvLine>[0], string]>([
+    ['plain cells', ['a', 1, true, null], 'a,1,true,'],
+    ['what would end a cell or a line', ['a,b', 'a"b', 'a\nb', 'a\rb'], '"a,b","a""b","a\nb","a\rb"'],
+    ['what a spreadsheet would calculate', ['=1+1', '+1', '-a', '@x'], "'=1+1,'+1,'-a,'@x"],
+    ['the same behind white space that is skipped', ['\t=1', '\r=1'], `'\t=1,"'\r=1"`],
+    ['amounts, which stay numbers', ['-5.0000', '0.0000', '-0'], '-5.0000,0.0000,-0'],
+    ['both at once', ['=A1,"x"'], `"'=A1,""x"""`],
+  ])('has %s', (_, cells, expected) => {
+    expect(csvLine(cells)).toBe(`${expected}\r\n`);
+  });
+});
