@@ -1529,6 +1529,7 @@ CREATE INDEX users_of_role ON users USING btree (role_id, user_type) WHERE role_
 create table webhook_deliveries (
   id uuid not null,
   partner_id uuid not null,
+  endpoint_id uuid not null,
   resource_type text not null,
   resource_id uuid not null,
   version integer not null,
@@ -1547,7 +1548,7 @@ create table webhook_deliveries (
   constraint webhook_deliveries_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint webhook_deliveries_delivered_at_is_real CHECK (delivered_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND delivered_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint webhook_deliveries_next_attempt_at_is_real CHECK (next_attempt_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND next_attempt_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
-  constraint webhook_deliveries_resource_type_check CHECK (resource_type = ANY (ARRAY['payment'::text, 'payout'::text])),
+  constraint webhook_deliveries_resource_type_check CHECK (resource_type = ANY (ARRAY['payment'::text, 'payout'::text, 'endpoint'::text])),
   constraint webhook_deliveries_status_check CHECK (status = ANY (ARRAY['pending'::text, 'delivered'::text, 'parked'::text])),
   constraint webhook_deliveries_version_check CHECK (version > 0)
 );
@@ -1559,6 +1560,12 @@ create table webhook_endpoints (
   partner_id uuid not null,
   url character varying(2000) not null,
   events text[] not null,
+  status text not null default 'enabled'::text,
+  disabled_reason text,
+  disabled_at timestamp with time zone,
+  failing_since timestamp with time zone,
+  set_by_operator boolean not null default false,
+  tests integer not null default 0,
   secret_sealed text not null,
   previous_secret_sealed text,
   previous_secret_until timestamp with time zone,
@@ -1566,18 +1573,26 @@ create table webhook_endpoints (
   updated_at timestamp with time zone not null default now(),
   constraint webhook_endpoints_pkey PRIMARY KEY (id),
   constraint webhook_endpoints_check CHECK ((previous_secret_sealed IS NULL) = (previous_secret_until IS NULL)),
+  constraint webhook_endpoints_check1 CHECK ((status = 'disabled'::text) = (disabled_at IS NOT NULL) AND (status = 'disabled'::text) = (disabled_reason IS NOT NULL)),
   constraint webhook_endpoints_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
-  constraint webhook_endpoints_partner_id_key UNIQUE (partner_id),
+  constraint webhook_endpoints_disabled_at_is_real CHECK (disabled_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND disabled_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint webhook_endpoints_disabled_reason_check CHECK (disabled_reason = ANY (ARRAY['requested'::text, 'failing'::text])),
+  constraint webhook_endpoints_failing_since_is_real CHECK (failing_since >= '2000-01-01 00:00:00+00'::timestamp with time zone AND failing_since < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint webhook_endpoints_previous_secret_until_is_real CHECK (previous_secret_until >= '2000-01-01 00:00:00+00'::timestamp with time zone AND previous_secret_until < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint webhook_endpoints_status_check CHECK (status = ANY (ARRAY['enabled'::text, 'disabled'::text])),
+  constraint webhook_endpoints_tests_check CHECK (tests >= 0),
   constraint webhook_endpoints_updated_at_is_real CHECK (updated_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND updated_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
 );
+CREATE UNIQUE INDEX webhook_endpoints_of_operator ON webhook_endpoints USING btree (partner_id) WHERE set_by_operator;
+CREATE INDEX webhook_endpoints_of_partner ON webhook_endpoints USING btree (partner_id, created_at DESC, id DESC);
 
 create table webhook_version_keys (
   resource_type text not null,
   resource_id uuid not null,
   version integer not null,
+  endpoint_id uuid not null,
   delivery_id uuid not null,
-  constraint webhook_version_keys_pkey PRIMARY KEY (resource_type, resource_id, version)
+  constraint webhook_version_keys_pkey PRIMARY KEY (resource_type, resource_id, version, endpoint_id)
 );
 
 -- Types
@@ -3319,6 +3334,8 @@ CREATE TRIGGER users_status_law BEFORE INSERT OR UPDATE OF status ON users FOR E
 
 CREATE TRIGGER webhook_deliveries_status_law BEFORE INSERT OR UPDATE OF status ON webhook_deliveries FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>pending', 'pending>delivered', 'pending>parked', 'delivered>pending', 'parked>pending');
 
+CREATE TRIGGER webhook_endpoints_status_law BEFORE INSERT OR UPDATE OF status ON webhook_endpoints FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>enabled', '>disabled', 'enabled>disabled', 'disabled>enabled');
+
 CREATE TRIGGER webhook_version_keys_are_final BEFORE DELETE OR UPDATE ON webhook_version_keys FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER webhook_version_keys_are_kept BEFORE TRUNCATE ON webhook_version_keys FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
@@ -4192,14 +4209,23 @@ create view check_users_hold_roles_of_their_organization as
      JOIN roles r ON r.id = u.role_id
   WHERE r.organization_id IS NOT NULL AND u.user_type <> 'platform'::text AND r.organization_id IS DISTINCT FROM u.organization_id;
 
+create view check_webhook_versions_are_one_event as
+ SELECT resource_type,
+    resource_id,
+    version
+   FROM webhook_deliveries
+  GROUP BY resource_type, resource_id, version
+ HAVING count(DISTINCT type) > 1;
+
 create view check_webhooks_have_their_keys as
  SELECT d.id AS delivery_id,
     k.delivery_id AS key_delivery_id,
     resource_type,
     resource_id,
-    version
+    version,
+    endpoint_id
    FROM webhook_deliveries d
-     FULL JOIN webhook_version_keys k USING (resource_type, resource_id, version)
+     FULL JOIN webhook_version_keys k USING (resource_type, resource_id, version, endpoint_id)
   WHERE d.id IS DISTINCT FROM k.delivery_id;
 
 create view refusals_of_balance_payments as
@@ -4630,6 +4656,10 @@ grant select on table check_users_hold_roles_of_their_organization to amanah_app
 
 grant select on table check_users_hold_roles_of_their_organization to amanah_reader;
 
+grant select on table check_webhook_versions_are_one_event to amanah_app;
+
+grant select on table check_webhook_versions_are_one_event to amanah_reader;
+
 grant select on table check_webhooks_have_their_keys to amanah_app;
 
 grant select on table check_webhooks_have_their_keys to amanah_reader;
@@ -4908,15 +4938,15 @@ grant select (created_at), select (email), select (id), select (name), select (o
 
 grant insert, select, update (attempts), update (body_sealed), update (delivered_at), update (last_error), update (last_status), update (next_attempt_at), update (status) on table webhook_deliveries to amanah_app;
 
-grant select (attempts), select (created_at), select (delivered_at), select (id), select (last_error), select (last_status), select (next_attempt_at), select (partner_id), select (resource_id), select (resource_type), select (status), select (type), select (version) on table webhook_deliveries to amanah_reader;
+grant select (attempts), select (created_at), select (delivered_at), select (endpoint_id), select (id), select (last_error), select (last_status), select (next_attempt_at), select (partner_id), select (resource_id), select (resource_type), select (status), select (type), select (version) on table webhook_deliveries to amanah_reader;
 
-grant insert, select, update (events), update (previous_secret_sealed), update (previous_secret_until), update (secret_sealed), update (updated_at), update (url) on table webhook_endpoints to amanah_app;
+grant delete, insert, select, update (disabled_at), update (disabled_reason), update (events), update (failing_since), update (previous_secret_sealed), update (previous_secret_until), update (secret_sealed), update (status), update (tests), update (updated_at), update (url) on table webhook_endpoints to amanah_app;
 
-grant select (created_at), select (events), select (id), select (partner_id), select (previous_secret_until), select (updated_at), select (url) on table webhook_endpoints to amanah_reader;
+grant select (created_at), select (disabled_at), select (disabled_reason), select (events), select (failing_since), select (id), select (partner_id), select (previous_secret_until), select (set_by_operator), select (status), select (tests), select (updated_at), select (url) on table webhook_endpoints to amanah_reader;
 
 grant insert, select on table webhook_version_keys to amanah_app;
 
-grant select (delivery_id), select (resource_id), select (resource_type), select (version) on table webhook_version_keys to amanah_reader;
+grant select (delivery_id), select (endpoint_id), select (resource_id), select (resource_type), select (version) on table webhook_version_keys to amanah_reader;
 
 -- Default privileges
 

@@ -32,7 +32,7 @@ export function createWebhookActivities(deps: Dependencies) {
     deliverWebhook: step(deps, 'deliverWebhook', async (em, input: DeliveryAttempt) => {
       const progress = await deliverWebhook(em, { sealer, send, bounds }, input);
       if (progress.deferred) deferrals.inc();
-      else attempts.inc({ status: progress.status });
+      else if (!progress.unsent) attempts.inc({ status: progress.status });
       return progress;
     }),
     sweepDeliveries: step(deps, 'sweepDeliveries', (em, _: object) => sweepDeliveries(em, workflows, failed)),

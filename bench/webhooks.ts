@@ -109,10 +109,10 @@ async function tell(count: number): Promise<void> {
     ),
   );
   await Promise.all(
-    ids.map((id) =>
+    ids.flat().map((id) =>
       connection.client.workflow.start('webhookDelivery', {
         taskQueue: 'payments',
-        workflowId: workflowIds.webhookDelivery(must(id, 'the partner wants this webhook')),
+        workflowId: workflowIds.webhookDelivery(id),
         args: [{ deliveryId: id }],
       }),
     ),

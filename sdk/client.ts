@@ -204,6 +204,34 @@ export function createPartnerClient(options: PartnerClientOptions) {
       /** Has a webhook sent again, at once, whatever became of it. */
       redeliver: (id: string, options?: CallOptions) =>
         call('POST /v1/partners/webhook-deliveries/{id}/redeliver', { params: { id }, ...options }),
+      /**
+       * Has every webhook of a period sent again, delivered ones too; answers how many, with `dry_run` before it happens.
+       * Not repeated by itself: each time sends them all.
+       */
+      replay: (body: Body<'POST /v1/partners/webhook-deliveries/replay'>, options?: CallOptions) =>
+        call('POST /v1/partners/webhook-deliveries/replay', { body, ...options, once: true }),
+    },
+    webhookEndpoints: {
+      /**
+       * Adds an endpoint, at most ten; its secret is in this answer only. Not repeated by itself: without an answer look
+       * into `list`, and delete or `rotateSecret` what you find.
+       */
+      create: (body: Body<'POST /v1/partners/webhook-endpoints'>, options?: CallOptions) =>
+        call('POST /v1/partners/webhook-endpoints', { body, ...options, once: true }),
+      /** The endpoints, newest first. */
+      list: (query: Query<'GET /v1/partners/webhook-endpoints'> = {}, options?: CallOptions) =>
+        call('GET /v1/partners/webhook-endpoints', { query, ...options }),
+      /** Moves it, changes what it is told, or disables and enables it. */
+      update: (id: string, body: Body<'PATCH /v1/partners/webhook-endpoints/{id}'>, options?: CallOptions) =>
+        call('PATCH /v1/partners/webhook-endpoints/{id}', { params: { id }, body, ...options }),
+      delete: (id: string, options?: CallOptions) =>
+        call('DELETE /v1/partners/webhook-endpoints/{id}', { params: { id }, ...options }),
+      /** A new secret, in this answer only; both sign for 24 hours. Not repeated by itself. */
+      rotateSecret: (id: string, options?: CallOptions) =>
+        call('POST /v1/partners/webhook-endpoints/{id}/rotate-secret', { params: { id }, ...options, once: true }),
+      /** Has `endpoint.test` sent there; answers its delivery. */
+      test: (id: string, options?: CallOptions) =>
+        call('POST /v1/partners/webhook-endpoints/{id}/test', { params: { id }, ...options, once: true }),
     },
     /** The payout limits and what is used of them. */
     limits: (options?: CallOptions) => call('GET /v1/partners/limits', options),

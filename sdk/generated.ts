@@ -143,10 +143,11 @@ export type Payout = {
 export type WebhookDelivery = {
   /** Names the delivery. */
   id: string;
+  endpoint_id: string;
   /** The `webhook-id` that your receiver sees, the same at every attempt. */
   webhook_id: string;
   /** What happened. */
-  type: 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed';
+  type: 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'endpoint.test';
   /** The id of the payment or payout that it tells of. */
   resource_id: string;
   /** Grows with each event of the resource: of two webhooks believe the greater. */
@@ -165,6 +166,50 @@ export type WebhookDelivery = {
   delivered_at: string | null;
   /** When it was made. */
   created_at: string;
+};
+
+export type WebhookEndpoint = {
+  /** Made by the platform; never changes. */
+  id: string;
+  url: string;
+  /** What it is told. */
+  events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed')[];
+  /** A disabled one collects nothing. */
+  status: 'enabled' | 'disabled';
+  /** `requested`: by this API. `failing`: no request to it had succeeded for three days. Null while it is enabled. */
+  disabled_reason: 'requested' | 'failing' | null;
+  /** Null while it is enabled. */
+  disabled_at: string | null;
+  /** Since when no request to it has succeeded; null when the last one did, or there was none. */
+  failing_since: string | null;
+  /** Whether it is the one that the operator has set. */
+  set_by_operator: boolean;
+  /** When it was made. */
+  created_at: string;
+  updated_at: string;
+};
+
+export type WebhookEndpointWithSecret = {
+  /** Made by the platform; never changes. */
+  id: string;
+  url: string;
+  /** What it is told. */
+  events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed')[];
+  /** A disabled one collects nothing. */
+  status: 'enabled' | 'disabled';
+  /** `requested`: by this API. `failing`: no request to it had succeeded for three days. Null while it is enabled. */
+  disabled_reason: 'requested' | 'failing' | null;
+  /** Null while it is enabled. */
+  disabled_at: string | null;
+  /** Since when no request to it has succeeded; null when the last one did, or there was none. */
+  failing_since: string | null;
+  /** Whether it is the one that the operator has set. */
+  set_by_operator: boolean;
+  /** When it was made. */
+  created_at: string;
+  updated_at: string;
+  /** In this answer only. */
+  secret: string;
 };
 
 export type WebhookPayment = {
@@ -243,6 +288,29 @@ export type WebhookPayout = {
   beneficiary_name: string | null;
   /** The path to poll. */
   status_url?: string;
+  /** Grows with each event of the resource: a lower one came late. */
+  version: number;
+};
+
+export type WebhookTest = {
+  /** Made by the platform; never changes. */
+  id: string;
+  url: string;
+  /** What it is told. */
+  events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed')[];
+  /** A disabled one collects nothing. */
+  status: 'enabled' | 'disabled';
+  /** `requested`: by this API. `failing`: no request to it had succeeded for three days. Null while it is enabled. */
+  disabled_reason: 'requested' | 'failing' | null;
+  /** Null while it is enabled. */
+  disabled_at: string | null;
+  /** Since when no request to it has succeeded; null when the last one did, or there was none. */
+  failing_since: string | null;
+  /** Whether it is the one that the operator has set. */
+  set_by_operator: boolean;
+  /** When it was made. */
+  created_at: string;
+  updated_at: string;
   /** Grows with each event of the resource: a lower one came late. */
   version: number;
 };
@@ -565,17 +633,24 @@ export interface Operations {
     body: undefined;
     answer: {
       day: string;
+      /** Always `IDR`. */
       currency: 'IDR';
       /** Whether it is fixed for ever. */
       sealed: boolean;
       opening: {
+        /** All that you are owed in IDR: `available` and `pending` together. */
         balance: string;
+        /** What payouts can use now, in IDR. */
         available: string;
+        /** Paid but not settled yet, and what payouts under way have reserved, in IDR. */
         pending: string;
       };
       closing: {
+        /** All that you are owed in IDR: `available` and `pending` together. */
         balance: string;
+        /** What payouts can use now, in IDR. */
         available: string;
+        /** Paid but not settled yet, and what payouts under way have reserved, in IDR. */
         pending: string;
       };
       totals: {
@@ -583,6 +658,7 @@ export interface Operations {
           count: number;
           /** What was paid, moved or sent, without a sign; for a payout without its fee. */
           amount: string;
+          /** The platform's fee in IDR, by your fee table at the moment of creation. */
           fee: string;
           /** What it did to `available`, signed. */
           available: string;
@@ -593,6 +669,7 @@ export interface Operations {
           count: number;
           /** What was paid, moved or sent, without a sign; for a payout without its fee. */
           amount: string;
+          /** The platform's fee in IDR, by your fee table at the moment of creation. */
           fee: string;
           /** What it did to `available`, signed. */
           available: string;
@@ -603,6 +680,7 @@ export interface Operations {
           count: number;
           /** What was paid, moved or sent, without a sign; for a payout without its fee. */
           amount: string;
+          /** The platform's fee in IDR, by your fee table at the moment of creation. */
           fee: string;
           /** What it did to `available`, signed. */
           available: string;
@@ -613,6 +691,7 @@ export interface Operations {
           count: number;
           /** What was paid, moved or sent, without a sign; for a payout without its fee. */
           amount: string;
+          /** The platform's fee in IDR, by your fee table at the moment of creation. */
           fee: string;
           /** What it did to `available`, signed. */
           available: string;
@@ -623,6 +702,7 @@ export interface Operations {
           count: number;
           /** What was paid, moved or sent, without a sign; for a payout without its fee. */
           amount: string;
+          /** The platform's fee in IDR, by your fee table at the moment of creation. */
           fee: string;
           /** What it did to `available`, signed. */
           available: string;
@@ -633,6 +713,7 @@ export interface Operations {
           count: number;
           /** What was paid, moved or sent, without a sign; for a payout without its fee. */
           amount: string;
+          /** The platform's fee in IDR, by your fee table at the moment of creation. */
           fee: string;
           /** What it did to `available`, signed. */
           available: string;
@@ -643,6 +724,7 @@ export interface Operations {
           count: number;
           /** What was paid, moved or sent, without a sign; for a payout without its fee. */
           amount: string;
+          /** The platform's fee in IDR, by your fee table at the moment of creation. */
           fee: string;
           /** What it did to `available`, signed. */
           available: string;
@@ -653,6 +735,7 @@ export interface Operations {
           count: number;
           /** What was paid, moved or sent, without a sign; for a payout without its fee. */
           amount: string;
+          /** The platform's fee in IDR, by your fee table at the moment of creation. */
           fee: string;
           /** What it did to `available`, signed. */
           available: string;
@@ -661,14 +744,17 @@ export interface Operations {
         };
       };
       lines: ({
+        /** When it was made. */
         created_at: string;
         group: 'paid' | 'settled' | 'payouts' | 'refunds' | 'reserved' | 'returned' | 'reversed' | 'other';
         kind: string;
         /** The payment, payout or refund. */
         resource_id: string | null;
+        /** Your own reference, kept as sent, up to 128 characters. It need not be unique; lists filter by it. */
         external_ref: string | null;
         /** What was paid, moved or sent, without a sign; for a payout without its fee. */
         amount: string;
+        /** The platform's fee in IDR, by your fee table at the moment of creation. */
         fee: string;
         /** What it did to `available`, signed. */
         available: string;
@@ -691,7 +777,8 @@ export interface Operations {
       /** Only those with this status. */
       status?: 'pending' | 'delivered' | 'parked';
       /** Only those of this kind. */
-      type?: 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed';
+      type?: 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'endpoint.test';
+      endpoint_id?: string;
       /** From this instant on, ISO 8601. A bare date is the beginning of that day in UTC+7. */
       from?: string;
       /** Until this instant, ISO 8601. A bare date is the end of that day in UTC+7. */
@@ -709,8 +796,106 @@ export interface Operations {
       total: number;
     };
   };
+  /** Have the webhooks of a period again. */
+  'POST /v1/partners/webhook-deliveries/replay': {
+    params: Record<string, never>;
+    query: Record<string, never>;
+    body: {
+      /** Inclusive. A date-time, or a bare date: the whole day in UTC+7. */
+      from: string;
+      /** Inclusive. A date-time, or a bare date: the whole day in UTC+7. */
+      to: string;
+      /** Only what went to this endpoint. */
+      endpoint_id?: string | null;
+      /** Counts, and sends nothing. */
+      dry_run?: boolean | null;
+    };
+    answer: {
+      count: number;
+    };
+  };
   /** Have a webhook again. */
   'POST /v1/partners/webhook-deliveries/{id}/redeliver': {
+    params: {
+      /** Made by the platform; never changes. */
+      id: string;
+    };
+    query: Record<string, never>;
+    body: undefined;
+    answer: WebhookDelivery;
+  };
+  /** List the partner's endpoints, newest first. */
+  'GET /v1/partners/webhook-endpoints': {
+    params: Record<string, never>;
+    query: {
+      /** The page, from 1. One beyond the last is empty. */
+      page?: number;
+      /** How many rows a page has, at most 100. */
+      limit?: number;
+      /** Id of the last row seen; reads on from there in place of `page`. */
+      after?: string;
+    };
+    body: undefined;
+    answer: {
+      /** The rows of this page, newest first. */
+      items: WebhookEndpoint[];
+      /** The page, from 1. One beyond the last is empty. */
+      page: number;
+      /** How many rows a page has, at most 100. */
+      limit: number;
+      /** How many rows there are on all pages. */
+      total: number;
+    };
+  };
+  /** Add an endpoint. */
+  'POST /v1/partners/webhook-endpoints': {
+    params: Record<string, never>;
+    query: Record<string, never>;
+    body: {
+      /** A public https address without credentials. It is asked by POST, redirects are not followed. */
+      url: string;
+      events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed')[];
+      status?: 'enabled' | 'disabled' | null;
+    };
+    answer: WebhookEndpointWithSecret;
+  };
+  /** Change an endpoint. */
+  'PATCH /v1/partners/webhook-endpoints/{id}': {
+    params: {
+      /** Made by the platform; never changes. */
+      id: string;
+    };
+    query: Record<string, never>;
+    body: {
+      /** A public https address without credentials. It is asked by POST, redirects are not followed. */
+      url?: string;
+      events?: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed')[];
+      status?: 'enabled' | 'disabled';
+    };
+    answer: WebhookEndpoint;
+  };
+  /** Delete an endpoint. */
+  'DELETE /v1/partners/webhook-endpoints/{id}': {
+    params: {
+      /** Made by the platform; never changes. */
+      id: string;
+    };
+    query: Record<string, never>;
+    body: undefined;
+    answer: WebhookEndpoint;
+  };
+  /** Rotate an endpoint's secret. */
+  'POST /v1/partners/webhook-endpoints/{id}/rotate-secret': {
+    params: {
+      /** Made by the platform; never changes. */
+      id: string;
+    };
+    query: Record<string, never>;
+    body: undefined;
+    answer: WebhookEndpointWithSecret;
+  };
+  /** Send a test to an endpoint. */
+  'POST /v1/partners/webhook-endpoints/{id}/test': {
     params: {
       /** Made by the platform; never changes. */
       id: string;
@@ -770,5 +955,13 @@ export interface Webhooks {
     timestamp: string;
     /** The resource as its read endpoint shows it, with its `version`. */
     data: WebhookPayout;
+  };
+  'endpoint.test': {
+    /** What happened. */
+    type: 'endpoint.test';
+    /** When it happened. */
+    timestamp: string;
+    /** The resource as its read endpoint shows it, with its `version`. */
+    data: WebhookTest;
   };
 }

@@ -62,6 +62,7 @@ import { settlementsRoutes } from './settlements/settlements.routes.ts';
 import { version } from './version.ts';
 import { partnerWebhooksRoutes } from './webhooks/partner-webhooks.routes.ts';
 import { webhookDocuments } from './webhooks/webhook-documents.ts';
+import { webhookEndpointsRoutes } from './webhooks/webhook-endpoints.routes.ts';
 import { webhooksRoutes } from './webhooks/webhooks.routes.ts';
 
 /** Every group of the API, by name. */
@@ -96,6 +97,7 @@ export const routeGroups: readonly RouteGroup[] = [
   callbacksRoutes,
   partnerAccountsRoutes,
   webhooksRoutes,
+  webhookEndpointsRoutes,
   partnerWebhooksRoutes,
   partnerRoutes,
   payoutsRoutes,

@@ -29,6 +29,7 @@ import { ClearingComparison } from './reconciliation/clearing-comparison.entity.
 import { Reconciliation } from './reconciliation/reconciliation.entity.ts';
 import { SavingGoal } from './saving-goals/saving-goal.entity.ts';
 import { WebhookDelivery } from './webhooks/webhook-delivery.entity.ts';
+import { WebhookEndpoint } from './webhooks/webhook-endpoint.entity.ts';
 
 /** Every entity, by name: nothing is discovered. */
 export const entities = [
@@ -63,4 +64,5 @@ export const entities = [
   Transaction,
   User,
   WebhookDelivery,
+  WebhookEndpoint,
 ];

@@ -23,9 +23,14 @@ export async function partnerPayment({
   opening,
 }: PartnerPaymentInput): Promise<PaymentOrderStatus | NotOpened> {
   let availableAt: string | null = null;
-  const told = async ({ status, deliveryId, availableAt: at }: PartnerPaymentStep) => {
-    availableAt = at;
-    if (deliveryId !== null) await startDelivery(deliveryId, 'payment');
+  const told = async ({
+    status,
+    deliveryId,
+    deliveryIds = deliveryId ? [deliveryId] : [],
+    ...at
+  }: PartnerPaymentStep) => {
+    availableAt = at.availableAt;
+    for (const id of deliveryIds) await startDelivery(id, 'payment');
     return status;
   };
   const end = await collectPayment({

@@ -26,7 +26,7 @@ interface End {
 
 /**
  * Ends a payment in the caller's transaction: its state as given, the event of the change, and the webhook that tells
- * it, frozen as it is now. Answers the step, with the webhook's delivery when the partner has asked for it.
+ * it, frozen as it is now. Answers the step, with a webhook's delivery for each endpoint that asks for it.
  */
 export async function finishPayment(
   tx: EntityManager,
@@ -49,7 +49,7 @@ export async function finishPayment(
     data: { status: end.status, ...end.data },
   });
   const channel = await tx.findOneOrFail(PaymentChannel, { id: payment.channel_id });
-  const deliveryId = await recordWebhook(tx, sealer, {
+  const deliveryIds = await recordWebhook(tx, sealer, {
     partnerId: payment.partner_id,
     resourceType: 'payment',
     resourceId: payment.id,
@@ -58,17 +58,16 @@ export async function finishPayment(
     at: end.at,
     data: presentPartnerPayment({ payment, channel }),
   });
-  return stepOf(payment, deliveryId);
+  return stepOf(payment, deliveryIds);
 }
 
-/** What a step answers that finds its payment final: it may be repeated, and the webhook that it wrote not begun. */
+/** What a step answers that finds its payment final: it may be repeated, and the webhooks that it wrote not begun. */
 export async function standingOf(em: EntityManager, payment: Payment): Promise<PartnerPaymentStep> {
-  const [deliveryId = null] = await findPendingWebhooks(em, { resourceType: 'payment', resourceId: payment.id });
-  return stepOf(payment, deliveryId);
+  return stepOf(payment, await findPendingWebhooks(em, { resourceType: 'payment', resourceId: payment.id }));
 }
 
-const stepOf = ({ status, available_at, released_at }: Payment, deliveryId: string | null): PartnerPaymentStep => ({
+const stepOf = ({ status, available_at, released_at }: Payment, deliveryIds: string[]): PartnerPaymentStep => ({
   status,
-  deliveryId,
+  deliveryIds,
   availableAt: released_at ? null : (available_at?.toISOString() ?? null),
 });

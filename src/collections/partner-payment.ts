@@ -93,8 +93,10 @@ export interface OpenedPartnerPayment extends OpenedOrder {
 /** What a step made of a payment. */
 export interface PartnerPaymentStep {
   status: PaymentOrderStatus;
-  /** The webhook that tells it, to be delivered. */
-  deliveryId: string | null;
+  /** The webhooks that tell it, to be delivered. Absent in what an older release has answered. */
+  deliveryIds?: string[];
+  /** The one webhook of an older release's answer. */
+  deliveryId?: string | null;
   /** ISO 8601, as in `OpenedPartnerPayment`. */
   availableAt: string | null;
 }

@@ -51,7 +51,7 @@ export async function requestPartnerInstrument(
       updated_at: now,
     },
   );
-  if (written > 0) return { status: 'WAITING_PAYMENT', deliveryId: null, availableAt: null };
+  if (written > 0) return { status: 'WAITING_PAYMENT', deliveryIds: [], availableAt: null };
   return standingOf(em, await em.findOneOrFail(PartnerPayment, { id: paymentId }, { refresh: true }));
 }
 

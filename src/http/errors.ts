@@ -65,8 +65,10 @@ export function asDomainError(error: unknown): DomainError {
 export function presentError(error: DomainError, path: string, requestId: string): object {
   const statusCode = errorStatuses[error.code];
   if (isPartnerPath(path)) {
-    const { message, details } = error;
     const code = partnerCodeOf(error.code);
+    const { message, field } = error;
+    const isAboutField = field !== undefined && code === 'REQUEST_INVALID_PAYLOAD';
+    const { details = isAboutField ? [{ field, message }] : undefined } = error;
     return { error: { code, message, ...(details === undefined ? {} : { details }) }, request_id: requestId };
   }
   const several = error.messages && error.messages.length > 1;

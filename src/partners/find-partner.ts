@@ -30,7 +30,7 @@ export async function describePartner(em: EntityManager, partner: Partner) {
     [partner.id],
   );
   const [webhook] = await em.execute<{ url: string; events: string[] }[]>(
-    'select url, events from webhook_endpoints where partner_id = ?',
+    'select url, events from webhook_endpoints where partner_id = ? and set_by_operator',
     [partner.id],
   );
   return {

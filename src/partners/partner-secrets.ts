@@ -23,8 +23,3 @@ export const signingSecretPlace = (keyId: string): Place => ({
   column: 'signing_secret_sealed',
   row: keyId,
 });
-export const webhookSecretPlace = (endpointId: string): Place => ({
-  table: 'webhook_endpoints',
-  column: 'secret_sealed',
-  row: endpointId,
-});

@@ -37,6 +37,12 @@ export const webhookEvents = [
 ] as const;
 export type WebhookEvent = (typeof webhookEvents)[number];
 
+/** What is sent to an endpoint to try it; nobody asks for it beforehand. */
+export const endpointTest = 'endpoint.test';
+/** Everything that a webhook may be. */
+export const webhookTypes = [...webhookEvents, endpointTest] as const;
+export type WebhookType = (typeof webhookTypes)[number];
+
 /** A key that was rotated, and a webhook secret that was, work this many hours more. */
 export const rotationOverlapHours = 24;
 

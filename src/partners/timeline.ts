@@ -61,7 +61,7 @@ export async function findWebhookItems(
   >(
     `select d.type, d.status, d.attempts, d.created_at, d.delivered_at
      from webhook_version_keys k join webhook_deliveries d on d.id = k.delivery_id
-     where k.resource_type = ? and k.resource_id = ? order by k.version`,
+     where k.resource_type = ? and k.resource_id = ? order by k.version, d.created_at, d.id`,
     [resourceType, resourceId],
   );
   return rows.map(({ type, status, attempts, created_at, delivered_at }) => ({

@@ -8,7 +8,7 @@ import { presentWholePayout } from './present-payout.ts';
 export const payingPartner: PayoutHandling = {
   resourceType: 'payout',
   async moved(tx, sealer, payout, { at }) {
-    const deliveryId = await recordWebhook(tx, sealer, {
+    return recordWebhook(tx, sealer, {
       partnerId: must(payout.partner_id, "a partner's payout has its partner"),
       resourceType: 'payout',
       resourceId: payout.id,
@@ -17,6 +17,5 @@ export const payingPartner: PayoutHandling = {
       at,
       data: await presentWholePayout(sealer, payout),
     });
-    return deliveryId === null ? [] : [deliveryId];
   },
 };

@@ -55,7 +55,7 @@ export function createWorkflows(client: Client, taskQueue: string, prover?: Prov
     ...createCircleWorkflows(temporal, hints),
     ...createAllocationWorkflows(temporal),
     ...createSubscriptionWorkflows(temporal, hints),
-    ...createDeliveryWorkflows(temporal),
+    ...createDeliveryWorkflows(temporal, hints),
     close: async () => {
       await hints.settled();
       await client.connection.close();

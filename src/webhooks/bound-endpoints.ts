@@ -5,6 +5,8 @@ import type { SentWebhook } from './send-webhook.ts';
 /** Requests to endpoints at once in this process; its worker takes no more webhooks than that either. */
 const inAll = 100;
 const perEndpoint = 10;
+/** All the endpoints of one partner together: ten that hang leave most of the places to others. */
+const perPartner = 30;
 /** So many wait in line for a place at an endpoint that answers, and no longer than this (milliseconds). */
 const inLine = 20;
 const lineMs = 2_000;
@@ -17,20 +19,27 @@ export interface Deferral {
   waitMs: number;
 }
 
+/** Where a request goes, and whose endpoint that is. */
+export interface BoundEndpoint {
+  endpointId: string;
+  partnerId: string;
+}
+
 export interface EndpointBounds {
-  /** Runs the work when the partner's endpoint may have one more request. */
-  run(partnerId: string, work: () => Promise<SentWebhook>): Promise<SentWebhook | Deferral>;
+  /** Runs the work when the endpoint, and its partner, may have one more request. */
+  run(endpoint: BoundEndpoint, work: () => Promise<SentWebhook>): Promise<SentWebhook | Deferral>;
 }
 
 /**
- * Keeps one endpoint from holding the places of all: each has at most ten requests at a time, and a single one for as
- * long as its last answer was that its time was over.
+ * Keeps one endpoint, and one partner, from holding the places of all: each endpoint has at most ten requests at a time,
+ * and a single one for as long as its last answer was that its time was over; those of one partner have thirty.
  */
 export function boundEndpoints(): EndpointBounds {
   const semaphore = createSemaphore(inAll, { perKey: perEndpoint, mostWaiting: inLine });
   const single = createSemaphore(Number.POSITIVE_INFINITY, { perKey: 1, mostWaiting: 0 });
+  const ofPartner = createSemaphore(Number.POSITIVE_INFINITY, { perKey: perPartner, mostWaiting: 0 });
   const hanging = new Set<string>();
-  const enter = async (key: string) => {
+  const enterEndpoint = async (key: string) => {
     if (!hanging.has(key)) {
       const leave = await semaphore.enter({ key, waitMs: lineMs });
       // The one before may just have run out of time.
@@ -38,6 +47,19 @@ export function boundEndpoints(): EndpointBounds {
       leave();
     }
     return single.enter({ key });
+  };
+  const enter = async ({ endpointId, partnerId }: BoundEndpoint) => {
+    const leaveEndpoint = await enterEndpoint(endpointId);
+    try {
+      const leavePartner = await ofPartner.enter({ key: partnerId });
+      return () => {
+        leavePartner();
+        leaveEndpoint();
+      };
+    } catch (error) {
+      leaveEndpoint();
+      throw error;
+    }
   };
   /** When the last one of an endpoint is to come again, by the monotonic clock. */
   const last = new Map<string, number>();
@@ -49,10 +71,11 @@ export function boundEndpoints(): EndpointBounds {
     return { waitMs: Math.round(wait) };
   };
   return {
-    async run(key, work) {
+    async run(endpoint, work) {
+      const { endpointId: key } = endpoint;
       let leave: () => void;
       try {
-        leave = await enter(key);
+        leave = await enter(endpoint);
       } catch (error) {
         if (isDomainError(error) && error.code === 'SERVICE_UNAVAILABLE') return defer(key);
         throw error;

@@ -4,12 +4,14 @@ import type { Sealer } from '../encryption/sealer.ts';
 import { recordEvent } from '../events/record-event.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import type { Deferral, EndpointBounds } from './bound-endpoints.ts';
+import { openSecrets } from './find-endpoints.ts';
+import { noteFailure, noteSuccess } from './judge-endpoint.ts';
 import { webhookBodyPlace } from './record-webhook.ts';
-import { type SentWebhook, unanswered, type WebhookSender } from './send-webhook.ts';
-import { findEndpoint } from './set-webhook.ts';
+import type { SentWebhook, WebhookSender } from './send-webhook.ts';
 import { signWebhook } from './sign-webhook.ts';
 import { WebhookDelivery } from './webhook-delivery.entity.ts';
 import { type WebhookDeliveryStatus, waitAfterAttempt, webhookIdOf } from './webhook-delivery.ts';
+import { WebhookEndpoint } from './webhook-endpoint.entity.ts';
 
 export interface DeliveryAttempt {
   deliveryId: string;
@@ -27,6 +29,8 @@ export interface DeliveryProgress {
   answer: string;
   /** Nothing was sent: the endpoint has as many requests as it may have. It counts as no attempt. */
   deferred?: true;
+  /** Nothing was sent, nor will be: the endpoint is gone or disabled. */
+  unsent?: true;
 }
 
 export interface DeliveryTools {
@@ -37,8 +41,9 @@ export interface DeliveryTools {
 
 /**
  * One attempt at one webhook: sends its frozen body, signed now with every live secret, and writes down what came of
- * it. Anything but a 2xx is tried again after a growing wait, for three days; then it is parked (docs/contract.md 8). While
- * the endpoint has as many requests as it may have, nothing is sent, and it is asked again soon.
+ * it. Anything but a 2xx is tried again after a growing wait, for three days; then it is parked (docs/contract.md 8), and
+ * at once where the endpoint was deleted or disabled. While the endpoint has as many requests as it may have, nothing is
+ * sent, and it is asked again soon.
  */
 export async function deliverWebhook(
   em: EntityManager,
@@ -47,7 +52,10 @@ export async function deliverWebhook(
 ): Promise<DeliveryProgress> {
   const delivery = await em.findOneOrFail(WebhookDelivery, { id: deliveryId });
   if (delivery.status !== 'pending') return { status: delivery.status, waitMs: 0, answer: delivery.status };
-  const sent = await bounds.run(delivery.partner_id, () => attemptOnce(em, sealer, send, delivery));
+  const endpoint = await em.findOne(WebhookEndpoint, { id: delivery.endpoint_id });
+  if (endpoint?.status !== 'enabled') return parkUnsent(em, delivery, endpoint);
+  const place = { endpointId: endpoint.id, partnerId: delivery.partner_id };
+  const sent = await bounds.run(place, () => attemptOnce(em, { sealer, send }, delivery, endpoint));
   if ('waitMs' in sent) return defer(em, deliveryId, sent);
   await failpoint('deliver-webhook.after');
   const answer = sent.error ?? `status ${sent.status}`;
@@ -56,8 +64,10 @@ export async function deliverWebhook(
   if (sent.status !== null && sent.status >= 200 && sent.status < 300) {
     const done = { ...tried, status: 'delivered', next_attempt_at: null, delivered_at: now } as const;
     await em.nativeUpdate(WebhookDelivery, { id: deliveryId, status: 'pending' }, done);
+    await noteSuccess(em, endpoint);
     return { status: 'delivered', waitMs: 0, answer };
   }
+  await noteFailure(em, endpoint, now);
   const waitMs = waitAfterAttempt(attempt, elapsedMs, sent.retryAfterMs);
   if (waitMs === null) {
     await park(em, delivery, tried);
@@ -74,14 +84,25 @@ async function defer(em: EntityManager, id: string, { waitMs }: Deferral): Promi
   return { status: 'pending', waitMs, answer: 'its endpoint has as many requests as it may have', deferred: true };
 }
 
+/** What waits for an endpoint that takes nothing any more does not wait for three days. */
+async function parkUnsent(
+  em: EntityManager,
+  { id }: WebhookDelivery,
+  endpoint: WebhookEndpoint | null,
+): Promise<DeliveryProgress> {
+  const answer = endpoint === null ? 'its endpoint was deleted' : 'its endpoint is disabled';
+  const parked = { status: 'parked', next_attempt_at: null, last_error: answer } as const;
+  await em.nativeUpdate(WebhookDelivery, { id, status: 'pending' }, parked);
+  return { status: 'parked', waitMs: 0, answer, unsent: true };
+}
+
 async function attemptOnce(
   em: EntityManager,
-  sealer: Sealer,
-  send: WebhookSender,
+  { sealer, send }: Pick<DeliveryTools, 'sealer' | 'send'>,
   delivery: WebhookDelivery,
+  endpoint: WebhookEndpoint,
 ): Promise<SentWebhook> {
-  const endpoint = await findEndpoint(em, sealer, delivery.partner_id);
-  if (endpoint === null) return unanswered('no endpoint');
+  const secrets = await openSecrets(em, sealer, endpoint);
   const body = await sealer.open(webhookBodyPlace(delivery.id), delivery.body_sealed);
   const id = webhookIdOf(delivery.id);
   const timestamp = Math.floor(Date.now() / 1000);
@@ -90,14 +111,14 @@ async function attemptOnce(
     'user-agent': 'Amanah-Webhooks/1',
     'webhook-id': id,
     'webhook-timestamp': String(timestamp),
-    'webhook-signature': signWebhook(endpoint.secrets, { id, timestamp, body }),
+    'webhook-signature': signWebhook(secrets, { id, timestamp, body }),
   };
   return send(endpoint.url, headers, body);
 }
 
 function park(
   em: EntityManager,
-  { id, partner_id, type, resource_id }: WebhookDelivery,
+  { id, partner_id, endpoint_id, type, resource_id }: WebhookDelivery,
   tried: { attempts: number; last_status: number | null; last_error: string | null },
 ): Promise<void> {
   return em.transactional(async (tx) => {
@@ -109,7 +130,7 @@ function park(
       resourceId: id,
       actorId: null,
       requestId: null,
-      data: { partner_id, type, resource_id, attempts: tried.attempts, last_status: tried.last_status },
+      data: { partner_id, endpoint_id, type, resource_id, attempts: tried.attempts, last_status: tried.last_status },
     });
   });
 }

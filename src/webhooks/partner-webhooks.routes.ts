@@ -3,10 +3,11 @@ import { partner } from '../http/access.ts';
 import { periodEnd, periodStart, uuid } from '../http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../http/paging.ts';
 import { createRouteGroup } from '../http/route-group.ts';
-import { webhookEvents } from '../partners/partner.ts';
+import { webhookTypes } from '../partners/partner.ts';
 import { partnerAnswer } from '../partners/partner-answer.ts';
 import { DeliveryShape, presentDelivery } from './present-delivery.ts';
 import { findDeliveries, redeliverWebhook } from './redeliver-webhook.ts';
+import { replayDeliveries } from './replay-deliveries.ts';
 import { webhookDeliveryLaw } from './webhook-delivery.ts';
 
 const routes = createRouteGroup({
@@ -25,14 +26,15 @@ routes.get(
       .omit({ order: true })
       .extend({
         status: z.enum(webhookDeliveryLaw.statuses).optional(),
-        type: z.enum(webhookEvents).optional(),
+        type: z.enum(webhookTypes).optional(),
+        endpoint_id: uuid().optional(),
         from: periodStart().optional(),
         to: periodEnd().optional(),
       }),
     answers: { 200: partnerAnswer(z.object({ items: z.array(DeliveryShape), ...pageFields })) },
   },
-  async ({ em, caller, query }) => {
-    const { items, total } = await findDeliveries(em, { partnerId: caller.partnerId, ...query });
+  async ({ em, caller, query: { endpoint_id: endpointId, ...query } }) => {
+    const { items, total } = await findDeliveries(em, { partnerId: caller.partnerId, endpointId, ...query });
     return { items: items.map(presentDelivery), ...presentPage(query, total) };
   },
 );
@@ -42,7 +44,7 @@ routes.post(
   {
     summary: 'Have a webhook again',
     description:
-      'Whatever became of it: parked and delivered ones too. It is tried at once, then for three days, with the same ' +
+      'Whatever became of it: parked and delivered ones too, unless its endpoint was deleted or is disabled. It is tried at once, then for three days, with the same ' +
       '`webhook-id` and body. Takes no idempotency key.',
     access: partner('manage-webhooks'),
     params: z.object({ id: uuid() }),
@@ -51,6 +53,30 @@ routes.post(
   },
   async ({ em, deps, caller: { partnerId }, params, requestId }) =>
     presentDelivery(await redeliverWebhook(em, deps, { caller: null, requestId, partnerId, deliveryId: params.id })),
+);
+
+routes.post(
+  '/replay',
+  {
+    summary: 'Have the webhooks of a period again',
+    description:
+      'Every delivery that was created in the period and has an enabled endpoint to go to, delivered ones too, at most ' +
+      '10,000; more are refused. The oldest go first, the first hundred at once and the others within minutes, with the ' +
+      'same `webhook-id` and body. With `dry_run` they are only counted. Takes no idempotency key.',
+    access: partner('manage-webhooks'),
+    body: z.strictObject({
+      from: periodStart(),
+      to: periodEnd(),
+      endpoint_id: uuid().optional().meta({ description: 'Only what went to this endpoint.' }),
+      dry_run: z.boolean().optional().meta({ description: 'Counts, and sends nothing.' }),
+    }),
+    answers: { 200: partnerAnswer(z.object({ count: z.int() })) },
+    refusals: [404],
+  },
+  async ({ em, deps, caller: { partnerId }, body, requestId }) => {
+    const { from, to, endpoint_id: endpointId, dry_run: dryRun = false } = body;
+    return { count: await replayDeliveries(em, deps, { partnerId, requestId, from, to, endpointId, dryRun }) };
+  },
 );
 
 export const partnerWebhooksRoutes = routes;

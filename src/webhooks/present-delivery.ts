@@ -1,14 +1,15 @@
 import { z } from 'zod';
 import { timestamp, uuid } from '../http/fields.ts';
-import { webhookEvents } from '../partners/partner.ts';
+import { webhookTypes } from '../partners/partner.ts';
 import type { WebhookDelivery } from './webhook-delivery.entity.ts';
 import { webhookDeliveryLaw, webhookIdOf } from './webhook-delivery.ts';
 
 export const DeliveryShape = z
   .object({
     id: uuid(),
+    endpoint_id: uuid(),
     webhook_id: z.string(),
-    type: z.enum(webhookEvents),
+    type: z.enum(webhookTypes),
     resource_id: uuid(),
     version: z.int(),
     status: z.enum(webhookDeliveryLaw.statuses),
@@ -24,6 +25,7 @@ export const DeliveryShape = z
 /** A delivery without its body, which may name a bank account. */
 export const presentDelivery = (delivery: WebhookDelivery) => ({
   id: delivery.id,
+  endpoint_id: delivery.endpoint_id,
   webhook_id: webhookIdOf(delivery.id),
   type: delivery.type,
   resource_id: delivery.resource_id,

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Place, Sealer } from '../encryption/sealer.ts';
-import type { WebhookEvent } from '../partners/partner.ts';
+import type { WebhookType } from '../partners/partner.ts';
 import { newId } from '../shared/ids.ts';
 import { WebhookDelivery } from './webhook-delivery.entity.ts';
 import type { WebhookResource } from './webhook-delivery.ts';
@@ -11,7 +11,7 @@ export interface NewWebhook {
   resourceId: string;
   /** Grows with each event of the resource. */
   version: number;
-  type: WebhookEvent;
+  type: WebhookType;
   at: Date;
   /** The resource as the read endpoint shows it now. */
   data: object;
@@ -25,25 +25,39 @@ export const webhookBodyPlace = (deliveryId: string): Place => ({
 });
 
 /**
- * Freezes a webhook in the transaction of what it tells; it is sent later, as it is now. Returns the delivery's id, or
- * null when the partner has not asked for this event.
+ * Freezes a webhook in the transaction of what it tells, once for each enabled endpoint of the partner that asks for this
+ * event; each is sent later, as it is now. Returns the ids of the deliveries, none when nobody asks.
  */
-export async function recordWebhook(tx: EntityManager, sealer: Sealer, webhook: NewWebhook): Promise<string | null> {
-  const { partnerId, resourceType, resourceId, type, version, at } = webhook;
-  const wanted = await tx.execute<unknown[]>(
-    'select 1 from webhook_endpoints where partner_id = ? and ? = any(events)',
-    [partnerId, type],
+export async function recordWebhook(tx: EntityManager, sealer: Sealer, webhook: NewWebhook): Promise<string[]> {
+  const asking = await tx.execute<{ id: string }[]>(
+    `select id from webhook_endpoints where partner_id = ? and status = 'enabled' and ? = any(events)
+     order by created_at, id`,
+    [webhook.partnerId, webhook.type],
   );
-  if (wanted.length === 0) return null;
+  const ids: string[] = [];
+  for (const { id } of asking) ids.push(await recordDelivery(tx, sealer, webhook, id));
+  return ids;
+}
+
+/** Freezes a webhook for one endpoint, whatever that asks for; returns the delivery's id. */
+export async function recordDelivery(
+  tx: EntityManager,
+  sealer: Sealer,
+  webhook: NewWebhook,
+  endpointId: string,
+): Promise<string> {
+  const { partnerId, resourceType, resourceId, type, version, at } = webhook;
   const id = newId();
   const body = JSON.stringify({ type, timestamp: at.toISOString(), data: { ...webhook.data, version } });
   await tx.execute(
-    'insert into webhook_version_keys (resource_type, resource_id, version, delivery_id) values (?, ?, ?, ?)',
-    [resourceType, resourceId, version, id],
+    `insert into webhook_version_keys (resource_type, resource_id, version, endpoint_id, delivery_id)
+     values (?, ?, ?, ?, ?)`,
+    [resourceType, resourceId, version, endpointId, id],
   );
   tx.create(WebhookDelivery, {
     id,
     partner_id: partnerId,
+    endpoint_id: endpointId,
     resource_type: resourceType,
     resource_id: resourceId,
     version,
@@ -66,7 +80,7 @@ export async function findPendingWebhooks(
 ): Promise<string[]> {
   const rows = await tx.execute<{ id: string }[]>(
     `select d.id from webhook_version_keys k join webhook_deliveries d on d.id = k.delivery_id
-     where k.resource_type = ? and k.resource_id = ? and d.status = 'pending' order by k.version`,
+     where k.resource_type = ? and k.resource_id = ? and d.status = 'pending' order by k.version, k.endpoint_id`,
     [resource.resourceType, resource.resourceId],
   );
   return rows.map(({ id }) => id);

@@ -4,15 +4,18 @@ import { findPage, type ListWindow } from '../database/find-page.ts';
 import { recordEvent } from '../events/record-event.ts';
 import { type SweepFailure, sweepRows } from '../housekeeping/sweep-rows.ts';
 import type { Caller } from '../identity/caller.ts';
-import type { WebhookEvent } from '../partners/partner.ts';
+import type { WebhookType } from '../partners/partner.ts';
 import { refuse } from '../shared/errors.ts';
+import { requireEnabled } from './find-endpoints.ts';
 import { WebhookDelivery } from './webhook-delivery.entity.ts';
 import type { DeliveryWorkflows, WebhookDeliveryStatus } from './webhook-delivery.ts';
+import { WebhookEndpoint } from './webhook-endpoint.entity.ts';
 
 export interface DeliveryFilter extends ListWindow {
   partnerId: string;
   status?: WebhookDeliveryStatus | undefined;
-  type?: WebhookEvent | undefined;
+  type?: WebhookType | undefined;
+  endpointId?: string | undefined;
   /** Inclusive. */
   from?: Date | undefined;
   /** Exclusive. */
@@ -22,18 +25,22 @@ export interface DeliveryFilter extends ListWindow {
 /** A page of a partner's webhooks, newest first, and the number of all that match. */
 export function findDeliveries(
   em: EntityManager,
-  { partnerId, status, type, from, to, ...window }: DeliveryFilter,
+  { partnerId, status, type, endpointId, from, to, ...window }: DeliveryFilter,
 ): Promise<{ items: WebhookDelivery[]; total: number }> {
   const where: FilterQuery<WebhookDelivery> = {
     partner_id: partnerId,
     ...(status && { status }),
     ...(type && { type }),
+    ...(endpointId && { endpoint_id: endpointId }),
     ...((from ?? to) && { created_at: { ...(from && { $gte: from }), ...(to && { $lt: to }) } }),
   };
   return findPage(em, WebhookDelivery, where, window, { partnerId });
 }
 
-/** Sends a webhook again, at once, whatever became of it. Refuses with NOT_FOUND what is not this partner's. */
+/**
+ * Sends a webhook again, at once, whatever became of it. Refuses with NOT_FOUND what is not this partner's, and with
+ * REQUEST_INVALID what has no endpoint to go to, as that was deleted or is disabled.
+ */
 export async function redeliverWebhook(
   em: EntityManager,
   { workflows }: { workflows: Pick<DeliveryWorkflows, 'hastenWebhookDelivery'> },
@@ -46,6 +53,8 @@ export async function redeliverWebhook(
       { lockMode: LockMode.PESSIMISTIC_WRITE },
     );
     if (delivery === null) refuse('NOT_FOUND', 'the partner has no such delivery', { field: 'delivery_id' });
+    const endpoint = await tx.findOne(WebhookEndpoint, { id: delivery.endpoint_id });
+    requireEnabled(endpoint ?? refuse('REQUEST_INVALID', 'its endpoint was deleted: there is nowhere to send it'));
     delivery.status = 'pending';
     delivery.delivered_at = null;
     delivery.next_attempt_at = await readDatabaseClock(tx);
@@ -68,12 +77,15 @@ export async function redeliverWebhook(
 export const overdueDeliveries = `select id, next_attempt_at as since from webhook_deliveries
   where status = 'pending' and next_attempt_at < now() - interval '1 minute'`;
 
-/** Starts the workflow of every delivery that is overdue; returns how many there were. */
+/**
+ * Starts the workflow of every delivery that is overdue, or makes the one that runs try at once: its row may have been
+ * made due again. Returns how many there were.
+ */
 export function sweepDeliveries(
   em: EntityManager,
-  workflows: Pick<DeliveryWorkflows, 'startWebhookDelivery'>,
+  workflows: Pick<DeliveryWorkflows, 'hastenWebhookDelivery'>,
   failed: SweepFailure,
 ): Promise<number> {
-  const wake = (id: string) => workflows.startWebhookDelivery(id);
+  const wake = (id: string) => workflows.hastenWebhookDelivery(id);
   return sweepRows(em, [{ kind: 'webhook_delivery', due: overdueDeliveries, wake }], failed);
 }

@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import type { WebhookEvent } from '../partners/partner.ts';
+import type { WebhookType } from '../partners/partner.ts';
 import type { WebhookDeliveryStatus, WebhookResource } from './webhook-delivery.ts';
 
 const WebhookDeliverySchema = defineEntity({
@@ -8,10 +8,11 @@ const WebhookDeliverySchema = defineEntity({
   properties: {
     id: p.uuid().primary(),
     partner_id: p.uuid(),
+    endpoint_id: p.uuid(),
     resource_type: p.text().$type<WebhookResource>(),
     resource_id: p.uuid(),
     version: p.integer(),
-    type: p.text().$type<WebhookEvent>(),
+    type: p.text().$type<WebhookType>(),
     body_sealed: p.text(),
     status: p.text().$type<WebhookDeliveryStatus>().default('pending'),
     attempts: p.integer().default(0),
@@ -23,6 +24,6 @@ const WebhookDeliverySchema = defineEntity({
   },
 });
 
-/** One webhook: its body is what was true when it happened, byte for byte, however late it is sent. */
+/** One webhook to one endpoint: its body is what was true when it happened, byte for byte, however late it is sent. */
 export class WebhookDelivery extends WebhookDeliverySchema.class {}
 WebhookDeliverySchema.setClass(WebhookDelivery);

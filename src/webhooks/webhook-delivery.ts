@@ -12,7 +12,7 @@ export const webhookDeliveryLaw = statusLaw({
 export type WebhookDeliveryStatus = StatusOf<typeof webhookDeliveryLaw>;
 
 /** What a webhook is about. */
-export type WebhookResource = 'payment' | 'payout';
+export type WebhookResource = 'payment' | 'payout' | 'endpoint';
 
 /** The `webhook-id` of a delivery: the same at every attempt, so that the receiver can tell a repetition. */
 export const webhookIdOf = (deliveryId: string): string => `msg_${deliveryId.replaceAll('-', '')}`;
@@ -28,6 +28,11 @@ export interface DeliveryWorkflows {
   startWebhookDelivery(deliveryId: string): Promise<void>;
   /** Starts the delivery's workflow, or makes the one that runs try at once. */
   hastenWebhookDelivery(deliveryId: string): Promise<void>;
+  /**
+   * The same for the first hundred of these, while nobody waits; it never fails, as a sweep finds the rest, and what
+   * could not be reached.
+   */
+  hastenWebhookDeliveries(deliveryIds: readonly string[]): void;
 }
 
 const secondMs = 1000;

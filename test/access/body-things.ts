@@ -215,6 +215,13 @@ export const bodies: Record<string, Body> = {
     build: async (_, { partner }) => ({ method: 'qris', amount: '10000', organization_id: partner.organizationId }),
     fields: { organization_id: { foreign: 403, absent: 403 } },
   },
+  'POST /v1/partners/webhook-deliveries/replay': {
+    build: async (stack, owner) => {
+      const { id } = await thingsOf({ method: 'patch', path: '/v1/partners/webhook-endpoints/:id' }).make(stack, owner);
+      return { from: '2020-01-01', to: '2020-01-02', endpoint_id: id };
+    },
+    fields: { endpoint_id: { foreign: 404, absent: 404 } },
+  },
   'POST /v1/partners/payments': {
     build: async (_, { partner }) => ({ method: 'qris', amount: '10000', organization_id: partner.organizationId }),
     fields: { organization_id: { foreign: 403, absent: 403 } },

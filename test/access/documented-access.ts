@@ -197,5 +197,12 @@ export const documentedAccess: Record<string, DocumentedAccess> = {
   'POST /v1/partners/keys/rotate': partner('manage-keys'),
   'GET /v1/partners/webhook-deliveries': partner('manage-webhooks'),
   'POST /v1/partners/webhook-deliveries/:/redeliver': partner('manage-webhooks'),
+  'POST /v1/partners/webhook-deliveries/replay': partner('manage-webhooks'),
+  'POST /v1/partners/webhook-endpoints': partner('manage-webhooks'),
+  'GET /v1/partners/webhook-endpoints': partner('manage-webhooks'),
+  'PATCH /v1/partners/webhook-endpoints/:': partner('manage-webhooks'),
+  'DELETE /v1/partners/webhook-endpoints/:': partner('manage-webhooks'),
+  'POST /v1/partners/webhook-endpoints/:/rotate-secret': partner('manage-webhooks'),
+  'POST /v1/partners/webhook-endpoints/:/test': partner('manage-webhooks'),
   'GET /v1/partners/limits': partner('read-gateway'),
 };

@@ -168,6 +168,10 @@ describe('An id in a query', () => {
     account_id: async () => stranger.user.accountId,
     product_id: () => buildTransaction(stack, stranger.user),
     category_id: async () => newId(),
+    endpoint_id: async () =>
+      String(
+        (await thingsOf({ method: 'patch', path: '/v1/partners/webhook-endpoints/:id' }).make(stack, stranger)).id,
+      ),
   };
 
   it.each(withQueries.map((route): [string, Route] => [nameOf(route), route]))(

@@ -1,6 +1,7 @@
 import type { Route } from '../../src/http/route-group.ts';
 import { openAccount } from '../../src/ledger/open-account.ts';
 import { newAddressId, newId } from '../../src/shared/ids.ts';
+import { endpointSecretPlace } from '../../src/webhooks/webhook-endpoint.ts';
 import { type BuiltUser, buildRole } from '../support/build.ts';
 import { buildActiveCause, buildGoal, buildProduct } from '../support/build-targets.ts';
 import { buildOperators, plantDecision } from '../support/decide.ts';
@@ -111,18 +112,31 @@ async function partnerAccount(stack: Stack): Promise<Ids> {
   return { id: partner.id, key_id: partner.keyId, organization_id: linked.organizationId, delivery_id: delivery };
 }
 
+/** Planted: a partner makes ten at most. */
+async function webhookEndpoint(stack: Stack, { partner }: Owner): Promise<Ids> {
+  const id = newId();
+  return insert(
+    stack,
+    id,
+    `insert into webhook_endpoints (id, partner_id, url, events, secret_sealed)
+     values (?, ?, 'http://127.0.0.1:9/hook', '{payment.failed}', ?)`,
+    [partner.id, await stack.deps.sealer.seal(endpointSecretPlace(id), 'whsec_c2VjcmV0')],
+  );
+}
+
 async function parkedDelivery(stack: Stack, owner: Owner): Promise<Ids> {
   const { id: resource = '' } = await partnerPayment(stack, owner);
+  const { id: endpoint = '' } = await webhookEndpoint(stack, owner);
   const delivery = newId();
   await insert(
     stack,
     delivery,
-    `with key as (insert into webhook_version_keys (delivery_id, resource_type, resource_id, version)
-       values (?, 'payment', ?, 1) returning *)
-     insert into webhook_deliveries (id, partner_id, resource_type, resource_id, version, type, body_sealed,
+    `with key as (insert into webhook_version_keys (delivery_id, resource_type, resource_id, version, endpoint_id)
+       values (?, 'payment', ?, 1, ?) returning *)
+     insert into webhook_deliveries (id, partner_id, endpoint_id, resource_type, resource_id, version, type, body_sealed,
        next_attempt_at)
-     select delivery_id, ?, resource_type, resource_id, version, 'payment.failed', 'x', now() from key`,
-    [resource, owner.partner.id],
+     select delivery_id, ?, endpoint_id, resource_type, resource_id, version, 'payment.failed', 'x', now() from key`,
+    [resource, endpoint, owner.partner.id],
   );
   await stack
     .owner()
@@ -257,6 +271,7 @@ const things: Record<string, Things> = {
   '/v1/partners/payments/': { foreign: 404, make: partnerPayment },
   '/v1/partners/payouts/': { foreign: 404, make: partnerPayout },
   '/v1/partners/webhook-deliveries/': { foreign: 404, make: parkedDelivery },
+  '/v1/partners/webhook-endpoints/': { foreign: 404, make: webhookEndpoint },
   '/v1/payments/orders/': { foreign: 403, make: order },
   '/v1/products/': {
     foreign: 'shared',

@@ -126,14 +126,14 @@ const tables: [table: string, columns: string, select: string, share?: number][]
   ['payout_words', 'payout_id, said, at', `${id('payout')}, 'succeeded', ${at}`],
   [
     'webhook_version_keys',
-    'resource_type, resource_id, version, delivery_id',
-    `'payment', ${id('payment')}, 1, ${id('delivery')}`,
+    'resource_type, resource_id, version, endpoint_id, delivery_id',
+    `'payment', ${id('payment')}, 1, ${id('endpoint')}, ${id('delivery')}`,
   ],
   [
     'webhook_deliveries',
-    `id, partner_id, resource_type, resource_id, version, type, body_sealed, status, attempts, next_attempt_at,
+    `id, partner_id, endpoint_id, resource_type, resource_id, version, type, body_sealed, status, attempts, next_attempt_at,
      delivered_at, created_at`,
-    `${id('delivery')}, ${partner}, 'payment', ${id('payment')}, 1, 'payment.succeeded', 'x',
+    `${id('delivery')}, ${partner}, ${id('endpoint')}, 'payment', ${id('payment')}, 1, 'payment.succeeded', 'x',
      case when ${isOpen} then 'pending' else 'delivered' end, 1,
      case when ${isOpen} then now() + interval '1 day' end, case when not ${isOpen} then now() end, ${at}`,
   ],

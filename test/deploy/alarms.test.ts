@@ -10,11 +10,14 @@ import { parse, stringify } from 'yaml';
 import { type Activities, createActivities } from '../../activities/index.ts';
 import { measureBacklog } from '../../src/metrics/measure-backlog.ts';
 import { measureWorkers } from '../../src/metrics/measure-workers.ts';
+import { newWebhookSecret } from '../../src/partners/partner-secrets.ts';
 import { measureClearingDifference } from '../../src/reconciliation/measure-clearing.ts';
 import { measureSeals } from '../../src/seals/measure-seals.ts';
 import { must } from '../../src/shared/assert.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { stepQueues } from '../../src/temporal/step-queues.ts';
+import { webhookBodyPlace } from '../../src/webhooks/record-webhook.ts';
+import { endpointSecretPlace } from '../../src/webhooks/webhook-endpoint.ts';
 import { type BuiltUser, buildIndividual } from '../support/build.ts';
 import { findPromtool } from '../support/promtool.ts';
 import { isFullRun, testRun } from '../support/run.ts';
@@ -153,10 +156,8 @@ const rules = (): Rule[] =>
       body_bytes, received_at) values ('${newId()}', 'w1', 'payment.succeeded', 'payment', 'r', 'x', 'x', 1, ${ago('10 minutes')})`,
     AmanahCallbacksUnread: `insert into gateway_callbacks (id, webhook_id, unread, body_sealed, body_digest, body_bytes)
       values ('${newId()}', 'w2', 'unknown event', 'x', 'x', 1)`,
-    AmanahWebhooksOverdue: `insert into webhook_deliveries (id, partner_id, resource_type, resource_id, version, type, body_sealed,
-      next_attempt_at) values ('${newId()}', '${newId()}', 'payout', '${newId()}', 1, 'payout.failed', 'x', ${ago('20 minutes')})`,
-    AmanahWebhookParked: `insert into webhook_deliveries (id, partner_id, resource_type, resource_id, version, type, body_sealed,
-      next_attempt_at) values ('${delivery}', '${newId()}', 'payout', '${newId()}', 1, 'payout.failed', 'x', now())`,
+    AmanahWebhooksOverdue: `insert into webhook_deliveries (id, partner_id, endpoint_id, resource_type, resource_id, version, type,
+      body_sealed, next_attempt_at) values ('${newId()}', '${newId()}', '${newId()}', 'payout', '${newId()}', 1, 'payout.failed', 'x', ${ago('20 minutes')})`,
     AmanahClearingDifference: 'update clearing_comparisons set difference = 5, agreed = false, measured_at = now()',
   };
   const tables = [
@@ -170,6 +171,7 @@ const rules = (): Rule[] =>
     'donation_subscriptions',
     'gateway_callbacks',
     'webhook_deliveries',
+    'webhook_endpoints',
   ];
   const asOwner = (statements: string[]) =>
     stack.owner().transactional(async (tx) => {
@@ -195,6 +197,20 @@ const rules = (): Rule[] =>
     answer.resume();
   }
 
+  /** A webhook to an address where nobody listens. */
+  async function plantDelivery(): Promise<string[]> {
+    const { sealer } = stack.deps;
+    const endpoint = newId();
+    const secret = await sealer.seal(endpointSecretPlace(endpoint), newWebhookSecret());
+    return [
+      `insert into webhook_endpoints (id, partner_id, url, events, secret_sealed)
+       values ('${endpoint}', '${newId()}', 'http://127.0.0.1:9/hook', '{payout.failed}', '${secret}')`,
+      `insert into webhook_deliveries (id, partner_id, endpoint_id, resource_type, resource_id, version, type, body_sealed,
+         next_attempt_at) values ('${delivery}', '${newId()}', '${endpoint}', 'payout', '${newId()}', 1, 'payout.failed',
+         '${await sealer.seal(webhookBodyPlace(delivery), '{}')}', now())`,
+    ];
+  }
+
   /** All is well, and people work. */
   async function calm(): Promise<Scrape[]> {
     await stack.sandbox.put('/sandbox/faults', {});
@@ -207,7 +223,7 @@ const rules = (): Rule[] =>
 
   /** Everything goes wrong at once. */
   async function trouble(): Promise<Scrape[]> {
-    await asOwner(Object.values(planted));
+    await asOwner([...Object.values(planted), ...(await plantDelivery())]);
     await stack.sandbox.put('/sandbox/faults', { requests: { error_rate: 1 } });
     await run('runLedgerChecks', {});
     const first = await scrape();

@@ -3,7 +3,7 @@ import { parseJson } from '../../src/http/body.ts';
 import { describeFields } from '../../src/http/field-texts.ts';
 import { moneyLiteralKeys } from '../../src/http/money-keys.ts';
 import { buildOpenApi } from '../../src/http/openapi.ts';
-import { webhookEvents } from '../../src/partners/partner.ts';
+import { webhookTypes } from '../../src/partners/partner.ts';
 import { partnerTexts } from '../../src/partners/reference-texts.ts';
 import { version } from '../../src/version.ts';
 import { webhookDocuments } from '../../src/webhooks/webhook-documents.ts';
@@ -163,7 +163,7 @@ describe('The OpenAPI document', () => {
   });
 
   it('has every webhook, with an example that its schema takes', () => {
-    expect(Object.keys(document.webhooks)).toEqual([...webhookEvents]);
+    expect(Object.keys(document.webhooks)).toEqual([...webhookTypes]);
     for (const { type, body } of webhookDocuments) {
       const example = document.webhooks[type]?.post.requestBody?.content['application/json']?.example;
       expect(body.safeParse(example)).toMatchObject({ success: true });

@@ -119,8 +119,8 @@ const decisionOf = (facts: object) =>
 
 const callback = `insert into gateway_callbacks (id, webhook_id, unread, body_sealed, body_digest, body_bytes)
    values ('${newId()}', 'planted', 'unknown event', 'x', 'x', 1)`;
-const delivery = `insert into webhook_deliveries (id, partner_id, resource_type, resource_id, version, type, body_sealed,
-     next_attempt_at) values ('${newId()}', '${newId()}', 'payout', '${newId()}', 1, 'payout.failed', 'x', now())`;
+const delivery = `insert into webhook_deliveries (id, partner_id, endpoint_id, resource_type, resource_id, version, type, body_sealed,
+     next_attempt_at) values ('${newId()}', '${newId()}', '${newId()}', 'payout', '${newId()}', 1, 'payout.failed', 'x', now())`;
 
 /** One corruption for each view, planted past the triggers as only a superuser can. */
 const corruptions: [view: string, sql: string][] = [
@@ -165,7 +165,14 @@ const corruptions: [view: string, sql: string][] = [
   ['check_webhooks_have_their_keys', delivery],
   [
     'check_webhooks_have_their_keys',
-    `insert into webhook_version_keys values ('payout', '${newId()}', 1, '${newId()}')`,
+    `insert into webhook_version_keys values ('payout', '${newId()}', 1, '${newId()}', '${newId()}')`,
+  ],
+  // One version told as two things, to two endpoints.
+  [
+    'check_webhook_versions_are_one_event',
+    `insert into webhook_deliveries (id, partner_id, endpoint_id, resource_type, resource_id, version, type, body_sealed,
+       next_attempt_at) select uuidv7(), '${newId()}', uuidv7(), 'payout', '${newId()}', 1, type, 'x', now()
+     from unnest(array['payout.failed', 'payout.succeeded']) type`,
   ],
   ['check_balances_match_postings', 'update account_balances set balance = balance + 1'],
   ['check_no_forbidden_negative', 'update account_balances set balance = -1 where shard = 0'],

@@ -153,8 +153,8 @@ describe('The partner client against npm start', () => {
   it('hears of a payout that fails, with its code', async () => {
     const refused = { ...payout, bank_account_number: '1234999999' };
     const { id } = await client.payouts.create(refused, { idempotencyKey: freshKey() });
-    const { type, data } = await toldOf(id);
-    expect({ type, code: data.failure_code }).toEqual({ type: 'payout.failed', code: 'REJECTED_BY_CHANNEL' });
+    const told = await toldOf(id);
+    expect(told).toMatchObject({ type: 'payout.failed', data: { failure_code: 'REJECTED_BY_CHANNEL' } });
   });
 
   it('lists what is open to the partner, by which payments are made', async () => {
@@ -230,6 +230,34 @@ describe('The partner client against npm start', () => {
       const expected = { name: 'PartnerApiError', status, code, requestId: expect.any(String) };
       await expect(call()).rejects.toMatchObject({ ...expected, ...(details !== undefined && { details }) });
     }
+  });
+
+  it('manages its own endpoints: secret, test, rotation, changes, replay', async () => {
+    const { webhookEndpoints, webhookDeliveries } = client;
+    const url = `${given.urls.sandbox}/sandbox/webhooks`;
+    const { id, secret } = await webhookEndpoints.create({ url, events: ['payout.failed'] });
+    const test = await webhookEndpoints.test(id);
+    const { headers, body } = await receive(id);
+    expect(await verifyWebhook(secret, headers, body)).toMatchObject({
+      id: test.webhook_id,
+      webhook: { type: 'endpoint.test', data: { id, url, version: 1 } },
+    });
+    const { secret: next } = await webhookEndpoints.rotateSecret(id);
+    expect(next).not.toBe(secret);
+    const kept = await eventually(
+      async () => (await webhookDeliveries.list({ endpoint_id: id })).items,
+      ([row]) => row?.status === 'delivered',
+    );
+    expect(kept).toMatchObject([{ id: test.id, endpoint_id: id, type: 'endpoint.test' }]);
+    const period = { from: test.created_at, to: '2999-12-31', endpoint_id: id };
+    expect(await webhookDeliveries.replay({ ...period, dry_run: true })).toEqual({ count: 1 });
+    expect(await webhookDeliveries.replay(period)).toEqual({ count: 1 });
+    expect(await webhookEndpoints.update(id, { status: 'disabled' })).toMatchObject({ disabled_reason: 'requested' });
+    await expect(webhookEndpoints.test(id)).rejects.toMatchObject({ status: 400, code: 'REQUEST_INVALID_PAYLOAD' });
+    const ids = async () => (await webhookEndpoints.list()).items.map((endpoint) => endpoint.id);
+    expect(await ids()).toContain(id);
+    expect(await webhookEndpoints.delete(id)).toMatchObject({ id });
+    expect(await ids()).not.toContain(id);
   });
 
   it('believes no webhook that is forged, altered or old', async () => {

@@ -26,6 +26,8 @@ export interface BuiltPartner {
   get(path: string, headers?: Record<string, string>): Promise<HttpAnswer>;
   /** With a fresh idempotency key unless one is given; null sends none. */
   post(path: string, body: object, key?: string | null, headers?: Record<string, string>): Promise<HttpAnswer>;
+  /** A signed call by any method, without an idempotency key. */
+  send(method: 'post' | 'patch' | 'delete', path: string, body?: object): Promise<HttpAnswer>;
   /** A call of its platform administration, by path under the account. */
   administer(method: 'get' | 'post' | 'put' | 'patch' | 'delete', path: string, body?: object): Promise<HttpAnswer>;
 }
@@ -98,6 +100,14 @@ export async function buildPartner(stack: BuildPlace & Http, options: PartnerOpt
       reserved: partner.reserved_account_id,
     },
     administer,
+    send: (method, path, body) => {
+      const raw = body === undefined ? '' : JSON.stringify(body);
+      return stack[method](`/v1/partners${path}`, undefined, {
+        token: apiKey,
+        ...(raw !== '' && { raw }),
+        headers: { 'x-partner-signature': signature(signingSecret, raw), 'content-type': 'application/json' },
+      });
+    },
     get: (path, headers = {}) =>
       stack.get(`/v1/partners${path}`, {
         token: apiKey,

@@ -16,6 +16,7 @@ import { dayPhaseLaw, reconciledDayLaw, reconciliationLaw } from '../../src/reco
 import { savingGoalLaw, savingGoalOrderLaw } from '../../src/saving-goals/saving-goal.ts';
 import type { StatusLaw } from '../../src/shared/status-law.ts';
 import { webhookDeliveryLaw } from '../../src/webhooks/webhook-delivery.ts';
+import { webhookEndpointLaw } from '../../src/webhooks/webhook-endpoint.ts';
 
 /** The law of every status in the database: `table.column`. */
 export const statusLaws: Readonly<Record<string, StatusLaw>> = {
@@ -43,4 +44,5 @@ export const statusLaws: Readonly<Record<string, StatusLaw>> = {
   'transactions.status': transactionLaw,
   'users.status': userLaw,
   'webhook_deliveries.status': webhookDeliveryLaw,
+  'webhook_endpoints.status': webhookEndpointLaw,
 };

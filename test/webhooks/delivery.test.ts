@@ -148,7 +148,10 @@ describe('A webhook', () => {
     const first = await tell(1);
     await expect(tell(1)).rejects.toThrow(UniqueConstraintViolationException);
     const second = await tell(2);
-    expect(await findPendingWebhooks(stack.em(), { resourceType: 'payout', resourceId })).toEqual([first, second]);
+    expect(await findPendingWebhooks(stack.em(), { resourceType: 'payout', resourceId })).toEqual([
+      ...first,
+      ...second,
+    ]);
   });
 
   it('that nobody asked for is not made', async () => {
@@ -194,7 +197,7 @@ describe('A webhook', () => {
     const missing = await other.post(`/webhook-deliveries/${other.id}/redeliver`, {}, null);
     expect([foreign.status, foreign.body.error]).toEqual([404, missing.body.error]);
     // Newer than the partner's own, which would follow it.
-    const foreignId = await stack.em().transactional((tx) =>
+    const [foreignId] = await stack.em().transactional((tx) =>
       recordWebhook(tx, stack.deps.sealer, {
         partnerId: other.id,
         resourceType: 'payout',

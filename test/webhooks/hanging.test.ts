@@ -61,7 +61,7 @@ describe('An endpoint that lets every request hang', () => {
         ),
       ),
     );
-    await Promise.all(ids.map((id) => stack.deps.workflows.startWebhookDelivery(String(id))));
+    await Promise.all(ids.flat().map((id) => stack.deps.workflows.startWebhookDelivery(id)));
     await eventually(
       async () => open.size,
       (size) => size === 10,

@@ -29,7 +29,7 @@ grant insert (id, name, kind, user_id, organization_id, owner_id) on accounts to
 -- Work that is done and gone: rows of the moment, not of what happened. (What is kept for a time is forgotten by
 -- forget_rows.)
 grant delete on cause_managers, document_uploads, invitations, official_documents, partner_fees, reconciled_records,
-  recovery_codes, role_permissions, saving_circle_members, second_factors, sweep_looks, users
+  recovery_codes, role_permissions, saving_circle_members, second_factors, sweep_looks, users, webhook_endpoints
   to amanah_app;
 
 -- Who is there.
@@ -87,8 +87,8 @@ grant insert, update (status, provider_payment_request_id, provider_payment_meth
 grant insert, update (status, failure_code, provider_transfer_id, provider_cost, texts_sealed, request_digest, last_word,
   last_word_at, asked_at, asks, unknown_since, contradicted_at, explained_word, look_again_at, version,
   succeeded_at, finalized_at, updated_at) on payouts to amanah_app;
-grant insert, update (url, events, secret_sealed, previous_secret_sealed, previous_secret_until, updated_at)
-  on webhook_endpoints to amanah_app;
+grant insert, update (url, events, status, disabled_reason, disabled_at, failing_since, tests, secret_sealed,
+  previous_secret_sealed, previous_secret_until, updated_at) on webhook_endpoints to amanah_app;
 grant insert, update (status, attempts, body_sealed, last_status, last_error, next_attempt_at, delivered_at)
   on webhook_deliveries to amanah_app;
 

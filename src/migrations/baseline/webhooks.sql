@@ -1,31 +1,48 @@
 -- Where partners are told, and the outbox of webhooks.
 
+-- At most ten of a partner, counted under the partner's lock; one of them at most is the one that operators set.
 create table webhook_endpoints (
   id uuid primary key,
-  partner_id uuid not null unique references partners (id),
+  partner_id uuid not null references partners (id),
   url varchar(2000) not null,
   events text[] not null,
+  status text not null default 'enabled' check (status in ('enabled', 'disabled')),
+  disabled_reason text check (disabled_reason in ('requested', 'failing')),
+  disabled_at timestamptz,
+  -- Since when no request to it has succeeded; null while the last one did.
+  failing_since timestamptz,
+  set_by_operator boolean not null default false,
+  -- How many tests were asked for: the version of the next one follows.
+  tests integer not null default 0 check (tests >= 0),
   secret_sealed text not null,
   previous_secret_sealed text,
   previous_secret_until timestamptz,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
-  check ((previous_secret_sealed is null) = (previous_secret_until is null))
+  check ((previous_secret_sealed is null) = (previous_secret_until is null)),
+  check ((status = 'disabled') = (disabled_at is not null) and (status = 'disabled') = (disabled_reason is not null))
 );
+create index webhook_endpoints_of_partner on webhook_endpoints (partner_id, created_at desc, id desc);
+create unique index webhook_endpoints_of_operator on webhook_endpoints (partner_id) where set_by_operator;
+create trigger webhook_endpoints_status_law before insert or update of status on webhook_endpoints
+  for each row execute function keep_status('status', '>enabled', '>disabled', 'enabled>disabled', 'disabled>enabled');
 
--- One delivery for each version of a resource, for ever: see journal_keys.
+-- One delivery for each version of a resource and each endpoint, for ever: see journal_keys.
 create table webhook_version_keys (
   resource_type text not null,
   resource_id uuid not null,
   version integer not null,
+  endpoint_id uuid not null,
   delivery_id uuid not null,
-  primary key (resource_type, resource_id, version)
+  primary key (resource_type, resource_id, version, endpoint_id)
 );
 
+-- An event is one delivery for each endpoint that asks for it; a delivery outlives its endpoint.
 create table webhook_deliveries (
   id uuid primary key,
   partner_id uuid not null references partners (id),
-  resource_type text not null check (resource_type in ('payment', 'payout')),
+  endpoint_id uuid not null,
+  resource_type text not null check (resource_type in ('payment', 'payout', 'endpoint')),
   resource_id uuid not null,
   version integer not null check (version > 0),
   type text not null,
@@ -53,6 +70,11 @@ create trigger webhook_version_keys_are_kept before truncate on webhook_version_
 
 -- Each version of a webhook has its key, and each key its webhook.
 create view check_webhooks_have_their_keys as
-  select d.id as delivery_id, k.delivery_id as key_delivery_id, resource_type, resource_id, version
-  from webhook_deliveries d full join webhook_version_keys k using (resource_type, resource_id, version)
+  select d.id as delivery_id, k.delivery_id as key_delivery_id, resource_type, resource_id, version, endpoint_id
+  from webhook_deliveries d full join webhook_version_keys k using (resource_type, resource_id, version, endpoint_id)
   where d.id is distinct from k.delivery_id;
+
+-- A version is one event: whoever is told of it is told the same.
+create view check_webhook_versions_are_one_event as
+  select resource_type, resource_id, version from webhook_deliveries
+  group by resource_type, resource_id, version having count(distinct type) > 1;

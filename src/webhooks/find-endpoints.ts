@@ -1,0 +1,50 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { readDatabaseClock } from '../database/database-clock.ts';
+import { findPage, type ListWindow } from '../database/find-page.ts';
+import type { Sealer } from '../encryption/sealer.ts';
+import { lockPartner } from '../partners/find-partner.ts';
+import { refuse } from '../shared/errors.ts';
+import { WebhookEndpoint } from './webhook-endpoint.entity.ts';
+import { endpointSecretPlace } from './webhook-endpoint.ts';
+
+/** A page of a partner's endpoints, newest first, and the number of all. */
+export function findEndpoints(
+  em: EntityManager,
+  { partnerId, ...window }: ListWindow & { partnerId: string },
+): Promise<{ items: WebhookEndpoint[]; total: number }> {
+  return findPage(em, WebhookEndpoint, { partner_id: partnerId }, window, { partnerId });
+}
+
+/** An endpoint of this partner, its partner locked until the transaction ends; refuses with NOT_FOUND. */
+export async function lockEndpoint(
+  tx: EntityManager,
+  { partnerId, endpointId }: { partnerId: string; endpointId: string },
+): Promise<WebhookEndpoint> {
+  await lockPartner(tx, partnerId);
+  const endpoint = await tx.findOne(WebhookEndpoint, { id: endpointId, partner_id: partnerId }, { refresh: true });
+  return endpoint ?? refuse('NOT_FOUND', 'there is no such endpoint', { field: 'endpoint_id' });
+}
+
+/** The secrets that sign for an endpoint now: its own, and for 24 hours after a rotation the one before. */
+export async function openSecrets(em: EntityManager, sealer: Sealer, endpoint: WebhookEndpoint): Promise<string[]> {
+  const { id, secret_sealed, previous_secret_sealed: previous, previous_secret_until: until } = endpoint;
+  const secrets = [await sealer.open(endpointSecretPlace(id), secret_sealed)];
+  if (previous && until && until > (await readDatabaseClock(em))) {
+    secrets.push(await sealer.open(endpointSecretPlace(id, 'previous_secret_sealed'), previous));
+  }
+  return secrets;
+}
+
+/** Refuses with REQUEST_INVALID an endpoint that is disabled. */
+export function requireEnabled({ status }: Pick<WebhookEndpoint, 'status'>): void {
+  if (status !== 'enabled') refuse('REQUEST_INVALID', 'the endpoint is disabled: enable it first');
+}
+
+/** The same by id; refuses with NOT_FOUND one that is not this partner's. */
+export async function requireEnabledEndpoint(
+  em: EntityManager,
+  { partnerId, endpointId }: { partnerId: string; endpointId: string },
+): Promise<void> {
+  const endpoint = await em.findOne(WebhookEndpoint, { id: endpointId, partner_id: partnerId });
+  requireEnabled(endpoint ?? refuse('NOT_FOUND', 'there is no such endpoint', { field: 'endpoint_id' }));
+}

@@ -1,0 +1,77 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { recordEvent } from '../events/record-event.ts';
+import { refuse } from '../shared/errors.ts';
+import { textArray } from '../shared/postgres.ts';
+import { requireEnabledEndpoint } from './find-endpoints.ts';
+import type { DeliveryWorkflows } from './webhook-delivery.ts';
+
+/** So many deliveries are replayed by one request at most. */
+export const mostReplayed = 10_000;
+
+interface Replay {
+  partnerId: string;
+  requestId: string;
+  /** Inclusive, of `created_at`. */
+  from: Date;
+  /** Exclusive. */
+  to: Date;
+  /** Every endpoint that is enabled, without. */
+  endpointId?: string | undefined;
+  /** Only counts. */
+  dryRun: boolean;
+}
+
+/**
+ * Sends every webhook of a period again that has an enabled endpoint to go to, whatever became of it, the oldest first:
+ * the first of them at once, the others as the sweep finds them due. Returns how many. Refuses with REQUEST_INVALID more
+ * than ten thousand, a period that ends before it begins and an endpoint that is disabled, and with NOT_FOUND one that is
+ * not this partner's.
+ */
+export async function replayDeliveries(
+  em: EntityManager,
+  { workflows }: { workflows: Pick<DeliveryWorkflows, 'hastenWebhookDeliveries'> },
+  replay: Replay,
+): Promise<number> {
+  const { partnerId, requestId, from, to, endpointId, dryRun } = replay;
+  if (to < from) refuse('REQUEST_INVALID', 'must not be before from', { field: 'to' });
+  if (endpointId !== undefined) await requireEnabledEndpoint(em, { partnerId, endpointId });
+  if (dryRun) return (await chooseDeliveries(em, replay)).length;
+  const ids = await em.transactional(async (tx) => {
+    const chosen = await chooseDeliveries(tx, replay, 'for update of d');
+    await tx.execute(
+      `update webhook_deliveries set status = 'pending', delivered_at = null, next_attempt_at = now()
+       where id = any(?::uuid[])`,
+      [textArray(chosen)],
+    );
+    await recordEvent(tx, {
+      event: 'RESOURCE_UPDATED',
+      resourceType: 'webhook_delivery',
+      resourceId: null,
+      actorId: null,
+      requestId,
+      data: { partner_id: partnerId, endpoint_id: endpointId ?? null, replay: chosen.length, from, to },
+    });
+    return chosen;
+  });
+  workflows.hastenWebhookDeliveries(ids);
+  return ids.length;
+}
+
+/** Two replays at once lock their rows in one order. */
+async function chooseDeliveries(
+  em: EntityManager,
+  { partnerId, from, to, endpointId }: Replay,
+  locking: 'for update of d' | '' = '',
+): Promise<string[]> {
+  const rows = await em.execute<{ id: string }[]>(
+    `select d.id from webhook_deliveries d
+     where d.partner_id = ? and d.created_at >= ? and d.created_at < ? ${endpointId === undefined ? '' : 'and d.endpoint_id = ?'}
+       and d.endpoint_id in (select e.id from webhook_endpoints e where e.partner_id = d.partner_id and e.status = 'enabled')
+     order by d.created_at, d.id limit ? ${locking}`,
+    [partnerId, from, to, ...(endpointId === undefined ? [] : [endpointId]), mostReplayed + 1],
+  );
+  if (rows.length > mostReplayed) {
+    refuse('REQUEST_INVALID', `the period has more than ${mostReplayed} deliveries; ask for a shorter one`);
+  }
+  return rows.map(({ id }) => id);
+}

@@ -1,0 +1,104 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { readDatabaseClock } from '../database/database-clock.ts';
+import type { Sealer } from '../encryption/sealer.ts';
+import { rotationOverlapHours, type WebhookEvent } from '../partners/partner.ts';
+import { newWebhookSecret } from '../partners/partner-secrets.ts';
+import { type Changes, changesTo } from '../shared/changes.ts';
+import type { SecretEndpoint } from './create-endpoint.ts';
+import { lockEndpoint } from './find-endpoints.ts';
+import { type EndpointChange, recordEndpoint } from './record-endpoint.ts';
+import type { WebhookEndpoint } from './webhook-endpoint.entity.ts';
+import { endpointSecretPlace, type WebhookEndpointStatus } from './webhook-endpoint.ts';
+import { requireTarget, type TargetRules } from './webhook-target.ts';
+
+interface Changeable {
+  url: string;
+  events: WebhookEvent[];
+  status: WebhookEndpointStatus;
+}
+
+/**
+ * Changes where an endpoint is, what it is told, or whether. Refuses with NOT_FOUND what is not this partner's, and a
+ * target as `createEndpoint` does.
+ */
+export async function updateEndpoint(
+  em: EntityManager,
+  { rules }: { rules: TargetRules },
+  input: EndpointChange & { endpointId: string; changes: Changes<Changeable> },
+): Promise<WebhookEndpoint> {
+  const { url } = input.changes;
+  if (url !== undefined) await requireTarget(url, rules);
+  return em.transactional(async (tx) => changeEndpoint(tx, await lockEndpoint(tx, input), input, input.changes));
+}
+
+/**
+ * The change of an endpoint whose partner is locked, with its event; nothing where everything is so already. Another
+ * address, and being enabled anew, begin without failures.
+ */
+export async function changeEndpoint(
+  tx: EntityManager,
+  endpoint: WebhookEndpoint,
+  by: EndpointChange,
+  asked: Changes<Changeable>,
+): Promise<WebhookEndpoint> {
+  const events = asked.events === undefined ? undefined : [...new Set(asked.events)];
+  const isSame = events !== undefined && String(events.toSorted()) === String(endpoint.events.toSorted());
+  const changes = changesTo<Changeable>(endpoint, { ...asked, events: isSame ? undefined : events });
+  if (Object.keys(changes).length === 0) return endpoint;
+  const now = await readDatabaseClock(tx);
+  tx.assign(endpoint, { ...changes, updated_at: now });
+  if (changes.status === 'disabled') tx.assign(endpoint, { disabled_reason: 'requested', disabled_at: now });
+  if (changes.status === 'enabled') tx.assign(endpoint, { disabled_reason: null, disabled_at: null });
+  if (changes.status === 'enabled' || changes.url !== undefined) endpoint.failing_since = null;
+  await tx.flush();
+  const { url, ...told } = changes;
+  await recordEndpoint(tx, by, 'RESOURCE_UPDATED', endpoint, { ...told, ...(url !== undefined && { moved: true }) });
+  return endpoint;
+}
+
+/** A new secret of an endpoint; the old one signs beside it for 24 hours. Refuses with NOT_FOUND as `updateEndpoint`. */
+export function rotateEndpointSecret(
+  em: EntityManager,
+  sealer: Sealer,
+  input: EndpointChange & { endpointId: string },
+): Promise<SecretEndpoint> {
+  return em.transactional(async (tx) => rotateSecret(tx, sealer, await lockEndpoint(tx, input), input));
+}
+
+/** The same for an endpoint whose partner is locked. */
+export async function rotateSecret(
+  tx: EntityManager,
+  sealer: Sealer,
+  endpoint: WebhookEndpoint,
+  by: EndpointChange,
+): Promise<SecretEndpoint> {
+  const { id } = endpoint;
+  const now = await readDatabaseClock(tx);
+  const old = await sealer.open(endpointSecretPlace(id), endpoint.secret_sealed);
+  const secret = newWebhookSecret();
+  tx.assign(endpoint, {
+    secret_sealed: await sealer.seal(endpointSecretPlace(id), secret),
+    previous_secret_sealed: await sealer.seal(endpointSecretPlace(id, 'previous_secret_sealed'), old),
+    previous_secret_until: new Date(now.getTime() + rotationOverlapHours * 3_600_000),
+    updated_at: now,
+  });
+  await tx.flush();
+  await recordEndpoint(tx, by, 'RESOURCE_UPDATED', endpoint, { rotated_secret: true });
+  return { endpoint, secret };
+}
+
+/**
+ * Takes an endpoint away, with its secrets. What was to be delivered there is parked at its next attempt, and can go
+ * nowhere any more. Refuses with NOT_FOUND as `updateEndpoint`.
+ */
+export function deleteEndpoint(
+  em: EntityManager,
+  input: EndpointChange & { endpointId: string },
+): Promise<WebhookEndpoint> {
+  return em.transactional(async (tx) => {
+    const endpoint = await lockEndpoint(tx, input);
+    await tx.remove(endpoint).flush();
+    await recordEndpoint(tx, input, 'RESOURCE_DELETED', endpoint);
+    return endpoint;
+  });
+}

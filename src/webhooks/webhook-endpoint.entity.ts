@@ -1,0 +1,32 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import type { WebhookEvent } from '../partners/partner.ts';
+import type { DisabledReason, WebhookEndpointStatus } from './webhook-endpoint.ts';
+
+const WebhookEndpointSchema = defineEntity({
+  name: 'WebhookEndpoint',
+  tableName: 'webhook_endpoints',
+  properties: {
+    id: p.uuid().primary(),
+    partner_id: p.uuid(),
+    url: p.string().length(2000),
+    events: p.array().$type<WebhookEvent[]>(),
+    status: p.text().$type<WebhookEndpointStatus>().default('enabled'),
+    disabled_reason: p.text().$type<DisabledReason>().nullable(),
+    disabled_at: p.datetime().nullable(),
+    /** Since when no request to it has succeeded. */
+    failing_since: p.datetime().nullable(),
+    /** The one that the operator's `PUT webhook` is about. */
+    set_by_operator: p.boolean().default(false),
+    tests: p.integer().default(0),
+    secret_sealed: p.text(),
+    /** Signs beside its successor until `previous_secret_until`. */
+    previous_secret_sealed: p.text().nullable(),
+    previous_secret_until: p.datetime().nullable(),
+    created_at: p.datetime(),
+    updated_at: p.datetime(),
+  },
+});
+
+/** Where a partner is told, of which events; its secrets are sealed. */
+export class WebhookEndpoint extends WebhookEndpointSchema.class {}
+WebhookEndpointSchema.setClass(WebhookEndpoint);

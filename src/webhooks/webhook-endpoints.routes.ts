@@ -1,0 +1,133 @@
+import { z } from 'zod';
+import { partner } from '../http/access.ts';
+import { text, uuid } from '../http/fields.ts';
+import { listQuery, pageFields, presentPage } from '../http/paging.ts';
+import { createRouteGroup } from '../http/route-group.ts';
+import { webhookEvents } from '../partners/partner.ts';
+import { partnerAnswer } from '../partners/partner-answer.ts';
+import { createEndpoint } from './create-endpoint.ts';
+import { findEndpoints } from './find-endpoints.ts';
+import { DeliveryShape, presentDelivery } from './present-delivery.ts';
+import { EndpointShape, presentEndpoint, presentSecretEndpoint, SecretEndpointShape } from './present-endpoint.ts';
+import { testEndpoint } from './test-endpoint.ts';
+import { deleteEndpoint, rotateEndpointSecret, updateEndpoint } from './update-endpoint.ts';
+import { webhookEndpointLaw } from './webhook-endpoint.ts';
+import { targetRules } from './webhook-target.ts';
+
+const routes = createRouteGroup({
+  prefix: '/v1/partners/webhook-endpoints',
+  tag: 'Partner API',
+  description:
+    'Where this partner is told, and of what: at most ten endpoints, each with a secret of its own. An event goes to every ' +
+    'enabled endpoint that asks for it, as a delivery of its own.',
+});
+
+const access = partner('manage-webhooks');
+const params = z.object({ id: uuid() });
+const url = text(2000).meta({
+  description: 'A public https address without credentials. It is asked by POST, redirects are not followed.',
+  examples: ['https://partner.example/webhooks'],
+});
+const events = z.array(z.enum(webhookEvents)).min(1, 'must name at least one event');
+const status = z.enum(webhookEndpointLaw.statuses);
+
+/** Of this call: a partner's own key, nobody of the platform. */
+const changeOf = ({ caller, requestId }: { caller: { partnerId: string }; requestId: string }) => ({
+  caller: null,
+  requestId,
+  partnerId: caller.partnerId,
+});
+
+routes.post(
+  '/',
+  {
+    summary: 'Add an endpoint',
+    description:
+      'Webhooks are signed as Standard Webhooks by the `whsec_` secret, which is in this answer only. Takes no ' +
+      'idempotency key: when the answer is lost, delete the endpoint or rotate its secret. An eleventh is refused.',
+    access,
+    body: z.strictObject({ url, events, status: status.default('enabled') }),
+    answers: { 200: partnerAnswer(SecretEndpointShape) },
+  },
+  async ({ em, deps, body, ...call }) => {
+    const ports = { sealer: deps.sealer, rules: targetRules(deps.config) };
+    return presentSecretEndpoint(await createEndpoint(em, ports, { ...changeOf(call), ...body }));
+  },
+);
+
+routes.get(
+  '/',
+  {
+    summary: "List the partner's endpoints, newest first",
+    access,
+    query: listQuery({ limit: 50 }).omit({ order: true }),
+    answers: { 200: partnerAnswer(z.object({ items: z.array(EndpointShape), ...pageFields })) },
+  },
+  async ({ em, caller, query }) => {
+    const { items, total } = await findEndpoints(em, { partnerId: caller.partnerId, ...query });
+    return { items: items.map(presentEndpoint), ...presentPage(query, total) };
+  },
+);
+
+routes.patch(
+  '/:id',
+  {
+    summary: 'Change an endpoint',
+    description:
+      'What is not named stays. A disabled endpoint collects nothing: what happens meanwhile is not kept for it, and what ' +
+      'was on its way is parked at its next attempt. After enabling it, replay what it was sent before.',
+    access,
+    params,
+    body: z.strictObject({ url: url.optional(), events: events.optional(), status: status.optional() }),
+    answers: { 200: partnerAnswer(EndpointShape) },
+  },
+  async ({ em, deps, body, params: { id }, ...call }) => {
+    const input = { ...changeOf(call), endpointId: id, changes: body };
+    return presentEndpoint(await updateEndpoint(em, { rules: targetRules(deps.config) }, input));
+  },
+);
+
+routes.delete(
+  '/:id',
+  {
+    summary: 'Delete an endpoint',
+    description: 'Answers it as it was. Its deliveries stay in the list; what was on its way is parked.',
+    access,
+    params,
+    answers: { 200: partnerAnswer(EndpointShape) },
+  },
+  async ({ em, params: { id }, ...call }) =>
+    presentEndpoint(await deleteEndpoint(em, { ...changeOf(call), endpointId: id })),
+);
+
+routes.post(
+  '/:id/rotate-secret',
+  {
+    summary: "Rotate an endpoint's secret",
+    description:
+      'The new secret is in this answer only; both sign for 24 hours. Takes no idempotency key: when the answer is lost, ' +
+      'rotate again.',
+    access,
+    params,
+    answers: { 200: partnerAnswer(SecretEndpointShape) },
+  },
+  async ({ em, deps, params: { id }, ...call }) =>
+    presentSecretEndpoint(await rotateEndpointSecret(em, deps.sealer, { ...changeOf(call), endpointId: id })),
+);
+
+routes.post(
+  '/:id/test',
+  {
+    summary: 'Send a test to an endpoint',
+    description:
+      'Sends `endpoint.test`, whatever events it asks for, and answers the delivery, which is tried as any other. A ' +
+      'disabled endpoint is refused. Takes no idempotency key.',
+    access,
+    params,
+    answers: { 200: partnerAnswer(DeliveryShape) },
+  },
+  async ({ em, deps, params: { id }, ...call }) =>
+    presentDelivery(await testEndpoint(em, deps, { ...changeOf(call), endpointId: id })),
+);
+
+export const webhookEndpointsRoutes = routes;

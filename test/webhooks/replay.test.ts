@@ -1,0 +1,229 @@
+import { randomUUID } from 'node:crypto';
+import { newId } from '../../src/shared/ids.ts';
+import { recordWebhook } from '../../src/webhooks/record-webhook.ts';
+import { type BuiltPartner, buildPartner } from '../support/partner.ts';
+import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+import { withoutTriggers } from '../support/without-triggers.ts';
+import { type Receiver, startReceiver, verified } from './receiver.ts';
+
+let stack: Stack;
+let receiver: Receiver;
+let partner: BuiltPartner;
+beforeAll(async () => {
+  stack = await startStack({ worker: true });
+}, 60_000);
+afterAll(() => stack.stop());
+beforeEach(async () => {
+  receiver = await startReceiver();
+  partner = await buildPartner(stack, { webhook: { url: receiver.url } });
+});
+afterEach(async () => {
+  await receiver.stop();
+  await expectChecksEmpty(stack);
+});
+
+const today = new Date(Date.now() + 7 * 3_600_000).toISOString().slice(0, 10);
+const period = { from: today, to: '2999-12-31' };
+const replay = (body: object, by = partner) => by.send('post', '/webhook-deliveries/replay', body);
+const deliveries = async (query = '') => (await partner.get(`/webhook-deliveries?limit=100${query}`)).body.data;
+const bodiesReceived = () => Map.groupBy(receiver.received, ({ headers }) => String(headers['webhook-id']));
+
+/** So many webhooks of the past: delivered, and no workflow looks after them. */
+async function tellInThePast(count: number, who = partner): Promise<string[]> {
+  const ids = await stack.em().transactional(async (tx) => {
+    const told: string[] = [];
+    for (let number = 0; number < count; number += 1) {
+      const webhook = { partnerId: who.id, resourceType: 'payout', version: 1, type: 'payout.failed' } as const;
+      const one = { ...webhook, resourceId: newId(), at: new Date(), data: { number } };
+      told.push(...(await recordWebhook(tx, stack.deps.sealer, one)));
+    }
+    return told;
+  });
+  await stack.owner().execute(
+    `update webhook_deliveries set status = 'delivered', delivered_at = now(), next_attempt_at = null, attempts = 1
+       where partner_id = ?`,
+    [who.id],
+  );
+  return ids;
+}
+const arrived = (count: number) =>
+  eventually(
+    async () => receiver.received.length,
+    (length) => length >= count,
+    20_000,
+  );
+const deliveredAgain = (count: number) =>
+  eventually(
+    () => deliveries('&status=delivered'),
+    ({ items }) => items.filter(({ attempts }: { attempts: number }) => attempts >= 2).length === count,
+    30_000,
+  );
+
+describe('A replay', () => {
+  it('sends every webhook of the period again, the same bytes under the same id, and counts them first', async () => {
+    const ids = await tellInThePast(5);
+    await stack
+      .owner()
+      .execute(
+        `update webhook_deliveries set status = 'pending', delivered_at = null, next_attempt_at = now() where id = ?`,
+        [ids[0]],
+      );
+    await stack
+      .owner()
+      .execute("update webhook_deliveries set status = 'parked', next_attempt_at = null where id = ?", [ids[0]]);
+    const other = await buildPartner(stack, { webhook: { url: receiver.url } });
+    const [foreign] = await tellInThePast(1, other);
+    const counted = await replay({ ...period, dry_run: true });
+    expect([counted.status, counted.body.data]).toEqual([200, { count: 5 }]);
+    expect((await deliveries('&status=pending')).total).toBe(0);
+    const replayed = await replay({ ...period, dry_run: false });
+    expect([replayed.status, replayed.body.data]).toEqual([200, { count: 5 }]);
+    await deliveredAgain(5);
+    expect([...bodiesReceived().keys()].toSorted()).toEqual(
+      ids.map((id) => `msg_${id.replaceAll('-', '')}`).toSorted(),
+    );
+    const numbers = receiver.received.map((one) => verified(partner.webhookSecret, one).data.number);
+    expect(numbers.toSorted()).toEqual([0, 1, 2, 3, 4]);
+    const [row] = await stack
+      .em()
+      .execute<{ attempts: number }[]>('select attempts from webhook_deliveries where id = ?', [foreign]);
+    expect(row?.attempts).toBe(1);
+    const [event] = await stack.em().execute<{ data: object; resource_id: string | null }[]>(
+      `select data, resource_id from events where resource_type = 'webhook_delivery' and data->>'partner_id' = ?
+         and data->'replay' is not null`,
+      [partner.id],
+    );
+    expect(event).toMatchObject({ resource_id: null, data: { replay: 5, endpoint_id: null } });
+  });
+
+  it('takes the period as every list does, and one endpoint where it is named', async () => {
+    const [first, second] = await tellInThePast(2);
+    await withoutTriggers(stack, "update webhook_deliveries set created_at = '2020-01-01T17:00:00Z' where id = ?", [
+      first,
+    ]);
+    for (const [from, to, count] of [
+      ['2020-01-02', '2020-01-02', 1],
+      ['2020-01-01T17:00:00.000Z', '2020-01-01T17:00:00.000Z', 1],
+      ['2020-01-01', '2020-01-01', 0],
+      ['2020-01-03', today, 1],
+      ['2020-01-01', today, 2],
+    ] as const) {
+      expect((await replay({ from, to, dry_run: true })).body.data).toEqual({ count });
+    }
+    const made = await partner.send('post', '/webhook-endpoints', { url: receiver.url, events: ['payment.failed'] });
+    const endpoint_id = made.body.data.id;
+    expect((await replay({ from: '2020-01-01', to: today, endpoint_id })).body.data).toEqual({ count: 0 });
+    const [{ endpoint_id: operators }] = (await deliveries()).items;
+    expect((await replay({ from: '2020-01-03', to: today, endpoint_id: operators })).body.data).toEqual({ count: 1 });
+    await arrived(1);
+    expect([...bodiesReceived().keys()]).toEqual([`msg_${second?.replaceAll('-', '')}`]);
+  });
+
+  it('twice at once is two replays of the same, and nothing is lost or left', async () => {
+    await tellInThePast(40);
+    const answers = await Promise.all(Array.from({ length: 4 }, () => replay(period)));
+    expect(answers.map(({ status, body }) => [status, body.data])).toEqual(
+      Array.from({ length: 4 }, () => [200, { count: 40 }]),
+    );
+    await deliveredAgain(40);
+    const bodies = bodiesReceived();
+    expect(bodies.size).toBe(40);
+    for (const same of bodies.values()) expect(new Set(same.map(({ body }) => body)).size).toBe(1);
+  }, 90_000);
+
+  it('of more than a hundred is gone on with by the sweep', async () => {
+    await tellInThePast(103);
+    expect((await replay(period)).body.data).toEqual({ count: 103 });
+    await arrived(100);
+    await eventually(
+      () => deliveries('&status=pending'),
+      ({ total }) => total === 3,
+      30_000,
+    );
+    await stack.owner().execute(
+      `update webhook_deliveries set next_attempt_at = now() - interval '2 minutes'
+         where partner_id = ? and status = 'pending'`,
+      [partner.id],
+    );
+    const { client, taskQueue } = stack.deps.workflows;
+    await client.workflow.execute('sweepDeliveries', { taskQueue, workflowId: `sweep-${partner.id}`, args: [] });
+    await eventually(
+      () => deliveries('&status=pending'),
+      ({ total }) => total === 0,
+    );
+    expect(bodiesReceived().size).toBe(103);
+  }, 120_000);
+
+  it('hastens what waits for hours, also when only the sweep finds it', async () => {
+    const [id] = await tellInThePast(1);
+    receiver.behave((response) => void response.writeHead(503, { 'retry-after': '7200' }).end());
+    await replay(period);
+    await eventually(
+      async () => (await deliveries()).items[0],
+      (row) => row.status === 'pending' && Date.parse(row.next_attempt_at) > Date.now() + 3_600_000,
+    );
+    receiver.behave((response) => void response.writeHead(200).end());
+    // As a replay leaves it whose process died before it woke anything.
+    await stack
+      .owner()
+      .execute("update webhook_deliveries set next_attempt_at = now() - interval '2 minutes' where id = ?", [id]);
+    const { client, taskQueue } = stack.deps.workflows;
+    await client.workflow.execute('sweepDeliveries', { taskQueue, workflowId: `sweep-${id}`, args: [] });
+    await deliveredAgain(1);
+  });
+});
+
+describe('A replay is refused', () => {
+  it.each([
+    ['without a beginning', { to: today }, 400, 'from: is required'],
+    ['without an end', { from: today }, 400, 'to: is required'],
+    ['of no period', { from: 'yesterday', to: today }, 400, 'from: must be a date'],
+    ['that ends before it begins', { from: today, to: '2020-01-01' }, 400, 'to: must not be before from'],
+    ['with an unknown field', { ...period, status: 'parked' }, 400, 'status: unknown field'],
+    ['for an endpoint that is missing', { ...period, endpoint_id: randomUUID() }, 404, 'no such endpoint'],
+  ])('%s', async (_, body, status, complaint) => {
+    await tellInThePast(1);
+    const refused = await replay(body);
+    expect([refused.status, refused.body.error.message]).toEqual([status, expect.stringContaining(complaint)]);
+    expect((await deliveries()).items).toMatchObject([{ status: 'delivered', attempts: 1 }]);
+  });
+
+  it('to another partner, without the permission, and for an endpoint that is disabled', async () => {
+    await tellInThePast(1);
+    const [{ endpoint_id }] = (await deliveries()).items;
+    const other = await buildPartner(stack);
+    expect((await replay({ ...period, endpoint_id }, other)).status).toBe(404);
+    expect((await replay(period, other)).body.data).toEqual({ count: 0 });
+    const reader = await buildPartner(stack, { permissions: ['read-gateway'] });
+    expect((await replay(period, reader)).body.error.code).toBe('AUTH_PERMISSION_DENIED');
+    await partner.send('patch', `/webhook-endpoints/${endpoint_id}`, { status: 'disabled' });
+    expect((await replay({ ...period, endpoint_id })).status).toBe(400);
+    expect((await replay(period)).body.data).toEqual({ count: 0 });
+    expect(receiver.received).toEqual([]);
+  });
+
+  it('of more than ten thousand, and nothing of it is sent', async () => {
+    await tellInThePast(1);
+    const [{ endpoint_id }] = (await deliveries()).items;
+    await stack.owner().transactional(async (tx) => {
+      await tx.execute("set local session_replication_role = 'replica'");
+      await tx.execute(
+        `with told as (insert into webhook_deliveries (id, partner_id, endpoint_id, resource_type, resource_id, version,
+             type, body_sealed, status, delivered_at, attempts)
+           select uuidv7(), ?, ?, 'payout', uuidv7(), 1, 'payout.failed', 'x', 'delivered', now(), 1
+           from generate_series(1, 9999) returning *)
+         insert into webhook_version_keys (resource_type, resource_id, version, endpoint_id, delivery_id)
+         select resource_type, resource_id, version, endpoint_id, id from told`,
+        [partner.id, endpoint_id],
+      );
+    });
+    expect((await replay({ ...period, dry_run: true })).body.data).toEqual({ count: 10_000 });
+    await tellInThePast(1);
+    for (const dry_run of [true, false]) {
+      const refused = await replay({ ...period, dry_run });
+      expect([refused.status, refused.body.error.message]).toEqual([400, expect.stringContaining('more than 10000')]);
+    }
+    expect((await deliveries('&status=delivered')).total).toBe(10_001);
+    expect(receiver.received).toEqual([]);
+  }, 60_000);
+});
