@@ -143,6 +143,7 @@ export type Payout = {
 export type WebhookDelivery = {
   /** Names the delivery. */
   id: string;
+  /** The endpoint that it goes to. */
   endpoint_id: string;
   /** The `webhook-id` that your receiver sees, the same at every attempt. */
   webhook_id: string;
@@ -171,6 +172,7 @@ export type WebhookDelivery = {
 export type WebhookEndpoint = {
   /** Made by the platform; never changes. */
   id: string;
+  /** Where webhooks go: public and https. */
   url: string;
   /** What it is told. */
   events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed')[];
@@ -186,12 +188,14 @@ export type WebhookEndpoint = {
   set_by_operator: boolean;
   /** When it was made. */
   created_at: string;
+  /** When it was changed last. */
   updated_at: string;
 };
 
 export type WebhookEndpointWithSecret = {
   /** Made by the platform; never changes. */
   id: string;
+  /** Where webhooks go: public and https. */
   url: string;
   /** What it is told. */
   events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed')[];
@@ -207,6 +211,7 @@ export type WebhookEndpointWithSecret = {
   set_by_operator: boolean;
   /** When it was made. */
   created_at: string;
+  /** When it was changed last. */
   updated_at: string;
   /** In this answer only. */
   secret: string;
@@ -295,6 +300,7 @@ export type WebhookPayout = {
 export type WebhookTest = {
   /** Made by the platform; never changes. */
   id: string;
+  /** Where webhooks go: public and https. */
   url: string;
   /** What it is told. */
   events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed')[];
@@ -310,6 +316,7 @@ export type WebhookTest = {
   set_by_operator: boolean;
   /** When it was made. */
   created_at: string;
+  /** When it was changed last. */
   updated_at: string;
   /** Grows with each event of the resource: a lower one came late. */
   version: number;
@@ -632,11 +639,13 @@ export interface Operations {
     query: Record<string, never>;
     body: undefined;
     answer: {
+      /** The day in UTC+7. */
       day: string;
       /** Always `IDR`. */
       currency: 'IDR';
       /** Whether it is fixed for ever. */
       sealed: boolean;
+      /** The balances at the beginning of the day. */
       opening: {
         /** All that you are owed in IDR: `available` and `pending` together. */
         balance: string;
@@ -645,6 +654,7 @@ export interface Operations {
         /** Paid but not settled yet, and what payouts under way have reserved, in IDR. */
         pending: string;
       };
+      /** The balances at its end, or now. */
       closing: {
         /** All that you are owed in IDR: `available` and `pending` together. */
         balance: string;
@@ -653,8 +663,11 @@ export interface Operations {
         /** Paid but not settled yet, and what payouts under way have reserved, in IDR. */
         pending: string;
       };
+      /** Sums of the lines by group. */
       totals: {
+        /** Customers paid; the net is pending. */
         paid: {
+          /** How many there are. */
           count: number;
           /** What was paid, moved or sent, without a sign; for a payout without its fee. */
           amount: string;
@@ -665,7 +678,9 @@ export interface Operations {
           /** What it did to `pending`, signed. */
           pending: string;
         };
+        /** What became available. */
         settled: {
+          /** How many there are. */
           count: number;
           /** What was paid, moved or sent, without a sign; for a payout without its fee. */
           amount: string;
@@ -676,7 +691,9 @@ export interface Operations {
           /** What it did to `pending`, signed. */
           pending: string;
         };
+        /** What was sent to banks. */
         payouts: {
+          /** How many there are. */
           count: number;
           /** What was paid, moved or sent, without a sign; for a payout without its fee. */
           amount: string;
@@ -687,7 +704,9 @@ export interface Operations {
           /** What it did to `pending`, signed. */
           pending: string;
         };
+        /** What was sent back to customers. */
         refunds: {
+          /** How many there are. */
           count: number;
           /** What was paid, moved or sent, without a sign; for a payout without its fee. */
           amount: string;
@@ -698,7 +717,9 @@ export interface Operations {
           /** What it did to `pending`, signed. */
           pending: string;
         };
+        /** What payouts and refunds took from the available balance when they began. */
         reserved: {
+          /** How many there are. */
           count: number;
           /** What was paid, moved or sent, without a sign; for a payout without its fee. */
           amount: string;
@@ -709,7 +730,9 @@ export interface Operations {
           /** What it did to `pending`, signed. */
           pending: string;
         };
+        /** What came back because a payout or refund failed. */
         returned: {
+          /** How many there are. */
           count: number;
           /** What was paid, moved or sent, without a sign; for a payout without its fee. */
           amount: string;
@@ -720,7 +743,9 @@ export interface Operations {
           /** What it did to `pending`, signed. */
           pending: string;
         };
+        /** What a bank gave back after a payout had succeeded. */
         reversed: {
+          /** How many there are. */
           count: number;
           /** What was paid, moved or sent, without a sign; for a payout without its fee. */
           amount: string;
@@ -731,7 +756,9 @@ export interface Operations {
           /** What it did to `pending`, signed. */
           pending: string;
         };
+        /** Anything else, such as a correction by the operator. */
         other: {
+          /** How many there are. */
           count: number;
           /** What was paid, moved or sent, without a sign; for a payout without its fee. */
           amount: string;
@@ -743,10 +770,13 @@ export interface Operations {
           pending: string;
         };
       };
+      /** One line for each journal, oldest first. */
       lines: ({
         /** When it was made. */
         created_at: string;
+        /** The sum that the line belongs to. */
         group: 'paid' | 'settled' | 'payouts' | 'refunds' | 'reserved' | 'returned' | 'reversed' | 'other';
+        /** The kind of journal, as statements have it. */
         kind: string;
         /** The payment, payout or refund. */
         resource_id: string | null;
@@ -760,6 +790,7 @@ export interface Operations {
         available: string;
         /** What it did to `pending`, signed. */
         pending: string;
+        /** The journal's id. */
         journal_id: string;
       })[];
     };
@@ -778,6 +809,7 @@ export interface Operations {
       status?: 'pending' | 'delivered' | 'parked';
       /** Only those of this kind. */
       type?: 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'endpoint.test';
+      /** Only those of this endpoint. */
       endpoint_id?: string;
       /** From this instant on, ISO 8601. A bare date is the beginning of that day in UTC+7. */
       from?: string;
@@ -811,6 +843,7 @@ export interface Operations {
       dry_run?: boolean | null;
     };
     answer: {
+      /** How many there are. */
       count: number;
     };
   };
@@ -854,7 +887,9 @@ export interface Operations {
     body: {
       /** A public https address without credentials. It is asked by POST, redirects are not followed. */
       url: string;
+      /** What it is told. Types that it does not name are not sent to it. */
       events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed')[];
+      /** `enabled`, which is the default, or `disabled`. */
       status?: 'enabled' | 'disabled' | null;
     };
     answer: WebhookEndpointWithSecret;
@@ -869,7 +904,9 @@ export interface Operations {
     body: {
       /** A public https address without credentials. It is asked by POST, redirects are not followed. */
       url?: string;
+      /** What it is told from now on. */
       events?: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed')[];
+      /** A `disabled` endpoint collects nothing; enabling it again does not bring back what it missed. */
       status?: 'enabled' | 'disabled';
     };
     answer: WebhookEndpoint;

@@ -130,4 +130,34 @@ export const partnerTexts: Readonly<Record<string, string>> = {
   revoked_at: 'When the key was revoked; null while it works.',
   api_key: 'Sent as `Authorization: Bearer`. Shown this once.',
   signing_secret: 'Signs your requests. Shown this once.',
+
+  // Webhook endpoints
+  url: 'Where webhooks go: public and https.',
+  updated_at: 'When it was changed last.',
+  'createWebhookEndpoint.events': 'What it is told. Types that it does not name are not sent to it.',
+  'createWebhookEndpoint.status': '`enabled`, which is the default, or `disabled`.',
+  'updateWebhookEndpoint.events': 'What it is told from now on.',
+  'updateWebhookEndpoint.status':
+    'A `disabled` endpoint collects nothing; enabling it again does not bring back what it missed.',
+  'WebhookDelivery.endpoint_id': 'The endpoint that it goes to.',
+  endpoint_id: 'Only those of this endpoint.',
+  count: 'How many there are.',
+
+  // Settlements
+  day: 'The day in UTC+7.',
+  opening: 'The balances at the beginning of the day.',
+  closing: 'The balances at its end, or now.',
+  totals: 'Sums of the lines by group.',
+  paid: 'Customers paid; the net is pending.',
+  settled: 'What became available.',
+  payouts: 'What was sent to banks.',
+  refunds: 'What was sent back to customers.',
+  reserved: 'What payouts and refunds took from the available balance when they began.',
+  returned: 'What came back because a payout or refund failed.',
+  reversed: 'What a bank gave back after a payout had succeeded.',
+  other: 'Anything else, such as a correction by the operator.',
+  lines: 'One line for each journal, oldest first.',
+  group: 'The sum that the line belongs to.',
+  kind: 'The kind of journal, as statements have it.',
+  journal_id: "The journal's id.",
 };
