@@ -1216,9 +1216,13 @@ create table saving_circle_members (
   user_id uuid not null,
   turn_number integer,
   joining_order bigint not null generated always as identity,
+  entropy text,
+  consented_at timestamp with time zone,
   created_at timestamp with time zone not null default now(),
   constraint saving_circle_members_pkey PRIMARY KEY (id),
+  constraint saving_circle_members_consented_at_is_real CHECK (consented_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND consented_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint saving_circle_members_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint saving_circle_members_entropy_check CHECK (entropy ~ '^[0-9A-Fa-f]{16,64}$'::text),
   constraint saving_circle_members_saving_circle_id_account_id_key UNIQUE (saving_circle_id, account_id),
   constraint saving_circle_members_saving_circle_id_user_id_key UNIQUE (saving_circle_id, user_id),
   constraint saving_circle_members_turn_number_check CHECK (turn_number >= 1)
@@ -1264,6 +1268,9 @@ create table saving_circles (
   visibility text not null,
   round_interval text not null,
   turn_order text not null,
+  grace_days integer,
+  on_default text,
+  guarantee_percent integer,
   start_date text not null,
   starts_at timestamp with time zone not null,
   current_turn integer not null default 1,
@@ -1289,11 +1296,15 @@ create table saving_circles (
   constraint saving_circles_check3 CHECK (next_opens_at IS NULL OR status = 'active'::text),
   constraint saving_circles_check4 CHECK ((turn_order = 'lottery'::text) = (draw_commitment IS NOT NULL)),
   constraint saving_circles_check5 CHECK ((turn_order = 'lottery'::text) = (num_nonnulls(draw_seed_sealed, draw_seed) = 1)),
+  constraint saving_circles_check6 CHECK (num_nonnulls(grace_days, on_default, guarantee_percent) = ANY (ARRAY[0, 3])),
   constraint saving_circles_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint saving_circles_deleted_at_is_real CHECK (deleted_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND deleted_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint saving_circles_ended_at_is_real CHECK (ended_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND ended_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint saving_circles_grace_days_check CHECK (grace_days >= 0 AND grace_days <= 30),
+  constraint saving_circles_guarantee_percent_check CHECK (guarantee_percent >= 0 AND guarantee_percent <= 100),
   constraint saving_circles_holding_account_id_key UNIQUE (holding_account_id),
   constraint saving_circles_next_opens_at_is_real CHECK (next_opens_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND next_opens_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint saving_circles_on_default_check CHECK (on_default = ANY (ARRAY['wait'::text, 'cover'::text, 'exclude'::text, 'winner_first'::text])),
   constraint saving_circles_owner_type_check CHECK (owner_type = ANY (ARRAY['individual'::text, 'organization'::text])),
   constraint saving_circles_round_interval_check CHECK (round_interval = ANY (ARRAY['daily'::text, 'weekly'::text, 'monthly'::text])),
   constraint saving_circles_schedule_anchor_is_real CHECK (schedule_anchor >= '2000-01-01 00:00:00+00'::timestamp with time zone AND schedule_anchor < '2200-01-01 00:00:00+00'::timestamp with time zone),
@@ -4870,15 +4881,15 @@ grant select (amount), select (created_at), select (id), select (member_id), sel
 
 grant delete, insert, select, update (turn_number) on table saving_circle_members to amanah_app;
 
-grant select (account_id), select (created_at), select (id), select (joining_order), select (saving_circle_id), select (turn_number), select (user_id) on table saving_circle_members to amanah_reader;
+grant select (account_id), select (consented_at), select (created_at), select (entropy), select (id), select (joining_order), select (saving_circle_id), select (turn_number), select (user_id) on table saving_circle_members to amanah_reader;
 
 grant insert, select, update (amount), update (journal_id), update (overdue_reported_at), update (paid_at) on table saving_circle_rounds to amanah_app;
 
 grant select (amount), select (due_at), select (journal_id), select (opened_at), select (overdue_reported_at), select (paid_at), select (receiver_member_id), select (saving_circle_id), select (turn_number) on table saving_circle_rounds to amanah_reader;
 
-grant insert, select, update (amount), update (capacity), update (current_turn), update (deleted_at), update (draw_seed), update (draw_seed_sealed), update (ended_at), update (first_turn), update (name), update (next_opens_at), update (schedule_anchor), update (schedule_step), update (start_date), update (started_at), update (starts_at), update (status), update (updated_at), update (visibility) on table saving_circles to amanah_app;
+grant insert, select, update (amount), update (capacity), update (current_turn), update (deleted_at), update (draw_seed), update (draw_seed_sealed), update (ended_at), update (first_turn), update (grace_days), update (guarantee_percent), update (name), update (next_opens_at), update (on_default), update (schedule_anchor), update (schedule_step), update (start_date), update (started_at), update (starts_at), update (status), update (updated_at), update (visibility) on table saving_circles to amanah_app;
 
-grant select (account_id), select (amount), select (capacity), select (created_at), select (created_by), select (current_turn), select (deleted_at), select (draw_commitment), select (draw_seed), select (ended_at), select (first_turn), select (holding_account_id), select (id), select (name), select (next_opens_at), select (organization_id), select (owner_id), select (owner_type), select (round_interval), select (schedule_anchor), select (schedule_step), select (start_date), select (started_at), select (starts_at), select (status), select (turn_order), select (updated_at), select (visibility) on table saving_circles to amanah_reader;
+grant select (account_id), select (amount), select (capacity), select (created_at), select (created_by), select (current_turn), select (deleted_at), select (draw_commitment), select (draw_seed), select (ended_at), select (first_turn), select (grace_days), select (guarantee_percent), select (holding_account_id), select (id), select (name), select (next_opens_at), select (on_default), select (organization_id), select (owner_id), select (owner_type), select (round_interval), select (schedule_anchor), select (schedule_step), select (start_date), select (started_at), select (starts_at), select (status), select (turn_order), select (updated_at), select (visibility) on table saving_circles to amanah_reader;
 
 grant insert, select, update (status), update (updated_at) on table saving_goal_orders to amanah_app;
 

@@ -4,20 +4,25 @@
  *
  *   curl -s $api/v1/saving-circles/$id/draw -H "authorization: Bearer $token" > draw.json
  *   npx node examples/verify-draw.ts draw.json <the commitment as you noted it when you joined>
+ *
+ * In a circle with terms you have joined with a value of your own, which is checked when you add your account and it.
  */
 import { readFileSync } from 'node:fs';
 import { DrawError, verifyDraw } from '../sdk/index.ts';
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
-const [file, notedCommitment] = process.argv.slice(2);
+const usage =
+  'npx node examples/verify-draw.ts draw.json <the commitment that you noted> [<your account> <your value>]';
+const [file, notedCommitment, account_id, value] = process.argv.slice(2);
 
 if (file === undefined || notedCommitment === undefined) {
-  say('npx node examples/verify-draw.ts draw.json <the commitment as you noted it when you joined>');
+  say(usage);
   process.exitCode = 2;
 } else {
   const answer = JSON.parse(readFileSync(file, 'utf8'));
   try {
-    const accounts = await verifyDraw(answer.data, notedCommitment);
+    const own = account_id === undefined || value === undefined ? undefined : { account_id, value };
+    const accounts = await verifyDraw(answer.data, notedCommitment, own);
     accounts.forEach((account, index) => {
       say(`Turn ${String(index + 1).padEnd(4)} ${account}`);
     });

@@ -7,6 +7,14 @@ export interface Draw {
   seed: string | null;
   /** Null until the draw; whoever does not belong to the circle sees no accounts in it. */
   order: readonly { account_id: string | null; turn_number: number }[] | null;
+  /** What the members added, in the order of joining; null (or absent) until the draw and in circles without terms. */
+  entropy?: readonly { account_id: string | null; value: string }[] | null;
+}
+
+/** The value with which you joined a circle with terms. */
+export interface OwnEntropy {
+  account_id: string;
+  value: string;
 }
 
 /** A draw that is not what was committed to, or cannot be checked: the message says which. */
@@ -17,22 +25,45 @@ export class DrawError extends Error {
 /**
  * Checks the draw of a lottery and answers the accounts in the order of their turns. It asks nobody: the seed has to be
  * the one that `notedCommitment` stands for, and the order the one that follows from the seed. `notedCommitment` is what
- * the circle showed when you joined; one that is read together with the seed proves nothing. Throws DrawError when the
- * draw was not made yet, hides its accounts, or is another one than was committed to.
+ * the circle showed when you joined; one that is read together with the seed proves nothing. In a circle with terms the
+ * order follows from the members' values too: `own` is yours, which has to be among them. Throws DrawError when the draw
+ * was not made yet, hides its accounts, leaves your value out, or is another one than was committed to.
  */
-export async function verifyDraw({ commitment, seed, order }: Draw, notedCommitment: string): Promise<string[]> {
+export async function verifyDraw(draw: Draw, notedCommitment: string, own?: OwnEntropy): Promise<string[]> {
+  const { commitment, seed, order } = draw;
   if (commitment !== notedCommitment) throw new DrawError('the commitment is not the one that was noted');
   if (seed === null || order === null) throw new DrawError('the draw has not been made yet');
   if ((await hexDigest(utf8(seed))) !== commitment)
     throw new DrawError('the seed is not the one that was committed to');
+  const secret = await secretOf(draw, seed, own);
   const inTurns = order.toSorted((left, right) => left.turn_number - right.turn_number);
   const ranked: { account: string; rank: string }[] = [];
   for (const [index, { account_id: account, turn_number: turn }] of inTurns.entries()) {
     if (account === null) throw new DrawError('the draw hides its accounts: read it as a member of the circle');
     if (turn !== index + 1) throw new DrawError('the turns are not numbered from 1, one for each member');
-    ranked.push({ account, rank: await hexDigest(utf8(`${seed}:${account}`)) });
+    ranked.push({ account, rank: await hexDigest(utf8(`${secret}:${account}`)) });
   }
   const isAscending = ranked.every(({ rank }, index) => index === 0 || (ranked[index - 1]?.rank ?? '') < rank);
   if (!isAscending) throw new DrawError('the order is not the one that follows from the seed');
   return ranked.map(({ account }) => account);
+}
+
+/** What the accounts are ranked with: the seed, and in circles with terms what the members added. */
+async function secretOf({ order, entropy }: Draw, seed: string, own: OwnEntropy | undefined): Promise<string> {
+  const values = entropy ?? [];
+  if (own && !values.some(({ account_id, value }) => account_id === own.account_id && value === own.value)) {
+    throw new DrawError('your own value is not among those that it was drawn with');
+  }
+  if (!entropy) return seed;
+  const accounts = (rows: Draw['order'] | Draw['entropy']) => JSON.stringify(rows?.map(accountOf).toSorted());
+  if (accounts(entropy) !== accounts(order)) throw new DrawError('there is not one value of each member');
+  return `${seed}:${await hexDigest(utf8(values.map(({ value }) => value).join('\n')))}`;
+}
+
+const accountOf = ({ account_id }: { account_id: string | null }): string => account_id ?? '';
+
+/** A random value to join a lottery with: 64 hex characters. */
+export function makeEntropy(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(32));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

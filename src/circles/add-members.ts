@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { readDatabaseClock } from '../database/database-clock.ts';
 import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
 import { User } from '../identity/user.entity.ts';
@@ -12,12 +13,17 @@ import type { CircleWorkflows } from './circle-contract.ts';
 import { CircleMember } from './circle-member.entity.ts';
 import { lockLiveCircle } from './lock-circle.ts';
 import type { SavingCircle } from './saving-circle.entity.ts';
+import { drawsWithEntropy, needsConsent, termsOf } from './terms.ts';
 
 interface Joining {
   caller: Caller;
   circleId: string;
   /** The accounts to add, all or none; absent: the caller with its oldest account. */
   accountIds: string[] | undefined;
+  /** Of who joins: that the account may be debited for contributions after the member's turn. */
+  consent?: boolean | undefined;
+  /** Of who joins a lottery that draws with it: 16 to 64 hex characters. */
+  entropy?: string | undefined;
   requestId: string;
 }
 
@@ -29,7 +35,8 @@ interface Joiner {
 /**
  * Adds members to a `new` circle, in the order of the accounts, all or none, and wakes its workflow. Others are added by
  * creator and admins; a caller that may see the circle adds itself. Refuses with NOT_FOUND, FORBIDDEN, and with 400 when
- * the circle is not `new` or full, or an account or its user is a member already.
+ * the circle is not `new` or full, an account or its user is a member already, or its terms ask for what only a member
+ * can give.
  */
 export function addMembers(
   em: EntityManager,
@@ -48,8 +55,17 @@ export function addMembers(
       const joiners =
         accountIds === undefined ? [await oneself(tx, caller)] : await ownersOf(tx, caller, [...new Set(accountIds)]);
       await refuseUnfit(tx, circle, joiners, accountIds);
+      const joiningBy = acceptTerms(circle, joiners, joining);
+      const consented_at = joiningBy.consents ? await readDatabaseClock(tx) : null;
       const members = joiners.map(({ accountId, userId }) =>
-        tx.create(CircleMember, { id: newId(), saving_circle_id: circle.id, account_id: accountId, user_id: userId }),
+        tx.create(CircleMember, {
+          id: newId(),
+          saving_circle_id: circle.id,
+          account_id: accountId,
+          user_id: userId,
+          entropy: joiningBy.entropy,
+          consented_at,
+        }),
       );
       // One insert each, so that the order of joining is the order of the request.
       for (const member of members) await tx.persist(member).flush();
@@ -65,6 +81,26 @@ export function addMembers(
     }),
     () => workflows.wakeSavingCircle(circleId, 'circleChanged'),
   );
+}
+
+/**
+ * What the terms ask of whoever joins: consent to debits, a value for the draw. Both are given by oneself only, and are
+ * kept where they are asked for.
+ */
+function acceptTerms(circle: SavingCircle, joiners: Joiner[], { caller, consent, entropy }: Joining) {
+  const terms = termsOf(circle);
+  const consents = needsConsent(terms);
+  const draws = drawsWithEntropy(circle.turn_order, terms);
+  if ((consents || draws) && joiners.some(({ userId }) => userId !== caller.userId)) {
+    refuse('REQUEST_INVALID', 'members join this saving circle by themselves', { field: 'account_ids' });
+  }
+  if (consents && consent !== true) {
+    refuse('REQUEST_INVALID', 'must be true: who has received pays on, by debits of the account if need be', {
+      field: 'consent',
+    });
+  }
+  if (draws && entropy === undefined) refuse('REQUEST_INVALID', 'is required', { field: 'entropy' });
+  return { consents, entropy: draws ? (entropy ?? null) : null };
 }
 
 /** The circle, locked, if it may be joined so: others are added by creator and admins, oneself where it is open. */

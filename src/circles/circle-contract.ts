@@ -1,6 +1,7 @@
 import type { OpeningStamp } from '../openings/opening.ts';
 import type { Money } from '../shared/money.ts';
 import type { CircleOwnerType, CircleStatus, CircleVisibility, RoundInterval, TurnOrder } from './saving-circle.ts';
+import type { CircleTerms } from './terms.ts';
 
 /** What the workflow of a circle and its activities tell each other: ids, amounts and instants, never people. */
 
@@ -18,6 +19,8 @@ export interface CircleOpening {
   visibility: CircleVisibility;
   roundInterval: RoundInterval;
   turnOrder: TurnOrder;
+  /** Null of a circle without terms; absent in what an older release has started. */
+  terms?: CircleTerms | null;
   /** As it was asked for. */
   startDate: string;
   /** ISO 8601. */

@@ -10,6 +10,8 @@ const CircleMemberSchema = defineEntity({
     user_id: p.uuid(),
     turn_number: p.integer().nullable(),
     joining_order: p.bigint('string').autoincrement(),
+    entropy: p.text().nullable(),
+    consented_at: p.datetime().nullable(),
     created_at: p.datetime().defaultRaw('now()'),
   },
 });

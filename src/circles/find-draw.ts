@@ -3,6 +3,7 @@ import { must } from '../shared/assert.ts';
 import { refuse } from '../shared/errors.ts';
 import { CircleMember } from './circle-member.entity.ts';
 import type { SavingCircle } from './saving-circle.entity.ts';
+import { drawsWithEntropy, termsOf } from './terms.ts';
 
 export interface Draw {
   /** SHA-256 of the seed, in hex. */
@@ -11,6 +12,8 @@ export interface Draw {
   seed: string | null;
   /** Strangers, to whom the circle shows itself, see no accounts. */
   order: { account_id: string | null; turn_number: number }[] | null;
+  /** What each member added, in the order of joining, null until the draw; absent where members add nothing. */
+  entropy?: { account_id: string | null; value: string }[] | null;
 }
 
 /** The draw of a lottery, for everybody in the circle to check. Refuses with NOT_FOUND a circle without one. */
@@ -21,15 +24,26 @@ export async function findDraw(
 ): Promise<Draw> {
   if (!circle.draw_commitment) refuse('NOT_FOUND', 'this saving circle has no lottery', { field: 'id' });
   const seed = circle.draw_seed ?? null;
-  if (seed === null) return { commitment: circle.draw_commitment, seed, order: null };
+  const isDrawnWith = drawsWithEntropy(circle.turn_order, termsOf(circle));
+  if (seed === null) {
+    return { commitment: circle.draw_commitment, seed, order: null, ...(isDrawnWith && { entropy: null }) };
+  }
   const members = await em.find(
     CircleMember,
     { saving_circle_id: circle.id },
     { orderBy: { turn_number: 'asc' }, refresh: true },
   );
+  const shown = (accountId: string) => (isStranger ? null : accountId);
   const order = members.map(({ account_id, turn_number }) => ({
-    account_id: isStranger ? null : account_id,
+    account_id: shown(account_id),
     turn_number: must(turn_number, 'a draw gave every member a turn'),
   }));
-  return { commitment: circle.draw_commitment, seed, order };
+  const draw = { commitment: circle.draw_commitment, seed, order };
+  if (!isDrawnWith) return draw;
+  const joined = members.toSorted((left, right) => Number(BigInt(left.joining_order) - BigInt(right.joining_order)));
+  const entropy = joined.map((member) => ({
+    account_id: shown(member.account_id),
+    value: must(member.entropy, 'who joins such a lottery gives a value'),
+  }));
+  return { ...draw, entropy };
 }

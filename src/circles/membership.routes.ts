@@ -15,6 +15,7 @@ import { removeMember } from './remove-member.ts';
 import { addedAtOnce } from './saving-circle.ts';
 
 const message = z.string();
+const hexCharacters = 'must be 16 to 64 hex characters';
 
 const routes = createRouteGroup({ prefix: '/v1/saving-circles', tag: 'Saving circles' });
 
@@ -24,7 +25,9 @@ routes.post(
     summary: 'Join a saving circle, or add members to it',
     description:
       'With `account_ids` creator and admins add members, all or none, in this order. Without, the caller joins with ' +
-      'their oldest account: creator, admins and whoever the visibility is for. Only while the circle is `new`.',
+      'their oldest account: creator, admins and whoever the visibility is for. Only while the circle is `new`. Joining ' +
+      'accepts the terms as they are. Under `winner_first` everybody joins by themselves with `consent: true`, and into ' +
+      'a lottery with terms with `entropy`, a random value of their own, which is shown after the draw.',
     access: allow('create-saving-circle', { scope: 'as creator or admin; oneself where the visibility allows it' }),
     body: z.strictObject({
       saving_circle_id: uuid(),
@@ -33,13 +36,24 @@ routes.post(
         .min(1, 'must not be empty')
         .max(addedAtOnce, `must be at most ${addedAtOnce} accounts at once`)
         .optional(),
+      consent: z
+        .boolean()
+        .optional()
+        .meta({ description: 'That the account may be debited for contributions once its member has received.' }),
+      entropy: z
+        .string()
+        .min(16, hexCharacters)
+        .max(64, hexCharacters)
+        .regex(/^[0-9A-Fa-f]*$/, hexCharacters)
+        .optional()
+        .meta({ description: 'Your own part in the draw: random, and told to nobody before it.' }),
     }),
     answers: { 201: z.object({ message, data: z.object({ members: z.array(MemberAnswer) }) }) },
     refusals: [404],
   },
   async ({ em, deps, caller, body, requestId }) => {
-    const { saving_circle_id: circleId, account_ids: accountIds } = body;
-    const members = await addMembers(em, deps, { caller, circleId, accountIds, requestId });
+    const { saving_circle_id: circleId, account_ids: accountIds, consent, entropy } = body;
+    const members = await addMembers(em, deps, { caller, circleId, accountIds, consent, entropy, requestId });
     return created({ message: 'Members added', data: { members: members.map(presentMember) } });
   },
 );

@@ -10,6 +10,7 @@ import { newId } from '../shared/ids.ts';
 import type { CircleOpening, CircleProgress } from './circle-contract.ts';
 import { findProgress } from './find-progress.ts';
 import { SavingCircle } from './saving-circle.entity.ts';
+import { columnsOf } from './terms.ts';
 import { commitTo } from './turn-order.ts';
 
 const seedBytes = 32;
@@ -67,6 +68,7 @@ async function makeCircle(
     visibility: opening.visibility,
     round_interval: opening.roundInterval,
     turn_order: opening.turnOrder,
+    ...columnsOf(opening.terms ?? null),
     start_date: opening.startDate,
     starts_at: new Date(opening.startsAt),
     ...(opening.turnOrder === 'lottery' ? await prepareDraw(sealer, circleId) : {}),

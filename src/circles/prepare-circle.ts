@@ -17,6 +17,7 @@ import {
   type TurnOrder,
 } from './saving-circle.ts';
 import { readStartDate } from './start-date.ts';
+import { type AskedTerms, guaranteeOf, refuseUnkept, termsAskedFor } from './terms.ts';
 
 export interface NewCircle {
   account_id: string;
@@ -28,6 +29,7 @@ export interface NewCircle {
   visibility?: CircleVisibility | undefined;
   round_interval?: RoundInterval | undefined;
   turn_order?: TurnOrder | undefined;
+  terms?: AskedTerms | undefined;
 }
 
 export interface CircleCreation {
@@ -46,7 +48,8 @@ export function refuseTooMuch(amount: Money, capacity: number, field = 'amount')
 
 /**
  * Everything that can be refused before a circle exists: the account, which must be the caller's own or, for platform
- * callers, an organization's (FORBIDDEN), and the start date. Answers what the circle's workflow is started with.
+ * callers, an organization's (FORBIDDEN), the start date, and a
+ * guarantee with more than four decimals. Answers what the circle's workflow is started with.
  */
 export async function prepareCircle(
   em: EntityManager,
@@ -56,6 +59,9 @@ export async function prepareCircle(
   const owner = await ownerOf(em, caller, circle.account_id);
   const capacity = circle.capacity ?? defaultCapacity;
   refuseTooMuch(circle.amount, capacity);
+  const terms = circle.terms === undefined ? null : termsAskedFor(circle.terms);
+  refuseUnkept(terms);
+  guaranteeOf(terms, circle.amount);
   const stamp = await stampOpening(em);
   const { startDate, startsAt } = readStartDate(circle.start_date, new Date(stamp.askedAt));
   return {
@@ -68,6 +74,7 @@ export async function prepareCircle(
     visibility: circle.visibility ?? 'private',
     roundInterval: circle.round_interval ?? 'monthly',
     turnOrder: circle.turn_order ?? 'joining',
+    terms,
     startDate,
     startsAt: startsAt.toISOString(),
     requestId,

@@ -5,6 +5,15 @@ import type { CircleMember } from './circle-member.entity.ts';
 import type { CircleDescription } from './describe-circle.ts';
 import type { SavingCircle } from './saving-circle.entity.ts';
 import { circleLaw, circleVisibilities, contributionLaw, roundIntervals, turnOrders } from './saving-circle.ts';
+import { defaultRules, longestGraceDays, termsOf } from './terms.ts';
+
+export const TermsAnswer = z
+  .object({
+    grace_days: z.int().min(0).max(longestGraceDays),
+    on_default: z.enum(defaultRules),
+    guarantee_percent: z.int().min(0).max(100),
+  })
+  .meta({ id: 'SavingCircleTerms' });
 
 export const circleFields = {
   id: uuid(),
@@ -19,6 +28,9 @@ export const circleFields = {
   visibility: z.enum(circleVisibilities),
   round_interval: z.enum(roundIntervals),
   turn_order: z.enum(turnOrders),
+  terms: TermsAnswer.nullable().meta({
+    description: 'What members accept by joining; null of a circle without terms.',
+  }),
   current_turn: z.int().min(1),
   status: z.enum(circleLaw.statuses),
   next_round_opens_at: timestamp().nullable().meta({ description: 'Set between two rounds.' }),
@@ -109,6 +121,7 @@ export const presentCircle = (circle: SavingCircle): z.input<typeof CircleAnswer
   visibility: circle.visibility,
   round_interval: circle.round_interval,
   turn_order: circle.turn_order,
+  terms: termsOf(circle),
   current_turn: circle.current_turn,
   status: circle.status,
   next_round_opens_at: circle.next_opens_at?.toISOString() ?? null,

@@ -1,5 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import type { CircleOwnerType, CircleStatus, CircleVisibility, RoundInterval, TurnOrder } from './saving-circle.ts';
+import type { DefaultRule } from './terms.ts';
 
 const SavingCircleSchema = defineEntity({
   name: 'SavingCircle',
@@ -18,6 +19,9 @@ const SavingCircleSchema = defineEntity({
     visibility: p.text().$type<CircleVisibility>(),
     round_interval: p.text().$type<RoundInterval>(),
     turn_order: p.text().$type<TurnOrder>(),
+    grace_days: p.integer().nullable(),
+    on_default: p.text().$type<DefaultRule>().nullable(),
+    guarantee_percent: p.integer().nullable(),
     start_date: p.text(),
     starts_at: p.datetime(),
     current_turn: p.integer().default(1),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { allow } from '../http/access.ts';
 import { created } from '../http/answer.ts';
 import { isMobileClient } from '../http/client-type.ts';
-import { discoverFlag, moneyString, text, uuid } from '../http/fields.ts';
+import { clearable, discoverFlag, moneyString, text, uuid } from '../http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../http/paging.ts';
 import { createRouteGroup } from '../http/route-group.ts';
 import { must } from '../shared/assert.ts';
@@ -25,6 +25,7 @@ import {
   withoutAccount,
 } from './present-circle.ts';
 import { circleLaw, circleVisibilities, largestPlace, roundIntervals, turnOrders } from './saving-circle.ts';
+import { defaultRules, longestGraceDays } from './terms.ts';
 import { updateCircle } from './update-circle.ts';
 
 const message = z.string();
@@ -40,6 +41,28 @@ const startDate = z
   .meta({
     override: { type: 'string' },
     description: 'A date: midnight in UTC+7, today means at once. Or a date-time. Before the year 2199.',
+  });
+
+const percent = 'must be a whole number from 0 to 100';
+const days = `must be a whole number from 0 to ${longestGraceDays}`;
+const AskedTerms = z
+  .strictObject({
+    grace_days: z
+      .int(days)
+      .min(0, days)
+      .max(longestGraceDays, days)
+      .nullish()
+      .meta({ description: 'Whole days after the interval of a round until what is missing is a default; default 0.' }),
+    on_default: z.enum(defaultRules).nullish().meta({ description: 'Default `wait`.' }),
+    guarantee_percent: z
+      .int(percent)
+      .min(0, percent)
+      .max(100, percent)
+      .nullish()
+      .meta({ description: 'Of the contribution, debited beside the first one and given back at the end; default 0.' }),
+  })
+  .meta({
+    description: 'What becomes of a round in which contributions are missing. In a PATCH what is absent stays.',
   });
 
 const routes = createRouteGroup({
@@ -67,6 +90,7 @@ routes.post(
       visibility: z.enum(circleVisibilities).optional(),
       round_interval: z.enum(roundIntervals).optional(),
       turn_order: z.enum(turnOrders).optional(),
+      terms: AskedTerms.optional(),
     }),
     answers: { 201: z.object({ message, ...circleFields }) },
     refusals: [404, 503],
@@ -130,7 +154,8 @@ routes.patch(
   {
     summary: 'Change a saving circle',
     description:
-      'While it is `new` everything may be changed; afterwards only `name` and `visibility` (400 otherwise).',
+      'While it is `new` everything may be changed, `terms` only until others than the creator have joined; afterwards ' +
+      'only `name` and `visibility` (400 otherwise).',
     access: allow('update-saving-circle', { scope: 'as creator or admin' }),
     params,
     body: z.strictObject({
@@ -140,6 +165,7 @@ routes.patch(
       amount: moneyString().optional(),
       current_turn: place.optional(),
       visibility: z.enum(circleVisibilities).optional(),
+      terms: clearable(AskedTerms),
     }),
     answers: { 200: z.object({ message, data: CircleAnswer }) },
     refusals: [404],
@@ -191,9 +217,13 @@ routes.get(
     summary: 'Check the draw of a lottery',
     description:
       '`commitment` is the SHA-256, in hex, of `seed` (a text); members take their turns by ascending SHA-256 of the ' +
-      'text `seed:account_id`. `seed` and `order` are null until the circle starts. Who neither belongs to the circle ' +
-      'nor manages it sees no accounts. Note the commitment when you join: `examples/verify-draw.ts` checks the draw ' +
-      'against it, offline.',
+      'text `seed:account_id`, in circles with terms of the text `seed:entropy:account_id`, where `entropy` is the ' +
+      'SHA-256, in hex, of the values of all members in the order of joining, joined by newlines. All are null until ' +
+      'the circle starts. Who neither belongs to the circle nor manages it sees no accounts. Note the commitment, and ' +
+      'your own value, when you join: `examples/verify-draw.ts` checks the draw against them, offline. With the values ' +
+      'of the members nobody knows the order before the last of them has joined; but the service knows the seed and ' +
+      'the values given so far, so a member in league with it who joins last could still try values until one suits. ' +
+      'Whoever wants to rule that out joins last, or lets somebody join last whom all trust.',
     access: allow('read-saving-circle', { scope: 'as for the circle' }),
     params,
     answers: {
@@ -205,6 +235,11 @@ routes.get(
           order: z
             .array(z.object({ account_id: uuid().nullable().meta(forWhoBelongs), turn_number: z.int() }))
             .nullable(),
+          entropy: z
+            .array(z.object({ account_id: uuid().nullable().meta(forWhoBelongs), value: z.string() }))
+            .nullable()
+            .optional()
+            .meta({ description: 'In the order of joining, null until the draw; not in circles without terms.' }),
         }),
       }),
     },

@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../database/database-clock.ts';
 import type { Sealer } from '../encryption/sealer.ts';
 import { recordEvent } from '../events/record-event.ts';
+import { must } from '../shared/assert.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import type { CircleProgress, CircleStep } from './circle-contract.ts';
 import { CircleMember } from './circle-member.entity.ts';
@@ -12,7 +13,8 @@ import { openingInstant, openRoundOf } from './open-round.ts';
 import type { SavingCircle } from './saving-circle.entity.ts';
 import { minimumMembers } from './saving-circle.ts';
 import { lastHourForMembers } from './start-date.ts';
-import { inTurnOrder } from './turn-order.ts';
+import { drawsWithEntropy, termsOf } from './terms.ts';
+import { gatherEntropy, inTurnOrder } from './turn-order.ts';
 
 /**
  * Starts a `new` circle whose start date has come at `at`: gives the turns, sets it `active` and opens its first round,
@@ -69,7 +71,10 @@ async function giveTurns(tx: EntityManager, sealer: Sealer, circle: SavingCircle
     circle.draw_seed = seed;
     circle.draw_seed_sealed = null;
   }
-  inTurnOrder(circle.turn_order, members, seed).forEach((member, index) => {
+  const entropy = drawsWithEntropy(circle.turn_order, termsOf(circle))
+    ? gatherEntropy(members.map((member) => must(member.entropy, 'who joins such a lottery gives a value')))
+    : null;
+  inTurnOrder(circle.turn_order, members, seed, entropy).forEach((member, index) => {
     member.turn_number = index + 1;
   });
   await tx.flush();

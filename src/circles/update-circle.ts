@@ -14,6 +14,17 @@ import { refuseTooMuch } from './prepare-circle.ts';
 import type { SavingCircle } from './saving-circle.entity.ts';
 import type { CircleVisibility } from './saving-circle.ts';
 import { readStartDate } from './start-date.ts';
+import {
+  type AskedTerms,
+  type CircleTerms,
+  columnsOf,
+  drawsWithEntropy,
+  guaranteeOf,
+  needsConsent,
+  refuseUnkept,
+  termsAskedFor,
+  termsOf,
+} from './terms.ts';
 
 export interface CircleChange {
   name?: string | undefined;
@@ -23,15 +34,17 @@ export interface CircleChange {
   amount?: Money | undefined;
   current_turn?: number | undefined;
   visibility?: CircleVisibility | undefined;
+  /** Null: the circle has no terms any more. */
+  terms?: AskedTerms | null | undefined;
 }
 
 /** What may be changed once the circle is not `new` any more. */
 const alwaysChangeable = ['name', 'visibility'];
 
 /**
- * Changes a circle and wakes its workflow: everything while it is `new`, name and visibility afterwards. Creator and admins only. Refuses with
- * NOT_FOUND, FORBIDDEN and 400: another field later, a capacity below the members, a turn beyond the capacity, a day
- * before today.
+ * Changes a circle and wakes its workflow: everything while it is `new`, name and visibility afterwards. Creator and admins
+ * only. Refuses with NOT_FOUND, FORBIDDEN and 400: another field later, a capacity below the members, a turn beyond the
+ * capacity, a day before today, terms once others have joined.
  */
 export function updateCircle(
   em: EntityManager,
@@ -43,8 +56,10 @@ export function updateCircle(
     em.transactional(async (tx) => {
       const circle = await lockLiveCircle(tx, circleId);
       requireManager(caller, circle);
-      const changes = changesTo<CircleChange>(circle, change);
-      const fields = Object.keys(changes);
+      const { terms: asked, ...others } = change;
+      const changes = changesTo<Omit<CircleChange, 'terms'>>(circle, others);
+      const terms = changeOfTerms(circle, asked);
+      const fields = [...Object.keys(changes), ...(terms === undefined ? [] : ['terms'])];
       if (fields.length === 0) return circle;
       const fixed = circle.status === 'new' ? [] : fields.filter((field) => !alwaysChangeable.includes(field));
       if (fixed.length > 0) {
@@ -52,7 +67,7 @@ export function updateCircle(
       }
       if (changes.name !== undefined) circle.name = changes.name;
       if (changes.visibility !== undefined) circle.visibility = changes.visibility;
-      if (circle.status === 'new') await changeTerms(tx, circle, changes);
+      if (circle.status === 'new') await changePlan(tx, circle, changes, terms);
       circle.updated_at = await readDatabaseClock(tx);
       await tx.flush();
       await recordEvent(tx, {
@@ -69,7 +84,36 @@ export function updateCircle(
   );
 }
 
-async function changeTerms(tx: EntityManager, circle: SavingCircle, change: CircleChange): Promise<void> {
+/** The terms that a request asks for, if they are others than the circle has. */
+function changeOfTerms(circle: SavingCircle, asked: CircleChange['terms']): CircleTerms | null | undefined {
+  if (asked === undefined) return undefined;
+  const before = termsOf(circle);
+  const after = asked === null ? null : termsAskedFor(asked, before);
+  return JSON.stringify(after) === JSON.stringify(before) ? undefined : after;
+}
+
+/** Terms are changed while nobody but the creator has joined, and never to some that the creator has not met. */
+async function changeTerms(tx: EntityManager, circle: SavingCircle, terms: CircleTerms | null): Promise<void> {
+  const no = (complaint: string): never => refuse('REQUEST_INVALID', complaint, { field: 'terms' });
+  refuseUnkept(terms);
+  const members = await tx.find(CircleMember, { saving_circle_id: circle.id }, { refresh: true });
+  if (members.some(({ user_id }) => user_id !== circle.created_by)) no('can be changed until others have joined only');
+  if (drawsWithEntropy(circle.turn_order, terms) && members.some(({ entropy }) => !entropy)) {
+    no('the creator has joined without `entropy` and would have to leave first');
+  }
+  if (needsConsent(terms) && members.some(({ consented_at }) => !consented_at)) {
+    no('the creator has joined without `consent` and would have to leave first');
+  }
+  Object.assign(circle, columnsOf(terms));
+}
+
+async function changePlan(
+  tx: EntityManager,
+  circle: SavingCircle,
+  change: Omit<CircleChange, 'terms'>,
+  terms: CircleTerms | null | undefined,
+): Promise<void> {
+  if (terms !== undefined) await changeTerms(tx, circle, terms);
   const { capacity, start_date, amount, current_turn } = change;
   if (start_date !== undefined) {
     const { startDate, startsAt } = readStartDate(start_date, await readDatabaseClock(tx));
@@ -77,6 +121,7 @@ async function changeTerms(tx: EntityManager, circle: SavingCircle, change: Circ
     circle.starts_at = startsAt;
   }
   if (amount !== undefined) circle.amount = formatMoney(amount);
+  guaranteeOf(termsOf(circle), circle.amount);
   if (capacity !== undefined) {
     const members = await tx.count(CircleMember, { saving_circle_id: circle.id });
     if (capacity < members)

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { type Draw, verifyDraw } from '../../sdk/index.ts';
-import { commitTo, inTurnOrder } from '../../src/circles/turn-order.ts';
+import { type Draw, makeEntropy, verifyDraw } from '../../sdk/index.ts';
+import { commitTo, gatherEntropy, inTurnOrder } from '../../src/circles/turn-order.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const seed = '5eed'.repeat(16);
@@ -20,6 +20,17 @@ const drawOf = (accountIds: readonly string[], drawnBy: string) => {
   return { commitment: commitTo(drawnBy), seed: drawnBy, order } satisfies Draw;
 };
 const honest = drawOf(accounts, seed);
+
+/** The draw of a circle with terms: `accounts` in the order of joining, each with a value. */
+const drawWith = (values: readonly (readonly [string, string])[]) => {
+  const members = values.map(([account_id]) => ({ account_id }));
+  const order = inTurnOrder('lottery', members, seed, gatherEntropy(values.map(([, value]) => value))).map(
+    (member, index) => ({ ...member, turn_number: index + 1 }),
+  );
+  const entropy = values.map(([account_id, value]) => ({ account_id, value }));
+  return { commitment, seed, order, entropy } satisfies Draw;
+};
+const given = accounts.map((account, index) => [account, `${index}`.repeat(16)] as const);
 const inOrder = honest.order.map(({ account_id }) => account_id);
 const swapped = honest.order.map(({ turn_number }, index) => ({
   account_id: inOrder[index < 2 ? 1 - index : index] ?? null,
@@ -37,6 +48,30 @@ describe('verifyDraw', () => {
         expect(await verifyDraw({ ...draw, order: draw.order.toReversed() }, draw.commitment)).toEqual(expected);
       }),
     );
+  });
+
+  it('believes a draw to which every member added a value, and only with the values that it was made with', async () => {
+    const draw = drawWith(given);
+    const [first, second] = draw.entropy as [
+      { account_id: string; value: string },
+      { account_id: string; value: string },
+    ];
+    const expected = draw.order.map(({ account_id }) => account_id);
+    expect(await verifyDraw(draw, commitment, second)).toEqual(expected);
+    expect(await verifyDraw(draw, commitment)).toEqual(expected);
+    const refuses = async (changed: Draw, reason: string) =>
+      expect(verifyDraw(changed, commitment, second)).rejects.toMatchObject({
+        name: 'DrawError',
+        message: expect.stringContaining(reason),
+      });
+    await refuses(drawWith(given.toSpliced(1, 1, [second.account_id, makeEntropy()])), 'your own value');
+    await refuses({ ...draw, entropy: null }, 'your own value');
+    await refuses({ ...draw, entropy: draw.entropy.toSpliced(0, 1) }, 'one value of each member');
+    await refuses(
+      { ...draw, entropy: draw.entropy.with(0, { ...first, value: 'ff'.repeat(8) }) },
+      'not the one that follows',
+    );
+    await refuses({ ...draw, entropy: draw.entropy.toReversed() }, 'not the one that follows');
   });
 
   const other = drawOf(accounts, 'ab'.repeat(32));

@@ -19,6 +19,10 @@ create table saving_circles (
   visibility text not null check (visibility in ('private', 'public', 'organization')),
   round_interval text not null check (round_interval in ('daily', 'weekly', 'monthly')),
   turn_order text not null check (turn_order in ('joining', 'lottery')),
+  -- The terms, all or none.
+  grace_days integer check (grace_days between 0 and 30),
+  on_default text check (on_default in ('wait', 'cover', 'exclude', 'winner_first')),
+  guarantee_percent integer check (guarantee_percent between 0 and 100),
   start_date text not null,
   starts_at timestamptz not null,
   current_turn integer not null default 1,
@@ -40,7 +44,8 @@ create table saving_circles (
   check (deleted_at is null or status = 'cancelled'),
   check (next_opens_at is null or status = 'active'),
   check ((turn_order = 'lottery') = (draw_commitment is not null)),
-  check ((turn_order = 'lottery') = (num_nonnulls(draw_seed_sealed, draw_seed) = 1))
+  check ((turn_order = 'lottery') = (num_nonnulls(draw_seed_sealed, draw_seed) = 1)),
+  check (num_nonnulls(grace_days, on_default, guarantee_percent) in (0, 3))
 );
 create index saving_circles_by_creation on saving_circles (created_at, id) where deleted_at is null;
 create index saving_circles_of_organization on saving_circles (organization_id, created_at, id)
@@ -74,6 +79,10 @@ create table saving_circle_members (
   user_id uuid not null references users (id),
   turn_number integer check (turn_number >= 1),
   joining_order bigint generated always as identity,
+  -- What the member adds to the draw of a lottery.
+  entropy text check (entropy ~ '^[0-9A-Fa-f]{16,64}$'),
+  -- When the member agreed that the account may be debited for contributions after the member's turn.
+  consented_at timestamptz,
   created_at timestamptz not null default now(),
   unique (saving_circle_id, user_id),
   unique (saving_circle_id, account_id)

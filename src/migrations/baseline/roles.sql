@@ -68,7 +68,7 @@ grant insert, update (name, description, target_amount, location, regulations, b
 grant insert, update (status, cause_id, allocation_batch_id, transaction_id, updated_at) on donations to amanah_app;
 grant insert, update (status, periods_paid, refusals, attempted_at, ended_at, updated_at)
   on donation_subscriptions to amanah_app;
-grant insert, update (name, capacity, amount, visibility, start_date, starts_at, current_turn, first_turn, status,
+grant insert, update (name, capacity, amount, visibility, grace_days, on_default, guarantee_percent, start_date, starts_at, current_turn, first_turn, status,
   schedule_anchor, schedule_step, next_opens_at, draw_seed_sealed, draw_seed, updated_at, started_at, ended_at, deleted_at)
   on saving_circles to amanah_app;
 grant insert, update (turn_number) on saving_circle_members to amanah_app;

@@ -1,0 +1,74 @@
+import { refuse } from '../shared/errors.ts';
+import { feeOf, type Money } from '../shared/money.ts';
+import type { TurnOrder } from './saving-circle.ts';
+
+/** What a circle does once a member's contribution is missing after its interval and its days of grace. */
+export const defaultRules = ['wait', 'cover', 'exclude', 'winner_first'] as const;
+export type DefaultRule = (typeof defaultRules)[number];
+
+export const longestGraceDays = 30;
+
+/** The terms of a circle, which members accept as they are by joining. */
+export interface CircleTerms {
+  /** Whole days after the end of a round's interval until a missing contribution is a default. */
+  grace_days: number;
+  on_default: DefaultRule;
+  /** Of the contribution, in whole percent: what each member leaves with the circle until its end. */
+  guarantee_percent: number;
+}
+
+/** Terms as a request names them: null and what is absent are left to the service. */
+export type AskedTerms = { [Term in keyof CircleTerms]?: CircleTerms[Term] | null | undefined };
+
+export const defaultTerms: CircleTerms = { grace_days: 0, on_default: 'wait', guarantee_percent: 0 };
+
+/** The terms that a request asks for: null is the default, and what is absent stays as it was. */
+export const termsAskedFor = (asked: AskedTerms, before: CircleTerms | null = null): CircleTerms => ({
+  grace_days: named(asked.grace_days, before?.grace_days, defaultTerms.grace_days),
+  on_default: named(asked.on_default, before?.on_default, defaultTerms.on_default),
+  guarantee_percent: named(asked.guarantee_percent, before?.guarantee_percent, defaultTerms.guarantee_percent),
+});
+
+const named = <T>(asked: T | null | undefined, before: T | undefined, otherwise: T): T =>
+  asked === undefined ? (before ?? otherwise) : (asked ?? otherwise);
+
+/** The columns of a circle that hold its terms: all of them, or none. */
+export interface TermsColumns {
+  grace_days?: number | null;
+  on_default?: DefaultRule | null;
+  guarantee_percent?: number | null;
+}
+
+/** The terms of a circle, or null of one that was made without. */
+export function termsOf({ grace_days, on_default, guarantee_percent }: TermsColumns): CircleTerms | null {
+  if (!on_default) return null;
+  return { grace_days: grace_days ?? 0, on_default, guarantee_percent: guarantee_percent ?? 0 };
+}
+
+/** Those terms as columns. */
+export const columnsOf = (terms: CircleTerms | null): Required<TermsColumns> =>
+  terms ?? { grace_days: null, on_default: null, guarantee_percent: null };
+
+/**
+ * What each member of a circle leaves with it (IDR, scale 4), exact. Refuses with REQUEST_INVALID, on `amount`, when it
+ * would need more than four decimals or more digits than money has.
+ */
+export const guaranteeOf = (terms: CircleTerms | null, contribution: Money): Money =>
+  feeOf(contribution, '0', (terms?.guarantee_percent ?? 0) * 100);
+
+/** Whether members join the circle with a value of their own, which the lottery draws with. */
+export const drawsWithEntropy = (turnOrder: TurnOrder, terms: CircleTerms | null): boolean =>
+  turnOrder === 'lottery' && terms !== null;
+
+/** Whether members join the circle by consenting to debits. */
+export const needsConsent = (terms: CircleTerms | null): boolean => terms?.on_default === 'winner_first';
+
+/** Refuses terms that a circle cannot keep yet, with REQUEST_INVALID. */
+export function refuseUnkept(terms: CircleTerms | null): void {
+  if (terms && terms.on_default !== 'wait') {
+    refuse('REQUEST_INVALID', `${terms.on_default} cannot be promised yet`, { field: 'terms.on_default' });
+  }
+  if (terms && terms.guarantee_percent > 0) {
+    refuse('REQUEST_INVALID', 'guarantees cannot be held yet', { field: 'terms.guarantee_percent' });
+  }
+}
