@@ -497,6 +497,8 @@ export interface Operations {
       customer_phone?: string | null;
       /** For how long the customer can pay, 1 to 2,880 minutes. The default is a day. */
       expires_in_minutes?: number | null;
+      /** Where an e-wallet's checkout sends the customer afterwards, paid or not; read the payment to know which. Without it that is a page of ours, which tells status and amount. Other methods send nobody anywhere. */
+      return_url?: string | null;
     };
     answer: PartnerPayment;
   };

@@ -49,6 +49,7 @@ import { partnerAccountsRoutes } from './partners/partner-accounts.routes.ts';
 import { buildPartnerDocument } from './partners/partner-document.ts';
 import { createPartnerDoor } from './partners/partner-door.ts';
 import { partnerTexts } from './partners/reference-texts.ts';
+import { paidPages } from './payments/paid-page.routes.ts';
 import { paymentsRoutes } from './payments/payments.routes.ts';
 import { receiptsRoutes } from './payments/receipts.routes.ts';
 import { transfersRoutes } from './payments/transfers.routes.ts';
@@ -153,6 +154,7 @@ export function createApp(deps: Dependencies, groups: readonly RouteGroup[] = ro
     router,
     probes(deps.readiness, config.NODE_ENV === 'production' ? null : metrics),
     documentation(buildOpenApi(groups, { ...described, partnerTexts }), buildPartnerDocument(groups, described)),
+    paidPages(deps),
     operationsPages({ routeGroups: groups, deps, doors, origins }),
   ];
   const refuse = refuseUnknown((path) => literalPaths.methodsOf(path) ?? methodsOf(routers, path));

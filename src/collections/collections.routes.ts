@@ -4,6 +4,7 @@ import {
   amount,
   email,
   externalRef,
+  httpsUrl,
   moneyString,
   periodEnd,
   periodStart,
@@ -98,6 +99,13 @@ routes.post(
         .optional()
         .meta({ description: 'Required for OVO.' }),
       expires_in_minutes: z.int().min(1).max(longestLifetimeMinutes).optional(),
+      return_url: httpsUrl()
+        .optional()
+        .meta({
+          description:
+            "Where an e-wallet's checkout sends the customer afterwards, paid or not; read the payment to know which. " +
+            'Without it that is a page of ours, which tells status and amount. Other methods send nobody anywhere.',
+        }),
     }),
     idempotent: true,
     answers: { 200: partnerAnswer(PartnerPaymentShape) },

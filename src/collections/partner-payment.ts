@@ -35,6 +35,8 @@ export interface PartnerTexts {
   customer_name: string | null;
   customer_email: string | null;
   customer_phone: string | null;
+  /** Where an e-wallet sends the payer afterwards; absent in what an older release has sealed. */
+  return_url?: string | null;
 }
 export const partnerTextsPlace = (paymentId: string) => ({
   table: 'partner_payments',

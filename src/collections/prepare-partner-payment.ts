@@ -22,6 +22,7 @@ export interface PartnerPaymentRequest {
   customer_email?: string | undefined;
   customer_phone?: string | undefined;
   expires_in_minutes?: number | undefined;
+  return_url?: string | undefined;
 }
 
 /** Everything about a payment that can be refused before it exists; answers what its workflow is started with. */
@@ -44,6 +45,7 @@ export async function preparePartnerPayment(
     customer_name: body.customer_name ?? null,
     customer_email: body.customer_email ?? null,
     customer_phone: body.customer_phone ?? null,
+    return_url: body.return_url ?? null,
   };
   return {
     partnerId,

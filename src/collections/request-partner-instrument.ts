@@ -3,15 +3,13 @@ import { readDatabaseClock } from '../database/database-clock.ts';
 import type { Sealer } from '../encryption/sealer.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import { obtainInstrument } from '../payments/obtain-instrument.ts';
+import { returnUrlOf } from '../payments/return-url.ts';
 import { must } from '../shared/assert.ts';
 import { closePartnerPayment } from './close-partner-payment.ts';
 import { findPartnerPayment } from './find-partner-payments.ts';
 import { standingOf } from './finish-partner-payment.ts';
 import { PartnerPayment } from './partner-payment.entity.ts';
 import { type PartnerPaymentStep, type PartnerTexts, partnerTextsPlace } from './partner-payment.ts';
-
-/** Where an e-wallet sends the payer afterwards. */
-const returnPath = '/docs';
 
 /**
  * Asks the provider for the payment's instrument and writes down what it answered: `WAITING_PAYMENT` with its code, or
@@ -24,14 +22,15 @@ export async function requestPartnerInstrument(
 ): Promise<PartnerPaymentStep> {
   const { payment, channel } = must(await findPartnerPayment(em, paymentId), 'the first step made the row');
   if (payment.status !== 'PENDING' || payment.cancelled_at) return standingOf(em, payment);
+  const { customer, returnUrl } = await openTexts(sealer, payment);
   const request = {
     reference: payment.id,
     method: channel.method,
     channelCode: channel.channel_code,
     amount: payment.amount,
     expiresAt: payment.expires_at,
-    customer: await openCustomer(sealer, payment),
-    returnUrl: new URL(returnPath, publicUrl).href,
+    customer,
+    returnUrl: returnUrl ?? returnUrlOf(publicUrl, payment.id),
   };
   const after = 'request-partner-instrument.after';
   const answer = await obtainInstrument(em, gateway, { table: 'partner_payments', request, signal, after });
@@ -55,9 +54,9 @@ export async function requestPartnerInstrument(
   return standingOf(em, await em.findOneOrFail(PartnerPayment, { id: paymentId }, { refresh: true }));
 }
 
-async function openCustomer(sealer: Sealer, payment: PartnerPayment) {
-  if (!payment.customer_sealed) return {};
-  const opened = await sealer.open(partnerTextsPlace(payment.id), payment.customer_sealed);
-  const { customer_name: name, customer_email: email, customer_phone: phone }: PartnerTexts = JSON.parse(opened);
-  return { ...(name && { name }), ...(email && { email }), ...(phone && { phone }) };
+async function openTexts(sealer: Sealer, { id, customer_sealed: sealed }: PartnerPayment) {
+  if (!sealed) return { customer: {} };
+  const texts: PartnerTexts = JSON.parse(await sealer.open(partnerTextsPlace(id), sealed));
+  const { customer_name: name, customer_email: email, customer_phone: phone, return_url: returnUrl } = texts;
+  return { customer: { ...(name && { name }), ...(email && { email }), ...(phone && { phone }) }, returnUrl };
 }

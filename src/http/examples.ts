@@ -39,6 +39,7 @@ const byName: Record<string, unknown> = {
   external_ref: 'invoice-2026-0042',
   reference: 'invoice-2026-0042',
   start_date: '2026-02-01',
+  return_url: 'https://partner.example.org/orders/2026-0042',
   url: 'https://partner.example.org/webhooks',
   channel: 'BCA',
   currency: 'IDR',

@@ -50,6 +50,16 @@ export const email = () =>
     .check(z.email('must be an e-mail address'))
     .refine((value) => value.lastIndexOf('@') <= 64, 'must have at most 64 characters before the @');
 
+/** An https URL of 11 to 255 characters, as the payment provider takes them; kept as sent. */
+export const httpsUrl = () =>
+  z
+    .string()
+    .max(255, 'must have at most 255 characters')
+    .refine((value) => /^https:\/\/[^\s\\]{3,}$/i.test(value) && isPlainText(value) && URL.canParse(value), {
+      error: 'must be an https URL',
+    })
+    .meta({ format: 'uri', pattern: '^https://' });
+
 /** A new password: at least 12 characters. */
 export const password = () =>
   z

@@ -7,9 +7,7 @@ import { obtainInstrument } from './obtain-instrument.ts';
 import { PaymentChannel } from './payment-channel.entity.ts';
 import { PaymentOrder } from './payment-order.entity.ts';
 import type { PaymentOrderStatus } from './payment-order.ts';
-
-/** Where an e-wallet sends the payer afterwards. */
-const returnPath = '/docs';
+import { returnUrlOf } from './return-url.ts';
 
 /**
  * Asks the provider for the order's instrument and writes down what it answered: `WAITING_PAYMENT` with the code that
@@ -31,7 +29,7 @@ export async function requestInstrument(
     amount: addMoney(order.nominal, order.admin_fee),
     expiresAt: order.expires_at,
     customer: { name: must(payer[0], 'the payer exists').name },
-    returnUrl: new URL(returnPath, publicUrl).href,
+    returnUrl: returnUrlOf(publicUrl, order.id),
   };
   const after = 'request-instrument.after';
   const answer = await obtainInstrument(em, gateway, { table: 'payment_orders', request, signal, after });

@@ -87,6 +87,7 @@ async function readEverything(stack: Stack, cast: Cast): Promise<void> {
   for (const { token } of [cast.person, cast.admin]) {
     await stack.get(`/v1/transactions/${cast.transactionId}`, { token });
   }
+  await stack.get(`/paid/${newId()}`);
 }
 
 /** Every `DELETE` of a thing, by its owner and by the platform: what refers to it is looked for. */

@@ -117,6 +117,7 @@ async function payAndBePaid(): Promise<void> {
       customer_name: canary('customer_name'),
       customer_email: `${canary('customer_email').toLowerCase()}@example.org`,
       customer_phone: '+6281234509876',
+      return_url: `https://shop.example/${canary('return_url')}`,
     }),
   );
   keep(sealed, 'customer_phone', '81234509876');
