@@ -1,5 +1,6 @@
 import { Router } from '@koa/router';
 import { z } from 'zod';
+import { advanceClock } from './advance-clock.ts';
 import { costsSchema, moveOwnMoney, readCosts, writeCosts } from './costs.ts';
 import { faultsSchema, readFaults, writeFaults } from './faults.ts';
 import { queryValue, readBytes, readJson } from './http.ts';
@@ -15,7 +16,7 @@ import {
 } from './settle-instrument.ts';
 import type { Store } from './store.ts';
 import { presentTransfer } from './transfer.ts';
-import { listTransfers, readBalance, settleTransfers } from './transfers.ts';
+import { listTransfers, readBalance, settlement, settleTransfers } from './transfers.ts';
 import { invalid, notFound } from './wire-error.ts';
 
 const everything = 1_000_000;
@@ -32,10 +33,22 @@ const settlePaymentBody = z.strictObject({ payment_id: z.string().min(1), status
 const codeBody = z.strictObject({ payment_code: paymentCode });
 const settleBody = z.strictObject({
   reference_id: z.string().min(1),
-  status: z.enum(['SUCCEEDED', 'FAILED', 'REVERSED']),
+  status: settlement,
 });
 const balanceBody = z.strictObject({ amount: z.number().int().min(-1e12).max(1e12) });
+const advanceBody = z.strictObject({
+  seconds: z
+    .number()
+    .int()
+    .min(1)
+    .max(366 * 86_400),
+});
 const callbacksBody = z.strictObject({ url: z.url({ protocol: /^https?$/ }) });
+
+/** Said with every advance of the clock, for whoever waits for what it does not move. */
+const notMoved =
+  'The clock of whoever calls: its own deadlines, its settlement delays, and when it asks or delivers again; and what is ' +
+  'made from now on.';
 
 const presentSettled = ({ instrument, payment }: Settled) => ({
   ...presentPayment(instrument, payment),
@@ -92,6 +105,13 @@ export function controlRoutes({ store, wake, setCallbackUrl }: ControlOptions): 
     if (settled.length === 0) throw notFound('payout');
     wake();
     ctx.body = { data: settled.map(presentTransfer) };
+  });
+
+  router.post('/clock/advance', async (ctx) => {
+    const { seconds } = await readJson(ctx, advanceBody);
+    const moved = advanceClock(store, seconds * 1000);
+    wake();
+    ctx.body = { seconds, moved, not_moved: notMoved };
   });
 
   router.get('/faults', (ctx) => {

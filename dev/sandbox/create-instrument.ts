@@ -13,49 +13,58 @@ const redirectWallets = ['ASTRAPAY', 'DANA', 'LINKAJA', 'NEXCASH', 'SHOPEEPAY'] 
 
 const reference = z.string().min(1).max(255);
 const expiresAt = z.iso.datetime({ offset: true }).optional();
-const returnUrl = z.url({ protocol: /^https?$/ }).optional();
+/** Https, as the provider wants it; a product that runs on this machine comes back to it by http. */
+const returnUrl = z
+  .url()
+  .min(11)
+  .max(255)
+  .refine((url) => /^https:\/\/|^http:\/\/(localhost|127\.0\.0\.1|\[::1\])[:/]/.test(url), 'must be https');
+const otherReturns = { failure_return_url: returnUrl.optional(), cancel_return_url: returnUrl.optional() };
+const mobileNumber = z.string().regex(/^\+62\d{8,13}$/, 'must be an Indonesian number, +62...');
 const common = { reusability: z.literal('ONE_TIME_USE'), reference_id: reference.optional() };
 
 /** What the provider takes for the methods that the product sells. */
-export const createPaymentRequestBody = z.object({
+export const createPaymentRequestBody = z.strictObject({
   reference_id: reference.optional(),
   amount: z.number().int().min(1).max(Number.MAX_SAFE_INTEGER),
   currency: z.literal('IDR'),
   description: z.string().max(1000).nullish(),
   metadata: z.record(z.string(), z.unknown()).nullish(),
   payment_method: z.discriminatedUnion('type', [
-    z.object({
+    z.strictObject({
       ...common,
       type: z.literal('VIRTUAL_ACCOUNT'),
-      virtual_account: z.object({
+      virtual_account: z.strictObject({
         channel_code: z.enum(virtualAccountBanks),
-        channel_properties: z.object({ customer_name: z.string().min(1).max(250), expires_at: expiresAt }),
+        channel_properties: z.strictObject({ customer_name: z.string().min(1).max(250), expires_at: expiresAt }),
       }),
     }),
-    z.object({
+    z.strictObject({
       ...common,
       type: z.literal('QR_CODE'),
-      qr_code: z.object({
+      qr_code: z.strictObject({
         channel_code: z.enum(['QRIS', 'DANA', 'LINKAJA', 'XENDIT']).nullish(),
-        channel_properties: z.object({ expires_at: expiresAt }).nullish(),
+        channel_properties: z.strictObject({ expires_at: expiresAt }).nullish(),
       }),
     }),
-    z.object({
+    z.strictObject({
       ...common,
       type: z.literal('EWALLET'),
       ewallet: z.discriminatedUnion('channel_code', [
-        z.object({
+        z.strictObject({
           channel_code: z.literal('OVO'),
-          channel_properties: z.object({
-            mobile_number: z.string().regex(/^\+62\d{8,13}$/, 'must be an Indonesian number, +62...'),
-            success_return_url: returnUrl,
+          channel_properties: z.strictObject({
+            mobile_number: mobileNumber,
+            success_return_url: returnUrl.optional(),
+            ...otherReturns,
           }),
         }),
-        z.object({
+        z.strictObject({
           channel_code: z.enum(redirectWallets),
-          channel_properties: z.object({
-            success_return_url: z.url({ protocol: /^https?$/ }),
-            mobile_number: z.string().optional(),
+          channel_properties: z.strictObject({
+            success_return_url: returnUrl,
+            ...otherReturns,
+            mobile_number: mobileNumber.optional(),
           }),
         }),
       ]),

@@ -64,6 +64,10 @@ export function findDueInstruments(store: Store, now: number, limit: number): Sa
   );
 }
 
+/** The instruments whose time still runs. */
+export const findOpenInstruments = (store: Store): SandboxInstrument[] =>
+  instrumentsIn(store.all('select document from instruments where expires_at is not null'));
+
 export function nextExpiry(store: Store): number | null {
   const row = store.get('select min(expires_at) as expires_at from instruments where expires_at is not null');
   return row?.expires_at == null ? null : Number(row.expires_at);

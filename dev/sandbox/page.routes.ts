@@ -11,13 +11,15 @@ import {
   listOpenInstruments,
   listPayments,
 } from './instrument-store.ts';
-import { renderCheckout, renderList, renderMessage } from './page.ts';
+import { renderCheckout, renderList, renderMessage, renderTransfer } from './page.ts';
 import { declineInstrument, expireInstrument, payInstrument, upToDate } from './settle-instrument.ts';
 import type { Store } from './store.ts';
+import { findTransfer, listNewestTransfers, settlement, settleTransfers } from './transfers.ts';
 
 const shownOpen = 50;
 const shownEnded = 10;
 const shownPayments = 20;
+const shownTransfers = 20;
 
 const form = z.object({
   action: z.enum(['pay', 'decline', 'expire']),
@@ -58,7 +60,9 @@ export function pageRoutes({ store, wake }: PageOptions): Router {
     }
     const open = listOpenInstruments(store, shownOpen).map((instrument) => upToDate(store, instrument));
     const notice = code ? 'The sandbox never issued this number, code or link.' : undefined;
-    answer(ctx, renderList({ open, ended: listEndedInstruments(store, shownEnded), notice }), code ? 404 : 200);
+    const ended = listEndedInstruments(store, shownEnded);
+    const transfers = listNewestTransfers(store, shownTransfers);
+    answer(ctx, renderList({ open, ended, transfers, notice }), code ? 404 : 200);
   });
 
   router.get('/checkout/:id', async (ctx) => {
@@ -80,6 +84,24 @@ export function pageRoutes({ store, wake }: PageOptions): Router {
     wake();
     ctx.status = 303;
     ctx.redirect(`/checkout/${instrument.requestId}`);
+  });
+
+  router.get('/payouts/:id', (ctx) => {
+    const transfer = findTransfer(store, ctx.params.id ?? '');
+    if (!transfer) return answer(ctx, renderMessage('There is no such payout.'), 404);
+    answer(ctx, renderTransfer(transfer));
+  });
+
+  router.post('/payouts/:id', async (ctx) => {
+    const transfer = findTransfer(store, ctx.params.id ?? '');
+    if (!transfer) return answer(ctx, renderMessage('There is no such payout.'), 404);
+    const fields = new URLSearchParams((await readBytes(ctx)).toString('utf8'));
+    const status = settlement.safeParse(fields.get('status'));
+    if (!status.success) return answer(ctx, renderTransfer(transfer), 400);
+    settleTransfers(store, transfer.referenceId, status.data);
+    wake();
+    ctx.status = 303;
+    ctx.redirect(`/payouts/${transfer.id}`);
   });
 
   return router;

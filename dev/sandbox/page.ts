@@ -1,4 +1,5 @@
 import { isOpen, pushWallets, type SandboxInstrument, type SandboxPayment } from './instrument.ts';
+import type { SandboxTransfer } from './transfer.ts';
 
 const escapes: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (sign) => escapes[sign] ?? sign);
@@ -83,14 +84,31 @@ function tableOf(instruments: SandboxInstrument[], caption: string): string {
 </table></div>`;
 }
 
+function transfersOf(transfers: SandboxTransfer[]): string {
+  const rows = transfers.map(
+    ({ id, channelCode, accountNumber, status, created, amount }) => `<tr>
+<td><a href="/payouts/${escapeHtml(id)}">${escapeHtml(channelCode)}</a></td>
+<td class="small">${escapeHtml(accountNumber)}</td>
+<td>${status.toLowerCase()}</td>
+<td class="small">${moment(created)}</td>
+<td class="amount">${rupiah(amount)}</td>
+</tr>`,
+  );
+  return `<div class="scroll" role="region" tabindex="0" aria-label="Payouts"><table>
+<thead><tr><th scope="col">To</th><th scope="col">Account number</th><th scope="col">State</th><th scope="col">Taken</th><th scope="col" class="amount">Amount</th></tr></thead>
+<tbody>${rows.join('\n')}</tbody>
+</table></div>`;
+}
+
 export interface ListView {
   open: SandboxInstrument[];
   ended: SandboxInstrument[];
+  transfers: SandboxTransfer[];
   notice?: string | undefined;
 }
 
-/** All that can be paid now, newest first. */
-export function renderList({ open, ended, notice }: ListView): string {
+/** All that can be paid now, and what was paid out, newest first. */
+export function renderList({ open, ended, transfers, notice }: ListView): string {
   return page(
     'Payments',
     `<main>
@@ -104,6 +122,7 @@ ${noticeOf(notice)}
 <h2>Waiting for payment</h2>
 ${open.length === 0 ? '<p>Nothing waits. Create a payment and reload this page.</p>' : tableOf(open, 'Waiting for payment')}
 ${ended.length === 0 ? '' : `<h2>Ended</h2>${tableOf(ended, 'Ended')}`}
+${transfers.length === 0 ? '' : `<h2>Payouts</h2>${transfersOf(transfers)}`}
 </main>`,
   );
 }
@@ -167,6 +186,31 @@ ${open ? '' : '<p class="small">Paying now is how a late or a double payment is 
 </div>
 ${!open && back ? `<p><a href="${escapeHtml(back)}" rel="noreferrer">Back to the merchant</a></p>` : ''}
 ${paymentsOf(payments)}
+</main>`,
+  );
+}
+
+/** One payout and what its bank may do with it. */
+export function renderTransfer(transfer: SandboxTransfer): string {
+  const { channelCode, accountNumber, accountHolderName, amount, status, failureCode, description } = transfer;
+  return page(
+    `${channelCode} ${rupiah(amount)}`,
+    `<main>
+<p><a href="/">All payments and payouts</a></p>
+<h1>Payout to ${escapeHtml(channelCode)}</h1>
+<div class="card">
+<p class="state" role="status">This payout is ${status.toLowerCase()}${failureCode === null ? '' : ` (${escapeHtml(failureCode)})`}</p>
+<p class="sum">${rupiah(amount)}</p>
+<p class="code">${escapeHtml(accountNumber)}</p>
+<p>${escapeHtml(accountHolderName ?? '')}</p>
+<p class="small">Taken ${moment(transfer.created)}. Reference ${escapeHtml(transfer.referenceId)}${description ? `, ${escapeHtml(description)}` : ''}.</p>
+<form method="post" class="actions">
+<button class="pay" name="status" value="SUCCEEDED">Let it succeed</button>
+<button class="decline" name="status" value="FAILED">Let it fail</button>
+<button name="status" value="REVERSED">Give it back</button>
+</form>
+<p class="small">Each sends a callback, whatever was said before: that is how a contradiction is made.</p>
+</div>
 </main>`,
   );
 }

@@ -16,6 +16,7 @@ import {
 } from './http.ts';
 import { presentMethodResource, presentPayment, presentRequest, type SandboxInstrument } from './instrument.ts';
 import { findInstrumentByMethod, findInstrumentByRequest, listInstruments, listPayments } from './instrument-store.ts';
+import { payoutChannels, presentPayoutChannel, requirePayable } from './payout-channels.ts';
 import { expireInstrument, payInstrument, upToDate } from './settle-instrument.ts';
 import type { Store } from './store.ts';
 import { fateOf, presentTransfer } from './transfer.ts';
@@ -42,6 +43,8 @@ function instant(ctx: Context, name: string): number | undefined {
   if (Number.isNaN(at)) throw invalid(`${name} is not a time`);
   return at;
 }
+
+const simulatePaymentBody = z.strictObject({ amount: z.number().positive().max(1e15).optional() });
 
 export interface ProviderOptions {
   store: Store;
@@ -123,6 +126,14 @@ export function providerRoutes({ store, secretKey, wake }: ProviderOptions): Rou
     ctx.body = presentList(found, limit, (payment) => presentPayment(instrument, payment));
   });
 
+  router.post('/v2/payment_methods/:id/payments/simulate', ...door, async (ctx) => {
+    const instrument = byMethod(ctx.params.id ?? '');
+    const { amount } = await readJson(ctx, simulatePaymentBody);
+    payInstrument(store, instrument.requestId, { amount });
+    wake();
+    ctx.body = { status: 'PENDING', message: 'Payment simulation is being processed' };
+  });
+
   router.post('/v2/payment_methods/:id/expire', ...door, (ctx) => {
     const instrument = byMethod(ctx.params.id ?? '');
     if (instrument.methodStatus !== 'ACTIVE') {
@@ -137,7 +148,9 @@ export function providerRoutes({ store, secretKey, wake }: ProviderOptions): Rou
     const key = idempotencyKey(ctx);
     if (key === null) throw invalid('the header idempotency-key is required');
     const body = await readJson(ctx, createPayoutBody);
-    const fate = fateOf(body.channel_properties.account_number);
+    const { account_number: accountNumber } = body.channel_properties;
+    requirePayable(body.channel_code, accountNumber, body.amount);
+    const fate = fateOf(accountNumber);
     if (fate.refused) throw new WireError(400, fate.refused, 'the destination does not take this transfer');
     const isFirst = () => store.run('insert or ignore into lost_requests (key) values (?)', key) > 0;
     if (fate.silence === 'instead' || (fate.silence === 'at first' && isFirst())) return leaveUnanswered(ctx);
@@ -158,6 +171,15 @@ export function providerRoutes({ store, secretKey, wake }: ProviderOptions): Rou
       ({ created }) => Date.parse(created) <= listedUntil,
     );
     ctx.body = { ...presentList(found, limit, presentTransfer), links: {} };
+  });
+
+  router.get('/payouts_channels', ...door, (ctx) => {
+    const [category, code] = [queryValue(ctx, 'channel_category')?.split(','), queryValue(ctx, 'channel_code')];
+    const currency = queryValue(ctx, 'currency') ?? 'IDR';
+    ctx.body = payoutChannels
+      .filter((channel) => currency === 'IDR' && (code ?? channel.code) === channel.code)
+      .filter((channel) => category?.includes(channel.category) ?? true)
+      .map(presentPayoutChannel);
   });
 
   router.get('/v2/payouts/:id', ...door, (ctx) => {

@@ -7,18 +7,24 @@ import type { Row, Store } from './store.ts';
 import { fateOf, presentTransfer, type SandboxTransfer } from './transfer.ts';
 import { notFound, WireError } from './wire-error.ts';
 
-export const createPayoutBody = z.object({
+/** What the provider takes, and no field besides. */
+export const createPayoutBody = z.strictObject({
   reference_id: z.string().min(1).max(255),
-  channel_code: z.string().regex(/^ID_[A-Z0-9_]+$/, 'is not an Indonesian channel'),
-  channel_properties: z.object({
+  channel_code: z.string().min(1).max(100),
+  channel_properties: z.strictObject({
     account_number: z.string().regex(/^\d{5,20}$/, 'must be 5 to 20 digits'),
-    account_holder_name: z.string().max(100).nullish(),
+    account_holder_name: z.string().min(1).max(100).regex(/\S/, 'must not be blank'),
+    account_type: z.string().nullish(),
   }),
   amount: z.number().int().min(1).max(Number.MAX_SAFE_INTEGER),
   currency: z.literal('IDR'),
   description: z.string().max(100).nullish(),
+  receipt_notification: z.record(z.string(), z.unknown()).nullish(),
   metadata: z.record(z.string(), z.unknown()).nullish(),
 });
+
+/** What a transfer may be made by hand. */
+export const settlement = z.enum(['SUCCEEDED', 'FAILED', 'REVERSED']);
 
 const stepsPerTurn = 200;
 /** What the sandbox's business had before anyone paid: never too little. */
@@ -62,7 +68,7 @@ export function createTransfer(store: Store, body: z.infer<typeof createPayoutBo
     idempotencyKey: key,
     channelCode: body.channel_code,
     accountNumber: account_number,
-    accountHolderName: account_holder_name ?? null,
+    accountHolderName: account_holder_name,
     amount: body.amount,
     cost: readCosts(store).transfer,
     description: body.description ?? null,
@@ -115,7 +121,7 @@ export function cancelTransfer(store: Store, id: string): SandboxTransfer {
 export function settleTransfers(
   store: Store,
   referenceId: string,
-  status: 'SUCCEEDED' | 'FAILED' | 'REVERSED',
+  status: z.infer<typeof settlement>,
 ): SandboxTransfer[] {
   return store.transaction(() => {
     const failureCode = status === 'SUCCEEDED' ? null : 'REJECTED_BY_CHANNEL';
@@ -141,6 +147,29 @@ export function readBalance(store: Store): number {
      from transfers where document ->> 'status' in ('ACCEPTED', 'SUCCEEDED', 'REVERSED')`,
   );
   return openingBalance + readOwnMoney(store) + sum(paid) - sum(sent);
+}
+
+/** Newest first: what people look at. */
+export const listNewestTransfers = (store: Store, limit: number): SandboxTransfer[] =>
+  store.all('select document from transfers order by seq desc limit ?', limit).map(transferIn);
+
+/** Lets every transfer that waits for its next step wait so many milliseconds less; answers how many do. */
+export function hastenTransfers(store: Store, ms: number): number {
+  const waiting = store.all('select id, next_at, document from transfers where next_at is not null');
+  for (const row of waiting) {
+    const due = Number(row.next_at);
+    // What is more than the first step waits for is taken from the next ones.
+    let left = ms - Math.max(0, due - Date.now());
+    const [first, ...later] = transferIn(row).steps;
+    const steps = later.map((step) => {
+      const afterMs = Math.max(0, step.afterMs - Math.max(0, left));
+      left -= step.afterMs;
+      return { ...step, afterMs };
+    });
+    const document = JSON.stringify({ ...transferIn(row), steps: first ? [first, ...steps] : steps });
+    store.run('update transfers set next_at = ?, document = ? where id = ?', due - ms, document, String(row.id));
+  }
+  return waiting.length;
 }
 
 /** The clock that lets accepted transfers end. */

@@ -97,7 +97,7 @@ routes.post(
         .trim()
         .regex(/^\+?\d{8,15}$/, 'must be 8 to 15 digits, with or without a leading +')
         .optional()
-        .meta({ description: 'Required for OVO.' }),
+        .meta({ description: 'Required for OVO, which asks the Indonesian mobile number 08..., 628... or +628....' }),
       expires_in_minutes: z.int().min(1).max(longestLifetimeMinutes).optional(),
       return_url: httpsUrl()
         .optional()

@@ -3,6 +3,7 @@ import type { Sealer } from '../encryption/sealer.ts';
 import type { OpeningStamp } from '../openings/opening.ts';
 import { stampOpening } from '../openings/stamp-opening.ts';
 import type { PaymentMethodKind } from '../payments/payment-channel.ts';
+import { indonesianMobileOf } from '../shared/mobile-number.ts';
 import type { Money } from '../shared/money.ts';
 import {
   defaultLifetimeMinutes,
@@ -38,13 +39,14 @@ export async function preparePartnerPayment(
   },
 ): Promise<PartnerPaymentOpening & { stamp: OpeningStamp }> {
   const { paymentId, partnerId, body, idempotency, requestId } = input;
+  const { customer_phone: phone } = body;
   const question = { ...body, partnerId, organizationId: body.organization_id };
-  const priced = await priceRequest(em, question, { customerPhone: body.customer_phone });
+  const priced = await priceRequest(em, question, { customerPhone: phone });
   const texts: PartnerTexts = {
     external_ref: body.external_ref ?? null,
     customer_name: body.customer_name ?? null,
     customer_email: body.customer_email ?? null,
-    customer_phone: body.customer_phone ?? null,
+    customer_phone: phone === undefined ? null : (indonesianMobileOf(phone) ?? phone),
     return_url: body.return_url ?? null,
   };
   return {

@@ -6,6 +6,7 @@ import type { FeeMode } from '../partners/partner.ts';
 import { aboutField, refuseField } from '../partners/refuse-field.ts';
 import type { PaymentMethodKind } from '../payments/payment-channel.ts';
 import { refuse } from '../shared/errors.ts';
+import { indonesianMobileOf } from '../shared/mobile-number.ts';
 import { compareMoney, feeOf, formatMoney, isWholeRupiah, type Money } from '../shared/money.ts';
 
 export interface PriceQuestion {
@@ -41,8 +42,8 @@ interface Context {
 /**
  * What collecting costs, by the channel table and the most specific fee rule (organization before channel before
  * method). Refuses what the channel table does not have or take, a fee that would need more than four decimals, a net
- * that is not positive; for a `creation` also a gross that is not whole rupiah and a phone number that is missing; and
- * when all that is right, an organization that is not linked, or for a `creation` one that is inactive or suspended.
+ * that is not positive; for a `creation` also a gross that is not whole rupiah, and a phone number that is missing or not
+ * an Indonesian mobile's where the channel needs one; and when all that is right, an organization that is not linked, or for a `creation` one that is inactive or suspended.
  */
 export async function priceRequest(
   em: EntityManager,
@@ -65,9 +66,7 @@ export async function priceRequest(
   }
   if (compareMoney(price.gross, context.minimum_amount) < 0 || compareMoney(price.gross, context.maximum_amount) > 0)
     tooMuch();
-  if (creation !== null && context.needs_phone && creation.customerPhone === undefined) {
-    refuseField('customer_phone', `is required for ${channel}`);
-  }
+  if (creation !== null && context.needs_phone) requireMobileNumber(creation.customerPhone, channel);
   if (!context.linked)
     refuse('RESOURCE_NOT_LINKED', 'not linked to this partner account', { field: 'organization_id' });
   if (creation !== null) refuseClosed(context.organization_status);
@@ -79,6 +78,13 @@ export async function priceRequest(
       ? feeOf(price.gross, rule.provider_fixed, rule.provider_basis_points)
       : '0.0000',
   };
+}
+
+function requireMobileNumber(phone: string | undefined, channel: string | undefined): void {
+  if (phone === undefined) refuseField('customer_phone', `is required for ${channel}`);
+  if (indonesianMobileOf(phone) === null) {
+    refuseField('customer_phone', `${channel} asks an Indonesian mobile number: 08..., 628... or +628...`);
+  }
 }
 
 async function readContext(

@@ -2,6 +2,7 @@ import type { Sealer } from '../encryption/sealer.ts';
 import type { Gateway, TransferRequest } from '../gateway/gateway.ts';
 import { openPayoutTexts } from './open-payout-texts.ts';
 import type { Payout } from './payout.entity.ts';
+import type { PayoutTexts } from './payout.ts';
 
 /** What an attempt works with. */
 export interface Sending {
@@ -25,13 +26,20 @@ export async function buildRequest(
     reference: payout.id,
     bankCode: payout.bank_code,
     accountNumber: texts.bank_account_number,
-    accountHolder: texts.beneficiary_name ?? '',
+    accountHolder: accountHolderOf(texts),
     amount: payout.net_amount,
     description: payout.reference,
   };
   const digest = gateway.digestTransfer(request);
   return { request, digest, differs: isFrozen(payout) && payout.request_digest !== digest };
 }
+
+/**
+ * The provider takes no transfer without a name of the account's holder. Whoever gave none gets none invented: the number
+ * stands in its place, and a bank that compares names says so by its failure code.
+ */
+const accountHolderOf = ({ beneficiary_name, bank_account_number }: PayoutTexts): string =>
+  beneficiary_name ?? bank_account_number;
 
 /** Whether an attempt has frozen the request; those of before digests were kept have not, and are not repeated. */
 export const isFrozen = ({ request_digest }: Payout): boolean =>

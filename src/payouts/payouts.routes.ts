@@ -22,7 +22,13 @@ const NewPayout = z.strictObject({
   amount: moneyString(),
   bank_code: text(32).meta({ description: 'A `bank_code` of `GET /v1/partners/channels`.' }),
   bank_account_number: text(34),
-  beneficiary_name: text(100).optional(),
+  beneficiary_name: text(100)
+    .optional()
+    .meta({
+      description:
+        "The holder's name as the bank has it. Without it the bank is given the account number in its place: where names " +
+        'are compared, the payout then fails with ACCOUNT_NAME_MISMATCH.',
+    }),
   external_ref: externalRef().optional(),
 });
 

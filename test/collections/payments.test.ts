@@ -1,5 +1,5 @@
 import { balanceOf, buildOrganization } from '../support/build.ts';
-import { type BuiltPartner, buildPartner } from '../support/partner.ts';
+import { type BuiltPartner, buildPartner, freshKey } from '../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
 let stack: Stack;
@@ -110,6 +110,33 @@ describe('A payment', () => {
     const data = await create({ ...ovo, customer_phone: '081234567890' });
     const { body } = await stack.sandbox.get(`/sandbox/records?reference_id=${data.id}`);
     expect(data.payment_code).toBe(body.payments[0].id);
+  });
+
+  it.each(['081234567890', '6281234567890', '+6281234567890'])(
+    'by OVO asks the phone %s as +6281234567890',
+    async (phone) => {
+      const ovo = { method: 'ewallet', channel: 'OVO', amount: '20000', customer_phone: phone };
+      const { payment_code } = await create(ovo);
+      expect(String((await stack.sandbox.get(`/checkout/${payment_code}`)).body)).toContain('asks +6281234567890 in');
+    },
+  );
+
+  it.each(['+81312345678', '8123456789', '02112345678', '+6208123456789', '0812345', '081234567890123'])(
+    'by OVO refuses the phone %s before anything is kept',
+    async (phone) => {
+      const key = freshKey();
+      const ovo = { method: 'ewallet', channel: 'OVO', amount: '20000', customer_phone: phone };
+      const refused = await partner.post('/payments', ovo, key);
+      expect(errorOf(refused)).toEqual([400, 'REQUEST_INVALID_PAYLOAD']);
+      expect(refused.body.error.details).toEqual([{ field: 'customer_phone', message: expect.any(String) }]);
+      expect((await partner.get('/payments')).body.data.total).toBe(0);
+      expect((await partner.post('/payments', { ...ovo, customer_phone: '081234567890' }, key)).status).toBe(200);
+    },
+  );
+
+  it('by another wallet takes the phone of any country', async () => {
+    const dana = { method: 'ewallet', channel: 'DANA', amount: '20000', customer_phone: '+81312345678' };
+    expect((await create(dana)).payment_code).toMatch(/^http/);
   });
 
   it('that is paid succeeds: the net is owed and, without a delay, available; the provider’s share stays inside', async () => {
@@ -387,6 +414,8 @@ describe('Quotes and channels', () => {
     expect(payout_banks.find(({ bank_code }: { bank_code: string }) => bank_code === 'BCA')).toMatchObject({
       account_number_min_length: 10,
       account_number_max_length: 10,
+      minimum_amount: '10000.0000',
+      maximum_amount: '250000000.0000',
       fixed: '0.0000',
     });
   });

@@ -146,6 +146,7 @@ describe('POST /v1/partners/payouts', () => {
     ['five decimals', { amount: '100000.00001' }, 'amount'],
     ['a fraction of a rupiah for the bank', { amount: '100000.5' }, 'amount'],
     ['an amount that does not cover the fee', { amount: '2500' }, 'amount'],
+    ['an amount of which less than the bank takes reaches it', { amount: '12499' }, 'amount'],
     ['more than the bank takes', { amount: '300000000' }, 'amount'],
     ['no bank', { bank_code: undefined }, 'bank_code'],
     ['an unknown bank', { bank_code: 'ID_BCA' }, 'bank_code'],
@@ -183,7 +184,7 @@ describe('POST /v1/partners/payouts', () => {
   it('leaves a key free that was refused before anything was reserved', async () => {
     const key = freshKey();
     expect(await post({ amount: '99999999' }, key)).toMatchObject(refusal(422, 'FUNDS_INSUFFICIENT_BALANCE'));
-    expect(await post({ amount: '10000' }, key)).toMatchObject({ status: 200 });
+    expect(await post({ amount: '20000' }, key)).toMatchObject({ status: 200 });
   });
 
   it('needs the permission request-payout, and an active partner', async () => {
@@ -220,6 +221,18 @@ describe('POST /v1/partners/payouts', () => {
       status: 403,
       body: { error: { code: 'AUTH_PARTNER_INACTIVE' } },
     });
+  });
+
+  it('of the least that the bank takes, to nobody by name, is made: the provider is given the number in place of a name', async () => {
+    const { id, beneficiary_name } = await pay(partner, { amount: '12500', beneficiary_name: undefined });
+    expect(beneficiary_name).toBeNull();
+    expect(await payoutWhen(partner, id, 'succeeded')).toMatchObject({
+      net_amount: '10000.0000',
+      beneficiary_name: null,
+    });
+    expect(await transfersOf(stack, id)).toMatchObject([
+      { amount: 10_000, channel_properties: { account_holder_name: magicAccount('111111') } },
+    ]);
   });
 
   it('keeps account number and beneficiary out of the history, in the workflow only sealed', async () => {

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => stack.stop());
 afterEach(() => expectChecksEmpty(stack));
 
-/** Simultaneous payouts of 1, and how many of them may pass. */
+/** Simultaneous payouts of 10,000, and how many of them may pass. */
 const racers = isFullRun() ? 500 : 50;
 const winners = isFullRun() ? 100 : 10;
 
@@ -25,10 +25,10 @@ interface Race {
   refused: { code: string; details: { limit?: string } }[];
 }
 
-/** A payout of 1, under one key however often it is asked for. */
+/** A payout of the least amount, under one key however often it is asked for. */
 async function payAsAClient(partner: BuiltPartner): Promise<HttpAnswer & { id: string }> {
   const key = freshKey();
-  const answer = await asAClient(() => partner.post('/payouts', payoutBody({ amount: '1' }), key));
+  const answer = await asAClient(() => partner.post('/payouts', payoutBody({ amount: '10000' }), key));
   return { ...answer, id: payoutIdFor(partner.id, key) };
 }
 
@@ -76,9 +76,9 @@ async function everyPayoutEnded(partner: BuiltPartner): Promise<void> {
   );
 }
 
-describe(`${racers} simultaneous payouts of 1`, () => {
-  it(`against a balance of ${winners}: exactly ${winners} are reserved`, async () => {
-    const partner = await buildPayer(stack, { available: String(winners) });
+describe(`${racers} simultaneous payouts of 10,000`, () => {
+  it(`against a balance for ${winners}: exactly ${winners} are reserved`, async () => {
+    const partner = await buildPayer(stack, { available: String(winners * 10_000) });
     const { reserved, refused, truth } = await race(partner);
     expect(reserved).toBe(winners);
     expect(new Set(refused.map(({ code }) => code))).toEqual(new Set(['FUNDS_INSUFFICIENT_BALANCE']));
@@ -88,8 +88,8 @@ describe(`${racers} simultaneous payouts of 1`, () => {
     expect(await readBalance(partner)).toMatchObject({ balance: '0.0000', pending: '0.0000' });
   }, 300_000);
 
-  it(`against a daily limit of ${winners}: exactly ${winners} are reserved`, async () => {
-    const partner = await buildPayer(stack, { limits: { ...generous, max_daily_amount: String(winners) } });
+  it(`against a daily limit for ${winners}: exactly ${winners} are reserved`, async () => {
+    const partner = await buildPayer(stack, { limits: { ...generous, max_daily_amount: String(winners * 10_000) } });
     const { reserved, refused, truth } = await race(partner);
     expect(reserved).toBe(winners);
     expect(new Set(refused.map(({ details }) => details.limit))).toEqual(new Set(['max_daily_amount']));

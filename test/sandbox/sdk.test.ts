@@ -148,7 +148,7 @@ describe('the sandbox through the official SDK', () => {
     const created = await sdk.payouts.createPayout({ idempotencyKey: referenceId, data });
     expect(created).toMatchObject({ ...data, status: 'ACCEPTED' });
     expect(await sdk.payouts.createPayout({ idempotencyKey: referenceId, data })).toEqual(created);
-    const other = sdk.payouts.createPayout({ idempotencyKey: referenceId, data: { ...data, amount: 1 } });
+    const other = sdk.payouts.createPayout({ idempotencyKey: referenceId, data: { ...data, amount: 91_000 } });
     expect(await errorOf(other)).toEqual({ status: 409, errorCode: 'DUPLICATE_ERROR' });
     expect(await sdk.payouts.getPayoutById({ id: created.id })).toEqual(created);
     expect((await sdk.payouts.getPayouts({ referenceId })).data).toEqual([created]);

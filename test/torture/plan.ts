@@ -178,7 +178,7 @@ function drawOperations(random: Random, at: number): Drawn[] {
         one({
           do: kind,
           partner,
-          amount: random.int(burst > 1 ? 50 : 10, burst > 1 ? 150 : 90) * 1_000,
+          amount: random.int(burst > 1 ? 50 : 20, burst > 1 ? 150 : 90) * 1_000,
           account: random.weighted(payoutAccounts),
         }),
       );

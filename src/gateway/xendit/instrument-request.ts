@@ -5,6 +5,7 @@ import {
   QRCodeChannelCode,
   VirtualAccountChannelCode,
 } from 'xendit-node/payment_request/models/index.js';
+import { indonesianMobileOf } from '../../shared/mobile-number.ts';
 import type { InstrumentRequest } from '../gateway.ts';
 import { wireAmount } from './wire-amount.ts';
 
@@ -25,13 +26,6 @@ function customerNameOf(request: InstrumentRequest): string {
     .slice(0, 50)
     .trim();
   return /[A-Za-z]/.test(plain) ? plain : 'Customer';
-}
-
-/** An Indonesian mobile number as the wallets want it: `+62...`. */
-function mobileNumberOf(phone: string): string {
-  const digits = phone.replace(/[^\d+]/g, '');
-  if (digits.startsWith('+')) return digits;
-  return digits.startsWith('0') ? `+62${digits.slice(1)}` : `+${digits}`;
 }
 
 function paymentMethodOf(request: InstrumentRequest): PaymentMethodParameters | null {
@@ -56,12 +50,12 @@ function paymentMethodOf(request: InstrumentRequest): PaymentMethodParameters | 
       const channelCode = channelIn(EWalletChannelCode, request.channelCode);
       if (!channelCode) return null;
       const { returnUrl } = request;
-      const phone = request.customer?.phone;
+      const mobileNumber = indonesianMobileOf(request.customer?.phone ?? '');
       const channelProperties = {
         successReturnUrl: returnUrl,
         failureReturnUrl: returnUrl,
         cancelReturnUrl: returnUrl,
-        ...(phone === undefined ? {} : { mobileNumber: mobileNumberOf(phone) }),
+        ...(mobileNumber !== null && { mobileNumber }),
       };
       return { ...common, type: 'EWALLET', ewallet: { channelCode, channelProperties } };
     }

@@ -6,7 +6,7 @@
 create table payout_banks (
   bank_code text primary key,
   name varchar(100) not null,
-  -- The least and the most that a bank takes are the provider's to refuse; here stands what no rail can carry.
+  -- Of what reaches the bank: the least that the provider sends to it, and the most that BI-FAST carries.
   minimum_amount numeric(20, 4) not null check (minimum_amount >= 1),
   maximum_amount numeric(20, 4) not null,
   account_number_min_length smallint not null check (account_number_min_length > 0),
@@ -238,21 +238,21 @@ create view check_payouts_sent_once as
 
 insert into payout_banks (bank_code, name, minimum_amount, maximum_amount, account_number_min_length,
   account_number_max_length) values
-  ('BCA', 'Bank Central Asia', 1, 250000000, 10, 10),
-  ('BNI', 'Bank Negara Indonesia', 1, 250000000, 7, 11),
-  ('BRI', 'Bank Rakyat Indonesia', 1, 250000000, 13, 17),
-  ('MANDIRI', 'Bank Mandiri', 1, 250000000, 12, 17),
-  ('PERMATA', 'Bank Permata', 1, 250000000, 7, 16),
-  ('BSI', 'Bank Syariah Indonesia', 1, 250000000, 10, 16),
-  ('CIMB', 'CIMB Niaga', 1, 250000000, 10, 16),
-  ('DANAMON', 'Bank Danamon', 1, 250000000, 8, 16),
-  ('BTN', 'Bank Tabungan Negara', 1, 250000000, 10, 16),
-  ('BCA_SYARIAH', 'BCA Syariah', 1, 250000000, 10, 10),
-  ('BJB', 'Bank BJB', 1, 250000000, 10, 16),
-  ('JAGO', 'Bank Jago', 1, 250000000, 10, 16),
-  ('MAYBANK', 'Maybank Indonesia', 1, 250000000, 10, 16),
-  ('MEGA', 'Bank Mega', 1, 250000000, 10, 16),
-  ('MUAMALAT', 'Bank Muamalat', 1, 250000000, 10, 16),
-  ('OCBC', 'OCBC Indonesia', 1, 250000000, 10, 16),
-  ('PANIN', 'Bank Panin', 1, 250000000, 10, 16),
-  ('SEABANK', 'SeaBank Indonesia', 1, 250000000, 10, 16);
+  ('BCA', 'Bank Central Asia', 10000, 250000000, 10, 10),
+  ('BNI', 'Bank Negara Indonesia', 10000, 250000000, 7, 11),
+  ('BRI', 'Bank Rakyat Indonesia', 10000, 250000000, 13, 17),
+  ('MANDIRI', 'Bank Mandiri', 10000, 250000000, 12, 17),
+  ('PERMATA', 'Bank Permata', 10000, 250000000, 7, 16),
+  ('BSI', 'Bank Syariah Indonesia', 10000, 250000000, 10, 16),
+  ('CIMB', 'CIMB Niaga', 10000, 250000000, 10, 16),
+  ('DANAMON', 'Bank Danamon', 10000, 250000000, 8, 16),
+  ('BTN', 'Bank Tabungan Negara', 10000, 250000000, 10, 16),
+  ('BCA_SYARIAH', 'BCA Syariah', 10000, 250000000, 10, 10),
+  ('BJB', 'Bank BJB', 10000, 250000000, 10, 16),
+  ('JAGO', 'Bank Jago', 10000, 250000000, 10, 16),
+  ('MAYBANK', 'Maybank Indonesia', 10000, 250000000, 10, 16),
+  ('MEGA', 'Bank Mega', 10000, 250000000, 10, 16),
+  ('MUAMALAT', 'Bank Muamalat', 10000, 250000000, 10, 16),
+  ('OCBC', 'OCBC Indonesia', 10000, 250000000, 10, 16),
+  ('PANIN', 'Bank Panin', 10000, 250000000, 10, 16),
+  ('SEABANK', 'SeaBank Indonesia', 10000, 250000000, 10, 16);
