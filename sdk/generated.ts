@@ -493,7 +493,7 @@ export interface Operations {
       customer_name?: string | null;
       /** The customer's address; nothing is sent to it by us. */
       customer_email?: string | null;
-      /** Required for OVO. */
+      /** Required for OVO, which asks the Indonesian mobile number 08..., 628... or +628.... */
       customer_phone?: string | null;
       /** For how long the customer can pay, 1 to 2,880 minutes. The default is a day. */
       expires_in_minutes?: number | null;
@@ -574,7 +574,7 @@ export interface Operations {
       bank_code: string;
       /** Digits only, as the bank prints it. */
       bank_account_number: string;
-      /** The name of the account holder at the bank. */
+      /** The holder's name as the bank has it. Without it the bank is given the account number in its place: where names are compared, the payout then fails with ACCOUNT_NAME_MISMATCH. */
       beneficiary_name?: string | null;
       /** Your own reference, kept as sent, up to 128 characters. It need not be unique; lists filter by it. */
       external_ref?: string | null;

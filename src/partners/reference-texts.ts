@@ -36,7 +36,6 @@ export const partnerTexts: Readonly<Record<string, string>> = {
   channel: 'The bank or wallet, as `GET /v1/partners/channels` lists it. QRIS has none.',
   bank_code: 'The short code of the bank, as `GET /v1/partners/channels` lists it.',
   bank_account_number: 'Digits only, as the bank prints it.',
-  beneficiary_name: 'The name of the account holder at the bank.',
 
   // Payments
   'PartnerPayment.status':

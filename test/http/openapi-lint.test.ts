@@ -23,12 +23,12 @@ describe("The OpenAPI document, read by others' rules,", () => {
       'operation-4xx-response #/paths/~1.well-known~1jwks.json/get/responses',
       'operation-2xx-response #/paths/~1v1~1documents~1{id}~1public/get/responses',
     ]);
-  });
+  }, 300_000);
 
   it('has nothing that Spectral complains of', async () => {
     const spectral = new Spectral();
     spectral.setRuleset({ extends: [oas] as never, rules: { 'info-contact': 'off' } });
     const problems = await spectral.run(text);
     expect(problems.map(({ code, path }) => `${code} ${path.join('/')}`)).toEqual([]);
-  });
+  }, 300_000);
 });
