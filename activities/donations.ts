@@ -18,6 +18,7 @@ interface Beginning {
 
 /** Activities of donations: an allocation whole, and each payment of a subscription. */
 export function createDonationActivities(deps: Dependencies) {
+  const dueBy = { skipsTime: deps.config.TEMPORAL_SKIPS_TIME };
   const failed = reportSweepFailure(deps);
   return {
     allocateDonations: step(deps, 'allocateDonations', (em, request: Proved<AllocationRequest>) => {
@@ -29,7 +30,7 @@ export function createDonationActivities(deps: Dependencies) {
       return openSubscription(em, { subscriptionId, opening: provenOpening(deps.prover, place, opening), at });
     }),
     paySubscriptionPeriod: step(deps, 'paySubscriptionPeriod', (em, attempt: PeriodAttempt) =>
-      beating(paySubscriptionPeriod(em, attempt)),
+      beating(paySubscriptionPeriod(em, attempt, dueBy)),
     ),
     sweepSubscriptions: step(deps, 'sweepSubscriptions', (em, _: object) =>
       sweepSubscriptions(em, deps.workflows, failed),

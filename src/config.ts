@@ -97,6 +97,8 @@ const schema = z
     ...databases,
     DATABASE_POOL_SIZE: z.coerce.number().int().min(1).max(200).default(16),
     ...temporalServer,
+    /** Whether what is due later is made when Temporal says so: its test server skips time, and the database does not. */
+    TEMPORAL_SKIPS_TIME: flag.default(false),
     TEMPORAL_UI_URL: z.url().optional(),
     TEMPORAL_METRICS_PORT: port.optional(),
     WORKER_QUEUES: list.default([...stepQueues]).pipe(
@@ -139,7 +141,7 @@ const schema = z
   })
   .superRefine((env, ctx) => {
     if (env.NODE_ENV === 'production') {
-      for (const name of ['WEBHOOK_ALLOW_LOOPBACK', 'FAILPOINTS'] as const) {
+      for (const name of ['WEBHOOK_ALLOW_LOOPBACK', 'FAILPOINTS', 'TEMPORAL_SKIPS_TIME'] as const) {
         if (env[name]) ctx.addIssue({ code: 'custom', path: [name], message: 'is refused in production' });
       }
       // Wrong either way is silent: anybody's address would be believed, or everybody's would be the proxy's.

@@ -36,7 +36,8 @@ const { paySubscriptionPeriod } = proxyActivities<Activities>(subscriptionStep);
 /**
  * A donation that repeats: pays the first period at once, sleeps until each next one is due, tries a refused period
  * again a day after each refusal, and ends when its donor stops it or a period was refused three times. Periods that
- * are overdue after an outage are paid one after another, in order.
+ * are overdue after an outage are paid one after another, in order. When the step says that a period is not due yet, it
+ * waits on.
  */
 export async function donationSubscription({
   subscriptionId,
@@ -70,7 +71,7 @@ export async function donationSubscription({
       `${period} periods paid. Pays the next one at ${formatWesternIndonesia(at)} (UTC+7), ` +
         `attempt ${attempt} of ${attemptsPerPeriod}, unless its donor stops it.`,
     );
-    const wait = at.getTime() - Date.now();
+    const wait = Math.max(at.getTime() - Date.now(), standing.earlyByMs ?? 0);
     const isHinted = wait > 0 ? await condition(() => stops > seen, wait) : stops > seen;
     seen = stops;
     standing = isHinted ? await look() : await pay(standing);

@@ -67,7 +67,10 @@ async function releaseAt(
   const isLooking = wait > 0 && patched('look-around-until-released');
   if (isLooking) await lookAround(wait);
   else if (wait > 0) await sleep(wait);
-  await releasePartnerPayment({ paymentId });
+  // Null in histories of before, too. Too early by the database's clock, it waits on.
+  for (let left = await releasePartnerPayment({ paymentId }); left; left = await releasePartnerPayment({ paymentId })) {
+    await lookAround(left);
+  }
   if (isLooking) await lookAround(0);
   tellDetails('Paid. The net is available.');
 }

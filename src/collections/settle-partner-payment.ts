@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { readDatabaseClock } from '../database/database-clock.ts';
+import { type DueBy, earliness, readDatabaseClock } from '../database/database-clock.ts';
 import type { Sealer } from '../encryption/sealer.ts';
 import { systemAccounts } from '../ledger/account.ts';
 import { postJournal } from '../ledger/post-journal.ts';
@@ -73,14 +73,24 @@ export async function settlePartnerPayment(
   return step;
 }
 
-/** Moves a paid net from `pending` to `available`, once. */
-export function releasePartnerPayment(em: EntityManager, { paymentId }: { paymentId: string }): Promise<void> {
+/**
+ * Moves a paid net from `pending` to `available`, once. Where it comes too early it changes nothing and tells how many
+ * milliseconds are left, by the database's clock; null otherwise.
+ */
+export function releasePartnerPayment(
+  em: EntityManager,
+  { paymentId }: { paymentId: string },
+  dueBy: DueBy,
+): Promise<number | null> {
   return em.transactional(async (tx) => {
     const payment = await lockPayment(tx, paymentId);
-    if (payment.status !== 'PAID' || payment.released_at) return;
+    if (payment.status !== 'PAID' || payment.released_at) return null;
+    const earlyByMs = await earliness(tx, must(payment.available_at, 'what is paid has its day'), dueBy);
+    if (earlyByMs > 0) return earlyByMs;
     const partner = await tx.findOneOrFail(Partner, { id: payment.partner_id });
     await release(tx, payment, partner, await readDatabaseClock(tx));
     await tx.flush();
+    return null;
   });
 }
 

@@ -1,4 +1,5 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
+import { readDatabaseClock } from '../database/database-clock.ts';
 import { recordEvent } from '../events/record-event.ts';
 import { openOnce } from '../openings/open-once.ts';
 import { refuse } from '../shared/errors.ts';
@@ -6,7 +7,7 @@ import { failpoint } from '../shared/failpoint.ts';
 import { compareMoney } from '../shared/money.ts';
 import { payPeriod } from './pay-period.ts';
 import { Subscription } from './subscription.entity.ts';
-import type { SubscriptionOpening, SubscriptionStanding } from './subscription.ts';
+import { madeAt, type SubscriptionOpening, type SubscriptionStanding } from './subscription.ts';
 
 /** How the subscription stands: what its workflow does next. */
 export const standingOf = (subscription: Subscription): SubscriptionStanding => ({
@@ -55,7 +56,7 @@ async function makeSubscription(
     source_account_id: opening.sourceAccountId,
     interval: opening.interval,
     status: 'active',
-    started_at: new Date(at),
+    started_at: madeAt(await readDatabaseClock(tx), at),
     periods_paid: 0,
     refusals: 0,
   });

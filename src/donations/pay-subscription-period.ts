@@ -1,12 +1,12 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { readDatabaseClock } from '../database/database-clock.ts';
+import { type DueBy, earliness, readDatabaseClock } from '../database/database-clock.ts';
 import { recordEvent } from '../events/record-event.ts';
 import { type DomainError, isDomainError } from '../shared/errors.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { keepAttempt, lockSubscription, standingOf } from './open-subscription.ts';
 import { payPeriod } from './pay-period.ts';
 import type { Subscription } from './subscription.entity.ts';
-import { attemptsPerPeriod, dueAt, type SubscriptionStanding } from './subscription.ts';
+import { attemptAt, attemptsPerPeriod, dueAt, madeAt, type SubscriptionStanding } from './subscription.ts';
 
 export interface PeriodAttempt {
   subscriptionId: string;
@@ -16,26 +16,25 @@ export interface PeriodAttempt {
   at?: string;
 }
 
-/** An attempt is made when it is made, which may be days after it was asked for; a test's clock runs ahead of ours. */
-const madeAt = (now: Date, at: string | undefined): Date =>
-  new Date(Math.max(now.getTime(), at === undefined ? 0 : Date.parse(at)));
-
 /**
  * One attempt at one period, once: the payment with its record, or the record of its refusal; the third refusal of a
- * period ends the subscription as `failed`. An attempt that was made, or that comes after the end, changes nothing.
- * Tells how the subscription stands then.
+ * period ends the subscription as `failed`. An attempt that was made, that comes after the end, or before it is due,
+ * changes nothing. Tells how the subscription stands then.
  */
 export async function paySubscriptionPeriod(
   em: EntityManager,
   { subscriptionId, period, attempt, at }: PeriodAttempt,
+  dueBy: DueBy,
 ): Promise<SubscriptionStanding> {
   await failpoint('pay-subscription-period.before');
   const standing = await em.transactional(async (tx) => {
     const subscription = await lockSubscription(tx, subscriptionId);
     const isNext = subscription.periods_paid === period && subscription.refusals + 1 === attempt;
     if (subscription.status !== 'active' || !isNext) return standingOf(subscription);
-    const refusal = await attemptPayment(tx, subscription, period);
     const due = dueAt(subscription.started_at, subscription.interval, period);
+    const earlyByMs = await earliness(tx, attemptAt(due, attempt, subscription.attempted_at ?? null), dueBy);
+    if (earlyByMs > 0) return { ...standingOf(subscription), earlyByMs };
+    const refusal = await attemptPayment(tx, subscription, period);
     await keepAttempt(tx, subscription, { period, attempt, refusal: refusal?.code ?? null, due });
     const now = await readDatabaseClock(tx);
     subscription.attempted_at = madeAt(now, at);

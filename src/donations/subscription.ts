@@ -32,6 +32,13 @@ export const attemptsPerPeriod = 3;
 
 const dayMs = 24 * 60 * 60 * 1000;
 
+/**
+ * When something was made: by the database's clock, or by the workflow's where that is ahead, as time is skipped in tests.
+ * So nobody dates it back.
+ */
+export const madeAt = (now: Date, at: string | undefined): Date =>
+  new Date(Math.max(now.getTime(), at === undefined ? 0 : Date.parse(at)));
+
 /** `start` plus whole months by the calendar of UTC+7, the day clamped to the month's end. */
 function addMonths(start: Date, months: number): Date {
   const local = new Date(start.getTime() + westernIndonesiaOffsetMs);
@@ -107,4 +114,6 @@ export interface SubscriptionStanding {
   attempt: number;
   /** When the last attempt was made, ISO 8601; histories of before do not know. */
   lastAttemptAt?: string | null;
+  /** Where an attempt came too early and was not made: so many milliseconds were left, by the database's clock. */
+  earlyByMs?: number;
 }

@@ -108,7 +108,7 @@ const compose = () => Compose.parse(parse('docker-compose.yml')[0]);
 const exampleVariables = () => [...read('.env.example').matchAll(/^([A-Z][A-Z0-9_]*)=/gm)].map(([, name = '']) => name);
 
 /** Set by npm start, by the image or by nobody outside development; not for an operator to fill in. */
-const notForOperators = ['DATA_DIR', 'WORKFLOW_BUNDLE', 'WEBHOOK_ALLOW_LOOPBACK', 'FAILPOINTS'];
+const notForOperators = ['DATA_DIR', 'WORKFLOW_BUNDLE', 'WEBHOOK_ALLOW_LOOPBACK', 'FAILPOINTS', 'TEMPORAL_SKIPS_TIME'];
 const forOperators = () => configVariables.filter((name) => !notForOperators.includes(name)).toSorted();
 
 /** What one kind of process alone reads. */

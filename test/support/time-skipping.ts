@@ -24,7 +24,7 @@ async function startServer(path: string): Promise<TestWorkflowEnvironment> {
 
 /**
  * A stack whose Temporal skips time: one environment per test file, as its clock is shared. Only the workflow's clock
- * moves; PostgreSQL, the sandbox and tokens stay in the present.
+ * moves; PostgreSQL, the sandbox and tokens stay in the present, and steps believe the workflow that something is due.
  */
 export async function startTimeSkippingStack(options: StackOptions = {}): Promise<TimeSkippingStack> {
   const { timeSkipping } = testRun();
@@ -35,7 +35,7 @@ export async function startTimeSkippingStack(options: StackOptions = {}): Promis
       worker: true,
       sandbox: true,
       ...options,
-      env: { ...options.env, TEMPORAL_ADDRESS: time.address },
+      env: { TEMPORAL_SKIPS_TIME: 'true', ...options.env, TEMPORAL_ADDRESS: time.address },
     });
     const stop = async () => {
       await stack.stop();
