@@ -1,11 +1,12 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordEvent } from '../events/record-event.ts';
+import { readPayer } from '../identity/read-payer.ts';
 import { systemAccounts } from '../ledger/account.ts';
 import { postJournal, recordTransactions } from '../ledger/post-journal.ts';
 import { openOnce } from '../openings/open-once.ts';
 import { must } from '../shared/assert.ts';
 import { budgets } from '../shared/budgets.ts';
-import { refuse } from '../shared/errors.ts';
+import { isDomainError, refuse } from '../shared/errors.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { journalKeys } from '../shared/ids.ts';
 import { type Money, negateMoney } from '../shared/money.ts';
@@ -23,7 +24,8 @@ import { refusedAllocation } from './refuse-allocation.ts';
 /**
  * Allocates open donations to a cause, all of them or none: one database transaction with one journal from the pool to
  * the cause's account, whatever the size of the batch. A batch that is allocated is told with the attempt that did it.
- * What it refuses no attempt at this opening does later; refuses itself only as `openOnce` what has become too old.
+ * What it refuses no attempt at this opening does later; refuses itself only as `openOnce` what has become too old, and with
+ * SERVICE_UNAVAILABLE what was asked for by somebody who is not active any more.
  */
 export async function allocateDonations(em: EntityManager, request: AllocationRequest): Promise<AllocationOutcome> {
   await failpoint('allocate-donations.before');
@@ -47,7 +49,19 @@ async function allocate(tx: EntityManager, request: AllocationRequest): Promise<
   const judgement = await judgeDonations(tx, ids, { lock: true });
   if ('refusal' in cause) return refuseWhole(cause.refusal, judgement);
   if (judgement.refused.length > 0) return refuseWhole(null, judgement);
+  // Last, so that whoever suspends them does not wait for what this waits for.
+  await requireActive(tx, request.requestedBy);
   return moveToCause(tx, request, { ids, cause, total: judgement.totalAmount });
+}
+
+/** Refuses with SERVICE_UNAVAILABLE, so that whoever has joined the request of somebody who is not active any more asks anew. */
+async function requireActive(tx: EntityManager, userId: string): Promise<void> {
+  try {
+    await readPayer(tx, userId);
+  } catch (cause) {
+    if (!isDomainError(cause)) throw cause;
+    refuse('SERVICE_UNAVAILABLE', 'Whoever asked for this is not active any more', { cause, retryAfterSeconds: 1 });
+  }
 }
 
 /** What was allocated as this batch, and by which request; or null. */

@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { type DonationStanding, refusalOfDonations } from '../causes/find-cause.ts';
+import { holdStatus } from '../organizations/hold-status.ts';
 import { must } from '../shared/assert.ts';
 import type { Money } from '../shared/money.ts';
 import type { DonationRefusal } from './allocation.ts';
@@ -54,7 +55,7 @@ export interface ReceivingCause {
 
 /**
  * The cause that would receive donations now, or why it would not: as `refusalOfDonations`, or `unknown`. With `lock` its status
- * stays what it is until the transaction ends; allocations to one cause do not wait for each other.
+ * and its organization's stay what they are until the transaction ends; allocations to one cause do not wait for each other.
  */
 export async function judgeCause(
   em: EntityManager,
@@ -68,6 +69,8 @@ export async function judgeCause(
     [causeId],
   );
   if (cause === undefined) return { refusal: 'unknown' };
+  // A statement of its own: what this one reads beside the lock may be older than the wait for it.
+  if (lock && cause.organization_id !== null) cause.organization_status = await holdStatus(em, cause.organization_id);
   const refusal = refusalOfDonations(cause);
   if (refusal !== null) return { refusal };
   return { accountId: cause.account_id, organizationId: cause.organization_id };

@@ -11,11 +11,11 @@ interface PayerRow {
   organization_id: string | null;
 }
 
-export const refuseInactive = (): never => refuse('FORBIDDEN', 'whoever pays is not active any more');
+export const refuseInactive = (): never => refuse('FORBIDDEN', 'whoever asked for this is not active any more');
 
 /**
- * Who pays, as they are now: what was asked for is done later by nobody's token. Refuses with FORBIDDEN whoever is not
- * active any more, or whose organization may change nothing. A suspension that is under way is waited for, and one that
+ * Who pays, or moves money otherwise, as they are now: what was asked for is done later by nobody's token. Refuses with
+ * FORBIDDEN whoever is not active any more, or whose organization may change nothing. A suspension that is under way is waited for, and one that
  * comes later waits until the caller's transaction ends.
  */
 export async function readPayer(tx: EntityManager, userId: string): Promise<Payer> {

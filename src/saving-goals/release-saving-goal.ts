@@ -2,6 +2,7 @@ import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../database/database-clock.ts';
 import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
+import { readPayer } from '../identity/read-payer.ts';
 import { Account } from '../ledger/account.entity.ts';
 import { mayUseAccount } from '../ledger/may-use-account.ts';
 import { refuse } from '../shared/errors.ts';
@@ -11,7 +12,7 @@ import { SavingGoal } from './saving-goal.entity.ts';
 /**
  * Closes a saving goal of the caller, completed or not, and moves all that it holds to an account of theirs, in one
  * transaction under the goal's lock. What is paid for it later is moved there with its settlement. Refuses a missing goal
- * or account (NOT_FOUND), another's (FORBIDDEN) and a goal that is closed (REQUEST_INVALID).
+ * or account (NOT_FOUND), another's and an owner who is not active any more (FORBIDDEN), and a goal that is closed (REQUEST_INVALID).
  */
 export function releaseSavingGoal(
   em: EntityManager,
@@ -25,6 +26,8 @@ export function releaseSavingGoal(
     const account = await tx.findOne(Account, { id: accountId });
     if (account === null) refuse('NOT_FOUND', 'no such account', { field: 'account_id' });
     if (!mayUseAccount(caller, account)) refuse('FORBIDDEN', 'the account is not yours', { field: 'account_id' });
+    // It may have waited for the goal, and the owner have been suspended meanwhile.
+    await readPayer(tx, caller.userId);
     if (goal.closed_at) refuse('REQUEST_INVALID', 'the saving goal is closed', { field: 'saving_goal_id' });
     goal.closed_at = goal.updated_at = await readDatabaseClock(tx);
     goal.released_to = accountId;

@@ -1,11 +1,14 @@
 import { openPartnerPayment } from '../../src/collections/open-partner-payment.ts';
 import { preparePartnerPayment } from '../../src/collections/prepare-partner-payment.ts';
+import { allocateDonations } from '../../src/donations/allocate-donations.ts';
+import { packIds } from '../../src/donations/allocation.ts';
 import { openSubscription } from '../../src/donations/open-subscription.ts';
 import { paySubscriptionPeriod } from '../../src/donations/pay-subscription-period.ts';
 import { stampOpening } from '../../src/openings/stamp-opening.ts';
 import { hashPartnerKey } from '../../src/partners/idempotency.ts';
 import { openPaymentOrder } from '../../src/payments/open-payment-order.ts';
-import { newId } from '../../src/shared/ids.ts';
+import { allocationBatchIdFor, newId } from '../../src/shared/ids.ts';
+import { buildOpenDonations } from '../donations/build-donations.ts';
 import {
   type BuiltUser,
   balanceOf,
@@ -13,8 +16,9 @@ import {
   buildOrganization,
   buildOrganizationAdmin,
   buildSuperAdmin,
+  fund,
 } from '../support/build.ts';
-import { buildActiveCause } from '../support/build-targets.ts';
+import { buildActiveCause, buildGoal } from '../support/build-targets.ts';
 import { untilLocked } from '../support/lock-waits.ts';
 import { buildPartner } from '../support/partner.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
@@ -214,5 +218,78 @@ describe('An order for a cause that is begun while', () => {
     );
     expect(beginning).toMatchObject({ code: 'REQUEST_INVALID' });
     expect(await stack.em().execute('select 1 from payment_orders where id = ?', [orderId])).toEqual([]);
+  });
+});
+
+describe('An allocation that waits', () => {
+  async function waiting(suspend: (people: { owner: BuiltUser; operator: BuiltUser }) => Promise<unknown>) {
+    const [owner, operator] = [await buildOrganizationAdmin(stack), await buildSuperAdmin(stack)];
+    const { id: causeId } = await buildActiveCause(stack, owner);
+    await stack
+      .owner()
+      .execute(`update charitable_causes set owner_type = 'organization', organization_id = ? where id = ?`, [
+        owner.organizationId,
+        causeId,
+      ]);
+    const ids = await buildOpenDonations(stack, await buildIndividual(stack), 2);
+    const request = {
+      batchId: allocationBatchIdFor(causeId, ids),
+      attemptId: newId(),
+      causeId,
+      donations: packIds(ids),
+      requestedBy: operator.id,
+      requestId: 'test',
+      stamp: await stampOpening(stack.em()),
+    };
+    const allocate = () => allocateDonations(stack.em(), request).catch((error: unknown) => error);
+    let allocating: ReturnType<typeof allocate> | undefined;
+    await stack.owner().transactional(async (tx) => {
+      await tx.execute('select 1 from charitable_causes where id = ? for update', [causeId]);
+      allocating = allocate();
+      await untilLocked(stack, { text: 'charitable_causes' });
+      await suspend({ owner, operator });
+    });
+    const outcome = await allocating;
+    const rows = await stack.em().execute('select 1 from donation_allocations where cause_id = ?', [causeId]);
+    return { outcome, rows, again: await allocate() };
+  }
+
+  it('while the organization of its cause is suspended is refused', async () => {
+    const refused = { outcome: 'refused', cause: 'of an organization that is suspended' };
+    expect(await waiting(({ owner }) => suspendOrganization(owner))).toMatchObject({
+      outcome: refused,
+      rows: [],
+      again: refused,
+    });
+  });
+
+  it('while who asked for it is suspended is not made', async () => {
+    const refused = { code: 'SERVICE_UNAVAILABLE' };
+    expect(await waiting(({ operator }) => suspendUser(operator))).toMatchObject({
+      outcome: refused,
+      rows: [],
+      again: refused,
+    });
+  });
+});
+
+describe('A saving goal whose owner is suspended while its release waits', () => {
+  it('keeps its money', async () => {
+    const saver = await buildIndividual(stack, { balance: '10000' });
+    const goal = await buildGoal(stack, saver);
+    await fund(stack, goal.accountId, '5000');
+    let asked: ReturnType<Stack['post']> | undefined;
+    await stack.owner().transactional(async (tx) => {
+      await tx.execute('select 1 from saving_goals where id = ? for update', [goal.id]);
+      asked = stack.post(
+        `/v1/saving-goals/${goal.id}/release`,
+        { account_id: saver.accountId },
+        { token: saver.token },
+      );
+      await untilLocked(stack, { text: 'saving_goals' });
+      await suspendUser(saver);
+    });
+    expect(await asked).toMatchObject({ status: 403 });
+    expect(await balanceOf(stack, saver.accountId)).toBe('10000.0000');
   });
 });
