@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../encryption/sealer.ts';
 import { createOnce } from '../openings/create-once.ts';
+import { isVerdict } from '../openings/open-once.ts';
 import { findUnderKey } from '../partners/idempotency.ts';
 import { budgets } from '../shared/budgets.ts';
 import { refuse } from '../shared/errors.ts';
@@ -30,8 +31,12 @@ export async function createPartnerPayment(
   const paymentId = partnerPaymentIdFor(partnerId, idempotency.key);
   const find = (place: EntityManager) => findPartnerPayment(place, paymentId);
   const earlier = idempotency.resourceId === null ? null : await find(em);
-  if (earlier?.payment.status === 'PENDING')
-    await workflows.startPartnerPayment(paymentId, null, budgets.requests.partnerPayment);
+  if (earlier?.payment.status === 'PENDING') {
+    // It is there, whatever somebody who reaches Temporal says of it.
+    await workflows
+      .startPartnerPayment(paymentId, null, budgets.requests.partnerPayment)
+      .catch((error: unknown) => (isVerdict(error) ? null : Promise.reject(error)));
+  }
   const found =
     (earlier && (await find(em))) ??
     (await createOnce(

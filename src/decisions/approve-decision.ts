@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
+import { refuseEnded } from '../identity/end-tokens.ts';
 import { hasSecondFactor } from '../identity/second-factor.ts';
 import { refuse } from '../shared/errors.ts';
 import { carryOut, whyVoid } from './carry-out.ts';
@@ -20,7 +21,7 @@ interface Deciding {
  * Approves what another operator proposed, and has it carried out. Answers the decision ended: carried out, `refused` by
  * what it is about, or `lapsed`. One whose approval is written down is carried out once, however often that is asked for,
  * and by the sweep if this process dies. Refuses with NOT_FOUND, with FORBIDDEN whoever proposed it or has no second
- * factor, with REQUEST_INVALID one that has ended, and with SERVICE_UNAVAILABLE one that is approved and not carried out
+ * factor, with UNAUTHENTICATED whose session has ended meanwhile, with REQUEST_INVALID one that has ended, and with SERVICE_UNAVAILABLE one that is approved and not carried out
  * yet.
  */
 export async function approveDecision(em: EntityManager, ports: DecisionPorts, deciding: Deciding): Promise<Decision> {
@@ -67,8 +68,9 @@ async function decide(
     if (decision.proposed_by === caller.userId) {
       refuse('FORBIDDEN', 'Another person than the one who proposed it decides', { field: 'id' });
     }
-    // It may have waited for the lock of a twin, and rights may have ended meanwhile.
+    // It may have waited for the lock of a twin, and rights and session may have ended meanwhile.
     if (!(await isOperator(tx, caller.userId, 'approve-decision'))) refuse('FORBIDDEN', mayNotDecide);
+    await refuseEnded(tx, caller);
     if (needsSecondFactor && !(await hasSecondFactor(tx, caller))) {
       refuse('FORBIDDEN', 'Log in with a second factor (POST /v1/auth/totp) to approve');
     }

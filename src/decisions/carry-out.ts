@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { isDomainError } from '../shared/errors.ts';
 import { Decision } from './decision.entity.ts';
 import { endDecision, lockDecision, whyPowerless } from './end-decision.ts';
-import type { DecisionPorts } from './handling.ts';
+import type { DecisionPorts, Hand } from './handling.ts';
 import { handlings } from './handlings.ts';
 
 /** Why a decision is void by now: by its age, its people, or as what it is about has moved; null while it is not. */
@@ -23,12 +23,22 @@ export async function carryOut(em: EntityManager, ports: DecisionPorts, id: stri
     if (reason !== null) await endDecision(tx, pending, { status: 'lapsed', reason });
     return pending;
   });
-  if (decision.status === 'pending') {
-    try {
-      await handlings[decision.kind].carryOut(em, ports, decision);
-    } catch (error) {
-      if (!isDomainError(error) || error.code === 'SERVICE_UNAVAILABLE') throw error;
-    }
+  const read = () => em.fork().findOneOrFail(Decision, { id });
+  if (decision.status !== 'pending') return read();
+  const isAnswered = await hand(em, ports, decision, {});
+  const handed = await read();
+  if (!isAnswered || handed.status !== 'pending' || !handed.approved_by) return handed;
+  // Somebody else has answered in the place of the step, and the server would repeat that answer.
+  await hand(em, ports, decision, { isAnew: true });
+  return read();
+}
+
+/** Tells whether it was answered. */
+async function hand(em: EntityManager, ports: DecisionPorts, decision: Decision, how: Hand): Promise<boolean> {
+  try {
+    return (await handlings[decision.kind].carryOut(em, ports, decision, how)) !== null;
+  } catch (error) {
+    if (!isDomainError(error) || error.code === 'SERVICE_UNAVAILABLE') throw error;
+    return false;
   }
-  return em.fork().findOneOrFail(Decision, { id });
 }

@@ -38,6 +38,8 @@ export interface DecisionInHand {
   id: string;
   /** Whether a second person has approved it; without that it takes the provider's final word. */
   isApproved: boolean;
+  /** Whether it was handed over before, and answered, and was not carried out. */
+  isAnew?: boolean;
 }
 
 /** What both sides say of what is to be decided: references and amounts, never personal data. */

@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
+import { refuseEnded } from '../identity/end-tokens.ts';
 import { isDomainError, refuse } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
 import { carryOut } from './carry-out.ts';
@@ -19,7 +20,8 @@ interface Proposing<Kind extends DecisionKind> {
 
 /**
  * Proposes what another operator has to approve, with what provider and books say of it now. What one person may decide
- * is carried out at once. Refuses what cannot be carried out as things are, as its kind says. Answers the decision as it
+ * is carried out at once. Refuses what cannot be carried out as things are, as its kind says, and whoever may not propose any
+ * more or whose session has ended while the provider was asked. Answers the decision as it
  * stands then; where it could not be carried out at once, it waits for a second person.
  */
 export async function proposeDecision<Kind extends DecisionKind>(
@@ -52,6 +54,7 @@ function write<Kind extends DecisionKind>(
   return em.fork().transactional(async (tx) => {
     // The provider was asked meanwhile.
     if (!(await isOperator(tx, caller.userId, 'propose-decision'))) refuse('FORBIDDEN', mayNotDecide);
+    await refuseEnded(tx, caller);
     await tx.execute(
       `insert into decisions (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})`,
       Object.values(facts).map((value) => value ?? null),

@@ -47,9 +47,9 @@ export const settlingPayout: DecisionHandling<'settle_payout'> = {
       isProven: proven === outcome,
     };
   },
-  async carryOut(em, { workflows }, { id, payout_id, approved_by }) {
+  async carryOut(em, { workflows }, { id, payout_id, approved_by }, hand) {
     const payout = await em.fork().findOneOrFail(Payout, { id: payout_id ?? '' });
-    await workflows.decidePayout(payout, { id, isApproved: Boolean(approved_by) }, budgets.requests.decision);
+    return workflows.decidePayout(payout, { id, isApproved: Boolean(approved_by), ...hand }, budgets.requests.decision);
   },
   async whyMoved(tx, decision) {
     const { payout_id } = decision;

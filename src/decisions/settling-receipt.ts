@@ -29,14 +29,14 @@ export const settlingReceipt: DecisionHandling<'settle_receipt'> = {
       isProven: false,
     };
   },
-  async carryOut(em, { workflows }, { id, receipt_id, approved_by }) {
+  async carryOut(em, { workflows }, { id, receipt_id, approved_by }, hand) {
     const receipt = await em.fork().findOneOrFail(Receipt, { id: receipt_id ?? '' });
     const stray = {
       receiptId: receipt.id,
       providerPaymentId: receipt.provider_payment_id,
       providerPaymentMethodId: receipt.provider_payment_method_id,
     };
-    await workflows.decideReceipt(stray, { id, isApproved: Boolean(approved_by) }, budgets.requests.decision);
+    return workflows.decideReceipt(stray, { id, isApproved: Boolean(approved_by), ...hand }, budgets.requests.decision);
   },
   async whyMoved(tx, { receipt_id }) {
     const { state } = await tx.findOneOrFail(Receipt, { id: receipt_id ?? '' }, { refresh: true });

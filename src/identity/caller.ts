@@ -24,8 +24,8 @@ export interface Caller {
   /** Holds the role `platform_super_admin`. */
   isSuperAdmin: boolean;
   token: TokenMark;
-  /** Logged in with a second factor. */
-  secondFactor: boolean;
+  /** The mark of the second factor that the session was begun with; null without one. */
+  secondFactor: string | null;
 }
 
 /** The facts about a caller that decide which accounts are its own. */

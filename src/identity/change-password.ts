@@ -19,14 +19,14 @@ export interface ChangePasswordInput {
 }
 
 /**
- * Gives the caller a new password and ends every token; answers whether the session still is one with a second factor,
- * which may have been removed since. Refuses with REQUEST_INVALID a wrong current password, which
+ * Gives the caller a new password and ends every token; answers the mark of the second factor that the session was begun
+ * with, null where that has been removed since. Refuses with REQUEST_INVALID a wrong current password, which
  * counts as a failed login (TOO_MANY_REQUESTS), a guessable new one and one that is the same.
  */
 export async function changePassword(
   em: EntityManager,
   input: ChangePasswordInput,
-): Promise<{ user: User; secondFactor: boolean }> {
+): Promise<{ user: User; secondFactor: string | null }> {
   const { caller, currentPassword, newPassword, requestId } = input;
   const known = await em.findOneOrFail(User, caller.userId);
   const attempt = loginAttempt(known.email, input.address);
@@ -54,6 +54,6 @@ export async function changePassword(
       requestId,
       data: { changed: ['password'] },
     });
-    return { user, secondFactor: await hasSecondFactor(tx, caller) };
+    return { user, secondFactor: (await hasSecondFactor(tx, caller)) ? caller.secondFactor : null };
   });
 }

@@ -21,12 +21,23 @@ export async function lockOwnRow(
   { userId, token }: Pick<Caller, 'userId' | 'token'>,
 ): Promise<User> {
   const user = await lockUserRow(tx, userId);
+  await refuseEnded(tx, { userId, token });
+  return user;
+}
+
+/**
+ * Refuses with UNAUTHENTICATED a caller whose token has ended since it was looked at: for what is done in somebody's name
+ * after a wait.
+ */
+export async function refuseEnded(
+  tx: EntityManager,
+  { userId, token }: Pick<Caller, 'userId' | 'token'>,
+): Promise<void> {
   const live = await tx.execute<unknown[]>(
     'select 1 from callers_of(array[?]::uuid[], array[?]::text[], array[?]::integer[], array[?]::timestamptz[])',
     [userId, token.tokenId, token.generation, token.issuedAt],
   );
   if (live.length === 0) refuse('UNAUTHENTICATED', 'The token is not valid');
-  return user;
 }
 
 /** The user under a lock of this transaction, read as it is now. */

@@ -31,7 +31,8 @@ export interface LoggedIn {
   user: User;
   /** Of the tokens that were valid when the password was checked. */
   generation: number;
-  secondFactor: boolean;
+  /** The mark of the second factor, where there is one. */
+  secondFactor: string | null;
 }
 
 interface Account {
@@ -62,6 +63,7 @@ export async function logIn(em: EntityManager, sealer: Sealer, input: LogInInput
   const begun = await findSecondFactor(em, entered.id);
   const factor = begun?.confirmed_at ? begun : null;
   if (factor && totpCode === undefined) refuse('UNAUTHENTICATED', 'is required', { field: 'totp_code' });
+  let secondFactor: string | null = null;
   const user = await em.transactional(async (tx) => {
     if (factor) {
       // One code after another: each of many guesses at once knows of the failures before it.
@@ -72,11 +74,12 @@ export async function logIn(em: EntityManager, sealer: Sealer, input: LogInInput
         await recordLoginFailure(tx, { attempt, userId: entered.id, actorId: null, reason: 'totp_code', requestId });
         return null;
       }
+      secondFactor = current.mark;
     }
     return enter(tx, { attempt, userId: entered.id, factor, requestId });
   });
   if (user === null) refuse('UNAUTHENTICATED', 'is wrong or was used already', { field: 'totp_code' });
-  return { user, generation: entered.token_generation, secondFactor: factor !== null };
+  return { user, generation: entered.token_generation, secondFactor };
 }
 
 interface Entering {

@@ -32,6 +32,8 @@ export const hashRecoveryCode = (userId: string, code: string): string =>
 
 export interface SecondFactor {
   id: string;
+  /** Tells it from one that the user had before, or has afterwards. */
+  mark: string;
   secret_sealed: string;
   confirmed_at: Date | string | null;
 }
@@ -39,18 +41,24 @@ export interface SecondFactor {
 /** The second factor of the user, confirmed or only begun; null when there is none. */
 export async function findSecondFactor(em: EntityManager, userId: string): Promise<SecondFactor | null> {
   const [found] = await em.execute<SecondFactor[]>(
-    'select id, secret_sealed, confirmed_at from second_factors where id = ?',
+    `select id, secret_sealed, confirmed_at, (extract(epoch from created_at) * 1000000)::bigint::text as mark
+     from second_factors where id = ?`,
     [userId],
   );
   return found ?? null;
 }
 
-/** Whether the session was begun with a second factor that is still there: one that was removed proves nothing any more. */
+/**
+ * Whether the session was begun with the second factor that is there now: one that was removed proves nothing any more, and
+ * nothing of another that came after it.
+ */
 export async function hasSecondFactor(
   em: EntityManager,
   { userId, secondFactor }: Pick<Caller, 'userId' | 'secondFactor'>,
 ): Promise<boolean> {
-  return secondFactor && Boolean((await findSecondFactor(em, userId))?.confirmed_at);
+  if (secondFactor === null) return false;
+  const current = await findSecondFactor(em, userId);
+  return Boolean(current?.confirmed_at) && current?.mark === secondFactor;
 }
 
 /**

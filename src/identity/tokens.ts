@@ -24,8 +24,8 @@ import type { UserType } from './user.ts';
 export interface TokenClaims extends TokenMark {
   userId: string;
   expiresAt: Date;
-  /** Whether it was given for a password and a second factor. */
-  secondFactor: boolean;
+  /** The mark of the second factor that it was given for, beside the password; null without one. */
+  secondFactor: string | null;
 }
 
 export interface TokenSubject {
@@ -34,7 +34,7 @@ export interface TokenSubject {
   organizationId: string | null;
   /** The user's `token_generation` as it was when the password was checked; 0 unless said. */
   generation?: number;
-  secondFactor?: boolean;
+  secondFactor?: string | null;
 }
 
 export interface Tokens {
@@ -106,9 +106,9 @@ export function createTokens({ config, orm, sealer }: TokensInput): Tokens {
       typ: tokenType,
       requiredClaims: ['sub', 'jti', 'exp', 'iat'],
     });
-    const { generation = 0, amr = [] } = payload;
+    const { generation = 0, second_factor } = payload;
     if (!Number.isSafeInteger(generation)) throw unauthenticated();
-    const secondFactor = Array.isArray(amr) && amr.includes(secondFactorMethod);
+    const secondFactor = typeof second_factor === 'string' ? second_factor : null;
     const claims = { ...claimsOf(payload, payload.jti), generation: Number(generation), secondFactor };
     return rememberVerified(token, claims, protectedHeader.kid ?? '');
   }
@@ -126,13 +126,14 @@ export function createTokens({ config, orm, sealer }: TokensInput): Tokens {
   }
 
   return {
-    async sign({ userId, userType, organizationId, generation = 0, secondFactor = false }) {
+    async sign({ userId, userType, organizationId, generation = 0, secondFactor = null }) {
       const { id, key } = await keys.signer();
       const token = await new SignJWT({
         user_type: userType,
         organization_id: organizationId,
         generation,
-        amr: ['pwd', ...(secondFactor ? [secondFactorMethod] : [])],
+        amr: ['pwd', ...(secondFactor === null ? [] : [secondFactorMethod])],
+        ...(secondFactor !== null && { second_factor: secondFactor }),
       })
         .setProtectedHeader({ alg: 'EdDSA', kid: id, typ: tokenType })
         .setIssuer(config.AUTH_ISSUER)
@@ -168,7 +169,7 @@ function claimsOf({ sub, exp, iat }: JWTPayload, tokenId: unknown): TokenClaims 
   const issuedAt = iat === undefined ? null : new Date(iat * 1000);
   // A revocation is kept until then, and nothing is kept for longer.
   const expiresAt = new Date(Math.min(exp * 1000, endOfTime.getTime() - 1));
-  return { userId: sub, tokenId, expiresAt, generation: null, issuedAt, secondFactor: false };
+  return { userId: sub, tokenId, expiresAt, generation: null, issuedAt, secondFactor: null };
 }
 
 /** jose names what is wrong with a token by a code; its TypeErrors come from texts that are no token at all. */

@@ -14,8 +14,9 @@ export interface Creation<Found, Prepared> {
 
 /**
  * Creates what a workflow looks after, as a request asks. A refusal is a promise here too: an earlier request under the
- * same key may still be under way, so it is written down before it is told, and a resource that this request has made
- * meanwhile is told instead. `isKeyed` is false where no other request can have this id: then there is nothing to write.
+ * same key may still be under way, and so may this one whose workflow says that it was refused: it is written down before
+ * it is told, and a resource that was made meanwhile is told instead. `isKeyed` is false where no other request can have
+ * this id: then there is nothing to write until the workflow is started.
  * Refuses what the steps refuse, and with SERVICE_UNAVAILABLE and `unavailable` when nothing was made in time.
  */
 export async function createOnce<Found, Prepared>(
@@ -30,7 +31,13 @@ export async function createOnce<Found, Prepared>(
     if (!opening.isKeyed || !isVerdict(error)) throw error;
     return refuseOnce(em, { ...opening, number: null }, find, error);
   }
-  await start(prepared);
+  try {
+    await start(prepared);
+  } catch (error) {
+    if (!isVerdict(error)) throw error;
+    // It came through Temporal, where anybody may say it: it is told once it is written down, or what was written before.
+    return refuseOnce(em, { ...opening, number: prepared.stamp.number }, find, error);
+  }
   const found = await find(em.fork());
   if (found !== null) return found;
   const refusal = await findRefusal(em, { ...opening, number: prepared.stamp.number });

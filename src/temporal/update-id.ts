@@ -20,13 +20,15 @@ const decisionUpdateId = ({ id, isApproved }: DecisionInHand, again?: string): s
 
 /**
  * Hands a decision to the workflow that carries it out: twins by one update. Whatever refuses is not believed, as anybody
- * who reaches Temporal can make it refuse, and the server would repeat that for ever: it is asked once more.
+ * who reaches Temporal can make it refuse, and the server would repeat that for ever: it is asked once more. So it is where
+ * whatever answered has not carried it out (`isAnew`).
  */
 export async function handDecision<Outcome>(
   decision: DecisionInHand,
   hand: (update: { id: string; args: [{ decision_id: string }] }) => Promise<Outcome>,
 ): Promise<Outcome> {
   const args: [{ decision_id: string }] = [{ decision_id: decision.id }];
+  if (decision.isAnew) return hand({ id: decisionUpdateId(decision, newId()), args });
   try {
     return await hand({ id: decisionUpdateId(decision), args });
   } catch (error) {

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { startWorker } from '../../dev/service-parts.ts';
 import { sweepDecisions } from '../../src/decisions/sweep-decisions.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { buildPayer, buildUnknownPayout, readPayout, setFaults } from '../payouts/build-payouts.ts';
@@ -108,6 +109,44 @@ describe('An operator who is suspended while the request is under way', () => {
     expect(await read(id)).toMatchObject({ status: 'pending', approved_by: null });
   });
 
+  it.each<[string, (user: BuiltUser & { token: string }) => Promise<unknown>]>([
+    ['logged out', ({ token }) => stack.post('/v1/auth/logout', undefined, { token })],
+    ['logged out everywhere', ({ token }) => stack.post('/v1/auth/logout-all', undefined, { token })],
+    [
+      'suspended and let in again',
+      async (user) => {
+        expect((await suspend(user)).status).toBe(200);
+        return stack.patch(`/v1/users/${user.id}`, { status: 'active' }, { token: superAdmin.token });
+      },
+    ],
+  ])('is refused what their session asked for, when they were %s', async (_, end) => {
+    const payoutId = await unknown();
+    const { id } = (await propose(stack, operators, about(payoutId))).body.data;
+    const leaving = await buildSuperAdmin(stack);
+    const token = await secureSession(stack, leaving.id);
+    let asked: ReturnType<Stack['post']> | undefined;
+    await stack.owner().transactional(async (tx) => {
+      await tx.execute('select 1 from decisions where id = ? for update', [id]);
+      asked = stack.post(`/v1/decisions/${id}/approve`, undefined, { token });
+      await untilLocked(stack, { text: 'decisions' });
+      expect(await end({ ...leaving, token })).toMatchObject({ status: 200 });
+    });
+    expect(await asked).toMatchObject({ status: 401 });
+    expect(await read(id)).toMatchObject({ status: 'pending', approved_by: null });
+  });
+
+  it('is refused the proposal of a session that has ended', async () => {
+    const payoutId = await unknown();
+    const leaving = await buildPlatformAdmin(stack);
+    await setFaults(stack, { requests: { hang_rate: 1 } });
+    const asked = propose(stack, { ...operators, proposer: leaving }, about(payoutId));
+    await sleep(500);
+    expect((await stack.post('/v1/auth/logout-all', undefined, { token: leaving.token })).status).toBe(200);
+    expect(await asked).toMatchObject({ status: 401 });
+    const rows = await stack.em().execute('select 1 from decisions where proposed_by = ?', [leaving.id]);
+    expect(rows).toEqual([]);
+  });
+
   it('is refused the proposal', async () => {
     const payoutId = await unknown();
     const leaving = await buildPlatformAdmin(stack);
@@ -168,4 +207,40 @@ describe('What comes back through Temporal', () => {
     expect((await asked).body.data).toMatchObject({ status: 'carried_out', reason: null });
     expect((await readPayout(partner, payoutId)).status).toBe('failed');
   });
+
+  it('carries no decision out: one whose step somebody has answered by hand is carried out by the next approval', async () => {
+    const payoutId = await unknown();
+    const { id } = (await propose(stack, operators, about(payoutId))).body.data;
+    await setFaults(stack, { requests: { hang_rate: 1 } });
+    const asked = approve(stack, operators, id);
+    const { client } = stack.deps.workflows;
+    const workflowId = `partner-payout/${payoutId}`;
+    const settling = await eventually(
+      async () => (await client.workflow.getHandle(workflowId).describe()).raw.pendingActivities ?? [],
+      (pending) => pending.some(({ activityType }) => activityType?.name === 'settlePayout'),
+    );
+    await stack.worker?.kill('SIGKILL');
+    const standing = { status: 'pending', reservedAt: new Date().toISOString(), unknownSince: null, deliveryIds: [] };
+    await client.workflowService.respondActivityTaskCompletedById({
+      namespace: 'default',
+      workflowId,
+      activityId: settling.find(({ activityType }) => activityType?.name === 'settlePayout')?.activityId ?? '',
+      result: {
+        payloads: [{ metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from(JSON.stringify(standing)) }],
+      },
+    });
+    await setFaults(stack, {});
+    await using worker = new AsyncDisposableStack();
+    const started = await startWorker({ env: stack.env, logFile: 'ignore' });
+    worker.defer(() => started.stop());
+    await asked;
+    // By the answer to this approval, or to the next one.
+    await eventually(
+      () => approve(stack, operators, id),
+      ({ status }) => status !== 503,
+      60_000,
+    );
+    expect(await read(id)).toMatchObject({ status: 'carried_out', reason: null });
+    expect((await readPayout(partner, payoutId)).status).toBe('failed');
+  }, 120_000);
 });

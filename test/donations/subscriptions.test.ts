@@ -276,7 +276,7 @@ describe('Under time skipping', () => {
       expect(await balanceOf(stack, donor.accountId)).toBe('8000.0000');
       // A suspension has ended its donor's tokens for good.
       const sessions = { userId: donor.id, userType: 'individual', organizationId: donor.organizationId } as const;
-      const { token } = await stack.deps.tokens.sign({ ...sessions, secondFactor: false });
+      const { token } = await stack.deps.tokens.sign({ ...sessions, secondFactor: null });
       await stop(id, { ...donor, token });
     },
   );

@@ -172,6 +172,20 @@ describe('A second factor', () => {
     expect([changed.status, claimsOf(changed.body.data.access_token).amr]).toEqual([200, ['pwd']]);
   });
 
+  it('that is another than the session was begun with does not make it one with it, nor what comes of that session', async () => {
+    const person = await secured();
+    const { access_token: token } = (await person.logIn({ totp_code: codeOf(person.secret) })).body.data;
+    expect((await person.remove(String(person.recoveryCodes[0]))).status).toBe(200);
+    const { secret } = (await person.begin()).body.data;
+    expect((await person.confirm(codeOf(secret))).status).toBe(200);
+    const changed = await stack.put(
+      '/v1/auth/password',
+      { current_password: password, new_password: 'staple of another horse' },
+      { token, headers: person.headers },
+    );
+    expect([changed.status, claimsOf(changed.body.data.access_token).amr]).toEqual([200, ['pwd']]);
+  });
+
   it.each(['begun', 'confirmed', 'removed'])('is not %s with a token that is ended meanwhile', async (what) => {
     const person = what === 'removed' ? await secured() : await signUp();
     const secret = what === 'confirmed' ? (await person.begin()).body.data.secret : undefined;

@@ -96,7 +96,7 @@ const callerOf = (): Caller => ({
   permissions: new Set(Object.values(permissionCategories).flatMap((some) => some.map(([name]) => name))),
   isSuperAdmin: false,
   token: { tokenId: newId(), generation: 0, issuedAt: null },
-  secondFactor: false,
+  secondFactor: null,
 });
 
 const kinds: Record<string, Kind> = {

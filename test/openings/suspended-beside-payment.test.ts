@@ -108,7 +108,7 @@ const ofPeople: Rail[] = [
   ],
 ];
 
-const inactive = { status: 403, body: { message: 'whoever pays is not active any more' } };
+const inactive = { status: 403, body: { message: 'whoever asked for this is not active any more' } };
 
 describe('Of a person who is being suspended', () => {
   it.each(ofPeople)('%s is refused', async (_, prepare) => {

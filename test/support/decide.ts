@@ -1,5 +1,5 @@
 import type { Evidence } from '../../src/decisions/decision.ts';
-import { makeSecret, placeOfSecret } from '../../src/identity/second-factor.ts';
+import { findSecondFactor, makeSecret, placeOfSecret } from '../../src/identity/second-factor.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { type BuildPlace, type BuiltUser, buildPlatformAdmin, buildSuperAdmin } from './build.ts';
 import type { Http } from './http.ts';
@@ -23,7 +23,8 @@ export async function secureSession(place: BuildPlace, userId: string): Promise<
   const secret = await place.deps.sealer.seal(placeOfSecret(userId), makeSecret('Amanah', userId).secret);
   const factor = 'insert into second_factors (id, secret_sealed, confirmed_at) values (?, ?, now())';
   await place.em().execute(factor, [userId, secret]);
-  const subject = { userId, userType: 'platform' as const, organizationId: null, secondFactor: true };
+  const secondFactor = (await findSecondFactor(place.em(), userId))?.mark ?? null;
+  const subject = { userId, userType: 'platform' as const, organizationId: null, secondFactor };
   return (await place.deps.tokens.sign(subject)).token;
 }
 

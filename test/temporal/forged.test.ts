@@ -7,6 +7,7 @@ import { buildOpenDonations } from '../donations/build-donations.ts';
 import { buildPayer, pay, payoutWhen, readBalance, readPayout, setFaults } from '../payouts/build-payouts.ts';
 import { balanceOf, buildIndividual, buildSuperAdmin } from '../support/build.ts';
 import { buildActiveCause } from '../support/build-targets.ts';
+import { untilLocked } from '../support/lock-waits.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
 /** What somebody can do who reaches Temporal's port, and has no key of ours. */
@@ -292,6 +293,41 @@ describe('Whoever reaches Temporal', () => {
       () => balanceOf(stack, victim.accountId),
       (balance) => balance === '50000.0000',
     );
+  });
+
+  it('never has the API tell a refusal of what is done all the same, by answering in the place of the step', async () => {
+    const { client } = stack.deps.workflows;
+    const cause = await buildActiveCause(stack);
+    const donation_ids = await buildOpenDonations(stack, await buildIndividual(stack), 2);
+    const { token } = await buildSuperAdmin(stack);
+    const workflowId = workflowIds.donationAllocation(allocationBatchIdFor(cause.id, donation_ids));
+    const allocate = () => stack.post('/v1/donations/allocate', { donation_ids, cause_id: cause.id }, { token });
+    let asked: ReturnType<typeof allocate> | undefined;
+    await stack.owner().transactional(async (tx) => {
+      await tx.execute('select 1 from charitable_causes where id = ? for update', [cause.id]);
+      asked = allocate();
+      await untilLocked(stack, { text: 'charitable_causes' });
+      const [pending] = (await client.workflow.getHandle(workflowId).describe()).raw.pendingActivities ?? [];
+      const refused = { outcome: 'refused', cause: 'rejected', donations: {} };
+      await client.workflowService.respondActivityTaskCompletedById({
+        namespace: 'default',
+        workflowId,
+        activityId: pending?.activityId ?? '',
+        result: {
+          payloads: [{ metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from(JSON.stringify(refused)) }],
+        },
+      });
+      await eventually(
+        async () => (await client.workflow.getHandle(workflowId).describe()).status.name,
+        (status) => status === 'COMPLETED',
+      );
+    });
+    const { status } = (await asked) ?? {};
+    const allocated = await eventually(
+      () => stack.em().execute('select 1 from donation_allocations where cause_id = ?', [cause.id]),
+      (rows) => rows.length === 1,
+    );
+    expect({ status, allocated: allocated.length }).toEqual({ status: 200, allocated: 1 });
   });
 
   it('never has a seal say that everything is sealed which is not', async () => {
