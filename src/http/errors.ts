@@ -75,13 +75,18 @@ export function presentError(error: DomainError, path: string, requestId: string
   return { message: several ? error.messages : error.message, statusCode, error: STATUS_CODES[statusCode] };
 }
 
-/** Notes a refusal for the request's line in the log, logs what is our fault with its cause, and tells when to ask again. */
+/**
+ * Notes a refusal for the request's line in the log, logs what is our fault with its cause, tells when to ask again, and
+ * ends the connection with a body that was not taken to its end.
+ */
 export function noteRefusal(log: Logger, ctx: Context, error: DomainError): void {
   ctx.state.errorCode = isPartnerPath(ctx.path) ? partnerCodeOf(error.code) : error.code;
+  const status = errorStatuses[error.code];
   if (error.retryAfterSeconds !== undefined && !ctx.headerSent) {
     ctx.set('Retry-After', String(Math.ceil(error.retryAfterSeconds)));
   }
-  if (errorStatuses[error.code] < 500) return;
+  if ((status === 413 || status === 408) && !ctx.headerSent) ctx.set('Connection', 'close');
+  if (status < 500) return;
   const level = error.code === 'INTERNAL' ? 'error' : 'warn';
   log[level]({ err: error.cause ?? error, request_id: ctx.state.requestId, path: ctx.path }, error.message);
 }
@@ -100,7 +105,6 @@ export function presentErrors(log: Logger) {
       ctx.set('Cache-Control', 'no-store');
       if (error.code === 'UNAUTHENTICATED' || error.code === 'AUTH_INVALID_CREDENTIALS')
         ctx.set('WWW-Authenticate', 'Bearer');
-      if (status === 413 || status === 408) ctx.set('Connection', 'close');
       ctx.body = presentError(error, ctx.path, ctx.state.requestId);
     }
   };
