@@ -903,6 +903,7 @@ create table payouts (
   asked_at timestamp with time zone,
   asks integer not null default 0,
   unknown_since timestamp with time zone,
+  delay_told_at timestamp with time zone,
   contradicted_at timestamp with time zone,
   explained_word text,
   look_again_at timestamp with time zone,
@@ -928,6 +929,7 @@ END),
   constraint payouts_check6 CHECK (succeeded_at IS NULL OR (status = ANY (ARRAY['succeeded'::text, 'reversed'::text]))),
   constraint payouts_contradicted_at_is_real CHECK (contradicted_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND contradicted_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint payouts_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint payouts_delay_told_at_is_real CHECK (delay_told_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND delay_told_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint payouts_fee_check CHECK (fee >= 0::numeric AND fee < 'Infinity'::numeric),
   constraint payouts_fee_mode_check CHECK (fee_mode = ANY (ARRAY['DEDUCTED'::text, 'ADDED'::text])),
   constraint payouts_finalized_at_is_real CHECK (finalized_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND finalized_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
@@ -3903,6 +3905,7 @@ create view check_payouts_posted_once as
             p_1.asked_at,
             p_1.asks,
             p_1.unknown_since,
+            p_1.delay_told_at,
             p_1.contradicted_at,
             p_1.explained_word,
             p_1.look_again_at,
@@ -4811,9 +4814,9 @@ grant insert, select on table payout_words to amanah_app;
 
 grant select (at), select (failure_code), select (id), select (payout_id), select (said) on table payout_words to amanah_reader;
 
-grant insert, select, update (asked_at), update (asks), update (contradicted_at), update (explained_word), update (failure_code), update (finalized_at), update (last_word), update (last_word_at), update (look_again_at), update (provider_cost), update (provider_transfer_id), update (request_digest), update (status), update (succeeded_at), update (texts_sealed), update (unknown_since), update (updated_at), update (version) on table payouts to amanah_app;
+grant insert, select, update (asked_at), update (asks), update (contradicted_at), update (delay_told_at), update (explained_word), update (failure_code), update (finalized_at), update (last_word), update (last_word_at), update (look_again_at), update (provider_cost), update (provider_transfer_id), update (request_digest), update (status), update (succeeded_at), update (texts_sealed), update (unknown_since), update (updated_at), update (version) on table payouts to amanah_app;
 
-grant select (amount), select (asked_at), select (asks), select (bank_code), select (contradicted_at), select (created_at), select (explained_word), select (external_ref), select (failure_code), select (fee), select (fee_mode), select (finalized_at), select (id), select (kind), select (last_word), select (last_word_at), select (look_again_at), select (net_amount), select (partner_id), select (provider_cost), select (provider_fee), select (provider_transfer_id), select (reference), select (request_id), select (reserved_account_id), select (source_account_id), select (status), select (succeeded_at), select (unknown_since), select (updated_at), select (version) on table payouts to amanah_reader;
+grant select (amount), select (asked_at), select (asks), select (bank_code), select (contradicted_at), select (created_at), select (delay_told_at), select (explained_word), select (external_ref), select (failure_code), select (fee), select (fee_mode), select (finalized_at), select (id), select (kind), select (last_word), select (last_word_at), select (look_again_at), select (net_amount), select (partner_id), select (provider_cost), select (provider_fee), select (provider_transfer_id), select (reference), select (request_id), select (reserved_account_id), select (source_account_id), select (status), select (succeeded_at), select (unknown_since), select (updated_at), select (version) on table payouts to amanah_reader;
 
 grant select (display_name), select (id), select (name) on table permission_categories to amanah_reader;
 

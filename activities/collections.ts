@@ -60,7 +60,7 @@ export function createCollectionActivities(deps: Dependencies) {
         closePartnerPayment(em, sealer, input),
     ),
     releasePartnerPayment: step(deps, 'releasePartnerPayment', (em, input: Payment) =>
-      releasePartnerPayment(em, input, { skipsTime: config.TEMPORAL_SKIPS_TIME }),
+      releasePartnerPayment(em, sealer, input, { skipsTime: config.TEMPORAL_SKIPS_TIME }),
     ),
     sweepPartnerAnswers: step(deps, 'sweepPartnerAnswers', (em, _: object) =>
       withTime(em, budgets.database.sweep, (tx) => sweepPartnerAnswers(tx, sealer)),

@@ -55,7 +55,11 @@ export function createPaymentActivities(deps: Dependencies) {
       expireInstrument(em, gateway, { orderId, signal: cancellationSignal() }),
     ),
     openReceipt: step(deps, 'openReceipt', (em, stray: StrayPayment) =>
-      openReceipt(em, { gateway, workflows: deps.workflows }, { stray, signal: cancellationSignal() }),
+      openReceipt(
+        em,
+        { gateway, sealer: deps.sealer, workflows: deps.workflows },
+        { stray, signal: cancellationSignal() },
+      ),
     ),
     settleReceipt: step(deps, 'settleReceipt', (em, input: { receiptId: string; settlement: ReceiptSettlement }) =>
       settleReceipt(em, gateway, { ...input, signal: cancellationSignal() }),

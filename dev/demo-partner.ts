@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../src/encryption/sealer.ts';
 import { createPartner } from '../src/partners/create-partner.ts';
 import { issueKey } from '../src/partners/issue-key.ts';
-import { partnerPermissions, webhookEvents } from '../src/partners/partner.ts';
+import { outcomeEvents, partnerPermissions } from '../src/partners/partner.ts';
 import { setFees } from '../src/partners/set-fees.ts';
 import { setPartnerLimits, updatePartner } from '../src/partners/update-partner.ts';
 import { sha256 } from '../src/shared/digest.ts';
@@ -69,7 +69,7 @@ export async function ensureDemoPartner(
     }));
   if (webhookUrl !== null) {
     const rules = { allowLoopback: true, allowHttp: true };
-    const input = { ...change, partnerId, url: webhookUrl, events: webhookEvents, secret: webhookSecret };
+    const input = { ...change, partnerId, url: webhookUrl, events: outcomeEvents, secret: webhookSecret };
     await setWebhook(em, { sealer, rules }, input);
   }
   return { id: partnerId, api_key: apiKey, signing_secret: signingSecret, webhook_secret: webhookSecret };

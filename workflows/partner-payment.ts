@@ -1,6 +1,6 @@
 import { continueAsNew, patched, proxyActivities, proxyLocalActivities, sleep } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
-import type { PartnerPaymentInput, PartnerPaymentStep } from '../src/collections/partner-payment.ts';
+import type { PartnerPaymentInput, PartnerPaymentStep, ReleaseStep } from '../src/collections/partner-payment.ts';
 import type { PaymentOrderStatus } from '../src/payments/payment-order.ts';
 import { formatWesternIndonesia } from '../src/shared/clock.ts';
 import { collectPayment, type NotOpened } from './collect-payment.ts';
@@ -67,10 +67,13 @@ async function releaseAt(
   const isLooking = wait > 0 && patched('look-around-until-released');
   if (isLooking) await lookAround(wait);
   else if (wait > 0) await sleep(wait);
-  // Null in histories of before, too. Too early by the database's clock, it waits on.
-  for (let left = await releasePartnerPayment({ paymentId }); left; left = await releasePartnerPayment({ paymentId })) {
-    await lookAround(left);
+  // An older release has answered nothing. Too early by the database's clock, it waits on.
+  let released: ReleaseStep | null = await releasePartnerPayment({ paymentId });
+  while (released?.earlyByMs) {
+    await lookAround(released.earlyByMs);
+    released = await releasePartnerPayment({ paymentId });
   }
+  for (const id of released?.deliveryIds ?? []) await startDelivery(id, 'payment');
   if (isLooking) await lookAround(0);
   tellDetails('Paid. The net is available.');
 }

@@ -102,3 +102,9 @@ export interface PartnerPaymentStep {
   /** ISO 8601, as in `OpenedPartnerPayment`. */
   availableAt: string | null;
 }
+
+/** What a step tells that releases a paid net. */
+export interface ReleaseStep extends PartnerPaymentStep {
+  /** So many milliseconds too early, by the database's clock: nothing was done. Absent when it was not. */
+  earlyByMs?: number;
+}

@@ -14,7 +14,8 @@ import { journalKeys } from '../shared/ids.ts';
 import { compareMoney, negateMoney, subtractMoney } from '../shared/money.ts';
 import { finishPayment, lockPayment, standingOf } from './finish-partner-payment.ts';
 import type { PartnerPayment } from './partner-payment.entity.ts';
-import { isFinalPayment, type PartnerPaymentStep } from './partner-payment.ts';
+import { isFinalPayment, type PartnerPaymentStep, type ReleaseStep } from './partner-payment.ts';
+import { tellPayment } from './tell-payment.ts';
 
 /**
  * Settles a paid payment, once: the net is owed to the partner in `pending`, the fee is revenue, and of the gross the
@@ -58,7 +59,8 @@ export async function settlePartnerPayment(
       'an open payment has no settlement journal',
     );
     payment.available_at = new Date(now.getTime() + partner.settlement_delay_hours * 3_600_000);
-    if (partner.settlement_delay_hours === 0) await release(tx, payment, partner, now);
+    const isReleased = partner.settlement_delay_hours === 0;
+    if (isReleased) await release(tx, payment, partner, now);
     const end = {
       status: 'PAID',
       type: 'payment.succeeded',
@@ -66,7 +68,10 @@ export async function settlePartnerPayment(
       data: { journal_id: journalId },
       at: now,
     } as const;
-    return finishPayment(tx, sealer, payment, end);
+    const finished = await finishPayment(tx, sealer, payment, end);
+    if (!isReleased) return finished;
+    const available = await tellPayment(tx, sealer, payment, { type: 'payment.available', at: now });
+    return { ...finished, deliveryIds: [...(finished.deliveryIds ?? []), ...available] };
   });
   await failpoint('settle-partner-payment.after');
   if (received !== null && isStray) await workflows.openUnmatchedReceipt(strayOf(received));
@@ -74,23 +79,25 @@ export async function settlePartnerPayment(
 }
 
 /**
- * Moves a paid net from `pending` to `available`, once. Where it comes too early it changes nothing and tells how many
- * milliseconds are left, by the database's clock; null otherwise.
+ * Moves a paid net from `pending` to `available`, once, and tells who asks for that. Where it comes too early it changes
+ * nothing and tells how many milliseconds are left, by the database's clock.
  */
 export function releasePartnerPayment(
   em: EntityManager,
+  sealer: Sealer,
   { paymentId }: { paymentId: string },
   dueBy: DueBy,
-): Promise<number | null> {
+): Promise<ReleaseStep> {
   return em.transactional(async (tx) => {
     const payment = await lockPayment(tx, paymentId);
-    if (payment.status !== 'PAID' || payment.released_at) return null;
+    if (payment.status !== 'PAID' || payment.released_at) return standingOf(tx, payment);
     const earlyByMs = await earliness(tx, must(payment.available_at, 'what is paid has its day'), dueBy);
-    if (earlyByMs > 0) return earlyByMs;
+    if (earlyByMs > 0) return { ...(await standingOf(tx, payment)), earlyByMs };
     const partner = await tx.findOneOrFail(Partner, { id: payment.partner_id });
-    await release(tx, payment, partner, await readDatabaseClock(tx));
-    await tx.flush();
-    return null;
+    const now = await readDatabaseClock(tx);
+    await release(tx, payment, partner, now);
+    const deliveryIds = await tellPayment(tx, sealer, payment, { type: 'payment.available', at: now });
+    return { status: payment.status, deliveryIds, availableAt: null };
   });
 }
 

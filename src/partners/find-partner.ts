@@ -1,6 +1,7 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import { findPage, type ListWindow } from '../database/find-page.ts';
 import { refuse } from '../shared/errors.ts';
+import { WebhookEndpoint } from '../webhooks/webhook-endpoint.entity.ts';
 import { Partner } from './partner.entity.ts';
 import { PartnerKey } from './partner-key.entity.ts';
 
@@ -24,20 +25,18 @@ export function findPartners(em: EntityManager, window: ListWindow): Promise<{ i
 
 /** Everything about a partner that its detail shows. */
 export async function describePartner(em: EntityManager, partner: Partner) {
-  const keys = await em.find(PartnerKey, { partner_id: partner.id }, { orderBy: { created_at: 'asc', id: 'asc' } });
+  const orderBy = { created_at: 'asc', id: 'asc' } as const;
+  const keys = await em.find(PartnerKey, { partner_id: partner.id }, { orderBy });
   const organizations = await em.execute<{ organization_id: string }[]>(
     `select organization_id from partner_organizations where partner_id = ? and revoked_at is null order by created_at`,
     [partner.id],
   );
-  const [webhook] = await em.execute<{ url: string; events: string[] }[]>(
-    'select url, events from webhook_endpoints where partner_id = ? and set_by_operator',
-    [partner.id],
-  );
+  const endpoints = await em.find(WebhookEndpoint, { partner_id: partner.id }, { orderBy });
   return {
     keys,
     organizationIds: [
       ...new Set([partner.organization_id, ...organizations.map(({ organization_id }) => organization_id)]),
     ],
-    webhook: webhook ?? null,
+    endpoints,
   };
 }

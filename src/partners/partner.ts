@@ -26,8 +26,8 @@ export const collectionMethods = ['virtual_account', 'qris', 'ewallet'] as const
 export const feeMethods = [...collectionMethods, 'payout'] as const;
 export type FeeMethod = (typeof feeMethods)[number];
 
-/** What webhooks tell. */
-export const webhookEvents = [
+/** How payments and payouts end: what every partner needs to be told. */
+export const outcomeEvents = [
   'payment.succeeded',
   'payment.failed',
   'payment.expired',
@@ -35,6 +35,9 @@ export const webhookEvents = [
   'payout.failed',
   'payout.reversed',
 ] as const;
+
+/** What webhooks tell whoever asks for it. */
+export const webhookEvents = [...outcomeEvents, 'payment.available', 'payment.unmatched', 'payout.delayed'] as const;
 export type WebhookEvent = (typeof webhookEvents)[number];
 
 /** What is sent to an endpoint to try it; nobody asks for it beforehand. */

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { amount, timestamp, uuid } from '../http/fields.ts';
+import { EndpointShape, presentEndpoint } from '../webhooks/present-endpoint.ts';
+import type { WebhookEndpoint } from '../webhooks/webhook-endpoint.entity.ts';
 import type { describePartner } from './find-partner.ts';
 import type { IssuedKey } from './issue-key.ts';
 import type { Partner } from './partner.entity.ts';
@@ -53,15 +55,19 @@ export const presentIssuedKey = ({ key, apiKey, signingSecret }: IssuedKey) => (
 /** A partner account with everything around it. */
 export const presentPartnerDetail = (
   partner: Partner,
-  { keys, organizationIds, webhook }: Awaited<ReturnType<typeof describePartner>>,
+  { keys, organizationIds, endpoints }: Awaited<ReturnType<typeof describePartner>>,
   fees: object[],
 ) => ({
   ...presentPartner(partner),
   keys: keys.map(presentKey),
   organization_ids: organizationIds,
   fees,
-  webhook,
+  webhook: presentOperators(endpoints.find(({ set_by_operator }) => set_by_operator)),
+  webhook_endpoints: endpoints.map(presentEndpoint),
 });
+
+const presentOperators = (endpoint: WebhookEndpoint | undefined) =>
+  endpoint === undefined ? null : { url: endpoint.url, events: endpoint.events };
 
 export const LimitsShape = z.object({
   max_payout_amount: amount(),
@@ -113,5 +119,13 @@ export const PartnerDetailShape = PartnerShape.extend({
   keys: z.array(KeyShape),
   organization_ids: z.array(uuid()),
   fees: z.array(FeeShape),
-  webhook: z.object({ url: z.string(), events: z.array(z.enum(webhookEvents)) }).nullable(),
+  webhook: z
+    .object({ url: z.string(), events: z.array(z.enum(webhookEvents)) })
+    .nullable()
+    .meta({
+      description: 'The endpoint that operators have set.',
+    }),
+  webhook_endpoints: z
+    .array(EndpointShape)
+    .meta({ description: "All of the partner's, the operators' one among them." }),
 }).meta({ id: 'PartnerAccountDetail' });

@@ -1,26 +1,37 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
+import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import type { CallbackWorkflows } from '../callbacks/callback-workflows.ts';
 import { type Collection, findOwner } from '../callbacks/reference-owners.ts';
+import { PartnerPayment } from '../collections/partner-payment.entity.ts';
+import { tellUnmatched } from '../collections/tell-payment.ts';
+import { readDatabaseClock } from '../database/database-clock.ts';
+import type { Sealer } from '../encryption/sealer.ts';
 import { recordEvent } from '../events/record-event.ts';
 import type { Gateway, ProviderPayment } from '../gateway/gateway.ts';
 import { must } from '../shared/assert.ts';
 import { newId, receiptIdFor } from '../shared/ids.ts';
 import { compareMoney, wholeRupiah } from '../shared/money.ts';
+import type { DeliveryWorkflows } from '../webhooks/webhook-delivery.ts';
 import type { ReceiptOpening, StrayPayment } from './payment-contract.ts';
 import { isFinalOrder } from './payment-order.ts';
 import { costOfPayment } from './provider-cost.ts';
 import { Receipt } from './receipt.entity.ts';
 import type { ReceiptReason } from './receipt.ts';
 
+interface ReceiptPorts {
+  gateway: Gateway;
+  sealer: Sealer;
+  workflows: CallbackWorkflows & Pick<DeliveryWorkflows, 'hastenWebhookDeliveries'>;
+}
+
 /**
  * Asks the provider about money that no order took, and posts it to suspense with its receipt, once. The provider's own
  * record says which receipt it is and whose: when it pays something open of ours, that one's workflow is woken and nothing else happens.
- * Money that has a receipt is told as it stands; what the provider does not confirm changes nothing. Throws
+ * A partner whose payment it came for is told. Money that has a receipt is told as it stands; what the provider does not confirm changes nothing. Throws
  * ProviderUnknown.
  */
 export async function openReceipt(
   em: EntityManager,
-  { gateway, workflows }: { gateway: Gateway; workflows: CallbackWorkflows },
+  { gateway, sealer, workflows }: ReceiptPorts,
   { stray, signal }: { stray: StrayPayment; signal: AbortSignal },
 ): Promise<ReceiptOpening> {
   const known = await em.findOne(Receipt, { provider_payment_id: stray.providerPaymentId });
@@ -37,7 +48,10 @@ export async function openReceipt(
   }
   const reference = owner?.id ?? payment.reference;
   const journalId = newId();
-  return em.transactional(async (tx) => {
+  const told: string[] = [];
+  const opening = await em.transactional(async (tx) => {
+    // Before the accounts, as where it is settled.
+    const collected = owner === null ? null : await findPaymentToTell(tx, owner.id);
     const cost = await costOfPayment(tx, payment);
     const [{ suspended }] = await tx.execute<[{ suspended: boolean }]>(
       'select suspend_receipt(?, ?, ?, ?, ?, ?, ?, ?) as suspended',
@@ -66,10 +80,18 @@ export async function openReceipt(
         requestId: null,
         data: { reason, amount: payment.amount, reference: payment.reference, journal_id: journalId },
       });
+      const unmatched = { amount: payment.amount, reason, at: await readDatabaseClock(tx) };
+      if (collected !== null) told.push(...(await tellUnmatched(tx, sealer, collected, unmatched)));
     }
     return tell(receipt);
   });
+  workflows.hastenWebhookDeliveries(told);
+  return opening;
 }
+
+/** The partner's payment of this id, locked until the transaction ends; null when what was paid for is none. */
+const findPaymentToTell = (tx: EntityManager, id: string): Promise<PartnerPayment | null> =>
+  tx.findOne(PartnerPayment, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
 
 function tell({ state, amount, reason }: Receipt): ReceiptOpening {
   return state === 'suspended'

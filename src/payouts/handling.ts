@@ -11,4 +11,6 @@ export interface PayoutHandling {
    * ids of the webhooks that it wrote.
    */
   moved(tx: EntityManager, sealer: Sealer, payout: Payout, moved: { journalId: string; at: Date }): Promise<string[]>;
+  /** Tells, once, that nobody can tell for ten minutes what became of it, as `moved` does. Nobody is told without. */
+  delayed?(tx: EntityManager, sealer: Sealer, payout: Payout, delayed: { at: Date }): Promise<string[]>;
 }

@@ -1,21 +1,37 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Sealer } from '../encryption/sealer.ts';
 import type { WebhookEvent } from '../partners/partner.ts';
 import { must } from '../shared/assert.ts';
 import { recordWebhook } from '../webhooks/record-webhook.ts';
 import type { PayoutHandling } from './handling.ts';
+import type { Payout } from './payout.entity.ts';
 import { presentWholePayout } from './present-payout.ts';
 
-/** A partner's payout: the partner is told how it ended. */
+/** A partner's payout: the partner is told how it ended, and, where it asks for that, that it takes long. */
 export const payingPartner: PayoutHandling = {
   resourceType: 'payout',
-  async moved(tx, sealer, payout, { at }) {
-    return recordWebhook(tx, sealer, {
-      partnerId: must(payout.partner_id, "a partner's payout has its partner"),
-      resourceType: 'payout',
-      resourceId: payout.id,
-      version: payout.version,
-      type: `payout.${payout.status}` as WebhookEvent,
-      at,
-      data: await presentWholePayout(sealer, payout),
-    });
+  moved: (tx, sealer, payout, { at }) =>
+    tell(tx, sealer, payout, { type: `payout.${payout.status}` as WebhookEvent, version: payout.version, at }),
+  async delayed(tx, sealer, payout, { at }) {
+    const version = payout.version + 1;
+    const ids = await tell(tx, sealer, payout, { type: 'payout.delayed', version, at });
+    // The version grows when somebody is told.
+    if (ids.length > 0) payout.version = version;
+    return ids;
   },
 };
+
+async function tell(
+  tx: EntityManager,
+  sealer: Sealer,
+  payout: Payout,
+  event: { type: WebhookEvent; version: number; at: Date },
+): Promise<string[]> {
+  return recordWebhook(tx, sealer, {
+    ...event,
+    partnerId: must(payout.partner_id, "a partner's payout has its partner"),
+    resourceType: 'payout',
+    resourceId: payout.id,
+    data: await presentWholePayout(sealer, payout),
+  });
+}

@@ -39,6 +39,8 @@ const PayoutSchema = defineEntity({
     asked_at: p.datetime().nullable(),
     asks: p.integer().default(0),
     unknown_since: p.datetime().nullable(),
+    /** When its partner was told that nobody can tell; once. */
+    delay_told_at: p.datetime().nullable(),
     /** Since when the provider says something that a final status cannot be true beside. */
     contradicted_at: p.datetime().nullable(),
     /** The word that could not be true beside the final status and that an operator has explained. */

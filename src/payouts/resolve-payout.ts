@@ -4,7 +4,7 @@ import type { Sealer } from '../encryption/sealer.ts';
 import { recordEvent } from '../events/record-event.ts';
 import { systemAccounts } from '../ledger/account.ts';
 import { type Posting, postJournal } from '../ledger/post-journal.ts';
-import { nextPayoutLookAt } from '../shared/asking-intervals.ts';
+import { nextPayoutLookAt, operatorsAfterMs } from '../shared/asking-intervals.ts';
 import { assert, must } from '../shared/assert.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { journalKeys } from '../shared/ids.ts';
@@ -49,10 +49,24 @@ export async function resolvePayout(
       deliveryIds.push(...ended);
     }
     deliveryIds.push(...(await reverseIfSaid(tx, sealer, payout)));
+    deliveryIds.push(...(await tellDelay(tx, sealer, payout)));
     return standingOf(payout, deliveryIds);
   });
   await failpoint('resolve-payout.after');
   return standing;
+}
+
+/** Tells once, when nobody can tell for ten minutes what became of it. Where the answer is lost, a sweep finds the webhook. */
+async function tellDelay(tx: EntityManager, sealer: Sealer, payout: Payout): Promise<string[]> {
+  const { status, unknown_since: since, delay_told_at: told } = payout;
+  const { delayed } = handlings[payout.kind];
+  if (status !== 'pending' || !since || told || !delayed) return [];
+  const at = await readDatabaseClock(tx);
+  if (at.getTime() - since.getTime() < operatorsAfterMs) return [];
+  payout.delay_told_at = at;
+  const ids = await delayed(tx, sealer, payout, { at });
+  await tx.flush();
+  return ids;
 }
 
 /** The webhooks about a payout that are written and not begun. */

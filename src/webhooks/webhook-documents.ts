@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { PartnerPaymentShape } from '../collections/present-partner-payment.ts';
-import { timestamp } from '../http/fields.ts';
+import { amount, timestamp } from '../http/fields.ts';
 import type { WebhookDocument } from '../http/openapi.ts';
 import { type WebhookType, webhookTypes } from '../partners/partner.ts';
 import { PayoutShape } from '../payouts/present-payout.ts';
@@ -14,12 +14,20 @@ const summaries: Record<WebhookType, string> = {
   'payout.succeeded': 'The bank took the transfer',
   'payout.failed': 'The transfer failed; the whole reservation is available again',
   'payout.reversed': 'The bank returned the transfer after success; the net is available again, the fee stays',
+  'payment.available': 'The net of a payment can be paid out now',
+  'payment.unmatched': 'Money came for a payment and is not part of it: late, a second time, or of another amount',
+  'payout.delayed': 'Nobody can tell for ten minutes what became of the transfer; the outcome comes when it is known',
   'endpoint.test': 'Somebody of yours asked for a test of this endpoint',
 };
 
 const version = z.int().meta({ description: 'Grows with each event of the resource: a lower one came late.' });
 
 const PaymentTold = PartnerPaymentShape.extend({ version }).meta({ id: 'WebhookPayment' });
+const UnmatchedTold = PaymentTold.extend({
+  unmatched: z
+    .object({ amount: amount(), reason: z.enum(['late', 'double', 'wrong_amount']) })
+    .meta({ description: 'The money that came. Operators decide what becomes of it; the payment stays as it is.' }),
+}).meta({ id: 'WebhookUnmatchedPayment' });
 const PayoutTold = PayoutShape.extend({ version }).meta({ id: 'WebhookPayout' });
 const EndpointTold = EndpointShape.extend({ version }).meta({ id: 'WebhookTest' });
 
@@ -37,6 +45,6 @@ export const webhookDocuments: readonly WebhookDocument[] = webhookTypes.map((ty
   body: z.object({
     type: z.literal(type),
     timestamp: timestamp(),
-    data: told[type.split('.')[0] as WebhookResource],
+    data: type === 'payment.unmatched' ? UnmatchedTold : told[type.split('.')[0] as WebhookResource],
   }),
 }));

@@ -142,7 +142,7 @@ async function anyRow({ table, column }: { table: string; column: string }, stat
 const anyValue = (type: string): string => {
   if (type === 'uuid') return 'gen_random_uuid()';
   if (type === 'date' || type.startsWith('timestamp')) return 'now()';
-  if (type === 'jsonb') return "'{}'";
+  if (type === 'jsonb' || type === 'ARRAY') return "'{}'";
   if (['numeric', 'bigint', 'integer', 'smallint'].includes(type)) return '1';
   return "'xxx'";
 };

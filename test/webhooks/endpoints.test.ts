@@ -347,7 +347,15 @@ describe('An endpoint that fails', () => {
       ([row]) => row.status === 'disabled',
     );
     await partner.administer('put', '/webhook', { url: at(0).url, events: ['payment.succeeded'] });
-    expect((await list()).items).toMatchObject([{ id, url: at(0).url, status: 'enabled', failing_since: null }]);
+    const items = (await list()).items;
+    expect(items).toMatchObject([{ id, url: at(0).url, status: 'enabled', failing_since: null }]);
+    const own = await partner.send('post', '/webhook-endpoints', { url: at(1).url, events: ['payout.failed'] });
+    const { secret, ...made } = own.body.data;
+    expect((await partner.administer('get', '')).body.data).toMatchObject({
+      webhook: { url: at(0).url, events: ['payment.succeeded'] },
+      webhook_endpoints: [items[0], made],
+    });
+    expect(secret).toMatch(/^whsec_/);
   });
 });
 

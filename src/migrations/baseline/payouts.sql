@@ -46,6 +46,8 @@ create table payouts (
   asked_at timestamptz,
   asks integer not null default 0,
   unknown_since timestamptz,
+  -- When whoever is paid out was told that nobody can tell for long; told once.
+  delay_told_at timestamptz,
   contradicted_at timestamptz,
   -- The word against its final status that an operator has explained: said again, it is no news.
   explained_word text,

@@ -85,7 +85,7 @@ grant insert, update (status, provider_payment_request_id, provider_payment_meth
   customer_sealed, version, instrument_at, instrument_asked_at, settling_since, cancelled_at, finalized_at,
   available_at, released_at, updated_at) on partner_payments to amanah_app;
 grant insert, update (status, failure_code, provider_transfer_id, provider_cost, texts_sealed, request_digest, last_word,
-  last_word_at, asked_at, asks, unknown_since, contradicted_at, explained_word, look_again_at, version,
+  last_word_at, asked_at, asks, unknown_since, delay_told_at, contradicted_at, explained_word, look_again_at, version,
   succeeded_at, finalized_at, updated_at) on payouts to amanah_app;
 grant insert, update (url, events, status, disabled_reason, disabled_at, failing_since, tests, secret_sealed,
   previous_secret_sealed, previous_secret_until, updated_at) on webhook_endpoints to amanah_app;

@@ -1,0 +1,49 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Sealer } from '../encryption/sealer.ts';
+import type { WebhookEvent } from '../partners/partner.ts';
+import { PaymentChannel } from '../payments/payment-channel.entity.ts';
+import type { ReceiptReason } from '../payments/receipt.ts';
+import type { Money } from '../shared/money.ts';
+import { recordWebhook } from '../webhooks/record-webhook.ts';
+import type { PartnerPayment } from './partner-payment.entity.ts';
+import { presentPartnerPayment } from './present-partner-payment.ts';
+
+/**
+ * The webhook of an event that changes no status, in the caller's transaction, which holds the payment's lock. The
+ * version grows when somebody is told. Answers the ids of the deliveries.
+ */
+export async function tellPayment(
+  tx: EntityManager,
+  sealer: Sealer,
+  payment: PartnerPayment,
+  { type, at, data = {} }: { type: WebhookEvent; at: Date; data?: object },
+): Promise<string[]> {
+  const channel = await tx.findOneOrFail(PaymentChannel, { id: payment.channel_id });
+  const version = payment.version + 1;
+  const ids = await recordWebhook(tx, sealer, {
+    partnerId: payment.partner_id,
+    resourceType: 'payment',
+    resourceId: payment.id,
+    version,
+    type,
+    at,
+    data: { ...presentPartnerPayment({ payment, channel }), ...data },
+  });
+  if (ids.length > 0) payment.version = version;
+  await tx.flush();
+  return ids;
+}
+
+/** Money that came for a payment and could not be applied to it: IDR, scale 4, as the provider confirmed it. */
+export interface UnmatchedMoney {
+  amount: Money;
+  reason: ReceiptReason;
+}
+
+/** Tells that money came for a payment that it is not part of: late, a second time, or of another amount. */
+export const tellUnmatched = (
+  tx: EntityManager,
+  sealer: Sealer,
+  payment: PartnerPayment,
+  { at, ...unmatched }: UnmatchedMoney & { at: Date },
+): Promise<string[]> => tellPayment(tx, sealer, payment, { type: 'payment.unmatched', at, data: { unmatched } });
