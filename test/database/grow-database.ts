@@ -125,6 +125,12 @@ const tables: [table: string, columns: string, select: string, share?: number][]
   ],
   ['payout_words', 'payout_id, said, at', `${id('payout')}, 'succeeded', ${at}`],
   [
+    'webhook_endpoints',
+    'id, partner_id, url, events, secret_sealed, created_at',
+    `${id('endpoint')}, ${id('partner')}, 'https://grown.example', '{payment.failed}', 'x', ${at}`,
+    0.1,
+  ],
+  [
     'webhook_version_keys',
     'resource_type, resource_id, version, endpoint_id, delivery_id',
     `'payment', ${id('payment')}, 1, ${id('endpoint')}, ${id('delivery')}`,

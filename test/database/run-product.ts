@@ -54,6 +54,7 @@ export async function runProduct(stack: Stack, cast: Cast): Promise<void> {
   await readEverything(stack, cast);
   await removeThings(stack, cast);
   await administer(stack, cast);
+  await manageWebhooks(cast);
   await decideThings(stack, cast);
   await keepHouse(stack);
 }
@@ -123,6 +124,7 @@ function queriesOf({ query }: Route, cast: Cast, ids: Ids): string[] {
     to: '2026-12-31',
     external_ref: 'ref-3',
     day,
+    endpoint_id: cast.person.id,
     after: Object.values(ids)[0] ?? cast.person.id,
   };
   return [
@@ -211,6 +213,25 @@ async function administer(stack: Stack, { person, platform }: Cast): Promise<voi
   const other = await buildSuperAdmin(stack);
   await stack.patch('/v1/acl/assign-role', { user_id: other.id, unassign_role: true }, { token: platform.token });
   done(await stack.post('/v1/auth/logout', {}, { token: other.token }));
+}
+
+/** What partners do about their webhooks, from adding an endpoint to deleting it. */
+async function manageWebhooks({ partner }: Cast): Promise<void> {
+  const endpoint = { url: 'http://127.0.0.1:9/hook', events: ['payment.succeeded'] };
+  const { id } = done(await partner.send('post', '/webhook-endpoints', endpoint)).body.data;
+  done(await partner.send('patch', `/webhook-endpoints/${id}`, { events: ['payment.failed'] }));
+  done(await partner.send('post', `/webhook-endpoints/${id}/rotate-secret`));
+  const test = done(await partner.send('post', `/webhook-endpoints/${id}/test`)).body.data;
+  await eventually(
+    async () => (await partner.get(`/webhook-deliveries?endpoint_id=${id}`)).body.data.items,
+    ([row]) => row?.attempts > 0,
+    endsWithinMs,
+  );
+  done(await partner.send('post', `/webhook-deliveries/${test.id}/redeliver`));
+  const period = { from: test.created_at, to: '2999-12-31', endpoint_id: id };
+  for (const dry_run of [true, false])
+    done(await partner.send('post', '/webhook-deliveries/replay', { ...period, dry_run }));
+  done(await partner.send('delete', `/webhook-endpoints/${id}`));
 }
 
 /** What two people decide, and what becomes of it. */
