@@ -15,6 +15,7 @@ import type { Dependencies } from './dependencies.ts';
 import { documentCategoriesRoutes } from './documents/categories.routes.ts';
 import { documentsRoutes } from './documents/documents.routes.ts';
 import { allocationRoutes } from './donations/allocation.routes.ts';
+import { donationStatementsRoutes } from './donations/donation-statements.routes.ts';
 import { donationsRoutes } from './donations/donations.routes.ts';
 import { subscriptionsRoutes } from './donations/subscriptions.routes.ts';
 import { eventsRoutes } from './events/events.routes.ts';
@@ -90,6 +91,7 @@ export const routeGroups: readonly RouteGroup[] = [
   causesRoutes,
   causeSummaryRoutes,
   donationsRoutes,
+  donationStatementsRoutes,
   allocationRoutes,
   subscriptionsRoutes,
   savingCirclesRoutes,

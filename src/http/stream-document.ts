@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import type { Context } from 'koa';
+import { must } from '../shared/assert.ts';
 import { budgets } from '../shared/budgets.ts';
 import { createSemaphore } from '../shared/concurrency.ts';
 import { type CsvCell, csvLine } from '../shared/csv.ts';
@@ -8,10 +9,17 @@ import { type Answer, stream } from './answer.ts';
 /** A document in parts: its facts first, then its lines in batches. */
 export type DocumentPart<Facts extends object, Line> = Facts | { lines: readonly Line[] };
 
-export type DocumentFormat = 'json' | 'csv';
+/** What a document can be sent as, and its content type. */
+const contentTypes = {
+  json: 'application/json',
+  csv: 'text/csv; charset=utf-8',
+  html: 'text/html; charset=utf-8',
+} as const;
+
+export type DocumentFormat = keyof typeof contentTypes;
 
 /** How the parts become a body. */
-export interface DocumentForm<Line> {
+export interface DocumentForm<Facts extends object, Line> {
   format: DocumentFormat;
   /** What stands beside `data` in JSON; it has a field at least. */
   envelope: object;
@@ -19,6 +27,8 @@ export interface DocumentForm<Line> {
   list: string;
   /** The columns of the CSV; JSON has every field of a line. */
   columns: readonly (keyof Line & string)[];
+  /** The page, where the document can be one. */
+  page?: (parts: AsyncIterable<DocumentPart<Facts, Line>>) => AsyncIterable<string>;
 }
 
 /** Documents that are sent at a time by one process; each holds a connection of the database. */
@@ -34,7 +44,7 @@ const longestWaitMs = 30_000;
 const semaphore = createSemaphore(concurrentDocuments, { perKey: documentsPerReader, mostWaiting });
 
 async function* asJson<Facts extends object, Line>(
-  { envelope, list }: DocumentForm<Line>,
+  { envelope, list }: DocumentForm<Facts, Line>,
   parts: AsyncIterable<DocumentPart<Facts, Line>>,
 ): AsyncGenerator<string> {
   let separator = '';
@@ -52,7 +62,7 @@ async function* asJson<Facts extends object, Line>(
 }
 
 async function* asCsv<Facts extends object, Line>(
-  { columns }: DocumentForm<Line>,
+  { columns }: DocumentForm<Facts, Line>,
   parts: AsyncIterable<DocumentPart<Facts, Line>>,
 ): AsyncGenerator<string> {
   yield csvLine(columns);
@@ -68,13 +78,19 @@ async function* withFirst<Part>(first: IteratorResult<Part, void>, rest: AsyncIt
   yield* rest;
 }
 
+function renderingOf<Facts extends object, Line>(form: DocumentForm<Facts, Line>) {
+  type Parts = AsyncIterable<DocumentPart<Facts, Line>>;
+  if (form.format === 'html') return must(form.page, 'only what can be a page is asked for as one');
+  return form.format === 'csv' ? (parts: Parts) => asCsv(form, parts) : (parts: Parts) => asJson(form, parts);
+}
+
 /**
  * A document as it is sent, made while it is read: a slow reader slows the reading, one that stalls or leaves ends it.
  * Waits for its turn among the documents of this process, of which one reader may have two at a time.
  */
 export async function streamDocument<Facts extends object, Line>(
   reader: string,
-  form: DocumentForm<Line>,
+  form: DocumentForm<Facts, Line>,
   read: () => AsyncGenerator<DocumentPart<Facts, Line>, void, undefined>,
 ): Promise<Readable> {
   const leave = await semaphore.enter({ key: reader, waitMs: longestWaitMs });
@@ -86,7 +102,7 @@ export async function streamDocument<Facts extends object, Line>(
     throw error;
   });
   const parts = withFirst(first, reading);
-  const texts = form.format === 'csv' ? asCsv(form, parts) : asJson(form, parts);
+  const texts = renderingOf(form)(parts);
   async function* watched(): AsyncGenerator<string> {
     try {
       for await (const text of texts) {
@@ -104,10 +120,12 @@ export async function streamDocument<Facts extends object, Line>(
   return body;
 }
 
-/** JSON, or CSV where the request prefers `text/csv`. */
-export const documentFormat = (ctx: Context): DocumentFormat =>
-  ctx.accepts('application/json', 'text/csv') === 'text/csv' ? 'csv' : 'json';
+/** JSON, or what else the request prefers of these. */
+export function documentFormat(ctx: Context, formats: readonly DocumentFormat[] = ['json', 'csv']): DocumentFormat {
+  const types = formats.map((format) => contentTypes[format].replace(/;.*/, ''));
+  return formats[types.indexOf(String(ctx.accepts(...types)))] ?? 'json';
+}
 
 /** The answer that sends a document. */
 export const sendDocument = (format: DocumentFormat, body: Readable): Answer =>
-  stream(body, { 'content-type': format === 'csv' ? 'text/csv; charset=utf-8' : 'application/json' });
+  stream(body, { 'content-type': contentTypes[format] });

@@ -128,6 +128,7 @@ export const documentedAccess: Record<string, DocumentedAccess> = {
   'GET /v1/donations/open': needs('allocate-open-donation', ofSuperAdmin),
   'POST /v1/donations/allocate': needs('allocate-open-donation', ofSuperAdmin),
   'POST /v1/donations/allocate/preview': needs('allocate-open-donation', ofSuperAdmin),
+  'GET /v1/donations/statements/:': needs('donate-charitable-cause'),
   'GET /v1/donations/open-pool': login,
   'GET /v1/donations': needs('donate-charitable-cause'),
   'GET /v1/donations/:/trace': needs('donate-charitable-cause'),

@@ -1,0 +1,98 @@
+import { type EntityManager, IsolationLevel } from '@mikro-orm/postgresql';
+import { allowTime } from '../database/database-time-outs.ts';
+import { must } from '../shared/assert.ts';
+import { budgets } from '../shared/budgets.ts';
+import { startOfWesternIndonesiaDay } from '../shared/clock.ts';
+import type { Money } from '../shared/money.ts';
+import type { DonationStatus, DonationType } from './donation.ts';
+
+/** One donation that was paid. */
+export interface DonationStatementLine {
+  donation_id: string;
+  /** When it was paid. */
+  donated_at: string;
+  type: DonationType;
+  /** Null while open and unallocated. */
+  cause_id: string | null;
+  cause_name: string | null;
+  /** IDR, scale 4. */
+  amount: Money;
+  /** `completed`, or `refunded`: then it was given back. */
+  status: DonationStatus;
+}
+
+/** The columns of a line, in the order of the CSV. */
+export const donationStatementColumns = [
+  'donation_id',
+  'donated_at',
+  'type',
+  'cause_id',
+  'cause_name',
+  'amount',
+  'status',
+] as const;
+
+export interface DonationStatementFacts {
+  year: number;
+  donor_id: string;
+  donor_name: string;
+  currency: 'IDR';
+  /** How many donations. */
+  count: number;
+  /** What was given, what of it was given back, and the difference; IDR, scale 4. */
+  donated: Money;
+  refunded: Money;
+  total: Money;
+}
+
+/** Donations read at a time; what a statement holds in memory. */
+const batchSize = 1000;
+
+/** A year is that of the payment in UTC+7: a donation by gateway may have been begun in the year before. */
+const ofYear = `from donations d join transactions t on t.id = d.transaction_id
+  where d.user_id = ? and d.created_at < ? and t.created_at >= ? and t.created_at < ?`;
+
+/**
+ * Reads what a person gave in a year: sums, then each donation in the order of time, all of one snapshot of the database.
+ * Holds a connection until it has been read to its end or is returned.
+ */
+export async function* readDonationStatement(
+  em: EntityManager,
+  { userId, year }: { userId: string; year: number },
+): AsyncGenerator<DonationStatementFacts | { lines: DonationStatementLine[] }, void, undefined> {
+  const [from, to] = [startOfWesternIndonesiaDay(`${year}-01-01`), startOfWesternIndonesiaDay(`${year + 1}-01-01`)];
+  const of = [userId, to, from, to];
+  const tx = em.fork();
+  await tx.begin({ isolationLevel: IsolationLevel.REPEATABLE_READ, readOnly: true });
+  try {
+    await allowTime(tx, budgets.database.download);
+    const [sums] = await tx.execute<
+      (Omit<DonationStatementFacts, 'count' | 'year' | 'currency'> & { count: string })[]
+    >(
+      `select u.id as donor_id, u.name as donor_name, s.count, s.donated::numeric(20, 4)::text,
+         s.refunded::numeric(20, 4)::text, (s.donated - s.refunded)::numeric(20, 4)::text as total
+       from users u, (select count(*) as count, coalesce(sum(d.amount), 0) as donated,
+           coalesce(sum(d.amount) filter (where d.status = 'refunded'), 0) as refunded ${ofYear}) s
+       where u.id = ?`,
+      [...of, userId],
+    );
+    const { count, ...facts } = must(sums, 'the donor is there');
+    yield { year, currency: 'IDR', ...facts, count: Number(count) };
+    await tx.execute(
+      `declare statement_lines no scroll cursor for
+       select d.id as donation_id, t.created_at as donated_at, d.type, d.cause_id, d.amount::text, d.status,
+         (select c.name from charitable_causes c where c.id = d.cause_id) as cause_name
+       ${ofYear} order by t.created_at, d.id`,
+      of,
+    );
+    for (;;) {
+      const rows = await tx.execute<Row[]>(`fetch ${batchSize} from statement_lines`);
+      yield { lines: rows.map((row) => ({ ...row, donated_at: new Date(row.donated_at).toISOString() })) };
+      if (rows.length < batchSize) break;
+    }
+  } finally {
+    await tx.rollback();
+  }
+}
+
+type Row = Omit<DonationStatementLine, 'donated_at'> & { donated_at: Date | string };
