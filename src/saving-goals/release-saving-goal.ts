@@ -1,4 +1,4 @@
-import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../database/database-clock.ts';
 import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
@@ -6,29 +6,27 @@ import { readPayer } from '../identity/read-payer.ts';
 import { Account } from '../ledger/account.entity.ts';
 import { mayUseAccount } from '../ledger/may-use-account.ts';
 import { refuse } from '../shared/errors.ts';
-import { refuseUnlessOwn } from './find-saving-goals.ts';
-import { SavingGoal } from './saving-goal.entity.ts';
+import { failpoint } from '../shared/failpoint.ts';
+import { lockOwnGoal, refuseIfClosed } from './lock-own-goal.ts';
 
 /**
  * Closes a saving goal of the caller, completed or not, and moves all that it holds to an account of theirs, in one
  * transaction under the goal's lock. What is paid for it later is moved there with its settlement. Refuses a missing goal
- * or account (NOT_FOUND), another's and an owner who is not active any more (FORBIDDEN), and a goal that is closed (REQUEST_INVALID).
+ * or account (NOT_FOUND), another's and an owner who is not active any more (FORBIDDEN), and a closed goal (REQUEST_INVALID).
  */
-export function releaseSavingGoal(
+export async function releaseSavingGoal(
   em: EntityManager,
   caller: Caller,
   { id, accountId, requestId }: { id: string; accountId: string; requestId: string },
 ): Promise<void> {
-  return em.transactional(async (tx) => {
-    const goal = await tx.findOne(SavingGoal, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
-    if (goal === null) refuse('NOT_FOUND', 'no such saving goal', { field: 'saving_goal_id' });
-    refuseUnlessOwn(caller, goal);
+  await em.transactional(async (tx) => {
+    const goal = await lockOwnGoal(tx, caller, id);
     const account = await tx.findOne(Account, { id: accountId });
     if (account === null) refuse('NOT_FOUND', 'no such account', { field: 'account_id' });
     if (!mayUseAccount(caller, account)) refuse('FORBIDDEN', 'the account is not yours', { field: 'account_id' });
     // It may have waited for the goal, and the owner have been suspended meanwhile.
     await readPayer(tx, caller.userId);
-    if (goal.closed_at) refuse('REQUEST_INVALID', 'the saving goal is closed', { field: 'saving_goal_id' });
+    refuseIfClosed(goal);
     goal.closed_at = goal.updated_at = await readDatabaseClock(tx);
     goal.released_to = accountId;
     await tx.flush();
@@ -41,5 +39,7 @@ export function releaseSavingGoal(
       data: { closed_at: goal.closed_at.toISOString(), released_to: accountId },
     });
     await tx.execute('select empty_saving_goal(?, null, ?)', [id, caller.userId]);
+    await failpoint('release-saving-goal.posted');
   });
+  await failpoint('release-saving-goal.after');
 }

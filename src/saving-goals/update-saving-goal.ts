@@ -1,12 +1,10 @@
-import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
 import { findBalances } from '../ledger/find-balances.ts';
 import { changesTo } from '../shared/changes.ts';
-import { refuse } from '../shared/errors.ts';
 import { compareMoney, type Money } from '../shared/money.ts';
-import { refuseUnlessOwn } from './find-saving-goals.ts';
-import { SavingGoal } from './saving-goal.entity.ts';
+import { lockOwnGoal, refuseIfClosed } from './lock-own-goal.ts';
 
 export interface SavingGoalChange {
   name?: string | undefined;
@@ -26,10 +24,8 @@ export function updateSavingGoal(
   { id, change, requestId }: { id: string; change: SavingGoalChange; requestId: string },
 ): Promise<void> {
   return em.transactional(async (tx) => {
-    const goal = await tx.findOne(SavingGoal, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
-    if (goal === null) refuse('NOT_FOUND', 'no such saving goal', { field: 'saving_goal_id' });
-    refuseUnlessOwn(caller, goal);
-    if (goal.closed_at) refuse('REQUEST_INVALID', 'the saving goal is closed', { field: 'saving_goal_id' });
+    const goal = await lockOwnGoal(tx, caller, id);
+    refuseIfClosed(goal);
     const changes = changesTo<SavingGoalChange>(goal, change);
     if (Object.keys(changes).length === 0) return;
     Object.assign(goal, changes);
