@@ -1566,6 +1566,7 @@ create table webhook_deliveries (
   constraint webhook_deliveries_version_check CHECK (version > 0)
 );
 CREATE INDEX webhook_deliveries_due ON webhook_deliveries USING btree (next_attempt_at) WHERE status = 'pending'::text;
+CREATE INDEX webhook_deliveries_of_endpoint ON webhook_deliveries USING btree (endpoint_id, created_at DESC, id DESC);
 CREATE INDEX webhook_deliveries_of_partner ON webhook_deliveries USING btree (partner_id, created_at DESC, id DESC);
 
 create table webhook_endpoints (

@@ -201,6 +201,9 @@ export function createPartnerClient(options: PartnerClientOptions) {
         readOn((after) =>
           call('GET /v1/partners/webhook-deliveries', { query: { limit: 100, ...query, ...after }, ...options }),
         ),
+      /** What became of one; from an API in development with the `body` that is sent. */
+      get: (id: string, options?: CallOptions) =>
+        call('GET /v1/partners/webhook-deliveries/{id}', { params: { id }, ...options }),
       /** Has a webhook sent again, at once, whatever became of it. */
       redeliver: (id: string, options?: CallOptions) =>
         call('POST /v1/partners/webhook-deliveries/{id}/redeliver', { params: { id }, ...options }),

@@ -169,6 +169,24 @@ export type WebhookDelivery = {
   created_at: string;
 };
 
+export type WebhookDeliveryWithBody = {
+  id: string;
+  endpoint_id: string;
+  webhook_id: string;
+  type: 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed' | 'endpoint.test';
+  resource_id: string;
+  version: number;
+  status: 'pending' | 'delivered' | 'parked';
+  attempts: number;
+  last_status: number | null;
+  last_error: string | null;
+  next_attempt_at: string | null;
+  delivered_at: string | null;
+  created_at: string;
+  /** Exactly as it is sent. In development only. */
+  body?: string;
+};
+
 export type WebhookEndpoint = {
   /** Made by the platform; never changes. */
   id: string;
@@ -848,6 +866,15 @@ export interface Operations {
       /** How many there are. */
       count: number;
     };
+  };
+  /** Read a webhook delivery. */
+  'GET /v1/partners/webhook-deliveries/{id}': {
+    params: {
+      id: string;
+    };
+    query: Record<string, never>;
+    body: undefined;
+    answer: WebhookDeliveryWithBody;
   };
   /** Have a webhook again. */
   'POST /v1/partners/webhook-deliveries/{id}/redeliver': {

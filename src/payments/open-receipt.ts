@@ -25,9 +25,9 @@ interface ReceiptPorts {
 
 /**
  * Asks the provider about money that no order took, and posts it to suspense with its receipt, once. The provider's own
- * record says which receipt it is and whose: when it pays something open of ours, that one's workflow is woken and nothing else happens.
- * A partner whose payment it came for is told. Money that has a receipt is told as it stands; what the provider does not confirm changes nothing. Throws
- * ProviderUnknown.
+ * record says which receipt it is and whose: when it pays something open of ours, that one's workflow is woken and
+ * nothing else happens. A partner whose payment it came for is told. Money that has a receipt is told as it stands; what
+ * the provider does not confirm changes nothing. Throws ProviderUnknown.
  */
 export async function openReceipt(
   em: EntityManager,

@@ -6,6 +6,7 @@ import { createRouteGroup } from '../http/route-group.ts';
 import { webhookTypes } from '../partners/partner.ts';
 import { partnerAnswer } from '../partners/partner-answer.ts';
 import { DeliveryShape, presentDelivery } from './present-delivery.ts';
+import { readDelivery } from './read-delivery.ts';
 import { findDeliveries, redeliverWebhook } from './redeliver-webhook.ts';
 import { replayDeliveries } from './replay-deliveries.ts';
 import { webhookDeliveryLaw } from './webhook-delivery.ts';
@@ -36,6 +37,27 @@ routes.get(
   async ({ em, caller, query: { endpoint_id: endpointId, ...query } }) => {
     const { items, total } = await findDeliveries(em, { partnerId: caller.partnerId, endpointId, ...query });
     return { items: items.map(presentDelivery), ...presentPage(query, total) };
+  },
+);
+
+routes.get(
+  '/:id',
+  {
+    summary: 'Read a webhook delivery',
+    description: 'Where the service runs in development, with the `body` that is sent: what `amanah-listen` forwards.',
+    access: partner('manage-webhooks'),
+    params: z.object({ id: uuid() }),
+    answers: {
+      200: partnerAnswer(
+        DeliveryShape.extend({
+          body: z.string().optional().meta({ description: 'Exactly as it is sent. In development only.' }),
+        }).meta({ id: 'WebhookDeliveryWithBody' }),
+      ),
+    },
+  },
+  async ({ em, deps, caller: { partnerId }, params: { id } }) => {
+    const { delivery, body } = await readDelivery(em, deps.sealer, { partnerId, deliveryId: id });
+    return { ...presentDelivery(delivery), ...(deps.config.NODE_ENV === 'production' ? {} : { body }) };
   },
 );
 

@@ -197,6 +197,7 @@ export const documentedAccess: Record<string, DocumentedAccess> = {
   'GET /v1/partners/channels': partner('read-gateway'),
   'POST /v1/partners/keys/rotate': partner('manage-keys'),
   'GET /v1/partners/webhook-deliveries': partner('manage-webhooks'),
+  'GET /v1/partners/webhook-deliveries/:': partner('manage-webhooks'),
   'POST /v1/partners/webhook-deliveries/:/redeliver': partner('manage-webhooks'),
   'POST /v1/partners/webhook-deliveries/replay': partner('manage-webhooks'),
   'POST /v1/partners/webhook-endpoints': partner('manage-webhooks'),

@@ -1,6 +1,7 @@
 import type { Route } from '../../src/http/route-group.ts';
 import { openAccount } from '../../src/ledger/open-account.ts';
 import { newAddressId, newId } from '../../src/shared/ids.ts';
+import { webhookBodyPlace } from '../../src/webhooks/record-webhook.ts';
 import { endpointSecretPlace } from '../../src/webhooks/webhook-endpoint.ts';
 import { type BuiltUser, buildRole } from '../support/build.ts';
 import { buildActiveCause, buildGoal, buildProduct } from '../support/build-targets.ts';
@@ -135,8 +136,8 @@ async function parkedDelivery(stack: Stack, owner: Owner): Promise<Ids> {
        values (?, 'payment', ?, 1, ?) returning *)
      insert into webhook_deliveries (id, partner_id, endpoint_id, resource_type, resource_id, version, type, body_sealed,
        next_attempt_at)
-     select delivery_id, ?, endpoint_id, resource_type, resource_id, version, 'payment.failed', 'x', now() from key`,
-    [resource, endpoint, owner.partner.id],
+     select delivery_id, ?, endpoint_id, resource_type, resource_id, version, 'payment.failed', ?, now() from key`,
+    [resource, endpoint, owner.partner.id, await stack.deps.sealer.seal(webhookBodyPlace(delivery), '{}')],
   );
   await stack
     .owner()

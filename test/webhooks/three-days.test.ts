@@ -66,5 +66,5 @@ describe('With time', () => {
     receiver.behave((response) => void response.writeHead(200).end());
     await partner.administer('post', `/webhook-deliveries/${id}/redeliver`);
     await eventually(list, ({ status }) => status === 'delivered');
-  }, 60_000);
+  }, 120_000);
 });

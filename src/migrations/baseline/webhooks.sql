@@ -58,6 +58,7 @@ create table webhook_deliveries (
   check ((status = 'pending') = (next_attempt_at is not null))
 );
 create index webhook_deliveries_of_partner on webhook_deliveries (partner_id, created_at desc, id desc);
+create index webhook_deliveries_of_endpoint on webhook_deliveries (endpoint_id, created_at desc, id desc);
 create index webhook_deliveries_due on webhook_deliveries (next_attempt_at) where status = 'pending';
 create trigger webhook_deliveries_status_law before insert or update of status on webhook_deliveries
   for each row execute function keep_status('status', '>pending', 'pending>delivered', 'pending>parked',

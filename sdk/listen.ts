@@ -1,0 +1,143 @@
+#!/usr/bin/env node
+/**
+ * Forwards this partner's webhooks to a port of this machine while you develop: asks the API for new deliveries, signs
+ * them anew with a secret of its own and prints what your receiver answered. Nothing that the API delivers changes by it.
+ *
+ *   npx amanah-listen --port 4000 [--path /hook] [--endpoint <id>] [--secret whsec_...]
+ *
+ * The key needs `manage-webhooks`. API, key and signing secret are AMANAH_API_URL, AMANAH_API_KEY and
+ * AMANAH_SIGNING_SECRET, or those of `credentials.json` in DATA_DIR (.amanah). Works with an API in development only.
+ */
+import { createHmac, randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { createPartnerClient, type PartnerClient } from './client.ts';
+import { PartnerApiError } from './errors.ts';
+import type { WebhookDelivery } from './generated.ts';
+
+const usage = 'npx amanah-listen --port 4000 [--path /hook] [--endpoint <id>] [--secret whsec_...]';
+const everyMs = 1_000;
+/** A delivery may be seen so much later than it was created: its transaction took time. */
+const overlapMs = 60_000;
+const answerWithinMs = 15_000;
+
+interface Listening {
+  client: PartnerClient;
+  /** Where deliveries are forwarded to. */
+  target: string;
+  /** `whsec_` and base64: what they are signed with. */
+  secret: string;
+  /** Only what goes to this endpoint; without it each event once, whichever endpoints it goes to. */
+  endpointId: string | undefined;
+  say(line: string): void;
+}
+
+/** Forwards every delivery that is created from now on, until the process ends. Throws when the API refuses the key. */
+async function listen(listening: Listening): Promise<never> {
+  const { client, endpointId, say } = listening;
+  const seen = new Map<string, number>();
+  let from = Date.now() - overlapMs;
+  const readNew = async (): Promise<WebhookDelivery[]> => {
+    const found: WebhookDelivery[] = [];
+    const query = { from: new Date(from).toISOString(), ...(endpointId !== undefined && { endpoint_id: endpointId }) };
+    for await (const delivery of client.webhookDeliveries.all(query)) {
+      const key = endpointId === undefined ? eventOf(delivery) : delivery.id;
+      if (!seen.has(key)) found.push(delivery);
+      seen.set(key, Date.parse(delivery.created_at));
+    }
+    const newest = Math.max(from + overlapMs, ...seen.values());
+    from = newest - overlapMs;
+    for (const [key, at] of seen) if (at < from) seen.delete(key);
+    return found.toReversed();
+  };
+  await readNew();
+  say(`Listening. What happens from now on goes to ${listening.target}, signed with ${listening.secret}`);
+  for (;;) {
+    await sleep(everyMs);
+    try {
+      for (const delivery of await readNew()) say(await forward(listening, delivery));
+    } catch (error) {
+      if (error instanceof PartnerApiError && error.status < 500) throw error;
+      if (error instanceof NotInDevelopment) throw error;
+      say(`The API gives no answer (${error instanceof Error ? error.message : error}); it is asked again.`);
+    }
+  }
+}
+
+const eventOf = ({ type, resource_id, version }: WebhookDelivery): string => `${type} ${resource_id} ${version}`;
+
+class NotInDevelopment extends Error {}
+
+/** Sends one delivery to the receiver, once, and tells what came of it. */
+async function forward({ client, target, secret }: Listening, delivery: WebhookDelivery): Promise<string> {
+  const { body } = await client.webhookDeliveries.get(delivery.id);
+  if (body === undefined) throw new NotInDevelopment('This API is not in development: it shows no bodies to listeners');
+  const id = delivery.webhook_id;
+  const timestamp = String(Math.floor(Date.now() / 1000));
+  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
+  const headers = {
+    'content-type': 'application/json',
+    'webhook-id': id,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`,
+  };
+  const signal = AbortSignal.timeout(answerWithinMs);
+  const answer = await fetch(target, { method: 'POST', headers, body, redirect: 'manual', signal }).then(
+    async (response) => {
+      await response.body?.cancel();
+      return String(response.status);
+    },
+    (error: Error) => `no answer: ${error.cause instanceof Error ? error.cause.message : error.message}`,
+  );
+  return `${delivery.created_at}  ${delivery.type}  ${delivery.resource_id}  version ${delivery.version}  → ${answer}`;
+}
+
+/** What the command was given; throws what a person can read. */
+function readOptions(): Listening {
+  const { values } = parseArgs({
+    options: {
+      port: { type: 'string' },
+      path: { type: 'string', default: '/' },
+      endpoint: { type: 'string' },
+      secret: { type: 'string', default: `whsec_${randomBytes(32).toString('base64')}` },
+    },
+  });
+  const port = Number(values.port);
+  if (!Number.isInteger(port) || port < 1 || port > 65_535) throw new TypeError(`--port is missing: ${usage}`);
+  if (!/^whsec_[\w+/]+=*$/.test(values.secret)) throw new TypeError('--secret is a text like whsec_...');
+  const { AMANAH_API_URL, AMANAH_API_KEY, AMANAH_SIGNING_SECRET, DATA_DIR = '.amanah' } = process.env;
+  const given = AMANAH_API_KEY === undefined ? readCredentials(DATA_DIR) : null;
+  return {
+    client: createPartnerClient({
+      baseUrl: given?.urls.api ?? AMANAH_API_URL ?? '',
+      apiKey: given?.partner.api_key ?? AMANAH_API_KEY ?? '',
+      signingSecret: given?.partner.signing_secret ?? AMANAH_SIGNING_SECRET ?? '',
+    }),
+    target: new URL(values.path, `http://127.0.0.1:${port}`).href,
+    secret: values.secret,
+    endpointId: values.endpoint,
+    say: (line) => void process.stdout.write(`${line}\n`),
+  };
+}
+
+interface Credentials {
+  urls: { api: string };
+  partner: { api_key: string; signing_secret: string };
+}
+function readCredentials(directory: string): Credentials {
+  const file = join(directory, 'credentials.json');
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch {
+    throw new TypeError(`Set AMANAH_API_URL, AMANAH_API_KEY and AMANAH_SIGNING_SECRET; there is no ${file} either`);
+  }
+}
+
+try {
+  await listen(readOptions());
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
+  process.exitCode = 1;
+}

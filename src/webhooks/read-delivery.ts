@@ -1,0 +1,17 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Sealer } from '../encryption/sealer.ts';
+import { refuse } from '../shared/errors.ts';
+import { webhookBodyPlace } from './record-webhook.ts';
+import { WebhookDelivery } from './webhook-delivery.entity.ts';
+
+/** A webhook of this partner with the body that is sent, byte for byte. Refuses with NOT_FOUND what is not this partner's. */
+export async function readDelivery(
+  em: EntityManager,
+  sealer: Sealer,
+  { partnerId, deliveryId }: { partnerId: string; deliveryId: string },
+): Promise<{ delivery: WebhookDelivery; body: string }> {
+  const delivery =
+    (await em.findOne(WebhookDelivery, { id: deliveryId, partner_id: partnerId })) ??
+    refuse('NOT_FOUND', 'the partner has no such delivery', { field: 'delivery_id' });
+  return { delivery, body: await sealer.open(webhookBodyPlace(delivery.id), delivery.body_sealed) };
+}

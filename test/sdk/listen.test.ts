@@ -1,0 +1,146 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { newId } from '../../src/shared/ids.ts';
+import { recordWebhook } from '../../src/webhooks/record-webhook.ts';
+import { type BuiltPartner, buildPartner } from '../support/partner.ts';
+import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+import { type Receiver, startReceiver, verified } from '../webhooks/receiver.ts';
+
+const command = join(import.meta.dirname, '..', '..', 'sdk', 'listen.ts');
+
+let stack: Stack;
+let receiver: Receiver;
+let partner: BuiltPartner;
+let running: ChildProcess[];
+beforeAll(async () => {
+  stack = await startStack();
+}, 60_000);
+afterAll(() => stack.stop());
+beforeEach(async () => {
+  running = [];
+  receiver = await startReceiver();
+  partner = await buildPartner(stack, { webhook: { url: 'http://127.0.0.1:9/nobody' } });
+});
+afterEach(async () => {
+  for (const child of running.filter(({ exitCode }) => exitCode === null)) {
+    child.kill();
+    await once(child, 'exit');
+  }
+  await receiver.stop();
+  await expectChecksEmpty(stack);
+});
+
+/** The command as a person runs it, and what it has printed. */
+function run(args: string[], { apiKey, signingSecret }: Pick<BuiltPartner, 'apiKey' | 'signingSecret'> = partner) {
+  const env = { PATH: process.env.PATH, AMANAH_API_URL: stack.url, AMANAH_API_KEY: apiKey };
+  const child = spawn(process.execPath, [command, ...args], {
+    env: { ...env, AMANAH_SIGNING_SECRET: signingSecret },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  running.push(child);
+  let printed = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (bytes) => (printed += String(bytes)));
+  const ended = once(child, 'exit').then(([code]) => code);
+  return { ended, printed: () => printed };
+}
+const tell = (data: object) =>
+  stack.em().transactional((tx) =>
+    recordWebhook(tx, stack.deps.sealer, {
+      partnerId: partner.id,
+      resourceType: 'payout',
+      resourceId: newId(),
+      version: 1,
+      type: 'payout.failed',
+      at: new Date(),
+      data,
+    }),
+  );
+const listening = (printed: () => string) =>
+  eventually(
+    async () => printed(),
+    (text) => text.includes('Listening.'),
+    30_000,
+  );
+
+describe('amanah-listen', () => {
+  it('forwards what happens from now on, each event once, signed with the secret that it prints', async () => {
+    await partner.send('post', '/webhook-endpoints', { url: 'http://127.0.0.1:9/other', events: ['payout.failed'] });
+    await tell({ number: 0 });
+    const { printed } = run(['--port', String(receiver.port), '--path', '/hook']);
+    await listening(printed);
+    const secret = printed().match(/whsec_\S+/)?.[0] ?? '';
+    const ids = await tell({ number: 1 });
+    expect(ids).toHaveLength(2);
+    await eventually(
+      async () => receiver.received,
+      (received) => received.length === 1,
+      15_000,
+    );
+    await tell({ number: 2 });
+    const received = await eventually(
+      async () => receiver.received,
+      (all) => all.length === 2,
+      15_000,
+    );
+    expect(received.map((one) => verified(secret, one))).toMatchObject([
+      { type: 'payout.failed', data: { number: 1, version: 1 } },
+      { type: 'payout.failed', data: { number: 2, version: 1 } },
+    ]);
+    expect(received[0]?.path).toBe('/hook');
+    expect(ids.map((id) => `msg_${id.replaceAll('-', '')}`)).toContain(received[0]?.headers['webhook-id']);
+    await eventually(
+      async () => printed(),
+      (text) => text.match(/payout\.failed .*→ 200/g)?.length === 2,
+    );
+    const { items } = (await partner.get('/webhook-deliveries')).body.data;
+    for (const row of items) expect(row).toMatchObject({ status: 'pending', attempts: 0 });
+  }, 90_000);
+
+  it('forwards one endpoint where it is named, with a secret of yours, and tells when nobody answers', async () => {
+    const { body } = await partner.send('post', '/webhook-endpoints', {
+      url: 'http://127.0.0.1:9/other',
+      events: ['payout.failed'],
+    });
+    const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+    const options = ['--port', String(receiver.port), '--secret', secret, '--endpoint', body.data.id];
+    const { printed } = run(options);
+    await listening(printed);
+    await tell({ number: 1 });
+    const [one] = await eventually(
+      async () => receiver.received,
+      (received) => received.length === 1,
+      15_000,
+    );
+    if (one === undefined) throw new Error('nothing arrived');
+    expect(verified(secret, one).data).toMatchObject({ number: 1 });
+    const [row] = (await partner.get(`/webhook-deliveries?endpoint_id=${body.data.id}`)).body.data.items;
+    expect(one.headers['webhook-id']).toBe(row.webhook_id);
+    receiver.behave((response) => void response.destroy());
+    await tell({ number: 2 });
+    await eventually(
+      async () => printed(),
+      (text) => text.includes('→ no answer'),
+      15_000,
+    );
+  }, 90_000);
+
+  it.each([
+    ['without a port', [], '--port is missing'],
+    ['with a secret that is none', ['--port', '4000', '--secret', 'x'], '--secret is a text like'],
+    ['with an unknown option', ['--prot', '4000'], '--prot'],
+  ])('%s says what is wrong', async (_, args, sentence) => {
+    const { ended, printed } = run(args);
+    expect(await ended).toBe(1);
+    expect(printed()).toContain(sentence);
+  });
+
+  it('ends where its key may not manage webhooks', async () => {
+    const { ended, printed } = run(
+      ['--port', String(receiver.port)],
+      await buildPartner(stack, { permissions: ['read-gateway'] }),
+    );
+    expect(await ended).toBe(1);
+    expect(printed()).toContain('manage-webhooks');
+  }, 60_000);
+});
