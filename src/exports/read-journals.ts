@@ -17,7 +17,8 @@ export interface JournalLine {
 /** The columns of a line, in the order of the CSV. */
 export const journalColumns = ['journal_id', 'kind', 'account_id', 'amount', 'created_at'] as const;
 
-export interface JournalFacts {
+/** What an export says of its day. */
+export interface DayFacts {
   day: string;
   /** Fixed for ever; until then lines may be added. */
   sealed: boolean;
@@ -35,7 +36,7 @@ type Row = Omit<JournalLine, 'created_at'> & { id: string; created_at: Date | st
 export async function* readJournals(
   em: EntityManager,
   day: BookDay,
-): AsyncGenerator<JournalFacts | { lines: JournalLine[] }, void, undefined> {
+): AsyncGenerator<DayFacts | { lines: JournalLine[] }, void, undefined> {
   const tx = em.fork();
   await tx.begin({ isolationLevel: IsolationLevel.REPEATABLE_READ, readOnly: true });
   try {

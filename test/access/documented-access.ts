@@ -163,6 +163,7 @@ export const documentedAccess: Record<string, DocumentedAccess> = {
   'GET /v1/operations/overview': needs('read-event', ofPlatform),
   // Partner accounts
   'GET /v1/reconciliations': needs('read-event', ofPlatform),
+  'GET /v1/exports/balances': needs('read-event', ofPlatform),
   'GET /v1/exports/journals': needs('read-event', ofPlatform),
   'GET /v1/payouts/stuck': needs('read-event', ofPlatform),
   'POST /v1/partner-accounts': needs('manage-partner', ofPlatform),

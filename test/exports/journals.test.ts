@@ -6,7 +6,13 @@ import { westernIndonesiaDay } from '../../src/shared/clock.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { addMoney } from '../../src/shared/money.ts';
 import { sealAll } from '../seals/build-seals.ts';
-import { type BuiltUser, buildIndividual, buildOrganizationAdmin, buildPlatformAdmin } from '../support/build.ts';
+import {
+  type BuiltUser,
+  balanceOf,
+  buildIndividual,
+  buildOrganizationAdmin,
+  buildPlatformAdmin,
+} from '../support/build.ts';
 import { plantJournal } from '../support/plant-journal.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { backdate } from './build-days.ts';
@@ -32,6 +38,14 @@ afterAll(() => stack.stop());
 const journals = (query: string, accept = 'application/json', token = finance.token) =>
   stack.get(`/v1/exports/journals${query}`, { token, headers: { accept } });
 const ofDay = (day: string, accept?: string) => journals(`?day=${day}`, accept);
+interface Balance {
+  account_id: string;
+  kind: string;
+  opening_balance: string;
+  closing_balance: string;
+}
+const balances = (day: string, accept = 'application/json', token = finance.token) =>
+  stack.get(`/v1/exports/balances?day=${day}`, { token, headers: { accept } });
 const today = () => westernIndonesiaDay(new Date());
 
 /** A journal of one rupiah at an instant. */
@@ -116,13 +130,52 @@ describe('An export of journals', () => {
       const rows: Row[] = (await ofDay(day)).body.data.rows;
       for (const { account_id, amount } of rows) held.set(account_id, addMoney(held.get(account_id) ?? '0', amount));
     }
-    const balances = await stack
+    const kept = await stack
       .em()
       .execute<{ id: string; balance: string }[]>(
         'select account_id as id, sum(balance)::numeric(20, 4)::text as balance from account_balances group by 1 having sum(balance) <> 0',
       );
-    expect(balances.length).toBeGreaterThan(1);
-    expect(Object.fromEntries(held)).toEqual(Object.fromEntries(balances.map(({ id, balance }) => [id, balance])));
+    expect(kept.length).toBeGreaterThan(1);
+    expect(Object.fromEntries(held)).toEqual(Object.fromEntries(kept.map(({ id, balance }) => [id, balance])));
+  });
+
+  it('is what leads each account from the balance before to the balance after, and so from day to day', async () => {
+    let before = new Map<string, string>();
+    for (const day of ['2026-02-28', '2026-03-01', '2026-03-02', '2026-03-03']) {
+      const { data } = (await balances(day)).body;
+      const rows: Row[] = (await ofDay(day)).body.data.rows;
+      const moved = (id: string) =>
+        addMoney('0', ...rows.filter(({ account_id }) => account_id === id).map(({ amount }) => amount));
+      expect(data).toMatchObject({ day, sealed: false });
+      for (const { account_id, opening_balance, closing_balance } of data.rows as Balance[]) {
+        expect(opening_balance).toBe(before.get(account_id) ?? '0.0000');
+        expect(closing_balance).toBe(addMoney(opening_balance, moved(account_id)));
+      }
+      expect(data.rows.map(({ account_id }: Balance) => account_id)).toEqual(
+        expect.arrayContaining(rows.map(({ account_id }) => account_id)),
+      );
+      before = new Map(data.rows.map(({ account_id, closing_balance }: Balance) => [account_id, closing_balance]));
+    }
+    expect(before.get(account)).toBe('4.0000');
+    const { rows } = (await balances(today())).body.data;
+    const held = rows.map(({ account_id, closing_balance }: Balance) => [account_id, closing_balance]);
+    expect(held.find(([id]: [string]) => id === account)).toEqual([account, await balanceOf(stack, account)]);
+  });
+
+  it('has its balances as CSV too, refuses the same days, and is for the same people', async () => {
+    const { body: json } = await balances('2026-03-02');
+    const { status, headers, body } = await balances('2026-03-02', 'text/csv');
+    expect([status, headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8']);
+    const columns = ['account_id', 'kind', 'opening_balance', 'closing_balance'] as const;
+    const lines = json.data.rows.map((row: Balance) => columns.map((column) => row[column]).join(','));
+    expect(body).toBe([columns.join(','), ...lines, ''].join('\r\n'));
+    expect((await balances('0001-01-01')).body.data.rows).toEqual([]);
+    for (const day of ['', '2026-02-30', '9999-12-31']) {
+      const refused = await balances(day);
+      expect([refused.status, String(refused.body.message)]).toEqual([400, expect.stringContaining('day')]);
+    }
+    const { token } = await buildIndividual(stack);
+    expect((await balances('2026-03-02', 'text/csv', token)).status).toBe(403);
   });
 
   it('of a hundred thousand rows is sent while it is read, a thousand at a time', async () => {
@@ -189,6 +242,8 @@ describe('An export of journals', () => {
     const sealed = await ofDay('2026-03-02');
     expect(sealed.body.data.sealed).toBe(true);
     const csv = await ofDay('2026-03-02', 'text/csv');
+    const held = await balances('2026-03-02');
+    expect(held.body.data.sealed).toBe(true);
     const id = await plantJournal(stack.owner(), {
       kind: 'test.exported',
       businessKey: `test/exported/${newId()}`,
@@ -200,6 +255,7 @@ describe('An export of journals', () => {
     await sealAll(stack);
     expect((await ofDay('2026-03-02')).body).toEqual(sealed.body);
     expect((await ofDay('2026-03-02', 'text/csv')).body).toBe(csv.body);
+    expect((await balances('2026-03-02')).body).toEqual(held.body);
     const now = await ofDay(today());
     expect(now.body.data.sealed).toBe(false);
     expect(idsOf(now)).toContain(id);

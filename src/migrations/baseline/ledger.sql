@@ -250,7 +250,7 @@ create view check_journals_have_their_keys as
   select j.id as journal_id, k.journal_id as key_journal_id, coalesce(j.business_key, k.business_key) as business_key
   from journals j full join journal_keys k on k.business_key = j.business_key
   where j.id is distinct from k.journal_id;
--- The balance of an account is the sum of its postings.
+-- The balance of an account is the sum of its postings, and so of the exports of all days: a posting is of one day.
 create view check_balances_match_postings as
   select account_id, coalesce(b.balance, 0) as balance, coalesce(p.balance, 0) as postings
   from (select account_id, sum(balance) as balance from account_balances group by account_id) b

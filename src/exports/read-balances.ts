@@ -1,0 +1,61 @@
+import { type EntityManager, IsolationLevel } from '@mikro-orm/postgresql';
+import { allowTime } from '../database/database-time-outs.ts';
+import { type BookDay, isDaySealed } from '../seals/day-seal.ts';
+import { budgets } from '../shared/budgets.ts';
+import type { Money } from '../shared/money.ts';
+import type { DayFacts } from './read-journals.ts';
+
+/** What an account held when the day began and when it ended. */
+export interface BalanceLine {
+  account_id: string;
+  /** The account's. */
+  kind: string;
+  /** IDR, scale 4; below zero where the account may be. */
+  opening_balance: Money;
+  closing_balance: Money;
+}
+
+/** The columns of a line, in the order of the CSV. */
+export const balanceColumns = ['account_id', 'kind', 'opening_balance', 'closing_balance'] as const;
+
+/** Accounts looked at at a time. */
+const batchSize = 1000;
+const firstId = '00000000-0000-0000-0000-000000000000';
+
+type Row = BalanceLine & { is_idle: boolean };
+
+/**
+ * Reads the balances of a day, in the order of the accounts' ids and in one snapshot of the database: of every account that
+ * held something when the day began or ended, or was moved on it. Counted back from what the accounts hold now, so that a
+ * day of late reads little of the past. Holds a connection until it has been read to its end or is returned.
+ */
+export async function* readDayBalances(
+  em: EntityManager,
+  day: BookDay,
+): AsyncGenerator<DayFacts | { lines: BalanceLine[] }, void, undefined> {
+  const tx = em.fork();
+  await tx.begin({ isolationLevel: IsolationLevel.REPEATABLE_READ, readOnly: true });
+  try {
+    await allowTime(tx, budgets.database.download);
+    yield { day: day.day, sealed: await isDaySealed(tx, day) };
+    for (let after: string | null = firstId; after !== null; ) {
+      const rows: Row[] = await tx.execute<Row[]>(
+        `select a.id as account_id, a.kind, (held - since - of_day)::numeric(20, 4)::text as opening_balance,
+           (held - since)::numeric(20, 4)::text as closing_balance,
+           held = since and of_day = 0 and not moved as is_idle
+         from (select id, kind, account_balance(id) as held from accounts where id > ? order by id limit ${batchSize}) a
+         cross join lateral (
+           select coalesce(sum(amount) filter (where created_at >= ?), 0) as since,
+             coalesce(sum(amount) filter (where created_at < ?), 0) as of_day,
+             count(*) filter (where created_at < ?) > 0 as moved
+           from postings where account_id = a.id and created_at >= ?) p
+         order by a.id`,
+        [after, day.to, day.to, day.to, day.from],
+      );
+      yield { lines: rows.filter(({ is_idle }) => !is_idle).map(({ is_idle: _, ...line }) => line) };
+      after = rows.length < batchSize ? null : (rows.at(-1)?.account_id ?? null);
+    }
+  } finally {
+    await tx.rollback();
+  }
+}
