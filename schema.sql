@@ -34,12 +34,13 @@ create table accounts (
   constraint accounts_pkey PRIMARY KEY (id),
   constraint accounts_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint accounts_currency_check CHECK (currency = 'IDR'::bpchar),
-  constraint accounts_kind_check CHECK (kind = ANY (ARRAY['user'::text, 'organization'::text, 'circle_holding'::text, 'saving_goal'::text, 'product'::text, 'open_donation_pool'::text, 'partner_available'::text, 'partner_pending'::text, 'partner_reserved'::text, 'gateway_clearing'::text, 'fee_revenue'::text, 'provider_cost'::text, 'suspense'::text]))
+  constraint accounts_kind_check CHECK (kind = ANY (ARRAY['user'::text, 'organization'::text, 'circle_holding'::text, 'saving_goal'::text, 'product'::text, 'open_donation_pool'::text, 'partner_available'::text, 'partner_pending'::text, 'partner_reserved'::text, 'withdrawal_reserved'::text, 'gateway_clearing'::text, 'fee_revenue'::text, 'provider_cost'::text, 'suspense'::text]))
 );
 CREATE INDEX accounts_by_creation ON accounts USING btree (created_at, id);
 CREATE INDEX accounts_of_organization ON accounts USING btree (organization_id, created_at, id) WHERE organization_id IS NOT NULL;
 CREATE UNIQUE INDEX accounts_of_system ON accounts USING btree (kind) WHERE kind = ANY (ARRAY['open_donation_pool'::text, 'gateway_clearing'::text, 'fee_revenue'::text, 'provider_cost'::text, 'suspense'::text]);
 CREATE INDEX accounts_of_user ON accounts USING btree (user_id, created_at, id) WHERE user_id IS NOT NULL;
+CREATE UNIQUE INDEX accounts_of_withdrawals ON accounts USING btree (owner_id) WHERE kind = 'withdrawal_reserved'::text;
 
 create table addresses (
   id uuid not null,
@@ -559,7 +560,7 @@ create table openings (
   constraint openings_check CHECK ((refused_upto IS NULL) = (refusal IS NULL)),
   constraint openings_check1 CHECK (refused_upto < made),
   constraint openings_decided_at_is_real CHECK (decided_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND decided_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
-  constraint openings_kind_check CHECK (kind = ANY (ARRAY['payout'::text, 'payment_order'::text, 'partner_payment'::text, 'saving_circle'::text, 'donation_subscription'::text, 'donation_allocation'::text]))
+  constraint openings_kind_check CHECK (kind = ANY (ARRAY['payout'::text, 'withdrawal'::text, 'payment_order'::text, 'partner_payment'::text, 'saving_circle'::text, 'donation_subscription'::text, 'donation_allocation'::text]))
 );
 CREATE INDEX openings_by_decision ON openings USING btree (decided_at);
 
@@ -933,7 +934,7 @@ END),
   constraint payouts_fee_check CHECK (fee >= 0::numeric AND fee < 'Infinity'::numeric),
   constraint payouts_fee_mode_check CHECK (fee_mode = ANY (ARRAY['DEDUCTED'::text, 'ADDED'::text])),
   constraint payouts_finalized_at_is_real CHECK (finalized_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND finalized_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
-  constraint payouts_kind_check CHECK (kind = 'partner_payout'::text),
+  constraint payouts_kind_check CHECK (kind = ANY (ARRAY['partner_payout'::text, 'withdrawal'::text])),
   constraint payouts_last_word_at_is_real CHECK (last_word_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND last_word_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint payouts_last_word_check CHECK (last_word = ANY (ARRAY['accepted'::text, 'succeeded'::text, 'failed'::text, 'reversed'::text, 'refused'::text, 'repeat refused'::text, 'unsent'::text, 'not known'::text, 'silent'::text, 'another amount'::text, 'request differs'::text])),
   constraint payouts_look_again_at_is_real CHECK (look_again_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND look_again_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
@@ -1609,6 +1610,21 @@ create table webhook_version_keys (
   constraint webhook_version_keys_pkey PRIMARY KEY (resource_type, resource_id, version, endpoint_id)
 );
 
+create table withdrawals (
+  id uuid not null,
+  user_id uuid not null,
+  organization_id uuid,
+  bank_account_id uuid not null,
+  transaction_id uuid not null,
+  created_at timestamp with time zone not null,
+  constraint withdrawals_pkey PRIMARY KEY (id),
+  constraint withdrawals_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
+);
+CREATE INDEX withdrawals_by_creation ON withdrawals USING btree (created_at, id);
+CREATE INDEX withdrawals_of_bank_account ON withdrawals USING btree (bank_account_id);
+CREATE INDEX withdrawals_of_organization ON withdrawals USING btree (organization_id, created_at, id) WHERE organization_id IS NOT NULL;
+CREATE INDEX withdrawals_of_user ON withdrawals USING btree (user_id, created_at, id);
+
 -- Types
 
 create type balance_payment as (
@@ -1790,6 +1806,11 @@ alter table users add constraint users_role_id_fkey FOREIGN KEY (role_id) REFERE
 alter table webhook_deliveries add constraint webhook_deliveries_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partners(id);
 
 alter table webhook_endpoints add constraint webhook_endpoints_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partners(id);
+
+alter table withdrawals add constraint withdrawals_bank_account_id_fkey FOREIGN KEY (bank_account_id) REFERENCES bank_accounts(id);
+alter table withdrawals add constraint withdrawals_id_fkey FOREIGN KEY (id) REFERENCES payouts(id);
+alter table withdrawals add constraint withdrawals_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
+alter table withdrawals add constraint withdrawals_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 
 -- Functions
 
@@ -2275,8 +2296,12 @@ CREATE OR REPLACE FUNCTION public.keep_payout_accounts()
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
-  if not exists (select from partners t where t.id = new.partner_id
-      and (t.available_account_id, t.reserved_account_id) = (new.source_account_id, new.reserved_account_id)) then
+  if not (case new.kind
+      when 'partner_payout' then exists (select from partners t where t.id = new.partner_id
+        and (t.available_account_id, t.reserved_account_id) = (new.source_account_id, new.reserved_account_id))
+      else exists (select from accounts s join accounts r on r.owner_id = s.id where s.id = new.source_account_id
+        and s.kind in ('user', 'organization') and r.id = new.reserved_account_id and r.kind = 'withdrawal_reserved')
+      end) then
     raise exception 'a payout is of money of its own' using errcode = 'AM010', detail = new.id::text;
   end if;
   return new;
@@ -2376,6 +2401,31 @@ begin
       case when was is null then 'begin with ' || became
         else 'go from ' || was || ' to ' || coalesce(became, 'nothing') end
     using errcode = 'AM008', schema = tg_table_schema, table = tg_table_name, column = tg_argv[0];
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.keep_withdrawal()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if not exists (
+      select from payouts p
+      join accounts a on a.id = p.source_account_id
+      join users u on u.id = new.user_id
+      join bank_accounts b on b.id = new.bank_account_id
+      where p.id = new.id and p.kind = 'withdrawal' and p.created_at = new.created_at and b.bank_code = p.bank_code
+        and b.deleted_at is null and b.usable_at <= clock_timestamp()
+        and case a.kind
+          when 'user' then new.organization_id is null and a.user_id = u.id and b.user_id = u.id
+            and b.organization_id is null
+          when 'organization' then u.user_type = 'organization' and new.organization_id = u.organization_id
+            and a.organization_id = u.organization_id and b.organization_id = u.organization_id
+          end) then
+    raise exception 'a withdrawal goes to a usable bank account of whose money it is' using errcode = 'AM010',
+      detail = new.id::text;
+  end if;
+  return new;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.list_transactions()
@@ -2781,6 +2831,8 @@ AS $function$
     ('00000000-0000-4000-8000-000000000003', case s.step when 'spent' then -p.provider_cost end),
     ('00000000-0000-4000-8000-000000000002', case s.step when 'spent' then p.fee end)) e (account_id, amount)
   where p.id = p_payout_id and e.amount is not null
+    -- Whose money a withdrawal is was judged with its row.
+    and (p.kind <> 'withdrawal' or exists (select from withdrawals w where w.id = p.id))
     and (s.follows is null
       or exists (select from journal_keys j where j.business_key = of.family || '/' || p.id || '/' || s.follows))
 $function$;
@@ -3353,6 +3405,9 @@ CREATE TRIGGER webhook_endpoints_status_law BEFORE INSERT OR UPDATE OF status ON
 CREATE TRIGGER webhook_version_keys_are_final BEFORE DELETE OR UPDATE ON webhook_version_keys FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER webhook_version_keys_are_kept BEFORE TRUNCATE ON webhook_version_keys FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
+CREATE TRIGGER withdrawals_are_final BEFORE DELETE OR UPDATE ON withdrawals FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER withdrawals_are_of_one_owner BEFORE INSERT ON withdrawals FOR EACH ROW EXECUTE FUNCTION keep_withdrawal();
+
 -- Views
 
 create view check_allocations_match_donations as
@@ -3751,6 +3806,10 @@ create view check_openings_are_kept as
           WHERE o.kind = 'payout'::text AND r.id = o.resource_id
         UNION ALL
          SELECT 1
+           FROM withdrawals r
+          WHERE o.kind = 'withdrawal'::text AND r.id = o.resource_id
+        UNION ALL
+         SELECT 1
            FROM payment_orders r
           WHERE o.kind = 'payment_order'::text AND r.id = o.resource_id
         UNION ALL
@@ -3879,7 +3938,7 @@ create view check_payouts_posted_once as
             - sum(g.amount) FILTER (WHERE g.account_id = '00000000-0000-4000-8000-000000000003'::uuid) AS cost
            FROM journals j
              JOIN postings g ON g.journal_id = j.id
-          WHERE j.business_key ~~ 'partner-payout/%'::text
+          WHERE j.business_key ~~ ANY ('{partner-payout/%,withdrawal/%}'::text[])
           GROUP BY (split_part(j.business_key, '/'::text, 1)), (split_part(j.business_key, '/'::text, 2)), (split_part(j.business_key, '/'::text, 3))
         ), due AS (
          SELECT p_1.id,
@@ -4081,7 +4140,7 @@ create view check_reserved_matches_payouts as
    FROM ( SELECT accounts.id AS account_id,
             account_balance(accounts.id) AS balance
            FROM accounts
-          WHERE accounts.kind = 'partner_reserved'::text) held
+          WHERE accounts.kind = ANY (ARRAY['partner_reserved'::text, 'withdrawal_reserved'::text])) held
      FULL JOIN ( SELECT payouts.reserved_account_id AS account_id,
             sum(payouts.net_amount + payouts.fee) AS amount
            FROM payouts
@@ -4243,6 +4302,26 @@ create view check_webhooks_have_their_keys as
      FULL JOIN webhook_version_keys k USING (resource_type, resource_id, version, endpoint_id)
   WHERE d.id IS DISTINCT FROM k.delivery_id;
 
+create view check_withdrawals_are_told as
+ SELECT p.id AS withdrawal_id,
+    p.status,
+    p.net_amount + p.fee AS amount,
+    told.successful,
+    told.reversed
+   FROM payouts p
+     LEFT JOIN withdrawals w ON w.id = p.id
+     LEFT JOIN LATERAL ( SELECT sum(t.amount) FILTER (WHERE t.status = 'successful'::text) AS successful,
+            COALESCE(sum(t.amount) FILTER (WHERE t.status = 'reversed'::text), 0::numeric) AS reversed,
+            bool_or(t.id = w.transaction_id AND t.type = 'price'::text AND t.status = 'successful'::text) AS named
+           FROM transactions t
+          WHERE t.reference_id = p.id AND t.reference_type = 'account_top_up'::text AND t.purpose = 'external_withdrawal'::text AND t.source_account_id = p.source_account_id) told ON true
+  WHERE p.kind = 'withdrawal'::text AND (w.id IS NULL OR told.named IS NOT TRUE OR told.successful IS DISTINCT FROM (p.net_amount + p.fee) OR told.reversed <>
+        CASE p.status
+            WHEN 'failed'::text THEN p.net_amount + p.fee
+            WHEN 'reversed'::text THEN p.net_amount
+            ELSE 0::numeric
+        END);
+
 create view refusals_of_balance_payments as
  SELECT r.user_id,
     r.refused_at,
@@ -4338,6 +4417,8 @@ revoke execute on function keep_revoked_token() from public;
 revoke execute on function keep_start_date() from public;
 
 revoke execute on function keep_status() from public;
+
+revoke execute on function keep_withdrawal() from public;
 
 revoke execute on function list_transactions() from public;
 
@@ -4679,6 +4760,10 @@ grant select on table check_webhooks_have_their_keys to amanah_app;
 
 grant select on table check_webhooks_have_their_keys to amanah_reader;
 
+grant select on table check_withdrawals_are_told to amanah_app;
+
+grant select on table check_withdrawals_are_told to amanah_reader;
+
 grant insert, select, update on table clearing_comparisons to amanah_app;
 
 grant select (agreed), select (agreed_day), select (clearing_balance), select (clearing_change), select (created_at), select (day), select (difference), select (measured_at), select (offset_high), select (offset_low), select (provider_balance), select (provider_change), select (received_under_way), select (spent_under_way), select (updated_at) on table clearing_comparisons to amanah_reader;
@@ -4962,6 +5047,10 @@ grant select (created_at), select (disabled_at), select (disabled_reason), selec
 grant insert, select on table webhook_version_keys to amanah_app;
 
 grant select (delivery_id), select (endpoint_id), select (resource_id), select (resource_type), select (version) on table webhook_version_keys to amanah_reader;
+
+grant insert, select on table withdrawals to amanah_app;
+
+grant select (bank_account_id), select (created_at), select (id), select (organization_id), select (transaction_id), select (user_id) on table withdrawals to amanah_reader;
 
 -- Default privileges
 

@@ -9,6 +9,8 @@ import { resolvePayout } from '../src/payouts/resolve-payout.ts';
 import { sendTransfer } from '../src/payouts/send-transfer.ts';
 import { settlePayout } from '../src/payouts/settle-payout.ts';
 import { sweepPayouts } from '../src/payouts/sweep-payouts.ts';
+import { reserveWithdrawal } from '../src/withdrawals/reserve-withdrawal.ts';
+import type { WithdrawalOpening } from '../src/withdrawals/withdrawal.ts';
 import { reportSweepFailure, step } from './step.ts';
 
 interface OnePayout {
@@ -32,6 +34,15 @@ export function createPayoutActivities(deps: Dependencies) {
         reservePayout(em, sealer, {
           payoutId,
           opening: provenOpening(prover, { kind: 'payout', resourceId: payoutId }, opening),
+        }),
+    ),
+    reserveWithdrawal: step(
+      deps,
+      'reserveWithdrawal',
+      (em, { payoutId, opening }: OnePayout & { opening: Proved<WithdrawalOpening> | null }) =>
+        reserveWithdrawal(em, deps, {
+          withdrawalId: payoutId,
+          opening: provenOpening(prover, { kind: 'withdrawal', resourceId: payoutId }, opening),
         }),
     ),
     sendTransfer: step(deps, 'sendTransfer', (em, input: OnePayout & At) =>

@@ -66,6 +66,8 @@ import { partnerWebhooksRoutes } from './webhooks/partner-webhooks.routes.ts';
 import { webhookDocuments } from './webhooks/webhook-documents.ts';
 import { webhookEndpointsRoutes } from './webhooks/webhook-endpoints.routes.ts';
 import { webhooksRoutes } from './webhooks/webhooks.routes.ts';
+import { accountWithdrawalsRoutes } from './withdrawals/account-withdrawals.routes.ts';
+import { withdrawalsRoutes } from './withdrawals/withdrawals.routes.ts';
 
 /** Every group of the API, by name. */
 export const routeGroups: readonly RouteGroup[] = [
@@ -84,6 +86,8 @@ export const routeGroups: readonly RouteGroup[] = [
   statementsRoutes,
   transfersRoutes,
   bankAccountsRoutes,
+  accountWithdrawalsRoutes,
+  withdrawalsRoutes,
   transactionsRoutes,
   paymentsRoutes,
   productsRoutes,

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { must } from './shared/assert.ts';
+import { isMoney } from './shared/money.ts';
 import { complaintsAbout, type TemporalEnvironment } from './temporal/connection-options.ts';
 import { stepQueues } from './temporal/step-queues.ts';
 
@@ -23,6 +24,7 @@ const namedKeys = z
 const databaseUrl = z.url({ protocol: /^postgres(ql)?$/ });
 const environment = z.enum(['production', 'development', 'test']).default('production');
 const port = z.coerce.number().int().min(0).max(65_535);
+const money = z.string().refine((text) => isMoney(text) && !text.startsWith('-'), 'is an amount of IDR');
 const flag = z.enum(['true', 'false']).transform((value) => value === 'true');
 const list = z.string().transform((text) =>
   text
@@ -119,6 +121,8 @@ const schema = z
     ...provider,
     PAYOUT_RESEND_HOURS: z.coerce.number().int().min(0).max(720).default(24),
     BANK_ACCOUNT_WAIT_HOURS: z.coerce.number().int().min(0).max(720).default(24),
+    WITHDRAWAL_FEE: money.default('0'),
+    WITHDRAWAL_DAILY_LIMIT: money.default('50000000'),
     AUTH_ISSUER: z.string().min(1).default('amanah'),
     AUTH_AUDIENCE: z.string().min(1).default('amanah'),
     AUTH_TOKEN_TTL_SECONDS: z.coerce.number().int().min(60).max(86_400).default(3600),

@@ -30,6 +30,7 @@ import { Reconciliation } from './reconciliation/reconciliation.entity.ts';
 import { SavingGoal } from './saving-goals/saving-goal.entity.ts';
 import { WebhookDelivery } from './webhooks/webhook-delivery.entity.ts';
 import { WebhookEndpoint } from './webhooks/webhook-endpoint.entity.ts';
+import { Withdrawal } from './withdrawals/withdrawal.entity.ts';
 
 /** Every entity, by name: nothing is discovered. */
 export const entities = [
@@ -65,4 +66,5 @@ export const entities = [
   User,
   WebhookDelivery,
   WebhookEndpoint,
+  Withdrawal,
 ];

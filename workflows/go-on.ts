@@ -5,6 +5,7 @@ const lookAfterMoney: ReadonlySet<string> = new Set([
   'gatewayPayment',
   'partnerPayment',
   'partnerPayout',
+  'withdrawal',
   'savingCircle',
   'donationAllocation',
   'donationSubscription',

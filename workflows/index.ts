@@ -22,3 +22,4 @@ export {
 export { sealJournals } from './seal-journals.ts';
 export { unmatchedReceipt } from './unmatched-receipt.ts';
 export { webhookDelivery } from './webhook-delivery.ts';
+export { withdrawal } from './withdrawal.ts';

@@ -38,6 +38,7 @@ const queues: Record<keyof Activities, StepQueue> = {
   deliverWebhook: 'webhooks',
   sweepDeliveries: 'background',
   reservePayout: 'ledger',
+  reserveWithdrawal: 'ledger',
   sendTransfer: 'provider',
   askTransfer: 'provider',
   resolvePayout: 'ledger',

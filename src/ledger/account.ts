@@ -9,6 +9,7 @@ export const accountKinds = [
   'partner_available',
   'partner_pending',
   'partner_reserved',
+  'withdrawal_reserved',
   'gateway_clearing',
   'fee_revenue',
   'provider_cost',

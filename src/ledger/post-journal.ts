@@ -20,6 +20,8 @@ export interface Journal {
 }
 
 export interface TransactionRow {
+  /** A fresh one unless given. */
+  id?: string;
   userId: string;
   organizationId: string | null;
   amount: Money;
@@ -74,7 +76,7 @@ export async function recordTransactions(
   journalId: string,
   rows: TransactionRow[],
 ): Promise<string[]> {
-  const ids = rows.map(() => newId());
+  const ids = rows.map(({ id }) => id ?? newId());
   if (rows.length === 0) return ids;
   const written = rows.map((row, index) => ({
     id: ids[index],

@@ -29,6 +29,7 @@ const domains = [
   'gateway',
   'payouts',
   'bank-accounts',
+  'withdrawals',
   'callbacks',
   'webhooks',
   'reconciliation',

@@ -1,6 +1,7 @@
 /** Pure facts about openings: the first step of each resource that a workflow looks after. */
 export const openingKinds = [
   'payout',
+  'withdrawal',
   'payment_order',
   'partner_payment',
   'saving_circle',

@@ -1,8 +1,11 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { PayoutKind } from './payout.ts';
 
 export interface StuckPayout {
   payout_id: string;
-  partner_id: string;
+  kind: PayoutKind;
+  /** Null of payouts that are no partner's. */
+  partner_id: string | null;
   reference: string;
   amount: string;
   unknown_since: string;
@@ -47,7 +50,7 @@ export async function findStuckPayouts(
 ): Promise<{ items: StuckPayout[]; total: number }> {
   const rows = await em.execute<StuckRow[]>(
     `with ${stuck}
-     select id as payout_id, partner_id, reference, amount, status, last_word, since,
+     select id as payout_id, kind, partner_id, reference, amount, status, last_word, since,
        contradicted_at is not null as contradicted,
        (select count(*)::int from payout_attempts a where a.payout_id = stuck.id and a.outcome is distinct from 'unsent')
          as attempts, greatest(0, extract(epoch from now() - since))::int as age_seconds

@@ -5,7 +5,7 @@ import type { Payout } from './payout.entity.ts';
 /** What is different for one kind of payout once its money is reserved. */
 export interface PayoutHandling {
   /** What its events and webhooks call it. */
-  resourceType: 'payout';
+  resourceType: 'payout' | 'withdrawal';
   /**
    * What follows when it has moved to another status, in the transaction that moved it, after its journal. Answers the
    * ids of the webhooks that it wrote.

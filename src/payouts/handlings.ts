@@ -1,6 +1,10 @@
+import { payingOwner } from '../withdrawals/paying-owner.ts';
 import type { PayoutHandling } from './handling.ts';
 import { payingPartner } from './paying-partner.ts';
 import type { PayoutKind } from './payout.ts';
 
 /** Every kind has its handling; a kind without one does not compile. */
-export const handlings: Record<PayoutKind, PayoutHandling> = { partner_payout: payingPartner };
+export const handlings: Record<PayoutKind, PayoutHandling> = {
+  partner_payout: payingPartner,
+  withdrawal: payingOwner,
+};

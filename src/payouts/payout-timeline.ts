@@ -7,7 +7,15 @@ import { textArray } from '../shared/postgres.ts';
 import { findMadeAttempts } from './attempts.ts';
 import { isFrozen } from './frozen-request.ts';
 import type { Payout } from './payout.entity.ts';
-import { contradicts, isUnknown, type PayoutStatus, payoutFamilyOf, type Said, settledByOperator } from './payout.ts';
+import {
+  contradicts,
+  isUnknown,
+  type PayoutKind,
+  type PayoutStatus,
+  payoutFamilyOf,
+  type Said,
+  settledByOperator,
+} from './payout.ts';
 import { mayRepeatInMs } from './repeating.ts';
 
 const wordTexts: Record<Said, string> = {
@@ -24,6 +32,12 @@ const wordTexts: Record<Said, string> = {
   'request differs': 'The outcome is unknown: the request is no longer the one that was made, and is not made again.',
 };
 
+/** What a payout of each kind is called, and where its money came from. */
+const namesOf: Record<PayoutKind, { name: string; source: string }> = {
+  partner_payout: { name: 'payout', source: 'available balance' },
+  withdrawal: { name: 'withdrawal', source: 'account' },
+};
+
 /**
  * What happened to a payout, in plain words, and what happens next. `resendHours` is for how long after the first the
  * same request may be made again.
@@ -31,13 +45,14 @@ const wordTexts: Record<Said, string> = {
 export async function tellPayoutTimeline(em: EntityManager, payout: Payout, { resendHours }: { resendHours: number }) {
   const { id, created_at: at, reference } = payout;
   const reserved = addMoney(payout.net_amount, payout.fee);
+  const { name, source } = namesOf[payout.kind];
   const items: TimelineItem[] = [
     {
       at,
       type: 'request',
-      text: `A payout of IDR ${payout.amount} to ${payout.bank_code} was asked for (${reference}).`,
+      text: `A ${name} of IDR ${payout.amount} to ${payout.bank_code} was asked for (${reference}).`,
     },
-    { at, type: 'reservation', text: `IDR ${reserved} was reserved from the available balance.` },
+    { at, type: 'reservation', text: `IDR ${reserved} was reserved from the ${source}.` },
     ...(await findAttempts(em, id)),
     ...(await findWords(em, payout)),
     ...(await findCallbackItems(em, id)),
@@ -50,7 +65,7 @@ export async function tellPayoutTimeline(em: EntityManager, payout: Payout, { re
 async function findNext(em: EntityManager, payout: Payout, resendHours: number) {
   const { id, status, asked_at, look_again_at, unknown_since, last_word } = payout;
   if (payout.contradicted_at) {
-    const text = `The provider now says otherwise: our operators look into it. The payout stays ${status}, and no money moves.`;
+    const text = `The provider now says otherwise: our operators look into it. The ${namesOf[payout.kind].name} stays ${status}, and no money moves.`;
     return { at: null, text };
   }
   if (status !== 'pending') return null;
@@ -102,9 +117,9 @@ function statusAt({ status, succeeded_at, finalized_at }: Payout, at: Date): Pay
 }
 
 /** A word that cannot be true beside how the payout had ended: it is told as that, and not as what became of it. */
-function contradictionText(status: PayoutStatus, said: Said): string {
+function contradictionText({ kind }: Payout, status: PayoutStatus, said: Said): string {
   const what = said === 'another amount' ? 'speaks of another amount' : `says "${said}" of the transfer`;
-  return `After its end the provider ${what}: the payout stays ${status}, and no money moved for it.`;
+  return `After its end the provider ${what}: the ${namesOf[kind].name} stays ${status}, and no money moved for it.`;
 }
 
 /** What the provider said. Once the payout has ended, words that leave its outcome open say nothing of it. */
@@ -117,7 +132,7 @@ async function findWords(em: EntityManager, payout: Payout): Promise<TimelineIte
   return rows.flatMap(({ said, failure_code, at: instant }): TimelineItem[] => {
     const at = new Date(instant);
     const status = statusAt(payout, at);
-    if (contradicts(status, said)) return [{ at, type: 'provider', text: contradictionText(status, said) }];
+    if (contradicts(status, said)) return [{ at, type: 'provider', text: contradictionText(payout, status, said) }];
     if (finalized_at && at >= finalized_at && isUnknown(said)) return [];
     const hasReason = said === 'failed' || said === 'refused' || said === 'repeat refused';
     const text = hasReason ? `${wordTexts[said]}: ${failure_code ?? 'no reason given'}.` : wordTexts[said];
@@ -148,20 +163,18 @@ async function findLedgerItems(em: EntityManager, payout: Payout): Promise<Timel
   });
 }
 
-function endTexts(step: string, { net_amount, fee, failure_code }: Payout): string[] {
+function endTexts(step: string, { kind, net_amount, fee, failure_code }: Payout): string[] {
+  const { name, source } = namesOf[kind];
   const code = failure_code ?? '';
   const by = code === settledByOperator ? ' An operator established it.' : '';
   if (step === 'spent') {
-    return [`IDR ${net_amount} left to the bank; the fee was IDR ${fee}.`, 'The payout succeeded.'];
+    return [`IDR ${net_amount} left to the bank; the fee was IDR ${fee}.`, `The ${name} succeeded.`];
   }
   if (step === 'returned') {
-    return [
-      `IDR ${addMoney(net_amount, fee)} was returned to the available balance.`,
-      `The payout failed: ${code}.${by}`,
-    ];
+    return [`IDR ${addMoney(net_amount, fee)} was returned to the ${source}.`, `The ${name} failed: ${code}.${by}`];
   }
   return [
-    `IDR ${net_amount} came back to the available balance; the fee stays.`,
-    'The payout was reversed: the bank returned the money after success.',
+    `IDR ${net_amount} came back to the ${source}; the fee stays.`,
+    `The ${name} was reversed: the bank returned the money after success.`,
   ];
 }

@@ -8,7 +8,7 @@ import { type StatusOf, statusLaw } from '../shared/status-law.ts';
  * Pure facts about payouts: money that leaves for a bank account. Their life is one, whoever is paid out; whose money it
  * is, what is asked before it is reserved and what follows from its end differ by kind.
  */
-export const payoutKinds = ['partner_payout'] as const;
+export const payoutKinds = ['partner_payout', 'withdrawal'] as const;
 export type PayoutKind = (typeof payoutKinds)[number];
 
 /** What the journals of a kind are called by, and its workflows. */
@@ -53,9 +53,10 @@ export const settledByOperator = 'SETTLED_BY_OPERATOR';
 export const payoutPath = (id: string): string => `/v1/partners/payouts/${id}`;
 
 /** The platform's own reference, for people; the provider is given the id itself. */
-export const payoutReferenceOf = (id: string): string => `PO-${id.replaceAll('-', '').slice(0, 20).toUpperCase()}`;
+export const payoutReferenceOf = (id: string, kind: PayoutKind = 'partner_payout'): string =>
+  `${kind === 'withdrawal' ? 'WD' : 'PO'}-${id.replaceAll('-', '').slice(0, 20).toUpperCase()}`;
 
-/** The partner's own texts: they travel and rest sealed, in one place. */
+/** Where the money goes, and the partner's own reference: they travel and rest sealed, in one place. */
 export interface PayoutTexts {
   bank_account_number: string;
   beneficiary_name: string | null;

@@ -70,8 +70,10 @@ async function tellDelay(tx: EntityManager, sealer: Sealer, payout: Payout): Pro
 }
 
 /** The webhooks about a payout that are written and not begun. */
-export const findUntold = (tx: EntityManager, { id, kind }: Payout): Promise<string[]> =>
-  findPendingWebhooks(tx, { resourceType: handlings[kind].resourceType, resourceId: id });
+export async function findUntold(tx: EntityManager, { id, kind }: Payout): Promise<string[]> {
+  const { resourceType } = handlings[kind];
+  return resourceType === 'payout' ? findPendingWebhooks(tx, { resourceType, resourceId: id }) : [];
+}
 
 /** The code that came with the provider's last word. */
 async function readFailureCode(tx: EntityManager, { id, last_word }: Payout): Promise<string> {

@@ -4,6 +4,7 @@ import { amount, timestamp, uuid } from '../http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../http/paging.ts';
 import { createRouteGroup } from '../http/route-group.ts';
 import { findStuckPayouts } from './find-stuck-payouts.ts';
+import { payoutKinds } from './payout.ts';
 
 /** Payouts younger than ten minutes are not stuck yet, unless asked otherwise. */
 const standardMinutes = 10;
@@ -43,7 +44,8 @@ routes.get(
           items: z.array(
             z.object({
               payout_id: uuid(),
-              partner_id: uuid(),
+              kind: z.enum(payoutKinds),
+              partner_id: uuid().nullable(),
               reference: z.string(),
               amount: amount(),
               unknown_since: timestamp(),

@@ -55,6 +55,10 @@ export const partnerPaymentIdFor = (partnerId: string, idempotencyKey: string): 
 export const payoutIdFor = (partnerId: string, idempotencyKey: string): string =>
   v5(`partner-payout/${partnerId}/${idempotencyKey}`, namespace);
 
+/** The id of a withdrawal: from who asks and the idempotency key, or a fresh one without a key. */
+export const withdrawalIdFor = (userId: string, idempotencyKey: string | undefined): string =>
+  idempotencyKey === undefined ? newId() : v5(`withdrawal/${userId}/${idempotencyKey}`, namespace);
+
 /** The id of an allocation, from the cause and the donations: the same batch is the same workflow and the same row. */
 export const allocationBatchIdFor = (causeId: string, donationIds: readonly string[]): string =>
   v5(`donation-allocation/${causeId}/${donationIds.toSorted().join(',')}`, namespace);

@@ -1,11 +1,12 @@
 import type { PayoutKind, PayoutPlace, PayoutWorkflows } from '../payouts/payout.ts';
 import { wholeRupiah } from '../shared/money.ts';
 import { canonicalId } from '../shared/uuid.ts';
+import type { WithdrawalWorkflows } from '../withdrawals/withdrawal.ts';
 import { searchAttributeKeys } from './search-attributes.ts';
 import type { Temporal, WorkflowRun } from './temporal.ts';
 import { handDecision, updateIdOf } from './update-id.ts';
 
-export const createPayoutWorkflows = (temporal: Temporal): PayoutWorkflows => ({
+export const createPayoutWorkflows = (temporal: Temporal): PayoutWorkflows & WithdrawalWorkflows => ({
   startPartnerPayout(payoutId, opening, waitMs) {
     const run = {
       workflow: 'partnerPayout' as const,
@@ -21,6 +22,23 @@ export const createPayoutWorkflows = (temporal: Temporal): PayoutWorkflows => ({
     const update = { name: 'awaitReservation' as const, id: updateIdOf('reservation', opening) };
     return temporal.startAndAwait(run, update, waitMs);
   },
+  startWithdrawal(withdrawalId, opening, waitMs) {
+    const run = {
+      workflow: 'withdrawal' as const,
+      subject: withdrawalId,
+      input: {
+        payoutId: withdrawalId,
+        opening: temporal.prove({ kind: 'withdrawal', resourceId: withdrawalId }, opening),
+      },
+      summary: `Withdrawal: IDR ${opening.net}, fee ${opening.fee}`,
+      attributes: [
+        { key: searchAttributeKeys.PayoutState, value: 'RESERVED' },
+        { key: searchAttributeKeys.AmountIdr, value: wholeRupiah(opening.amount) },
+      ],
+    };
+    const update = { name: 'awaitReservation' as const, id: updateIdOf('reservation', opening) };
+    return temporal.startAndAwait(run, update, waitMs);
+  },
   hintPayout: (payout) => temporal.signalWithStart(again(payout), 'callbackArrived'),
   decidePayout: (payout, decision, waitMs) =>
     handDecision(decision, (update) =>
@@ -30,6 +48,7 @@ export const createPayoutWorkflows = (temporal: Temporal): PayoutWorkflows => ({
 
 const families = {
   partner_payout: { workflow: 'partnerPayout', summary: 'A partner payout, looked after again' },
+  withdrawal: { workflow: 'withdrawal', summary: 'A withdrawal, looked after again' },
 } as const satisfies Record<PayoutKind, { workflow: string; summary: string }>;
 
 /** The workflow of a payout that has its row: it runs, or is begun again. */

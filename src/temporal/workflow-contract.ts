@@ -7,6 +7,7 @@ import type { PaymentOrderStatus } from '../payments/payment-order.ts';
 import type { ReceiptState } from '../payments/receipt.ts';
 import type { PartnerPayoutInput, PayoutStatus } from '../payouts/payout.ts';
 import type { WebhookDeliveryInput } from '../webhooks/webhook-delivery.ts';
+import type { WithdrawalInput } from '../withdrawals/withdrawal.ts';
 
 /**
  * What the workflows that requests start take and answer, by their names, which live in histories for ever. The code of
@@ -25,6 +26,11 @@ export interface WorkflowContract {
   };
   partnerPayout: {
     input: PartnerPayoutInput;
+    updates: { awaitReservation: PayoutStatus; settlePayout: PayoutStatus };
+    signals: 'callbackArrived';
+  };
+  withdrawal: {
+    input: WithdrawalInput;
     updates: { awaitReservation: PayoutStatus; settlePayout: PayoutStatus };
     signals: 'callbackArrived';
   };

@@ -7,6 +7,7 @@ import type { Prover } from '../encryption/prover.ts';
 import type { GatewayPaymentWorkflows, ReceiptDecisions, ReceiptWorkflows } from '../payments/payment-contract.ts';
 import type { PayoutWorkflows } from '../payouts/payout.ts';
 import type { DeliveryWorkflows } from '../webhooks/webhook-delivery.ts';
+import type { WithdrawalWorkflows } from '../withdrawals/withdrawal.ts';
 import { createAllocationWorkflows } from './donation-allocations.ts';
 import { createSubscriptionWorkflows } from './donation-subscriptions.ts';
 import { createGatewayPaymentWorkflows } from './gateway-payments.ts';
@@ -25,6 +26,7 @@ export interface Workflows
     ReceiptDecisions,
     PartnerPaymentWorkflows,
     PayoutWorkflows,
+    WithdrawalWorkflows,
     CircleWorkflows,
     AllocationWorkflows,
     SubscriptionWorkflows,

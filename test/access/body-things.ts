@@ -36,6 +36,12 @@ async function documentBody(stack: Stack, { user }: Owner) {
   return { url: shown.file_key, document_type: 'receipt', product_type: 'transaction', product_id, category_id };
 }
 
+async function usableBankAccount(stack: Stack, owner: Owner): Promise<string> {
+  const { id = '' } = await thingsOf({ method: 'get', path: '/v1/bank-accounts/:id' }).make(stack, owner);
+  await stack.owner().execute('update bank_accounts set usable_at = created_at where id = ?', [id]);
+  return id;
+}
+
 const identity = { kind: 'passport', number: 'A1234567', name_on_document: 'Ani' };
 async function identityBody(stack: Stack, owner: Owner) {
   const { id: document_id } = await thingsOf({ method: 'get', path: '/v1/documents/:id' }).make(stack, owner);
@@ -97,6 +103,17 @@ export const bodies: Record<string, Body> = {
       return { destination_account_id: body.data.id, amount: '10' };
     },
     fields: { destination_account_id: refused },
+  },
+  'POST /v1/accounts/:/withdrawals': {
+    build: async (stack, owner) => {
+      await fund(stack, owner.user.accountId, '10');
+      return { bank_account_id: await usableBankAccount(stack, owner), amount: '10' };
+    },
+    fields: { bank_account_id: refused },
+  },
+  'POST /v1/withdrawals/quotes': {
+    build: async (stack, owner) => ({ bank_account_id: await usableBankAccount(stack, owner), amount: '10' }),
+    fields: { bank_account_id: refused },
   },
   'POST /v1/saving-goals/:/release': {
     build: (_, { user }) => Promise.resolve({ account_id: user.accountId }),

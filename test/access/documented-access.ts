@@ -96,6 +96,11 @@ export const documentedAccess: Record<string, DocumentedAccess> = {
   'POST /v1/bank-accounts': needs('withdraw-account', { userTypes: ['organization', 'individual'] }),
   'GET /v1/bank-accounts': needs('withdraw-account', { userTypes: ['organization', 'individual'] }),
   'DELETE /v1/bank-accounts/:': needs('withdraw-account', { userTypes: ['organization', 'individual'] }),
+  'POST /v1/accounts/:/withdrawals': needs('withdraw-account', { userTypes: ['organization', 'individual'] }),
+  'POST /v1/withdrawals/quotes': needs('withdraw-account', { userTypes: ['organization', 'individual'] }),
+  'GET /v1/withdrawals': needs('withdraw-account'),
+  'GET /v1/withdrawals/:': needs('withdraw-account'),
+  'GET /v1/withdrawals/:/timeline': needs('withdraw-account'),
   // Payments, causes and circles
   'GET /v1/transactions': needs('read-transaction'),
   'GET /v1/transactions/:': needs('read-transaction'),

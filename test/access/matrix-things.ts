@@ -104,6 +104,34 @@ async function partnerPayout(stack: Stack, { partner }: Owner): Promise<Ids> {
   );
 }
 
+/** One that waits for nobody, to a bank account of its own. */
+async function withdrawal(stack: Stack, owner: Owner): Promise<Ids> {
+  const { id: bankAccount } = await thingsOf({ method: 'get', path: '/v1/bank-accounts/:id' }).make(stack, owner);
+  const { accountId, id: userId } = owner.user;
+  const id = newId();
+  await stack.owner().execute('update bank_accounts set usable_at = created_at where id = ?', [bankAccount]);
+  await stack.em().transactional(async (tx) => {
+    const [held] = await tx.execute<{ id: string }[]>(
+      "select id from accounts where owner_id = ? and kind = 'withdrawal_reserved'",
+      [accountId],
+    );
+    const reserved =
+      held?.id ?? (await openAccount(tx, { kind: 'withdrawal_reserved', name: 'Withdrawals', ownerId: accountId }));
+    await tx.execute(
+      `insert into payouts (id, kind, source_account_id, reserved_account_id, reference, fee_mode, amount, fee,
+         net_amount, bank_code, texts_sealed, status, created_at, updated_at)
+       values (?, 'withdrawal', ?, ?, ?, 'DEDUCTED', 10, 1, 9, 'BCA', 'x', 'pending', now(), now())`,
+      [id, accountId, reserved, `WD-${id.slice(-20)}`],
+    );
+    await tx.execute(
+      `insert into withdrawals (id, user_id, organization_id, bank_account_id, transaction_id, created_at)
+       select ?, ?, organization_id, ?, ?, now() from accounts where id = ?`,
+      [id, userId, bankAccount, newId(), accountId],
+    );
+  });
+  return { id };
+}
+
 /** A partner account of its own, with a key, a linked organization, a webhook and a parked delivery. */
 async function partnerAccount(stack: Stack): Promise<Ids> {
   const partner = await buildPartner(stack, { webhook: { url: 'http://127.0.0.1:9/hook' } });
@@ -209,7 +237,13 @@ async function document(stack: Stack, { user }: Owner): Promise<Ids> {
 
 /** By the path in front of the first parameter. A new route needs its line here, or the matrix fails. */
 const things: Record<string, Things> = {
-  '/v1/accounts/': { foreign: 403, make: async (_, { user }) => ({ account_id: user.accountId }) },
+  '/v1/accounts/': {
+    foreign: 403,
+    make: async (stack, owner) => ({
+      account_id: owner.user.accountId,
+      bank_account_id: read(await post(stack, owner, '/v1/bank-accounts', bankAccount), 'data', 'id'),
+    }),
+  },
   '/v1/acl/permissions/': {
     foreign: 'shared',
     make: async (stack) => {
@@ -290,6 +324,7 @@ const things: Record<string, Things> = {
     foreign: 403,
     make: async (stack, { user }) => ({ id: await buildTransaction(stack, user) }),
   },
+  '/v1/withdrawals/': { foreign: 403, make: withdrawal },
   '/v1/users/': { foreign: 403, make: async (_, { user }) => ({ user_id: user.id }) },
   '/v1/users/invitations/': { foreign: 403, make: invitation },
 };

@@ -197,6 +197,22 @@ async function moveMoney(stack: Stack, { person, partner, platform, causeId }: C
   );
   const payout = await pay(partner);
   await payoutWhen(partner, payout.id, 'succeeded', endsWithinMs);
+  const bankAccount = { bank_code: 'BRI', account_number: magicAccount('654321'), account_holder: 'Budi Santoso' };
+  const { id: bank_account_id } = done(await stack.post('/v1/bank-accounts', bankAccount, { token: person.token })).body
+    .data;
+  await stack.owner().execute('update bank_accounts set usable_at = created_at where id = ?', [bank_account_id]);
+  const withdrawal = done(
+    await stack.post(
+      `/v1/accounts/${person.accountId}/withdrawals`,
+      { bank_account_id, amount: '1000' },
+      { token: person.token, headers: { 'idempotency-key': 'withdrawn-once' } },
+    ),
+  ).body.data;
+  await eventually(
+    async () => (await stack.get(`/v1/withdrawals/${withdrawal.id}`, { token: person.token })).body.data,
+    ({ status }) => status === 'succeeded' || status === 'reversed',
+    endsWithinMs,
+  );
   const circle = await buildActiveCircle(stack, 2);
   for (const member of circle.members) done(await contribute(stack, member, circle.id));
   done(await stack.get(`/v1/saving-circles/${circle.id}/settlement`, { token: circle.creator.token }));

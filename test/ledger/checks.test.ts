@@ -206,6 +206,13 @@ const corruptions: [view: string, sql: string][] = [
   ['check_payouts_posted_once', payoutOf('succeeded')],
   ['check_payouts_are_reversed_as_was_said', payoutOf('reversed')],
   ['check_reserved_matches_payouts', payoutOf('pending')],
+  [
+    'check_withdrawals_are_told',
+    together(
+      payoutOf('pending'),
+      "update payouts set kind = 'withdrawal', partner_id = null where reference = 'PO-PLANTED'",
+    ),
+  ],
   ['check_payouts_sent_once', payoutOf('pending', 'planted')],
   // A second attempt beside one that the provider was not asked about, a sixth, and one after the end.
   ['check_payouts_sent_once', attemptsOf('pending', 2, null)],

@@ -13,8 +13,8 @@ create table accounts (
   id uuid primary key,
   name varchar(100) not null,
   kind text not null check (kind in ('user', 'organization', 'circle_holding', 'saving_goal', 'product',
-    'open_donation_pool', 'partner_available', 'partner_pending', 'partner_reserved', 'gateway_clearing',
-    'fee_revenue', 'provider_cost', 'suspense')),
+    'open_donation_pool', 'partner_available', 'partner_pending', 'partner_reserved', 'withdrawal_reserved',
+    'gateway_clearing', 'fee_revenue', 'provider_cost', 'suspense')),
   user_id uuid references users (id),
   organization_id uuid references organizations (id),
   owner_id uuid,
@@ -27,6 +27,8 @@ create index accounts_of_organization on accounts (organization_id, created_at, 
 create index accounts_by_creation on accounts (created_at, id);
 create unique index accounts_of_system on accounts (kind)
   where kind in ('open_donation_pool', 'gateway_clearing', 'fee_revenue', 'provider_cost', 'suspense');
+-- What leaves an account by withdrawals is held beside it, in one account.
+create unique index accounts_of_withdrawals on accounts (owner_id) where kind = 'withdrawal_reserved';
 
 create table account_balances (
   account_id uuid not null,

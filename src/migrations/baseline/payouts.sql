@@ -19,7 +19,7 @@ create table payout_banks (
 create table payouts (
   id uuid primary key,
   -- Its journals have the kind as their family: partner_payout is partner-payout/<id>/reserved.
-  kind text not null check (kind in ('partner_payout')),
+  kind text not null check (kind in ('partner_payout', 'withdrawal')),
   -- Where the money comes from, and comes back to when it is not spent; and where it is until then.
   source_account_id uuid not null references accounts (id),
   reserved_account_id uuid not null references accounts (id),
@@ -116,8 +116,12 @@ create index payout_words_of_payout on payout_words (payout_id, id);
 create function keep_payout_accounts() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
-  if not exists (select from partners t where t.id = new.partner_id
-      and (t.available_account_id, t.reserved_account_id) = (new.source_account_id, new.reserved_account_id)) then
+  if not (case new.kind
+      when 'partner_payout' then exists (select from partners t where t.id = new.partner_id
+        and (t.available_account_id, t.reserved_account_id) = (new.source_account_id, new.reserved_account_id))
+      else exists (select from accounts s join accounts r on r.owner_id = s.id where s.id = new.source_account_id
+        and s.kind in ('user', 'organization') and r.id = new.reserved_account_id and r.kind = 'withdrawal_reserved')
+      end) then
     raise exception 'a payout is of money of its own' using errcode = 'AM010', detail = new.id::text;
   end if;
   return new;
@@ -198,7 +202,7 @@ create view check_payouts_posted_once as
       -sum(g.amount) filter (where g.amount < 0 and g.account_id <> '00000000-0000-4000-8000-000000000003') as amount,
       -sum(g.amount) filter (where g.account_id = '00000000-0000-4000-8000-000000000003') as cost
     from journals j join postings g on g.journal_id = j.id
-    where j.business_key like 'partner-payout/%' group by 1, 2, 3),
+    where j.business_key like any ('{partner-payout/%,withdrawal/%}') group by 1, 2, 3),
   due as (select p.*, replace(p.kind, '_', '-') as family from payouts p)
   select p.id as payout_id, p.status, p.net_amount + p.fee as amount, reserved.amount as reserved,
     spent.amount as spent, returned.amount as returned, reversed.amount as reversed, p.provider_cost, spent.cost
@@ -216,7 +220,8 @@ create view check_payouts_posted_once as
 -- What is reserved is the pending payouts with their fees.
 create view check_reserved_matches_payouts as
   select account_id, coalesce(held.balance, 0) as balance, coalesce(open.amount, 0) as open_payouts
-  from (select id as account_id, account_balance(id) as balance from accounts where kind = 'partner_reserved') held
+  from (select id as account_id, account_balance(id) as balance from accounts
+    where kind in ('partner_reserved', 'withdrawal_reserved')) held
   full join (select reserved_account_id as account_id, sum(net_amount + fee) as amount from payouts
     where status = 'pending' group by 1) open using (account_id)
   where coalesce(held.balance, 0) <> coalesce(open.amount, 0);

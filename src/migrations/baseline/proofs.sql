@@ -20,6 +20,8 @@ set search_path = pg_catalog, public, pg_temp as $$
     ('00000000-0000-4000-8000-000000000003', case s.step when 'spent' then -p.provider_cost end),
     ('00000000-0000-4000-8000-000000000002', case s.step when 'spent' then p.fee end)) e (account_id, amount)
   where p.id = p_payout_id and e.amount is not null
+    -- Whose money a withdrawal is was judged with its row.
+    and (p.kind <> 'withdrawal' or exists (select from withdrawals w where w.id = p.id))
     and (s.follows is null
       or exists (select from journal_keys j where j.business_key = of.family || '/' || p.id || '/' || s.follows))
 $$;

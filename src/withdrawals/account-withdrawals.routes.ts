@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import { allow } from '../http/access.ts';
+import { moneyString, uuid } from '../http/fields.ts';
+import { readIdempotencyKey } from '../http/idempotency-key.ts';
+import { createRouteGroup } from '../http/route-group.ts';
+import { sendStored } from '../payments/replay.ts';
+import { createWithdrawal } from './create-withdrawal.ts';
+import { WithdrawalShape } from './present-withdrawal.ts';
+
+const routes = createRouteGroup({ prefix: '/v1/accounts', tag: 'Withdrawals' });
+
+routes.post(
+  '/:account_id/withdrawals',
+  {
+    summary: 'Withdraw to a bank account',
+    description:
+      'Answers as soon as the money is reserved; the transfer goes on durably. `amount` leaves the account, and what is ' +
+      'left after the fee, a whole number of rupiah, reaches the bank. A withdrawal that fails gives all back, one that ' +
+      'the bank returns later is `reversed` and gives the net back. An outcome that cannot be established stays `pending` ' +
+      'with the money reserved. The same `Idempotency-Key` and body replay the first answer.',
+    access: allow('withdraw-account', {
+      userTypes: ['individual', 'organization'],
+      scope: 'from own accounts to own bank accounts',
+    }),
+    params: z.object({ account_id: uuid() }),
+    body: z.strictObject({ bank_account_id: uuid(), amount: moneyString() }),
+    idempotent: true,
+    answers: { 201: z.object({ status: z.literal('success'), message: z.string(), data: WithdrawalShape }) },
+    refusals: [404, 503],
+  },
+  async ({ em, deps, caller, params: { account_id: accountId }, body, ctx, requestId }) =>
+    sendStored(await createWithdrawal(em, deps, { caller, accountId, body, key: readIdempotencyKey(ctx), requestId })),
+);
+
+export const accountWithdrawalsRoutes = routes;

@@ -1,0 +1,66 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Caller } from '../identity/caller.ts';
+import { createOnce } from '../openings/create-once.ts';
+import { findFirstAnswer, fingerprintOf, hashKey, type StoredAnswer } from '../payments/idempotency.ts';
+import { budgets } from '../shared/budgets.ts';
+import { createSemaphore } from '../shared/concurrency.ts';
+import { withdrawalIdFor } from '../shared/ids.ts';
+import { formatMoney } from '../shared/money.ts';
+import { findWithdrawal } from './find-withdrawals.ts';
+import { prepareWithdrawal, type WithdrawalRequest } from './prepare-withdrawal.ts';
+import { answerWithdrawal } from './present-withdrawal.ts';
+import type { WithdrawalTerms, WithdrawalWorkflows } from './withdrawal.ts';
+
+/**
+ * So many withdrawals are being reserved at once by one process, and of one account: whoever waits looks at limit and
+ * balance when its turn comes, so of a flood those that have become hopeless are refused without a workflow.
+ */
+const semaphore = createSemaphore(24, { perKey: 8, mostWaiting: 500 });
+
+const notInTime = 'The withdrawal could not be reserved in time; try again';
+
+interface Asking {
+  caller: Caller;
+  accountId: string;
+  body: WithdrawalRequest;
+  key: string | undefined;
+  requestId: string;
+}
+
+/**
+ * Creates a withdrawal and waits until its money is reserved: what answers it, the first answer again under an
+ * idempotency key. Refuses as `prepareWithdrawal` and `reserveWithdrawal`, a key of another request
+ * (IDEMPOTENCY_KEY_REUSED), and with SERVICE_UNAVAILABLE when nothing was reserved in time.
+ */
+export async function createWithdrawal(
+  em: EntityManager,
+  { config, workflows }: { config: WithdrawalTerms; workflows: WithdrawalWorkflows },
+  { caller, accountId, body, key, requestId }: Asking,
+): Promise<StoredAnswer & { replayed: boolean }> {
+  const id = withdrawalIdFor(caller.userId, key);
+  const asked = { ...body, amount: formatMoney(body.amount) };
+  const fingerprint = fingerprintOf('POST', `/v1/accounts/${accountId}/withdrawals`, asked);
+  const idempotency = key === undefined ? null : { keyHash: hashKey(key), fingerprint };
+  /** What was answered under the key; refuses a key of another request. */
+  const findAnswer = async () =>
+    idempotency === null ? null : findFirstAnswer(em.fork(), { userId: caller.userId, ...idempotency });
+  const first = await findAnswer();
+  if (first !== null) return { ...first, replayed: true };
+  const endsAt = performance.now() + budgets.requests.payoutReservation;
+  const leave = await semaphore.enter({ key: accountId, waitMs: endsAt - performance.now() - budgets.requests.away });
+  try {
+    const found = await createOnce(
+      em,
+      { resourceId: id, kind: 'withdrawal', isKeyed: key !== undefined, unavailable: notInTime },
+      {
+        find: (place) => findWithdrawal(place, id),
+        prepare: () => prepareWithdrawal(em, config, { caller, accountId, body, idempotency, requestId }),
+        start: (opening) => workflows.startWithdrawal(id, opening, Math.max(1, endsAt - performance.now())),
+      },
+    );
+    // What was joined may be a withdrawal that the same key was used for at the same time: never told as this one.
+    return { ...((await findAnswer()) ?? answerWithdrawal(found)), replayed: false };
+  } finally {
+    leave();
+  }
+}

@@ -1,0 +1,52 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { findPage, type ListWindow } from '../database/find-page.ts';
+import { type Caller, isPlatform } from '../identity/caller.ts';
+import { Payout } from '../payouts/payout.entity.ts';
+import { must } from '../shared/assert.ts';
+import { refuse } from '../shared/errors.ts';
+import { Withdrawal } from './withdrawal.entity.ts';
+
+/** A withdrawal: what every payout has, and what is its own. */
+export interface WholeWithdrawal {
+  withdrawal: Withdrawal;
+  payout: Payout;
+}
+
+/** The withdrawal of this id as it stands now, or null. */
+export async function findWithdrawal(em: EntityManager, id: string): Promise<WholeWithdrawal | null> {
+  const withdrawal = await em.findOne(Withdrawal, { id });
+  if (withdrawal === null) return null;
+  return { withdrawal, payout: await em.findOneOrFail(Payout, { id }, { refresh: true }) };
+}
+
+/** A page of the withdrawals that the caller reads: its own, its organization's for users of that type, all for platform. */
+export async function findWithdrawals(
+  em: EntityManager,
+  caller: Caller,
+  window: ListWindow,
+): Promise<{ items: WholeWithdrawal[]; total: number }> {
+  const own =
+    caller.userType === 'organization'
+      ? { organization_id: caller.organizationId }
+      : { user_id: caller.userId, organization_id: null };
+  const { items, total } = await findPage(em, Withdrawal, isPlatform(caller) ? {} : own, window);
+  const payouts = await em.find(Payout, { id: { $in: items.map(({ id }) => id) } });
+  const payoutOf = new Map(payouts.map((payout) => [payout.id, payout]));
+  const whole = (withdrawal: Withdrawal): WholeWithdrawal => ({
+    withdrawal,
+    payout: must(payoutOf.get(withdrawal.id), 'a withdrawal is a payout'),
+  });
+  return { items: items.map(whole), total };
+}
+
+/** A withdrawal. Refuses with NOT_FOUND, and with FORBIDDEN when it is another's. */
+export async function getWithdrawal(em: EntityManager, caller: Caller, id: string): Promise<WholeWithdrawal> {
+  const found = (await findWithdrawal(em, id)) ?? refuse('NOT_FOUND', 'no such withdrawal', { field: 'id' });
+  const { user_id: userId, organization_id: organizationId = null } = found.withdrawal;
+  const isOwn =
+    organizationId === null
+      ? userId === caller.userId
+      : caller.userType === 'organization' && organizationId === caller.organizationId;
+  if (!isOwn && !isPlatform(caller)) refuse('FORBIDDEN', 'the withdrawal is not yours', { field: 'id' });
+  return found;
+}

@@ -1,0 +1,64 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Caller } from '../identity/caller.ts';
+import { Account } from '../ledger/account.entity.ts';
+import { mayUseAccount } from '../ledger/may-use-account.ts';
+import { stampOpening } from '../openings/stamp-opening.ts';
+import { refuse } from '../shared/errors.ts';
+import type { Money } from '../shared/money.ts';
+import { getOwnBankAccount, priceWithdrawal, refuseUnusable } from './price-withdrawal.ts';
+import type { WithdrawalOpening, WithdrawalTerms } from './withdrawal.ts';
+import { readWithdrawalRoom, refuseBeyondRoom } from './withdrawal-room.ts';
+
+export interface WithdrawalRequest {
+  bank_account_id: string;
+  /** IDR, at most four decimals. */
+  amount: Money;
+}
+
+/**
+ * Everything about a withdrawal that can be refused before its workflow starts; answers what that is started with. Limit
+ * and balance are only looked at here, to keep hopeless requests out: under the locks they are checked. Refuses a missing
+ * account or bank account (NOT_FOUND), another's (FORBIDDEN), and as `refuseUnusable`, `priceWithdrawal` and
+ * `refuseBeyondRoom`.
+ */
+export async function prepareWithdrawal(
+  em: EntityManager,
+  terms: WithdrawalTerms,
+  input: {
+    caller: Caller;
+    accountId: string;
+    body: WithdrawalRequest;
+    idempotency: WithdrawalOpening['idempotency'];
+    requestId: string;
+  },
+): Promise<WithdrawalOpening> {
+  const { caller, accountId, body, idempotency, requestId } = input;
+  const account = await em.findOne(Account, { id: accountId });
+  if (account === null) refuse('NOT_FOUND', 'no such account', { field: 'account_id' });
+  if (!mayUseAccount(caller, account)) refuse('FORBIDDEN', 'the account is not yours', { field: 'account_id' });
+  const bankAccount = await getOwnBankAccount(em, caller, body.bank_account_id);
+  refuseOtherOwner(account, bankAccount);
+  await refuseUnusable(em, bankAccount);
+  const { bank_code: bankCode } = bankAccount;
+  const price = await priceWithdrawal(em, { bankCode, amount: body.amount, fee: terms.WITHDRAWAL_FEE });
+  const room = await readWithdrawalRoom(em, { userId: caller.userId, accountId });
+  refuseBeyondRoom(room, price.amount, terms.WITHDRAWAL_DAILY_LIMIT);
+  return {
+    userId: caller.userId,
+    accountId,
+    bankAccountId: bankAccount.id,
+    ...price,
+    requestId,
+    idempotency,
+    stamp: await stampOpening(em),
+  };
+}
+
+/** Refuses a bank account of another owner than the account's: a user may have been of an organization before. */
+export function refuseOtherOwner(
+  account: { organization_id?: string | null },
+  bankAccount: { organization_id?: string | null },
+): void {
+  if ((account.organization_id ?? null) === (bankAccount.organization_id ?? null)) return;
+  refuse('FORBIDDEN', 'the bank account is of another owner than the account', { field: 'bank_account_id' });
+}

@@ -1,0 +1,56 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { BankAccount } from '../bank-accounts/bank-account.entity.ts';
+import { mayUseBankAccount } from '../bank-accounts/bank-account.ts';
+import { readDatabaseClock } from '../database/database-clock.ts';
+import type { Payer } from '../identity/caller.ts';
+import { refuse } from '../shared/errors.ts';
+import { compareMoney, formatMoney, isWholeRupiah, type Money, subtractMoney } from '../shared/money.ts';
+
+/** What a withdrawal costs: IDR, scale 4; `amount` is `net` and `fee`. */
+export interface WithdrawalPrice {
+  amount: Money;
+  fee: Money;
+  net: Money;
+}
+
+/**
+ * What reaches the bank of an amount that is withdrawn. Refuses with REQUEST_INVALID an amount that leaves nothing, or
+ * no whole rupiah, after the fee, and one that the bank does not take.
+ */
+export async function priceWithdrawal(
+  em: EntityManager,
+  { bankCode, amount, fee }: { bankCode: string; amount: Money; fee: Money },
+): Promise<WithdrawalPrice> {
+  const net = subtractMoney(amount, fee);
+  const complain = (complaint: string): never => refuse('REQUEST_INVALID', complaint, { field: 'amount' });
+  if (compareMoney(net, '0') <= 0) complain(`does not cover the fee, IDR ${formatMoney(fee)}`);
+  if (!isWholeRupiah(net)) complain(`what reaches the bank, IDR ${net}, is not a whole amount`);
+  const [bank] = await em.execute<{ least: Money; most: Money }[]>(
+    'select minimum_amount as least, maximum_amount as most from payout_banks where bank_code = ? and active',
+    [bankCode],
+  );
+  if (bank === undefined) refuse('REQUEST_INVALID', 'its bank is not served any more', { field: 'bank_account_id' });
+  if (compareMoney(net, bank.least) < 0 || compareMoney(net, bank.most) > 0) {
+    complain(`${bankCode} takes IDR ${bank.least} to ${bank.most}`);
+  }
+  return { amount: formatMoney(amount), fee: formatMoney(fee), net };
+}
+
+/**
+ * A bank account that the caller may withdraw to. Refuses one that is missing or deleted (NOT_FOUND) and another's
+ * (FORBIDDEN).
+ */
+export async function getOwnBankAccount(em: EntityManager, caller: Payer, id: string): Promise<BankAccount> {
+  const field = 'bank_account_id';
+  const account = await em.findOne(BankAccount, { id }, { refresh: true });
+  if (account === null) refuse('NOT_FOUND', 'no such bank account', { field });
+  if (!mayUseBankAccount(caller, account)) refuse('FORBIDDEN', 'the bank account is not yours', { field });
+  if (account.deleted_at != null) refuse('NOT_FOUND', 'no such bank account', { field });
+  return account;
+}
+
+/** Refuses with REQUEST_INVALID a bank account that was added too short a time ago, by the database's clock. */
+export async function refuseUnusable(em: EntityManager, { usable_at: usableAt }: BankAccount): Promise<void> {
+  if (usableAt <= (await readDatabaseClock(em))) return;
+  refuse('REQUEST_INVALID', `usable from ${usableAt.toISOString()}`, { field: 'bank_account_id' });
+}

@@ -1,0 +1,134 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { type BankAccountDetails, placeOfBankDetails } from '../bank-accounts/bank-account.ts';
+import type { Sealer } from '../encryption/sealer.ts';
+import type { Payer } from '../identity/caller.ts';
+import { readPayer } from '../identity/read-payer.ts';
+import { Account } from '../ledger/account.entity.ts';
+import { mayUseAccount } from '../ledger/may-use-account.ts';
+import { openAccount } from '../ledger/open-account.ts';
+import { recordTransactions } from '../ledger/post-journal.ts';
+import { openOnce } from '../openings/open-once.ts';
+import { claimIdempotencyKey, keepFirstAnswer } from '../payments/idempotency.ts';
+import { lockSource } from '../payments/make-payments.ts';
+import { Payout } from '../payouts/payout.entity.ts';
+import { type PayoutStanding, type PayoutTexts, payoutReferenceOf, payoutTextsPlace } from '../payouts/payout.ts';
+import { standingOf } from '../payouts/standing-of.ts';
+import { reserveMoney, writePayout } from '../payouts/write-payout.ts';
+import { refuse } from '../shared/errors.ts';
+import { failpoint } from '../shared/failpoint.ts';
+import { newId } from '../shared/ids.ts';
+import { refuseOtherOwner } from './prepare-withdrawal.ts';
+import { answerWithdrawal } from './present-withdrawal.ts';
+import { getOwnBankAccount, refuseUnusable } from './price-withdrawal.ts';
+import { Withdrawal } from './withdrawal.entity.ts';
+import type { WithdrawalOpening, WithdrawalTerms } from './withdrawal.ts';
+import { readWithdrawalRoom, refuseBeyondRoom } from './withdrawal-room.ts';
+import { transactionsOf } from './withdrawal-transactions.ts';
+
+interface Ports {
+  sealer: Sealer;
+  config: WithdrawalTerms;
+}
+
+/**
+ * The first step of a withdrawal: whose money it is, the day's limit and the balance looked at and the money reserved, in
+ * one transaction under the locks of account and user, so that no number of simultaneous ones can pass them. One that is
+ * there already is told as it stands. Refuses whoever is not active any more (FORBIDDEN), and as `prepareWithdrawal` and
+ * `openOnce`; then no attempt at this opening reserves anything.
+ */
+export async function reserveWithdrawal(
+  em: EntityManager,
+  ports: Ports,
+  { withdrawalId: id, opening }: { withdrawalId: string; opening: WithdrawalOpening | null },
+): Promise<PayoutStanding> {
+  await failpoint('reserve-withdrawal.before');
+  const find = (tx: EntityManager) => tx.findOne(Payout, { id, kind: 'withdrawal' });
+  const payout =
+    opening === null
+      ? await find(em)
+      : await openOnce(
+          em,
+          { resourceId: id, kind: 'withdrawal', stamp: opening.stamp },
+          { find, make: (tx) => reserve(tx, ports, id, opening) },
+        );
+  if (payout === null) refuse('NOT_FOUND', `no withdrawal ${id}`);
+  await failpoint('reserve-withdrawal.after');
+  return standingOf(payout);
+}
+
+async function reserve(tx: EntityManager, ports: Ports, id: string, opening: WithdrawalOpening): Promise<Payout> {
+  const { userId, accountId, idempotency } = opening;
+  const payer = await readPayer(tx, userId);
+  const account = (await tx.findOne(Account, { id: accountId })) ?? refuse('NOT_FOUND', 'no such account');
+  if (!mayUseAccount(payer, account)) refuse('FORBIDDEN', 'the account is not yours', { field: 'account_id' });
+  await lockSource(tx, { payer, sourceAccountId: accountId });
+  // The day's limit is one for all accounts of the user.
+  await tx.execute('select 1 from users where id = ? for no key update', [userId]);
+  if (idempotency !== null) await claimIdempotencyKey(tx, { ...idempotency, userId, resourceId: id });
+  const { bankCode, textsSealed } = await openDestination(tx, ports.sealer, { id, payer, account, opening });
+  const room = await readWithdrawalRoom(tx, { userId, accountId });
+  refuseBeyondRoom(room, opening.amount, ports.config.WITHDRAWAL_DAILY_LIMIT);
+  const payout = await writePayout(tx, {
+    id,
+    kind: 'withdrawal',
+    sourceAccountId: accountId,
+    reservedAccountId: await reservedAccountOf(tx, accountId),
+    partnerId: null,
+    reference: payoutReferenceOf(id, 'withdrawal'),
+    externalRef: null,
+    feeMode: 'DEDUCTED',
+    amount: opening.amount,
+    fee: opening.fee,
+    net: opening.net,
+    providerFee: '0.0000',
+    bankCode,
+    textsSealed,
+    requestId: opening.requestId,
+    at: room.at,
+  });
+  const withdrawal = tx.create(Withdrawal, {
+    id,
+    user_id: userId,
+    organization_id: account.organization_id ?? null,
+    bank_account_id: opening.bankAccountId,
+    transaction_id: newId(),
+    created_at: room.at,
+  });
+  await tx.flush();
+  const journalId = await reserveMoney(tx, payout, { actorId: userId, data: { amount: opening.amount } });
+  await recordTransactions(tx, journalId, transactionsOf({ withdrawal, payout }, 'reserved'));
+  if (idempotency !== null)
+    await keepFirstAnswer(tx, { ...idempotency, userId }, answerWithdrawal({ withdrawal, payout }));
+  return payout;
+}
+
+/** Where the money goes, by the bank account as it is now; it is held until the transaction ends. */
+async function openDestination(
+  tx: EntityManager,
+  sealer: Sealer,
+  { id, payer, account, opening }: { id: string; payer: Payer; account: Account; opening: WithdrawalOpening },
+): Promise<{ bankCode: string; textsSealed: string }> {
+  await tx.execute('select 1 from bank_accounts where id = ? for key share', [opening.bankAccountId]);
+  const bankAccount = await getOwnBankAccount(tx, payer, opening.bankAccountId);
+  refuseOtherOwner(account, bankAccount);
+  await refuseUnusable(tx, bankAccount);
+  const { id: bankAccountId, details_sealed, bank_code: bankCode } = bankAccount;
+  const details: BankAccountDetails = JSON.parse(await sealer.open(placeOfBankDetails(bankAccountId), details_sealed));
+  const texts: PayoutTexts = {
+    bank_account_number: details.account_number,
+    beneficiary_name: details.account_holder,
+    external_ref: null,
+  };
+  return { bankCode, textsSealed: await sealer.seal(payoutTextsPlace(id), JSON.stringify(texts)) };
+}
+
+/** The account in which what is withdrawn from this one is held until it has left, opened by the first withdrawal. */
+async function reservedAccountOf(tx: EntityManager, accountId: string): Promise<string> {
+  const [held] = await tx.execute<{ id: string }[]>(
+    "select id from accounts where owner_id = ? and kind = 'withdrawal_reserved'",
+    [accountId],
+  );
+  return (
+    held?.id ?? openAccount(tx, { kind: 'withdrawal_reserved', name: 'Withdrawals under way', ownerId: accountId })
+  );
+}

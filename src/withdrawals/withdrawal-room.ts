@@ -1,0 +1,41 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { must } from '../shared/assert.ts';
+import { refuse } from '../shared/errors.ts';
+import { addMoney, compareMoney, type Money, subtractMoney } from '../shared/money.ts';
+
+/** What may be withdrawn at one instant; IDR, scale 4. */
+export interface WithdrawalRoom {
+  balance: Money;
+  /** What the user has withdrawn in the last 24 hours, failed ones excepted. */
+  used: Money;
+  /** The database's clock when it was read; where the rolling day ends. */
+  at: Date;
+}
+
+/** What a user may withdraw from an account now. Exact only under the locks of both. */
+export async function readWithdrawalRoom(
+  em: EntityManager,
+  { userId, accountId }: { userId: string; accountId: string },
+): Promise<WithdrawalRoom> {
+  const [row] = await em.execute<{ balance: Money; used: Money; at: Date | string }[]>(
+    `select account_balance(?)::numeric(20, 4)::text as balance, clock.at,
+       (select coalesce(sum(p.amount), 0)::numeric(20, 4)::text from withdrawals w join payouts p on p.id = w.id
+        where w.user_id = ? and w.created_at > clock.at - interval '24 hours' and p.status <> 'failed') as used
+     from (select clock_timestamp() as at) clock`,
+    [accountId, userId],
+  );
+  const { at, ...room } = must(row, 'a select without a table has a row');
+  return { ...room, at: new Date(at) };
+}
+
+/** Refuses an amount beyond the balance (INSUFFICIENT_BALANCE) or what is left of the day's limit (REQUEST_INVALID). */
+export function refuseBeyondRoom({ balance, used }: WithdrawalRoom, amount: Money, dailyLimit: Money): void {
+  const field = 'amount';
+  if (compareMoney(amount, balance) > 0) {
+    refuse('INSUFFICIENT_BALANCE', 'the balance of the account does not cover it', { field });
+  }
+  if (compareMoney(addMoney(used, amount), dailyLimit) > 0) {
+    const left = compareMoney(dailyLimit, used) > 0 ? subtractMoney(dailyLimit, used) : '0.0000';
+    refuse('REQUEST_INVALID', `IDR ${left} of what may be withdrawn in 24 hours are left`, { field });
+  }
+}

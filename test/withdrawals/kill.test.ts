@@ -1,0 +1,91 @@
+import { setFaults, transfersOf } from '../payouts/build-payouts.ts';
+import { type BuiltUser, balanceOf } from '../support/build.ts';
+import { type ProcessStack, startProcessStack } from '../support/processes.ts';
+import { eventually, expectChecksEmpty } from '../support/stack.ts';
+import { addBankAccount, ask, buildOwner, noWait, readWithdrawal, someKey } from './build-withdrawals.ts';
+
+let stack: ProcessStack;
+let owner: BuiltUser;
+beforeAll(async () => {
+  stack = await startProcessStack({ env: noWait });
+}, 90_000);
+afterAll(() => stack.stop());
+beforeEach(async () => {
+  owner = await buildOwner(stack);
+});
+afterEach(async () => {
+  await stack.restart();
+  await setFaults(stack, {});
+  await expectChecksEmpty(stack);
+});
+
+/** Asks until it is answered 201: a client that retries under its key. */
+async function withdrawWithPatience(digits: string): Promise<string> {
+  const key = someKey();
+  const bank_account_id = await addBankAccount(stack, owner, digits);
+  const answer = await eventually(
+    () => ask(stack, owner, { bank_account_id, amount: '100000' }, key).catch(() => null),
+    (got) => got?.status === 201,
+    60_000,
+  );
+  return answer?.body.data.id;
+}
+
+/** Waits until the withdrawal has ended, or the provider was asked and does not know it. */
+const settled = (id: string) =>
+  eventually(
+    async () => {
+      const withdrawal = await readWithdrawal(stack, owner, id).catch(() => undefined);
+      const [row] = await stack
+        .em()
+        .execute<{ last_word: string | null }[]>('select last_word from payouts where id = ?', [id]);
+      return { status: withdrawal?.status ?? 'away', word: row?.last_word ?? '' };
+    },
+    ({ status, word }) =>
+      status === 'succeeded' || status === 'failed' || (status === 'pending' && word === 'not known'),
+    60_000,
+  );
+
+/** Each arrow of a withdrawal's own first step, and each of the steps that all payouts take. */
+const failpoints = [
+  'reserve-withdrawal.before',
+  'reserve-withdrawal.after',
+  'send-transfer.before',
+  'send-transfer.attempt-written',
+  'send-transfer.after',
+  'send-transfer.noted',
+  'resolve-payout.before',
+  'resolve-payout.after',
+] as const;
+
+describe('A withdrawal whose worker is killed with -9', () => {
+  it.each(failpoints)(
+    'at %s is reserved once and paid once, or waits with its money reserved',
+    async (failpoint) => {
+      stack.arm(`${failpoint}=kill`);
+      const dying = stack.worker.exited.then(() => stack.restart());
+      const id = await withdrawWithPatience('111111');
+      await dying;
+      const { status } = await settled(id);
+      const transfers = await transfersOf(stack, id);
+      if (transfers.length === 0) expect(status).toBe('pending');
+      else {
+        expect(transfers).toMatchObject([{ status: 'SUCCEEDED', idempotency_key: id }]);
+        expect(status).toBe('succeeded');
+      }
+      expect(await balanceOf(stack, owner.accountId)).toBe('900000.0000');
+    },
+    120_000,
+  );
+
+  it('at the end of a transfer that the bank refuses, callbacks dropped, gives the money back once', async () => {
+    await setFaults(stack, { callbacks: { drop: true } });
+    stack.arm('resolve-payout.before=kill');
+    const dying = stack.worker.exited.then(() => stack.restart());
+    const id = await withdrawWithPatience('121212');
+    await dying;
+    await settled(id);
+    expect(await readWithdrawal(stack, owner, id)).toMatchObject({ status: 'failed' });
+    expect(await balanceOf(stack, owner.accountId)).toBe('1000000.0000');
+  }, 120_000);
+});

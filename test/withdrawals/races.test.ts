@@ -1,0 +1,63 @@
+import { withdrawalIdFor } from '../../src/shared/ids.ts';
+import { asAClient } from '../support/as-a-client.ts';
+import { type BuiltUser, balanceOf, fund } from '../support/build.ts';
+import { whileBurning } from '../support/burn.ts';
+import { isFullRun } from '../support/run.ts';
+import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+import { addBankAccount, ask, buildOwner, noWait, someKey } from './build-withdrawals.ts';
+
+/** Simultaneous withdrawals of 1, and how many of them may pass. */
+const racers = isFullRun() ? 500 : 50;
+const winners = isFullRun() ? 100 : 10;
+
+let stack: Stack;
+beforeAll(async () => {
+  const env = { ...noWait, WITHDRAWAL_DAILY_LIMIT: String(winners) };
+  stack = await startStack({ worker: true, sandbox: true, env });
+}, 60_000);
+afterAll(() => stack.stop());
+afterEach(() => expectChecksEmpty(stack));
+
+/** Withdraws 1 from each account in turn, all at once, each under a key however often it is asked for. */
+async function race(owner: BuiltUser, accounts: string[]) {
+  const bank_account_id = await addBankAccount(stack, owner);
+  const answers = await whileBurning(() =>
+    Promise.all(
+      Array.from({ length: racers }, async (_, place) => {
+        const key = someKey();
+        const from = { token: owner.token, accountId: accounts[place % accounts.length] ?? '' };
+        const { status } = await asAClient(() => ask(stack, from, { bank_account_id, amount: '1' }, key));
+        return { status, id: withdrawalIdFor(owner.id, key) };
+      }),
+    ),
+  );
+  const told = answers.filter(({ status }) => status === 201).map(({ id }) => id);
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201, 400]));
+  const rows = async () =>
+    (await stack.em().execute<{ id: string }[]>('select id from withdrawals where user_id = ?', [owner.id])).map(
+      ({ id }) => id,
+    );
+  expect((await rows()).sort()).toEqual(told.sort());
+  await eventually(
+    () => stack.em().execute<unknown[]>("select 1 from payouts where kind = 'withdrawal' and status = 'pending'"),
+    (pending) => pending.length === 0,
+    180_000,
+  );
+  expect((await rows()).sort()).toEqual(told.sort());
+  return told.length;
+}
+
+describe(`${racers} simultaneous withdrawals of 1`, () => {
+  it(`against a balance of ${winners - 1}: exactly ${winners - 1} are reserved`, async () => {
+    const owner = await buildOwner(stack, String(winners - 1));
+    expect(await race(owner, [owner.accountId])).toBe(winners - 1);
+    expect(await balanceOf(stack, owner.accountId)).toBe('0.0000');
+  }, 300_000);
+
+  it(`from two accounts, against a daily limit of ${winners}: exactly ${winners} are reserved`, async () => {
+    const owner = await buildOwner(stack, String(racers));
+    const pocket = (await stack.post('/v1/accounts', { name: 'Pocket' }, { token: owner.token })).body.data.id;
+    await fund(stack, pocket, String(racers));
+    expect(await race(owner, [owner.accountId, pocket])).toBe(winners);
+  }, 300_000);
+});

@@ -1,0 +1,351 @@
+import { newId } from '../../src/shared/ids.ts';
+import { settleAtProvider, transfersOf } from '../payouts/build-payouts.ts';
+import {
+  type BuiltUser,
+  balanceOf,
+  buildIndividual,
+  buildOrganizationAdmin,
+  buildPlatformAdmin,
+  fund,
+} from '../support/build.ts';
+import { buildGoal } from '../support/build-targets.ts';
+import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+import {
+  addBankAccount,
+  ask,
+  buildOwner,
+  noWait,
+  readWithdrawal,
+  someKey,
+  transactionsOf,
+  withdraw,
+  withdrawalWhen,
+} from './build-withdrawals.ts';
+
+let stack: Stack;
+let owner: BuiltUser;
+beforeAll(async () => {
+  stack = await startStack({ worker: true, sandbox: true, env: { ...noWait, WITHDRAWAL_DAILY_LIMIT: '2000000' } });
+}, 60_000);
+afterAll(() => stack.stop());
+beforeEach(async () => {
+  owner = await buildOwner(stack);
+});
+afterEach(() => expectChecksEmpty(stack));
+
+const rowOf = (type: string, amount: string, status: string) => ({
+  type,
+  amount,
+  status,
+  purpose: 'external_withdrawal',
+  reference_type: 'account_top_up',
+  source_account_id: owner.accountId,
+  destination_account_id: null,
+});
+
+describe('A withdrawal', () => {
+  it('answers 201 with the money reserved, and reaches the bank under its own id', async () => {
+    const bank_account_id = await addBankAccount(stack, owner);
+    const { status, body } = await ask(stack, owner, { bank_account_id, amount: '100000' });
+    expect(status).toBe(201);
+    expect(body).toEqual({
+      status: 'success',
+      message: expect.any(String),
+      data: {
+        id: expect.any(String),
+        status: 'pending',
+        account_id: owner.accountId,
+        amount: '100000.0000',
+        fee: '0.0000',
+        net_amount: '100000.0000',
+        bank_account_id,
+        cause_id: null,
+        purpose_note: null,
+        transaction_id: expect.any(String),
+        failure_code: null,
+        created_at: expect.any(String),
+        updated_at: expect.any(String),
+        succeeded_at: null,
+        finalized_at: null,
+      },
+    });
+    const { id, transaction_id } = body.data;
+    expect(await balanceOf(stack, owner.accountId)).toBe('900000.0000');
+    const ended = await withdrawalWhen(stack, owner, id, 'succeeded');
+    expect(ended).toMatchObject({ failure_code: null, succeeded_at: ended.finalized_at });
+    expect(await transfersOf(stack, id)).toMatchObject([{ status: 'SUCCEEDED', idempotency_key: id, amount: 100_000 }]);
+    expect(await transactionsOf(stack, id)).toEqual([rowOf('price', '100000.0000', 'successful')]);
+    const { body: row } = await stack.get(`/v1/transactions/${transaction_id}`, { token: owner.token });
+    expect(row.data.transaction).toMatchObject({ reference_id: id, amount: '100000.0000' });
+  });
+
+  it('that the bank does not take fails, with its code, and gives all back', async () => {
+    const { id } = await withdraw(stack, owner, { digits: '121212' });
+    expect(await withdrawalWhen(stack, owner, id, 'failed')).toMatchObject({ failure_code: 'INVALID_DESTINATION' });
+    expect(await balanceOf(stack, owner.accountId)).toBe('1000000.0000');
+    expect(await transactionsOf(stack, id)).toEqual([
+      rowOf('price', '100000.0000', 'successful'),
+      rowOf('price', '100000.0000', 'reversed'),
+    ]);
+  });
+
+  it('that the bank returns after its success is reversed, and gives the net back', async () => {
+    const { id } = await withdraw(stack, owner);
+    await withdrawalWhen(stack, owner, id, 'succeeded');
+    await settleAtProvider(stack, id, 'REVERSED');
+    await withdrawalWhen(stack, owner, id, 'reversed');
+    expect(await balanceOf(stack, owner.accountId)).toBe('1000000.0000');
+    expect(await transactionsOf(stack, id)).toEqual([
+      rowOf('price', '100000.0000', 'successful'),
+      rowOf('price', '100000.0000', 'reversed'),
+    ]);
+  });
+
+  it('tells its story in plain words', async () => {
+    const { id } = await withdraw(stack, owner);
+    await withdrawalWhen(stack, owner, id, 'succeeded');
+    const { status, body } = await stack.get(`/v1/withdrawals/${id}/timeline`, { token: owner.token });
+    expect(status).toBe(200);
+    const texts = body.data.items.map(({ text }: { text: string }) => text);
+    expect(texts[0]).toMatch(/^A withdrawal of IDR 100000\.0000 to BRI was asked for \(WD-/);
+    expect(texts).toContain('IDR 100000.0000 was reserved from the account.');
+    expect(texts.at(-1)).toBe('The withdrawal succeeded.');
+    expect(body.data.next).toBeNull();
+  });
+
+  it('writes events with the caller as actor, and then of its end', async () => {
+    const { id } = await withdraw(stack, owner);
+    await withdrawalWhen(stack, owner, id, 'succeeded');
+    expect(
+      await stack
+        .em()
+        .execute(
+          "select event, actor_id from events where resource_type = 'withdrawal' and resource_id = ? order by id",
+          [id],
+        ),
+    ).toEqual([
+      { event: 'RESOURCE_CREATED', actor_id: owner.id },
+      { event: 'RESOURCE_UPDATED', actor_id: null },
+    ]);
+  });
+
+  it('keeps the number of the bank account sealed, in rows and in what Temporal has', async () => {
+    const { id } = await withdraw(stack, owner);
+    const [row] = await stack.em().execute('select p::text as row from payouts p where id = ?', [id]);
+    expect(row?.row).not.toMatch(/00100012111111|Budi/);
+    const history = await stack.deps.workflows.client.workflow.getHandle(`withdrawal/${id}`).fetchHistory();
+    const payloads = [...JSON.stringify(history).matchAll(/"([A-Za-z0-9+/]{8,}=*)"/g)];
+    const texts = payloads.map(([, data = '']) => Buffer.from(data, 'base64').toString()).join();
+    expect(texts).toContain(id);
+    expect(texts).not.toMatch(/Budi|00100012111111/);
+  });
+});
+
+describe('An idempotency key of a withdrawal', () => {
+  it('answers the same again, and withdraws once', async () => {
+    const key = someKey();
+    const body = { bank_account_id: await addBankAccount(stack, owner), amount: '100000' };
+    const answers = await Promise.all([1, 2, 3].map(() => ask(stack, owner, body, key)));
+    answers.push(await ask(stack, owner, { ...body, amount: '100000.00' }, key));
+    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 201]);
+    expect(new Set(answers.map((answer) => JSON.stringify(answer.body))).size).toBe(1);
+    expect(await balanceOf(stack, owner.accountId)).toBe('900000.0000');
+  });
+
+  it('refuses another body, also one that comes at the same time, and a key of another payment', async () => {
+    const key = someKey();
+    const bank_account_id = await addBankAccount(stack, owner);
+    const two = await Promise.all(
+      ['100000', '200000'].map((amount) => ask(stack, owner, { bank_account_id, amount }, key)),
+    );
+    expect(two.map(({ status }) => status).sort()).toEqual([201, 400]);
+    const pocket = await stack.post('/v1/accounts', { name: 'Pocket' }, { token: owner.token });
+    const transfer = { destination_account_id: pocket.body.data.id, amount: '5' };
+    const { status, body } = await stack.post(`/v1/accounts/${owner.accountId}/transfers`, transfer, {
+      token: owner.token,
+      headers: { 'idempotency-key': key },
+    });
+    expect([status, body.message]).toEqual([400, expect.stringContaining('Idempotency-Key')]);
+  });
+
+  it('stays free after a refusal', async () => {
+    const key = someKey();
+    const bank_account_id = await addBankAccount(stack, owner);
+    expect((await ask(stack, owner, { bank_account_id, amount: '1000001' }, key)).status).toBe(400);
+    expect((await ask(stack, owner, { bank_account_id, amount: '100' }, key)).status).toBe(201);
+  });
+});
+
+const nothingWasDone = async (by: BuiltUser, balance: string) => {
+  const rows = await stack.em().execute('select 1 from withdrawals where user_id = ?', [by.id]);
+  expect([rows, await balanceOf(stack, by.accountId)]).toEqual([[], balance]);
+};
+
+describe('A withdrawal is refused', () => {
+  it.each([
+    ['beyond the balance', { amount: '1000001' }, 400, 'amount'],
+    ['with a fraction of a rupiah', { amount: '100.5' }, 400, 'amount'],
+    ['beyond what the bank takes', { amount: '250000001' }, 400, 'amount'],
+    ['of nothing', { amount: '0' }, 400, 'amount'],
+    ['with a number for money', { amount: 100 }, 400, 'amount'],
+    ['without an amount', { amount: undefined }, 400, 'amount'],
+    ['without a bank account', { bank_account_id: undefined }, 400, 'bank_account_id'],
+    ['to a bank account that is not there', { bank_account_id: newId() }, 404, 'bank_account_id'],
+    ['with an unknown field', { fee: '0' }, 400, 'fee'],
+  ])('%s', async (_, fields, status, name) => {
+    const body = { bank_account_id: await addBankAccount(stack, owner), amount: '100', ...fields };
+    const answer = await ask(stack, owner, body);
+    expect([answer.status, String(answer.body.message)]).toEqual([status, expect.stringContaining(name)]);
+    await nothingWasDone(owner, '1000000.0000');
+  });
+
+  it('beyond the daily limit, of all accounts of the user together; failed ones do not count', async () => {
+    const rich = await buildOwner(stack, '5000000');
+    const bank_account_id = await addBankAccount(stack, rich);
+    const failing = await withdraw(stack, rich, { digits: '121212', amount: '1500000' });
+    await withdrawalWhen(stack, rich, failing.id, 'failed');
+    const { token } = rich;
+    const pocket = (await stack.post('/v1/accounts', { name: 'Pocket' }, { token })).body.data.id;
+    await fund(stack, pocket, '1500000');
+    const ofPocket = await ask(stack, { token, accountId: pocket }, { bank_account_id, amount: '1500000' });
+    expect(ofPocket.status).toBe(201);
+    const { status, body } = await ask(stack, rich, { bank_account_id, amount: '500001' });
+    expect([status, body.message]).toEqual([400, expect.stringContaining('IDR 500000.0000 of what may be withdrawn')]);
+    expect((await ask(stack, rich, { bank_account_id, amount: '500000' })).status).toBe(201);
+  });
+
+  it('from another’s account, to another’s bank account, and from a kind of account that nobody spends from', async () => {
+    const other = await buildIndividual(stack, { balance: '1000' });
+    const [mine, theirs] = await Promise.all([addBankAccount(stack, owner), addBankAccount(stack, other)]);
+    const goal = await buildGoal(stack, owner);
+    const from = (accountId: string, bank_account_id: string) =>
+      ask(stack, { token: owner.token, accountId }, { bank_account_id, amount: '100' });
+    expect((await from(other.accountId, mine)).status).toBe(403);
+    expect((await from(owner.accountId, theirs)).status).toBe(403);
+    expect((await from(goal.accountId, mine)).status).toBe(403);
+    expect((await from(newId(), mine)).status).toBe(404);
+    await nothingWasDone(owner, '1000000.0000');
+  });
+
+  it('to a bank account that was deleted, as to one that is not there', async () => {
+    const bank_account_id = await addBankAccount(stack, owner);
+    await stack.delete(`/v1/bank-accounts/${bank_account_id}`, undefined, { token: owner.token });
+    expect((await ask(stack, owner, { bank_account_id, amount: '100' })).status).toBe(404);
+    await nothingWasDone(owner, '1000000.0000');
+  });
+
+  it('to a bank account that is not usable yet, saying from when it is', async () => {
+    const bank_account_id = await addBankAccount(stack, owner);
+    await stack
+      .owner()
+      .execute("update bank_accounts set usable_at = now() + interval '1 hour' where id = ?", [bank_account_id]);
+    const { status, body } = await ask(stack, owner, { bank_account_id, amount: '100' });
+    expect([status, body.message]).toEqual([400, expect.stringMatching(/^bank_account_id: usable from \d{4}-/)]);
+    await nothingWasDone(owner, '1000000.0000');
+  });
+});
+
+describe('Withdrawals of an organization', () => {
+  it('are its admins’, from its account to its bank account alone, and not its individuals’', async () => {
+    const admin = await buildOrganizationAdmin(stack, { balance: '1000000' });
+    const organizationId = admin.organizationId ?? '';
+    const [colleague, member] = await Promise.all([
+      buildOrganizationAdmin(stack, { organizationId }),
+      buildIndividual(stack, { organizationId, balance: '1000' }),
+    ]);
+    const { id } = await withdraw(stack, admin);
+    await withdrawalWhen(stack, colleague, id, 'succeeded');
+    const list = async ({ token }: BuiltUser) => (await stack.get('/v1/withdrawals', { token })).body.data;
+    expect(await list(colleague)).toMatchObject({ total: 1, items: [{ id }] });
+    expect(await list(member)).toMatchObject({ total: 0, items: [] });
+    expect((await stack.get(`/v1/withdrawals/${id}`, { token: member.token })).status).toBe(403);
+    const ofTheOrganization = await addBankAccount(stack, admin);
+    expect((await ask(stack, member, { bank_account_id: ofTheOrganization, amount: '100' })).status).toBe(403);
+  });
+});
+
+describe('GET /v1/withdrawals', () => {
+  it('lists own ones newest first; another’s is a 403, a missing one a 404, and the platform reads all', async () => {
+    const first = await withdraw(stack, owner, { amount: '1' });
+    const second = await withdraw(stack, owner, { amount: '2' });
+    const { body } = await stack.get('/v1/withdrawals?limit=1', { token: owner.token });
+    expect(body.data).toMatchObject({ items: [{ id: second.id, amount: '2.0000' }], page: 1, limit: 1, total: 2 });
+    const { body: further } = await stack.get(`/v1/withdrawals?after=${second.id}`, { token: owner.token });
+    expect(further.data.items.map(({ id }: { id: string }) => id)).toEqual([first.id]);
+    const [stranger, platform] = await Promise.all([buildIndividual(stack), buildPlatformAdmin(stack)]);
+    for (const path of [`/v1/withdrawals/${first.id}`, `/v1/withdrawals/${first.id}/timeline`]) {
+      expect((await stack.get(path, { token: stranger.token })).status).toBe(403);
+      expect((await stack.get(path, { token: platform.token })).status).toBe(200);
+    }
+    expect((await stack.get(`/v1/withdrawals/${newId()}`, { token: owner.token })).status).toBe(404);
+    expect(await readWithdrawal(stack, owner, first.id)).toMatchObject({ id: first.id });
+  });
+});
+
+describe('POST /v1/withdrawals/quotes', () => {
+  const quote = (body: object, { token } = owner) => stack.post('/v1/withdrawals/quotes', body, { token });
+
+  it('says what it costs, and reserves nothing', async () => {
+    const bank_account_id = await addBankAccount(stack, owner);
+    const { status, body } = await quote({ bank_account_id, amount: '5000000' });
+    expect([status, body.data]).toEqual([
+      200,
+      { bank_account_id, amount: '5000000.0000', fee: '0.0000', net_amount: '5000000.0000' },
+    ]);
+    await nothingWasDone(owner, '1000000.0000');
+  });
+
+  it('refuses what a withdrawal refuses for its amount and bank account', async () => {
+    const bank_account_id = await addBankAccount(stack, owner);
+    expect((await quote({ bank_account_id, amount: '0.5' })).status).toBe(400);
+    expect((await quote({ bank_account_id: newId(), amount: '5' })).status).toBe(404);
+    expect((await quote({ bank_account_id, amount: '5' }, await buildIndividual(stack))).status).toBe(403);
+  });
+});
+
+describe('The database', () => {
+  it('takes no withdrawal of somebody else’s money, whatever the application writes', async () => {
+    const other = await buildOwner(stack);
+    const { id } = await withdraw(stack, owner);
+    const theirs = await addBankAccount(stack, other);
+    const forge = (account: string) =>
+      stack.em().transactional(async (tx) => {
+        const forged = newId();
+        await tx.execute(
+          `insert into payouts (id, kind, source_account_id, reserved_account_id, reference, fee_mode, amount, fee,
+             net_amount, bank_code, texts_sealed, status, created_at, updated_at)
+           select ?, 'withdrawal', ?, reserved_account_id, ?, fee_mode, amount, fee, net_amount, bank_code,
+             texts_sealed, 'pending', created_at, created_at from payouts where id = ?`,
+          [forged, account, `WD-${forged.slice(0, 30)}`, id],
+        );
+        await tx.execute(
+          `insert into withdrawals (id, user_id, bank_account_id, transaction_id, created_at)
+           select ?, ?, ?, ?, created_at from payouts where id = ?`,
+          [forged, other.id, theirs, newId(), id],
+        );
+      });
+    // Held in an account of another, and from an account of another to one's own bank account.
+    await expect(forge(other.accountId)).rejects.toThrow('a payout is of money of its own');
+    await expect(forge(owner.accountId)).rejects.toThrow('usable bank account of whose money it is');
+  });
+
+  it('posts nothing of a withdrawal whose owner is not written down', async () => {
+    const { id } = await withdraw(stack, owner);
+    const forged = newId();
+    const posting = stack.em().transactional(async (tx) => {
+      await tx.execute(
+        `insert into payouts (id, kind, source_account_id, reserved_account_id, reference, fee_mode, amount, fee,
+           net_amount, bank_code, texts_sealed, status, created_at, updated_at)
+         select ?, 'withdrawal', source_account_id, reserved_account_id, ?, fee_mode, amount, fee, net_amount, bank_code,
+           texts_sealed, 'pending', created_at, created_at from payouts where id = ?`,
+        [forged, `WD-${forged.slice(0, 30)}`, id],
+      );
+      await tx.execute(
+        `select post_journal(?, ?, 'withdrawal.reserved', array[source_account_id, reserved_account_id],
+           array[-amount, amount]) from payouts where id = ?`,
+        [newId(), `withdrawal/${forged}/reserved`, forged],
+      );
+    });
+    await expect(posting).rejects.toThrow('nothing proves this journal');
+  });
+});
