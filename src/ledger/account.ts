@@ -18,6 +18,9 @@ export const accountKinds = [
 
 export type AccountKind = (typeof accountKinds)[number];
 
+/** Whether an account is one of the three of a partner. */
+export const isPartnerAccount = (kind: AccountKind): boolean => kind.startsWith('partner_');
+
 /**
  * The accounts of the house, one each, made by migration. Signs: what we owe is positive, so money that a payer
  * brings is a negative posting on gateway clearing (the provider owes it to us) and a positive one on the payer's side.

@@ -11,7 +11,14 @@ export interface StatementPeriod {
   to?: Date | undefined;
 }
 
-export interface StatementLine {
+/** What a posting is of, in the words of whoever asked for it; each null where there is none. */
+export interface PostingReferences {
+  reference: string | null;
+  external_ref: string | null;
+  beneficiary_name: string | null;
+}
+
+export interface StatementLine extends Partial<PostingReferences> {
   created_at: string;
   /** IDR, scale 4, signed. */
   amount: Money;
@@ -22,6 +29,16 @@ export interface StatementLine {
 
 /** The columns of a line, in the order of the CSV. */
 export const statementColumns = ['created_at', 'amount', 'running_balance', 'journal_id', 'kind'] as const;
+/** Those of a statement that says what each posting is of. */
+export const referenceColumns = ['reference', 'external_ref', 'beneficiary_name'] as const;
+
+/** Tells what journals are of, by their ids, read in the statement's own snapshot. */
+export type DescribePostings = (
+  tx: EntityManager,
+  journalIds: readonly string[],
+) => Promise<ReadonlyMap<string, PostingReferences>>;
+
+const nameless: PostingReferences = { reference: null, external_ref: null, beneficiary_name: null };
 
 /** The balances before and after the period, then its postings in batches, all of one instant. */
 export type StatementPart = { opening_balance: Money; closing_balance: Money } | { lines: readonly StatementLine[] };
@@ -39,11 +56,13 @@ interface PostingRow {
 
 /**
  * Reads a statement in parts, in one snapshot of the database, so that opening balance, lines and closing balance agree
- * whatever is posted meanwhile. Holds a connection until it has been read to its end or is returned.
+ * whatever is posted meanwhile. Holds a connection until it has been read to its end or is returned. With `describe` every
+ * line says what it is of.
  */
 export async function* readStatement(
   em: EntityManager,
   { accountId, from, to }: StatementPeriod,
+  describe?: DescribePostings,
 ): AsyncGenerator<StatementPart, void, undefined> {
   const tx = em.fork();
   await tx.begin({ isolationLevel: IsolationLevel.REPEATABLE_READ, readOnly: true });
@@ -68,6 +87,10 @@ export async function* readStatement(
         [accountId, from ?? '-infinity', to ?? 'infinity', ...(last === undefined ? [] : [last])],
       );
       if (rows.length > 0) {
+        const described = await describe?.(
+          tx,
+          rows.map(({ journal_id }) => journal_id),
+        );
         yield {
           lines: rows.map(({ created_at, amount, journal_id, kind }) => {
             running = addMoney(running, amount);
@@ -77,6 +100,7 @@ export async function* readStatement(
               running_balance: running,
               journal_id,
               kind,
+              ...(described && (described.get(journal_id) ?? nameless)),
             };
           }),
         };

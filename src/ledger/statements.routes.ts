@@ -3,9 +3,11 @@ import { allow } from '../http/access.ts';
 import { amount, periodEnd, periodStart, timestamp, uuid } from '../http/fields.ts';
 import { createRouteGroup } from '../http/route-group.ts';
 import { documentFormat, sendDocument, streamDocument } from '../http/stream-document.ts';
+import { describePostings } from '../payouts/describe-postings.ts';
 import { refuse } from '../shared/errors.ts';
+import { isPartnerAccount } from './account.ts';
 import { getAccount } from './find-accounts.ts';
-import { readStatement, statementColumns } from './read-statement.ts';
+import { type DescribePostings, readStatement, referenceColumns, statementColumns } from './read-statement.ts';
 
 const routes = createRouteGroup({ prefix: '/v1/accounts', tag: 'Accounts' });
 
@@ -15,7 +17,8 @@ routes.get(
     summary: "Read an account's statement",
     description:
       'Not paged but streamed, oldest posting first, all of one instant of the ledger. With `Accept: text/csv` the ' +
-      'postings are lines of CSV under a header line.',
+      'postings are lines of CSV under a header line. On the accounts of a partner each posting also has `reference`, ' +
+      '`external_ref` and `beneficiary_name`: those of its payment or payout, null of anything else.',
     access: allow('read-account', { scope: "own; the organization's for its admins; all for platform" }),
     params: z.object({ account_id: uuid() }),
     query: z.object({ from: periodStart().optional(), to: periodEnd().optional() }),
@@ -32,6 +35,9 @@ routes.get(
               running_balance: amount(),
               journal_id: uuid(),
               kind: z.string(),
+              reference: z.string().nullable().optional(),
+              external_ref: z.string().nullable().optional(),
+              beneficiary_name: z.string().nullable().optional(),
             }),
           ),
         }),
@@ -39,13 +45,17 @@ routes.get(
     },
     refusals: [404],
   },
-  async ({ em, caller, params, query: { from, to }, ctx }) => {
+  async ({ em, deps, caller, params, query: { from, to }, ctx }) => {
     if (from && to && from >= to) refuse('REQUEST_INVALID', 'must not be after to', { field: 'from' });
     const { account } = await getAccount(em, caller, params.account_id);
     const format = documentFormat(ctx);
-    const form = { format, envelope: { message: 'Statement found' }, list: 'postings', columns: statementColumns };
+    const describe: DescribePostings | undefined = isPartnerAccount(account.kind)
+      ? (tx, journalIds) => describePostings(tx, deps.sealer, journalIds)
+      : undefined;
+    const columns = describe ? [...statementColumns, ...referenceColumns] : statementColumns;
+    const form = { format, envelope: { message: 'Statement found' }, list: 'postings', columns };
     const body = await streamDocument(caller.userId, form, () =>
-      readStatement(em, { accountId: account.id, from, to }),
+      readStatement(em, { accountId: account.id, from, to }, describe),
     );
     return sendDocument(format, body);
   },

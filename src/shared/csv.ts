@@ -4,7 +4,7 @@ import { isMoney } from './money.ts';
 export type CsvCell = string | number | boolean | null;
 
 /** What a spreadsheet takes for a formula when a cell begins with it. */
-const formula = /^[=+\-@\t\r]/;
+const formula = /^\s*[=+\-@]|^[\t\r\n]/;
 
 /**
  * One line of CSV (RFC 4180), with its end. What would end a cell or a line is quoted. A text that a spreadsheet would
