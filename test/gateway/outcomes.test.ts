@@ -72,6 +72,17 @@ describe('everything else is unknown', () => {
     await expect(gateway.requestTransfer(buildTransferRequest())).rejects.toMatchObject(unknown);
   });
 
+  test.each([
+    [401, 'INVALID_API_KEY'],
+    [401, 'ANYTHING'],
+    [403, 'REQUEST_FORBIDDEN_ERROR'],
+  ])('a %d %s is about our key: nothing was done, and a mended key may ask again', async (status, error_code) => {
+    provider.answer(() => ({ status, body: { error_code, message: 'not you' } }));
+    const ours = { ...unknown, neverSent: true };
+    await expect(gateway.requestInstrument(buildInstrumentRequest())).rejects.toMatchObject(ours);
+    await expect(gateway.requestTransfer(buildTransferRequest())).rejects.toMatchObject(ours);
+  });
+
   test('no answer within the time that one call has', async () => {
     provider.answer(() => null);
     const startedAt = Date.now();

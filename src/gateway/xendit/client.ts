@@ -94,6 +94,14 @@ const duplicateCodes = new Set([
   'PAYMENT_REQUEST_ALREADY_FAILED',
 ]);
 
+/** Codes that are about our key, and say nothing of what was asked with it: nothing was done, and a mended key may ask again. */
+const codesOfOurKey = new Set([
+  'INVALID_API_KEY',
+  'REQUEST_FORBIDDEN_ERROR',
+  'INVALID_IP_ADDRESS',
+  'IP_NOT_ALLOWED_ERROR',
+]);
+
 const longestMessage = 300;
 
 interface SdkError {
@@ -111,9 +119,14 @@ function sdkErrorOf(error: unknown): SdkError | null {
 }
 
 /** A 4xx without the provider's own code came from something in between, and says nothing of the payment. */
-function isDefinite({ status, code }: SdkError): boolean {
-  return status >= 400 && status < 500 && code !== null && !indefiniteStatuses.has(status) && !duplicateCodes.has(code);
+function isDefinite(error: SdkError): boolean {
+  const { status, code } = error;
+  if (status < 400 || status >= 500 || code === null || isAboutOurKey(error)) return false;
+  return !indefiniteStatuses.has(status) && !duplicateCodes.has(code);
 }
+
+const isAboutOurKey = ({ status, code }: SdkError): boolean =>
+  code !== null && (status === 401 || (status === 403 && codesOfOurKey.has(code)));
 
 /** Failures of making a connection: not a byte of the request has left. */
 const connectionFailures = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT']);
@@ -178,7 +191,7 @@ async function verdictOf(
   }
   const neverConnected = answered === null && connectionFailures.has(String(networkCodeOf(error)));
   return new ProviderUnknown(`${call}: the provider ${describe(error)}`, {
-    neverSent: sent === 0 || (sent === 1 && neverConnected),
+    neverSent: sent === 0 || (sent === 1 && (neverConnected || (answered !== null && isAboutOurKey(answered)))),
     ...restAfter(error),
   });
 }
