@@ -3,7 +3,7 @@ import { Partner } from '../partners/partner.entity.ts';
 import { findCallbackItems, findWebhookItems, presentTimeline, type TimelineItem } from '../partners/timeline.ts';
 import { deadlineOf } from '../payments/payment-order.ts';
 import type { ReceiptReason, ReceiptState } from '../payments/receipt.ts';
-import { settlingWaitMs } from '../shared/asking-intervals.ts';
+import { instrumentWaitMs, settlingWaitMs } from '../shared/asking-intervals.ts';
 import type { PartnerPayment } from './partner-payment.entity.ts';
 import { isFinalPayment } from './partner-payment.ts';
 
@@ -49,9 +49,9 @@ export async function tellPartnerPayment(em: EntityManager, payment: PartnerPaym
   ];
   if (payment.instrument_at) {
     items.push({ at: payment.instrument_at, type: 'provider', text: 'The provider made what the customer pays by.' });
-  } else if (payment.status === 'PENDING') {
-    const text = 'The provider was asked, and its outcome is unknown so far.';
-    items.push({ at: payment.created_at, type: 'provider', text });
+  } else if (payment.status === 'PENDING' && payment.instrument_asked_at) {
+    const text = 'The provider was asked for what the customer pays by, and the outcome is unknown so far.';
+    items.push({ at: payment.instrument_asked_at, type: 'provider', text });
   } else if (payment.status === 'FAILED' && payment.finalized_at) {
     items.push({ at: payment.finalized_at, type: 'provider', text: 'The provider refused the payment.' });
   }
@@ -89,7 +89,12 @@ function nextOf(payment: PartnerPayment) {
     return { at: null, text: 'The payment ends as soon as the provider takes no more money for it.' };
   }
   if (status === 'PENDING') {
-    return { at: expires_at, text: 'The provider is asked again under the same reference, until the deadline.' };
+    const now = Date.now();
+    const since = payment.created_at.getTime();
+    // Its workflow asked last before now, and never waits for longer than it would from now.
+    const at = new Date(now + instrumentWaitMs({ since, deadline: expires_at.getTime(), now }));
+    const again = payment.instrument_asked_at ? 'asked again' : 'asked for what the customer pays by';
+    return { at, text: `By then the provider is ${again}, under the same reference; it is asked until the deadline.` };
   }
   if (status === 'WAITING_PAYMENT') {
     return { at: expires_at, text: 'The customer may pay until the deadline; then the payment expires.' };

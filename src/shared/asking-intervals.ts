@@ -1,5 +1,7 @@
 /** When the provider is asked unasked: a callback may be lost, and then only asking tells. Milliseconds everywhere. */
 
+import { budgets } from './budgets.ts';
+
 const secondMs = 1000;
 const minuteMs = 60 * secondMs;
 const hourMs = 60 * minuteMs;
@@ -10,6 +12,21 @@ const paymentIntervalsMs = [minuteMs, 5 * minuteMs, 15 * minuteMs, hourMs] as co
 
 /** How long a payment waits for a callback before it asks, by how often it has asked: growing, and then an hour. */
 export const paymentWaitMs = (round: number): number => paymentIntervalsMs[round] ?? hourMs;
+
+/** Between two attempts to get an instrument, which grow apart, there is at most this. */
+const longestInstrumentWaitMs = 5 * minuteMs;
+
+/**
+ * By when, from `now`, the provider is asked again for an instrument that is asked for since `since`: an attempt may be under
+ * way, and the wait after it is no longer than all of before. The deadline is looked at when it comes. All instants are
+ * milliseconds of the epoch.
+ */
+export function instrumentWaitMs({ since, deadline, now }: { since: number; deadline: number; now: number }): number {
+  const pause = Math.min(Math.max(now - since, 0) + secondMs, longestInstrumentWaitMs);
+  const wait = budgets.steps.instrument + pause;
+  const left = deadline - now;
+  return Math.round(left > 0 ? Math.min(wait, left) : wait);
+}
 
 /** A payment that has been settling for this long is listed for operators. */
 export const settlingBoundMs = 10 * minuteMs;
