@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../encryption/sealer.ts';
+import { findDuplicateKey } from '../http/body.ts';
+import { canonicalJson } from '../shared/canonical-json.ts';
 import { refuse } from '../shared/errors.ts';
 import { answersKeptDays } from './partner.ts';
 
@@ -24,9 +26,23 @@ export type WebhookedResource = 'payment' | 'payout';
 /** SHA-256 of a key; keys are stored as hashes only. */
 export const hashPartnerKey = (key: string): string => createHash('sha256').update(key).digest('hex');
 
-/** The fingerprint of a request: method, path and the bytes of the body as received. */
+/**
+ * The fingerprint of a request: method, path and what its body (JSON, decoded) says, however it is written. A body that says
+ * nothing certain is its bytes.
+ */
 export function fingerprintOfRequest(method: string, path: string, body: Uint8Array): string {
-  return createHash('sha256').update(`${method} ${path}\n`).update(body).digest('hex');
+  const meaning = canonicalTextOf(body) ?? body;
+  return createHash('sha256').update(`${method} ${path}\n`).update(meaning).digest('hex');
+}
+
+/** Null for what is no JSON, and for what readers of JSON understand differently. */
+function canonicalTextOf(body: Uint8Array): string | null {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(body);
+    return findDuplicateKey(text) === null ? canonicalJson(JSON.parse(text)) : null;
+  } catch {
+    return null;
+  }
 }
 
 const reused = (): never =>

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import type { Sealer } from '../encryption/sealer.ts';
 import { type Answer, answer } from '../http/answer.ts';
 import { bearerOf } from '../http/bearer.ts';
+import { decodeBody } from '../http/body.ts';
 import { presentError } from '../http/errors.ts';
 import type { PartnerCaller } from '../http/route-group.ts';
 import type { Doors, PartnerRequestContext } from '../http/serve-route.ts';
@@ -49,7 +50,9 @@ export function createPartnerDoor(sealer: Sealer): NonNullable<Doors['partner']>
 
     const key = readKey(request);
     const keyHash = hashPartnerKey(key);
-    const fingerprint = fingerprintOfRequest(ctx.method, ctx.path, body);
+    // What cannot be decoded is refused later, by the route.
+    const plain = await decodeBody(body, ctx.get('content-encoding')).catch(() => body);
+    const fingerprint = fingerprintOfRequest(ctx.method, ctx.path, plain);
     const place = `${partner.partnerId}/${keyHash}`;
     for (let twin = running.get(place); twin !== undefined; twin = running.get(place)) {
       if (twin.fingerprint === fingerprint) return asReplay(await twin.outcome);

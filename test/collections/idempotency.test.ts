@@ -70,12 +70,47 @@ describe('An idempotency key', () => {
     expect((await create(raw, key)).text).toBe(first.text);
   });
 
-  it('refuses a body with one byte changed, and another path, with REQUEST_IDEMPOTENCY_KEY_REUSED', async () => {
+  it.each([
+    ['with white space', JSON.stringify(va, null, 2)],
+    ['with its members in another order', JSON.stringify(Object.fromEntries(Object.entries(va).toReversed()))],
+    ['with other escapes', JSON.stringify(va).replace('BNI', '\\u0042NI')],
+    ['with null for what is absent', JSON.stringify({ ...va, external_ref: null })],
+    ['with a byte order mark', `\ufeff${JSON.stringify(va)}`],
+  ])('replays for a body that says the same %s', async (_, written) => {
+    const key = freshKey();
+    const first = await create(JSON.stringify(va), key);
+    expect(await create(written, key)).toEqual({ status: 200, text: first.text, replayed: 'true' });
+  });
+
+  it.each([
+    ['another amount', JSON.stringify({ ...va, amount: '50001' })],
+    ['one more field', JSON.stringify({ ...va, external_ref: 'INV-1' })],
+    ['a member that is there twice', JSON.stringify(va).replace('{', '{"amount":"50001",')],
+    ['no JSON', JSON.stringify(va).slice(1)],
+    ['nothing', ''],
+  ])('refuses a body that says something else with REQUEST_IDEMPOTENCY_KEY_REUSED: %s', async (_, changed) => {
+    const key = freshKey();
+    expect((await create(JSON.stringify(va), key)).status).toBe(200);
+    const again = await create(changed, key);
+    expect([again.status, JSON.parse(again.text).error.code]).toEqual([409, 'REQUEST_IDEMPOTENCY_KEY_REUSED']);
+  });
+
+  it('refuses another path with REQUEST_IDEMPOTENCY_KEY_REUSED, and the same body wrongly signed as ever', async () => {
     const [raw, key] = [JSON.stringify(va), freshKey()];
     await create(raw, key);
-    const changed = await create(`${raw} `, key);
-    expect(changed.status).toBe(409);
-    expect(JSON.parse(changed.text).error.code).toBe('REQUEST_IDEMPOTENCY_KEY_REUSED');
+    const payout = await partner.post('/payouts', va, key);
+    expect([payout.status, payout.body.error.code]).toEqual([409, 'REQUEST_IDEMPOTENCY_KEY_REUSED']);
+    const answer = await fetch(`${stack.url}/v1/partners/payments`, {
+      method: 'POST',
+      body: `${raw} `,
+      headers: {
+        authorization: `Bearer ${partner.apiKey}`,
+        'content-type': 'application/json',
+        'x-partner-signature': createHmac('sha256', partner.signingSecret).update(raw).digest('hex'),
+        'x-idempotency-key': key,
+      },
+    });
+    expect(answer.status).toBe(401);
   });
 
   it('is each partner’s own', async () => {
@@ -122,6 +157,10 @@ describe('An idempotency key', () => {
     expect(polled.body.data).toMatchObject({ status: 'pending', payment_code: null });
     const timeline = (await partner.get(`/payments/${payment_id}/timeline`)).body.data;
     expect(JSON.stringify(timeline.items)).toMatch(/unknown/);
+    expect(timeline.next.text).toMatch(/^By then the provider is asked again/);
+    // The next question, and not the deadline, which is a day away.
+    expect(Date.parse(timeline.next.at)).toBeGreaterThan(Date.now());
+    expect(Date.parse(timeline.next.at)).toBeLessThan(Date.now() + 6 * 60_000);
     await stack.sandbox.put('/sandbox/faults', {});
     const answer = await create(raw, key);
     expect(answer.status).toBe(200);
@@ -196,6 +235,6 @@ describe('An idempotency key', () => {
     const later = await create(raw, key);
     expect([later.status, later.replayed]).toEqual([200, null]);
     expect(JSON.parse(later.text).data.id).toBe(first.id);
-    expect((await create(`${raw} `, key)).status).toBe(409);
+    expect((await create(JSON.stringify({ ...va, amount: '50001' }), key)).status).toBe(409);
   });
 });
