@@ -148,7 +148,7 @@ export type WebhookDelivery = {
   /** The `webhook-id` that your receiver sees, the same at every attempt. */
   webhook_id: string;
   /** What happened. */
-  type: 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'endpoint.test';
+  type: 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed' | 'endpoint.test';
   /** The id of the payment or payout that it tells of. */
   resource_id: string;
   /** Grows with each event of the resource: of two webhooks believe the greater. */
@@ -170,18 +170,29 @@ export type WebhookDelivery = {
 };
 
 export type WebhookDeliveryWithBody = {
+  /** Made by the platform; never changes. */
   id: string;
+  /** Only those of this endpoint. */
   endpoint_id: string;
+  /** The `webhook-id` that your receiver sees, the same at every attempt. */
   webhook_id: string;
   type: 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed' | 'endpoint.test';
+  /** The id of the payment or payout that it tells of. */
   resource_id: string;
+  /** Grows with each event of the resource: of two webhooks believe the greater. */
   version: number;
   status: 'pending' | 'delivered' | 'parked';
+  /** How often it was tried. */
   attempts: number;
+  /** The HTTP status of the last attempt; null where no answer came. */
   last_status: number | null;
+  /** Why the last attempt failed; null where it did not. */
   last_error: string | null;
+  /** When it is tried next; null when it is not. */
   next_attempt_at: string | null;
+  /** When it was delivered; null before. */
   delivered_at: string | null;
+  /** When it was made. */
   created_at: string;
   /** Exactly as it is sent. In development only. */
   body?: string;
@@ -193,7 +204,7 @@ export type WebhookEndpoint = {
   /** Where webhooks go: public and https. */
   url: string;
   /** What it is told. */
-  events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed')[];
+  events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed')[];
   /** A disabled one collects nothing. */
   status: 'enabled' | 'disabled';
   /** `requested`: by this API. `failing`: no request to it had succeeded for three days. Null while it is enabled. */
@@ -216,7 +227,7 @@ export type WebhookEndpointWithSecret = {
   /** Where webhooks go: public and https. */
   url: string;
   /** What it is told. */
-  events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed')[];
+  events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed')[];
   /** A disabled one collects nothing. */
   status: 'enabled' | 'disabled';
   /** `requested`: by this API. `failing`: no request to it had succeeded for three days. Null while it is enabled. */
@@ -321,7 +332,7 @@ export type WebhookTest = {
   /** Where webhooks go: public and https. */
   url: string;
   /** What it is told. */
-  events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed')[];
+  events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed')[];
   /** A disabled one collects nothing. */
   status: 'enabled' | 'disabled';
   /** `requested`: by this API. `failing`: no request to it had succeeded for three days. Null while it is enabled. */
@@ -338,6 +349,52 @@ export type WebhookTest = {
   updated_at: string;
   /** Grows with each event of the resource: a lower one came late. */
   version: number;
+};
+
+export type WebhookUnmatchedPayment = {
+  /** Made by the platform; never changes. */
+  id: string;
+  /** The partner's external_ref when sent, otherwise the payment's id. */
+  reference: string;
+  /** The partner's own reference as sent; null without one. */
+  external_ref: string | null;
+  status: 'pending' | 'succeeded' | 'failed' | 'expired';
+  /** Whether the status can no longer change. A payout that succeeded can still be returned by the bank. */
+  is_final: boolean;
+  /** How the customer pays: `virtual_account`, `qris` or `ewallet`. */
+  method: 'virtual_account' | 'qris' | 'ewallet';
+  /** The bank or wallet, as `GET /v1/partners/channels` lists it. QRIS has none. */
+  channel?: string;
+  /** IDR as a decimal string, e.g. "50000" or "50000.0000". Never compute with it as a floating-point number. */
+  amount: string;
+  /** The platform's fee in IDR, by your fee table at the moment of creation. */
+  fee: string;
+  /** What remains for you in IDR. */
+  net_amount: string;
+  /** Always `IDR`. */
+  currency: 'IDR';
+  /** Virtual account number, QR payload or checkout URL; null while the provider has not made one. */
+  payment_code: string | null;
+  /** In the answer to creation. */
+  status_url?: string;
+  /** Until when the customer can pay. Money that comes later is held and looked into. */
+  expires_at: string;
+  /** When it was made. */
+  created_at: string;
+  /** When it reached a final status; null before. */
+  finalized_at: string | null;
+  /** When the net of a paid payment becomes, or became, available for payouts; null before it is paid. */
+  available_at: string | null;
+  /** On failed payments: the provider's reason, for your logs. */
+  failure_code?: string;
+  /** Grows with each event of the resource: a lower one came late. */
+  version: number;
+  /** The money that came. Operators decide what becomes of it; the payment stays as it is. */
+  unmatched: {
+    /** IDR as a decimal string, e.g. "50000" or "50000.0000". Never compute with it as a floating-point number. */
+    amount: string;
+    reason: 'late' | 'double' | 'wrong_amount';
+  };
 };
 
 /** Every operation of a partner: its path parameters, query, body and the `data` of its answer. */
@@ -828,7 +885,7 @@ export interface Operations {
       /** Only those with this status. */
       status?: 'pending' | 'delivered' | 'parked';
       /** Only those of this kind. */
-      type?: 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'endpoint.test';
+      type?: 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed' | 'endpoint.test';
       /** Only those of this endpoint. */
       endpoint_id?: string;
       /** From this instant on, ISO 8601. A bare date is the beginning of that day in UTC+7. */
@@ -870,6 +927,7 @@ export interface Operations {
   /** Read a webhook delivery. */
   'GET /v1/partners/webhook-deliveries/{id}': {
     params: {
+      /** Made by the platform; never changes. */
       id: string;
     };
     query: Record<string, never>;
@@ -917,7 +975,7 @@ export interface Operations {
       /** A public https address without credentials. It is asked by POST, redirects are not followed. */
       url: string;
       /** What it is told. Types that it does not name are not sent to it. */
-      events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed')[];
+      events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed')[];
       /** `enabled`, which is the default, or `disabled`. */
       status?: 'enabled' | 'disabled' | null;
     };
@@ -934,7 +992,7 @@ export interface Operations {
       /** A public https address without credentials. It is asked by POST, redirects are not followed. */
       url?: string;
       /** What it is told from now on. */
-      events?: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed')[];
+      events?: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed')[];
       /** A `disabled` endpoint collects nothing; enabling it again does not bring back what it missed. */
       status?: 'enabled' | 'disabled';
     };
@@ -1017,6 +1075,30 @@ export interface Webhooks {
   'payout.reversed': {
     /** What happened. */
     type: 'payout.reversed';
+    /** When it happened. */
+    timestamp: string;
+    /** The resource as its read endpoint shows it, with its `version`. */
+    data: WebhookPayout;
+  };
+  'payment.available': {
+    /** What happened. */
+    type: 'payment.available';
+    /** When it happened. */
+    timestamp: string;
+    /** The resource as its read endpoint shows it, with its `version`. */
+    data: WebhookPayment;
+  };
+  'payment.unmatched': {
+    /** What happened. */
+    type: 'payment.unmatched';
+    /** When it happened. */
+    timestamp: string;
+    /** The resource as its read endpoint shows it, with its `version`. */
+    data: WebhookUnmatchedPayment;
+  };
+  'payout.delayed': {
+    /** What happened. */
+    type: 'payout.delayed';
     /** When it happened. */
     timestamp: string;
     /** The resource as its read endpoint shows it, with its `version`. */

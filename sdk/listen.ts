@@ -135,9 +135,13 @@ function readCredentials(directory: string): Credentials {
   }
 }
 
-try {
-  await listen(readOptions());
-} catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
-  process.exitCode = 1;
+async function main(): Promise<void> {
+  try {
+    await listen(readOptions());
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
+    process.exitCode = 1;
+  }
 }
+
+void main();

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -41,6 +41,12 @@ describe("The partners' client, packed as it is published,", () => {
     expect(readdirSync(join(project, 'node_modules')).filter((name) => !name.startsWith('.'))).toEqual([
       'amanah-partner',
     ]);
+  });
+
+  it('brings the command that forwards webhooks', () => {
+    const command = join(project, 'node_modules/.bin/amanah-listen');
+    const { status, stderr } = spawnSync('node', [command], { cwd: project, encoding: 'utf8' });
+    expect([status, stderr]).toEqual([1, expect.stringContaining('--port is missing')]);
   });
 
   it.each([

