@@ -176,11 +176,13 @@ export type WebhookDeliveryWithBody = {
   endpoint_id: string;
   /** The `webhook-id` that your receiver sees, the same at every attempt. */
   webhook_id: string;
+  /** What happened. */
   type: 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed' | 'endpoint.test';
   /** The id of the payment or payout that it tells of. */
   resource_id: string;
   /** Grows with each event of the resource: of two webhooks believe the greater. */
   version: number;
+  /** `pending` while it is being tried, `delivered` after a 2xx, `parked` when three days of attempts were over. */
   status: 'pending' | 'delivered' | 'parked';
   /** How often it was tried. */
   attempts: number;
@@ -358,6 +360,7 @@ export type WebhookUnmatchedPayment = {
   reference: string;
   /** The partner's own reference as sent; null without one. */
   external_ref: string | null;
+  /** As it stays: money that is not part of a payment does not change it. */
   status: 'pending' | 'succeeded' | 'failed' | 'expired';
   /** Whether the status can no longer change. A payout that succeeded can still be returned by the bank. */
   is_final: boolean;
@@ -365,7 +368,7 @@ export type WebhookUnmatchedPayment = {
   method: 'virtual_account' | 'qris' | 'ewallet';
   /** The bank or wallet, as `GET /v1/partners/channels` lists it. QRIS has none. */
   channel?: string;
-  /** IDR as a decimal string, e.g. "50000" or "50000.0000". Never compute with it as a floating-point number. */
+  /** IDR: of the payment what the customer pays, of `unmatched` what came. */
   amount: string;
   /** The platform's fee in IDR, by your fee table at the moment of creation. */
   fee: string;
@@ -391,8 +394,9 @@ export type WebhookUnmatchedPayment = {
   version: number;
   /** The money that came. Operators decide what becomes of it; the payment stays as it is. */
   unmatched: {
-    /** IDR as a decimal string, e.g. "50000" or "50000.0000". Never compute with it as a floating-point number. */
+    /** IDR: of the payment what the customer pays, of `unmatched` what came. */
     amount: string;
+    /** `late`: after the payment had ended. `double`: it was paid already. `wrong_amount`: not exactly its amount. */
     reason: 'late' | 'double' | 'wrong_amount';
   };
 };

@@ -109,6 +109,13 @@ export const partnerTexts: Readonly<Record<string, string>> = {
   version: 'Grows with each event of the resource: of two webhooks believe the greater.',
   'WebhookDelivery.status':
     '`pending` while it is being tried, `delivered` after a 2xx, `parked` when three days of attempts were over.',
+  'WebhookDeliveryWithBody.type': 'What happened.',
+  'WebhookDeliveryWithBody.status':
+    '`pending` while it is being tried, `delivered` after a 2xx, `parked` when three days of attempts were over.',
+  'WebhookUnmatchedPayment.status': 'As it stays: money that is not part of a payment does not change it.',
+  'WebhookUnmatchedPayment.amount': 'IDR: of the payment what the customer pays, of `unmatched` what came.',
+  'WebhookUnmatchedPayment.reason':
+    '`late`: after the payment had ended. `double`: it was paid already. `wrong_amount`: not exactly its amount.',
   attempts: 'How often it was tried.',
   last_status: 'The HTTP status of the last attempt; null where no answer came.',
   last_error: 'Why the last attempt failed; null where it did not.',
