@@ -6,7 +6,7 @@ import { hasSecondFactor } from '../identity/second-factor.ts';
 import { refuse } from '../shared/errors.ts';
 import { carryOut, whyVoid } from './carry-out.ts';
 import { Decision } from './decision.entity.ts';
-import { endDecision, isOperator, lockDecision, mayNotDecide } from './end-decision.ts';
+import { endDecision, isOperator, judgingAgain, lockDecision, mayNotDecide } from './end-decision.ts';
 import type { DecisionPorts } from './handling.ts';
 
 interface Deciding {
@@ -63,7 +63,7 @@ async function decide(
   { caller, decisionId, needsSecondFactor, requestId }: Deciding,
   step: (tx: EntityManager, pending: Decision) => Promise<void>,
 ): Promise<Decision> {
-  await em.fork().transactional(async (tx) => {
+  const judge = async (tx: EntityManager) => {
     const decision = await lockDecision(tx, decisionId);
     if (decision.proposed_by === caller.userId) {
       refuse('FORBIDDEN', 'Another person than the one who proposed it decides', { field: 'id' });
@@ -80,6 +80,7 @@ async function decide(
     const why = await whyVoid(tx, decision);
     if (why === null) await step(tx, decision);
     else await endDecision(tx, decision, { status: 'lapsed', reason: why, actorId: caller.userId, requestId });
-  });
+  };
+  await judgingAgain(() => em.fork().transactional(judge));
   return em.fork().findOneOrFail(Decision, { id: decisionId });
 }

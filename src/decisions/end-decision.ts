@@ -1,7 +1,7 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../database/database-clock.ts';
 import { recordEvent } from '../events/record-event.ts';
-import { refuse } from '../shared/errors.ts';
+import { errorCodeOf, refuse } from '../shared/errors.ts';
 import { Decision } from './decision.entity.ts';
 import { type DecisionKind, decisionLivesMs } from './decision.ts';
 
@@ -52,6 +52,22 @@ export async function whyPowerless(
   if (approved_by && !(await isOperator(tx, approved_by, 'approve-decision')))
     return 'who approved it may not decide any more';
   return null;
+}
+
+/** SQLSTATE of what two people have not decided, or not any more. */
+const undecided = 'AM010';
+
+/**
+ * Does work once more when the database finds, a moment after it was judged, that the decision is too old or its people may
+ * not decide any more: judged anew, it says so.
+ */
+export async function judgingAgain<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (errorCodeOf(error) !== undecided) throw error;
+    return work();
+  }
 }
 
 interface Ending {

@@ -3,7 +3,7 @@ import { explainDifference, lockDifference } from '../reconciliation/explain-dif
 import { Reconciliation } from '../reconciliation/reconciliation.entity.ts';
 import { refuse } from '../shared/errors.ts';
 import type { Evidence } from './decision.ts';
-import { endDecision, lockDecision } from './end-decision.ts';
+import { endDecision, lockDecision, whyPowerless } from './end-decision.ts';
 import type { DecisionHandling } from './handling.ts';
 
 /** A difference to the provider is explained: it moves nothing, so one person is enough. */
@@ -22,7 +22,8 @@ export const explainingDifference: DecisionHandling<'explain_difference'> = {
       const decision = await lockDecision(tx, id);
       if (decision.status !== 'pending') return;
       const difference = await lockDifference(tx, decision.reconciliation_id ?? '');
-      const reason = whyOther(difference, decision.evidence);
+      // It may have waited for the difference.
+      const reason = (await whyPowerless(tx, decision)) ?? whyOther(difference, decision.evidence);
       if (reason === null) await explainDifference(tx, decision, difference);
       else await endDecision(tx, decision, { status: 'lapsed', reason });
     }),

@@ -24,6 +24,8 @@ export async function payPeriod(
   const { together: _, ...donation } = charitableCauseDonate;
   const periodic = {
     ...donation,
+    // Whoever stops the cause waits for this period, which nobody asks for at the moment: none is paid after that.
+    findTarget: (em, intent) => donation.findTarget(em, { ...intent, lock: true }),
     effect: {
       sql: (payment, settledIn) =>
         completeDonation(payment, settledIn, { type: 'subscription', causeId, subscription: { id, period } }),

@@ -1,6 +1,13 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Decision } from '../decisions/decision.entity.ts';
-import { actorOf, endDecision, lockDecision, recordDecisionEnded, whyPowerless } from '../decisions/end-decision.ts';
+import {
+  actorOf,
+  endDecision,
+  judgingAgain,
+  lockDecision,
+  recordDecisionEnded,
+  whyPowerless,
+} from '../decisions/end-decision.ts';
 import { insufficientBalance } from '../ledger/post-journal.ts';
 import { errorCodeOf } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
@@ -12,21 +19,22 @@ import { newId } from '../shared/ids.ts';
  * that is booked already, or about more than the platform's own money, ends `refused`.
  */
 export async function bookExternal(em: EntityManager, decisionId: string): Promise<void> {
+  const book = async (tx: EntityManager): Promise<void> => {
+    const decision = await lockDecision(tx, decisionId);
+    if (decision.status !== 'pending') return;
+    const why = await whyPowerless(tx, decision);
+    if (why !== null) return endDecision(tx, decision, { status: 'lapsed', reason: why });
+    if (!decision.approved_by) return;
+    const [{ booked }] = await tx.execute<[{ booked: boolean }]>('select book_external(?, ?) as booked', [
+      newId(),
+      decisionId,
+    ]);
+    if (!booked) return refused(tx, decision, 'a movement of this reference is booked already');
+    await tx.refresh(decision);
+    await recordDecisionEnded(tx, decision, { actorId: actorOf(decision) });
+  };
   try {
-    await em.fork().transactional(async (tx) => {
-      const decision = await lockDecision(tx, decisionId);
-      if (decision.status !== 'pending') return;
-      const why = await whyPowerless(tx, decision);
-      if (why !== null) return endDecision(tx, decision, { status: 'lapsed', reason: why });
-      if (!decision.approved_by) return;
-      const [{ booked }] = await tx.execute<[{ booked: boolean }]>('select book_external(?, ?) as booked', [
-        newId(),
-        decisionId,
-      ]);
-      if (!booked) return refused(tx, decision, 'a movement of this reference is booked already');
-      await tx.refresh(decision);
-      await recordDecisionEnded(tx, decision, { actorId: actorOf(decision) });
-    });
+    await judgingAgain(() => em.fork().transactional(book));
   } catch (error) {
     if (errorCodeOf(error) !== insufficientBalance) throw error;
     // What was written is gone with its transaction; the decision ends by itself.

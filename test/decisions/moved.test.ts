@@ -92,6 +92,27 @@ describe('A pending decision', () => {
   });
 });
 
+describe('A decision that becomes too old while it is approved', () => {
+  it('lapses, and is no fault of the server', async () => {
+    const proposal = { kind: 'book_external', amount: '1', reference: `r ${newId()}` };
+    const { id } = (await propose(stack, operators, proposal)).body.data;
+    const owner = stack.owner();
+    // A slow machine, between the judgement and the row.
+    await owner.execute(`create function wait_a_while() returns trigger language plpgsql as $$
+      begin perform pg_sleep(1.5); return new; end $$`);
+    await owner.execute(`create trigger a_slow_machine before update of approved_by on decisions for each row
+      when (new.approved_by is not null and old.approved_by is null) execute function wait_a_while()`);
+    const almost = "clock_timestamp() - interval '24 hours' + interval '1 second'";
+    await withoutTriggers(stack, `update decisions set created_at = ${almost} where id = ?`, [id]);
+    const answer = await approve(stack, operators, id);
+    await owner.execute('drop trigger a_slow_machine on decisions');
+    expect(answer).toMatchObject({
+      status: 200,
+      body: { data: { status: 'lapsed', reason: 'it is older than 24 hours', approved_by: null } },
+    });
+  });
+});
+
 describe('An operator who is suspended while the request is under way', () => {
   it('is refused the approval, and nothing is approved', async () => {
     const payoutId = await unknown();
@@ -181,6 +202,31 @@ describe('An explanation', () => {
     expect((await asked)?.body.data).toMatchObject({ status: 'lapsed', reason: 'the difference is another by now' });
     const rows = await stack.em().execute('select state, note from reconciliations where id = ?', [id]);
     expect(rows).toEqual([{ state: 'open', note: null }]);
+  });
+});
+
+describe('An explanation that waits', () => {
+  it('is not made in the name of somebody who is suspended meanwhile', async () => {
+    const leaving = await buildPlatformAdmin(stack);
+    const id = newId();
+    await stack.em().execute(
+      `insert into reconciliations (id, day, resource_type, subject, reference, theirs)
+       values (?, '2026-01-01', 'payout', ?, 'r', '{"status": "pending", "amount": "5000.0000"}'::jsonb)`,
+      [id, `disb-${id}`],
+    );
+    let asked: ReturnType<Stack['post']> | undefined;
+    await stack.owner().transactional(async (tx) => {
+      await tx.execute('select 1 from reconciliations where id = ? for no key update', [id]);
+      const proposal = { kind: 'explain_difference', reconciliation_id: id };
+      asked = propose(stack, { ...operators, proposer: leaving }, proposal);
+      await untilLocked(stack, { text: 'reconciliations' });
+      expect((await suspend(leaving)).status).toBe(200);
+    });
+    const reason = 'who proposed it may not decide any more';
+    expect((await asked)?.body.data).toMatchObject({ status: 'lapsed', reason });
+    expect(await stack.em().execute('select state from reconciliations where id = ?', [id])).toEqual([
+      { state: 'open' },
+    ]);
   });
 });
 

@@ -221,6 +221,40 @@ describe('An order for a cause that is begun while', () => {
   });
 });
 
+describe('A period of a subscription that is being paid', () => {
+  it('is paid before its cause is stopped, or not at all: who stops it waits', async () => {
+    const donor = await buildIndividual(stack, { balance: '10000' });
+    const { id: causeId } = await buildActiveCause(stack);
+    const subscriptionId = newId();
+    const opening = {
+      userId: donor.id,
+      causeId,
+      amount: '1000.0000',
+      sourceAccountId: donor.accountId,
+      interval: 'weekly' as const,
+      requestId: 'test',
+      stamp: await stampOpening(stack.em()),
+    };
+    await openSubscription(stack.em(), { subscriptionId, opening, at: new Date().toISOString() });
+    const order: string[] = [];
+    const then = (what: string) => () => void order.push(what);
+    let both: Promise<unknown> | undefined;
+    await stack.owner().transactional(async (tx) => {
+      // As somebody's who is a little slower.
+      await tx.execute('lock table cause_totals in exclusive mode');
+      const paying = paySubscriptionPeriod(stack.em(), { subscriptionId, period: 1, attempt: 1 }).then(then('paid'));
+      await untilLocked(stack);
+      const path = `/v1/charitable-causes/${causeId}/stop`;
+      const stopping = stack.post(path, { reason: 'a complaint' }, { token: superAdmin.token }).then(then('stopped'));
+      await Promise.race([stopping, untilLocked(stack, { count: 2 })]);
+      both = Promise.all([paying, stopping]);
+    });
+    await both;
+    expect(order).toEqual(['paid', 'stopped']);
+    expect(await balanceOf(stack, donor.accountId)).toBe('8000.0000');
+  });
+});
+
 describe('An allocation that waits', () => {
   async function waiting(suspend: (people: { owner: BuiltUser; operator: BuiltUser }) => Promise<unknown>) {
     const [owner, operator] = [await buildOrganizationAdmin(stack), await buildSuperAdmin(stack)];
