@@ -59,6 +59,19 @@ const deliveredAgain = (count: number) =>
     30_000,
   );
 
+/** What nobody was woken for, as there were too many or Temporal was too busy: made due, and swept. */
+async function sweepWhatIsLeft(): Promise<void> {
+  const { client, taskQueue } = stack.deps.workflows;
+  for (let pass = 1; pass <= 2; pass += 1) {
+    await stack.owner().execute(
+      `update webhook_deliveries set next_attempt_at = now() - interval '2 minutes'
+       where partner_id = ? and status = 'pending'`,
+      [partner.id],
+    );
+    await client.workflow.execute('sweepDeliveries', { taskQueue, workflowId: `sweep-${newId()}`, args: [] });
+  }
+}
+
 describe('A replay', () => {
   it('sends every webhook of the period again, the same bytes under the same id, and counts them first', async () => {
     const ids = await tellInThePast(5);
@@ -125,26 +138,19 @@ describe('A replay', () => {
     expect(answers.map(({ status, body }) => [status, body.data])).toEqual(
       Array.from({ length: 4 }, () => [200, { count: 40 }]),
     );
+    await arrived(40);
+    await sweepWhatIsLeft();
     await deliveredAgain(40);
     const bodies = bodiesReceived();
     expect(bodies.size).toBe(40);
     for (const same of bodies.values()) expect(new Set(same.map(({ body }) => body)).size).toBe(1);
-  }, 90_000);
+  }, 120_000);
 
   it('of more than a hundred is gone on with by the sweep', async () => {
     await tellInThePast(103);
     expect((await replay(period)).body.data).toEqual({ count: 103 });
     await arrived(1);
-    const { client, taskQueue } = stack.deps.workflows;
-    // On a machine that is busy the first hundred may not all have been reached: the sweep finds those too.
-    for (let pass = 1; pass <= 2; pass += 1) {
-      await stack.owner().execute(
-        `update webhook_deliveries set next_attempt_at = now() - interval '2 minutes'
-         where partner_id = ? and status = 'pending'`,
-        [partner.id],
-      );
-      await client.workflow.execute('sweepDeliveries', { taskQueue, workflowId: `sweep-${pass}`, args: [] });
-    }
+    await sweepWhatIsLeft();
     await eventually(
       () => deliveries('&status=pending'),
       ({ total }) => total === 0,
