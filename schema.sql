@@ -797,6 +797,7 @@ create table payment_orders (
   organization_id uuid,
   reference_type text not null,
   reference_id uuid not null,
+  on_behalf_of uuid,
   target_account_id uuid not null,
   payment_id integer not null,
   nominal numeric(20,4) not null,
@@ -1187,12 +1188,14 @@ create table saving_circle_contributions (
   user_id uuid not null,
   turn_number integer not null,
   amount numeric(20,4) not null,
+  guarantee_amount numeric(20,4) not null default 0,
   rail text not null,
   status text not null,
   refund_account_id uuid not null,
   payment_order_id uuid,
   transaction_id uuid,
   refund_journal_id uuid,
+  refunded_amount numeric(20,4),
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
   constraint saving_circle_contributions_pkey PRIMARY KEY (id),
@@ -1200,17 +1203,35 @@ create table saving_circle_contributions (
   constraint saving_circle_contributions_check CHECK ((rail = 'gateway'::text) = (payment_order_id IS NOT NULL)),
   constraint saving_circle_contributions_check1 CHECK ((status = ANY (ARRAY['completed'::text, 'refunded'::text])) = (transaction_id IS NOT NULL)),
   constraint saving_circle_contributions_check2 CHECK ((status = 'refunded'::text) = (refund_journal_id IS NOT NULL)),
+  constraint saving_circle_contributions_check3 CHECK ((status = 'refunded'::text) = (refunded_amount IS NOT NULL)),
+  constraint saving_circle_contributions_check4 CHECK (refunded_amount = amount OR refunded_amount = (amount + guarantee_amount)),
   constraint saving_circle_contributions_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint saving_circle_contributions_guarantee_amount_check CHECK (guarantee_amount >= 0::numeric AND guarantee_amount < 'Infinity'::numeric),
   constraint saving_circle_contributions_payment_order_id_key UNIQUE (payment_order_id),
   constraint saving_circle_contributions_rail_check CHECK (rail = ANY (ARRAY['gateway'::text, 'balance'::text])),
   constraint saving_circle_contributions_refund_journal_id_key UNIQUE (refund_journal_id),
   constraint saving_circle_contributions_status_check CHECK (status = ANY (ARRAY['pending'::text, 'completed'::text, 'failed'::text, 'cancelled'::text, 'refunded'::text])),
   constraint saving_circle_contributions_updated_at_is_real CHECK (updated_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND updated_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
 );
-CREATE UNIQUE INDEX one_contribution_of_a_turn ON saving_circle_contributions USING btree (saving_circle_id, user_id, turn_number) WHERE status = ANY (ARRAY['pending'::text, 'completed'::text]);
+CREATE UNIQUE INDEX one_contribution_of_a_turn ON saving_circle_contributions USING btree (saving_circle_id, member_id, turn_number) WHERE status = ANY (ARRAY['pending'::text, 'completed'::text]);
+CREATE UNIQUE INDEX one_guarantee_of_a_member ON saving_circle_contributions USING btree (member_id) WHERE guarantee_amount > 0::numeric AND (status = ANY (ARRAY['pending'::text, 'completed'::text]));
 CREATE INDEX saving_circle_contributions_of_member ON saving_circle_contributions USING btree (member_id);
 CREATE INDEX saving_circle_contributions_of_turn ON saving_circle_contributions USING btree (saving_circle_id, turn_number, status);
 CREATE INDEX saving_circle_contributions_of_user ON saving_circle_contributions USING btree (user_id);
+
+create table saving_circle_covers (
+  saving_circle_id uuid not null,
+  turn_number integer not null,
+  debtor_member_id uuid not null,
+  guarantor_member_id uuid not null,
+  amount numeric(20,4) not null,
+  created_at timestamp with time zone not null default now(),
+  constraint saving_circle_covers_pkey PRIMARY KEY (saving_circle_id, turn_number, debtor_member_id, guarantor_member_id),
+  constraint saving_circle_covers_amount_check CHECK (amount > 0::numeric AND amount < 'Infinity'::numeric),
+  constraint saving_circle_covers_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
+);
+CREATE INDEX saving_circle_covers_of_debtor ON saving_circle_covers USING btree (debtor_member_id);
+CREATE INDEX saving_circle_covers_of_guarantor ON saving_circle_covers USING btree (guarantor_member_id);
 
 create table saving_circle_members (
   id uuid not null,
@@ -1221,11 +1242,13 @@ create table saving_circle_members (
   joining_order bigint not null generated always as identity,
   entropy text,
   consented_at timestamp with time zone,
+  excluded_turn integer,
   created_at timestamp with time zone not null default now(),
   constraint saving_circle_members_pkey PRIMARY KEY (id),
   constraint saving_circle_members_consented_at_is_real CHECK (consented_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND consented_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint saving_circle_members_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint saving_circle_members_entropy_check CHECK (entropy ~ '^[0-9A-Fa-f]{16,64}$'::text),
+  constraint saving_circle_members_excluded_turn_check CHECK (excluded_turn >= 1),
   constraint saving_circle_members_saving_circle_id_account_id_key UNIQUE (saving_circle_id, account_id),
   constraint saving_circle_members_saving_circle_id_user_id_key UNIQUE (saving_circle_id, user_id),
   constraint saving_circle_members_turn_number_check CHECK (turn_number >= 1)
@@ -1240,22 +1263,41 @@ create table saving_circle_rounds (
   receiver_member_id uuid not null,
   opened_at timestamp with time zone not null,
   due_at timestamp with time zone not null,
+  reminded_at timestamp with time zone,
   overdue_reported_at timestamp with time zone,
+  defaulted_at timestamp with time zone,
+  remedied_at timestamp with time zone,
   paid_at timestamp with time zone,
   amount numeric(20,4),
   journal_id uuid,
   constraint saving_circle_rounds_pkey PRIMARY KEY (saving_circle_id, turn_number),
   constraint saving_circle_rounds_amount_check CHECK (amount > 0::numeric AND amount < 'Infinity'::numeric),
   constraint saving_circle_rounds_check CHECK (num_nonnulls(paid_at, amount, journal_id) = ANY (ARRAY[0, 3])),
+  constraint saving_circle_rounds_defaulted_at_is_real CHECK (defaulted_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND defaulted_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint saving_circle_rounds_due_at_is_real CHECK (due_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND due_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint saving_circle_rounds_journal_id_key UNIQUE (journal_id),
   constraint saving_circle_rounds_opened_at_is_real CHECK (opened_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND opened_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint saving_circle_rounds_overdue_reported_at_is_real CHECK (overdue_reported_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND overdue_reported_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint saving_circle_rounds_paid_at_is_real CHECK (paid_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND paid_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint saving_circle_rounds_remedied_at_is_real CHECK (remedied_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND remedied_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint saving_circle_rounds_reminded_at_is_real CHECK (reminded_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND reminded_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint saving_circle_rounds_turn_number_check CHECK (turn_number >= 1)
 );
 CREATE UNIQUE INDEX one_open_round_of_a_circle ON saving_circle_rounds USING btree (saving_circle_id) WHERE paid_at IS NULL;
 CREATE INDEX saving_circle_rounds_of_receiver ON saving_circle_rounds USING btree (receiver_member_id);
+
+create table saving_circle_settlements (
+  id uuid not null,
+  saving_circle_id uuid not null,
+  account_id uuid not null,
+  amount numeric(20,4) not null,
+  created_at timestamp with time zone not null default now(),
+  constraint saving_circle_settlements_pkey PRIMARY KEY (id),
+  constraint saving_circle_settlements_amount_check CHECK (amount > 0::numeric AND amount < 'Infinity'::numeric),
+  constraint saving_circle_settlements_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
+);
+CREATE INDEX saving_circle_settlements_of_account ON saving_circle_settlements USING btree (account_id);
+CREATE INDEX saving_circle_settlements_of_circle ON saving_circle_settlements USING btree (saving_circle_id);
 
 create table saving_circles (
   id uuid not null,
@@ -1770,6 +1812,10 @@ alter table saving_circle_contributions add constraint saving_circle_contributio
 alter table saving_circle_contributions add constraint saving_circle_contributions_saving_circle_id_turn_number_fkey FOREIGN KEY (saving_circle_id, turn_number) REFERENCES saving_circle_rounds(saving_circle_id, turn_number);
 alter table saving_circle_contributions add constraint saving_circle_contributions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 
+alter table saving_circle_covers add constraint saving_circle_covers_debtor_member_id_fkey FOREIGN KEY (debtor_member_id) REFERENCES saving_circle_members(id);
+alter table saving_circle_covers add constraint saving_circle_covers_guarantor_member_id_fkey FOREIGN KEY (guarantor_member_id) REFERENCES saving_circle_members(id);
+alter table saving_circle_covers add constraint saving_circle_covers_saving_circle_id_turn_number_fkey FOREIGN KEY (saving_circle_id, turn_number) REFERENCES saving_circle_rounds(saving_circle_id, turn_number);
+
 alter table saving_circle_members add constraint saving_circle_members_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id);
 alter table saving_circle_members add constraint saving_circle_members_saving_circle_id_fkey FOREIGN KEY (saving_circle_id) REFERENCES saving_circles(id);
 alter table saving_circle_members add constraint saving_circle_members_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
@@ -1777,6 +1823,10 @@ alter table saving_circle_members add constraint saving_circle_members_user_id_f
 alter table saving_circle_rounds add constraint saving_circle_rounds_journal_id_fkey FOREIGN KEY (journal_id) REFERENCES journals(id);
 alter table saving_circle_rounds add constraint saving_circle_rounds_receiver_member_id_fkey FOREIGN KEY (receiver_member_id) REFERENCES saving_circle_members(id);
 alter table saving_circle_rounds add constraint saving_circle_rounds_saving_circle_id_fkey FOREIGN KEY (saving_circle_id) REFERENCES saving_circles(id);
+
+alter table saving_circle_settlements add constraint saving_circle_settlements_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id);
+alter table saving_circle_settlements add constraint saving_circle_settlements_id_fkey FOREIGN KEY (id) REFERENCES saving_circle_members(id);
+alter table saving_circle_settlements add constraint saving_circle_settlements_saving_circle_id_fkey FOREIGN KEY (saving_circle_id) REFERENCES saving_circles(id);
 
 alter table saving_circles add constraint saving_circles_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id);
 alter table saving_circles add constraint saving_circles_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id);
@@ -2207,9 +2257,11 @@ CREATE OR REPLACE FUNCTION public.keep_contribution()
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
-  if (old.saving_circle_id, old.member_id, old.user_id, old.turn_number, old.amount, old.rail, old.refund_account_id)
+  if (old.saving_circle_id, old.member_id, old.user_id, old.turn_number, old.amount, old.guarantee_amount, old.rail,
+        old.refund_account_id)
       is distinct from
-      (new.saving_circle_id, new.member_id, new.user_id, new.turn_number, new.amount, new.rail, new.refund_account_id)
+      (new.saving_circle_id, new.member_id, new.user_id, new.turn_number, new.amount, new.guarantee_amount, new.rail,
+        new.refund_account_id)
   then
     raise exception 'whose contribution it is, and to what, is never changed' using errcode = 'AM003';
   end if;
@@ -2904,18 +2956,35 @@ begin
         from saving_circles s
         join saving_circle_rounds r on r.saving_circle_id = s.id and r.paid_at is null
         join saving_circle_members m on m.id = r.receiver_member_id
-        cross join lateral (select sum(c.amount) as pot from saving_circle_contributions c
-          where c.saving_circle_id = s.id and c.turn_number = r.turn_number and c.status = 'completed') c
+        cross join lateral (select sum(amount) as pot from (
+          select c.amount from saving_circle_contributions c
+          where c.saving_circle_id = s.id and c.turn_number = r.turn_number and c.status = 'completed'
+          union all
+          select g.amount from saving_circle_covers g
+          where g.saving_circle_id = s.id and g.turn_number = r.turn_number) brought) c
         cross join lateral (values (s.holding_account_id, -c.pot), (m.account_id, c.pot)) e (account_id, amount)
         where s.id = subject and p_business_key = 'saving-circle/' || s.id || '/turn/' || r.turn_number || '/pot';
     when 'saving-circle.contribution-refunded' then
       return query select e.account_id, e.amount
         from saving_circle_contributions c
         join saving_circles s on s.id = c.saving_circle_id
-        cross join lateral (values (s.holding_account_id, -c.amount), (c.refund_account_id, c.amount))
+        -- The guarantee of a contribution that was completed stays until the circle is settled.
+        cross join lateral (select c.amount + case c.status when 'completed' then 0 else c.guarantee_amount end as back) b
+        cross join lateral (values (s.holding_account_id, -b.back), (c.refund_account_id, b.back))
           e (account_id, amount)
         where c.id = subject and c.status in ('pending', 'completed', 'cancelled')
           and p_business_key = 'saving-circle-contribution/' || c.id || '/refunded';
+    when 'saving-circle.settled' then
+      -- All that it holds, which is read after the journal: nothing is left.
+      return query select e.account_id, e.amount
+        from saving_circles s
+        cross join lateral (
+          select s.holding_account_id as account_id, -sum(t.amount) as amount from saving_circle_settlements t
+          where t.saving_circle_id = s.id
+          union all
+          select t.account_id, t.amount from saving_circle_settlements t where t.saving_circle_id = s.id) e
+        where s.id = subject and s.ended_at is not null and account_balance(s.holding_account_id) = 0
+          and p_business_key = 'saving-circle/' || s.id || '/settlement';
     when 'saving-goal.released' then
       -- All that it holds, which is read after the journal: nothing is left.
       return query select e.account_id, e.amount
@@ -3359,9 +3428,14 @@ CREATE TRIGGER contributions_keep_their_facts BEFORE UPDATE ON saving_circle_con
 CREATE TRIGGER saving_circle_contributions_status_law BEFORE INSERT OR UPDATE OF status ON saving_circle_contributions FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>pending', '>completed', 'pending>completed', 'pending>failed', 'pending>cancelled', 'pending>refunded', 'completed>refunded', 'cancelled>refunded');
 CREATE TRIGGER saving_circle_contributions_to_people BEFORE INSERT OR UPDATE OF refund_account_id ON saving_circle_contributions FOR EACH ROW EXECUTE FUNCTION keep_account_kinds('refund_account_id', 'user organization');
 
+CREATE TRIGGER covers_are_final BEFORE DELETE OR UPDATE ON saving_circle_covers FOR EACH ROW EXECUTE FUNCTION refuse_change();
+
 CREATE TRIGGER saving_circle_members_take_money_as_people BEFORE INSERT OR UPDATE OF account_id ON saving_circle_members FOR EACH ROW EXECUTE FUNCTION keep_account_kinds('account_id', 'user organization');
 
 CREATE TRIGGER rounds_are_kept BEFORE DELETE ON saving_circle_rounds FOR EACH ROW EXECUTE FUNCTION refuse_change();
+
+CREATE TRIGGER saving_circle_settlements_to_people BEFORE INSERT ON saving_circle_settlements FOR EACH ROW EXECUTE FUNCTION keep_account_kinds('account_id', 'user organization');
+CREATE TRIGGER settlements_are_final BEFORE DELETE OR UPDATE ON saving_circle_settlements FOR EACH ROW EXECUTE FUNCTION refuse_change();
 
 CREATE TRIGGER circles_are_kept BEFORE DELETE ON saving_circles FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER saving_circles_hold_in_their_own_account BEFORE INSERT OR UPDATE OF holding_account_id ON saving_circles FOR EACH ROW EXECUTE FUNCTION keep_own_accounts('holding_account_id', 'circle_holding');
@@ -3494,12 +3568,12 @@ UNION ALL
 
 create view check_circle_contributions_once as
  SELECT saving_circle_id,
-    user_id,
+    member_id,
     turn_number,
     count(*) AS contributions
    FROM saving_circle_contributions
   WHERE status = ANY (ARRAY['pending'::text, 'completed'::text])
-  GROUP BY saving_circle_id, user_id, turn_number
+  GROUP BY saving_circle_id, member_id, turn_number
  HAVING count(*) > 1;
 
 create view check_circle_contributions_posted as
@@ -3508,7 +3582,7 @@ create view check_circle_contributions_posted as
     'its price row is missing or differs'::text AS problem
    FROM saving_circle_contributions c
      LEFT JOIN transactions t ON t.id = c.transaction_id
-  WHERE c.transaction_id IS NOT NULL AND (t.id IS NULL OR t.amount <> c.amount OR t.type <> 'price'::text OR t.user_id <> c.user_id OR t.reference_type <> 'saving_circle'::text OR t.reference_id <> c.saving_circle_id)
+  WHERE c.transaction_id IS NOT NULL AND (t.id IS NULL OR t.amount <> (c.amount + c.guarantee_amount) OR t.type <> 'price'::text OR t.user_id <> c.user_id OR t.reference_type <> 'saving_circle'::text OR t.reference_id <> c.saving_circle_id)
 UNION ALL
  SELECT c.id AS contribution_id,
     c.status,
@@ -3516,38 +3590,76 @@ UNION ALL
    FROM saving_circle_contributions c
   WHERE c.status = 'refunded'::text AND NOT (EXISTS ( SELECT
            FROM postings p
-          WHERE p.journal_id = c.refund_journal_id AND p.account_id = c.refund_account_id AND p.amount = c.amount));
+          WHERE p.journal_id = c.refund_journal_id AND p.account_id = c.refund_account_id AND p.amount = c.refunded_amount));
+
+create view check_circle_covers as
+ SELECT g.saving_circle_id,
+    g.turn_number,
+    g.debtor_member_id AS member_id,
+    sum(g.amount) AS covered,
+    'it is not the contribution that is missing'::text AS problem
+   FROM saving_circle_covers g
+     JOIN saving_circles s ON s.id = g.saving_circle_id
+  GROUP BY g.saving_circle_id, g.turn_number, g.debtor_member_id, s.amount
+ HAVING sum(g.amount) <> s.amount
+UNION ALL
+ SELECT p.saving_circle_id,
+    NULL::integer AS turn_number,
+    p.member_id,
+    p.covered,
+    'it is more than the guarantee'::text AS problem
+   FROM saving_circle_positions p
+  WHERE p.covered > p.guarantee;
 
 create view check_circle_holdings as
  SELECT s.id AS saving_circle_id,
     account_balance(s.holding_account_id) AS held,
-    COALESCE(c.amount, 0::numeric) AS contributed
+    COALESCE(p.brought, 0::numeric) - COALESCE(p.received, 0::numeric) AS due
    FROM saving_circles s
-     LEFT JOIN LATERAL ( SELECT sum(c_1.amount) AS amount
-           FROM saving_circle_contributions c_1
-             JOIN saving_circle_rounds r USING (saving_circle_id, turn_number)
-          WHERE c_1.saving_circle_id = s.id AND c_1.status = 'completed'::text AND r.paid_at IS NULL AND s.status = 'active'::text) c ON true
-  WHERE account_balance(s.holding_account_id) <> COALESCE(c.amount, 0::numeric);
+     LEFT JOIN LATERAL ( SELECT sum(saving_circle_positions.paid + saving_circle_positions.guarantee) AS brought,
+            sum(saving_circle_positions.received) AS received
+           FROM saving_circle_positions
+          WHERE saving_circle_positions.saving_circle_id = s.id) p ON true
+  WHERE account_balance(s.holding_account_id) <> (COALESCE(p.brought, 0::numeric) - COALESCE(p.received, 0::numeric)) OR s.ended_at IS NOT NULL AND account_balance(s.holding_account_id) <> 0::numeric;
 
 create view check_circle_pots_paid_once as
  SELECT r.saving_circle_id,
     r.turn_number,
     r.amount,
-    c.amount AS contributed,
+    c.amount + g.amount AS contributed,
     p.amount AS posted
    FROM saving_circle_rounds r
+     JOIN saving_circles s ON s.id = r.saving_circle_id
      JOIN saving_circle_members m ON m.id = r.receiver_member_id
-     LEFT JOIN LATERAL ( SELECT sum(saving_circle_contributions.amount) AS amount,
+     LEFT JOIN LATERAL ( SELECT COALESCE(sum(saving_circle_contributions.amount), 0::numeric) AS amount,
             count(*) AS count
            FROM saving_circle_contributions
           WHERE saving_circle_contributions.saving_circle_id = r.saving_circle_id AND saving_circle_contributions.turn_number = r.turn_number AND saving_circle_contributions.status = 'completed'::text) c ON true
+     LEFT JOIN LATERAL ( SELECT COALESCE(sum(saving_circle_covers.amount), 0::numeric) AS amount,
+            count(DISTINCT saving_circle_covers.debtor_member_id) AS count
+           FROM saving_circle_covers
+          WHERE saving_circle_covers.saving_circle_id = r.saving_circle_id AND saving_circle_covers.turn_number = r.turn_number) g ON true
      LEFT JOIN journal_keys j ON j.business_key = (((('saving-circle/'::text || r.saving_circle_id) || '/turn/'::text) || r.turn_number) || '/pot'::text)
      LEFT JOIN LATERAL ( SELECT sum(postings.amount) AS amount
            FROM postings
-          WHERE postings.journal_id = j.journal_id AND postings.account_id = m.account_id) p ON true
-  WHERE r.journal_id IS DISTINCT FROM j.journal_id OR m.turn_number IS DISTINCT FROM r.turn_number OR r.paid_at IS NOT NULL AND (r.amount IS DISTINCT FROM c.amount OR r.amount IS DISTINCT FROM p.amount OR c.count <> (( SELECT count(*) AS count
-           FROM saving_circle_members
-          WHERE saving_circle_members.saving_circle_id = r.saving_circle_id)));
+          WHERE postings.journal_id = j.journal_id AND (postings.account_id = ANY (ARRAY[m.account_id, ( SELECT t.destination_account_id
+                   FROM transactions t
+                  WHERE t.batch_id = j.journal_id)]))) p ON true
+  WHERE r.journal_id IS DISTINCT FROM j.journal_id OR (r.paid_at IS NOT NULL OR s.status = 'active'::text) AND m.turn_number IS DISTINCT FROM r.turn_number OR r.paid_at IS NOT NULL AND (r.amount IS DISTINCT FROM (c.amount + g.amount) OR r.amount IS DISTINCT FROM p.amount OR (c.count + g.count) <> (( SELECT count(*) AS count
+           FROM saving_circle_members n
+          WHERE n.saving_circle_id = r.saving_circle_id AND COALESCE(n.excluded_turn > r.turn_number, true))));
+
+create view check_circle_settlements as
+ SELECT s.id AS member_id,
+    s.amount,
+    p.amount AS posted
+   FROM saving_circle_settlements s
+     JOIN saving_circle_positions m ON m.member_id = s.id
+     LEFT JOIN journal_keys j ON j.business_key = (('saving-circle/'::text || s.saving_circle_id) || '/settlement'::text)
+     LEFT JOIN LATERAL ( SELECT sum(postings.amount) AS amount
+           FROM postings
+          WHERE postings.journal_id = j.journal_id AND postings.account_id = s.account_id) p ON true
+  WHERE p.amount IS DISTINCT FROM s.amount OR (m.paid + m.guarantee - m.received + m.elsewhere) < 0::numeric;
 
 create view check_circle_states as
  SELECT s.id AS saving_circle_id,
@@ -3574,7 +3686,7 @@ UNION ALL
    FROM saving_circles s
   WHERE (EXISTS ( SELECT
            FROM saving_circle_members m
-          WHERE m.saving_circle_id = s.id AND (m.turn_number IS NULL) <> (s.started_at IS NULL)))
+          WHERE m.saving_circle_id = s.id AND (m.turn_number IS NULL) <> (s.started_at IS NULL) AND m.excluded_turn IS NULL))
 UNION ALL
  SELECT s.id AS saving_circle_id,
     s.status,
@@ -4332,6 +4444,49 @@ create view refusals_of_balance_payments as
    FROM refused_balance_payments r
      LEFT JOIN idempotency_keys k USING (user_id, key_hash, fingerprint);
 
+create view saving_circle_positions as
+ SELECT m.id AS member_id,
+    m.saving_circle_id,
+    m.account_id,
+    m.user_id,
+    m.turn_number,
+    m.joining_order,
+    m.excluded_turn,
+    c.paid,
+    c.guarantee,
+    r.received + s.received AS received,
+    g.covered,
+        CASE
+            WHEN o.first_turn > 1 THEN (o.first_turn - 1)::numeric * o.amount -
+            CASE
+                WHEN m.turn_number < o.first_turn THEN o.amount * (( SELECT count(*) AS count
+                   FROM saving_circle_members a
+                  WHERE a.saving_circle_id = o.id))::numeric
+                ELSE 0::numeric
+            END
+            ELSE 0::numeric
+        END AS elsewhere
+   FROM saving_circle_members m
+     JOIN saving_circles o ON o.id = m.saving_circle_id
+     CROSS JOIN LATERAL ( SELECT COALESCE(sum(c_1.amount) FILTER (WHERE c_1.status = 'completed'::text), 0::numeric) AS paid,
+            COALESCE(sum(
+                CASE c_1.status
+                    WHEN 'completed'::text THEN c_1.guarantee_amount
+                    WHEN 'refunded'::text THEN c_1.amount + c_1.guarantee_amount - c_1.refunded_amount
+                    ELSE NULL::numeric
+                END), 0::numeric) AS guarantee
+           FROM saving_circle_contributions c_1
+          WHERE c_1.member_id = m.id) c
+     CROSS JOIN LATERAL ( SELECT COALESCE(sum(r_1.amount), 0::numeric) AS received
+           FROM saving_circle_rounds r_1
+          WHERE r_1.receiver_member_id = m.id) r
+     CROSS JOIN LATERAL ( SELECT COALESCE(sum(s_1.amount), 0::numeric) AS received
+           FROM saving_circle_settlements s_1
+          WHERE s_1.id = m.id) s
+     CROSS JOIN LATERAL ( SELECT COALESCE(sum(g_1.amount), 0::numeric) AS covered
+           FROM saving_circle_covers g_1
+          WHERE g_1.guarantor_member_id = m.id) g;
+
 -- Grants
 
 revoke execute on function account_balance(uuid) from public;
@@ -4588,6 +4743,10 @@ grant select on table check_circle_contributions_posted to amanah_app;
 
 grant select on table check_circle_contributions_posted to amanah_reader;
 
+grant select on table check_circle_covers to amanah_app;
+
+grant select on table check_circle_covers to amanah_reader;
+
 grant select on table check_circle_holdings to amanah_app;
 
 grant select on table check_circle_holdings to amanah_reader;
@@ -4595,6 +4754,10 @@ grant select on table check_circle_holdings to amanah_reader;
 grant select on table check_circle_pots_paid_once to amanah_app;
 
 grant select on table check_circle_pots_paid_once to amanah_reader;
+
+grant select on table check_circle_settlements to amanah_app;
+
+grant select on table check_circle_settlements to amanah_reader;
 
 grant select on table check_circle_states to amanah_app;
 
@@ -4886,7 +5049,7 @@ grant select on table payment_channels to amanah_app;
 
 grant insert, select, update (cancelled_at), update (failure_code), update (finalized_at), update (instrument_asked_at), update (payment_code), update (provider_fee), update (provider_payment_method_id), update (provider_payment_request_id), update (settling_since), update (status), update (texts_sealed), update (updated_at) on table payment_orders to amanah_app;
 
-grant select (admin_fee), select (cancelled_at), select (created_at), select (expires_at), select (failure_code), select (finalized_at), select (id), select (instrument_asked_at), select (nominal), select (organization_id), select (payment_code), select (payment_id), select (provider_fee), select (provider_payment_method_id), select (provider_payment_request_id), select (reference_id), select (reference_type), select (request_id), select (settling_since), select (status), select (target_account_id), select (updated_at), select (user_id) on table payment_orders to amanah_reader;
+grant select (admin_fee), select (cancelled_at), select (created_at), select (expires_at), select (failure_code), select (finalized_at), select (id), select (instrument_asked_at), select (nominal), select (on_behalf_of), select (organization_id), select (payment_code), select (payment_id), select (provider_fee), select (provider_payment_method_id), select (provider_payment_request_id), select (reference_id), select (reference_type), select (request_id), select (settling_since), select (status), select (target_account_id), select (updated_at), select (user_id) on table payment_orders to amanah_reader;
 
 grant select (answered_at), select (failure_code), select (not_known_at), select (number), select (outcome), select (payout_id), select (sent_at) on table payout_attempts to amanah_reader;
 
@@ -4964,17 +5127,29 @@ grant insert, select, update (deleted_at), update (description), update (display
 
 grant select (created_at), select (created_by), select (deleted_at), select (description), select (display_name), select (id), select (is_default), select (name), select (organization_id), select (permission_names), select (updated_at), select (updated_by), select (user_type) on table roles to amanah_reader;
 
-grant insert, select, update (refund_journal_id), update (status), update (transaction_id), update (updated_at) on table saving_circle_contributions to amanah_app;
+grant insert, select, update (refund_journal_id), update (refunded_amount), update (status), update (transaction_id), update (updated_at) on table saving_circle_contributions to amanah_app;
 
-grant select (amount), select (created_at), select (id), select (member_id), select (payment_order_id), select (rail), select (refund_account_id), select (refund_journal_id), select (saving_circle_id), select (status), select (transaction_id), select (turn_number), select (updated_at), select (user_id) on table saving_circle_contributions to amanah_reader;
+grant select (amount), select (created_at), select (guarantee_amount), select (id), select (member_id), select (payment_order_id), select (rail), select (refund_account_id), select (refund_journal_id), select (refunded_amount), select (saving_circle_id), select (status), select (transaction_id), select (turn_number), select (updated_at), select (user_id) on table saving_circle_contributions to amanah_reader;
 
-grant delete, insert, select, update (turn_number) on table saving_circle_members to amanah_app;
+grant insert, select on table saving_circle_covers to amanah_app;
 
-grant select (account_id), select (consented_at), select (created_at), select (entropy), select (id), select (joining_order), select (saving_circle_id), select (turn_number), select (user_id) on table saving_circle_members to amanah_reader;
+grant select (amount), select (created_at), select (debtor_member_id), select (guarantor_member_id), select (saving_circle_id), select (turn_number) on table saving_circle_covers to amanah_reader;
 
-grant insert, select, update (amount), update (journal_id), update (overdue_reported_at), update (paid_at) on table saving_circle_rounds to amanah_app;
+grant delete, insert, select, update (excluded_turn), update (turn_number) on table saving_circle_members to amanah_app;
 
-grant select (amount), select (due_at), select (journal_id), select (opened_at), select (overdue_reported_at), select (paid_at), select (receiver_member_id), select (saving_circle_id), select (turn_number) on table saving_circle_rounds to amanah_reader;
+grant select (account_id), select (consented_at), select (created_at), select (entropy), select (excluded_turn), select (id), select (joining_order), select (saving_circle_id), select (turn_number), select (user_id) on table saving_circle_members to amanah_reader;
+
+grant select on table saving_circle_positions to amanah_app;
+
+grant select on table saving_circle_positions to amanah_reader;
+
+grant insert, select, update (amount), update (defaulted_at), update (journal_id), update (overdue_reported_at), update (paid_at), update (receiver_member_id), update (remedied_at), update (reminded_at) on table saving_circle_rounds to amanah_app;
+
+grant select (amount), select (defaulted_at), select (due_at), select (journal_id), select (opened_at), select (overdue_reported_at), select (paid_at), select (receiver_member_id), select (remedied_at), select (reminded_at), select (saving_circle_id), select (turn_number) on table saving_circle_rounds to amanah_reader;
+
+grant insert, select on table saving_circle_settlements to amanah_app;
+
+grant select (account_id), select (amount), select (created_at), select (id), select (saving_circle_id) on table saving_circle_settlements to amanah_reader;
 
 grant insert, select, update (amount), update (capacity), update (current_turn), update (deleted_at), update (draw_seed), update (draw_seed_sealed), update (ended_at), update (first_turn), update (grace_days), update (guarantee_percent), update (name), update (next_opens_at), update (on_default), update (schedule_anchor), update (schedule_step), update (start_date), update (started_at), update (starts_at), update (status), update (updated_at), update (visibility) on table saving_circles to amanah_app;
 

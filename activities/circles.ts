@@ -3,7 +3,9 @@ import { findProgress } from '../src/circles/find-progress.ts';
 import { openCircle } from '../src/circles/open-circle.ts';
 import { openRound } from '../src/circles/open-round.ts';
 import { payRound } from '../src/circles/pay-round.ts';
+import { reportDue } from '../src/circles/report-due.ts';
 import { reportOverdue } from '../src/circles/report-overdue.ts';
+import { settleDefault } from '../src/circles/settle-default.ts';
 import { startCircle } from '../src/circles/start-circle.ts';
 import { sweepCircles } from '../src/circles/sweep-circles.ts';
 import type { Dependencies } from '../src/dependencies.ts';
@@ -32,6 +34,8 @@ export function createCircleActivities(deps: Dependencies) {
     reportOverdueContributions: step(deps, 'reportOverdueContributions', (em, input: CircleStep) =>
       reportOverdue(em, input),
     ),
+    reportDueContributions: step(deps, 'reportDueContributions', (em, input: CircleStep) => reportDue(em, input)),
+    settleCircleDefault: step(deps, 'settleCircleDefault', (em, input: CircleStep) => settleDefault(em, input)),
     sweepSavingCircles: step(deps, 'sweepSavingCircles', (em, _: object) => sweepCircles(em, workflows, failed)),
   };
 }

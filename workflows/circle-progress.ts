@@ -1,4 +1,5 @@
 import type { CircleProgress, OpenRound } from '../src/circles/circle-contract.ts';
+import { nextOfRound, type RoundFacts, type RoundStep } from '../src/circles/default.ts';
 import { formatWesternIndonesia } from '../src/shared/clock.ts';
 import { tellDetails } from './go-on.ts';
 
@@ -6,7 +7,7 @@ import { tellDetails } from './go-on.ts';
 const lookEveryMs = 24 * 60 * 60 * 1000;
 
 export type CircleDue =
-  | { in: 0; step: 'start' | 'open round' | 'report overdue' | 'pay the pot' }
+  | { in: 0; step: 'start' | 'open round' | 'pay the pot' | RoundStep }
   | { in: number; step: 'look' };
 
 type Living = Exclude<CircleProgress, { phase: 'ended' }>;
@@ -20,12 +21,19 @@ export function nextLook(circle: Living): CircleDue {
       return at(circle.opensAt, 'open round');
     case 'collecting':
       if (circle.round.missing === 0) return { in: 0, step: 'pay the pot' };
+      if (circle.round.facts !== undefined) return inRound(circle.round.facts);
+      // As an older release has answered.
       if (circle.round.overdueReported) return { in: lookEveryMs, step: 'look' };
       return at(circle.round.dueAt, 'report overdue');
   }
 }
 
-function at(instant: string, step: 'start' | 'open round' | 'report overdue'): CircleDue {
+function inRound(facts: RoundFacts): CircleDue {
+  const next = nextOfRound(facts);
+  return next === null ? { in: lookEveryMs, step: 'look' } : at(next.at, next.step);
+}
+
+function at(instant: string, step: 'start' | 'open round' | RoundStep): CircleDue {
   const left = Date.parse(instant) - Date.now();
   return left > 0 ? { in: Math.min(left, lookEveryMs), step: 'look' } : { in: 0, step };
 }
@@ -53,14 +61,21 @@ function story(circle: CircleProgress): string {
   }
 }
 
-function collecting({ missing, missingUserIds, receiverUserId, overdueReported, dueAt }: OpenRound, round: string) {
+function collecting(open: OpenRound, round: string) {
+  const { missing, missingUserIds, receiverUserId, overdueReported, dueAt, facts } = open;
   if (missing === 0) return `${round}. Everybody has paid. Next: the pot goes to user ${receiverUserId}, now.`;
   const further = missing > missingUserIds.length ? ` and ${missing - missingUserIds.length} more` : '';
   const due = overdueReported
-    ? `Overdue since ${wit(dueAt)}; the round stays open.`
+    ? `Overdue since ${wit(dueAt)}; ${remedy(facts)}.`
     : `They are reported overdue at ${wit(dueAt)}.`;
   return (
     `${round}. ${missing} have not paid: ${missingUserIds.join(', ')}${further}. ${due} ` +
     `Next: the pot goes to user ${receiverUserId} as soon as all have paid.`
   );
+}
+
+function remedy(facts: RoundFacts | undefined): string {
+  const next = facts?.rule ? nextOfRound(facts) : null;
+  if (next === null) return 'the round stays open';
+  return `the terms say ${facts?.rule}, which is ${facts?.isDefaulted ? 'tried again' : 'due'} at ${wit(next.at)}`;
 }

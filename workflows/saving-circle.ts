@@ -24,13 +24,21 @@ export const circleChanged = defineSignal('circleChanged');
 export const circleCancelled = defineSignal('circleCancelled');
 
 const { openCircle } = proxyLocalActivities<Activities>(firstStep);
-const { lookAtCircle, startCircle, openCircleRound, payCircleRound, reportOverdueContributions } =
-  proxyActivities<Activities>(ledgerStep);
+const {
+  lookAtCircle,
+  startCircle,
+  openCircleRound,
+  payCircleRound,
+  reportDueContributions,
+  reportOverdueContributions,
+  settleCircleDefault,
+} = proxyActivities<Activities>(ledgerStep);
 
 /**
  * A saving circle from its creation to its last round: waits for its start date, gives the turns, and in each round
- * waits for every member's contribution, pays the pot once, and opens the next round in its time. Nobody has to watch:
- * contributions wake it, and once a day it looks by itself.
+ * waits for every member's contribution, pays the pot once, and opens the next round in its time; where contributions are
+ * missing it reminds, reports, and does what the terms say. Nobody has to watch: contributions wake it, and once a day it
+ * looks by itself.
  */
 export async function savingCircle({
   circleId,
@@ -68,6 +76,10 @@ export async function savingCircle({
       circle = await take(startCircle);
     } else if (due.step === 'open round') {
       circle = await take(openCircleRound);
+    } else if (due.step === 'remind') {
+      circle = await take(reportDueContributions);
+    } else if (due.step === 'settle default') {
+      circle = await take(settleCircleDefault);
     } else if (due.step === 'report overdue') {
       circle = await take(reportOverdueContributions);
     } else {

@@ -9,10 +9,12 @@ import { CircleContribution } from './circle-contribution.entity.ts';
 import { lockLiveCircle } from './lock-circle.ts';
 import { refundContribution } from './refund-contribution.ts';
 import type { SavingCircle } from './saving-circle.entity.ts';
+import { settleCircle } from './settle-circle.ts';
 
 /**
  * Ends an `active` circle in one transaction: completed contributions of the unfinished round are refunded, pending ones
- * become `cancelled`; money that still arrives for those is refunded when it does. Wakes its workflow. Refuses with
+ * become `cancelled`; money that still arrives for those is refunded when it does; then what the circle still holds is
+ * shared out. Wakes its workflow. Refuses with
  * NOT_FOUND, and every other state with 400.
  */
 export function cancelCircle(
@@ -45,7 +47,7 @@ export function cancelCircle(
           contribution.updated_at = now;
         }
       }
-      await tx.flush();
+      await settleCircle(tx, circle);
       await recordEvent(tx, {
         event: 'RESOURCE_UPDATED',
         resourceType: 'saving_circle',

@@ -1,5 +1,6 @@
 import type { OpeningStamp } from '../openings/opening.ts';
 import type { Money } from '../shared/money.ts';
+import type { RoundFacts } from './default.ts';
 import type { CircleOwnerType, CircleStatus, CircleVisibility, RoundInterval, TurnOrder } from './saving-circle.ts';
 import type { CircleTerms } from './terms.ts';
 
@@ -69,6 +70,8 @@ export interface OpenRound {
   /** How many members have no completed contribution, and the first of their user ids. */
   missing: number;
   missingUserIds: string[];
+  /** What the workflow decides from; absent in what an older release has answered. */
+  facts?: RoundFacts;
 }
 
 /** Where a circle stands, as the database says: what its workflow decides from. Instants are ISO 8601. */

@@ -11,17 +11,22 @@ const CircleContributionSchema = defineEntity({
     user_id: p.uuid(),
     turn_number: p.integer(),
     amount: p.decimal().precision(20).scale(4),
+    guarantee_amount: p.decimal().precision(20).scale(4).default('0'),
     rail: p.text().$type<'gateway' | 'balance'>(),
     status: p.text().$type<ContributionStatus>(),
     refund_account_id: p.uuid(),
     payment_order_id: p.uuid().nullable(),
     transaction_id: p.uuid().nullable(),
     refund_journal_id: p.uuid().nullable(),
+    refunded_amount: p.decimal().precision(20).scale(4).nullable(),
     created_at: p.datetime().defaultRaw('now()'),
     updated_at: p.datetime().defaultRaw('now()'),
   },
 });
 
-/** What a member pays for a turn. `refund_account_id` is where the money goes back to if it has to. */
+/**
+ * What is paid for a member (`member_id`) and a turn, by `user_id`, with the guarantee beside a first one.
+ * `refund_account_id` is where the money goes back to if it has to.
+ */
 export class CircleContribution extends CircleContributionSchema.class {}
 CircleContributionSchema.setClass(CircleContribution);

@@ -12,6 +12,7 @@ const CircleMemberSchema = defineEntity({
     joining_order: p.bigint('string').autoincrement(),
     entropy: p.text().nullable(),
     consented_at: p.datetime().nullable(),
+    excluded_turn: p.integer().nullable(),
     created_at: p.datetime().defaultRaw('now()'),
   },
 });

@@ -27,6 +27,8 @@ export interface ContributionRequest {
   payment_id?: number | undefined;
   /** An account of the caller's: the balance rail. Without either, the account that the member joined with. */
   source_account_id?: string | undefined;
+  /** The member to contribute for, if not the caller. */
+  on_behalf_of?: string | undefined;
 }
 
 type Ports = { sealer: Sealer; workflows: Pick<GatewayPaymentWorkflows, 'startGatewayPayment'> & WakingPort };
@@ -76,6 +78,7 @@ async function contributeByGateway(
     reference_id: request.saving_circle_id,
     payment_id: paymentId,
     amount: request.contribution_amount,
+    on_behalf_of: request.on_behalf_of,
   };
   const idempotency = key === undefined ? null : { keyHash: hashKey(key), fingerprint: fingerprintOfRequest(request) };
   const outcome = await payByGateway(em, ports, { caller, body, key, idempotency, requestId });
@@ -96,18 +99,20 @@ function contributeFromBalance(
   { caller, key, request, requestId }: Contributing,
 ): Promise<SentAnswer> {
   const { saving_circle_id: circleId, contribution_amount, source_account_id } = request;
+  const onBehalfOf = request.on_behalf_of ?? null;
   const { userId } = caller;
   const amount = formatMoney(contribution_amount);
   const transactionId = balancePaymentIdFor(userId, key);
   const asking = { caller, key, requestId };
   return payUnderKey(em, asking, fingerprintOfRequest(request), async (idempotency) => {
-    const { memberAccountId } = await getPayableCircle(em, { circleId, userId, amount });
+    const { payerAccountId } = await getPayableCircle(em, { circleId, userId, onBehalfOf, amount });
     return payAndWake(em, { workflows }, savingCircleContribution, {
       payer: caller,
       transactionId,
       referenceId: circleId,
-      sourceAccountId: source_account_id ?? memberAccountId,
+      sourceAccountId: source_account_id ?? payerAccountId,
       amount,
+      onBehalfOf,
       requestId,
       idempotency,
       answer: async (tx) => {

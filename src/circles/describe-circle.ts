@@ -25,7 +25,7 @@ export interface CircleDescription {
 }
 
 type Totals = Pick<ContributionSummary, 'expected_amount' | 'collected_amount' | 'total_contributed_amount'> & {
-  completed_user_ids: string[];
+  completed_member_ids: string[];
   pending_count: string;
 };
 
@@ -34,8 +34,8 @@ const totalsQuery = `
     coalesce(sum(p.amount) filter (where p.turn_number = c.current_turn and p.status = 'completed'), 0)::numeric(20, 4)::text
       as collected_amount,
     round(coalesce(sum(p.amount) filter (where p.status = 'completed'), 0), 4)::text as total_contributed_amount,
-    coalesce(json_agg(p.user_id) filter (where p.turn_number = c.current_turn and p.status = 'completed'), '[]')
-      as completed_user_ids,
+    coalesce(json_agg(p.member_id) filter (where p.turn_number = c.current_turn and p.status = 'completed'), '[]')
+      as completed_member_ids,
     count(*) filter (where p.turn_number = c.current_turn and p.status = 'pending') as pending_count
   from saving_circles c left join saving_circle_contributions p on p.saving_circle_id = c.id
   where c.id = ? group by c.id`;
@@ -47,14 +47,15 @@ export async function describeCircle(em: EntityManager, circle: SavingCircle): P
     { saving_circle_id: circle.id },
     { orderBy: { turn_number: 'asc', joining_order: 'asc' } },
   );
+  const places = members.filter(({ excluded_turn }) => !excluded_turn);
   const open = circle.status === 'active' && !circle.next_opens_at;
   const round = open
     ? await em.findOne(CircleRound, { saving_circle_id: circle.id, turn_number: circle.current_turn })
     : null;
-  const [totals] = await em.execute<[Totals]>(totalsQuery, [members.length, circle.id]);
-  const { completed_user_ids, pending_count, ...amounts } = totals;
-  const paid = new Set(completed_user_ids);
-  const missing = open ? members.filter(({ user_id }) => !paid.has(user_id)) : [];
+  const [totals] = await em.execute<[Totals]>(totalsQuery, [places.length, circle.id]);
+  const { completed_member_ids, pending_count, ...amounts } = totals;
+  const paid = new Set(completed_member_ids);
+  const missing = open ? places.filter(({ id }) => !paid.has(id)) : [];
   return {
     circle,
     members,

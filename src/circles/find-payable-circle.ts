@@ -1,15 +1,32 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { refuse } from '../shared/errors.ts';
-import { compareMoney, formatMoney, type Money } from '../shared/money.ts';
+import { addMoney, compareMoney, formatMoney, type Money } from '../shared/money.ts';
 import type { CircleStatus } from './saving-circle.ts';
+import { type DefaultRule, guaranteeOf, termsOf } from './terms.ts';
 
 /** A circle as somebody who wants to contribute meets it. */
 export interface PayableCircle {
   holdingAccountId: string;
   turn: number;
   memberId: string;
-  /** The account that the member joined with. */
+  /** The account that the member joined with, and the one that the payer did. */
   memberAccountId: string;
+  payerAccountId: string;
+  /** What is to be paid, IDR, scale 4: the contribution, and beside a member's first one the guarantee. */
+  contribution: Money;
+  guarantee: Money;
+  total: Money;
+}
+
+export interface Paying {
+  circleId: string;
+  /** Who pays. */
+  userId: string;
+  /** The member for whom they pay; null or absent: themselves. */
+  onBehalfOf?: string | null | undefined;
+  /** IDR: the contribution, or `inAll` with the guarantee that is due beside it. */
+  amount: Money;
+  inAll?: boolean;
 }
 
 interface Row {
@@ -17,42 +34,67 @@ interface Row {
   amount: Money;
   status: CircleStatus;
   current_turn: number;
+  grace_days: number | null;
+  on_default: DefaultRule | null;
+  guarantee_percent: number | null;
   round_open: boolean;
+  payer_account_id: string | null;
   member_id: string | null;
   account_id: string | null;
+  excluded_turn: number | null;
   contributed: 'pending' | 'completed' | null;
+  guaranteed: boolean;
 }
 
-const query = `select c.holding_account_id, c.amount::text, c.status, c.current_turn, m.id as member_id, m.account_id,
+const query = `select c.holding_account_id, c.amount::text, c.status, c.current_turn, c.grace_days, c.on_default,
+    c.guarantee_percent, m.id as member_id, m.account_id, m.excluded_turn,
     c.status = 'active' and c.next_opens_at is null as round_open,
-    (select p.status from saving_circle_contributions p where p.saving_circle_id = c.id and p.user_id = m.user_id
-       and p.turn_number = c.current_turn and p.status in ('pending', 'completed')) as contributed
-  from saving_circles c left join saving_circle_members m on m.saving_circle_id = c.id and m.user_id = ?
+    (select p.account_id from saving_circle_members p where p.saving_circle_id = c.id and p.user_id = ?)
+      as payer_account_id,
+    (select p.status from saving_circle_contributions p where p.member_id = m.id
+       and p.turn_number = c.current_turn and p.status in ('pending', 'completed')) as contributed,
+    exists (select from saving_circle_contributions p where p.member_id = m.id
+       and p.guarantee_amount > 0 and p.status in ('pending', 'completed')) as guaranteed
+  from saving_circles c left join saving_circle_members m on m.saving_circle_id = c.id
+    and case when ?::uuid is null then m.user_id = ? else m.id = ? end
   where c.id = ? and c.deleted_at is null`;
 
 export const refuseRepeat = (status: string): never =>
-  refuse('DUPLICATE', `you have a ${status} contribution for this turn already`, { field: 'reference_id' });
+  refuse('DUPLICATE', `there is a ${status} contribution of the member for this turn already`, {
+    field: 'reference_id',
+  });
 
 /**
- * The circle that a user may contribute this amount (IDR) to now. Refuses with NOT_FOUND; with FORBIDDEN who is not a
- * member; with 400 while no round is open, another amount than the circle's, and a repeat (DUPLICATE). Fields are
- * called as the payments dispatcher calls them.
+ * The circle that a user may contribute this amount to now, for themselves or for another member of it. Refuses with
+ * NOT_FOUND, the member too; with FORBIDDEN who is not a member, or has no place any more; with 400 while no round is open,
+ * another amount than the circle's, and a repeat (DUPLICATE). Fields are called as the payments dispatcher calls
+ * them.
  */
-export async function getPayableCircle(
-  em: EntityManager,
-  { circleId, userId, amount }: { circleId: string; userId: string; amount: Money },
-): Promise<PayableCircle> {
-  const [row] = await em.execute<Row[]>(query, [userId, circleId]);
+export async function getPayableCircle(em: EntityManager, paying: Paying): Promise<PayableCircle> {
+  const { circleId, userId, amount } = paying;
+  const onBehalfOf = paying.onBehalfOf ?? null;
+  const [row] = await em.execute<Row[]>(query, [userId, onBehalfOf, userId, onBehalfOf, circleId]);
   if (row === undefined) refuse('NOT_FOUND', 'no such saving circle', { field: 'reference_id' });
-  if (row.member_id === null || row.account_id === null) {
+  if (row.payer_account_id === null) {
     refuse('FORBIDDEN', 'you are not a member of this saving circle', { field: 'reference_id' });
+  }
+  if (row.member_id === null || row.account_id === null) {
+    refuse('NOT_FOUND', 'no such member of this saving circle', { field: 'on_behalf_of' });
+  }
+  if (row.excluded_turn !== null) {
+    refuse('FORBIDDEN', `the member's place in this saving circle has ended`, {
+      field: onBehalfOf === null ? 'reference_id' : 'on_behalf_of',
+    });
   }
   if (!row.round_open) {
     const state = row.status === 'active' ? 'between rounds' : row.status;
     refuse('REQUEST_INVALID', `no round is open, the saving circle is ${state}`, { field: 'reference_id' });
   }
-  if (compareMoney(amount, row.amount) !== 0) {
-    refuse('REQUEST_INVALID', `a contribution to this saving circle is ${formatMoney(row.amount)}`, {
+  const guarantee = row.guaranteed ? '0.0000' : guaranteeOf(termsOf(row), row.amount);
+  const total = addMoney(row.amount, guarantee);
+  const expected = paying.inAll ? total : row.amount;
+  if (compareMoney(amount, expected) !== 0) {
+    refuse('REQUEST_INVALID', `a contribution to this saving circle is ${formatMoney(expected)}`, {
       field: 'amount',
     });
   }
@@ -62,5 +104,9 @@ export async function getPayableCircle(
     turn: row.current_turn,
     memberId: row.member_id,
     memberAccountId: row.account_id,
+    payerAccountId: row.payer_account_id,
+    contribution: formatMoney(row.amount),
+    guarantee,
+    total,
   };
 }

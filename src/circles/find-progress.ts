@@ -1,13 +1,16 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { must } from '../shared/assert.ts';
 import { refuse } from '../shared/errors.ts';
+import type { Money } from '../shared/money.ts';
 import { isFinal } from '../shared/status-law.ts';
 import type { CircleProgress, OpenRound } from './circle-contract.ts';
 import { CircleMember } from './circle-member.entity.ts';
 import { CircleRound } from './circle-round.entity.ts';
+import { type PlaceInRound, type RoundFacts, remedyOf } from './default.ts';
 import { SavingCircle } from './saving-circle.entity.ts';
 import { circleLaw, minimumMembers } from './saving-circle.ts';
 import { lastHourForMembers } from './start-date.ts';
+import { termsOf } from './terms.ts';
 
 /** How many of those who have not paid the workflow is told by name; the rest it is told the number of. */
 const missingTold = 20;
@@ -17,8 +20,9 @@ export async function findProgress(em: EntityManager, circleId: string): Promise
   const circle = await em.findOne(SavingCircle, { id: circleId }, { refresh: true });
   if (circle === null) refuse('NOT_FOUND', `no saving circle ${circleId}`);
   if (isFinal(circleLaw, circle.status)) return { phase: 'ended', status: circle.status };
-  const members = await em.count(CircleMember, { saving_circle_id: circleId });
-  const standing = { members, amount: circle.amount, turn: circle.current_turn, lastTurn: members };
+  const members = await em.count(CircleMember, { saving_circle_id: circleId, excluded_turn: null });
+  const lastTurn = circle.status === 'new' ? members : await findLastTurn(em, circleId);
+  const standing = { members, amount: circle.amount, turn: circle.current_turn, lastTurn };
   if (circle.status === 'new') {
     const startsAt = members < minimumMembers ? lastHourForMembers(circle) : circle.starts_at;
     return { phase: 'waiting for its start', startsAt: startsAt.toISOString(), ...standing };
@@ -29,35 +33,66 @@ export async function findProgress(em: EntityManager, circleId: string): Promise
   return { phase: 'collecting', round: await findOpenRound(em, circle), ...standing };
 }
 
-async function findOpenRound(em: EntityManager, { id, current_turn }: SavingCircle): Promise<OpenRound> {
+/** The last turn of a circle that has started: turns close up when a place ends before its turn. */
+export const findLastTurn = (em: EntityManager, circleId: string): Promise<number> =>
+  em.count(CircleMember, { saving_circle_id: circleId, turn_number: { $ne: null } });
+
+async function findOpenRound(em: EntityManager, circle: SavingCircle): Promise<OpenRound> {
   const round = await em.findOneOrFail(
     CircleRound,
-    { saving_circle_id: id, turn_number: current_turn },
+    { saving_circle_id: circle.id, turn_number: circle.current_turn },
     { refresh: true },
   );
   const receiver = await em.findOne(CircleMember, { id: round.receiver_member_id });
-  const missing = await findMissing(em, id, current_turn);
+  const places = await findPlaces(em, circle);
+  const missing = places.filter(({ hasPaid }) => !hasPaid);
   return {
     dueAt: round.due_at.toISOString(),
     overdueReported: Boolean(round.overdue_reported_at),
     receiverUserId: must(receiver, 'a round has a receiver').user_id,
     missing: missing.length,
-    missingUserIds: missing.slice(0, missingTold).map(({ user_id }) => user_id),
+    missingUserIds: missing.slice(0, missingTold).map(({ userId }) => userId),
+    facts: factsOf(circle, round, places),
   };
 }
 
-/** The members without a completed contribution for this turn, in the order of their turns. */
-export function findMissing(
-  em: EntityManager,
-  circleId: string,
-  turn: number,
-): Promise<{ member_id: string; user_id: string }[]> {
-  return em.execute(
-    `select m.id as member_id, m.user_id from saving_circle_members m
-     where m.saving_circle_id = ? and not exists (select from saving_circle_contributions c
-       where c.saving_circle_id = m.saving_circle_id and c.user_id = m.user_id and c.turn_number = ?
-         and c.status = 'completed')
-     order by m.turn_number`,
-    [circleId, turn],
+/** What decides what is due next in the open round of a circle. */
+export function factsOf(circle: SavingCircle, round: CircleRound, places: readonly PlaceInRound[]): RoundFacts {
+  const terms = termsOf(circle);
+  const remedy = terms === null ? 'wait' : remedyOf(terms.on_default, circle.amount, places).kind;
+  return {
+    rule: terms?.on_default ?? null,
+    graceDays: terms?.grace_days ?? 0,
+    dueAt: round.due_at.toISOString(),
+    isReminded: Boolean(round.reminded_at),
+    isOverdueReported: Boolean(round.overdue_reported_at),
+    isDefaulted: Boolean(round.defaulted_at),
+    remediedAt: round.remedied_at?.toISOString() ?? null,
+    canRemedy: remedy === 'cover' || remedy === 'exclude',
+  };
+}
+
+export interface Place extends PlaceInRound {
+  userId: string;
+  turn: number;
+}
+
+/** Everybody who has a place in the round of the circle's current turn, in the order of their turns. */
+export async function findPlaces(em: EntityManager, { id, current_turn }: SavingCircle): Promise<Place[]> {
+  const rows = await em.execute<{ id: string; user_id: string; turn_number: number; has_paid: boolean; left: Money }[]>(
+    `select p.member_id as id, p.user_id, p.turn_number, (p.guarantee - p.covered)::numeric(20, 4)::text as left,
+       exists (select from saving_circle_contributions c where c.member_id = p.member_id and c.turn_number = ?
+         and c.status = 'completed') as has_paid
+     from saving_circle_positions p where p.saving_circle_id = ? and p.excluded_turn is null
+     order by p.turn_number`,
+    [current_turn, id],
   );
+  return rows.map((row) => ({
+    memberId: row.id,
+    userId: row.user_id,
+    turn: row.turn_number,
+    hasPaid: row.has_paid,
+    hasReceived: row.turn_number < current_turn,
+    guaranteeLeft: row.left,
+  }));
 }

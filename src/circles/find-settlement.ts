@@ -1,10 +1,12 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Caller } from '../identity/caller.ts';
 import { refuse } from '../shared/errors.ts';
+import { isFinal } from '../shared/status-law.ts';
 import { belongsTo, findCircle } from './find-circle.ts';
+import { findPositions } from './find-positions.ts';
 import { refuseUnknownCircle } from './lock-circle.ts';
-import type { CircleStatus } from './saving-circle.ts';
-import { type MemberAccounts, type Settlement, settle } from './settlement.ts';
+import { circleLaw } from './saving-circle.ts';
+import { type Settlement, settle } from './settlement.ts';
 
 /**
  * How the members of a circle stand, in the order of their turns, for its members, creator and admins. Refuses with
@@ -14,17 +16,10 @@ export async function findSettlement(em: EntityManager, caller: Caller, circleId
   const circle = (await findCircle(em, circleId)) ?? refuseUnknownCircle();
   if (!(await belongsTo(em, caller, circle)))
     refuse('FORBIDDEN', 'you are not a member of this saving circle', { field: 'id' });
-  // One statement, so that a cancellation meanwhile is in all of it or in nothing.
-  const rows = await em.execute<(Omit<MemberAccounts, 'guarantee'> & { status: CircleStatus })[]>(
-    `select m.id as member_id, m.account_id, s.status,
-       (select coalesce(sum(c.amount), 0) from saving_circle_contributions c
-         where c.member_id = m.id and c.status = 'completed')::numeric(20, 4)::text as paid,
-       (select coalesce(sum(r.amount), 0) from saving_circle_rounds r
-         where r.receiver_member_id = m.id)::numeric(20, 4)::text as received
-     from saving_circle_members m join saving_circles s on s.id = m.saving_circle_id
-     where m.saving_circle_id = ? order by m.turn_number, m.joining_order`,
-    [circleId],
-  );
-  const accounts = rows.map((row) => ({ ...row, guarantee: '0' }));
-  return settle(accounts, { isCancelled: rows[0]?.status === 'cancelled' });
+  const positions = await findPositions(em, circleId);
+  const [first] = positions;
+  return settle(positions, {
+    hasEnded: first !== undefined && isFinal(circleLaw, first.status),
+    covered: positions.flatMap(({ owed }) => owed),
+  });
 }

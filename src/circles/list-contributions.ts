@@ -4,6 +4,7 @@ import type { Caller } from '../identity/caller.ts';
 import { refuse } from '../shared/errors.ts';
 import { mayManageCircle } from './circle-access.ts';
 import { CircleContribution } from './circle-contribution.entity.ts';
+import { CircleMember } from './circle-member.entity.ts';
 import { belongsTo, findCircle } from './find-circle.ts';
 import { refuseUnknownCircle } from './lock-circle.ts';
 
@@ -19,6 +20,12 @@ export async function listContributions(
   const circle = (await findCircle(em, circleId)) ?? refuseUnknownCircle();
   if (!(await belongsTo(em, caller, circle)))
     refuse('FORBIDDEN', 'you are not a member of this saving circle', { field: 'id' });
-  const own = mayManageCircle(caller, circle) ? {} : { user_id: caller.userId };
+  const own = mayManageCircle(caller, circle) ? {} : await ownContributions(em, circleId, caller.userId);
   return findPage(em, CircleContribution, { saving_circle_id: circleId, ...own }, window);
+}
+
+/** What a member paid, for themselves or another, and what others paid for them. */
+async function ownContributions(em: EntityManager, circleId: string, userId: string) {
+  const member = await em.findOne(CircleMember, { saving_circle_id: circleId, user_id: userId });
+  return { $or: [{ user_id: userId }, ...(member === null ? [] : [{ member_id: member.id }])] };
 }

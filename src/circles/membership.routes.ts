@@ -81,14 +81,16 @@ routes.post(
     description:
       '`contribution_amount` equals the amount of the circle. With `payment_id` by the gateway: the contribution is ' +
       '`pending` and the answer carries `payment`. Otherwise from a balance, at once: `source_account_id`, or the ' +
-      'account that the member joined with. One pending or completed contribution for each member and turn. The same ' +
-      '`Idempotency-Key` and body replay the first answer.',
+      'account that the member joined with. One pending or completed contribution for each member and turn, whoever pays ' +
+      'it (`on_behalf_of`). Where the terms ask for a guarantee, it is debited beside the first contribution of a member ' +
+      'and shown as `guarantee_amount`. The same `Idempotency-Key` and body replay the first answer.',
     access: allow('update-saving-circle', { scope: 'circles that the caller is a member of' }),
     body: z.strictObject({
       saving_circle_id: uuid(),
       contribution_amount: moneyString(),
       payment_id: z.int().optional(),
       source_account_id: uuid().optional(),
+      on_behalf_of: uuid().optional().meta({ description: 'The id of another member, whose contribution it is.' }),
     }),
     idempotent: true,
     answers: { 201: z.object({ message, ...contributionFields, payment: OrderShape.optional() }) },

@@ -10,9 +10,10 @@ import { type Money, negateMoney } from '../shared/money.ts';
 import type { CircleProgress, CircleStep } from './circle-contract.ts';
 import { CircleMember } from './circle-member.entity.ts';
 import { CircleRound } from './circle-round.entity.ts';
-import { findMissing, findProgress } from './find-progress.ts';
+import { findLastTurn, findPlaces, findProgress } from './find-progress.ts';
 import { lockCircle } from './lock-circle.ts';
 import type { SavingCircle } from './saving-circle.entity.ts';
+import { settleCircle } from './settle-circle.ts';
 
 /**
  * Pays the whole pot of the open round to the member whose turn it is, once every member's contribution is completed:
@@ -23,45 +24,56 @@ export async function payRound(em: EntityManager, { circleId, at }: CircleStep):
   await failpoint('pay-round.before');
   await em.transactional(async (tx) => {
     const circle = await lockCircle(tx, circleId);
-    const turn = circle.current_turn;
     if (circle.status !== 'active' || circle.next_opens_at) return;
-    if ((await findMissing(tx, circleId, turn)).length > 0) return;
-    const round = await tx.findOneOrFail(CircleRound, { saving_circle_id: circleId, turn_number: turn });
-    const receiver = await tx.findOneOrFail(CircleMember, { id: round.receiver_member_id });
-    const pot = await potOf(tx, circleId, turn);
-    const journalId = await postPot(tx, circle, receiver, pot);
-    await failpoint('pay-round.posted');
-    round.paid_at = new Date(at);
-    round.amount = pot;
-    round.journal_id = journalId;
-    await moveOn(tx, circle, new Date(at));
-    await tx.flush();
-    await recordEvent(tx, {
-      event: 'RESOURCE_UPDATED',
-      resourceType: 'saving_circle',
-      resourceId: circleId,
-      actorId: null,
-      requestId: null,
-      data: {
-        round: 'paid',
-        turn_number: turn,
-        amount: pot,
-        member_id: receiver.id,
-        user_id: receiver.user_id,
-        journal_id: journalId,
-        status: circle.status,
-      },
-    });
+    if ((await findPlaces(tx, circle)).some(({ hasPaid }) => !hasPaid)) return;
+    await payPot(tx, circle, new Date(at));
   });
   await failpoint('pay-round.after');
   return findProgress(em.fork(), circleId);
 }
 
+/**
+ * Pays the pot of the open round, which is whole: contributions, and what guarantees cover. With everything that follows,
+ * in the caller's transaction, under the circle's lock.
+ */
+export async function payPot(tx: EntityManager, circle: SavingCircle, now: Date): Promise<void> {
+  const turn = circle.current_turn;
+  const round = await tx.findOneOrFail(CircleRound, { saving_circle_id: circle.id, turn_number: turn });
+  const receiver = await tx.findOneOrFail(CircleMember, { id: round.receiver_member_id });
+  const pot = await potOf(tx, circle.id, turn);
+  const journalId = await postPot(tx, circle, receiver, pot);
+  await failpoint('pay-round.posted');
+  round.paid_at = now;
+  round.amount = pot;
+  round.journal_id = journalId;
+  await moveOn(tx, circle, now);
+  await tx.flush();
+  await recordEvent(tx, {
+    event: 'RESOURCE_UPDATED',
+    resourceType: 'saving_circle',
+    resourceId: circle.id,
+    actorId: null,
+    requestId: null,
+    data: {
+      round: 'paid',
+      turn_number: turn,
+      amount: pot,
+      member_id: receiver.id,
+      user_id: receiver.user_id,
+      journal_id: journalId,
+      status: circle.status,
+    },
+  });
+}
+
 async function potOf(tx: EntityManager, circleId: string, turn: number): Promise<Money> {
   const rows = await tx.execute<{ pot: Money }[]>(
-    `select sum(amount)::numeric(20, 4)::text as pot from saving_circle_contributions
-     where saving_circle_id = ? and turn_number = ? and status = 'completed'`,
-    [circleId, turn],
+    `select sum(amount)::numeric(20, 4)::text as pot from (
+       select amount from saving_circle_contributions
+         where saving_circle_id = ? and turn_number = ? and status = 'completed'
+       union all
+       select amount from saving_circle_covers where saving_circle_id = ? and turn_number = ?) brought`,
+    [circleId, turn, circleId, turn],
   );
   return must(rows[0]?.pot, 'a round without missing contributions has a pot');
 }
@@ -104,12 +116,7 @@ async function postPot(tx: EntityManager, circle: SavingCircle, receiver: Circle
 /** After a payout at `now`: the end, or the next turn, one interval after the last round opened or now if that is later. */
 async function moveOn(tx: EntityManager, circle: SavingCircle, now: Date): Promise<void> {
   circle.updated_at = await readDatabaseClock(tx);
-  const members = await tx.count(CircleMember, { saving_circle_id: circle.id });
-  if (circle.current_turn >= members) {
-    circle.status = 'completed';
-    circle.ended_at = now;
-    return;
-  }
+  if (circle.current_turn >= (await findLastTurn(tx, circle.id))) return complete(tx, circle, now);
   const anchor = must(circle.schedule_anchor, 'a started circle has a schedule');
   const planned = addIntervals(anchor, circle.round_interval, circle.schedule_step + 1);
   circle.current_turn += 1;
@@ -121,4 +128,11 @@ async function moveOn(tx: EntityManager, circle: SavingCircle, now: Date): Promi
     circle.schedule_step += 1;
     circle.next_opens_at = planned;
   }
+}
+
+/** The end after the last turn: what the circle still holds is shared out. */
+export async function complete(tx: EntityManager, circle: SavingCircle, now: Date): Promise<void> {
+  circle.status = 'completed';
+  circle.ended_at = now;
+  await settleCircle(tx, circle);
 }

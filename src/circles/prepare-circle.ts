@@ -17,7 +17,7 @@ import {
   type TurnOrder,
 } from './saving-circle.ts';
 import { readStartDate } from './start-date.ts';
-import { type AskedTerms, guaranteeOf, refuseUnkept, termsAskedFor } from './terms.ts';
+import { type AskedTerms, guaranteeOf, termsAskedFor } from './terms.ts';
 
 export interface NewCircle {
   account_id: string;
@@ -60,7 +60,6 @@ export async function prepareCircle(
   const capacity = circle.capacity ?? defaultCapacity;
   refuseTooMuch(circle.amount, capacity);
   const terms = circle.terms === undefined ? null : termsAskedFor(circle.terms);
-  refuseUnkept(terms);
   guaranteeOf(terms, circle.amount);
   const stamp = await stampOpening(em);
   const { startDate, startsAt } = readStartDate(circle.start_date, new Date(stamp.askedAt));

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { amount, timestamp, uuid } from '../http/fields.ts';
+import { formatMoney } from '../shared/money.ts';
 import type { CircleContribution } from './circle-contribution.entity.ts';
 import type { CircleMember } from './circle-member.entity.ts';
 import type { CircleDescription } from './describe-circle.ts';
@@ -60,6 +61,10 @@ export const MemberAnswer = z
     account_id: uuid(),
     user_id: uuid(),
     turn_number: z.int().nullable().meta({ description: 'Null until the circle starts.' }),
+    excluded_turn: z
+      .int()
+      .nullable()
+      .meta({ description: 'The turn in whose round the place ended by a default; null while it stands.' }),
   })
   .meta({ id: 'SavingCircleMember' });
 
@@ -97,9 +102,11 @@ export const CircleDetailAnswer = z
 export const contributionFields = {
   id: uuid(),
   saving_circle_id: uuid(),
-  user_id: uuid(),
+  user_id: uuid().meta({ description: 'Who paid.' }),
+  member_id: uuid().meta({ description: 'Whose contribution it is.' }),
   turn_number: z.int(),
   amount: amount(),
+  guarantee_amount: amount().meta({ description: 'What was paid beside it as the guarantee.' }),
   rail: z.enum(['gateway', 'balance']),
   status: z.enum(contributionLaw.statuses),
   payment_order_id: uuid().nullable(),
@@ -136,6 +143,7 @@ export const presentMember = (member: CircleMember): z.input<typeof MemberAnswer
   account_id: member.account_id,
   user_id: member.user_id,
   turn_number: member.turn_number ?? null,
+  excluded_turn: member.excluded_turn ?? null,
 });
 
 /**
@@ -170,8 +178,10 @@ export const presentContribution = (contribution: CircleContribution) => ({
   id: contribution.id,
   saving_circle_id: contribution.saving_circle_id,
   user_id: contribution.user_id,
+  member_id: contribution.member_id,
   turn_number: contribution.turn_number,
   amount: contribution.amount,
+  guarantee_amount: formatMoney(contribution.guarantee_amount),
   rail: contribution.rail,
   status: contribution.status,
   payment_order_id: contribution.payment_order_id ?? null,

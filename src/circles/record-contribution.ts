@@ -7,8 +7,11 @@ import { shareCircle } from './lock-circle.ts';
 
 export interface NewContribution {
   circleId: string;
+  /** Who pays. */
   userId: string;
-  /** IDR, scale 4. */
+  /** The member for whom; null: the payer. */
+  onBehalfOf: string | null;
+  /** IDR, scale 4, the guarantee included that is due beside a first contribution. */
   amount: Money;
   /** The order of a gateway contribution, which is `pending` until it is paid. */
   orderId: string | null;
@@ -22,16 +25,18 @@ export interface NewContribution {
  * also a repeat that comes at the same time: the database holds one pending or completed row for each member and turn.
  */
 export async function recordContribution(tx: EntityManager, contribution: NewContribution): Promise<string> {
-  const { circleId, userId, amount, orderId, requestId, paid } = contribution;
+  const { circleId, userId, onBehalfOf, amount, orderId, requestId, paid } = contribution;
   await shareCircle(tx, circleId);
-  const { turn, memberId, memberAccountId } = await getPayableCircle(tx, { circleId, userId, amount });
+  const payable = await getPayableCircle(tx, { circleId, userId, onBehalfOf, amount, inAll: true });
+  const { turn, memberId, memberAccountId, guarantee } = payable;
   const id = newId();
   const rail = orderId === null ? 'balance' : 'gateway';
   const status = paid === null ? 'pending' : 'completed';
   const rows = await tx.execute<unknown[]>(
-    `insert into saving_circle_contributions (id, saving_circle_id, member_id, user_id, turn_number, amount, rail, status,
-       refund_account_id, payment_order_id, transaction_id) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-     on conflict (saving_circle_id, user_id, turn_number) where status in ('pending', 'completed') do nothing
+    `insert into saving_circle_contributions (id, saving_circle_id, member_id, user_id, turn_number, amount,
+       guarantee_amount, rail, status, refund_account_id, payment_order_id, transaction_id)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+     on conflict (saving_circle_id, member_id, turn_number) where status in ('pending', 'completed') do nothing
      returning 1`,
     [
       id,
@@ -39,7 +44,8 @@ export async function recordContribution(tx: EntityManager, contribution: NewCon
       memberId,
       userId,
       turn,
-      amount,
+      payable.contribution,
+      guarantee,
       rail,
       status,
       paid?.sourceAccountId ?? memberAccountId,
@@ -54,7 +60,16 @@ export async function recordContribution(tx: EntityManager, contribution: NewCon
     resourceId: id,
     actorId: userId,
     requestId,
-    data: { saving_circle_id: circleId, turn_number: turn, amount, rail, status, payment_order_id: orderId },
+    data: {
+      saving_circle_id: circleId,
+      member_id: memberId,
+      turn_number: turn,
+      amount: payable.contribution,
+      guarantee_amount: guarantee,
+      rail,
+      status,
+      payment_order_id: orderId,
+    },
   });
   return id;
 }

@@ -4,20 +4,23 @@ import { recordEvent } from '../events/record-event.ts';
 import { postJournal, recordTransactions } from '../ledger/post-journal.ts';
 import { must } from '../shared/assert.ts';
 import { journalKeys } from '../shared/ids.ts';
-import { negateMoney } from '../shared/money.ts';
+import { addMoney, negateMoney } from '../shared/money.ts';
 import type { CircleContribution } from './circle-contribution.entity.ts';
 import type { SavingCircle } from './saving-circle.entity.ts';
 
 /**
  * Gives a contribution that rests on the holding account back to where it came from, once: journal, a transaction row
- * `reversed`, the status `refunded`, an event. In the caller's transaction, under the circle's lock.
+ * `reversed`, the status `refunded`, an event. In the caller's transaction, under the circle's lock. The guarantee beside
+ * one that was completed stays until the circle is settled; money that came too late goes back whole.
  */
 export async function refundContribution(
   tx: EntityManager,
   circle: SavingCircle,
   contribution: CircleContribution,
 ): Promise<void> {
-  const { id, user_id, amount, refund_account_id } = contribution;
+  const { id, user_id, refund_account_id } = contribution;
+  const isWhole = contribution.status !== 'completed';
+  const amount = addMoney(contribution.amount, isWhole ? contribution.guarantee_amount : '0');
   const journalId = must(
     await postJournal(tx, {
       kind: 'saving-circle.contribution-refunded',
@@ -51,6 +54,7 @@ export async function refundContribution(
   ]);
   contribution.status = 'refunded';
   contribution.refund_journal_id = journalId;
+  contribution.refunded_amount = amount;
   contribution.updated_at = await readDatabaseClock(tx);
   await tx.flush();
   await recordEvent(tx, {

@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordEvent } from '../events/record-event.ts';
 import type { CircleProgress, CircleStep } from './circle-contract.ts';
 import { CircleRound } from './circle-round.entity.ts';
-import { findMissing, findProgress } from './find-progress.ts';
+import { findPlaces, findProgress } from './find-progress.ts';
 import { lockCircle } from './lock-circle.ts';
 
 /**
@@ -18,14 +18,14 @@ export async function reportOverdue(em: EntityManager, { circleId, at }: CircleS
     const round = await tx.findOneOrFail(CircleRound, { saving_circle_id: circleId, turn_number: turn });
     if (round.due_at > now || round.overdue_reported_at) return;
     round.overdue_reported_at = now;
-    for (const { member_id, user_id } of await findMissing(tx, circleId, turn)) {
+    for (const { memberId, userId } of (await findPlaces(tx, circle)).filter(({ hasPaid }) => !hasPaid)) {
       await recordEvent(tx, {
         event: 'CONTRIBUTION_OVERDUE',
         resourceType: 'saving_circle',
         resourceId: circleId,
         actorId: null,
         requestId: null,
-        data: { turn_number: turn, member_id, user_id, due_at: round.due_at.toISOString() },
+        data: { turn_number: turn, member_id: memberId, user_id: userId, due_at: round.due_at.toISOString() },
       });
     }
   });

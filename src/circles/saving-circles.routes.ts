@@ -197,8 +197,9 @@ routes.post(
   {
     summary: 'Cancel an active saving circle',
     description:
-      'Completed contributions of the unfinished round are refunded, also those whose money still arrives. The circle ' +
-      'stays readable.',
+      'Completed contributions of the unfinished round are refunded, also those whose money still arrives. What is held ' +
+      'besides is shared out in proportion to positive net positions; the rest is in the `debts` of the settlement. The ' +
+      'circle stays readable.',
     access: allow('delete-saving-circle', { userTypes: ['platform'], scope: 'all' }),
     params,
     answers: { 200: z.object({ message, data: CircleAnswer }) },
@@ -258,8 +259,8 @@ routes.get(
     summary: 'See how the members of a circle stand',
     description:
       'For members, creator and admins. `net_position` is `paid` plus `guarantee` less `received`, `paid` being ' +
-      'completed contributions and `received` pots; `held` is the sum of all. `debts` is empty until the circle is ' +
-      'cancelled, and says then who owes whom for everybody to come out even.',
+      'completed contributions and `received` pots and what came back at the end; `held` is the sum of all. `debts` is ' +
+      'what guarantees paid for others, and once the circle has ended who owes whom for everybody to come out even.',
     access: allow('read-saving-circle', { scope: 'own and joined; all for platform' }),
     params,
     answers: {

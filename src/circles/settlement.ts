@@ -1,4 +1,12 @@
-import { addMoney, compareMoney, formatMoney, type Money, negateMoney, subtractMoney } from '../shared/money.ts';
+import {
+  addMoney,
+  compareMoney,
+  formatMoney,
+  type Money,
+  negateMoney,
+  shareMoney,
+  subtractMoney,
+} from '../shared/money.ts';
 
 /** What a member brought in and took out; IDR, scale 4. */
 export interface MemberAccounts {
@@ -7,11 +15,13 @@ export interface MemberAccounts {
   paid: Money;
   guarantee: Money;
   received: Money;
+  /** Brought into rounds before the circle came here, less what was received there: zero but for who joined late. */
+  elsewhere?: Money;
 }
 
 export interface Settlement {
   /** `net_position` is what the member brought in beyond what they received: negative for who owes the others. */
-  members: (MemberAccounts & { net_position: Money })[];
+  members: (Omit<MemberAccounts, 'elsewhere'> & { net_position: Money })[];
   /** The sum of all net positions: what the circle still holds. */
   held: Money;
   debts: Debt[];
@@ -24,39 +34,61 @@ export interface Debt {
   amount: Money;
 }
 
-/** How the members of a circle stand. Who owes whom is said once the circle `isCancelled`: until then, turns make even. */
-export function settle(accounts: readonly MemberAccounts[], { isCancelled }: { isCancelled: boolean }): Settlement {
+interface Claim {
+  member_id: string;
+  /** What is due to the member, or below zero from the member. */
+  claim: Money;
+}
+
+const isAboveZero = (amount: Money): boolean => compareMoney(amount, '0') > 0;
+
+const positionOf = ({ paid, guarantee, received }: MemberAccounts): Money =>
+  subtractMoney(addMoney(paid, guarantee), received);
+
+const claimsOf = (accounts: readonly MemberAccounts[]): Claim[] =>
+  accounts.map((member) => ({
+    member_id: member.member_id,
+    claim: addMoney(positionOf(member), member.elsewhere ?? '0'),
+  }));
+
+/**
+ * How the members of a circle stand. Until it `hasEnded`, turns make even, and the only debts are what guarantees have
+ * `covered`; then everybody who is below zero owes those who are above.
+ */
+export function settle(
+  accounts: readonly MemberAccounts[],
+  { hasEnded, covered = [] }: { hasEnded: boolean; covered?: readonly Debt[] },
+): Settlement {
   const members = accounts.map((member) => ({
     member_id: member.member_id,
     account_id: member.account_id,
     paid: formatMoney(member.paid),
     guarantee: formatMoney(member.guarantee),
     received: formatMoney(member.received),
-    net_position: subtractMoney(addMoney(member.paid, member.guarantee), member.received),
+    net_position: positionOf(member),
   }));
   return {
     members,
     held: addMoney(...members.map(({ net_position }) => net_position)),
-    debts: isCancelled ? findDebts(members) : [],
+    debts: hasEnded ? findDebts(claimsOf(accounts)) : [...covered],
   };
 }
 
 /**
- * Who owes whom, so that everybody comes out even: debtors pay creditors in the order of `members`, each debt as large
+ * Who owes whom, so that everybody comes out even: debtors pay creditors in the order of the members, each debt as large
  * as it can be. So there are fewer debts than members.
  */
-function findDebts(members: Settlement['members']): Debt[] {
-  const isAboveZero = (amount: Money): boolean => compareMoney(amount, '0') > 0;
-  const creditors = members
-    .filter(({ net_position }) => isAboveZero(net_position))
-    .map(({ member_id, net_position }) => ({ member_id, due: net_position }));
+function findDebts(claims: readonly Claim[]): Debt[] {
+  const creditors = claims
+    .filter(({ claim }) => isAboveZero(claim))
+    .map(({ member_id, claim }) => ({ member_id, due: claim }));
   const debts: Debt[] = [];
   let next = 0;
-  for (const debtor of members) {
-    let owed = negateMoney(debtor.net_position);
+  for (const debtor of claims) {
+    let owed = negateMoney(debtor.claim);
     while (isAboveZero(owed)) {
       const creditor = creditors[next];
-      if (creditor === undefined) break;
+      if (creditor === undefined) return debts;
       const amount = compareMoney(owed, creditor.due) < 0 ? owed : creditor.due;
       debts.push({ debtor_member_id: debtor.member_id, creditor_member_id: creditor.member_id, amount });
       owed = subtractMoney(owed, amount);
@@ -65,4 +97,21 @@ function findDebts(members: Settlement['members']): Debt[] {
     }
   }
   return debts;
+}
+
+/**
+ * What a circle holds at its end, shared out in proportion to what is due to each: all of it, and to nobody more than is
+ * due. IDR, scale 4, each above zero.
+ */
+export function shareOut(accounts: readonly MemberAccounts[]): { member_id: string; amount: Money }[] {
+  const held = addMoney('0', ...accounts.map(positionOf));
+  const due = claimsOf(accounts).filter(({ claim }) => isAboveZero(claim));
+  if (!isAboveZero(held)) return [];
+  const shares = shareMoney(
+    held,
+    due.map(({ claim }) => claim),
+  );
+  return due
+    .map(({ member_id }, index) => ({ member_id, amount: shares[index] ?? '0.0000' }))
+    .filter(({ amount }) => isAboveZero(amount));
 }

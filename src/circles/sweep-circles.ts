@@ -19,15 +19,18 @@ export const overdueCircles = `
   union all
   select c.id, r.due_at from saving_circles c
   join saving_circle_rounds r on r.saving_circle_id = c.id and r.paid_at is null
-  where c.status = 'active' and c.next_opens_at is null and r.overdue_reported_at is null
-    and r.due_at < now() - interval '1 minute'
+  where c.status = 'active' and c.next_opens_at is null and (
+    r.overdue_reported_at is null and r.due_at < now() - interval '1 minute'
+    or r.overdue_reported_at is null and r.reminded_at is null and r.due_at < now() + interval '1 day' - interval '1 minute'
+    or r.defaulted_at is null and r.due_at + c.grace_days * interval '1 day' < now() - interval '1 minute'
+    or c.on_default <> 'wait' and r.remedied_at < now() - interval '1 day' - interval '1 minute')
   union all
   select c.id, (select max(p.updated_at) from saving_circle_contributions p
     where p.saving_circle_id = c.id and p.turn_number = c.current_turn)
   from saving_circles c
   where c.status = 'active' and c.next_opens_at is null and not exists (
-    select from saving_circle_members m where m.saving_circle_id = c.id and not exists (
-      select from saving_circle_contributions p where p.saving_circle_id = c.id and p.user_id = m.user_id
+    select from saving_circle_members m where m.saving_circle_id = c.id and m.excluded_turn is null and not exists (
+      select from saving_circle_contributions p where p.member_id = m.id
         and p.turn_number = c.current_turn and p.status = 'completed'
         and p.updated_at < now() - interval '1 minute'))`;
 
@@ -38,7 +41,8 @@ const endedCircles = `
 
 /**
  * Wakes the workflow of every circle that should have moved on by itself: past its start, past the hour of a round, past
- * its interval, or with everybody paid; and of those that a request has ended. One that Temporal lost is started again from its row. Returns how many.
+ * its interval or its days of grace, or with everybody paid; and of those that a request has ended. One that Temporal lost
+ * is started again from its row. Returns how many.
  */
 export function sweepCircles(
   em: EntityManager,

@@ -1,4 +1,3 @@
-import { refuse } from '../shared/errors.ts';
 import { feeOf, type Money } from '../shared/money.ts';
 import type { TurnOrder } from './saving-circle.ts';
 
@@ -62,13 +61,3 @@ export const drawsWithEntropy = (turnOrder: TurnOrder, terms: CircleTerms | null
 
 /** Whether members join the circle by consenting to debits. */
 export const needsConsent = (terms: CircleTerms | null): boolean => terms?.on_default === 'winner_first';
-
-/** Refuses terms that a circle cannot keep yet, with REQUEST_INVALID. */
-export function refuseUnkept(terms: CircleTerms | null): void {
-  if (terms && terms.on_default !== 'wait') {
-    refuse('REQUEST_INVALID', `${terms.on_default} cannot be promised yet`, { field: 'terms.on_default' });
-  }
-  if (terms && terms.guarantee_percent > 0) {
-    refuse('REQUEST_INVALID', 'guarantees cannot be held yet', { field: 'terms.guarantee_percent' });
-  }
-}

@@ -21,7 +21,6 @@ import {
   drawsWithEntropy,
   guaranteeOf,
   needsConsent,
-  refuseUnkept,
   termsAskedFor,
   termsOf,
 } from './terms.ts';
@@ -95,7 +94,6 @@ function changeOfTerms(circle: SavingCircle, asked: CircleChange['terms']): Circ
 /** Terms are changed while nobody but the creator has joined, and never to some that the creator has not met. */
 async function changeTerms(tx: EntityManager, circle: SavingCircle, terms: CircleTerms | null): Promise<void> {
   const no = (complaint: string): never => refuse('REQUEST_INVALID', complaint, { field: 'terms' });
-  refuseUnkept(terms);
   const members = await tx.find(CircleMember, { saving_circle_id: circle.id }, { refresh: true });
   if (members.some(({ user_id }) => user_id !== circle.created_by)) no('can be changed until others have joined only');
   if (drawsWithEntropy(circle.turn_order, terms) && members.some(({ entropy }) => !entropy)) {

@@ -14,5 +14,6 @@ export const handledPayment = (order: PaymentOrder): HandledPayment => ({
   accountId: order.target_account_id,
   sourceAccountId: null,
   amount: order.nominal,
+  onBehalfOf: order.on_behalf_of ?? null,
   requestId: order.request_id ?? null,
 });

@@ -11,6 +11,8 @@ export type Rail = 'gateway' | 'balance';
 export interface PaymentTarget {
   /** The account that is credited. */
   accountId: string;
+  /** What is paid where that is more than was named, IDR, scale 4. */
+  amount?: Money;
 }
 
 export interface PaymentIntent {
@@ -19,6 +21,8 @@ export interface PaymentIntent {
   amount: Money;
   rail: Rail;
   caller: Payer;
+  /** Whom among those that share the target the payment is for, if not the caller. */
+  onBehalfOf?: string | null;
   /** In a transaction, whose end it is to hold to: what can be stopped is locked against that. */
   lock?: boolean;
 }
@@ -35,6 +39,8 @@ export interface HandledPayment {
   /** The account that is debited on the balance rail, or null on the gateway rail. */
   sourceAccountId: string | null;
   amount: Money;
+  /** As in the intent. */
+  onBehalfOf: string | null;
   /** The request that asked for it. */
   requestId: string | null;
 }

@@ -19,6 +19,8 @@ export interface BalancePayment {
   sourceAccountId: string;
   /** IDR, more than zero. */
   amount: Money;
+  /** Whom among those that share the target it is for; absent or null: its payer. */
+  onBehalfOf?: string | null;
   requestId: string | null;
   /**
    * The body of the answer, kept under the key; `<new_balance>` in it is filled in. A function makes it in the payment's

@@ -46,6 +46,7 @@ async function makeOrder(
     amount: opening.nominal,
     rail: 'gateway',
     caller: await readPayer(tx, opening.userId),
+    onBehalfOf: opening.onBehalfOf ?? null,
     lock: true,
   });
   const order = tx.create(PaymentOrder, {
@@ -54,6 +55,7 @@ async function makeOrder(
     organization_id: opening.organizationId,
     reference_type: opening.referenceType,
     reference_id: opening.referenceId,
+    on_behalf_of: opening.onBehalfOf ?? null,
     target_account_id: opening.targetAccountId,
     payment_id: opening.paymentId,
     nominal: opening.nominal,

@@ -48,7 +48,6 @@ export async function payFromBalance(
   const { payer, referenceId } = payment;
   const amount = formatMoney(payment.amount);
   const movement = movementOf(handler);
-  const handled = handledOf(payment);
   if (handler.together !== undefined) {
     const pay = payTogether ?? ((_, alone) => payAlone(em, handler, alone, false));
     const soon = await refusing(() => pay(handler, payment));
@@ -56,8 +55,19 @@ export async function payFromBalance(
     const row = soon.outcome === 'busy' ? await refusing(() => payWhenFree(em, handler, payment)) : soon;
     if (row.outcome !== 'unclear') return announce(await readRow(em, row, payment, movement));
   }
-  const { accountId } = await handler.findTarget(em, { referenceId, amount, rail: 'balance', caller: payer });
-  return moveFromBalance(em, payment, movement, { accountId, effect: handler.effect, handled });
+  const { onBehalfOf = null } = payment;
+  const target = await handler.findTarget(em, { referenceId, amount, rail: 'balance', caller: payer, onBehalfOf });
+  const { accountId } = target;
+  const due = target.amount === undefined ? payment : withAmount(payment, target.amount);
+  return moveFromBalance(em, due, movement, { accountId, effect: handler.effect, handled: handledOf(due) });
+}
+
+/** The payment as it is made where the target takes another amount (IDR, scale 4) than was named; its answer says so. */
+function withAmount(payment: BalancePayment, amount: Money): BalancePayment {
+  const { answer } = payment;
+  if (typeof answer !== 'string') return { ...payment, amount };
+  const body = JSON.parse(answer);
+  return { ...payment, amount, answer: JSON.stringify({ ...body, data: { ...body.data, amount } }) };
 }
 
 const movementOf = (handler: PaymentHandler): Movement => ({
@@ -162,15 +172,19 @@ async function payWhenFree(em: EntityManager, handler: PaymentHandler, payment: 
 }
 
 /** What a handler is told of a payment from a balance. */
-const handledOf = ({ payer, referenceId, sourceAccountId, amount, requestId }: BalancePayment): EffectPayment => ({
-  orderId: null,
-  userId: payer.userId,
-  organizationId: payer.organizationId,
-  referenceId,
-  sourceAccountId,
-  amount: formatMoney(amount),
-  requestId,
-});
+const handledOf = (payment: BalancePayment): EffectPayment => {
+  const { payer, referenceId, sourceAccountId, amount, onBehalfOf, requestId } = payment;
+  return {
+    orderId: null,
+    userId: payer.userId,
+    organizationId: payer.organizationId,
+    referenceId,
+    sourceAccountId,
+    amount: formatMoney(amount),
+    onBehalfOf: onBehalfOf ?? null,
+    requestId,
+  };
+};
 
 /** The effect as it travels with the journal, if it does. */
 const sqlOf =

@@ -11,6 +11,8 @@ export interface PaymentOpening {
   organizationId: string | null;
   referenceType: ReferenceType;
   referenceId: string;
+  /** Whom among those that share the target it is for; absent or null: its payer. */
+  onBehalfOf?: string | null;
   targetAccountId: string;
   paymentId: number;
   /** IDR, scale 4. */

@@ -10,6 +10,8 @@ const PaymentOrderSchema = defineEntity({
     organization_id: p.uuid().nullable(),
     reference_type: p.text().$type<ReferenceType>(),
     reference_id: p.uuid(),
+    /** Whom among those that share the target it is for, if not its payer. */
+    on_behalf_of: p.uuid().nullable(),
     target_account_id: p.uuid(),
     payment_id: p.integer(),
     nominal: p.decimal().precision(20).scale(4),

@@ -21,6 +21,8 @@ export interface GatewayPaymentRequest {
   amount: Money;
   transaction_name?: string | undefined;
   transaction_desc?: string | undefined;
+  /** Whom among those that share the target it is for, if not the caller. */
+  on_behalf_of?: string | undefined;
 }
 
 export interface PaymentTexts {
@@ -62,22 +64,27 @@ export async function prepareGatewayPayment(
 ): Promise<PaymentOpening & { stamp: OpeningStamp }> {
   const { orderId, caller, body, idempotency, requestId } = input;
   const handler = getHandler(caller, body.reference_type, 'gateway');
-  const channel = await getChannelFor(em, body.payment_id, body.amount);
+  await getChannelFor(em, body.payment_id, body.amount);
+  const onBehalfOf = body.on_behalf_of ?? null;
   const target = await handler.findTarget(em, {
     referenceId: body.reference_id,
     amount: formatMoney(body.amount),
     rail: 'gateway',
     caller,
+    onBehalfOf,
   });
+  const nominal = target.amount ?? formatMoney(body.amount);
+  const channel = await getChannelFor(em, body.payment_id, nominal);
   return {
     userId: caller.userId,
     organizationId: caller.organizationId,
     referenceType: body.reference_type,
     referenceId: body.reference_id,
+    onBehalfOf,
     targetAccountId: target.accountId,
     paymentId: channel.id,
-    nominal: formatMoney(body.amount),
-    adminFee: adminFee(formatMoney(body.amount), channel),
+    nominal,
+    adminFee: adminFee(nominal, channel),
     textsSealed: await sealTexts(sealer, orderId, handler, body),
     requestId,
     idempotency,

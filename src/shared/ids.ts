@@ -47,6 +47,10 @@ export const paymentOrderIdFor = (userId: string, idempotencyKey: string | undef
 export const balancePaymentIdFor = (userId: string, idempotencyKey: string | undefined): string =>
   idempotencyKey === undefined ? newId() : v5(`balance-payment/${userId}/${idempotencyKey}`, namespace);
 
+/** The id of the transaction that pays a member's contribution to a turn without a request: it is paid once. */
+export const circlePaymentIdFor = (memberId: string, turn: number): string =>
+  v5(`saving-circle-member/${memberId}/${turn}`, namespace);
+
 /** The id of a partner's payment, from the partner and its idempotency key. */
 export const partnerPaymentIdFor = (partnerId: string, idempotencyKey: string): string =>
   v5(`partner-payment/${partnerId}/${idempotencyKey}`, namespace);
@@ -86,6 +90,7 @@ export const journalKeys = {
   payout: (family: string, payoutId: string, step: 'reserved' | 'spent' | 'returned' | 'reversed'): string =>
     `${family}/${payoutId}/${step}`,
   circlePot: (circleId: string, turn: number): string => `saving-circle/${circleId}/turn/${turn}/pot`,
+  circleSettled: (circleId: string): string => `saving-circle/${circleId}/settlement`,
   contributionRefunded: (contributionId: string): string => `saving-circle-contribution/${contributionId}/refunded`,
   donationAllocated: (batchId: string): string => `donation-allocation/${batchId}`,
   receiptSuspended: (receiptId: string): string => `receipt/${receiptId}/suspense`,

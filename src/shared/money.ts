@@ -43,6 +43,22 @@ export function largestShare(count: number): Money {
   return new Precise(largestAmount).dividedBy(count).toDecimalPlaces(4, Decimal.ROUND_DOWN).toFixed(4);
 }
 
+/**
+ * Shares of a total in proportion to weights (none negative, one above zero), which sum to it exactly: what is left of
+ * rounding down to four decimals goes, a ten-thousandth each, to those who lost most by it. No share is above its weight
+ * where the total is not above all weights together.
+ */
+export function shareMoney(total: Money, weights: readonly Money[]): Money[] {
+  const all = weights.reduce((sum, weight) => sum.plus(read(weight)), new Precise(0));
+  const exact = weights.map((weight) => read(total).times(read(weight)).dividedBy(all));
+  const shares = exact.map((share) => share.toDecimalPlaces(4, Decimal.ROUND_DOWN));
+  const missing = read(total).minus(shares.reduce((sum, share) => sum.plus(share), new Precise(0)));
+  const lost = (index: number): Decimal => (exact[index] ?? missing).minus(shares[index] ?? missing);
+  const byLoss = exact.map((_, index) => index).sort((left, right) => lost(right).comparedTo(lost(left)));
+  const filledUp = new Set(byLoss.slice(0, missing.times(10_000).toNumber()));
+  return shares.map((share, index) => (filledUp.has(index) ? share.plus('0.0001') : share).toFixed(4));
+}
+
 /** -1, 0 or 1 as left is below, equal to or above right. */
 export function compareMoney(left: Money, right: Money): -1 | 0 | 1 {
   return read(left).comparedTo(read(right)) as -1 | 0 | 1;

@@ -208,13 +208,18 @@ export const bodies: Record<string, Body> = {
         insert into saving_circle_rounds (saving_circle_id, turn_number, receiver_member_id, opened_at, due_at)
         select begun.id, 1, m.id, now(), now() + interval '1 month'
         from begun join saving_circle_members m on m.saving_circle_id = begun.id`;
+      const saving_circle_id = await circle(stack, owner, begin);
+      const [member] = await stack
+        .em()
+        .execute('select id from saving_circle_members where saving_circle_id = ?', [saving_circle_id]);
       return {
-        saving_circle_id: await circle(stack, owner, begin),
+        saving_circle_id,
         contribution_amount: '1000',
         source_account_id: owner.user.accountId,
+        on_behalf_of: member?.id,
       };
     },
-    fields: { saving_circle_id: refused, source_account_id: refused },
+    fields: { saving_circle_id: refused, source_account_id: refused, on_behalf_of: { foreign: 404, absent: 404 } },
   },
   'POST /v1/partner-accounts': {
     build: async () => ({ name: 'Partner', organization_id: newId(), fee_mode: 'DEDUCTED' }),

@@ -84,7 +84,7 @@ describe('Cancelling an active circle', () => {
     await Promise.all(
       circles.flatMap(({ id, members }) => [
         ...members.map((member) => contribute(stack, member, id)),
-        sleep(Math.random() * 150).then(() => cancel(id)),
+        sleep(Math.random() * 150).then(async () => expect(await cancel(id)).toMatchObject({ status: 200 })),
       ]),
     );
     for (const { id, members } of circles) {

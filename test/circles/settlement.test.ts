@@ -15,7 +15,7 @@ describe('How members stand', () => {
   );
   /** A circle that holds nothing any more: the last member received what all others brought in beyond it. */
   const even = accounts.map((all) => {
-    const held = settle(all, { isCancelled: true }).held;
+    const held = settle(all, { hasEnded: true }).held;
     const isOver = compareMoney(held, '0') > 0;
     const last = { member_id: unknown, account_id: unknown, guarantee: '0' };
     return [...all, { ...last, paid: isOver ? '0' : negateMoney(held), received: isOver ? held : '0' }];
@@ -24,7 +24,7 @@ describe('How members stand', () => {
   it('sums to what is held, and tells no debts while the circle goes on', () => {
     fc.assert(
       fc.property(accounts, (all) => {
-        const { members, held, debts } = settle(all, { isCancelled: false });
+        const { members, held, debts } = settle(all, { hasEnded: false });
         expect(addMoney(held, ...all.map(({ received }) => received))).toBe(
           addMoney(...all.flatMap(({ paid, guarantee }) => [paid, guarantee])),
         );
@@ -37,7 +37,7 @@ describe('How members stand', () => {
   it('comes out even for everybody once the debts of a cancelled circle are paid, which are fewer than members', () => {
     fc.assert(
       fc.property(even, (all) => {
-        const { members, debts } = settle(all, { isCancelled: true });
+        const { members, debts } = settle(all, { hasEnded: true });
         for (const { member_id, net_position } of members) {
           const owed = debts.filter(({ debtor_member_id }) => debtor_member_id === member_id);
           const due = debts.filter(({ creditor_member_id }) => creditor_member_id === member_id);

@@ -1,6 +1,9 @@
 import { z } from 'zod';
 import { routeGroups } from '../../src/app.ts';
 import { redeliverCallbacks } from '../../src/callbacks/deliver-callback.ts';
+import { reportDue } from '../../src/circles/report-due.ts';
+import { reportOverdue } from '../../src/circles/report-overdue.ts';
+import { settleDefault } from '../../src/circles/settle-default.ts';
 import { sweepCircles } from '../../src/circles/sweep-circles.ts';
 import { withTime } from '../../src/database/database-time-outs.ts';
 import { sweepDecisions } from '../../src/decisions/sweep-decisions.ts';
@@ -216,6 +219,13 @@ async function moveMoney(stack: Stack, { person, partner, platform, causeId }: C
   const circle = await buildActiveCircle(stack, 2);
   for (const member of circle.members) done(await contribute(stack, member, circle.id));
   done(await stack.get(`/v1/saving-circles/${circle.id}/settlement`, { token: circle.creator.token }));
+  const terms = { on_default: 'cover', guarantee_percent: 100 };
+  const { id, creator } = await buildActiveCircle(stack, 2, { terms });
+  done(await contribute(stack, creator, id));
+  const late = { circleId: id, at: new Date(Date.now() + 100 * 24 * 60 * 60 * 1000).toISOString() };
+  await reportDue(stack.em(), late);
+  await reportOverdue(stack.em(), late);
+  await settleDefault(stack.em(), late);
 }
 
 /** What people do besides: files, logins, roles. */

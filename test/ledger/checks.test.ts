@@ -100,9 +100,10 @@ const circleOf = (status: string) =>
      ${status === 'active' ? 'now()' : 'null'}, 1 from accounts where kind = 'user' limit 1`;
 const circleMember = `insert into saving_circle_members (id, saving_circle_id, account_id, user_id, turn_number)
    values ('${newId()}', '${circle}', '${newId()}', '${user}', 1)`;
+const memberOfContributions = newId();
 const contributionOf = (status: string) =>
   `insert into saving_circle_contributions (id, saving_circle_id, member_id, user_id, turn_number, amount, rail, status,
-     refund_account_id, transaction_id) values ('${newId()}', '${circle}', '${newId()}', '${user}', 1, 10, 'balance',
+     refund_account_id, transaction_id) values ('${newId()}', '${circle}', '${memberOfContributions}', '${user}', 1, 10, 'balance',
      '${status}', '${newId()}', '${newId()}')`;
 const round = `insert into saving_circle_rounds (saving_circle_id, turn_number, receiver_member_id, opened_at, due_at,
      paid_at, amount, journal_id) select '${circle}', 1, id, now(), now(), now(), 10, '${newId()}'
@@ -253,7 +254,7 @@ const corruptions: [view: string, sql: string][] = [
   ],
   ['check_circle_contributions_posted', contributionOf('completed')],
   ['check_circle_holdings', circleOf('active')],
-  ['check_circle_pots_paid_once', together(circleMember, round)],
+  ['check_circle_pots_paid_once', together(circleOf('active'), circleMember, round)],
   ['check_openings_are_kept', `insert into openings (resource_id, kind, made) values ('${newId()}', 'payout', 1)`],
   ['check_openings_are_kept', refusedAndMade],
   [
@@ -279,6 +280,23 @@ const corruptions: [view: string, sql: string][] = [
     `insert into journals (id, business_key, kind) values ('${newId()}', 'platform-external/x', 'platform.external')`,
   ],
   ['check_circle_states', together(circleOf('completed'), circleMember)],
+  [
+    'check_circle_covers',
+    together(
+      circleOf('active'),
+      `insert into saving_circle_covers (saving_circle_id, turn_number, debtor_member_id, guarantor_member_id, amount)
+        values ('${circle}', 1, '${newId()}', '${newId()}', 5)`,
+    ),
+  ],
+  [
+    'check_circle_settlements',
+    together(
+      circleOf('active'),
+      circleMember,
+      `insert into saving_circle_settlements (id, saving_circle_id, account_id, amount)
+        select id, saving_circle_id, account_id, 5 from saving_circle_members where saving_circle_id = '${circle}'`,
+    ),
+  ],
 ];
 
 describe('The checks', () => {

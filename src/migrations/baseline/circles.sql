@@ -83,6 +83,8 @@ create table saving_circle_members (
   entropy text check (entropy ~ '^[0-9A-Fa-f]{16,64}$'),
   -- When the member agreed that the account may be debited for contributions after the member's turn.
   consented_at timestamptz,
+  -- The turn in whose round the member's place ended by a default. Whoever had not received by then has no turn any more.
+  excluded_turn integer check (excluded_turn >= 1),
   created_at timestamptz not null default now(),
   unique (saving_circle_id, user_id),
   unique (saving_circle_id, account_id)
@@ -101,7 +103,11 @@ create table saving_circle_rounds (
   receiver_member_id uuid not null references saving_circle_members (id),
   opened_at timestamptz not null,
   due_at timestamptz not null,
+  reminded_at timestamptz,
   overdue_reported_at timestamptz,
+  -- When what is missing was found to be a default, and when its remedy was last tried.
+  defaulted_at timestamptz,
+  remedied_at timestamptz,
   paid_at timestamptz,
   amount numeric(20, 4) check (amount > 0 and amount < 'Infinity'),
   journal_id uuid unique references journals (id),
@@ -118,27 +124,89 @@ create table saving_circle_contributions (
   user_id uuid not null references users (id),
   turn_number integer not null,
   amount numeric(20, 4) not null check (amount > 0 and amount < 'Infinity'),
+  -- What was paid beside it and stays with the circle until its end: with a member's first contribution only.
+  guarantee_amount numeric(20, 4) not null default 0 check (guarantee_amount >= 0 and guarantee_amount < 'Infinity'),
   rail text not null check (rail in ('gateway', 'balance')),
   status text not null check (status in ('pending', 'completed', 'failed', 'cancelled', 'refunded')),
   refund_account_id uuid not null references accounts (id),
   payment_order_id uuid unique references payment_orders (id),
   transaction_id uuid,
   refund_journal_id uuid unique references journals (id),
+  -- What went back: of money that came too late all, otherwise the contribution without its guarantee.
+  refunded_amount numeric(20, 4),
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   foreign key (saving_circle_id, turn_number) references saving_circle_rounds (saving_circle_id, turn_number),
   check ((rail = 'gateway') = (payment_order_id is not null)),
   check ((status in ('completed', 'refunded')) = (transaction_id is not null)),
-  check ((status = 'refunded') = (refund_journal_id is not null))
+  check ((status = 'refunded') = (refund_journal_id is not null)),
+  check ((status = 'refunded') = (refunded_amount is not null)),
+  check (refunded_amount in (amount, amount + guarantee_amount))
 );
-create unique index one_contribution_of_a_turn on saving_circle_contributions (saving_circle_id, user_id, turn_number)
+create unique index one_contribution_of_a_turn on saving_circle_contributions (saving_circle_id, member_id, turn_number)
   where status in ('pending', 'completed');
+create unique index one_guarantee_of_a_member on saving_circle_contributions (member_id)
+  where guarantee_amount > 0 and status in ('pending', 'completed');
 create index saving_circle_contributions_of_member on saving_circle_contributions (member_id);
 create index saving_circle_contributions_of_user on saving_circle_contributions (user_id);
 create index saving_circle_contributions_of_turn on saving_circle_contributions (saving_circle_id, turn_number, status);
 create trigger saving_circle_contributions_status_law before insert or update of status on saving_circle_contributions
   for each row execute function keep_status('status', '>pending', '>completed', 'pending>completed', 'pending>failed',
     'pending>cancelled', 'pending>refunded', 'completed>refunded', 'cancelled>refunded');
+
+-- What of a round's pot came from guarantees: in whose place, and out of whose.
+create table saving_circle_covers (
+  saving_circle_id uuid not null,
+  turn_number integer not null,
+  debtor_member_id uuid not null references saving_circle_members (id),
+  guarantor_member_id uuid not null references saving_circle_members (id),
+  amount numeric(20, 4) not null check (amount > 0 and amount < 'Infinity'),
+  created_at timestamptz not null default now(),
+  primary key (saving_circle_id, turn_number, debtor_member_id, guarantor_member_id),
+  foreign key (saving_circle_id, turn_number) references saving_circle_rounds (saving_circle_id, turn_number)
+);
+create index saving_circle_covers_of_debtor on saving_circle_covers (debtor_member_id);
+create index saving_circle_covers_of_guarantor on saving_circle_covers (guarantor_member_id);
+create trigger covers_are_final before update or delete on saving_circle_covers
+  for each row execute function refuse_change();
+
+-- What a circle still held at its end, and to whom it went.
+create table saving_circle_settlements (
+  -- The member's.
+  id uuid primary key references saving_circle_members (id),
+  saving_circle_id uuid not null references saving_circles (id),
+  account_id uuid not null references accounts (id),
+  amount numeric(20, 4) not null check (amount > 0 and amount < 'Infinity'),
+  created_at timestamptz not null default now()
+);
+create index saving_circle_settlements_of_circle on saving_circle_settlements (saving_circle_id);
+create index saving_circle_settlements_of_account on saving_circle_settlements (account_id);
+create trigger settlements_are_final before update or delete on saving_circle_settlements
+  for each row execute function refuse_change();
+create trigger saving_circle_settlements_to_people before insert on saving_circle_settlements
+  for each row execute function keep_account_kinds('account_id', 'user organization');
+
+-- Where each member stands: what they brought in and what they received, pots and settlement. `elsewhere` is what they
+-- brought into rounds that a circle had run before it came here, less what they received there; `covered`, what of
+-- their guarantee has been used.
+create view saving_circle_positions as
+  select m.id as member_id, m.saving_circle_id, m.account_id, m.user_id, m.turn_number, m.joining_order, m.excluded_turn,
+    c.paid, c.guarantee, r.received + s.received as received, g.covered,
+    case when o.first_turn > 1 then (o.first_turn - 1) * o.amount - case when m.turn_number < o.first_turn
+      then o.amount * (select count(*) from saving_circle_members a where a.saving_circle_id = o.id) else 0 end
+      else 0 end as elsewhere
+  from saving_circle_members m
+  join saving_circles o on o.id = m.saving_circle_id
+  cross join lateral (select coalesce(sum(c.amount) filter (where c.status = 'completed'), 0) as paid,
+      coalesce(sum(case c.status when 'completed' then c.guarantee_amount
+        when 'refunded' then c.amount + c.guarantee_amount - c.refunded_amount end), 0) as guarantee
+    from saving_circle_contributions c where c.member_id = m.id) c
+  cross join lateral (select coalesce(sum(r.amount), 0) as received
+    from saving_circle_rounds r where r.receiver_member_id = m.id) r
+  cross join lateral (select coalesce(sum(s.amount), 0) as received
+    from saving_circle_settlements s where s.id = m.id) s
+  cross join lateral (select coalesce(sum(g.amount), 0) as covered
+    from saving_circle_covers g where g.guarantor_member_id = m.id) g;
 
 create trigger circles_are_kept before delete on saving_circles for each row execute function refuse_change();
 create trigger rounds_are_kept before delete on saving_circle_rounds for each row execute function refuse_change();
@@ -151,9 +219,11 @@ create trigger saving_circle_contributions_to_people before insert or update of 
 create function keep_contribution() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
-  if (old.saving_circle_id, old.member_id, old.user_id, old.turn_number, old.amount, old.rail, old.refund_account_id)
+  if (old.saving_circle_id, old.member_id, old.user_id, old.turn_number, old.amount, old.guarantee_amount, old.rail,
+        old.refund_account_id)
       is distinct from
-      (new.saving_circle_id, new.member_id, new.user_id, new.turn_number, new.amount, new.rail, new.refund_account_id)
+      (new.saving_circle_id, new.member_id, new.user_id, new.turn_number, new.amount, new.guarantee_amount, new.rail,
+        new.refund_account_id)
   then
     raise exception 'whose contribution it is, and to what, is never changed' using errcode = 'AM003';
   end if;
@@ -164,41 +234,68 @@ create trigger contributions_keep_their_facts before update on saving_circle_con
 
 -- One contribution of a member to a turn is open or paid.
 create view check_circle_contributions_once as
-  select saving_circle_id, user_id, turn_number, count(*) as contributions from saving_circle_contributions
+  select saving_circle_id, member_id, turn_number, count(*) as contributions from saving_circle_contributions
   where status in ('pending', 'completed') group by 1, 2, 3 having count(*) > 1;
--- A contribution that was paid is a line of the ledger of the same amount; one that was given back was posted so.
+-- A contribution that was paid is a line of the ledger of the same amount, its guarantee included; one that was given
+-- back was posted so.
 create view check_circle_contributions_posted as
   select c.id as contribution_id, c.status, 'its price row is missing or differs' as problem
   from saving_circle_contributions c left join transactions t on t.id = c.transaction_id
   where c.transaction_id is not null and (t.id is null or (t.amount, t.type, t.user_id, t.reference_type,
-    t.reference_id) <> (c.amount, 'price', c.user_id, 'saving_circle', c.saving_circle_id))
+    t.reference_id) <> (c.amount + c.guarantee_amount, 'price', c.user_id, 'saving_circle', c.saving_circle_id))
   union all
   select c.id, c.status, 'its refund was posted in another amount, or nowhere'
   from saving_circle_contributions c
   where c.status = 'refunded' and not exists (select from postings p where p.journal_id = c.refund_journal_id
-    and p.account_id = c.refund_account_id and p.amount = c.amount);
--- A circle holds what was contributed to turns that are not paid out yet, and nothing besides.
+    and p.account_id = c.refund_account_id and p.amount = c.refunded_amount);
+-- A circle holds what its members brought in and has not gone out again, and nothing once it has ended.
 create view check_circle_holdings as
-  select s.id as saving_circle_id, account_balance(s.holding_account_id) as held, coalesce(c.amount, 0) as contributed
+  select s.id as saving_circle_id, account_balance(s.holding_account_id) as held,
+    coalesce(p.brought, 0) - coalesce(p.received, 0) as due
   from saving_circles s
-  left join lateral (select sum(c.amount) as amount from saving_circle_contributions c
-    join saving_circle_rounds r using (saving_circle_id, turn_number)
-    where c.saving_circle_id = s.id and c.status = 'completed' and r.paid_at is null and s.status = 'active') c on true
-  where account_balance(s.holding_account_id) <> coalesce(c.amount, 0);
--- A turn is paid out once, to its receiver, whole, and when everybody has paid.
+  left join lateral (select sum(paid + guarantee) as brought, sum(received) as received
+    from saving_circle_positions where saving_circle_id = s.id) p on true
+  where account_balance(s.holding_account_id) <> coalesce(p.brought, 0) - coalesce(p.received, 0)
+    or (s.ended_at is not null and account_balance(s.holding_account_id) <> 0);
+-- A turn is paid out once, to its receiver, whole, and when everybody who had a place in it has paid or is covered.
 create view check_circle_pots_paid_once as
-  select r.saving_circle_id, r.turn_number, r.amount, c.amount as contributed, p.amount as posted
+  select r.saving_circle_id, r.turn_number, r.amount, c.amount + g.amount as contributed, p.amount as posted
   from saving_circle_rounds r
+  join saving_circles s on s.id = r.saving_circle_id
   join saving_circle_members m on m.id = r.receiver_member_id
-  left join lateral (select sum(amount) as amount, count(*) as count from saving_circle_contributions
+  left join lateral (select coalesce(sum(amount), 0) as amount, count(*) as count from saving_circle_contributions
     where saving_circle_id = r.saving_circle_id and turn_number = r.turn_number and status = 'completed') c on true
+  left join lateral (select coalesce(sum(amount), 0) as amount, count(distinct debtor_member_id) as count
+    from saving_circle_covers
+    where saving_circle_id = r.saving_circle_id and turn_number = r.turn_number) g on true
   left join journal_keys j
     on j.business_key = 'saving-circle/' || r.saving_circle_id || '/turn/' || r.turn_number || '/pot'
   left join lateral (select sum(amount) as amount from postings
-    where journal_id = j.journal_id and account_id = m.account_id) p on true
-  where r.journal_id is distinct from j.journal_id or m.turn_number is distinct from r.turn_number
-    or (r.paid_at is not null and (r.amount is distinct from c.amount or r.amount is distinct from p.amount
-      or c.count <> (select count(*) from saving_circle_members where saving_circle_id = r.saving_circle_id)));
+    where journal_id = j.journal_id and account_id in (m.account_id, (select t.destination_account_id
+      from transactions t where t.batch_id = j.journal_id))) p on true
+  where r.journal_id is distinct from j.journal_id
+    or ((r.paid_at is not null or s.status = 'active') and m.turn_number is distinct from r.turn_number)
+    or (r.paid_at is not null and (r.amount is distinct from c.amount + g.amount or r.amount is distinct from p.amount
+      or c.count + g.count <> (select count(*) from saving_circle_members n
+        where n.saving_circle_id = r.saving_circle_id and coalesce(n.excluded_turn > r.turn_number, true))));
+-- What covers a default is the whole contribution, and no guarantee covers more than it is.
+create view check_circle_covers as
+  select g.saving_circle_id, g.turn_number, g.debtor_member_id as member_id, sum(g.amount) as covered,
+    'it is not the contribution that is missing' as problem
+  from saving_circle_covers g join saving_circles s on s.id = g.saving_circle_id
+  group by g.saving_circle_id, g.turn_number, g.debtor_member_id, s.amount having sum(g.amount) <> s.amount
+  union all
+  select p.saving_circle_id, null, p.member_id, p.covered, 'it is more than the guarantee'
+  from saving_circle_positions p where p.covered > p.guarantee;
+-- What a circle held at its end went to its members as written, and to nobody more than was due.
+create view check_circle_settlements as
+  select s.id as member_id, s.amount, p.amount as posted
+  from saving_circle_settlements s
+  join saving_circle_positions m on m.member_id = s.id
+  left join journal_keys j on j.business_key = 'saving-circle/' || s.saving_circle_id || '/settlement'
+  left join lateral (select sum(amount) as amount from postings
+    where journal_id = j.journal_id and account_id = s.account_id) p on true
+  where p.amount is distinct from s.amount or m.paid + m.guarantee - m.received + m.elsewhere < 0;
 -- A circle's status, rounds and members agree.
 create view check_circle_states as
   select s.id as saving_circle_id, s.status,
@@ -214,7 +311,7 @@ create view check_circle_states as
   union all
   select s.id, s.status, 'members have turns once the circle has started, and not before'
   from saving_circles s where exists (select from saving_circle_members m
-    where m.saving_circle_id = s.id and (m.turn_number is null) <> (s.started_at is null))
+    where m.saving_circle_id = s.id and (m.turn_number is null) <> (s.started_at is null) and m.excluded_turn is null)
   union all
   select s.id, s.status, 'nothing is pending in a circle that has ended'
   from saving_circles s where s.ended_at is not null and exists (select from saving_circle_contributions c

@@ -27,6 +27,8 @@ create table payment_orders (
   organization_id uuid references organizations (id),
   reference_type text not null,
   reference_id uuid not null,
+  -- The member of a circle for whom another pays.
+  on_behalf_of uuid,
   target_account_id uuid not null references accounts (id),
   payment_id integer not null references payment_channels (id),
   nominal numeric(20, 4) not null check (nominal > 0 and nominal < 'Infinity'),

@@ -73,18 +73,35 @@ begin
         from saving_circles s
         join saving_circle_rounds r on r.saving_circle_id = s.id and r.paid_at is null
         join saving_circle_members m on m.id = r.receiver_member_id
-        cross join lateral (select sum(c.amount) as pot from saving_circle_contributions c
-          where c.saving_circle_id = s.id and c.turn_number = r.turn_number and c.status = 'completed') c
+        cross join lateral (select sum(amount) as pot from (
+          select c.amount from saving_circle_contributions c
+          where c.saving_circle_id = s.id and c.turn_number = r.turn_number and c.status = 'completed'
+          union all
+          select g.amount from saving_circle_covers g
+          where g.saving_circle_id = s.id and g.turn_number = r.turn_number) brought) c
         cross join lateral (values (s.holding_account_id, -c.pot), (m.account_id, c.pot)) e (account_id, amount)
         where s.id = subject and p_business_key = 'saving-circle/' || s.id || '/turn/' || r.turn_number || '/pot';
     when 'saving-circle.contribution-refunded' then
       return query select e.account_id, e.amount
         from saving_circle_contributions c
         join saving_circles s on s.id = c.saving_circle_id
-        cross join lateral (values (s.holding_account_id, -c.amount), (c.refund_account_id, c.amount))
+        -- The guarantee of a contribution that was completed stays until the circle is settled.
+        cross join lateral (select c.amount + case c.status when 'completed' then 0 else c.guarantee_amount end as back) b
+        cross join lateral (values (s.holding_account_id, -b.back), (c.refund_account_id, b.back))
           e (account_id, amount)
         where c.id = subject and c.status in ('pending', 'completed', 'cancelled')
           and p_business_key = 'saving-circle-contribution/' || c.id || '/refunded';
+    when 'saving-circle.settled' then
+      -- All that it holds, which is read after the journal: nothing is left.
+      return query select e.account_id, e.amount
+        from saving_circles s
+        cross join lateral (
+          select s.holding_account_id as account_id, -sum(t.amount) as amount from saving_circle_settlements t
+          where t.saving_circle_id = s.id
+          union all
+          select t.account_id, t.amount from saving_circle_settlements t where t.saving_circle_id = s.id) e
+        where s.id = subject and s.ended_at is not null and account_balance(s.holding_account_id) = 0
+          and p_business_key = 'saving-circle/' || s.id || '/settlement';
     when 'saving-goal.released' then
       -- All that it holds, which is read after the journal: nothing is left.
       return query select e.account_id, e.amount

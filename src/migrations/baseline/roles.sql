@@ -71,9 +71,12 @@ grant insert, update (status, periods_paid, refusals, attempted_at, ended_at, up
 grant insert, update (name, capacity, amount, visibility, grace_days, on_default, guarantee_percent, start_date, starts_at, current_turn, first_turn, status,
   schedule_anchor, schedule_step, next_opens_at, draw_seed_sealed, draw_seed, updated_at, started_at, ended_at, deleted_at)
   on saving_circles to amanah_app;
-grant insert, update (turn_number) on saving_circle_members to amanah_app;
-grant insert, update (overdue_reported_at, paid_at, amount, journal_id) on saving_circle_rounds to amanah_app;
-grant insert, update (status, transaction_id, refund_journal_id, updated_at) on saving_circle_contributions to amanah_app;
+grant insert, update (turn_number, excluded_turn) on saving_circle_members to amanah_app;
+grant insert, update (receiver_member_id, reminded_at, overdue_reported_at, defaulted_at, remedied_at, paid_at, amount,
+  journal_id) on saving_circle_rounds to amanah_app;
+grant insert on saving_circle_covers, saving_circle_settlements to amanah_app;
+grant insert, update (status, transaction_id, refund_journal_id, refunded_amount, updated_at)
+  on saving_circle_contributions to amanah_app;
 
 -- Partners.
 grant insert, update (name, status, fee_mode, settlement_delay_hours, payouts_enabled, max_payout_amount, max_daily_amount,

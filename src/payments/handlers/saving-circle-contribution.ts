@@ -3,7 +3,10 @@ import { recordContribution } from '../../circles/record-contribution.ts';
 import { closeContribution, settleContribution } from '../../circles/settle-contribution.ts';
 import type { PaymentHandler } from '../handler.ts';
 
-/** A member's contribution to the open round of a saving circle, on both rails; one for each member and turn. */
+/**
+ * A member's contribution to the open round of a saving circle, on both rails; one for each member and turn. Beside the
+ * first of a member the guarantee is paid, where the circle's terms ask for one.
+ */
 export const savingCircleContribution = {
   referenceType: 'saving_circle_contribution' as const,
   permission: 'update-saving-circle',
@@ -11,19 +14,29 @@ export const savingCircleContribution = {
   ledgerReferenceType: 'saving_circle',
   gatewayPurpose: 'topup_product',
   inTurn: true,
-  async findTarget(em, { referenceId, amount, caller }) {
-    const circle = await getPayableCircle(em, { circleId: referenceId, userId: caller.userId, amount });
-    return { accountId: circle.holdingAccountId };
+  async findTarget(em, { referenceId, amount, caller, onBehalfOf, lock }) {
+    const { userId } = caller;
+    const circle = await getPayableCircle(em, {
+      circleId: referenceId,
+      userId,
+      onBehalfOf,
+      amount,
+      // The order that is being opened is of all that is to be paid.
+      inAll: lock === true,
+    });
+    return { accountId: circle.holdingAccountId, amount: circle.total };
   },
-  async onPending(tx, { orderId, referenceId, userId, amount, requestId }) {
-    await recordContribution(tx, { circleId: referenceId, userId, amount, orderId, requestId, paid: null });
+  async onPending(tx, { orderId, referenceId, userId, onBehalfOf, amount, requestId }) {
+    const circleId = referenceId;
+    await recordContribution(tx, { circleId, userId, onBehalfOf, amount, orderId, requestId, paid: null });
   },
   effect: {
     async inTransaction(tx, payment, { transactionId }) {
-      const { orderId, referenceId, userId, amount, sourceAccountId, requestId } = payment;
+      const { orderId, referenceId, userId, onBehalfOf, amount, sourceAccountId, requestId } = payment;
       if (orderId !== null) return settleContribution(tx, { circleId: referenceId, orderId, transactionId });
       const paid = sourceAccountId === null ? null : { transactionId, sourceAccountId };
-      await recordContribution(tx, { circleId: referenceId, userId, amount, orderId, requestId, paid });
+      const circleId = referenceId;
+      await recordContribution(tx, { circleId, userId, onBehalfOf, amount, orderId, requestId, paid });
     },
   },
   onClosed: (tx, { orderId }, outcome) =>

@@ -1,0 +1,35 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Money } from '../shared/money.ts';
+import type { CircleStatus } from './saving-circle.ts';
+import type { Debt, MemberAccounts } from './settlement.ts';
+
+/** Where a member of a circle stands in it. */
+export interface Position extends Required<MemberAccounts> {
+  user_id: string;
+  /** Null before the start, and of who lost their place before their turn. */
+  turn_number: number | null;
+  excluded_turn: number | null;
+  /** What of the guarantee has been used for defaults, IDR, scale 4. */
+  covered: Money;
+  /** Of the circle, as of the same moment. */
+  status: CircleStatus;
+  /** What others' guarantees paid in this member's place. */
+  owed: Debt[];
+}
+
+// One statement, so that a cancellation meanwhile is in all of it or in nothing.
+const query = `
+  select p.member_id, p.account_id, p.user_id, p.turn_number, p.excluded_turn, s.status,
+    p.paid::numeric(20, 4)::text as paid, p.guarantee::numeric(20, 4)::text as guarantee,
+    p.received::numeric(20, 4)::text as received, p.covered::numeric(20, 4)::text as covered,
+    p.elsewhere::numeric(20, 4)::text as elsewhere,
+    (select coalesce(json_agg(json_build_object('debtor_member_id', g.debtor_member_id, 'creditor_member_id',
+        g.guarantor_member_id, 'amount', g.amount::numeric(20, 4)::text) order by g.guarantor_member_id), '[]')
+      from (select debtor_member_id, guarantor_member_id, sum(amount) as amount from saving_circle_covers
+        where debtor_member_id = p.member_id and guarantor_member_id <> p.member_id group by 1, 2) g) as owed
+  from saving_circle_positions p join saving_circles s on s.id = p.saving_circle_id
+  where p.saving_circle_id = ? order by p.turn_number, p.joining_order`;
+
+/** Where the members of a circle stand, in the order of their turns. */
+export const findPositions = (em: EntityManager, circleId: string): Promise<Position[]> =>
+  em.execute<Position[]>(query, [circleId]);

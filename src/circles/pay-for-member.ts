@@ -1,0 +1,51 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { readPayer } from '../identity/read-payer.ts';
+import { savingCircleContribution } from '../payments/handlers/saving-circle-contribution.ts';
+import { lockSource } from '../payments/make-payments.ts';
+import { payFromBalance } from '../payments/pay-from-balance.ts';
+import { isDomainError } from '../shared/errors.ts';
+import { circlePaymentIdFor } from '../shared/ids.ts';
+import { CircleMember } from './circle-member.entity.ts';
+import { shareCircle } from './lock-circle.ts';
+
+export interface PaymentForMember {
+  circleId: string;
+  memberId: string;
+  /** The turn that it is for: another round is not paid. */
+  turn: number;
+  /** Null: the account that the member joined with. */
+  sourceAccountId: string | null;
+}
+
+/**
+ * Pays a member's contribution to the open round without a request of theirs, as they have agreed before: a balance
+ * payment like any other, in a transaction of its own, at most once for each turn. Answers whether it is paid now: whatever
+ * refuses it (a balance, somebody suspended, a round that has ended meanwhile) changes nothing.
+ */
+export async function payForMember(
+  em: EntityManager,
+  { circleId, memberId, turn, sourceAccountId }: PaymentForMember,
+): Promise<boolean> {
+  try {
+    return await em.transactional(async (tx) => {
+      const member = await tx.findOneOrFail(CircleMember, { id: memberId }, { refresh: true });
+      const payer = await readPayer(tx, member.user_id);
+      const source = sourceAccountId ?? member.account_id;
+      await lockSource(tx, { payer, sourceAccountId: source });
+      const circle = await shareCircle(tx, circleId);
+      if (circle.current_turn !== turn) return false;
+      await payFromBalance(tx, savingCircleContribution, {
+        payer,
+        transactionId: circlePaymentIdFor(memberId, turn),
+        referenceId: circleId,
+        sourceAccountId: source,
+        amount: circle.amount,
+        requestId: null,
+      });
+      return true;
+    });
+  } catch (error) {
+    if (isDomainError(error)) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,72 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { recordEvent } from '../events/record-event.ts';
+import { postJournal, recordTransactions } from '../ledger/post-journal.ts';
+import { must } from '../shared/assert.ts';
+import { journalKeys } from '../shared/ids.ts';
+import { addMoney, negateMoney } from '../shared/money.ts';
+import { findPositions } from './find-positions.ts';
+import type { SavingCircle } from './saving-circle.entity.ts';
+import { shareOut } from './settlement.ts';
+
+/**
+ * Gives what a circle still holds at its end to its members, in proportion to what is due to each, once: rows, journal,
+ * transaction rows and an event in the caller's transaction, under the circle's lock. What cannot be paid stays a debt of
+ * one member to another, which the settlement shows.
+ */
+export async function settleCircle(tx: EntityManager, circle: SavingCircle): Promise<void> {
+  await tx.flush();
+  const positions = new Map((await findPositions(tx, circle.id)).map((position) => [position.member_id, position]));
+  const shares = shareOut([...positions.values()]).map(({ member_id, amount }) => ({
+    amount,
+    ...must(positions.get(member_id), 'a share is a member’s'),
+  }));
+  if (shares.length === 0) return;
+  for (const { member_id, account_id, amount } of shares) {
+    await tx.execute(
+      'insert into saving_circle_settlements (id, saving_circle_id, account_id, amount) values (?, ?, ?, ?)',
+      [member_id, circle.id, account_id, amount],
+    );
+  }
+  const held = addMoney(...shares.map(({ amount }) => amount));
+  const journalId = must(
+    await postJournal(tx, {
+      kind: 'saving-circle.settled',
+      businessKey: journalKeys.circleSettled(circle.id),
+      postings: [
+        { accountId: circle.holding_account_id, amount: negateMoney(held) },
+        ...shares.map(({ account_id, amount }) => ({ accountId: account_id, amount })),
+      ],
+    }),
+    'a circle is settled once',
+  );
+  const users = await tx.execute<{ id: string; organization_id: string | null }[]>(
+    `select id, organization_id from users where id = any (?::uuid[])`,
+    [`{${shares.map(({ user_id }) => user_id).join(',')}}`],
+  );
+  const organizations = new Map(users.map(({ id, organization_id }) => [id, organization_id]));
+  await recordTransactions(
+    tx,
+    journalId,
+    shares.map(({ user_id, account_id, amount }) => ({
+      userId: user_id,
+      organizationId: organizations.get(user_id) ?? null,
+      amount,
+      type: 'price',
+      sourceAccountId: circle.holding_account_id,
+      destinationAccountId: account_id,
+      referenceType: 'saving_circle',
+      referenceId: circle.id,
+      purpose: 'internal_withdrawal',
+      paymentOrderId: null,
+      createdBy: null,
+    })),
+  );
+  await recordEvent(tx, {
+    event: 'RESOURCE_UPDATED',
+    resourceType: 'saving_circle',
+    resourceId: circle.id,
+    actorId: null,
+    requestId: null,
+    data: { settled: held, journal_id: journalId, members: shares.map(({ member_id }) => member_id) },
+  });
+}

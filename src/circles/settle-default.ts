@@ -1,0 +1,144 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { readDatabaseClock } from '../database/database-clock.ts';
+import { recordEvent } from '../events/record-event.ts';
+import { failpoint } from '../shared/failpoint.ts';
+import type { CircleProgress, CircleStep } from './circle-contract.ts';
+import { CircleMember } from './circle-member.entity.ts';
+import { CircleRound } from './circle-round.entity.ts';
+import { type Cover, closeUp, nextOfRound, type Remedy, remedyOf } from './default.ts';
+import { factsOf, findPlaces, findProgress, type Place } from './find-progress.ts';
+import { lockCircle } from './lock-circle.ts';
+import { payForMember } from './pay-for-member.ts';
+import { complete, payPot } from './pay-round.ts';
+import type { SavingCircle } from './saving-circle.entity.ts';
+import { termsOf } from './terms.ts';
+
+/**
+ * When contributions are missing after the days of grace at `at`: one event MEMBER_DEFAULTED for each member who has not
+ * paid, once, and what the terms say: covered or without those who did not pay, the pot is paid in the same transaction;
+ * whoever has received is debited, each in a transaction of its own. Answers where the circle stands.
+ */
+export async function settleDefault(em: EntityManager, { circleId, at }: CircleStep): Promise<CircleProgress> {
+  const now = new Date(at);
+  await failpoint('settle-default.before');
+  const { turn, debited } = await em.transactional(async (tx) => {
+    const circle = await lockCircle(tx, circleId);
+    const terms = termsOf(circle);
+    if (circle.status !== 'active' || circle.next_opens_at || terms === null) return nobody;
+    const turn = circle.current_turn;
+    const round = await tx.findOneOrFail(CircleRound, { saving_circle_id: circleId, turn_number: turn });
+    const places = await findPlaces(tx, circle);
+    const missing = places.filter(({ hasPaid }) => !hasPaid);
+    const next = nextOfRound(factsOf(circle, round, places));
+    if (missing.length === 0 || next?.step !== 'settle default' || Date.parse(next.at) > now.getTime()) return nobody;
+    if (!round.defaulted_at) await reportDefaults(tx, circle, missing);
+    round.defaulted_at ??= now;
+    round.remedied_at = now;
+    await tx.flush();
+    const remedy = remedyOf(terms.on_default, circle.amount, places);
+    await remedyNow(tx, circle, round, { remedy, places, now });
+    return { turn, debited: remedy.kind === 'debit' ? remedy.members : [] };
+  });
+  await failpoint('settle-default.settled');
+  for (const memberId of debited) await payForMember(em.fork(), { circleId, memberId, turn, sourceAccountId: null });
+  await failpoint('settle-default.after');
+  return findProgress(em.fork(), circleId);
+}
+
+const nobody: { turn: number; debited: string[] } = { turn: 0, debited: [] };
+
+async function reportDefaults(tx: EntityManager, circle: SavingCircle, missing: readonly Place[]): Promise<void> {
+  for (const { memberId, userId } of missing) {
+    await recordEvent(tx, {
+      event: 'MEMBER_DEFAULTED',
+      resourceType: 'saving_circle',
+      resourceId: circle.id,
+      actorId: null,
+      requestId: null,
+      data: {
+        turn_number: circle.current_turn,
+        member_id: memberId,
+        user_id: userId,
+        on_default: circle.on_default,
+      },
+    });
+  }
+}
+
+interface Remedying {
+  remedy: Remedy;
+  places: readonly Place[];
+  now: Date;
+}
+
+async function remedyNow(
+  tx: EntityManager,
+  circle: SavingCircle,
+  round: CircleRound,
+  { remedy, places, now }: Remedying,
+): Promise<void> {
+  if (remedy.kind === 'cover') {
+    const debtors = [...new Set(remedy.covers.map(({ debtor }) => debtor))];
+    await cancelPending(tx, circle, debtors);
+    await writeCovers(tx, circle, remedy.covers);
+    await payPot(tx, circle, now);
+  } else if (remedy.kind === 'exclude') {
+    await cancelPending(tx, circle, remedy.members);
+    const receiver = await exclude(tx, circle, { excluded: remedy.members, places });
+    if (receiver === null) return endWithoutReceiver(tx, circle, now);
+    round.receiver_member_id = receiver;
+    await tx.flush();
+    await payPot(tx, circle, now);
+  }
+}
+
+/** Money that still arrives for a contribution that is made good otherwise is refunded when it does. */
+const cancelPending = async (tx: EntityManager, circle: SavingCircle, memberIds: readonly string[]): Promise<void> =>
+  void (await tx.execute(
+    `update saving_circle_contributions set status = 'cancelled', updated_at = clock_timestamp()
+     where saving_circle_id = ? and turn_number = ? and status = 'pending' and member_id = any (?::uuid[])`,
+    [circle.id, circle.current_turn, `{${memberIds.join(',')}}`],
+  ));
+
+async function writeCovers(tx: EntityManager, circle: SavingCircle, covers: readonly Cover[]): Promise<void> {
+  for (const { debtor, guarantor, amount } of covers) {
+    await tx.execute(
+      `insert into saving_circle_covers
+         (saving_circle_id, turn_number, debtor_member_id, guarantor_member_id, amount) values (?, ?, ?, ?, ?)`,
+      [circle.id, circle.current_turn, debtor, guarantor, amount],
+    );
+  }
+}
+
+/** Ends places and closes the turns up. Answers whose turn it is then: null when nobody is left to receive. */
+async function exclude(
+  tx: EntityManager,
+  circle: SavingCircle,
+  { excluded, places }: { excluded: readonly string[]; places: readonly Place[] },
+): Promise<string | null> {
+  const members = new Map(
+    (await tx.find(CircleMember, { saving_circle_id: circle.id }, { refresh: true })).map((row) => [row.id, row]),
+  );
+  const turns = closeUp(places, { currentTurn: circle.current_turn, excluded });
+  for (const id of excluded) Object.assign(members.get(id) ?? {}, { excluded_turn: circle.current_turn });
+  // Ascending, so that a turn is free before another takes it.
+  for (const { memberId, turn } of turns.toSorted((left, right) => (left.turn ?? 0) - (right.turn ?? 0))) {
+    Object.assign(members.get(memberId) ?? {}, { turn_number: turn });
+    await tx.flush();
+  }
+  return turns.find(({ turn }) => turn === circle.current_turn)?.memberId ?? null;
+}
+
+/** The last to receive has lost their place: what was brought in for them is shared out with everything else. */
+async function endWithoutReceiver(tx: EntityManager, circle: SavingCircle, now: Date): Promise<void> {
+  circle.updated_at = await readDatabaseClock(tx);
+  await complete(tx, circle, now);
+  await recordEvent(tx, {
+    event: 'RESOURCE_UPDATED',
+    resourceType: 'saving_circle',
+    resourceId: circle.id,
+    actorId: null,
+    requestId: null,
+    data: { round: 'ended', turn_number: circle.current_turn, status: circle.status },
+  });
+}
