@@ -1,9 +1,8 @@
-import { addMoney, compareMoney, type Money, shareMoney, subtractMoney } from '../shared/money.ts';
 import type { DefaultRule } from './terms.ts';
 
 /**
  * What it means for a circle that contributions of a round are missing: pure rules. The workflow of a circle asks what is
- * due next, the step that does it asks how it is remedied.
+ * due next; the step that does it asks `remedy.ts` how it is remedied.
  */
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -36,99 +35,4 @@ export function nextOfRound(facts: RoundFacts): { step: RoundStep; at: string } 
   if (!facts.isDefaulted || facts.canRemedy) return at('settle default', defaultAt);
   if (facts.rule === 'wait' || facts.remediedAt === null) return null;
   return at('settle default', Date.parse(facts.remediedAt) + dayMs);
-}
-
-/** A member with a place in the open round. */
-export interface PlaceInRound {
-  memberId: string;
-  hasPaid: boolean;
-  /** Whether the member has received already: their turn is over. */
-  hasReceived: boolean;
-  /** What is left of the member's guarantee (IDR, scale 4). */
-  guaranteeLeft: Money;
-}
-
-/** A part of a missing contribution that a guarantee pays; both are members' ids. IDR, scale 4, above zero. */
-export interface Cover {
-  debtor: string;
-  guarantor: string;
-  amount: Money;
-}
-
-/** What becomes of a default. Who is debited is asked each day; everything else completes the pot at once. */
-export type Remedy =
-  | { kind: 'cover'; covers: Cover[] }
-  | { kind: 'exclude'; members: string[] }
-  | { kind: 'debit'; members: string[] }
-  | { kind: 'wait' };
-
-/**
- * How a round that misses contributions (of `amount` each, IDR) is remedied. `cover`: from what is left of guarantees, the
- * defaulter's own first, then from all alike; whole, or not at all. `exclude`: whoever has not paid loses their place, if
- * anybody has paid. `winner_first`: whoever has received and not paid is debited. Otherwise the round waits.
- */
-export function remedyOf(rule: DefaultRule, amount: Money, places: readonly PlaceInRound[]): Remedy {
-  const missing = places.filter(({ hasPaid }) => !hasPaid);
-  if (missing.length === 0) return { kind: 'wait' };
-  if (rule === 'cover') return coverAll(amount, places, missing);
-  if (rule === 'exclude' && missing.length < places.length) {
-    return { kind: 'exclude', members: missing.map(({ memberId }) => memberId) };
-  }
-  const winners = missing.filter(({ hasReceived }) => hasReceived).map(({ memberId }) => memberId);
-  return rule === 'winner_first' && winners.length > 0 ? { kind: 'debit', members: winners } : { kind: 'wait' };
-}
-
-function coverAll(amount: Money, places: readonly PlaceInRound[], missing: readonly PlaceInRound[]): Remedy {
-  const left = new Map(places.map(({ memberId, guaranteeLeft }) => [memberId, guaranteeLeft]));
-  const covers: Cover[] = [];
-  const take = (debtor: string, guarantor: string, part: Money): void => {
-    if (!isAboveZero(part)) return;
-    covers.push({ debtor, guarantor, amount: part });
-    left.set(guarantor, subtractMoney(left.get(guarantor) ?? '0', part));
-  };
-  const owed = missing.map(({ memberId, guaranteeLeft }) => {
-    const own = lesser(amount, guaranteeLeft);
-    take(memberId, memberId, own);
-    return { debtor: memberId, rest: subtractMoney(amount, own) };
-  });
-  const needed = addMoney('0', ...owed.map(({ rest }) => rest));
-  if (compareMoney(needed, addMoney('0', ...left.values())) > 0) return { kind: 'wait' };
-  for (const { debtor, rest } of owed) {
-    for (const [guarantor, part] of alike(rest, [...left])) take(debtor, guarantor, part);
-  }
-  return { kind: 'cover', covers };
-}
-
-/** Parts of a need that are as equal as what is available of each allows; together all of it. */
-function alike(need: Money, available: readonly (readonly [string, Money])[]): [string, Money][] {
-  // From who has least: whatever they cannot give is asked of the others.
-  const byLeast = available.toSorted(([, left], [, right]) => compareMoney(left, right));
-  let rest = need;
-  return byLeast.map(([id, most], index) => {
-    const others = byLeast.length - index;
-    const equal = isAboveZero(rest) ? (shareMoney(rest, Array(others).fill('1')).at(-1) ?? rest) : '0.0000';
-    const part = others === 1 ? rest : lesser(equal, most);
-    rest = subtractMoney(rest, part);
-    return [id, part];
-  });
-}
-
-const isAboveZero = (amount: Money): boolean => compareMoney(amount, '0') > 0;
-const lesser = (left: Money, right: Money): Money => (compareMoney(left, right) < 0 ? left : right);
-
-/** Turns as they close up when members lose their places: a member's id and turn, null where a turn has gone. */
-export function closeUp(
-  turns: readonly { memberId: string; turn: number }[],
-  { currentTurn, excluded }: { currentTurn: number; excluded: readonly string[] },
-): { memberId: string; turn: number | null }[] {
-  const gone = new Set(excluded);
-  let next = currentTurn;
-  return turns
-    .toSorted((left, right) => left.turn - right.turn)
-    .map(({ memberId, turn }) => {
-      if (turn < currentTurn) return { memberId, turn };
-      if (gone.has(memberId)) return { memberId, turn: null };
-      next += 1;
-      return { memberId, turn: next - 1 };
-    });
 }

@@ -5,11 +5,12 @@ import { failpoint } from '../shared/failpoint.ts';
 import type { CircleProgress, CircleStep } from './circle-contract.ts';
 import { CircleMember } from './circle-member.entity.ts';
 import { CircleRound } from './circle-round.entity.ts';
-import { type Cover, closeUp, nextOfRound, type Remedy, remedyOf } from './default.ts';
+import { nextOfRound } from './default.ts';
 import { factsOf, findPlaces, findProgress, type Place } from './find-progress.ts';
 import { lockCircle } from './lock-circle.ts';
 import { payForMember } from './pay-for-member.ts';
 import { complete, payPot } from './pay-round.ts';
+import { type Cover, closeUp, type Remedy, remedyOf } from './remedy.ts';
 import type { SavingCircle } from './saving-circle.entity.ts';
 import { termsOf } from './terms.ts';
 

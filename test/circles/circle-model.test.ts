@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { closeUp, nextOfRound, type PlaceInRound, remedyOf } from '../../src/circles/default.ts';
+import { nextOfRound } from '../../src/circles/default.ts';
+import { closeUp, type PlaceInRound, remedyOf } from '../../src/circles/remedy.ts';
 import { settle, shareOut } from '../../src/circles/settlement.ts';
 import { defaultRules } from '../../src/circles/terms.ts';
 import { addMoney, compareMoney, negateMoney, shareMoney, subtractMoney } from '../../src/shared/money.ts';
