@@ -67,6 +67,7 @@ import { webhookDocuments } from './webhooks/webhook-documents.ts';
 import { webhookEndpointsRoutes } from './webhooks/webhook-endpoints.routes.ts';
 import { webhooksRoutes } from './webhooks/webhooks.routes.ts';
 import { accountWithdrawalsRoutes } from './withdrawals/account-withdrawals.routes.ts';
+import { disbursementsRoutes } from './withdrawals/disbursements.routes.ts';
 import { withdrawalsRoutes } from './withdrawals/withdrawals.routes.ts';
 
 /** Every group of the API, by name. */
@@ -93,6 +94,7 @@ export const routeGroups: readonly RouteGroup[] = [
   productsRoutes,
   savingGoalsRoutes,
   causesRoutes,
+  disbursementsRoutes,
   causeSummaryRoutes,
   donationsRoutes,
   donationStatementsRoutes,

@@ -123,6 +123,7 @@ const schema = z
     BANK_ACCOUNT_WAIT_HOURS: z.coerce.number().int().min(0).max(720).default(24),
     WITHDRAWAL_FEE: money.default('0'),
     WITHDRAWAL_DAILY_LIMIT: money.default('50000000'),
+    DISBURSEMENT_APPROVAL_ABOVE: money.default('10000000'),
     AUTH_ISSUER: z.string().min(1).default('amanah'),
     AUTH_AUDIENCE: z.string().min(1).default('amanah'),
     AUTH_TOKEN_TTL_SECONDS: z.coerce.number().int().min(60).max(86_400).default(3600),

@@ -84,6 +84,7 @@ export async function payOut(
     return hasLapsed(refusal) ? 'LAPSED' : 'REFUSED';
   }
   tell(run, 0);
+  await waitForDecision(run);
   // Begun again by a hint, it has that to ask about.
   let seen = !isNew && patched('ask-about-what-began-it') ? 0 : run.hints;
   if (isPending(run) && isNew) await proceed(run, 'send');
@@ -108,6 +109,18 @@ export async function payOut(
   tell(run, 0);
   await condition(allHandlersFinished);
   return run.payout.status;
+}
+
+/** A look at what people have decided, without anybody saying that they have. */
+const decisionLookMs = 6 * 3_600_000;
+
+/** Waits until people have decided, where a payout is not sent without that. */
+async function waitForDecision(run: Run): Promise<void> {
+  while (run.payout?.isHeld && isPending(run)) {
+    const seen = run.hints;
+    await condition(() => run.hints > seen || !isPending(run), decisionLookMs);
+    if (isPending(run)) await keep(run, await resolvePayout({ payoutId: run.payoutId }));
+  }
 }
 
 const isPending = (run: Run): boolean => run.payout?.status === 'pending';

@@ -20,8 +20,12 @@ export type CauseStatus = StatusOf<typeof causeLaw>;
 export const causeOwnerTypes = ['organization', 'individual', 'platform'] as const;
 export type CauseOwnerType = (typeof causeOwnerTypes)[number];
 
-/** Whether a cause in this status takes donations and allocations. */
-export const takesDonations = (status: CauseStatus): boolean => status === 'active';
+/**
+ * Whether a cause takes donations and allocations, and is read by everybody: an active one, and one that is in progress,
+ * if it was approved, as its creator and managers set that status too.
+ */
+export const takesDonations = ({ status, isApproved }: { status: CauseStatus; isApproved: boolean }): boolean =>
+  status === 'active' || (status === 'in_progress' && isApproved);
 
 /** Whether only a cause that was once approved may be given this status by its creator or managers (docs/contract.md 5). */
 export const needsApproval = (status: CauseStatus): boolean => status === 'active' || status === 'approved';

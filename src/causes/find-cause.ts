@@ -64,7 +64,7 @@ export function isResponsibleFor(caller: Caller, cause: CauseRow): boolean {
 
 /** Whether the caller may see the cause: an active one everybody, any other who is responsible for it (docs/contract.md 5). */
 export const maySeeCause = (caller: Caller, cause: CauseRow): boolean =>
-  takesDonations(cause.status) || isResponsibleFor(caller, cause);
+  takesDonations({ status: cause.status, isApproved: cause.approved_at !== null }) || isResponsibleFor(caller, cause);
 
 /** The cause that the caller may see. Refuses with NOT_FOUND, and with FORBIDDEN when it may not (docs/contract.md 0). */
 export async function getVisibleCause(em: EntityManager, caller: Caller, id: string): Promise<CauseRow> {
@@ -76,12 +76,18 @@ export async function getVisibleCause(em: EntityManager, caller: Caller, id: str
 /** What decides whether a cause takes donations now. */
 export interface DonationStanding {
   status: CauseStatus;
+  /** Whether it was approved, and is still. */
+  approved: boolean;
   organization_status: OrganizationStatus | null;
 }
 
 /** Why the cause takes no donations now, as what follows "the charitable cause is"; null when it takes them. */
-export function refusalOfDonations({ status, organization_status: organization }: DonationStanding): string | null {
-  if (!takesDonations(status)) return status;
+export function refusalOfDonations({
+  status,
+  approved: isApproved,
+  organization_status: organization,
+}: DonationStanding): string | null {
+  if (!takesDonations({ status, isApproved })) return status;
   return mayChangeThings(organization) ? null : `of an organization that is ${organization}`;
 }
 
@@ -97,7 +103,7 @@ export async function getCauseForDonation(
 ): Promise<{ accountId: string }> {
   const [cause] = await executePrepared<DonationStanding & { account_id: string; organization_id: string | null }>(
     em,
-    `select c.account_id, c.status, c.organization_id, o.status as organization_status
+    `select c.account_id, c.status, c.approved_at is not null as approved, c.organization_id, o.status as organization_status
      from charitable_causes c left join organizations o on o.id = c.organization_id where c.id = ?
      ${lock ? 'for share of c' : ''}`,
     [id],

@@ -23,6 +23,11 @@ interface Condition {
   params?: unknown[];
 }
 
+/** As `takesDonations`. */
+const isOpen: Condition = {
+  sql: "(row.status = 'active' or row.status = 'in_progress' and row.approved_at is not null)",
+};
+
 /**
  * Whose causes a caller lists: individuals those tied to their accounts, organization admins the organization's,
  * platform all. With `organization_id` others may look into the marketplace: the active causes of that organization, for
@@ -39,7 +44,7 @@ function scopeOf(caller: Caller, organizationId: string | undefined): Condition[
   if (!isOrganizationAdmin(caller) && organizationId !== caller.organizationId) {
     refuse('FORBIDDEN', 'individuals may look into their own organization only', { field: 'organization_id' });
   }
-  return [named, { sql: "row.status = 'active'" }];
+  return [named, isOpen];
 }
 
 /** The filter by creator: oneself, for organization admins a user of the organization, for platform anybody. */
@@ -67,7 +72,7 @@ export async function listCauses(
   caller: Caller,
   { status, organization_id, user_id, account_id, discover, ...page }: CauseFilter,
 ): Promise<{ rows: ListedCause[]; total: number }> {
-  const where: Condition[] = discover ? [{ sql: "row.status = 'active'" }] : scopeOf(caller, organization_id);
+  const where: Condition[] = discover ? [isOpen] : scopeOf(caller, organization_id);
   if (discover && organization_id !== undefined) {
     where.push({ sql: 'row.organization_id = ?', params: [organization_id] });
   }

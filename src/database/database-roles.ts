@@ -120,6 +120,10 @@ const ownFunctions = [
   'receiver_of_transaction',
   'missing_of_decision',
   'outcome_of_word',
+  'decision_lives',
+  'disbursed_of_cause',
+  'disbursable_of_cause',
+  'kept_for_causes',
   'is_operator',
 ];
 /** What is added to only. */

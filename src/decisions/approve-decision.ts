@@ -6,6 +6,7 @@ import { hasSecondFactor } from '../identity/second-factor.ts';
 import { refuse } from '../shared/errors.ts';
 import { carryOut, whyVoid } from './carry-out.ts';
 import { Decision } from './decision.entity.ts';
+import { tellWithdrawal } from './disbursing.ts';
 import { endDecision, isOperator, judgingAgain, lockDecision, mayNotDecide } from './end-decision.ts';
 import type { DecisionPorts } from './handling.ts';
 
@@ -20,15 +21,21 @@ interface Deciding {
 /**
  * Approves what another operator proposed, and has it carried out. Answers the decision ended: carried out, `refused` by
  * what it is about, or `lapsed`. One whose approval is written down is carried out once, however often that is asked for,
- * and by the sweep if this process dies. Refuses with NOT_FOUND, with FORBIDDEN whoever proposed it or has no second
- * factor, with UNAUTHENTICATED whose session has ended meanwhile, with REQUEST_INVALID one that has ended, and with SERVICE_UNAVAILABLE one that is approved and not carried out
+ * and by the sweep if this process dies. A disbursement needs two approvals, and the first leaves it pending. Refuses with
+ * NOT_FOUND, with FORBIDDEN whoever proposed it or has no second factor, with UNAUTHENTICATED whose session has ended
+ * meanwhile, with REQUEST_INVALID one that has ended, and with SERVICE_UNAVAILABLE one that is approved and not carried out
  * yet.
  */
 export async function approveDecision(em: EntityManager, ports: DecisionPorts, deciding: Deciding): Promise<Decision> {
   const { decisionId: id } = deciding;
   const decision = await decide(em, deciding, async (tx, pending) => {
     if (pending.approved_by) return;
-    pending.approved_by = deciding.caller.userId;
+    const { userId } = deciding.caller;
+    if (pending.first_approved_by === userId) {
+      refuse('FORBIDDEN', 'Another person than the one who approved it first decides', { field: 'id' });
+    }
+    if (pending.kind === 'disburse' && !pending.first_approved_by) pending.first_approved_by = userId;
+    else pending.approved_by = userId;
     await tx.flush();
     const { kind, requestId } = { ...pending, ...deciding };
     await recordEvent(tx, {
@@ -41,7 +48,7 @@ export async function approveDecision(em: EntityManager, ports: DecisionPorts, d
       data: { kind },
     });
   });
-  if (decision.status !== 'pending') return decision;
+  if (decision.status !== 'pending' || !decision.approved_by) return tellWithdrawal(ports, decision);
   const ended = await carryOut(em, ports, id);
   if (ended.status !== 'pending') return ended;
   return refuse('SERVICE_UNAVAILABLE', 'It is approved and not carried out yet: read it, or approve it again', {
@@ -50,11 +57,16 @@ export async function approveDecision(em: EntityManager, ports: DecisionPorts, d
 }
 
 /** Rejects what another operator proposed, which needs no second factor. Answers and refuses as `approveDecision`. */
-export function rejectDecision(em: EntityManager, deciding: Omit<Deciding, 'needsSecondFactor'>): Promise<Decision> {
+export async function rejectDecision(
+  em: EntityManager,
+  ports: Pick<DecisionPorts, 'workflows'>,
+  deciding: Omit<Deciding, 'needsSecondFactor'>,
+): Promise<Decision> {
   const { caller, requestId } = deciding;
-  return decide(em, { ...deciding, needsSecondFactor: false }, (tx, pending) =>
+  const decision = await decide(em, { ...deciding, needsSecondFactor: false }, (tx, pending) =>
     endDecision(tx, pending, { status: 'rejected', actorId: caller.userId, requestId }),
   );
+  return tellWithdrawal(ports, decision);
 }
 
 /** One step of a second person on a pending decision, locked; one that is void by now lapses instead. */

@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { isDomainError } from '../shared/errors.ts';
 import { Decision } from './decision.entity.ts';
+import { tellWithdrawal } from './disbursing.ts';
 import { endDecision, lockDecision, whyPowerless } from './end-decision.ts';
 import type { DecisionPorts, Hand } from './handling.ts';
 import { handlings } from './handlings.ts';
@@ -23,14 +24,14 @@ export async function carryOut(em: EntityManager, ports: DecisionPorts, id: stri
     if (reason !== null) await endDecision(tx, pending, { status: 'lapsed', reason });
     return pending;
   });
-  const read = () => em.fork().findOneOrFail(Decision, { id });
-  if (decision.status !== 'pending') return read();
+  const tell = async () => tellWithdrawal(ports, await em.fork().findOneOrFail(Decision, { id }));
+  if (decision.status !== 'pending') return tell();
   const isAnswered = await hand(em, ports, decision, {});
-  const handed = await read();
+  const handed = await tell();
   if (!isAnswered || handed.status !== 'pending' || !handed.approved_by) return handed;
   // Somebody else has answered in the place of the step, and the server would repeat that answer.
   await hand(em, ports, decision, { isAnew: true });
-  return read();
+  return tell();
 }
 
 /** Tells whether it was answered. */

@@ -16,11 +16,14 @@ const DecisionSchema = defineEntity({
     reconciliation_id: p.uuid().nullable(),
     amount: p.decimal().precision(20).scale(4).nullable(),
     reference: p.string().length(64).nullable(),
+    withdrawal_id: p.uuid().nullable(),
     note: p.string().length(300),
     evidence: p.json().$type<Evidence>(),
     /** Why it was refused or has lapsed. */
     reason: p.text().nullable(),
     proposed_by: p.uuid(),
+    /** The first of the two whom a disbursement needs; `approved_by` is the second. */
+    first_approved_by: p.uuid().nullable(),
     approved_by: p.uuid().nullable(),
     rejected_by: p.uuid().nullable(),
     created_at: p.datetime(),

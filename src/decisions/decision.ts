@@ -17,11 +17,21 @@ export const decisionLaw = statusLaw({
 });
 export type DecisionStatus = StatusOf<typeof decisionLaw>;
 
-/** A decision that is older than this lapses. */
-export const decisionLivesMs = 24 * 60 * 60 * 1000;
+/** A decision that is older than this lapses, in hours: one about a disbursement waits longer, as its owner does. */
+export const decisionLivesHours = (kind: DecisionKind): number => (kind === 'disburse' ? 7 * 24 : 24);
 
-export const decisionKinds = ['settle_payout', 'settle_receipt', 'explain_difference', 'book_external'] as const;
+export const decisionKinds = [
+  'settle_payout',
+  'settle_receipt',
+  'explain_difference',
+  'book_external',
+  'disburse',
+] as const;
 export type DecisionKind = (typeof decisionKinds)[number];
+
+/** Kinds that operators propose; a disbursement's decision is made with it. */
+export const proposedKinds = decisionKinds.filter((kind): kind is ProposedKind => kind !== 'disburse');
+export type ProposedKind = Exclude<DecisionKind, 'disburse'>;
 
 /** What may be proposed, each kind with what it is about. */
 export type Proposal =
@@ -31,7 +41,7 @@ export type Proposal =
   | { kind: 'explain_difference'; reconciliation_id: string }
   /** IDR, at most four decimals: above 0 what the platform brought to the provider, below 0 what it took away. */
   | { kind: 'book_external'; amount: Money; reference: string };
-export type ProposalOf<Kind extends DecisionKind> = Extract<Proposal, { kind: Kind }>;
+export type ProposalOf<Kind extends ProposedKind> = Extract<Proposal, { kind: Kind }>;
 
 /** A decision that is handed to the workflow of what it is about. */
 export interface DecisionInHand {

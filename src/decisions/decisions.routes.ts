@@ -65,11 +65,14 @@ const DecisionAnswer = z
     reconciliation_id: uuid().nullable(),
     amount: amount().nullable(),
     reference: z.string().nullable(),
+    withdrawal_id: uuid().nullable(),
     note: z.string(),
     evidence: z.object({ provider: Side.nullable(), books: Side }),
     reason: z.string().nullable().describe('Why it was refused or has lapsed.'),
     proposed_by: uuid(),
-    approved_by: uuid().nullable(),
+    approved_by: z
+      .union([uuid().nullable(), z.array(uuid())])
+      .describe('Of `disburse` a list: it takes two. Otherwise one person, or null.'),
     rejected_by: uuid().nullable(),
     created_at: timestamp(),
     approved_at: timestamp().nullable(),
@@ -91,11 +94,15 @@ function present(decision: Decision): z.input<typeof DecisionAnswer> {
     reconciliation_id: decision.reconciliation_id ?? null,
     amount: decision.amount ?? null,
     reference: decision.reference ?? null,
+    withdrawal_id: decision.withdrawal_id ?? null,
     note,
     evidence: { provider: evidence.provider && { ...evidence.provider }, books: { ...evidence.books } },
     reason: decision.reason ?? null,
     proposed_by,
-    approved_by: decision.approved_by ?? null,
+    approved_by:
+      kind === 'disburse'
+        ? [decision.first_approved_by, decision.approved_by].filter((id) => typeof id === 'string')
+        : (decision.approved_by ?? null),
     rejected_by: decision.rejected_by ?? null,
     created_at: decision.created_at.toISOString(),
     approved_at: decision.approved_at?.toISOString() ?? null,
@@ -105,8 +112,10 @@ function present(decision: Decision): z.input<typeof DecisionAnswer> {
 
 const message = z.string();
 /** What became of a decision, in words. */
-const messageOf = ({ status }: Decision): string =>
-  `Decision ${status === 'pending' ? 'proposed' : status.replace('_', ' ')}`;
+const messageOf = ({ status, first_approved_by: first }: Decision): string =>
+  status === 'pending' && first
+    ? 'Decision approved; another person has to approve it too'
+    : `Decision ${status === 'pending' ? 'proposed' : status.replace('_', ' ')}`;
 const answer = z.object({ message, data: DecisionAnswer });
 const params = z.object({ id: uuid() });
 
@@ -162,7 +171,7 @@ routes.post(
   '/:id/approve',
   {
     summary: 'Approve a decision, and have it carried out',
-    description: `Answers what became of it: \`carried_out\`, or \`refused\` with the reason. Outside development it needs a login with a second factor (403). ${byAnother}`,
+    description: `Answers what became of it: \`carried_out\`, or \`refused\` with the reason. A \`disburse\` takes two people: the first approval answers \`pending\`. Outside development it needs a login with a second factor (403). ${byAnother}`,
     access: approves,
     params,
     answers: { 200: answer },
@@ -185,8 +194,8 @@ routes.post(
     answers: { 200: answer },
     refusals: [404],
   },
-  async ({ em, caller, params: { id: decisionId }, requestId }) => {
-    const decision = await rejectDecision(em, { caller, decisionId, requestId });
+  async ({ em, deps, caller, params: { id: decisionId }, requestId }) => {
+    const decision = await rejectDecision(em, deps, { caller, decisionId, requestId });
     return { message: messageOf(decision), data: present(decision) };
   },
 );

@@ -3,7 +3,7 @@ import { readDatabaseClock } from '../database/database-clock.ts';
 import { recordEvent } from '../events/record-event.ts';
 import { errorCodeOf, refuse } from '../shared/errors.ts';
 import { Decision } from './decision.entity.ts';
-import { type DecisionKind, decisionLivesMs } from './decision.ts';
+import { type DecisionKind, decisionLivesHours } from './decision.ts';
 
 /** The decision of this id, locked until the transaction ends. Refuses with NOT_FOUND. It is locked before what it is about. */
 export async function lockDecision(tx: EntityManager, id: string): Promise<Decision> {
@@ -14,7 +14,11 @@ export async function lockDecision(tx: EntityManager, id: string): Promise<Decis
 /** The same where a workflow is told to carry it out: refuses with REQUEST_INVALID one of another kind or subject. */
 export async function lockDecisionAbout(
   tx: EntityManager,
-  { id, kind, ...subject }: { id: string; kind: DecisionKind; payout_id?: string; receipt_id?: string },
+  {
+    id,
+    kind,
+    ...subject
+  }: { id: string; kind: DecisionKind; payout_id?: string; receipt_id?: string; withdrawal_id?: string },
 ): Promise<Decision> {
   const decision = await tx.findOne(Decision, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
   const isAboutIt =
@@ -44,11 +48,15 @@ export async function isOperator(
  */
 export async function whyPowerless(
   tx: EntityManager,
-  { created_at, proposed_by, approved_by }: Decision,
+  { kind, created_at, proposed_by, first_approved_by, approved_by }: Decision,
 ): Promise<string | null> {
   const now = await readDatabaseClock(tx);
-  if (now.getTime() - created_at.getTime() > decisionLivesMs) return 'it is older than 24 hours';
-  if (!(await isOperator(tx, proposed_by, 'propose-decision'))) return 'who proposed it may not decide any more';
+  const hours = decisionLivesHours(kind);
+  if (now.getTime() - created_at.getTime() > hours * 3_600_000) return `it is older than ${hours} hours`;
+  if (kind !== 'disburse' && !(await isOperator(tx, proposed_by, 'propose-decision')))
+    return 'who proposed it may not decide any more';
+  if (first_approved_by && !(await isOperator(tx, first_approved_by, 'approve-decision')))
+    return 'who approved it first may not decide any more';
   if (approved_by && !(await isOperator(tx, approved_by, 'approve-decision')))
     return 'who approved it may not decide any more';
   return null;
@@ -89,6 +97,12 @@ export async function endDecision(
   if (reason !== undefined) decision.reason = reason;
   if (status === 'rejected') decision.rejected_by = actorId;
   await tx.flush();
+  // The sweep looks after what waited for it, if nobody else does.
+  if (decision.withdrawal_id) {
+    await tx.execute("update payouts set look_again_at = now() where id = ? and status = 'pending'", [
+      decision.withdrawal_id,
+    ]);
+  }
   await recordDecisionEnded(tx, decision, { actorId: actorId ?? null, requestId });
 }
 

@@ -3,12 +3,12 @@ import type { Gateway } from '../gateway/gateway.ts';
 import type { ReceiptDecisions } from '../payments/payment-contract.ts';
 import type { PayoutWorkflows } from '../payouts/payout.ts';
 import type { Decision } from './decision.entity.ts';
-import type { DecisionInHand, DecisionKind, Evidence, ProposalOf } from './decision.ts';
+import type { DecisionInHand, Evidence, ProposalOf, ProposedKind } from './decision.ts';
 
 /** What decisions need besides the database. */
 export interface DecisionPorts {
   gateway: Gateway;
-  workflows: Pick<PayoutWorkflows, 'decidePayout'> & ReceiptDecisions;
+  workflows: Pick<PayoutWorkflows, 'decidePayout' | 'hintPayout'> & ReceiptDecisions;
 }
 
 /** What was found when something was proposed. */
@@ -21,10 +21,8 @@ export interface Look {
 /** How a decision is handed over. */
 export type Hand = Pick<DecisionInHand, 'isAnew'>;
 
-/** One kind of decision: what is looked at when it is proposed, and how it is carried out. */
-export interface DecisionHandling<Kind extends DecisionKind> {
-  /** Refuses with NOT_FOUND and REQUEST_INVALID what cannot be carried out as things are; then nothing is written. */
-  look(em: EntityManager, gateway: Gateway, proposal: ProposalOf<Kind>): Promise<Look>;
+/** How one kind of decision is carried out. */
+export interface CarryingOut {
   /**
    * Carries out a decision that is approved, or that one person may make, and ends it; one that neither is stays as it is.
    * Does nothing about one that has ended. Answers null when no answer came in time. Refuses with SERVICE_UNAVAILABLE when
@@ -33,4 +31,10 @@ export interface DecisionHandling<Kind extends DecisionKind> {
   carryOut(em: EntityManager, ports: DecisionPorts, decision: Decision, hand: Hand): Promise<unknown>;
   /** Why it is void by now, as what it is about has moved; null where it has not. */
   whyMoved(tx: EntityManager, decision: Decision): Promise<string | null>;
+}
+
+/** One kind of decision that operators propose: what is looked at then, and how it is carried out. */
+export interface DecisionHandling<Kind extends ProposedKind> extends CarryingOut {
+  /** Refuses with NOT_FOUND and REQUEST_INVALID what cannot be carried out as things are; then nothing is written. */
+  look(em: EntityManager, gateway: Gateway, proposal: ProposalOf<Kind>): Promise<Look>;
 }

@@ -1,14 +1,18 @@
 import { bookingExternal } from './booking-external.ts';
-import type { DecisionKind } from './decision.ts';
+import type { DecisionKind, ProposedKind } from './decision.ts';
+import { disbursing } from './disbursing.ts';
 import { explainingDifference } from './explaining-difference.ts';
-import type { DecisionHandling } from './handling.ts';
+import type { CarryingOut, DecisionHandling } from './handling.ts';
 import { settlingPayout } from './settling-payout.ts';
 import { settlingReceipt } from './settling-receipt.ts';
 
-/** Every kind has its handling; a kind without one does not compile. */
-export const handlings: { [Kind in DecisionKind]: DecisionHandling<Kind> } = {
+/** What operators propose, by kind; a kind without its handling does not compile. */
+export const proposable: { [Kind in ProposedKind]: DecisionHandling<Kind> } = {
   settle_payout: settlingPayout,
   settle_receipt: settlingReceipt,
   explain_difference: explainingDifference,
   book_external: bookingExternal,
 };
+
+/** How every kind is carried out. */
+export const handlings: Record<DecisionKind, CarryingOut> = { ...proposable, disburse: disbursing };

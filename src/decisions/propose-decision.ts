@@ -6,12 +6,12 @@ import { isDomainError, refuse } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
 import { carryOut } from './carry-out.ts';
 import { Decision } from './decision.entity.ts';
-import type { DecisionKind, ProposalOf } from './decision.ts';
+import type { ProposalOf, ProposedKind } from './decision.ts';
 import { isOperator, mayNotDecide } from './end-decision.ts';
 import type { DecisionHandling, DecisionPorts, Look } from './handling.ts';
-import { handlings } from './handlings.ts';
+import { proposable } from './handlings.ts';
 
-interface Proposing<Kind extends DecisionKind> {
+interface Proposing<Kind extends ProposedKind> {
   caller: Caller;
   proposal: ProposalOf<Kind>;
   note: string;
@@ -24,13 +24,13 @@ interface Proposing<Kind extends DecisionKind> {
  * more or whose session has ended while the provider was asked. Answers the decision as it
  * stands then; where it could not be carried out at once, it waits for a second person.
  */
-export async function proposeDecision<Kind extends DecisionKind>(
+export async function proposeDecision<Kind extends ProposedKind>(
   em: EntityManager,
   ports: DecisionPorts,
   proposing: Proposing<Kind>,
 ): Promise<Decision> {
   const kind: Kind = proposing.proposal.kind as Kind;
-  const handling: DecisionHandling<Kind> = handlings[kind];
+  const handling: DecisionHandling<Kind> = proposable[kind];
   const look = await handling.look(em.fork(), ports.gateway, proposing.proposal);
   const id = await write(em, proposing, look);
   if (!look.isProven) return em.fork().findOneOrFail(Decision, { id });
@@ -43,7 +43,7 @@ export async function proposeDecision<Kind extends DecisionKind>(
   return em.fork().findOneOrFail(Decision, { id });
 }
 
-function write<Kind extends DecisionKind>(
+function write<Kind extends ProposedKind>(
   em: EntityManager,
   { caller, proposal, note, requestId }: Proposing<Kind>,
   { evidence }: Look,

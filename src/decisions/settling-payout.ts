@@ -5,6 +5,7 @@ import { finalOutcomeOf, isFinalPayout, saidForGood } from '../payouts/payout.ts
 import { mayBeUnderWay, underWay, whyDecisionMoved } from '../payouts/settle-payout.ts';
 import { budgets } from '../shared/budgets.ts';
 import { refuse } from '../shared/errors.ts';
+import { readDecision } from '../withdrawals/undecided.ts';
 import type { DecisionHandling } from './handling.ts';
 
 const field = 'payout_id';
@@ -14,6 +15,9 @@ export const settlingPayout: DecisionHandling<'settle_payout'> = {
   async look(em, gateway, { payout_id: payoutId, outcome }) {
     const payout =
       (await em.findOne(Payout, { id: payoutId })) ?? refuse('NOT_FOUND', 'there is no such payout', { field });
+    if ((await readDecision(em, payout)).isHeld) {
+      refuse('REQUEST_INVALID', 'the payout waits for its own decision, and is not sent before', { field });
+    }
     if (isFinalPayout(payout.status)) refuse('REQUEST_INVALID', `the payout is ${payout.status} already`, { field });
     const signal = AbortSignal.timeout(budgets.provider.call);
     const word = await hearProvider(gateway, { payoutId, amount: payout.net_amount, signal });

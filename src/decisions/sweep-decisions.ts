@@ -6,13 +6,14 @@ import type { DecisionPorts } from './handling.ts';
 const due = `select d.id, d.created_at as since from decisions d
   left join payouts p on p.id = d.payout_id
   left join receipts r on r.id = d.receipt_id
+  left join payouts w on w.id = d.withdrawal_id
   where d.status = 'pending'
-    and (d.created_at < now() - interval '24 hours' or d.approved_at < now() - interval '1 minute'
+    and (d.created_at < now() - decision_lives(d.kind) or d.approved_at < now() - interval '1 minute'
       or d.created_at < now() - interval '1 minute' and (d.kind = 'explain_difference' or d.kind = 'settle_payout'
         and outcome_of_word(d.evidence -> 'provider' ->> 'says') is not null)
-      or p.status <> 'pending' or r.state <> 'suspended'
+      or p.status <> 'pending' or w.status <> 'pending' or r.state <> 'suspended'
       or outcome_of_word(p.last_word) is not null and p.last_word is distinct from d.evidence -> 'provider' ->> 'says'
-      or not is_operator(d.proposed_by, 'propose-decision'))`;
+      or d.kind <> 'disburse' and not is_operator(d.proposed_by, 'propose-decision'))`;
 
 /**
  * Ends the decisions that are void by now, and carries out those that were approved, or for which one person was enough,

@@ -66,7 +66,7 @@ routes.get(
           donation: DonationAnswer,
           steps: z.array(
             z.looseObject({
-              type: z.enum(['donation', 'journal', 'allocation', 'cause']),
+              type: z.enum(['donation', 'journal', 'allocation', 'cause', 'disbursement']),
               at: timestamp(),
               amount: amount(),
             }),

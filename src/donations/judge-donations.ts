@@ -63,7 +63,7 @@ export async function judgeCause(
   { lock }: { lock: boolean },
 ): Promise<ReceivingCause | { refusal: string }> {
   const [cause] = await em.execute<(DonationStanding & { account_id: string; organization_id: string | null })[]>(
-    `select c.account_id, c.organization_id, c.status, o.status as organization_status
+    `select c.account_id, c.organization_id, c.status, c.approved_at is not null as approved, o.status as organization_status
      from charitable_causes c left join organizations o on o.id = c.organization_id where c.id = ?
      ${lock ? 'for share of c' : ''}`,
     [causeId],

@@ -4,10 +4,10 @@ import type { Money } from '../shared/money.ts';
 import type { Donation } from './donation.entity.ts';
 
 export interface TraceStep {
-  type: 'donation' | 'journal' | 'allocation' | 'cause';
+  type: 'donation' | 'journal' | 'allocation' | 'cause' | 'disbursement';
   /** When it happened, ISO 8601. */
   at: string;
-  /** Of this donation, IDR, scale 4. */
+  /** Of this donation, or of the whole disbursement; IDR, scale 4. */
   amount: Money;
   [fact: string]: string | number | null;
 }
@@ -28,6 +28,16 @@ interface Lineage {
   cause_account_id: string;
 }
 
+interface Disbursed {
+  id: string;
+  created_at: Date | string;
+  purpose_note: string;
+  amount: Money;
+  status: string;
+  reference: string;
+  succeeded_at: Date | string | null;
+}
+
 const lineage = `select t.batch_id as journal_id, j.created_at as journal_at,
     case when t.destination_account_id is not null then t.source_account_id end as source_account_id,
     coalesce(t.destination_account_id, t.source_account_id) as account_id,
@@ -45,7 +55,8 @@ const instant = (value: Date | string): string => new Date(value).toISOString();
 
 /**
  * The way of a donation to where its money is now, in order: the donation, the journal that paid it, the allocation
- * that moved it out of the pool, the cause that has it. What has not happened is not there.
+ * that moved it out of the pool, the cause that has it, and the disbursements of that cause since, the first hundred. What
+ * has not happened is not there.
  */
 export async function traceDonation(em: EntityManager, donation: Donation): Promise<TraceStep[]> {
   const [row] = await em.execute<Lineage[]>(lineage, [donation.id]);
@@ -92,6 +103,29 @@ export async function traceDonation(em: EntityManager, donation: Donation): Prom
       status: found.cause_status,
       account_id: found.cause_account_id,
     });
+    const since = found.batch_id === null ? found.journal_at : found.batch_at;
+    steps.push(...(await findDisbursed(em, found.cause_id, new Date(since))));
   }
   return steps;
+}
+
+/** What the cause has paid out since, and for what; what failed was not. */
+async function findDisbursed(em: EntityManager, causeId: string, since: Date): Promise<TraceStep[]> {
+  const rows = await em.execute<Disbursed[]>(
+    `select w.id, w.created_at, w.purpose_note, p.amount::text, p.status, p.reference, p.succeeded_at
+     from withdrawals w join payouts p on p.id = w.id
+     where w.cause_id = ? and w.created_at >= ? and p.status <> 'failed' order by w.created_at, w.id limit 100`,
+    [causeId, since],
+  );
+  return rows.map((row) => ({
+    type: 'disbursement',
+    at: instant(row.created_at),
+    amount: row.amount,
+    disbursement_id: row.id,
+    cause_id: causeId,
+    status: row.status,
+    purpose_note: row.purpose_note,
+    reference: row.reference,
+    succeeded_at: row.succeeded_at === null ? null : instant(row.succeeded_at),
+  }));
 }

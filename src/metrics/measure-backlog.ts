@@ -24,10 +24,12 @@ const waiting: Record<string, string> = {
   contradicted_payouts: 'select contradicted_at as since from payouts where contradicted_at is not null',
   accepted_payouts: `select created_at as since from payouts
     where status = 'pending' and last_word = 'accepted' and created_at < now() - interval '1 day'`,
-  // A pending payout wants to be looked at, so the partial index of those reads it.
+  // A pending payout wants to be looked at, so the partial index of those reads it; one that waits for a decision of
+  // people waits among those.
   unsent_payouts: `select created_at as since from payouts
     where look_again_at is not null and status = 'pending' and (last_word is null or last_word = 'unsent')
-      and created_at < now() - interval '1 hour'`,
+      and created_at < now() - interval '1 hour'
+      and not exists (select from decisions d where d.withdrawal_id = payouts.id and d.status = 'pending')`,
   overdue_payouts: `select since from (${overduePayouts}) due where since < now() - interval '5 minutes'`,
   suspended_receipts: "select received_at as since from receipts where state = 'suspended'",
   unreceipted_payments: unreceiptedPayments,
@@ -48,8 +50,9 @@ const waiting: Record<string, string> = {
   overdue_circles: overdueCircles,
   overdue_subscriptions: overdueSubscriptions,
   // Approved and not carried out, or to be ended: a sweep does both.
-  overdue_decisions: `select coalesce(approved_at + interval '2 minutes', created_at + interval '24 hours') as since from decisions
-    where status = 'pending' and (approved_at < now() - interval '2 minutes' or created_at < now() - interval '1 day 2 minutes')`,
+  overdue_decisions: `select coalesce(approved_at + interval '2 minutes', created_at + decision_lives(kind)) as since from decisions
+    where status = 'pending' and (approved_at < now() - interval '2 minutes'
+      or created_at < now() - decision_lives(kind) - interval '2 minutes')`,
   open_reconciliations: "select created_at as since from reconciliations where state = 'open'",
   unreconciled_days: unreconciledDays,
 };

@@ -6,6 +6,8 @@ import type { Payout } from './payout.entity.ts';
 export interface PayoutHandling {
   /** What its events and webhooks call it. */
   resourceType: 'payout' | 'withdrawal';
+  /** Whether a payout waits for a decision of people before it is sent, or has to end as that was no. */
+  heldBy?(tx: EntityManager, payout: Payout): Promise<{ isHeld: boolean; failureCode: string | null }>;
   /**
    * What follows when it has moved to another status, in the transaction that moved it, after its journal. Answers the
    * ids of the webhooks that it wrote.

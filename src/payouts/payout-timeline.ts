@@ -6,6 +6,7 @@ import { addMoney } from '../shared/money.ts';
 import { textArray } from '../shared/postgres.ts';
 import { findMadeAttempts } from './attempts.ts';
 import { isFrozen } from './frozen-request.ts';
+import { handlings } from './handlings.ts';
 import type { Payout } from './payout.entity.ts';
 import {
   contradicts,
@@ -69,6 +70,9 @@ async function findNext(em: EntityManager, payout: Payout, resendHours: number) 
     return { at: null, text };
   }
   if (status !== 'pending') return null;
+  if ((await handlings[payout.kind].heldBy?.(em, payout))?.isHeld) {
+    return { at: null, text: 'Two people of the platform decide about it; the money stays reserved.' };
+  }
   if (!asked_at) {
     return { at: look_again_at ?? null, text: 'The transfer is being sent; by then it is looked after again.' };
   }

@@ -116,6 +116,8 @@ export interface PayoutStanding {
   unknownSince: string | null;
   /** Webhooks that a step wrote and that wait to be delivered. */
   deliveryIds: string[];
+  /** Whether it waits for the decision of people before it is sent. */
+  isHeld?: boolean;
 }
 
 /** What the provider says of a transfer, or that it says nothing. */

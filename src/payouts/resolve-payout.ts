@@ -48,9 +48,11 @@ export async function resolvePayout(
           : await fail(tx, sealer, payout, await readFailureCode(tx, payout));
       deliveryIds.push(...ended);
     }
+    const word = await handlings[payout.kind].heldBy?.(tx, payout);
+    if (word?.failureCode) deliveryIds.push(...(await fail(tx, sealer, payout, word.failureCode)));
     deliveryIds.push(...(await reverseIfSaid(tx, sealer, payout)));
     deliveryIds.push(...(await tellDelay(tx, sealer, payout)));
-    return standingOf(payout, deliveryIds);
+    return { ...standingOf(payout, deliveryIds), ...(word?.isHeld && { isHeld: true }) };
   });
   await failpoint('resolve-payout.after');
   return standing;

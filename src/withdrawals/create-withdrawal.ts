@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Sealer } from '../encryption/sealer.ts';
 import type { Caller } from '../identity/caller.ts';
 import { createOnce } from '../openings/create-once.ts';
 import { findFirstAnswer, fingerprintOf, hashKey, type StoredAnswer } from '../payments/idempotency.ts';
@@ -34,7 +35,7 @@ interface Asking {
  */
 export async function createWithdrawal(
   em: EntityManager,
-  { config, workflows }: { config: WithdrawalTerms; workflows: WithdrawalWorkflows },
+  ports: { config: WithdrawalTerms; sealer: Sealer; workflows: WithdrawalWorkflows },
   { caller, accountId, body, key, requestId }: Asking,
 ): Promise<StoredAnswer & { replayed: boolean }> {
   const id = withdrawalIdFor(caller.userId, key);
@@ -54,8 +55,8 @@ export async function createWithdrawal(
       { resourceId: id, kind: 'withdrawal', isKeyed: key !== undefined, unavailable: notInTime },
       {
         find: (place) => findWithdrawal(place, id),
-        prepare: () => prepareWithdrawal(em, config, { caller, accountId, body, idempotency, requestId }),
-        start: (opening) => workflows.startWithdrawal(id, opening, Math.max(1, endsAt - performance.now())),
+        prepare: () => prepareWithdrawal(em, ports, { id, caller, accountId, body, idempotency, requestId }),
+        start: (opening) => ports.workflows.startWithdrawal(id, opening, Math.max(1, endsAt - performance.now())),
       },
     );
     // What was joined may be a withdrawal that the same key was used for at the same time: never told as this one.

@@ -29,7 +29,21 @@ export async function findWithdrawals(
     caller.userType === 'organization'
       ? { organization_id: caller.organizationId }
       : { user_id: caller.userId, organization_id: null };
-  const { items, total } = await findPage(em, Withdrawal, isPlatform(caller) ? {} : own, window);
+  return withPayouts(em, await findPage(em, Withdrawal, isPlatform(caller) ? {} : own, window));
+}
+
+/** A page of the disbursements of a cause. */
+export const findDisbursements = async (
+  em: EntityManager,
+  causeId: string,
+  window: ListWindow,
+): Promise<{ items: WholeWithdrawal[]; total: number }> =>
+  withPayouts(em, await findPage(em, Withdrawal, { cause_id: causeId }, window));
+
+async function withPayouts(
+  em: EntityManager,
+  { items, total }: { items: Withdrawal[]; total: number },
+): Promise<{ items: WholeWithdrawal[]; total: number }> {
   const payouts = await em.find(Payout, { id: { $in: items.map(({ id }) => id) } });
   const payoutOf = new Map(payouts.map((payout) => [payout.id, payout]));
   const whole = (withdrawal: Withdrawal): WholeWithdrawal => ({

@@ -1,15 +1,19 @@
 import { recordTransactions } from '../ledger/post-journal.ts';
 import type { PayoutHandling } from '../payouts/handling.ts';
+import { completeClosedCause } from './cause-of-disbursement.ts';
+import { readDecision } from './undecided.ts';
 import { Withdrawal } from './withdrawal.entity.ts';
 import { transactionsOf } from './withdrawal-transactions.ts';
 
 /** A withdrawal: what comes back to the account is told among its transactions. */
 export const payingOwner: PayoutHandling = {
   resourceType: 'withdrawal',
+  heldBy: readDecision,
   async moved(tx, _, payout, { journalId }) {
     const { status } = payout;
+    const withdrawal = await tx.findOneOrFail(Withdrawal, { id: payout.id });
+    if (status === 'succeeded' && withdrawal.cause_id) await completeClosedCause(tx, withdrawal.cause_id);
     if (status === 'failed' || status === 'reversed') {
-      const withdrawal = await tx.findOneOrFail(Withdrawal, { id: payout.id });
       await recordTransactions(tx, journalId, transactionsOf({ withdrawal, payout }, status));
     }
     return [];

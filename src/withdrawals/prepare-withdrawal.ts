@@ -1,30 +1,36 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Sealer } from '../encryption/sealer.ts';
 import type { Caller } from '../identity/caller.ts';
 import { Account } from '../ledger/account.entity.ts';
 import { mayUseAccount } from '../ledger/may-use-account.ts';
 import { stampOpening } from '../openings/stamp-opening.ts';
 import { refuse } from '../shared/errors.ts';
 import type { Money } from '../shared/money.ts';
+import { judgeDisbursement } from './judge-disbursement.ts';
 import { getOwnBankAccount, priceWithdrawal, refuseUnusable } from './price-withdrawal.ts';
-import type { WithdrawalOpening, WithdrawalTerms } from './withdrawal.ts';
+import { placeOfNote, type WithdrawalOpening, type WithdrawalTerms } from './withdrawal.ts';
 import { readWithdrawalRoom, refuseBeyondRoom } from './withdrawal-room.ts';
 
 export interface WithdrawalRequest {
   bank_account_id: string;
   /** IDR, at most four decimals. */
   amount: Money;
+  /** Both, or neither: a disbursement. */
+  cause_id?: string | undefined;
+  purpose_note?: string | undefined;
 }
 
 /**
  * Everything about a withdrawal that can be refused before its workflow starts; answers what that is started with. Limit
  * and balance are only looked at here, to keep hopeless requests out: under the locks they are checked. Refuses a missing
- * account or bank account (NOT_FOUND), another's (FORBIDDEN), and as `refuseUnusable`, `priceWithdrawal` and
- * `refuseBeyondRoom`.
+ * account or bank account (NOT_FOUND), another's (FORBIDDEN), and as `refuseUnusable`, `priceWithdrawal`, and
+ * `refuseBeyondRoom` or `judgeDisbursement`.
  */
 export async function prepareWithdrawal(
   em: EntityManager,
-  terms: WithdrawalTerms,
+  { config: terms, sealer }: { config: WithdrawalTerms; sealer: Sealer },
   input: {
+    id: string;
     caller: Caller;
     accountId: string;
     body: WithdrawalRequest;
@@ -32,7 +38,8 @@ export async function prepareWithdrawal(
     requestId: string;
   },
 ): Promise<WithdrawalOpening> {
-  const { caller, accountId, body, idempotency, requestId } = input;
+  const { id, caller, accountId, body, idempotency, requestId } = input;
+  const { cause_id: causeId, purpose_note: note } = body;
   const account = await em.findOne(Account, { id: accountId });
   if (account === null) refuse('NOT_FOUND', 'no such account', { field: 'account_id' });
   if (!mayUseAccount(caller, account)) refuse('FORBIDDEN', 'the account is not yours', { field: 'account_id' });
@@ -42,12 +49,17 @@ export async function prepareWithdrawal(
   const { bank_code: bankCode } = bankAccount;
   const price = await priceWithdrawal(em, { bankCode, amount: body.amount, fee: terms.WITHDRAWAL_FEE });
   const room = await readWithdrawalRoom(em, { userId: caller.userId, accountId });
-  refuseBeyondRoom(room, price.amount, terms.WITHDRAWAL_DAILY_LIMIT);
+  if (causeId === undefined) refuseBeyondRoom(room, price.amount, terms.WITHDRAWAL_DAILY_LIMIT);
+  else await judgeDisbursement(em, room, { causeId, accountId, amount: price.amount });
   return {
     userId: caller.userId,
     accountId,
     bankAccountId: bankAccount.id,
     ...price,
+    disbursement:
+      causeId === undefined || note === undefined
+        ? null
+        : { causeId, noteSealed: await sealer.seal(placeOfNote(id), note) },
     requestId,
     idempotency,
     stamp: await stampOpening(em),

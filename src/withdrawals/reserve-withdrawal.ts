@@ -17,12 +17,14 @@ import { reserveMoney, writePayout } from '../payouts/write-payout.ts';
 import { refuse } from '../shared/errors.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { newId } from '../shared/ids.ts';
+import { beginDisbursement, openDisbursement } from './begin-disbursement.ts';
 import { refuseOtherOwner } from './prepare-withdrawal.ts';
 import { answerWithdrawal } from './present-withdrawal.ts';
 import { getOwnBankAccount, refuseUnusable } from './price-withdrawal.ts';
+import { readDecision } from './undecided.ts';
 import { Withdrawal } from './withdrawal.entity.ts';
 import type { WithdrawalOpening, WithdrawalTerms } from './withdrawal.ts';
-import { readWithdrawalRoom, refuseBeyondRoom } from './withdrawal-room.ts';
+import { readWithdrawalRoom } from './withdrawal-room.ts';
 import { transactionsOf } from './withdrawal-transactions.ts';
 
 interface Ports {
@@ -53,7 +55,8 @@ export async function reserveWithdrawal(
         );
   if (payout === null) refuse('NOT_FOUND', `no withdrawal ${id}`);
   await failpoint('reserve-withdrawal.after');
-  return standingOf(payout);
+  const { isHeld } = await readDecision(em.fork(), payout);
+  return { ...standingOf(payout), ...(isHeld && { isHeld }) };
 }
 
 async function reserve(tx: EntityManager, ports: Ports, id: string, opening: WithdrawalOpening): Promise<Payout> {
@@ -67,7 +70,7 @@ async function reserve(tx: EntityManager, ports: Ports, id: string, opening: Wit
   if (idempotency !== null) await claimIdempotencyKey(tx, { ...idempotency, userId, resourceId: id });
   const { bankCode, textsSealed } = await openDestination(tx, ports.sealer, { id, payer, account, opening });
   const room = await readWithdrawalRoom(tx, { userId, accountId });
-  refuseBeyondRoom(room, opening.amount, ports.config.WITHDRAWAL_DAILY_LIMIT);
+  const disbursement = await openDisbursement(tx, ports, room, { id, account, opening });
   const payout = await writePayout(tx, {
     id,
     kind: 'withdrawal',
@@ -92,11 +95,14 @@ async function reserve(tx: EntityManager, ports: Ports, id: string, opening: Wit
     organization_id: account.organization_id ?? null,
     bank_account_id: opening.bankAccountId,
     transaction_id: newId(),
+    cause_id: disbursement?.causeId ?? null,
+    purpose_note: disbursement?.note ?? null,
     created_at: room.at,
   });
   await tx.flush();
   const journalId = await reserveMoney(tx, payout, { actorId: userId, data: { amount: opening.amount } });
   await recordTransactions(tx, journalId, transactionsOf({ withdrawal, payout }, 'reserved'));
+  if (disbursement !== null) await beginDisbursement(tx, { withdrawal, payout, disbursement });
   if (idempotency !== null)
     await keepFirstAnswer(tx, { ...idempotency, userId }, answerWithdrawal({ withdrawal, payout }));
   return payout;

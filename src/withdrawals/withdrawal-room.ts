@@ -6,7 +6,9 @@ import { addMoney, compareMoney, type Money, subtractMoney } from '../shared/mon
 /** What may be withdrawn at one instant; IDR, scale 4. */
 export interface WithdrawalRoom {
   balance: Money;
-  /** What the user has withdrawn in the last 24 hours, failed ones excepted. */
+  /** What of it leaves by disbursements only, as it was given to causes of the account. */
+  kept: Money;
+  /** What the user has withdrawn in the last 24 hours, failed ones and disbursements excepted. */
   used: Money;
   /** The database's clock when it was read; where the rolling day ends. */
   at: Date;
@@ -17,22 +19,36 @@ export async function readWithdrawalRoom(
   em: EntityManager,
   { userId, accountId }: { userId: string; accountId: string },
 ): Promise<WithdrawalRoom> {
-  const [row] = await em.execute<{ balance: Money; used: Money; at: Date | string }[]>(
-    `select account_balance(?)::numeric(20, 4)::text as balance, clock.at,
+  const [row] = await em.execute<(Omit<WithdrawalRoom, 'at'> & { at: Date | string })[]>(
+    `select account_balance(?)::numeric(20, 4)::text as balance, kept_for_causes(?)::numeric(20, 4)::text as kept, clock.at,
        (select coalesce(sum(p.amount), 0)::numeric(20, 4)::text from withdrawals w join payouts p on p.id = w.id
-        where w.user_id = ? and w.created_at > clock.at - interval '24 hours' and p.status <> 'failed') as used
+        where w.user_id = ? and w.cause_id is null and w.created_at > clock.at - interval '24 hours' and p.status <> 'failed') as used
      from (select clock_timestamp() as at) clock`,
-    [accountId, userId],
+    [accountId, accountId, userId],
   );
   const { at, ...room } = must(row, 'a select without a table has a row');
   return { ...room, at: new Date(at) };
 }
 
-/** Refuses an amount beyond the balance (INSUFFICIENT_BALANCE) or what is left of the day's limit (REQUEST_INVALID). */
-export function refuseBeyondRoom({ balance, used }: WithdrawalRoom, amount: Money, dailyLimit: Money): void {
-  const field = 'amount';
-  if (compareMoney(amount, balance) > 0) {
-    refuse('INSUFFICIENT_BALANCE', 'the balance of the account does not cover it', { field });
+const field = 'amount';
+
+/** Refuses an amount beyond the balance with INSUFFICIENT_BALANCE. */
+export function refuseBeyondBalance({ balance }: WithdrawalRoom, amount: Money): void {
+  if (compareMoney(amount, balance) <= 0) return;
+  refuse('INSUFFICIENT_BALANCE', 'the balance of the account does not cover it', { field });
+}
+
+/**
+ * Refuses an amount beyond the balance (INSUFFICIENT_BALANCE), beyond what of it is not kept for causes, or what is left
+ * of the day's limit (REQUEST_INVALID).
+ */
+export function refuseBeyondRoom(room: WithdrawalRoom, amount: Money, dailyLimit: Money): void {
+  const { balance, kept, used } = room;
+  refuseBeyondBalance(room, amount);
+  const free = compareMoney(balance, kept) > 0 ? subtractMoney(balance, kept) : '0.0000';
+  if (compareMoney(amount, free) > 0) {
+    const why = `only IDR ${free} of the account are free: what was given to its causes leaves it by disbursements`;
+    refuse('REQUEST_INVALID', why, { field });
   }
   if (compareMoney(addMoney(used, amount), dailyLimit) > 0) {
     const left = compareMoney(dailyLimit, used) > 0 ? subtractMoney(dailyLimit, used) : '0.0000';

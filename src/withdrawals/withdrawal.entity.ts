@@ -13,6 +13,9 @@ const WithdrawalSchema = defineEntity({
     bank_account_id: p.uuid(),
     /** Its row in the ledger. */
     transaction_id: p.uuid(),
+    /** Of a disbursement. */
+    cause_id: p.uuid().nullable(),
+    purpose_note: p.string().length(500).nullable(),
     created_at: p.datetime(),
   },
 });

@@ -15,6 +15,8 @@ export interface WithdrawalOpening {
   /** What reaches the bank: whole rupiah. */
   net: Money;
   requestId: string;
+  /** Of a disbursement: the cause, and what it is for, sealed until it is public. */
+  disbursement: { causeId: string; noteSealed: string } | null;
   /** Of a request with an idempotency key. */
   idempotency: { keyHash: string; fingerprint: string } | null;
   stamp: OpeningStamp;
@@ -41,4 +43,16 @@ export interface WithdrawalWorkflows {
 export interface WithdrawalTerms {
   WITHDRAWAL_FEE: Money;
   WITHDRAWAL_DAILY_LIMIT: Money;
+  /** A disbursement of more than this waits for two people. */
+  DISBURSEMENT_APPROVAL_ABOVE: Money;
 }
+
+/** The fewest and the most characters of what a disbursement is for. */
+export const purposeNoteLimits = { shortest: 10, longest: 500 } as const;
+
+/** Where the note travels sealed; its row keeps it in the clear, as everybody may read it. */
+export const placeOfNote = (withdrawalId: string) => ({
+  table: 'withdrawals',
+  column: 'purpose_note',
+  row: withdrawalId,
+});

@@ -122,6 +122,7 @@ export const documentedAccess: Record<string, DocumentedAccess> = {
   'POST /v1/gateway/callbacks/xendit': anyone,
   'GET /v1/charitable-causes': needs('read-charitable-cause'),
   'GET /v1/charitable-causes/:': needs('read-charitable-cause'),
+  'GET /v1/charitable-causes/:/disbursements': needs('read-charitable-cause'),
   'POST /v1/charitable-causes': needs('create-charitable-cause'),
   'PATCH /v1/charitable-causes/:': needs('update-charitable-cause'),
   'DELETE /v1/charitable-causes/:': needs('delete-charitable-cause'),

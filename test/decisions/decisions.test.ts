@@ -533,7 +533,7 @@ describe('GET /v1/decisions', () => {
       (await list('status=carried_out')).items.every(({ status }: { status: string }) => status === 'carried_out'),
     ).toBe(true);
     expect((await list('status=approved')).status).toBe(400);
-    expect((await list('kind=disburse')).status).toBe(400);
+    expect((await list('kind=withdraw')).status).toBe(400);
     await reject(older);
     await reject(newer);
   });

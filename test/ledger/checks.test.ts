@@ -214,6 +214,21 @@ const corruptions: [view: string, sql: string][] = [
       "update payouts set kind = 'withdrawal', partner_id = null where reference = 'PO-PLANTED'",
     ),
   ],
+  [
+    'check_causes_keep_what_was_given',
+    `with cause as (insert into charitable_causes (id, name, description, target_amount, regulations, benefit, owner_type,
+       account_id, status, created_by) select '${newId()}', 'Planted', 'x', 1, 'x', 'x', 'individual', id, 'pending',
+       '${user}' from accounts where kind = 'user' limit 1 returning id)
+     insert into cause_totals (cause_id, shard, donated, donations) select id, 1, 1000000, 1 from cause`,
+  ],
+  [
+    'check_disbursements_wait_for_their_decision',
+    together(
+      payoutOf('succeeded'),
+      `insert into decisions (id, kind, withdrawal_id, note, evidence, proposed_by)
+       select '${newId()}', 'disburse', id, 'planted', '{}', '${newId()}' from payouts where reference = 'PO-PLANTED'`,
+    ),
+  ],
   ['check_payouts_sent_once', payoutOf('pending', 'planted')],
   // A second attempt beside one that the provider was not asked about, a sixth, and one after the end.
   ['check_payouts_sent_once', attemptsOf('pending', 2, null)],

@@ -74,7 +74,8 @@ create function accounts_of_causes(p_ids uuid[]) returns uuid[] language plpgsql
 set search_path = pg_catalog, public, pg_temp
 set plan_cache_mode = force_generic_plan as $$
 begin
-  return array(select (select c.account_id from charitable_causes c where c.id = asked.id and c.status = 'active'
+  return array(select (select c.account_id from charitable_causes c where c.id = asked.id
+      and (c.status = 'active' or c.status = 'in_progress' and c.approved_at is not null)
       and not exists (select from organizations o where o.id = c.organization_id and o.status in ('inactive', 'suspended')))
     from unnest(p_ids) with ordinality asked (id, place) order by asked.place);
 end $$;

@@ -3,7 +3,8 @@
 
 create table decisions (
   id uuid primary key,
-  kind text not null check (kind in ('settle_payout', 'settle_receipt', 'explain_difference', 'book_external')),
+  kind text not null check (kind in ('settle_payout', 'settle_receipt', 'explain_difference', 'book_external',
+    'disburse')),
   status text not null default 'pending' check (status in ('pending', 'carried_out', 'rejected', 'lapsed', 'refused')),
   payout_id uuid references payouts (id),
   outcome text check (outcome in ('succeeded', 'failed')),
@@ -14,12 +15,15 @@ create table decisions (
   -- IDR: above 0 what the platform brought to the provider, below 0 what it took away.
   amount numeric(20, 4) check (amount <> 0 and amount > '-Infinity' and amount < 'Infinity'),
   reference varchar(64),
+  withdrawal_id uuid unique references withdrawals (id),
   note varchar(300) not null check (length(btrim(note)) >= 3),
   -- What provider and books said when it was proposed.
   evidence jsonb not null,
   -- Why it was refused or has lapsed.
   reason text,
   proposed_by uuid not null references users (id),
+  -- The first of the two whom a disbursement needs; approved_by is the second.
+  first_approved_by uuid references users (id),
   approved_by uuid references users (id),
   rejected_by uuid references users (id),
   created_at timestamptz not null default clock_timestamp(),
@@ -34,8 +38,14 @@ create table decisions (
       and num_nonnulls(payout_id, outcome, receipt_id, action, account_id, amount, reference) = 0
     when 'book_external' then num_nonnulls(amount, reference) = 2
       and num_nonnulls(payout_id, outcome, receipt_id, action, account_id, reconciliation_id) = 0
+    when 'disburse' then withdrawal_id is not null
+      and num_nonnulls(payout_id, outcome, receipt_id, action, account_id, reconciliation_id, amount, reference) = 0
     else false end),
-  constraint decisions_are_of_two check (approved_by <> proposed_by and rejected_by <> proposed_by),
+  constraint decisions_of_withdrawals_disburse check ((kind = 'disburse') = (withdrawal_id is not null)),
+  constraint decisions_are_of_two check (approved_by <> proposed_by and rejected_by <> proposed_by
+    and first_approved_by <> proposed_by and first_approved_by <> approved_by),
+  constraint disbursements_are_approved_twice check (case kind
+    when 'disburse' then approved_by is null or first_approved_by is not null else first_approved_by is null end),
   check ((approved_by is null) = (approved_at is null)),
   check ((status = 'rejected') = (rejected_by is not null)),
   check ((status in ('refused', 'lapsed')) = (reason is not null)),
@@ -55,6 +65,7 @@ create index decisions_of_reconciliation on decisions (reconciliation_id) where 
 create index decisions_of_reference on decisions (reference) where reference is not null;
 create index decisions_of_proposer on decisions (proposed_by);
 create index decisions_of_approver on decisions (approved_by) where approved_by is not null;
+create index decisions_of_first_approver on decisions (first_approved_by) where first_approved_by is not null;
 create index decisions_of_rejecter on decisions (rejected_by) where rejected_by is not null;
 
 create trigger decisions_are_kept before delete on decisions for each row execute function refuse_change();
@@ -83,10 +94,18 @@ set search_path = pg_catalog, public, pg_temp as $$
         (case decided.action when 'credit' then 'credited' else 'refunded' end, decided.approved_by, decided.account_id)))
     when 'book_external' then (select 'the movement at the provider is not booked' where not exists (select
       from journal_keys k where k.business_key = 'platform-external/' || decided.reference))
+    when 'disburse' then (select 'the withdrawal ended without it' where exists (select from payouts p
+      where p.id = decided.withdrawal_id and p.failure_code in ('DECISION_REJECTED', 'DECISION_LAPSED')))
     else (select 'the difference was never explained' where not exists (select from events e
       where e.resource_type = 'reconciliation' and e.resource_id = decided.reconciliation_id::text
         and e.event = 'RECONCILIATION_EXPLAINED' and e.data ->> 'decision_id' = decided.id::text))
     end
+$$;
+
+-- For how long a decision may be approved: an owner who asks for a disbursement waits for people of the platform.
+create function decision_lives(p_kind text) returns interval language sql immutable
+set search_path = pg_catalog, public, pg_temp as $$
+  select case p_kind when 'disburse' then interval '7 days' else interval '24 hours' end
 $$;
 
 -- A decision keeps what is to be done, why, and who proposed it; it is approved once, within a day, by somebody who may;
@@ -95,21 +114,32 @@ create function keep_decision() returns trigger language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
   if tg_op = 'INSERT' then
-    if not is_operator(new.proposed_by, 'propose-decision') or new.approved_by is not null then
+    if not (case new.kind
+        when 'disburse' then exists (select from withdrawals w join payouts p on p.id = w.id where w.id = new.withdrawal_id
+          and w.user_id = new.proposed_by and w.cause_id is not null and p.status = 'pending')
+        else is_operator(new.proposed_by, 'propose-decision') end)
+      or num_nonnulls(new.first_approved_by, new.approved_by) > 0 then
       raise exception 'a decision is proposed by somebody who may' using errcode = 'AM010', detail = new.id::text;
     end if;
     return new;
   end if;
   if (new.id, new.kind, new.payout_id, new.outcome, new.receipt_id, new.action, new.account_id, new.reconciliation_id,
-        new.amount, new.reference, new.note, new.evidence, new.proposed_by, new.created_at)
+        new.amount, new.reference, new.withdrawal_id, new.note, new.evidence, new.proposed_by, new.created_at)
       is distinct from (old.id, old.kind, old.payout_id, old.outcome, old.receipt_id, old.action, old.account_id,
-        old.reconciliation_id, old.amount, old.reference, old.note, old.evidence, old.proposed_by, old.created_at)
+        old.reconciliation_id, old.amount, old.reference, old.withdrawal_id, old.note, old.evidence, old.proposed_by, old.created_at)
+    or old.first_approved_by is not null and new.first_approved_by is distinct from old.first_approved_by
     or old.approved_by is not null and new.approved_by is distinct from old.approved_by or old.status <> 'pending' then
     raise exception 'what was decided is never changed' using errcode = 'AM003', detail = new.id::text;
   end if;
+  if old.first_approved_by is null and new.first_approved_by is not null
+    and (not is_operator(new.first_approved_by, 'approve-decision') or new.approved_by is not null
+      or new.created_at < clock_timestamp() - decision_lives(new.kind)) then
+    raise exception 'a decision is approved in time by somebody who may' using errcode = 'AM010', detail = new.id::text;
+  end if;
   if old.approved_by is null and new.approved_by is not null then
-    if not is_operator(new.approved_by, 'approve-decision') or new.created_at < clock_timestamp() - interval '24 hours' then
-      raise exception 'a decision is approved within a day by somebody who may' using errcode = 'AM010',
+    if not is_operator(new.approved_by, 'approve-decision')
+      or new.created_at < clock_timestamp() - decision_lives(new.kind) then
+      raise exception 'a decision is approved in time by somebody who may' using errcode = 'AM010',
         detail = new.id::text;
     end if;
     new.approved_at := clock_timestamp();
@@ -219,7 +249,11 @@ begin
     or old.status = 'pending' and outcome_of_word(new.last_word) = new.status
     or old.status = 'pending' and outcome_of_word(new.last_word) is null and exists (select from decisions d where d.payout_id = new.id
       and d.outcome = new.status and d.status = 'pending' and is_operator(d.approved_by, 'approve-decision')
-      and is_operator(d.proposed_by, 'propose-decision') and d.created_at > clock_timestamp() - interval '24 hours') then
+      and is_operator(d.proposed_by, 'propose-decision') and d.created_at > clock_timestamp() - interval '24 hours')
+    -- A disbursement that nobody has sent ends with its decision.
+    or old.status = 'pending' and new.status = 'failed' and exists (select from decisions d where d.withdrawal_id = new.id
+      and d.status in ('rejected', 'lapsed') and new.failure_code = 'DECISION_' || upper(d.status))
+      and not exists (select from payout_attempts a where a.payout_id = new.id) then
     return new;
   end if;
   raise exception 'a payout ends by the provider''s word, or as two people have decided' using errcode = 'AM010',
@@ -257,3 +291,9 @@ create view check_decisions_were_carried_out as
   from journals j
   where j.kind = 'platform.external' and not exists (select from decisions d
     where j.business_key = 'platform-external/' || d.reference and d.status = 'carried_out');
+-- What waits for a decision is sent after it only.
+create view check_disbursements_wait_for_their_decision as
+  select d.withdrawal_id, d.status, p.status as payout_status
+  from decisions d join payouts p on p.id = d.withdrawal_id
+  where d.status <> 'carried_out' and (p.status in ('succeeded', 'reversed')
+    or exists (select from payout_attempts a where a.payout_id = p.id));

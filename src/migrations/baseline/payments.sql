@@ -242,6 +242,7 @@ begin
       return next; return;
     end if;
   end if;
+  perform refuse_what_causes_keep(p_source, p_amount);
   if not write_journal(p_journal_id, p_business_key, p_kind, array[p_source, p_target], array[-p_amount, p_amount]) then
     -- Nothing is paid twice, whatever became of the key; and none is left without its answer.
     delete from idempotency_keys k where k.user_id = p_user_id and k.key_hash = p_key_hash;
@@ -351,7 +352,10 @@ begin
   select array_agg(coalesce(outcomes[p.ordinality], case
         when p.source_account_id <> all (sources) or payer.id is null
           or payer.organization_id is not null and organization.id is null then 'busy'
-        when payer.status <> 'active' or organization.status in ('inactive', 'suspended') then 'inactive' end)
+        when payer.status <> 'active' or organization.status in ('inactive', 'suspended') then 'inactive'
+        -- What is beyond what its causes leave free is refused where it is made alone.
+        when exists (select from charitable_causes c where c.account_id = p.source_account_id)
+          and kept_for_causes(p.source_account_id) > account_balance(p.source_account_id) - p.amount then 'busy' end)
       order by p.ordinality)
     into outcomes
     from unnest(payments) with ordinality p

@@ -160,7 +160,7 @@ declare
   opened smallint;
 begin
   perform from payouts p where p.id = p_payout_id and p.status = 'pending' for update;
-  if not found then
+  if not found or exists (select from decisions d where d.withdrawal_id = p_payout_id and d.status <> 'carried_out') then
     raise exception 'only a pending payout is sent' using errcode = 'AM003', detail = p_payout_id::text;
   end if;
   insert into payout_attempts (payout_id, number)

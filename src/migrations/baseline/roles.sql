@@ -103,8 +103,9 @@ grant insert, update (state, phase, cursor, compared, differences, unsettled, ta
   finished_at) on reconciled_days to amanah_app;
 grant insert, update (ours, theirs, resource_id, reference, state, note, updated_at, met_at) on reconciliations to amanah_app;
 grant insert, update on clearing_measurements, clearing_comparisons to amanah_app;
-grant insert (id, kind, payout_id, outcome, receipt_id, action, account_id, reconciliation_id, amount, reference, note,
-  evidence, proposed_by), update (status, reason, approved_by, rejected_by) on decisions to amanah_app;
+grant insert (id, kind, payout_id, outcome, receipt_id, action, account_id, reconciliation_id, amount, reference,
+  withdrawal_id, note, evidence, proposed_by), update (status, reason, first_approved_by, approved_by, rejected_by)
+  on decisions to amanah_app;
 
 -- What may be called: the ways in which money moves, what follows from a payment, and readings.
 grant execute on function
@@ -118,7 +119,7 @@ grant execute on function
   to amanah_app;
 grant execute on function
   account_balance, cause_current_amount, organizations_of_transaction, receiver_of_transaction, missing_of_decision,
-  outcome_of_word
+  outcome_of_word, decision_lives, disbursed_of_cause, disbursable_of_cause, kept_for_causes
   to amanah_app, amanah_reader;
 
 -- The reader: the views whole, and of tables every column but those that hold a secret, by their names.

@@ -8,13 +8,18 @@ create table withdrawals (
   organization_id uuid references organizations (id),
   bank_account_id uuid not null references bank_accounts (id),
   transaction_id uuid not null,
-  created_at timestamptz not null
+  -- Of a disbursement: money of a cause, for what it says; the note is public.
+  cause_id uuid references charitable_causes (id),
+  purpose_note varchar(500) check (length(btrim(purpose_note)) >= 10),
+  created_at timestamptz not null,
+  check ((cause_id is null) = (purpose_note is null))
 );
 create index withdrawals_by_creation on withdrawals (created_at, id);
 create index withdrawals_of_user on withdrawals (user_id, created_at, id);
 create index withdrawals_of_organization on withdrawals (organization_id, created_at, id)
   where organization_id is not null;
 create index withdrawals_of_bank_account on withdrawals (bank_account_id);
+create index withdrawals_of_cause on withdrawals (cause_id, created_at, id) where cause_id is not null;
 create trigger withdrawals_are_final before update or delete on withdrawals for each row execute function refuse_change();
 
 -- Money goes from an account of somebody to a bank account of the same owner that is usable: a row that says otherwise
@@ -34,7 +39,9 @@ begin
             and b.organization_id is null
           when 'organization' then u.user_type = 'organization' and new.organization_id = u.organization_id
             and a.organization_id = u.organization_id and b.organization_id = u.organization_id
-          end) then
+          end
+        and (new.cause_id is null or exists (select from charitable_causes c where c.id = new.cause_id
+          and c.account_id = a.id and c.approved_at is not null and c.stopped_from is null))) then
     raise exception 'a withdrawal goes to a usable bank account of whose money it is' using errcode = 'AM010',
       detail = new.id::text;
   end if;
@@ -57,3 +64,43 @@ create view check_withdrawals_are_told as
   where p.kind = 'withdrawal' and (w.id is null or told.named is not true
     or told.successful is distinct from p.net_amount + p.fee
     or told.reversed <> case p.status when 'failed' then p.net_amount + p.fee when 'reversed' then p.net_amount else 0 end);
+
+-- What of a cause has been disbursed: pending ones included, less what came back.
+create function disbursed_of_cause(p_cause_id uuid) returns numeric language sql stable
+set search_path = pg_catalog, public, pg_temp as $$
+  select coalesce(sum(case p.status when 'failed' then 0 when 'reversed' then p.fee else p.net_amount + p.fee end), 0)
+  from withdrawals w join payouts p on p.id = w.id where w.cause_id = p_cause_id
+$$;
+
+-- What of a cause may be disbursed: what it has received and not disbursed yet.
+create function disbursable_of_cause(p_cause_id uuid) returns numeric language sql stable
+set search_path = pg_catalog, public, pg_temp as $$
+  select greatest(cause_current_amount(p_cause_id) - disbursed_of_cause(p_cause_id), 0)::numeric(20, 4)
+$$;
+
+-- What of an account's balance leaves it by disbursements only: what was given to its causes.
+create function kept_for_causes(p_account_id uuid) returns numeric language sql stable
+set search_path = pg_catalog, public, pg_temp as $$
+  select coalesce(sum(disbursable_of_cause(c.id)), 0) from charitable_causes c where c.account_id = p_account_id
+$$;
+
+-- Refuses to take so much of an account that less than what it keeps for its causes would be left, under the lock of its
+-- balance; what is beyond the balance is judged by the ledger.
+create function refuse_what_causes_keep(p_account_id uuid, p_amount numeric) returns void language plpgsql
+set search_path = pg_catalog, public, pg_temp as $$
+declare
+  kept numeric;
+  held numeric;
+begin
+  select kept_for_causes(p_account_id), account_balance(p_account_id) into kept, held;
+  if kept > 0 and p_amount <= held and p_amount > held - kept then
+    raise exception 'only IDR % of the account are free: what was given to its causes leaves it by disbursements',
+      greatest(held - kept, 0)::numeric(20, 4) using errcode = 'AM004', column = 'amount';
+  end if;
+end $$;
+
+-- What was given to the causes of an account is there, or was disbursed.
+create view check_causes_keep_what_was_given as
+  select c.account_id, kept_for_causes(c.account_id) as kept, account_balance(c.account_id) as balance
+  from (select distinct account_id from charitable_causes) c
+  where kept_for_causes(c.account_id) > account_balance(c.account_id);

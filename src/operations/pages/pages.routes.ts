@@ -1,7 +1,7 @@
 import Router from '@koa/router';
 import { html } from 'hono/html';
 import type { Context, Next } from 'koa';
-import { type DecisionKind, decisionKinds } from '../../decisions/decision.ts';
+import { type ProposedKind, proposedKinds } from '../../decisions/decision.ts';
 import type { Dependencies } from '../../dependencies.ts';
 import type { Answer } from '../../http/answer.ts';
 import { readBody } from '../../http/body.ts';
@@ -99,7 +99,7 @@ export function operationsPages({ routeGroups, deps, doors, origins }: Pages): R
   /** The names of people, as far as the caller may read them. */
   async function readNames(ctx: Context, decisions: readonly DecisionShown[]): Promise<Map<string, string>> {
     const ids = new Set(
-      decisions.flatMap((it) => [it.proposed_by, it.approved_by, it.rejected_by]).filter((id) => id !== null),
+      decisions.flatMap((it) => [it.proposed_by, it.approved_by, it.rejected_by].flat()).filter((id) => id !== null),
     );
     const users = await Promise.all(
       [...ids].map((id) => readPart<Me>(ctx, 'get', '/v1/users/:user_id', { params: { user_id: id } })),
@@ -260,9 +260,9 @@ async function readForm(ctx: Context): Promise<Record<string, string>> {
 }
 
 /** The kind of decision that a form is about. */
-function kindOf({ kind }: Filled): DecisionKind {
+function kindOf({ kind }: Filled): ProposedKind {
   return (
-    decisionKinds.find((known) => known === kind) ??
+    proposedKinds.find((known) => known === kind) ??
     refuse('REQUEST_INVALID', 'unknown kind of decision', { field: 'kind' })
   );
 }

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import type { DecisionKind, DecisionStatus } from '../../decisions/decision.ts';
+import type { DecisionKind, DecisionStatus, ProposedKind } from '../../decisions/decision.ts';
 import { complain, type Markup } from './layout.ts';
 
 /** What the pages show of the API's answers. */
@@ -59,11 +59,13 @@ export interface DecisionShown {
   reconciliation_id: string | null;
   amount: string | null;
   reference: string | null;
+  withdrawal_id: string | null;
   note: string;
   evidence: { provider: object | null; books: object };
   reason: string | null;
   proposed_by: string;
-  approved_by: string | null;
+  /** A list of those who approved a disbursement. */
+  approved_by: string | string[] | null;
   rejected_by: string | null;
   created_at: string;
   ended_at: string | null;
@@ -116,6 +118,7 @@ const kindWords: Record<DecisionKind, (decision: DecisionShown) => string> = {
       ? `Credit receipt ${receipt_id} to account ${account_id}`
       : `Receipt ${receipt_id} was given back at the provider`,
   explain_difference: ({ reconciliation_id }) => `Explain difference ${reconciliation_id}`,
+  disburse: ({ withdrawal_id }) => `Let withdrawal ${withdrawal_id} of a cause go out`,
   book_external: ({ amount, reference }) => `Book ${money(amount ?? '0')} at the provider, reference ${reference}`,
 };
 const saysWhat = (decision: DecisionShown): string => kindWords[decision.kind](decision);
@@ -235,7 +238,7 @@ ${waitingTable('Waits for machines, longer than it should', backlog)}
 export type Filled = Readonly<Record<string, string>>;
 
 /** The form that proposes one kind of decision. */
-export function proposePage(kind: DecisionKind, filled: Filled, complaint: string | null): Markup {
+export function proposePage(kind: ProposedKind, filled: Filled, complaint: string | null): Markup {
   return html`${complain(complaint)}
 <form method="post" action="/operations/propose">
 <input type="hidden" name="kind" value="${kind}">
@@ -263,7 +266,7 @@ const choices = (name: string, legend: string, options: [value: string, words: s
 ${filled[name] === value && 'checked'}> ${words}</label>`,
   )}</fieldset>`;
 
-const fieldsOf: Record<DecisionKind, (filled: Filled) => Markup> = {
+const fieldsOf: Record<ProposedKind, (filled: Filled) => Markup> = {
   settle_payout: (filled) => html`${input('payout_id', 'Payout', filled)}
 ${choices(
   'outcome',
@@ -293,7 +296,7 @@ ${input('reference', 'Reference', filled, { about: 'By which the statement of th
 };
 
 /** What a decision of this kind is called at the head of its form. */
-export const proposeTitles: Record<DecisionKind, string> = {
+export const proposeTitles: Record<ProposedKind, string> = {
   settle_payout: 'Propose how a payout ended',
   settle_receipt: 'Propose where money in suspense goes',
   explain_difference: 'Explain a difference',
@@ -317,7 +320,13 @@ export function decisionPage(
 <dt>Status</dt><dd><strong>${status.replaceAll('_', ' ')}</strong>${reason && `: ${reason}`}</dd>
 <dt>Note</dt><dd>${note}</dd>
 <dt>Proposed by</dt><dd>${nameOf(names, proposed_by)}, ${instant(created_at)}</dd>
-${approved_by && html`<dt>Approved by</dt><dd>${nameOf(names, approved_by)}</dd>`}
+${
+  approved_by &&
+  html`<dt>Approved by</dt><dd>${[approved_by]
+    .flat()
+    .map((person) => nameOf(names, person))
+    .join(', ')}</dd>`
+}
 ${rejected_by && html`<dt>Rejected by</dt><dd>${nameOf(names, rejected_by)}</dd>`}
 ${ended_at && html`<dt>Ended</dt><dd>${instant(ended_at)}</dd>`}
 </dl>

@@ -1,0 +1,78 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { decisionLivesHours } from '../decisions/decision.ts';
+import type { Sealer } from '../encryption/sealer.ts';
+import { recordEvent } from '../events/record-event.ts';
+import type { Account } from '../ledger/account.entity.ts';
+import type { Payout } from '../payouts/payout.entity.ts';
+import { overdueGraceMs } from '../shared/asking-intervals.ts';
+import { newId } from '../shared/ids.ts';
+import { compareMoney } from '../shared/money.ts';
+import { longestNote } from '../shared/note.ts';
+import { startCause } from './cause-of-disbursement.ts';
+import { judgeDisbursement } from './judge-disbursement.ts';
+import type { Withdrawal } from './withdrawal.entity.ts';
+import { placeOfNote, type WithdrawalOpening, type WithdrawalTerms } from './withdrawal.ts';
+import { refuseBeyondRoom, type WithdrawalRoom } from './withdrawal-room.ts';
+
+/** What makes a withdrawal a disbursement. */
+export interface Disbursement {
+  causeId: string;
+  note: string;
+  /** Whether two people have to approve it before it is sent. */
+  waits: boolean;
+}
+
+/**
+ * Judges what is withdrawn, under the locks of account and user, and for a disbursement of its cause; answers what of it
+ * is a disbursement, null when it is none. Two people approve it where the owner is an individual, and what is more than
+ * the configuration says. Refuses as `refuseBeyondRoom` or `judgeDisbursement`.
+ */
+export async function openDisbursement(
+  tx: EntityManager,
+  { sealer, config }: { sealer: Sealer; config: WithdrawalTerms },
+  room: WithdrawalRoom,
+  { id, account, opening }: { id: string; account: Account; opening: WithdrawalOpening },
+): Promise<Disbursement | null> {
+  const { amount, accountId, disbursement } = opening;
+  if (!disbursement) {
+    refuseBeyondRoom(room, amount, config.WITHDRAWAL_DAILY_LIMIT);
+    return null;
+  }
+  const { causeId, noteSealed } = disbursement;
+  const cause = await judgeDisbursement(tx, room, { causeId, accountId, amount, lock: true });
+  const isLarge = compareMoney(amount, config.DISBURSEMENT_APPROVAL_ABOVE) > 0;
+  return {
+    causeId,
+    note: await sealer.open(placeOfNote(id), noteSealed),
+    waits: cause.owner_type === 'individual' || account.kind === 'user' || isLarge,
+  };
+}
+
+/** What follows when a disbursement is reserved: its decision, or, where it needs none, that its cause is in progress. */
+export async function beginDisbursement(
+  tx: EntityManager,
+  { withdrawal, payout, disbursement }: { withdrawal: Withdrawal; payout: Payout; disbursement: Disbursement },
+): Promise<void> {
+  const { causeId, note, waits } = disbursement;
+  if (!waits) return startCause(tx, causeId);
+  const { id, user_id: userId } = withdrawal;
+  const lapsesAt = payout.created_at.getTime() + decisionLivesHours('disburse') * 3_600_000;
+  payout.look_again_at = new Date(lapsesAt + overdueGraceMs);
+  await tx.flush();
+  const books = { cause_id: causeId, amount: payout.amount, net_amount: payout.net_amount };
+  const decisionId = newId();
+  await tx.execute(
+    `insert into decisions (id, kind, withdrawal_id, note, evidence, proposed_by)
+     values (?, 'disburse', ?, ?, ?, ?)`,
+    [decisionId, id, note.slice(0, longestNote), JSON.stringify({ provider: null, books }), userId],
+  );
+  await recordEvent(tx, {
+    event: 'DECISION_PROPOSED',
+    impact: 'HIGH',
+    resourceType: 'decision',
+    resourceId: decisionId,
+    actorId: userId,
+    requestId: payout.request_id ?? null,
+    data: { kind: 'disburse', withdrawal_id: id },
+  });
+}

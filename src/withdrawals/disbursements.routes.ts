@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import { getVisibleCause } from '../causes/find-cause.ts';
+import { allow } from '../http/access.ts';
+import { uuid } from '../http/fields.ts';
+import { listQuery, pageFields, presentPage } from '../http/paging.ts';
+import { createRouteGroup } from '../http/route-group.ts';
+import { findDisbursements } from './find-withdrawals.ts';
+import { DisbursementShape, presentDisbursement } from './present-disbursement.ts';
+
+const routes = createRouteGroup({ prefix: '/v1/charitable-causes', tag: 'Charitable causes' });
+
+routes.get(
+  '/:id/disbursements',
+  {
+    summary: 'What became of the money of a charitable cause, newest first',
+    description: 'Open to all who may read the cause.',
+    access: allow('read-charitable-cause', { scope: 'causes that the caller may read' }),
+    params: z.object({ id: uuid() }),
+    query: listQuery(),
+    answers: {
+      200: z.object({ message: z.string(), data: z.object({ items: z.array(DisbursementShape), ...pageFields }) }),
+    },
+    refusals: [404],
+  },
+  async ({ em, caller, params: { id }, query }) => {
+    const cause = await getVisibleCause(em, caller, id);
+    const { items, total } = await findDisbursements(em, cause.id, query);
+    return {
+      message: 'Disbursements found',
+      data: { items: items.map(presentDisbursement), ...presentPage(query, total) },
+    };
+  },
+);
+
+export const disbursementsRoutes = routes;

@@ -1,0 +1,367 @@
+import { newId } from '../../src/shared/ids.ts';
+import { transfersOf } from '../payouts/build-payouts.ts';
+import { asAClient } from '../support/as-a-client.ts';
+import {
+  type BuiltUser,
+  balanceOf,
+  buildIndividual,
+  buildOrganizationAdmin,
+  buildSuperAdmin,
+  fund,
+} from '../support/build.ts';
+import { buildActiveCause } from '../support/build-targets.ts';
+import { secureSession } from '../support/decide.ts';
+import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+import { withoutTriggers } from '../support/without-triggers.ts';
+import {
+  addBankAccount,
+  ask,
+  buildOwner,
+  noWait,
+  readWithdrawal,
+  someKey,
+  withdrawalWhen,
+} from './build-withdrawals.ts';
+
+let stack: Stack;
+let superAdmin: BuiltUser;
+let approvers: BuiltUser[];
+beforeAll(async () => {
+  const env = { ...noWait, WITHDRAWAL_DAILY_LIMIT: '300000', DISBURSEMENT_APPROVAL_ABOVE: '500000' };
+  stack = await startStack({ worker: true, sandbox: true, env });
+  superAdmin = await buildSuperAdmin(stack);
+  approvers = await Promise.all(
+    Array.from({ length: 3 }, async () => {
+      const user = await buildSuperAdmin(stack);
+      return { ...user, token: await secureSession(stack, user.id) };
+    }),
+  );
+}, 60_000);
+afterAll(() => stack.stop());
+afterEach(() => expectChecksEmpty(stack));
+
+const purpose_note = 'Two pumps and their pipes';
+
+interface Case {
+  owner: BuiltUser;
+  causeId: string;
+  bankAccountId: string;
+  donor: BuiltUser;
+  donationId: string;
+}
+
+/** A cause that has received so much (IDR), of a person or an organization, whose account holds IDR 1,000 besides. */
+async function buildCause({ of, given = '400000' }: { of: 'person' | 'organization'; given?: string }): Promise<Case> {
+  const owner =
+    of === 'person' ? await buildOwner(stack, '1000') : await buildOrganizationAdmin(stack, { balance: '1000' });
+  const { id: causeId } = await buildActiveCause(stack, owner);
+  if (of === 'organization') {
+    await stack
+      .owner()
+      .execute("update charitable_causes set owner_type = 'organization', organization_id = ? where id = ?", [
+        owner.organizationId,
+        causeId,
+      ]);
+  }
+  const donor = await buildIndividual(stack, { balance: given });
+  await donate(causeId, donor, given);
+  const [row] = await stack.em().execute<[{ id: string }]>('select id from donations where cause_id = ?', [causeId]);
+  return { owner, causeId, donor, bankAccountId: await addBankAccount(stack, owner), donationId: row.id };
+}
+
+async function donate(causeId: string, donor: BuiltUser, amount: string): Promise<void> {
+  const body = {
+    reference_type: 'charitable_cause_donate',
+    reference_id: causeId,
+    source_account_id: donor.accountId,
+    amount: Number(amount),
+  };
+  expect((await stack.post('/v1/payments/balance', body, { token: donor.token })).status).toBe(201);
+}
+
+const disburse = ({ owner, causeId, bankAccountId }: Case, amount: string, fields: object = {}, key?: string) =>
+  ask(stack, owner, { bank_account_id: bankAccountId, amount, cause_id: causeId, purpose_note, ...fields }, key);
+const statusOf = async (causeId: string) => {
+  const [row] = await stack
+    .em()
+    .execute<[{ status: string }]>('select status from charitable_causes where id = ?', [causeId]);
+  return row.status;
+};
+const decisionOf = async (withdrawalId: string) => {
+  const { body } = await stack.get('/v1/decisions?kind=disburse&limit=100', { token: superAdmin.token });
+  return body.data.items.find(({ withdrawal_id }: { withdrawal_id: string }) => withdrawal_id === withdrawalId);
+};
+const approve = (decisionId: string, which: number) =>
+  stack.post(`/v1/decisions/${decisionId}/approve`, undefined, { token: approvers[which]?.token ?? '' });
+
+describe('A disbursement of an organization', () => {
+  it('goes out at once, and is read by everybody with what it is for', async () => {
+    const it = await buildCause({ of: 'organization' });
+    const { status, body } = await disburse(it, '350000');
+    expect(status).toBe(201);
+    expect(body.data).toMatchObject({ status: 'pending', cause_id: it.causeId, purpose_note });
+    const { id } = body.data;
+    await withdrawalWhen(stack, it.owner, id, 'succeeded');
+    expect(await transfersOf(stack, id)).toMatchObject([{ amount: 350_000 }]);
+    expect(await balanceOf(stack, it.owner.accountId)).toBe('51000.0000');
+    const stranger = await buildIndividual(stack);
+    const list = await stack.get(`/v1/charitable-causes/${it.causeId}/disbursements`, { token: stranger.token });
+    expect([list.status, list.body.data]).toEqual([
+      200,
+      {
+        items: [
+          {
+            id,
+            status: 'succeeded',
+            amount: '350000.0000',
+            fee: '0.0000',
+            net_amount: '350000.0000',
+            purpose_note,
+            reference: expect.stringMatching(/^WD-/),
+            created_at: expect.any(String),
+            succeeded_at: expect.any(String),
+            finalized_at: expect.any(String),
+          },
+        ],
+        page: 1,
+        limit: 10,
+        total: 1,
+      },
+    ]);
+  });
+
+  it('makes its cause in_progress, which is read and donated to like an active one', async () => {
+    const it = await buildCause({ of: 'organization' });
+    await disburse(it, '1000');
+    expect(await statusOf(it.causeId)).toBe('in_progress');
+    await donate(it.causeId, await buildIndividual(stack, { balance: '500' }), '500');
+    const stranger = await buildIndividual(stack);
+    const { status, body } = await stack.get('/v1/charitable-causes?discover=true&limit=100', {
+      token: stranger.token,
+    });
+    expect(status).toBe(200);
+    expect(body.charitable_causes.map(({ id }: { id: string }) => id)).toContain(it.causeId);
+    const read = await stack.get(`/v1/charitable-causes/${it.causeId}`, { token: stranger.token });
+    expect(read.status).toBe(200);
+  });
+
+  it('goes on in the trace of the donations before it', async () => {
+    const it = await buildCause({ of: 'organization' });
+    const { id } = (await disburse(it, '1000')).body.data;
+    await withdrawalWhen(stack, it.owner, id, 'succeeded');
+    const { body } = await stack.get(`/v1/donations/${it.donationId}/trace`, { token: it.donor.token });
+    expect(body.data.steps.at(-1)).toMatchObject({
+      type: 'disbursement',
+      amount: '1000.0000',
+      disbursement_id: id,
+      status: 'succeeded',
+      purpose_note,
+      reference: expect.stringMatching(/^WD-/),
+    });
+  });
+
+  it('of more than the configuration says waits for two people', async () => {
+    const it = await buildCause({ of: 'organization', given: '600000' });
+    const small = await disburse(it, '500');
+    expect(await decisionOf(small.body.data.id)).toBeUndefined();
+    const { id } = (await disburse(it, '500001')).body.data;
+    expect(await decisionOf(id)).toMatchObject({ status: 'pending', approved_by: [], proposed_by: it.owner.id });
+  });
+
+  it('that was the last of a closed cause completes it', async () => {
+    const it = await buildCause({ of: 'organization' });
+    const first = (await disburse(it, '300000')).body.data;
+    await withdrawalWhen(stack, it.owner, first.id, 'succeeded');
+    const closed = await stack.delete(`/v1/charitable-causes/${it.causeId}`, undefined, { token: it.owner.token });
+    expect(closed.status).toBe(200);
+    const last = (await disburse(it, '100000')).body.data;
+    await withdrawalWhen(stack, it.owner, last.id, 'succeeded');
+    expect(await statusOf(it.causeId)).toBe('completed');
+  });
+});
+
+describe('What was given to a cause', () => {
+  it('leaves its account by no withdrawal, pocket transfer or payment: only what is free does', async () => {
+    const it = await buildCause({ of: 'person' });
+    const { token, accountId } = it.owner;
+    const pocket = (await stack.post('/v1/accounts', { name: 'Pocket' }, { token })).body.data.id;
+    const other = await buildActiveCause(stack);
+    const withdraw = (amount: string) => ask(stack, it.owner, { bank_account_id: it.bankAccountId, amount });
+    const transfer = (amount: string) =>
+      stack.post(`/v1/accounts/${accountId}/transfers`, { destination_account_id: pocket, amount }, { token });
+    const pay = (amount: number) =>
+      stack.post(
+        '/v1/payments/balance',
+        { reference_type: 'charitable_cause_donate', reference_id: other.id, source_account_id: accountId, amount },
+        { token },
+      );
+    for (const answer of [await withdraw('1001'), await transfer('1001'), await pay(1001)]) {
+      expect([answer.status, answer.body.message]).toEqual([
+        400,
+        expect.stringMatching(/^amount: only IDR 1000\.0000 of the account are free/),
+      ]);
+    }
+    expect(await balanceOf(stack, accountId)).toBe('401000.0000');
+    expect([(await withdraw('400')).status, (await transfer('300')).status, (await pay(300)).status]).toEqual([
+      201, 201, 201,
+    ]);
+    expect((await pay(1)).status).toBe(400);
+    expect(await balanceOf(stack, accountId)).toBe('400000.0000');
+  });
+
+  it('stays also when many payments are made together, of which others are made', async () => {
+    const it = await buildCause({ of: 'person' });
+    const target = await buildActiveCause(stack);
+    const donors = await Promise.all(Array.from({ length: 12 }, () => buildIndividual(stack, { balance: '5000' })));
+    const pay = ({ token, accountId }: BuiltUser, amount: number) =>
+      asAClient(() =>
+        stack.post(
+          '/v1/payments/balance',
+          { reference_type: 'charitable_cause_donate', reference_id: target.id, source_account_id: accountId, amount },
+          { token },
+        ),
+      );
+    const answers = await Promise.all([...donors.map((donor) => pay(donor, 2000)), pay(it.owner, 2000)]);
+    expect(answers.map(({ status }) => status)).toEqual([...donors.map(() => 201), 400]);
+    expect(await balanceOf(stack, it.owner.accountId)).toBe('401000.0000');
+  });
+
+  it('is disbursed once, of however many that come at once', async () => {
+    const it = await buildCause({ of: 'organization', given: '10' });
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, () => {
+        const key = someKey();
+        return asAClient(() => disburse(it, '1', {}, key));
+      }),
+    );
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(10);
+    expect(await balanceOf(stack, it.owner.accountId)).toBe('1000.0000');
+    await eventually(
+      () =>
+        stack
+          .em()
+          .execute<unknown[]>("select 1 from payouts where status = 'pending' and source_account_id = ?", [
+            it.owner.accountId,
+          ]),
+      (pending) => pending.length === 0,
+      120_000,
+    );
+  }, 180_000);
+});
+
+describe('A disbursement of a person', () => {
+  it('waits with its money reserved until two people of the platform have approved it, and is not sent before', async () => {
+    const it = await buildCause({ of: 'person' });
+    const { id } = (await disburse(it, '400000')).body.data;
+    const decision = await decisionOf(id);
+    expect(decision).toMatchObject({ kind: 'disburse', status: 'pending', approved_by: [], note: purpose_note });
+    expect(await balanceOf(stack, it.owner.accountId)).toBe('1000.0000');
+    const first = await approve(decision.id, 0);
+    expect([first.status, first.body.data]).toMatchObject([
+      200,
+      { status: 'pending', approved_by: [approvers[0]?.id] },
+    ]);
+    expect((await approve(decision.id, 0)).status).toBe(403);
+    expect(await statusOf(it.causeId)).toBe('active');
+    expect(await transfersOf(stack, id)).toEqual([]);
+    const settling = { kind: 'settle_payout', payout_id: id, outcome: 'failed', note: 'ticket 4711' };
+    expect((await stack.post('/v1/decisions', settling, { token: superAdmin.token })).status).toBe(400);
+    const told = await stack.get(`/v1/withdrawals/${id}/timeline`, { token: it.owner.token });
+    expect(told.body.data.next.text).toMatch(/Two people of the platform decide/);
+    const second = await approve(decision.id, 1);
+    expect([second.status, second.body.data]).toMatchObject([
+      200,
+      { status: 'carried_out', approved_by: [approvers[0]?.id, approvers[1]?.id] },
+    ]);
+    await withdrawalWhen(stack, it.owner, id, 'succeeded');
+    expect(await transfersOf(stack, id)).toHaveLength(1);
+    expect(await statusOf(it.causeId)).toBe('in_progress');
+    expect((await approve(decision.id, 2)).status).toBe(400);
+  });
+
+  it('that is rejected fails with DECISION_REJECTED, gives all back, and may be asked for again', async () => {
+    const it = await buildCause({ of: 'person' });
+    const { id } = (await disburse(it, '400000')).body.data;
+    const { id: decisionId } = await decisionOf(id);
+    await approve(decisionId, 0);
+    const token = approvers[1]?.token ?? '';
+    const { status, body } = await stack.post(`/v1/decisions/${decisionId}/reject`, undefined, { token });
+    expect([status, body.data.status]).toEqual([200, 'rejected']);
+    expect(await withdrawalWhen(stack, it.owner, id, 'failed')).toMatchObject({ failure_code: 'DECISION_REJECTED' });
+    expect(await balanceOf(stack, it.owner.accountId)).toBe('401000.0000');
+    expect(await transfersOf(stack, id)).toEqual([]);
+    expect((await disburse(it, '400000')).status).toBe(201);
+  });
+
+  it('lapses after seven days, not one, and fails with DECISION_LAPSED', async () => {
+    const it = await buildCause({ of: 'person' });
+    const { id } = (await disburse(it, '400000')).body.data;
+    const { id: decisionId } = await decisionOf(id);
+    const age = (days: number) =>
+      withoutTriggers(stack, `update decisions set created_at = now() - interval '${days} days' where id = ?`, [
+        decisionId,
+      ]);
+    const sweep = async () => {
+      const { client, taskQueue } = stack.deps.workflows;
+      await client.workflow.execute('sweepDecisions', { workflowId: `test/${newId()}`, taskQueue, args: [] });
+    };
+    await age(6);
+    await sweep();
+    expect(await decisionOf(id)).toMatchObject({ status: 'pending' });
+    await age(8);
+    await sweep();
+    expect(await decisionOf(id)).toMatchObject({ status: 'lapsed', reason: 'it is older than 168 hours' });
+    expect(await withdrawalWhen(stack, it.owner, id, 'failed')).toMatchObject({ failure_code: 'DECISION_LAPSED' });
+    expect(await balanceOf(stack, it.owner.accountId)).toBe('401000.0000');
+  });
+
+  it('of a cause that is stopped meanwhile is not approved any more: it lapses', async () => {
+    const it = await buildCause({ of: 'person' });
+    const { id } = (await disburse(it, '400000')).body.data;
+    const { id: decisionId } = await decisionOf(id);
+    const stop = { reason: 'Reported by neighbours' };
+    await stack.post(`/v1/charitable-causes/${it.causeId}/stop`, stop, { token: superAdmin.token });
+    expect((await disburse(it, '1')).status).toBe(400);
+    const { status, body } = await approve(decisionId, 0);
+    expect([status, body.data.status]).toEqual([200, 'lapsed']);
+    await withdrawalWhen(stack, it.owner, id, 'failed');
+  });
+
+  it('goes on when the worker that has to hear of the approval has lost its workflow', async () => {
+    const it = await buildCause({ of: 'person' });
+    const { id } = (await disburse(it, '400000')).body.data;
+    await stack.deps.workflows.client.workflow.getHandle(`withdrawal/${id}`).terminate('lost');
+    const { id: decisionId } = await decisionOf(id);
+    await approve(decisionId, 0);
+    await approve(decisionId, 1);
+    await withdrawalWhen(stack, it.owner, id, 'succeeded');
+  });
+});
+
+describe('A disbursement is refused', () => {
+  it.each([
+    ['of more than the cause may disburse', { amount: '400001' }, 400, 'amount'],
+    ['without what it is for', { purpose_note: undefined }, 400, 'purpose_note: is required'],
+    ['with a note that says too little', { purpose_note: 'Pumps' }, 400, 'purpose_note'],
+    ['with a note that is too long', { purpose_note: 'x'.repeat(501) }, 400, 'purpose_note'],
+    ['with a note and no cause', { cause_id: undefined }, 400, 'purpose_note'],
+    ['of a cause that is not there', { cause_id: newId() }, 404, 'cause_id'],
+  ])('%s', async (_, fields, status, name) => {
+    const it = await buildCause({ of: 'organization' });
+    const answer = await disburse(it, '100', fields);
+    expect([answer.status, String(answer.body.message)]).toEqual([status, expect.stringContaining(name)]);
+    expect(await balanceOf(stack, it.owner.accountId)).toBe('401000.0000');
+  });
+
+  it('of another’s cause, of one in another account, and of one that is not approved', async () => {
+    const [it, other] = await Promise.all([buildCause({ of: 'person' }), buildCause({ of: 'person' })]);
+    expect((await disburse({ ...it, causeId: other.causeId }, '100')).status).toBe(403);
+    const { token } = it.owner;
+    const accountId = (await stack.post('/v1/accounts', { name: 'Pocket' }, { token })).body.data.id;
+    await fund(stack, accountId, '1000');
+    expect((await disburse({ ...it, owner: { ...it.owner, accountId } }, '100')).status).toBe(400);
+    await stack.patch(`/v1/charitable-causes/${it.causeId}`, { name: 'Another well' }, { token });
+    expect((await disburse(it, '100')).status).toBe(400);
+    expect(await readWithdrawal(stack, it.owner, newId())).toBeUndefined();
+  });
+});
