@@ -195,10 +195,12 @@ create table decisions (
   reconciliation_id uuid,
   amount numeric(20,4),
   reference character varying(64),
+  withdrawal_id uuid,
   note character varying(300) not null,
   evidence jsonb not null,
   reason text,
   proposed_by uuid not null,
+  first_approved_by uuid,
   approved_by uuid,
   rejected_by uuid,
   created_at timestamp with time zone not null default clock_timestamp(),
@@ -208,7 +210,7 @@ create table decisions (
   constraint decisions_action_check CHECK (action = ANY (ARRAY['credit'::text, 'refund'::text])),
   constraint decisions_amount_check CHECK (amount <> 0::numeric AND amount > '-Infinity'::numeric AND amount < 'Infinity'::numeric),
   constraint decisions_approved_at_is_real CHECK (approved_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND approved_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
-  constraint decisions_are_of_two CHECK (approved_by <> proposed_by AND rejected_by <> proposed_by),
+  constraint decisions_are_of_two CHECK (approved_by <> proposed_by AND rejected_by <> proposed_by AND first_approved_by <> proposed_by AND first_approved_by <> approved_by),
   constraint decisions_check CHECK ((approved_by IS NULL) = (approved_at IS NULL)),
   constraint decisions_check1 CHECK ((status = 'rejected'::text) = (rejected_by IS NOT NULL)),
   constraint decisions_check2 CHECK ((status = ANY (ARRAY['refused'::text, 'lapsed'::text])) = (reason IS NOT NULL)),
@@ -216,8 +218,9 @@ create table decisions (
   constraint decisions_check4 CHECK (status <> 'carried_out'::text OR approved_by IS NOT NULL OR (kind = ANY (ARRAY['settle_payout'::text, 'explain_difference'::text]))),
   constraint decisions_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint decisions_ended_at_is_real CHECK (ended_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND ended_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
-  constraint decisions_kind_check CHECK (kind = ANY (ARRAY['settle_payout'::text, 'settle_receipt'::text, 'explain_difference'::text, 'book_external'::text])),
+  constraint decisions_kind_check CHECK (kind = ANY (ARRAY['settle_payout'::text, 'settle_receipt'::text, 'explain_difference'::text, 'book_external'::text, 'disburse'::text])),
   constraint decisions_note_check CHECK (length(btrim(note::text)) >= 3),
+  constraint decisions_of_withdrawals_disburse CHECK ((kind = 'disburse'::text) = (withdrawal_id IS NOT NULL)),
   constraint decisions_outcome_check CHECK (outcome = ANY (ARRAY['succeeded'::text, 'failed'::text])),
   constraint decisions_say_what_is_done CHECK (
 CASE kind
@@ -225,9 +228,16 @@ CASE kind
     WHEN 'settle_receipt'::text THEN num_nonnulls(receipt_id, action) = 2 AND (account_id IS NOT NULL) = (action = 'credit'::text) AND num_nonnulls(payout_id, outcome, reconciliation_id, amount, reference) = 0
     WHEN 'explain_difference'::text THEN reconciliation_id IS NOT NULL AND num_nonnulls(payout_id, outcome, receipt_id, action, account_id, amount, reference) = 0
     WHEN 'book_external'::text THEN num_nonnulls(amount, reference) = 2 AND num_nonnulls(payout_id, outcome, receipt_id, action, account_id, reconciliation_id) = 0
+    WHEN 'disburse'::text THEN withdrawal_id IS NOT NULL AND num_nonnulls(payout_id, outcome, receipt_id, action, account_id, reconciliation_id, amount, reference) = 0
     ELSE false
 END),
-  constraint decisions_status_check CHECK (status = ANY (ARRAY['pending'::text, 'carried_out'::text, 'rejected'::text, 'lapsed'::text, 'refused'::text]))
+  constraint decisions_status_check CHECK (status = ANY (ARRAY['pending'::text, 'carried_out'::text, 'rejected'::text, 'lapsed'::text, 'refused'::text])),
+  constraint decisions_withdrawal_id_key UNIQUE (withdrawal_id),
+  constraint disbursements_are_approved_twice CHECK (
+CASE kind
+    WHEN 'disburse'::text THEN approved_by IS NULL OR first_approved_by IS NOT NULL
+    ELSE first_approved_by IS NULL
+END)
 );
 CREATE INDEX decisions_by_creation ON decisions USING btree (created_at DESC, id DESC);
 CREATE UNIQUE INDEX decisions_carried_out_of_payout ON decisions USING btree (payout_id) WHERE status = 'carried_out'::text;
@@ -235,6 +245,7 @@ CREATE UNIQUE INDEX decisions_carried_out_of_receipt ON decisions USING btree (r
 CREATE UNIQUE INDEX decisions_carried_out_of_reference ON decisions USING btree (reference) WHERE status = 'carried_out'::text;
 CREATE INDEX decisions_of_account ON decisions USING btree (account_id) WHERE account_id IS NOT NULL;
 CREATE INDEX decisions_of_approver ON decisions USING btree (approved_by) WHERE approved_by IS NOT NULL;
+CREATE INDEX decisions_of_first_approver ON decisions USING btree (first_approved_by) WHERE first_approved_by IS NOT NULL;
 CREATE INDEX decisions_of_payout ON decisions USING btree (payout_id) WHERE payout_id IS NOT NULL;
 CREATE INDEX decisions_of_proposer ON decisions USING btree (proposed_by);
 CREATE INDEX decisions_of_receipt ON decisions USING btree (receipt_id) WHERE receipt_id IS NOT NULL;
@@ -1658,12 +1669,17 @@ create table withdrawals (
   organization_id uuid,
   bank_account_id uuid not null,
   transaction_id uuid not null,
+  cause_id uuid,
+  purpose_note character varying(500),
   created_at timestamp with time zone not null,
   constraint withdrawals_pkey PRIMARY KEY (id),
-  constraint withdrawals_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
+  constraint withdrawals_check CHECK ((cause_id IS NULL) = (purpose_note IS NULL)),
+  constraint withdrawals_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint withdrawals_purpose_note_check CHECK (length(btrim(purpose_note::text)) >= 10)
 );
 CREATE INDEX withdrawals_by_creation ON withdrawals USING btree (created_at, id);
 CREATE INDEX withdrawals_of_bank_account ON withdrawals USING btree (bank_account_id);
+CREATE INDEX withdrawals_of_cause ON withdrawals USING btree (cause_id, created_at, id) WHERE cause_id IS NOT NULL;
 CREATE INDEX withdrawals_of_organization ON withdrawals USING btree (organization_id, created_at, id) WHERE organization_id IS NOT NULL;
 CREATE INDEX withdrawals_of_user ON withdrawals USING btree (user_id, created_at, id);
 
@@ -1713,11 +1729,13 @@ alter table clearing_comparisons add constraint clearing_comparisons_agreed_day_
 
 alter table decisions add constraint decisions_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id);
 alter table decisions add constraint decisions_approved_by_fkey FOREIGN KEY (approved_by) REFERENCES users(id);
+alter table decisions add constraint decisions_first_approved_by_fkey FOREIGN KEY (first_approved_by) REFERENCES users(id);
 alter table decisions add constraint decisions_payout_id_fkey FOREIGN KEY (payout_id) REFERENCES payouts(id);
 alter table decisions add constraint decisions_proposed_by_fkey FOREIGN KEY (proposed_by) REFERENCES users(id);
 alter table decisions add constraint decisions_receipt_id_fkey FOREIGN KEY (receipt_id) REFERENCES receipts(id);
 alter table decisions add constraint decisions_reconciliation_id_fkey FOREIGN KEY (reconciliation_id) REFERENCES reconciliations(id);
 alter table decisions add constraint decisions_rejected_by_fkey FOREIGN KEY (rejected_by) REFERENCES users(id);
+alter table decisions add constraint decisions_withdrawal_id_fkey FOREIGN KEY (withdrawal_id) REFERENCES withdrawals(id);
 
 alter table documents add constraint documents_category_id_fkey FOREIGN KEY (category_id) REFERENCES document_categories(id);
 alter table documents add constraint documents_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id);
@@ -1858,6 +1876,7 @@ alter table webhook_deliveries add constraint webhook_deliveries_partner_id_fkey
 alter table webhook_endpoints add constraint webhook_endpoints_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partners(id);
 
 alter table withdrawals add constraint withdrawals_bank_account_id_fkey FOREIGN KEY (bank_account_id) REFERENCES bank_accounts(id);
+alter table withdrawals add constraint withdrawals_cause_id_fkey FOREIGN KEY (cause_id) REFERENCES charitable_causes(id);
 alter table withdrawals add constraint withdrawals_id_fkey FOREIGN KEY (id) REFERENCES payouts(id);
 alter table withdrawals add constraint withdrawals_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table withdrawals add constraint withdrawals_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
@@ -1881,7 +1900,8 @@ CREATE OR REPLACE FUNCTION public.accounts_of_causes(p_ids uuid[])
  SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
 begin
-  return array(select (select c.account_id from charitable_causes c where c.id = asked.id and c.status = 'active'
+  return array(select (select c.account_id from charitable_causes c where c.id = asked.id
+      and (c.status = 'active' or c.status = 'in_progress' and c.approved_at is not null)
       and not exists (select from organizations o where o.id = c.organization_id and o.status in ('inactive', 'suspended')))
     from unnest(p_ids) with ordinality asked (id, place) order by asked.place);
 end $function$;
@@ -2129,6 +2149,34 @@ begin
   return null;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.decision_lives(p_kind text)
+ RETURNS interval
+ LANGUAGE sql
+ IMMUTABLE
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  select case p_kind when 'disburse' then interval '7 days' else interval '24 hours' end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.disbursable_of_cause(p_cause_id uuid)
+ RETURNS numeric
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  select greatest(cause_current_amount(p_cause_id) - disbursed_of_cause(p_cause_id), 0)::numeric(20, 4)
+$function$;
+
+CREATE OR REPLACE FUNCTION public.disbursed_of_cause(p_cause_id uuid)
+ RETURNS numeric
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  select coalesce(sum(case p.status when 'failed' then 0 when 'reversed' then p.fee else p.net_amount + p.fee end), 0)
+  from withdrawals w join payouts p on p.id = w.id where w.cause_id = p_cause_id
+$function$;
+
 CREATE OR REPLACE FUNCTION public.empty_saving_goal(p_id uuid, p_order_id uuid, p_actor_id uuid)
  RETURNS uuid
  LANGUAGE plpgsql
@@ -2276,21 +2324,32 @@ CREATE OR REPLACE FUNCTION public.keep_decision()
 AS $function$
 begin
   if tg_op = 'INSERT' then
-    if not is_operator(new.proposed_by, 'propose-decision') or new.approved_by is not null then
+    if not (case new.kind
+        when 'disburse' then exists (select from withdrawals w join payouts p on p.id = w.id where w.id = new.withdrawal_id
+          and w.user_id = new.proposed_by and w.cause_id is not null and p.status = 'pending')
+        else is_operator(new.proposed_by, 'propose-decision') end)
+      or num_nonnulls(new.first_approved_by, new.approved_by) > 0 then
       raise exception 'a decision is proposed by somebody who may' using errcode = 'AM010', detail = new.id::text;
     end if;
     return new;
   end if;
   if (new.id, new.kind, new.payout_id, new.outcome, new.receipt_id, new.action, new.account_id, new.reconciliation_id,
-        new.amount, new.reference, new.note, new.evidence, new.proposed_by, new.created_at)
+        new.amount, new.reference, new.withdrawal_id, new.note, new.evidence, new.proposed_by, new.created_at)
       is distinct from (old.id, old.kind, old.payout_id, old.outcome, old.receipt_id, old.action, old.account_id,
-        old.reconciliation_id, old.amount, old.reference, old.note, old.evidence, old.proposed_by, old.created_at)
+        old.reconciliation_id, old.amount, old.reference, old.withdrawal_id, old.note, old.evidence, old.proposed_by, old.created_at)
+    or old.first_approved_by is not null and new.first_approved_by is distinct from old.first_approved_by
     or old.approved_by is not null and new.approved_by is distinct from old.approved_by or old.status <> 'pending' then
     raise exception 'what was decided is never changed' using errcode = 'AM003', detail = new.id::text;
   end if;
+  if old.first_approved_by is null and new.first_approved_by is not null
+    and (not is_operator(new.first_approved_by, 'approve-decision') or new.approved_by is not null
+      or new.created_at < clock_timestamp() - decision_lives(new.kind)) then
+    raise exception 'a decision is approved in time by somebody who may' using errcode = 'AM010', detail = new.id::text;
+  end if;
   if old.approved_by is null and new.approved_by is not null then
-    if not is_operator(new.approved_by, 'approve-decision') or new.created_at < clock_timestamp() - interval '24 hours' then
-      raise exception 'a decision is approved within a day by somebody who may' using errcode = 'AM010',
+    if not is_operator(new.approved_by, 'approve-decision')
+      or new.created_at < clock_timestamp() - decision_lives(new.kind) then
+      raise exception 'a decision is approved in time by somebody who may' using errcode = 'AM010',
         detail = new.id::text;
     end if;
     new.approved_at := clock_timestamp();
@@ -2369,7 +2428,11 @@ begin
     or old.status = 'pending' and outcome_of_word(new.last_word) = new.status
     or old.status = 'pending' and outcome_of_word(new.last_word) is null and exists (select from decisions d where d.payout_id = new.id
       and d.outcome = new.status and d.status = 'pending' and is_operator(d.approved_by, 'approve-decision')
-      and is_operator(d.proposed_by, 'propose-decision') and d.created_at > clock_timestamp() - interval '24 hours') then
+      and is_operator(d.proposed_by, 'propose-decision') and d.created_at > clock_timestamp() - interval '24 hours')
+    -- A disbursement that nobody has sent ends with its decision.
+    or old.status = 'pending' and new.status = 'failed' and exists (select from decisions d where d.withdrawal_id = new.id
+      and d.status in ('rejected', 'lapsed') and new.failure_code = 'DECISION_' || upper(d.status))
+      and not exists (select from payout_attempts a where a.payout_id = new.id) then
     return new;
   end if;
   raise exception 'a payout ends by the provider''s word, or as two people have decided' using errcode = 'AM010',
@@ -2473,12 +2536,23 @@ begin
             and b.organization_id is null
           when 'organization' then u.user_type = 'organization' and new.organization_id = u.organization_id
             and a.organization_id = u.organization_id and b.organization_id = u.organization_id
-          end) then
+          end
+        and (new.cause_id is null or exists (select from charitable_causes c where c.id = new.cause_id
+          and c.account_id = a.id and c.approved_at is not null and c.stopped_from is null))) then
     raise exception 'a withdrawal goes to a usable bank account of whose money it is' using errcode = 'AM010',
       detail = new.id::text;
   end if;
   return new;
 end $function$;
+
+CREATE OR REPLACE FUNCTION public.kept_for_causes(p_account_id uuid)
+ RETURNS numeric
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  select coalesce(sum(disbursable_of_cause(c.id)), 0) from charitable_causes c where c.account_id = p_account_id
+$function$;
 
 CREATE OR REPLACE FUNCTION public.list_transactions()
  RETURNS trigger
@@ -2540,6 +2614,8 @@ AS $function$
         (case decided.action when 'credit' then 'credited' else 'refunded' end, decided.approved_by, decided.account_id)))
     when 'book_external' then (select 'the movement at the provider is not booked' where not exists (select
       from journal_keys k where k.business_key = 'platform-external/' || decided.reference))
+    when 'disburse' then (select 'the withdrawal ended without it' where exists (select from payouts p
+      where p.id = decided.withdrawal_id and p.failure_code in ('DECISION_REJECTED', 'DECISION_LAPSED')))
     else (select 'the difference was never explained' where not exists (select from events e
       where e.resource_type = 'reconciliation' and e.resource_id = decided.reconciliation_id::text
         and e.event = 'RECONCILIATION_EXPLAINED' and e.data ->> 'decision_id' = decided.id::text))
@@ -2567,7 +2643,7 @@ declare
   opened smallint;
 begin
   perform from payouts p where p.id = p_payout_id and p.status = 'pending' for update;
-  if not found then
+  if not found or exists (select from decisions d where d.withdrawal_id = p_payout_id and d.status <> 'carried_out') then
     raise exception 'only a pending payout is sent' using errcode = 'AM003', detail = p_payout_id::text;
   end if;
   insert into payout_attempts (payout_id, number)
@@ -2665,6 +2741,7 @@ begin
       return next; return;
     end if;
   end if;
+  perform refuse_what_causes_keep(p_source, p_amount);
   if not write_journal(p_journal_id, p_business_key, p_kind, array[p_source, p_target], array[-p_amount, p_amount]) then
     -- Nothing is paid twice, whatever became of the key; and none is left without its answer.
     delete from idempotency_keys k where k.user_id = p_user_id and k.key_hash = p_key_hash;
@@ -2762,7 +2839,10 @@ begin
   select array_agg(coalesce(outcomes[p.ordinality], case
         when p.source_account_id <> all (sources) or payer.id is null
           or payer.organization_id is not null and organization.id is null then 'busy'
-        when payer.status <> 'active' or organization.status in ('inactive', 'suspended') then 'inactive' end)
+        when payer.status <> 'active' or organization.status in ('inactive', 'suspended') then 'inactive'
+        -- What is beyond what its causes leave free is refused where it is made alone.
+        when exists (select from charitable_causes c where c.account_id = p.source_account_id)
+          and kept_for_causes(p.source_account_id) > account_balance(p.source_account_id) - p.amount then 'busy' end)
       order by p.ordinality)
     into outcomes
     from unnest(payments) with ordinality p
@@ -3086,6 +3166,22 @@ AS $function$
 begin
   if current_setting('transaction_isolation') <> 'read committed' then
     raise exception 'money is moved in transactions that read what is committed' using errcode = 'AM010';
+  end if;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.refuse_what_causes_keep(p_account_id uuid, p_amount numeric)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  kept numeric;
+  held numeric;
+begin
+  select kept_for_causes(p_account_id), account_balance(p_account_id) into kept, held;
+  if kept > 0 and p_amount <= held and p_amount > held - kept then
+    raise exception 'only IDR % of the account are free: what was given to its causes leaves it by disbursements',
+      greatest(held - kept, 0)::numeric(20, 4) using errcode = 'AM004', column = 'amount';
   end if;
 end $function$;
 
@@ -3566,6 +3662,14 @@ UNION ALL
           WHERE c.id = d.cause_id))
   GROUP BY d.cause_id;
 
+create view check_causes_keep_what_was_given as
+ SELECT account_id,
+    kept_for_causes(account_id) AS kept,
+    account_balance(account_id) AS balance
+   FROM ( SELECT DISTINCT charitable_causes.account_id
+           FROM charitable_causes) c
+  WHERE kept_for_causes(account_id) > account_balance(account_id);
+
 create view check_circle_contributions_once as
  SELECT saving_circle_id,
     member_id,
@@ -3775,6 +3879,16 @@ UNION ALL
   WHERE j.kind = 'platform.external'::text AND NOT (EXISTS ( SELECT
            FROM decisions d
           WHERE j.business_key = ('platform-external/'::text || d.reference::text) AND d.status = 'carried_out'::text));
+
+create view check_disbursements_wait_for_their_decision as
+ SELECT d.withdrawal_id,
+    d.status,
+    p.status AS payout_status
+   FROM decisions d
+     JOIN payouts p ON p.id = d.withdrawal_id
+  WHERE d.status <> 'carried_out'::text AND ((p.status = ANY (ARRAY['succeeded'::text, 'reversed'::text])) OR (EXISTS ( SELECT
+           FROM payout_attempts a
+          WHERE a.payout_id = p.id)));
 
 create view check_donations_posted_once as
  SELECT d.id AS donation_id,
@@ -4537,6 +4651,24 @@ revoke execute on function count_changed_donations() from public;
 
 revoke execute on function count_new_donations() from public;
 
+revoke execute on function decision_lives(text) from public;
+
+grant execute on function decision_lives(text) to amanah_app;
+
+grant execute on function decision_lives(text) to amanah_reader;
+
+revoke execute on function disbursable_of_cause(uuid) from public;
+
+grant execute on function disbursable_of_cause(uuid) to amanah_app;
+
+grant execute on function disbursable_of_cause(uuid) to amanah_reader;
+
+revoke execute on function disbursed_of_cause(uuid) from public;
+
+grant execute on function disbursed_of_cause(uuid) to amanah_app;
+
+grant execute on function disbursed_of_cause(uuid) to amanah_reader;
+
 revoke execute on function empty_saving_goal(uuid,uuid,uuid) from public;
 
 grant execute on function empty_saving_goal(uuid,uuid,uuid) to amanah_app;
@@ -4574,6 +4706,12 @@ revoke execute on function keep_start_date() from public;
 revoke execute on function keep_status() from public;
 
 revoke execute on function keep_withdrawal() from public;
+
+revoke execute on function kept_for_causes(uuid) from public;
+
+grant execute on function kept_for_causes(uuid) to amanah_app;
+
+grant execute on function kept_for_causes(uuid) to amanah_reader;
 
 revoke execute on function list_transactions() from public;
 
@@ -4638,6 +4776,8 @@ grant execute on function refuse_balance_payment(uuid,text,text,jsonb) to amanah
 revoke execute on function refuse_change() from public;
 
 revoke execute on function refuse_old_snapshot() from public;
+
+revoke execute on function refuse_what_causes_keep(uuid,numeric) from public;
 
 revoke execute on function settle_donation(text,uuid,uuid,numeric,uuid,uuid,uuid,integer,text) from public;
 
@@ -4735,6 +4875,10 @@ grant select on table check_cause_totals_match_donations to amanah_app;
 
 grant select on table check_cause_totals_match_donations to amanah_reader;
 
+grant select on table check_causes_keep_what_was_given to amanah_app;
+
+grant select on table check_causes_keep_what_was_given to amanah_reader;
+
 grant select on table check_circle_contributions_once to amanah_app;
 
 grant select on table check_circle_contributions_once to amanah_reader;
@@ -4774,6 +4918,10 @@ grant select on table check_completed_targets_are_reached to amanah_reader;
 grant select on table check_decisions_were_carried_out to amanah_app;
 
 grant select on table check_decisions_were_carried_out to amanah_reader;
+
+grant select on table check_disbursements_wait_for_their_decision to amanah_app;
+
+grant select on table check_disbursements_wait_for_their_decision to amanah_reader;
 
 grant select on table check_donations_posted_once to amanah_app;
 
@@ -4935,9 +5083,9 @@ grant insert, select, update on table clearing_measurements to amanah_app;
 
 grant select (day), select (measured), select (measured_at) on table clearing_measurements to amanah_reader;
 
-grant insert (account_id), insert (action), insert (amount), insert (evidence), insert (id), insert (kind), insert (note), insert (outcome), insert (payout_id), insert (proposed_by), insert (receipt_id), insert (reconciliation_id), insert (reference), select, update (approved_by), update (reason), update (rejected_by), update (status) on table decisions to amanah_app;
+grant insert (account_id), insert (action), insert (amount), insert (evidence), insert (id), insert (kind), insert (note), insert (outcome), insert (payout_id), insert (proposed_by), insert (receipt_id), insert (reconciliation_id), insert (reference), insert (withdrawal_id), select, update (approved_by), update (first_approved_by), update (reason), update (rejected_by), update (status) on table decisions to amanah_app;
 
-grant select (account_id), select (action), select (amount), select (approved_at), select (approved_by), select (created_at), select (ended_at), select (evidence), select (id), select (kind), select (note), select (outcome), select (payout_id), select (proposed_by), select (reason), select (receipt_id), select (reconciliation_id), select (reference), select (rejected_by), select (status) on table decisions to amanah_reader;
+grant select (account_id), select (action), select (amount), select (approved_at), select (approved_by), select (created_at), select (ended_at), select (evidence), select (first_approved_by), select (id), select (kind), select (note), select (outcome), select (payout_id), select (proposed_by), select (reason), select (receipt_id), select (reconciliation_id), select (reference), select (rejected_by), select (status), select (withdrawal_id) on table decisions to amanah_reader;
 
 grant insert, select, update (name), update (updated_at) on table document_categories to amanah_app;
 
@@ -5225,7 +5373,7 @@ grant select (delivery_id), select (endpoint_id), select (resource_id), select (
 
 grant insert, select on table withdrawals to amanah_app;
 
-grant select (bank_account_id), select (created_at), select (id), select (organization_id), select (transaction_id), select (user_id) on table withdrawals to amanah_reader;
+grant select (bank_account_id), select (cause_id), select (created_at), select (id), select (organization_id), select (purpose_note), select (transaction_id), select (user_id) on table withdrawals to amanah_reader;
 
 -- Default privileges
 
