@@ -1268,6 +1268,35 @@ CREATE INDEX saving_circle_members_of_account ON saving_circle_members USING btr
 CREATE INDEX saving_circle_members_of_user ON saving_circle_members USING btree (user_id);
 CREATE UNIQUE INDEX saving_circle_turns ON saving_circle_members USING btree (saving_circle_id, turn_number) WHERE turn_number IS NOT NULL;
 
+create table saving_circle_replacements (
+  id uuid not null,
+  saving_circle_id uuid not null,
+  member_id uuid not null,
+  leaving_user_id uuid not null,
+  account_id uuid not null,
+  user_id uuid not null,
+  proposed_by uuid not null,
+  left_at timestamp with time zone,
+  joined_at timestamp with time zone,
+  status text not null default 'pending'::text,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint saving_circle_replacements_pkey PRIMARY KEY (id),
+  constraint saving_circle_replacements_check CHECK (status <> 'completed'::text OR num_nonnulls(left_at, joined_at) = 2),
+  constraint saving_circle_replacements_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint saving_circle_replacements_joined_at_is_real CHECK (joined_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND joined_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint saving_circle_replacements_left_at_is_real CHECK (left_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND left_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint saving_circle_replacements_status_check CHECK (status = ANY (ARRAY['pending'::text, 'completed'::text, 'withdrawn'::text])),
+  constraint saving_circle_replacements_updated_at_is_real CHECK (updated_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND updated_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
+);
+CREATE UNIQUE INDEX one_replacement_of_a_member ON saving_circle_replacements USING btree (member_id) WHERE status = 'pending'::text;
+CREATE INDEX saving_circle_replacements_of_account ON saving_circle_replacements USING btree (account_id);
+CREATE INDEX saving_circle_replacements_of_circle ON saving_circle_replacements USING btree (saving_circle_id);
+CREATE INDEX saving_circle_replacements_of_leaving ON saving_circle_replacements USING btree (leaving_user_id);
+CREATE INDEX saving_circle_replacements_of_member ON saving_circle_replacements USING btree (member_id);
+CREATE INDEX saving_circle_replacements_of_proposer ON saving_circle_replacements USING btree (proposed_by);
+CREATE INDEX saving_circle_replacements_of_user ON saving_circle_replacements USING btree (user_id);
+
 create table saving_circle_rounds (
   saving_circle_id uuid not null,
   turn_number integer not null,
@@ -1309,6 +1338,16 @@ create table saving_circle_settlements (
 );
 CREATE INDEX saving_circle_settlements_of_account ON saving_circle_settlements USING btree (account_id);
 CREATE INDEX saving_circle_settlements_of_circle ON saving_circle_settlements USING btree (saving_circle_id);
+
+create table saving_circle_standing_orders (
+  id uuid not null,
+  source_account_id uuid not null,
+  attempted_turn integer,
+  created_at timestamp with time zone not null default now(),
+  constraint saving_circle_standing_orders_pkey PRIMARY KEY (id),
+  constraint saving_circle_standing_orders_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
+);
+CREATE INDEX saving_circle_standing_orders_of_account ON saving_circle_standing_orders USING btree (source_account_id);
 
 create table saving_circles (
   id uuid not null,
@@ -1838,6 +1877,13 @@ alter table saving_circle_members add constraint saving_circle_members_account_i
 alter table saving_circle_members add constraint saving_circle_members_saving_circle_id_fkey FOREIGN KEY (saving_circle_id) REFERENCES saving_circles(id);
 alter table saving_circle_members add constraint saving_circle_members_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 
+alter table saving_circle_replacements add constraint saving_circle_replacements_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id);
+alter table saving_circle_replacements add constraint saving_circle_replacements_leaving_user_id_fkey FOREIGN KEY (leaving_user_id) REFERENCES users(id);
+alter table saving_circle_replacements add constraint saving_circle_replacements_member_id_fkey FOREIGN KEY (member_id) REFERENCES saving_circle_members(id) ON DELETE CASCADE;
+alter table saving_circle_replacements add constraint saving_circle_replacements_proposed_by_fkey FOREIGN KEY (proposed_by) REFERENCES users(id);
+alter table saving_circle_replacements add constraint saving_circle_replacements_saving_circle_id_fkey FOREIGN KEY (saving_circle_id) REFERENCES saving_circles(id);
+alter table saving_circle_replacements add constraint saving_circle_replacements_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+
 alter table saving_circle_rounds add constraint saving_circle_rounds_journal_id_fkey FOREIGN KEY (journal_id) REFERENCES journals(id);
 alter table saving_circle_rounds add constraint saving_circle_rounds_receiver_member_id_fkey FOREIGN KEY (receiver_member_id) REFERENCES saving_circle_members(id);
 alter table saving_circle_rounds add constraint saving_circle_rounds_saving_circle_id_fkey FOREIGN KEY (saving_circle_id) REFERENCES saving_circles(id);
@@ -1845,6 +1891,9 @@ alter table saving_circle_rounds add constraint saving_circle_rounds_saving_circ
 alter table saving_circle_settlements add constraint saving_circle_settlements_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id);
 alter table saving_circle_settlements add constraint saving_circle_settlements_id_fkey FOREIGN KEY (id) REFERENCES saving_circle_members(id);
 alter table saving_circle_settlements add constraint saving_circle_settlements_saving_circle_id_fkey FOREIGN KEY (saving_circle_id) REFERENCES saving_circles(id);
+
+alter table saving_circle_standing_orders add constraint saving_circle_standing_orders_id_fkey FOREIGN KEY (id) REFERENCES saving_circle_members(id) ON DELETE CASCADE;
+alter table saving_circle_standing_orders add constraint saving_circle_standing_orders_source_account_id_fkey FOREIGN KEY (source_account_id) REFERENCES accounts(id);
 
 alter table saving_circles add constraint saving_circles_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id);
 alter table saving_circles add constraint saving_circles_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id);
@@ -2451,6 +2500,20 @@ begin
      join permissions p on p.id = rp.permission_id where rp.role_id = r.id), '')
   where r.id in (select role_id from changed);
   return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.keep_place()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if (old.user_id, old.account_id) is distinct from (new.user_id, new.account_id)
+      and not exists (select from saving_circle_replacements r where r.member_id = new.id and r.status = 'completed'
+        and r.user_id = new.user_id and r.account_id = new.account_id and r.leaving_user_id = old.user_id) then
+    raise exception 'nobody agreed that this place passes over' using errcode = 'AM010', detail = new.id::text;
+  end if;
+  return new;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.keep_release_with_saver()
@@ -3526,12 +3589,17 @@ CREATE TRIGGER saving_circle_contributions_to_people BEFORE INSERT OR UPDATE OF 
 
 CREATE TRIGGER covers_are_final BEFORE DELETE OR UPDATE ON saving_circle_covers FOR EACH ROW EXECUTE FUNCTION refuse_change();
 
+CREATE TRIGGER places_pass_over_as_agreed BEFORE UPDATE OF user_id, account_id ON saving_circle_members FOR EACH ROW EXECUTE FUNCTION keep_place();
 CREATE TRIGGER saving_circle_members_take_money_as_people BEFORE INSERT OR UPDATE OF account_id ON saving_circle_members FOR EACH ROW EXECUTE FUNCTION keep_account_kinds('account_id', 'user organization');
+
+CREATE TRIGGER saving_circle_replacements_status_law BEFORE INSERT OR UPDATE OF status ON saving_circle_replacements FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>pending', 'pending>completed', 'pending>withdrawn');
 
 CREATE TRIGGER rounds_are_kept BEFORE DELETE ON saving_circle_rounds FOR EACH ROW EXECUTE FUNCTION refuse_change();
 
 CREATE TRIGGER saving_circle_settlements_to_people BEFORE INSERT ON saving_circle_settlements FOR EACH ROW EXECUTE FUNCTION keep_account_kinds('account_id', 'user organization');
 CREATE TRIGGER settlements_are_final BEFORE DELETE OR UPDATE ON saving_circle_settlements FOR EACH ROW EXECUTE FUNCTION refuse_change();
+
+CREATE TRIGGER saving_circle_standing_orders_of_people BEFORE INSERT OR UPDATE OF source_account_id ON saving_circle_standing_orders FOR EACH ROW EXECUTE FUNCTION keep_account_kinds('source_account_id', 'user organization');
 
 CREATE TRIGGER circles_are_kept BEFORE DELETE ON saving_circles FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER saving_circles_hold_in_their_own_account BEFORE INSERT OR UPDATE OF holding_account_id ON saving_circles FOR EACH ROW EXECUTE FUNCTION keep_own_accounts('holding_account_id', 'circle_holding');
@@ -4697,6 +4765,8 @@ revoke execute on function keep_payouts_end() from public;
 
 revoke execute on function keep_permission_names() from public;
 
+revoke execute on function keep_place() from public;
+
 revoke execute on function keep_release_with_saver() from public;
 
 revoke execute on function keep_revoked_token() from public;
@@ -5283,13 +5353,17 @@ grant insert, select on table saving_circle_covers to amanah_app;
 
 grant select (amount), select (created_at), select (debtor_member_id), select (guarantor_member_id), select (saving_circle_id), select (turn_number) on table saving_circle_covers to amanah_reader;
 
-grant delete, insert, select, update (excluded_turn), update (turn_number) on table saving_circle_members to amanah_app;
+grant delete, insert, select, update (account_id), update (consented_at), update (excluded_turn), update (turn_number), update (user_id) on table saving_circle_members to amanah_app;
 
 grant select (account_id), select (consented_at), select (created_at), select (entropy), select (excluded_turn), select (id), select (joining_order), select (saving_circle_id), select (turn_number), select (user_id) on table saving_circle_members to amanah_reader;
 
 grant select on table saving_circle_positions to amanah_app;
 
 grant select on table saving_circle_positions to amanah_reader;
+
+grant insert, select, update (joined_at), update (left_at), update (status), update (updated_at) on table saving_circle_replacements to amanah_app;
+
+grant select (account_id), select (created_at), select (id), select (joined_at), select (leaving_user_id), select (left_at), select (member_id), select (proposed_by), select (saving_circle_id), select (status), select (updated_at), select (user_id) on table saving_circle_replacements to amanah_reader;
 
 grant insert, select, update (amount), update (defaulted_at), update (journal_id), update (overdue_reported_at), update (paid_at), update (receiver_member_id), update (remedied_at), update (reminded_at) on table saving_circle_rounds to amanah_app;
 
@@ -5298,6 +5372,10 @@ grant select (amount), select (defaulted_at), select (due_at), select (journal_i
 grant insert, select on table saving_circle_settlements to amanah_app;
 
 grant select (account_id), select (amount), select (created_at), select (id), select (saving_circle_id) on table saving_circle_settlements to amanah_reader;
+
+grant delete, insert, select, update (attempted_turn), update (source_account_id) on table saving_circle_standing_orders to amanah_app;
+
+grant select (attempted_turn), select (created_at), select (id), select (source_account_id) on table saving_circle_standing_orders to amanah_reader;
 
 grant insert, select, update (amount), update (capacity), update (current_turn), update (deleted_at), update (draw_seed), update (draw_seed_sealed), update (ended_at), update (first_turn), update (grace_days), update (guarantee_percent), update (name), update (next_opens_at), update (on_default), update (schedule_anchor), update (schedule_step), update (start_date), update (started_at), update (starts_at), update (status), update (updated_at), update (visibility) on table saving_circles to amanah_app;
 

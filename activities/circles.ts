@@ -6,6 +6,7 @@ import { payRound } from '../src/circles/pay-round.ts';
 import { reportDue } from '../src/circles/report-due.ts';
 import { reportOverdue } from '../src/circles/report-overdue.ts';
 import { settleDefault } from '../src/circles/settle-default.ts';
+import { payStandingOrders } from '../src/circles/standing-orders.ts';
 import { startCircle } from '../src/circles/start-circle.ts';
 import { sweepCircles } from '../src/circles/sweep-circles.ts';
 import type { Dependencies } from '../src/dependencies.ts';
@@ -33,6 +34,9 @@ export function createCircleActivities(deps: Dependencies) {
     payCircleRound: step(deps, 'payCircleRound', (em, input: CircleStep) => payRound(em, input)),
     reportOverdueContributions: step(deps, 'reportOverdueContributions', (em, input: CircleStep) =>
       reportOverdue(em, input),
+    ),
+    payCircleStandingOrders: step(deps, 'payCircleStandingOrders', (em, input: CircleStep) =>
+      payStandingOrders(em, input),
     ),
     reportDueContributions: step(deps, 'reportDueContributions', (em, input: CircleStep) => reportDue(em, input)),
     settleCircleDefault: step(deps, 'settleCircleDefault', (em, input: CircleStep) => settleDefault(em, input)),

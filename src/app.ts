@@ -8,6 +8,7 @@ import { causeSummaryRoutes } from './causes/cause-summary.routes.ts';
 import { causesRoutes } from './causes/causes.routes.ts';
 import { circleSummaryRoutes } from './circles/circle-summary.routes.ts';
 import { circleMembershipRoutes } from './circles/membership.routes.ts';
+import { circlePlacesRoutes } from './circles/places.routes.ts';
 import { savingCirclesRoutes } from './circles/saving-circles.routes.ts';
 import { collectionsRoutes } from './collections/collections.routes.ts';
 import { decisionsRoutes } from './decisions/decisions.routes.ts';
@@ -102,6 +103,7 @@ export const routeGroups: readonly RouteGroup[] = [
   subscriptionsRoutes,
   savingCirclesRoutes,
   circleMembershipRoutes,
+  circlePlacesRoutes,
   circleSummaryRoutes,
   callbacksRoutes,
   partnerAccountsRoutes,

@@ -5,6 +5,7 @@ import { CallbackRow } from './callbacks/callback.entity.ts';
 import { Cause } from './causes/cause.entity.ts';
 import { CircleContribution } from './circles/circle-contribution.entity.ts';
 import { CircleMember } from './circles/circle-member.entity.ts';
+import { CircleReplacement } from './circles/circle-replacement.entity.ts';
 import { CircleRound } from './circles/circle-round.entity.ts';
 import { SavingCircle } from './circles/saving-circle.entity.ts';
 import { PartnerPayment } from './collections/partner-payment.entity.ts';
@@ -41,6 +42,7 @@ export const entities = [
   Cause,
   CircleContribution,
   CircleMember,
+  CircleReplacement,
   CircleRound,
   ClearingComparison,
   Decision,

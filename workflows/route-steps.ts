@@ -20,6 +20,7 @@ const queues: Record<keyof Activities, StepQueue> = {
   startCircle: 'ledger',
   openCircleRound: 'ledger',
   payCircleRound: 'ledger',
+  payCircleStandingOrders: 'ledger',
   reportDueContributions: 'ledger',
   reportOverdueContributions: 'ledger',
   settleCircleDefault: 'ledger',

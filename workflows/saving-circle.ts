@@ -28,6 +28,7 @@ const {
   lookAtCircle,
   startCircle,
   openCircleRound,
+  payCircleStandingOrders,
   payCircleRound,
   reportDueContributions,
   reportOverdueContributions,
@@ -76,6 +77,8 @@ export async function savingCircle({
       circle = await take(startCircle);
     } else if (due.step === 'open round') {
       circle = await take(openCircleRound);
+    } else if (due.step === 'pay standing orders') {
+      circle = await take(payCircleStandingOrders);
     } else if (due.step === 'remind') {
       circle = await take(reportDueContributions);
     } else if (due.step === 'settle default') {

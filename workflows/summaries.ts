@@ -20,6 +20,7 @@ const steps: Record<keyof Activities, string> = {
   startCircle: 'Start the circle, or cancel it',
   openCircleRound: 'Open the next turn',
   payCircleRound: 'Pay the pot',
+  payCircleStandingOrders: 'Pay by standing orders',
   reportDueContributions: 'Remind those who have not paid',
   reportOverdueContributions: 'Tell who is late',
   settleCircleDefault: 'Do what the terms say of a default',

@@ -127,19 +127,22 @@ async function oneself(tx: EntityManager, caller: Caller): Promise<Joiner> {
  * Whose accounts they are, in the order asked for. An organization's account joins for the admin who names it; whoever
  * is suspended could not pay a round.
  */
-async function ownersOf(tx: EntityManager, caller: Caller, accountIds: string[]): Promise<Joiner[]> {
+export async function ownersOf(
+  tx: EntityManager,
+  caller: Caller,
+  accountIds: string[],
+  field = 'account_ids',
+): Promise<Joiner[]> {
   const accounts = new Map((await tx.find(Account, { id: { $in: accountIds } })).map((found) => [found.id, found]));
   const owners = [...accounts.values()].flatMap(({ user_id }) => user_id ?? []);
   const active = new Set((await tx.find(User, { id: { $in: owners }, status: 'active' })).map(({ id }) => id));
   return accountIds.map((accountId) => {
     const account = accounts.get(accountId);
-    if (account === undefined) refuse('NOT_FOUND', `no such account ${accountId}`, { field: 'account_ids' });
+    if (account === undefined) refuse('NOT_FOUND', `no such account ${accountId}`, { field });
     const { kind, user_id } = account;
     if (kind === 'user' && user_id && active.has(user_id)) return { accountId, userId: user_id };
     if (mayUseAccount(caller, account)) return { accountId, userId: caller.userId };
-    return refuse('REQUEST_INVALID', `the account ${accountId} belongs to nobody who could be a member`, {
-      field: 'account_ids',
-    });
+    return refuse('REQUEST_INVALID', `the account ${accountId} belongs to nobody who could be a member`, { field });
   });
 }
 

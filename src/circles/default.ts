@@ -20,19 +20,22 @@ export interface RoundFacts {
   remediedAt: string | null;
   /** Whether what is missing can be made good now, without waiting for the next try. */
   canRemedy: boolean;
+  /** Whether members have ordered that the round be paid, and it was not tried yet. */
+  hasStandingOrders?: boolean;
 }
 
-export type RoundStep = 'remind' | 'report overdue' | 'settle default';
+export type RoundStep = 'pay standing orders' | 'remind' | 'report overdue' | 'settle default';
 
 /** What is due next in a round that misses contributions, and when (ISO 8601); null when it waits for its members. */
 export function nextOfRound(facts: RoundFacts): { step: RoundStep; at: string } | null {
   const due = Date.parse(facts.dueAt);
   const at = (step: RoundStep, instant: number) => ({ step, at: new Date(instant).toISOString() });
+  if (facts.hasStandingOrders) return at('pay standing orders', 0);
   if (!facts.isReminded && !facts.isOverdueReported) return at('remind', due - dayMs);
   if (!facts.isOverdueReported) return at('report overdue', due);
   if (facts.rule === null) return null;
   const defaultAt = due + facts.graceDays * dayMs;
   if (!facts.isDefaulted || facts.canRemedy) return at('settle default', defaultAt);
-  if (facts.rule === 'wait' || facts.remediedAt === null) return null;
-  return at('settle default', Date.parse(facts.remediedAt) + dayMs);
+  if (facts.rule === 'wait') return null;
+  return at('settle default', facts.remediedAt === null ? defaultAt : Date.parse(facts.remediedAt) + dayMs);
 }

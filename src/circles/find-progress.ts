@@ -53,8 +53,17 @@ async function findOpenRound(em: EntityManager, circle: SavingCircle): Promise<O
     receiverUserId: must(receiver, 'a round has a receiver').user_id,
     missing: missing.length,
     missingUserIds: missing.slice(0, missingTold).map(({ userId }) => userId),
-    facts: factsOf(circle, round, places),
+    facts: { ...factsOf(circle, round, places), hasStandingOrders: await hasStandingOrders(em, circle) },
   };
+}
+
+async function hasStandingOrders(em: EntityManager, { id, current_turn }: SavingCircle): Promise<boolean> {
+  const [found] = await em.execute<unknown[]>(
+    `select 1 from saving_circle_members m join saving_circle_standing_orders o on o.id = m.id
+     where m.saving_circle_id = ? and m.excluded_turn is null and o.attempted_turn is distinct from ? limit 1`,
+    [id, current_turn],
+  );
+  return found !== undefined;
 }
 
 /** What decides what is due next in the open round of a circle. */

@@ -34,17 +34,28 @@ export async function settleDefault(em: EntityManager, { circleId, at }: CircleS
     if (missing.length === 0 || next?.step !== 'settle default' || Date.parse(next.at) > now.getTime()) return nobody;
     if (!round.defaulted_at) await reportDefaults(tx, circle, missing);
     round.defaulted_at ??= now;
-    round.remedied_at = now;
-    await tx.flush();
     const remedy = remedyOf(terms.on_default, circle.amount, places);
+    // Debits are noted when they were tried: what is cut short is tried again.
+    if (remedy.kind !== 'debit') round.remedied_at = now;
+    await tx.flush();
     await remedyNow(tx, circle, round, { remedy, places, now });
     return { turn, debited: remedy.kind === 'debit' ? remedy.members : [] };
   });
   await failpoint('settle-default.settled');
   for (const memberId of debited) await payForMember(em.fork(), { circleId, memberId, turn, sourceAccountId: null });
+  if (debited.length > 0) await noteTry(em, { circleId, turn, now });
   await failpoint('settle-default.after');
   return findProgress(em.fork(), circleId);
 }
+
+const noteTry = async (
+  em: EntityManager,
+  { circleId, turn, now }: { circleId: string; turn: number; now: Date },
+): Promise<void> =>
+  void (await em.execute(
+    'update saving_circle_rounds set remedied_at = ? where saving_circle_id = ? and turn_number = ?',
+    [now, circleId, turn],
+  ));
 
 const nobody: { turn: number; debited: string[] } = { turn: 0, debited: [] };
 

@@ -23,7 +23,11 @@ export const overdueCircles = `
     r.overdue_reported_at is null and r.due_at < now() - interval '1 minute'
     or r.overdue_reported_at is null and r.reminded_at is null and r.due_at < now() + interval '1 day' - interval '1 minute'
     or r.defaulted_at is null and r.due_at + c.grace_days * interval '1 day' < now() - interval '1 minute'
-    or c.on_default <> 'wait' and r.remedied_at < now() - interval '1 day' - interval '1 minute')
+    or c.on_default <> 'wait' and r.defaulted_at is not null
+      and coalesce(r.remedied_at + interval '1 day', r.defaulted_at) < now() - interval '1 minute'
+    or r.opened_at < now() - interval '1 minute' and exists (select from saving_circle_members m
+      join saving_circle_standing_orders o on o.id = m.id and o.attempted_turn is distinct from c.current_turn
+      where m.saving_circle_id = c.id and m.excluded_turn is null))
   union all
   select c.id, (select max(p.updated_at) from saving_circle_contributions p
     where p.saving_circle_id = c.id and p.turn_number = c.current_turn)

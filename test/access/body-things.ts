@@ -200,6 +200,14 @@ export const bodies: Record<string, Body> = {
     }),
     fields: { saving_circle_id: refused, 'account_ids[]': anyOf },
   },
+  'POST /v1/saving-circles/:/members/:/replacements': {
+    build: async (stack) => ({ account_id: (await buildIndividual(stack)).accountId }),
+    fields: { account_id: 'anybody may be proposed, and then has to accept' },
+  },
+  'PUT /v1/saving-circles/:/members/:/standing-order': {
+    build: async (_, { user }) => ({ source_account_id: user.accountId }),
+    fields: { source_account_id: refused },
+  },
   'POST /v1/saving-circles/contribute': {
     build: async (stack, owner) => {
       await fund(stack, owner.user.accountId, '1000');

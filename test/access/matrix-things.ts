@@ -55,7 +55,7 @@ async function cause(stack: Stack, { user }: Owner): Promise<Ids> {
 }
 
 async function circle(stack: Stack, { user }: Owner): Promise<Ids> {
-  const ids = { id: newId(), member_id: newId() };
+  const ids = { id: newId(), member_id: newId(), replacement_id: newId(), account_id: user.accountId };
   await stack.em().transactional(async (tx) => {
     const holding = await openAccount(tx, { kind: 'circle_holding', name: 'Circle', ownerId: ids.id });
     const { accountId, organizationId, id } = user;
@@ -71,6 +71,15 @@ async function circle(stack: Stack, { user }: Owner): Promise<Ids> {
     await tx.execute(
       'insert into saving_circle_members (id, saving_circle_id, account_id, user_id) values (?, ?, ?, ?)',
       [ids.member_id, ids.id, accountId, id],
+    );
+    await tx.execute('insert into saving_circle_standing_orders (id, source_account_id) values (?, ?)', [
+      ids.member_id,
+      accountId,
+    ]);
+    await tx.execute(
+      `insert into saving_circle_replacements (id, saving_circle_id, member_id, leaving_user_id, account_id, user_id,
+         proposed_by) values (?, ?, ?, ?, ?, ?, ?)`,
+      [ids.replacement_id, ids.id, ids.member_id, id, accountId, id, id],
     );
   });
   return ids;

@@ -1,15 +1,13 @@
 import { findProgress } from '../../src/circles/find-progress.ts';
-import { openCircle, placeOfName } from '../../src/circles/open-circle.ts';
 import { openRound } from '../../src/circles/open-round.ts';
 import { payRound } from '../../src/circles/pay-round.ts';
 import { reportDue } from '../../src/circles/report-due.ts';
 import { reportOverdue } from '../../src/circles/report-overdue.ts';
 import { settleDefault } from '../../src/circles/settle-default.ts';
-import { startCircle } from '../../src/circles/start-circle.ts';
-import type { CircleTerms } from '../../src/circles/terms.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { type BuiltUser, balanceOf, buildIndividual, buildPlatformAdmin } from '../support/build.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+import { begun, onDay } from './begin-circle.ts';
 import { addMembers, contribute, eventsOf, heldBy, readCircle } from './build-circle.ts';
 
 let stack: Stack;
@@ -20,63 +18,14 @@ beforeAll(async () => {
 afterAll(() => stack.stop());
 afterEach(() => expectChecksEmpty(stack));
 
-const day = 24 * 60 * 60 * 1000;
-const begin = Date.parse('2026-01-01T00:00:00+07:00');
-/** So many days after the circle began. */
-const after = (days: number): string => new Date(begin + days * day).toISOString();
-
-interface Circle {
-  id: string;
-  members: BuiltUser[];
-  memberIds: string[];
-}
-
-/** A daily circle of IDR 100,000 that began with its first round open. */
-async function begun(size: number, terms: Partial<CircleTerms>, balances: string[] = []): Promise<Circle> {
-  const members = await Promise.all(
-    Array.from({ length: size }, (_, index) => buildIndividual(stack, { balance: balances[index] ?? '1000000' })),
-  );
-  const [creator] = members as [BuiltUser];
-  const id = newId();
-  const opening = {
-    nameSealed: await stack.deps.sealer.seal(placeOfName(id), 'Arisan'),
-    accountId: creator.accountId,
-    ownerType: 'individual' as const,
-    ownerId: creator.id,
-    organizationId: null,
-    createdBy: creator.id,
-    capacity: 10,
-    amount: '100000.0000',
-    visibility: 'public' as const,
-    roundInterval: 'daily' as const,
-    turnOrder: 'joining' as const,
-    terms: { grace_days: 0, on_default: 'wait' as const, guarantee_percent: 0, ...terms },
-    startDate: '2026-01-01',
-    startsAt: after(0),
-    requestId: 'test',
-  };
-  await openCircle(stack.em(), stack.deps.sealer, { circleId: id, opening });
-  for (const member of members) {
-    const consent = terms.on_default === 'winner_first' ? { consent: true } : {};
-    const joined = await stack.post(
-      '/v1/saving-circles/members',
-      { saving_circle_id: id, ...consent },
-      { token: member.token },
-    );
-    expect(joined).toMatchObject({ status: 201 });
-  }
-  await startCircle(stack.em(), stack.deps.sealer, { circleId: id, at: after(0) });
-  const memberIds = (await readCircle(stack, creator, id)).members.map(({ id: memberId }: { id: string }) => memberId);
-  return { id, members, memberIds };
-}
 const pay = async (id: string, ...members: (BuiltUser | undefined)[]) => {
   for (const member of members) expect(await contribute(stack, member as BuiltUser, id)).toMatchObject({ status: 201 });
 };
-const payOut = (id: string, days: number) => payRound(stack.em(), { circleId: id, at: after(days) });
-const open = (id: string, days: number) => openRound(stack.em(), { circleId: id, at: after(days) });
+const payOut = (id: string, days: number) => payRound(stack.em(), { circleId: id, at: onDay(days) });
+const open = (id: string, days: number) => openRound(stack.em(), { circleId: id, at: onDay(days) });
 /** Everything that the workflow would do in a round that misses contributions until then. */
 async function pass(id: string, days: number) {
-  const at = after(days);
+  const at = onDay(days);
   await reportDue(stack.em(), { circleId: id, at });
   await reportOverdue(stack.em(), { circleId: id, at });
   return settleDefault(stack.em(), { circleId: id, at });
@@ -90,7 +39,7 @@ const balances = (members: BuiltUser[]) =>
 
 describe('A guarantee', () => {
   it('is debited beside the first contribution only, held, and given back after the last round', async () => {
-    const { id, members } = await begun(2, { guarantee_percent: 25 });
+    const { id, members } = await begun(stack, 2, { guarantee_percent: 25 });
     const [first, second] = members as [BuiltUser, BuiltUser];
     const made = await contribute(stack, first, id);
     expect(made).toMatchObject({ status: 201, body: { amount: '100000.0000', guarantee_amount: '25000.0000' } });
@@ -120,7 +69,7 @@ describe('A guarantee', () => {
   });
 
   it('is not debited where the balance covers the contribution alone, and nothing is', async () => {
-    const { id, members } = await begun(2, { guarantee_percent: 50 }, ['149999']);
+    const { id, members } = await begun(stack, 2, { guarantee_percent: 50 }, ['149999']);
     const [first] = members as [BuiltUser];
     expect(await contribute(stack, first, id)).toMatchObject({ status: 400 });
     expect(await balances([first])).toEqual([149_999]);
@@ -130,7 +79,7 @@ describe('A guarantee', () => {
 
 describe('A member who does not pay', () => {
   it('is reminded a day before the end, overdue at it, and in default after the days of grace, once each', async () => {
-    const { id, members, memberIds } = await begun(2, { grace_days: 2, on_default: 'wait' });
+    const { id, members, memberIds } = await begun(stack, 2, { grace_days: 2, on_default: 'wait' });
     await pay(id, members[0]);
     const twice = async (days: number) => {
       await Promise.all([pass(id, days), pass(id, days)]);
@@ -151,7 +100,7 @@ describe('A member who does not pay', () => {
 
 describe('Under `cover`', () => {
   it('guarantees complete the pot, the defaulter’s own first, then all alike, and the member owes it', async () => {
-    const { id, members, memberIds } = await begun(3, { on_default: 'cover', guarantee_percent: 50 });
+    const { id, members, memberIds } = await begun(stack, 3, { on_default: 'cover', guarantee_percent: 50 });
     const [first, second, third] = members as [BuiltUser, BuiltUser, BuiltUser];
     await pay(id, ...members);
     await payOut(id, 0);
@@ -183,7 +132,7 @@ describe('Under `cover`', () => {
   });
 
   it('the round waits while guarantees are too small, takes nothing, and goes on as soon as they suffice', async () => {
-    const { id, members } = await begun(3, { on_default: 'cover', guarantee_percent: 60 });
+    const { id, members } = await begun(stack, 3, { on_default: 'cover', guarantee_percent: 60 });
     const [first, second] = members as [BuiltUser, BuiltUser];
     await pay(id, first);
     expect(await pass(id, 2)).toMatchObject({
@@ -201,7 +150,7 @@ describe('Under `cover`', () => {
 
 describe('Under `exclude`', () => {
   it('a place ends, turns close up, and what was paid comes back after the last round', async () => {
-    const { id, members, memberIds } = await begun(4, { on_default: 'exclude', guarantee_percent: 100 });
+    const { id, members, memberIds } = await begun(stack, 4, { on_default: 'exclude', guarantee_percent: 100 });
     const [first, second, third, fourth] = members as [BuiltUser, BuiltUser, BuiltUser, BuiltUser];
     await pay(id, ...members);
     await payOut(id, 0);
@@ -232,7 +181,7 @@ describe('Under `exclude`', () => {
   });
 
   it('the last to receive may lose the place: the circle ends and what was paid in comes back', async () => {
-    const { id, members } = await begun(2, { on_default: 'exclude' });
+    const { id, members } = await begun(stack, 2, { on_default: 'exclude' });
     const [first] = members as [BuiltUser];
     await pay(id, ...members);
     await payOut(id, 0);
@@ -243,14 +192,14 @@ describe('Under `exclude`', () => {
   });
 
   it('nobody is excluded from a round that nobody has paid', async () => {
-    const { id } = await begun(2, { on_default: 'exclude' });
+    const { id } = await begun(stack, 2, { on_default: 'exclude' });
     expect(await pass(id, 2)).toMatchObject({ phase: 'collecting', round: { missing: 2 } });
   });
 });
 
 describe('Under `winner_first`', () => {
   it('whoever has received is debited, each day until paid; whoever has not is waited for', async () => {
-    const { id, members } = await begun(3, { on_default: 'winner_first' }, ['100000']);
+    const { id, members } = await begun(stack, 3, { on_default: 'winner_first' }, ['100000']);
     const [first, second, third] = members as [BuiltUser, BuiltUser, BuiltUser];
     await pay(id, ...members);
     await payOut(id, 0);
@@ -269,14 +218,14 @@ describe('Under `winner_first`', () => {
 
   it('members join by themselves and consent', async () => {
     const creator = await buildIndividual(stack);
-    const { id } = await begun(2, { on_default: 'winner_first' });
+    const { id } = await begun(stack, 2, { on_default: 'winner_first' });
     expect((await addMembers(stack, creator, id, [creator])).status).toBe(403);
   });
 });
 
 describe('Paying for another', () => {
   it('makes the contribution the member’s, and the payer’s to be refunded', async () => {
-    const { id, members, memberIds } = await begun(2, { guarantee_percent: 10 });
+    const { id, members, memberIds } = await begun(stack, 2, { guarantee_percent: 10 });
     const [first, second] = members as [BuiltUser, BuiltUser];
     const made = await contribute(stack, first, id, { on_behalf_of: memberIds[1] });
     expect(made).toMatchObject({
@@ -297,7 +246,7 @@ describe('Paying for another', () => {
 
 describe('Cancelling', () => {
   it('refunds the unfinished round, shares out what is held by what is due, and leaves the rest as debts', async () => {
-    const { id, members, memberIds } = await begun(3, { guarantee_percent: 30 });
+    const { id, members, memberIds } = await begun(stack, 3, { guarantee_percent: 30 });
     const [first, second, third] = members as [BuiltUser, BuiltUser, BuiltUser];
     await pay(id, ...members);
     await payOut(id, 0);

@@ -154,6 +154,58 @@ create trigger saving_circle_contributions_status_law before insert or update of
   for each row execute function keep_status('status', '>pending', '>completed', 'pending>completed', 'pending>failed',
     'pending>cancelled', 'pending>refunded', 'completed>refunded', 'cancelled>refunded');
 
+-- Who takes over whose place: proposed, agreed to by both, done.
+create table saving_circle_replacements (
+  id uuid primary key,
+  saving_circle_id uuid not null references saving_circles (id),
+  member_id uuid not null references saving_circle_members (id) on delete cascade,
+  leaving_user_id uuid not null references users (id),
+  account_id uuid not null references accounts (id),
+  user_id uuid not null references users (id),
+  proposed_by uuid not null references users (id),
+  left_at timestamptz,
+  joined_at timestamptz,
+  status text not null default 'pending' check (status in ('pending', 'completed', 'withdrawn')),
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  check (status <> 'completed' or num_nonnulls(left_at, joined_at) = 2)
+);
+create unique index one_replacement_of_a_member on saving_circle_replacements (member_id) where status = 'pending';
+create index saving_circle_replacements_of_member on saving_circle_replacements (member_id);
+create index saving_circle_replacements_of_circle on saving_circle_replacements (saving_circle_id);
+create index saving_circle_replacements_of_account on saving_circle_replacements (account_id);
+create index saving_circle_replacements_of_user on saving_circle_replacements (user_id);
+create index saving_circle_replacements_of_leaving on saving_circle_replacements (leaving_user_id);
+create index saving_circle_replacements_of_proposer on saving_circle_replacements (proposed_by);
+create trigger saving_circle_replacements_status_law before insert or update of status on saving_circle_replacements
+  for each row execute function keep_status('status', '>pending', 'pending>completed', 'pending>withdrawn');
+
+-- A place passes over to whom both have agreed on, and to nobody else.
+create function keep_place() returns trigger language plpgsql
+set search_path = pg_catalog, public, pg_temp as $$
+begin
+  if (old.user_id, old.account_id) is distinct from (new.user_id, new.account_id)
+      and not exists (select from saving_circle_replacements r where r.member_id = new.id and r.status = 'completed'
+        and r.user_id = new.user_id and r.account_id = new.account_id and r.leaving_user_id = old.user_id) then
+    raise exception 'nobody agreed that this place passes over' using errcode = 'AM010', detail = new.id::text;
+  end if;
+  return new;
+end $$;
+create trigger places_pass_over_as_agreed before update of user_id, account_id on saving_circle_members
+  for each row execute function keep_place();
+
+-- Members' orders to pay each round when it opens, from an account of theirs; and the last turn that was tried.
+create table saving_circle_standing_orders (
+  -- The member's.
+  id uuid primary key references saving_circle_members (id) on delete cascade,
+  source_account_id uuid not null references accounts (id),
+  attempted_turn integer,
+  created_at timestamptz not null default now()
+);
+create index saving_circle_standing_orders_of_account on saving_circle_standing_orders (source_account_id);
+create trigger saving_circle_standing_orders_of_people before insert or update of source_account_id
+  on saving_circle_standing_orders for each row execute function keep_account_kinds('source_account_id', 'user organization');
+
 -- What of a round's pot came from guarantees: in whose place, and out of whose.
 create table saving_circle_covers (
   saving_circle_id uuid not null,

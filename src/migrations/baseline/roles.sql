@@ -29,7 +29,8 @@ grant insert (id, name, kind, user_id, organization_id, owner_id) on accounts to
 -- Work that is done and gone: rows of the moment, not of what happened. (What is kept for a time is forgotten by
 -- forget_rows.)
 grant delete on cause_managers, document_uploads, invitations, official_documents, partner_fees, reconciled_records,
-  recovery_codes, role_permissions, saving_circle_members, second_factors, sweep_looks, users, webhook_endpoints
+  recovery_codes, role_permissions, saving_circle_members, saving_circle_standing_orders, second_factors, sweep_looks,
+  users, webhook_endpoints
   to amanah_app;
 
 -- Who is there.
@@ -71,7 +72,9 @@ grant insert, update (status, periods_paid, refusals, attempted_at, ended_at, up
 grant insert, update (name, capacity, amount, visibility, grace_days, on_default, guarantee_percent, start_date, starts_at, current_turn, first_turn, status,
   schedule_anchor, schedule_step, next_opens_at, draw_seed_sealed, draw_seed, updated_at, started_at, ended_at, deleted_at)
   on saving_circles to amanah_app;
-grant insert, update (turn_number, excluded_turn) on saving_circle_members to amanah_app;
+grant insert, update (turn_number, excluded_turn, account_id, user_id, consented_at) on saving_circle_members to amanah_app;
+grant insert, update (left_at, joined_at, status, updated_at) on saving_circle_replacements to amanah_app;
+grant insert, update (source_account_id, attempted_turn) on saving_circle_standing_orders to amanah_app;
 grant insert, update (receiver_member_id, reminded_at, overdue_reported_at, defaulted_at, remedied_at, paid_at, amount,
   journal_id) on saving_circle_rounds to amanah_app;
 grant insert on saving_circle_covers, saving_circle_settlements to amanah_app;

@@ -1,0 +1,27 @@
+import { defineEntity, p } from '@mikro-orm/core';
+
+const CircleReplacementSchema = defineEntity({
+  name: 'CircleReplacement',
+  tableName: 'saving_circle_replacements',
+  properties: {
+    id: p.uuid().primary(),
+    saving_circle_id: p.uuid(),
+    member_id: p.uuid(),
+    leaving_user_id: p.uuid(),
+    account_id: p.uuid(),
+    user_id: p.uuid(),
+    proposed_by: p.uuid(),
+    left_at: p.datetime().nullable(),
+    joined_at: p.datetime().nullable(),
+    status: p.text().$type<'pending' | 'completed' | 'withdrawn'>().default('pending'),
+    created_at: p.datetime().defaultRaw('now()'),
+    updated_at: p.datetime().defaultRaw('now()'),
+  },
+});
+
+/**
+ * A proposal that somebody (`user_id`, with `account_id`) take over a member's place: `left_at` and `joined_at` are when
+ * the one and the other agreed. A later proposal for the same place withdraws an earlier one.
+ */
+export class CircleReplacement extends CircleReplacementSchema.class {}
+CircleReplacementSchema.setClass(CircleReplacement);

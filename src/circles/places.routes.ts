@@ -1,0 +1,123 @@
+import { z } from 'zod';
+import { allow } from '../http/access.ts';
+import { created } from '../http/answer.ts';
+import { timestamp, uuid } from '../http/fields.ts';
+import { createRouteGroup } from '../http/route-group.ts';
+import type { CircleReplacement } from './circle-replacement.entity.ts';
+import { acceptReplacement, proposeReplacement } from './replace-member.ts';
+import { endStandingOrder, setStandingOrder } from './standing-orders.ts';
+
+const message = z.string();
+const place = z.object({ id: uuid(), member_id: uuid() });
+
+const ReplacementAnswer = z
+  .object({
+    id: uuid(),
+    saving_circle_id: uuid(),
+    member_id: uuid().meta({ description: 'The place: it stays what it is, whoever has it.' }),
+    leaving_user_id: uuid(),
+    account_id: uuid().meta({ description: 'Of the new member.' }),
+    user_id: uuid().meta({ description: 'The new member.' }),
+    status: z.enum(['pending', 'completed', 'withdrawn']),
+    accepted_by_leaving_at: timestamp().nullable(),
+    accepted_by_new_at: timestamp().nullable(),
+    created_at: timestamp(),
+    updated_at: timestamp(),
+  })
+  .meta({ id: 'SavingCircleReplacement' });
+
+const present = (replacement: CircleReplacement): z.input<typeof ReplacementAnswer> => ({
+  id: replacement.id,
+  saving_circle_id: replacement.saving_circle_id,
+  member_id: replacement.member_id,
+  leaving_user_id: replacement.leaving_user_id,
+  account_id: replacement.account_id,
+  user_id: replacement.user_id,
+  status: replacement.status,
+  accepted_by_leaving_at: replacement.left_at?.toISOString() ?? null,
+  accepted_by_new_at: replacement.joined_at?.toISOString() ?? null,
+  created_at: replacement.created_at.toISOString(),
+  updated_at: replacement.updated_at.toISOString(),
+});
+
+const routes = createRouteGroup({ prefix: '/v1/saving-circles', tag: 'Saving circles' });
+
+routes.post(
+  '/:id/members/:member_id/replacements',
+  {
+    summary: 'Propose who takes over a place in a circle',
+    description:
+      'While the circle is active. By the leaving member, who agrees by that, the creator or an admin. A later proposal ' +
+      'for the same place withdraws an earlier one.',
+    access: allow('update-saving-circle', { scope: 'oneself; as creator or admin' }),
+    params: place,
+    body: z.strictObject({ account_id: uuid() }),
+    answers: { 201: z.object({ message, data: ReplacementAnswer }) },
+    refusals: [404],
+  },
+  async ({ em, caller, params: { id, member_id }, body: { account_id: accountId }, requestId }) => {
+    const proposing = { caller, circleId: id, memberId: member_id, accountId, requestId };
+    return created({ message: 'Replacement proposed', data: present(await proposeReplacement(em, proposing)) });
+  },
+);
+
+routes.post(
+  '/:id/replacements/:replacement_id/accept',
+  {
+    summary: 'Agree to a replacement',
+    description:
+      'By the new member, under `winner_first` with `consent: true`, and, where somebody else proposed it, by the leaving ' +
+      'one. Once both have agreed it is `completed`: place, debts and rights pass over. Agreeing twice is agreeing once.',
+    access: allow('update-saving-circle', { scope: 'the new and the leaving member' }),
+    params: z.object({ id: uuid(), replacement_id: uuid() }),
+    body: z.strictObject({ consent: z.boolean().optional() }),
+    answers: { 200: z.object({ message, data: ReplacementAnswer }) },
+    refusals: [404],
+  },
+  async ({ em, deps, caller, params: { id, replacement_id: replacementId }, body: { consent }, requestId }) => {
+    const accepting = { caller, circleId: id, replacementId, consent, requestId };
+    return { message: 'Replacement accepted', data: present(await acceptReplacement(em, deps, accepting)) };
+  },
+);
+
+routes.put(
+  '/:id/members/:member_id/standing-order',
+  {
+    summary: 'Have each round paid when it opens',
+    description:
+      'From an account of the member who asks for it, from the next round that opens. What its balance does not cover is ' +
+      'left to the member.',
+    access: allow('update-saving-circle', { scope: 'oneself' }),
+    params: place,
+    body: z.strictObject({ source_account_id: uuid() }),
+    answers: {
+      200: z.object({
+        message,
+        data: z.object({ member_id: uuid(), source_account_id: uuid(), created_at: timestamp() }),
+      }),
+    },
+    refusals: [404],
+  },
+  async ({ em, caller, params: { id, member_id }, body: { source_account_id: sourceAccountId }, requestId }) => {
+    const ordering = { caller, circleId: id, memberId: member_id, sourceAccountId, requestId };
+    const { created_at, ...order } = await setStandingOrder(em, ordering);
+    return { message: 'Standing order kept', data: { ...order, created_at: created_at.toISOString() } };
+  },
+);
+
+routes.delete(
+  '/:id/members/:member_id/standing-order',
+  {
+    summary: 'End a standing order',
+    access: allow('update-saving-circle', { scope: 'oneself' }),
+    params: place,
+    answers: { 200: z.object({ message }) },
+    refusals: [404],
+  },
+  async ({ em, caller, params: { id, member_id }, requestId }) => {
+    await endStandingOrder(em, { caller, circleId: id, memberId: member_id, requestId });
+    return { message: 'Standing order ended' };
+  },
+);
+
+export const circlePlacesRoutes = routes;

@@ -1,0 +1,200 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { readDatabaseClock } from '../database/database-clock.ts';
+import { recordEvent } from '../events/record-event.ts';
+import type { Caller } from '../identity/caller.ts';
+import { refuse } from '../shared/errors.ts';
+import { newId } from '../shared/ids.ts';
+import { thenWake } from '../shared/then-wake.ts';
+import { ownersOf } from './add-members.ts';
+import { mayManageCircle } from './circle-access.ts';
+import type { CircleWorkflows } from './circle-contract.ts';
+import { CircleMember } from './circle-member.entity.ts';
+import { CircleReplacement } from './circle-replacement.entity.ts';
+import { lockLiveCircle } from './lock-circle.ts';
+import type { SavingCircle } from './saving-circle.entity.ts';
+import { needsConsent, termsOf } from './terms.ts';
+
+type Ports = { workflows: Pick<CircleWorkflows, 'wakeSavingCircle'> };
+
+interface Proposing {
+  caller: Caller;
+  circleId: string;
+  memberId: string;
+  /** Of the new member. */
+  accountId: string;
+  requestId: string;
+}
+
+/**
+ * Proposes that the owner of an account take over a member's place in an `active` circle: by the leaving member, who
+ * agrees by that, the creator or an admin. Refuses with NOT_FOUND, FORBIDDEN, and with 400 a circle that is not active, a
+ * place that has ended, and an account that nobody, or a member, would join with.
+ */
+export function proposeReplacement(em: EntityManager, proposing: Proposing): Promise<CircleReplacement> {
+  const { caller, circleId, memberId, accountId, requestId } = proposing;
+  return em.transactional(async (tx) => {
+    const circle = await lockLiveCircle(tx, circleId);
+    const member = await tx.findOne(CircleMember, { id: memberId, saving_circle_id: circleId }, { refresh: true });
+    const isLeaving = member?.user_id === caller.userId;
+    if (!isLeaving && !mayManageCircle(caller, circle)) {
+      refuse('FORBIDDEN', 'only the member, the creator or an admin may do this', { field: 'member_id' });
+    }
+    if (member === null) refuse('NOT_FOUND', 'no such member of this saving circle', { field: 'member_id' });
+    refuseUnlessLive(circle, member);
+    const [newcomer] = await ownersOf(tx, caller, [accountId], 'account_id');
+    if (newcomer === undefined) refuse('NOT_FOUND', 'no such account', { field: 'account_id' });
+    await refuseMember(tx, circle, newcomer);
+    const now = await readDatabaseClock(tx);
+    await tx.nativeUpdate(
+      CircleReplacement,
+      { member_id: memberId, status: 'pending' },
+      { status: 'withdrawn', updated_at: now },
+    );
+    const replacement = tx.create(CircleReplacement, {
+      id: newId(),
+      saving_circle_id: circleId,
+      member_id: memberId,
+      leaving_user_id: member.user_id,
+      account_id: accountId,
+      user_id: newcomer.userId,
+      proposed_by: caller.userId,
+      left_at: isLeaving ? now : null,
+    });
+    await tx.flush();
+    await recordEvent(tx, {
+      event: 'RESOURCE_UPDATED',
+      resourceType: 'saving_circle',
+      resourceId: circleId,
+      actorId: caller.userId,
+      requestId,
+      data: { replacement_proposed: replacement.id, member_id: memberId, user_id: newcomer.userId },
+    });
+    return replacement;
+  });
+}
+
+interface Accepting {
+  caller: Caller;
+  circleId: string;
+  replacementId: string;
+  /** Of the new member, where the terms ask for it. */
+  consent?: boolean | undefined;
+  requestId: string;
+}
+
+/**
+ * Agrees to a replacement, as the new or the leaving member. Once both have, place, debts and rights pass over, and the
+ * circle's workflow is woken. Agreed twice is agreed once. Refuses with NOT_FOUND; with FORBIDDEN whom it is not about; and
+ * with 400 what was withdrawn, a circle that is not active any more, a place that has ended, somebody who has become a
+ * member meanwhile, and a new member who does not consent to what the terms ask for.
+ */
+export function acceptReplacement(
+  em: EntityManager,
+  { workflows }: Ports,
+  accepting: Accepting,
+): Promise<CircleReplacement> {
+  const { caller, circleId, replacementId } = accepting;
+  return thenWake(
+    em.transactional(async (tx) => {
+      const circle = await lockLiveCircle(tx, circleId);
+      const replacement = await tx.findOne(
+        CircleReplacement,
+        { id: replacementId, saving_circle_id: circleId },
+        { refresh: true },
+      );
+      const isNew = replacement?.user_id === caller.userId;
+      const isLeaving = replacement?.leaving_user_id === caller.userId;
+      if (!isNew && !isLeaving) {
+        if (replacement === null && mayManageCircle(caller, circle)) {
+          refuse('NOT_FOUND', 'no such replacement', { field: 'replacement_id' });
+        }
+        refuse('FORBIDDEN', 'only the new and the leaving member may do this', { field: 'replacement_id' });
+      }
+      if (replacement === null) refuse('NOT_FOUND', 'no such replacement', { field: 'replacement_id' });
+      if (replacement.status === 'completed') return replacement;
+      await agree(tx, circle, replacement, { accepting, isNew });
+      return replacement;
+    }),
+    () => workflows.wakeSavingCircle(circleId, 'circleChanged'),
+  );
+}
+
+async function agree(
+  tx: EntityManager,
+  circle: SavingCircle,
+  replacement: CircleReplacement,
+  { accepting, isNew }: { accepting: Accepting; isNew: boolean },
+): Promise<void> {
+  if (replacement.status !== 'pending') {
+    refuse('REQUEST_INVALID', 'it was withdrawn by a later proposal', { field: 'replacement_id' });
+  }
+  const member = await tx.findOneOrFail(CircleMember, { id: replacement.member_id }, { refresh: true });
+  refuseUnlessLive(circle, member);
+  const consents = needsConsent(termsOf(circle));
+  if (isNew && consents && accepting.consent !== true) {
+    refuse('REQUEST_INVALID', 'must be true: who has received pays on, by debits of the account if need be', {
+      field: 'consent',
+    });
+  }
+  const now = await readDatabaseClock(tx);
+  if (isNew) replacement.joined_at ??= now;
+  else replacement.left_at ??= now;
+  replacement.updated_at = now;
+  if (replacement.joined_at && replacement.left_at) {
+    await refuseMember(tx, circle, { accountId: replacement.account_id, userId: replacement.user_id });
+    replacement.status = 'completed';
+    await tx.flush();
+    await passOver(tx, member, replacement, consents);
+  }
+  await tx.flush();
+  await recordEvent(tx, {
+    event: replacement.status === 'completed' ? 'MEMBER_REPLACED' : 'RESOURCE_UPDATED',
+    resourceType: 'saving_circle',
+    resourceId: circle.id,
+    actorId: accepting.caller.userId,
+    requestId: accepting.requestId,
+    data: {
+      replacement_id: replacement.id,
+      member_id: member.id,
+      left_user_id: replacement.leaving_user_id,
+      user_id: replacement.user_id,
+    },
+  });
+}
+
+/** The row of the member is the place: contributions, turn, debts and what is due stay with it. */
+async function passOver(
+  tx: EntityManager,
+  member: CircleMember,
+  { user_id, account_id, joined_at }: CircleReplacement,
+  consents: boolean,
+): Promise<void> {
+  await tx.execute('delete from saving_circle_standing_orders where id = ?', [member.id]);
+  member.user_id = user_id;
+  member.account_id = account_id;
+  member.consented_at = consents ? (joined_at ?? null) : null;
+}
+
+function refuseUnlessLive(circle: SavingCircle, member: CircleMember): void {
+  if (circle.status !== 'active') {
+    refuse('REQUEST_INVALID', `members are replaced in an active saving circle only, this is ${circle.status}`, {
+      field: 'id',
+    });
+  }
+  if (member.excluded_turn) refuse('REQUEST_INVALID', `the member's place has ended`, { field: 'member_id' });
+}
+
+/** Refuses whoever is a member already, or would join with an account of one. */
+async function refuseMember(
+  tx: EntityManager,
+  circle: SavingCircle,
+  { accountId, userId }: { accountId: string; userId: string },
+): Promise<void> {
+  const taken = await tx.count(CircleMember, {
+    saving_circle_id: circle.id,
+    $or: [{ user_id: userId }, { account_id: accountId }],
+  });
+  if (taken > 0) {
+    refuse('REQUEST_INVALID', `the account ${accountId} or its user is a member already`, { field: 'account_id' });
+  }
+}

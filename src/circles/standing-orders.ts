@@ -1,0 +1,130 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { recordEvent } from '../events/record-event.ts';
+import type { Caller } from '../identity/caller.ts';
+import { Account } from '../ledger/account.entity.ts';
+import { mayUseAccount } from '../ledger/may-use-account.ts';
+import { refuse } from '../shared/errors.ts';
+import { isFinal } from '../shared/status-law.ts';
+import { mayManageCircle } from './circle-access.ts';
+import type { CircleProgress, CircleStep } from './circle-contract.ts';
+import { CircleMember } from './circle-member.entity.ts';
+import { findProgress } from './find-progress.ts';
+import { lockLiveCircle } from './lock-circle.ts';
+import { payForMember } from './pay-for-member.ts';
+import { circleLaw } from './saving-circle.ts';
+
+/** A member's order to pay each round when it opens. */
+export interface StandingOrder {
+  member_id: string;
+  source_account_id: string;
+  created_at: Date;
+}
+
+interface Ordering {
+  caller: Caller;
+  circleId: string;
+  memberId: string;
+  requestId: string;
+}
+
+/** How many are paid in one step. */
+const paidAtOnce = 50;
+
+/**
+ * Has each round that opens from now on paid from an account of the member's, in place of an earlier order. Refuses with
+ * NOT_FOUND; with FORBIDDEN whoever is not the member, and another's account; with 400 once the circle or the place has
+ * ended.
+ */
+export function setStandingOrder(
+  em: EntityManager,
+  ordering: Ordering & { sourceAccountId: string },
+): Promise<StandingOrder> {
+  const { caller, circleId, memberId, sourceAccountId } = ordering;
+  return em.transactional(async (tx) => {
+    const member = await getOwnPlace(tx, ordering);
+    const account = await tx.findOne(Account, { id: sourceAccountId });
+    if (account === null) refuse('NOT_FOUND', 'no such account', { field: 'source_account_id' });
+    if (!mayUseAccount(caller, account))
+      refuse('FORBIDDEN', 'the account is not yours', { field: 'source_account_id' });
+    const [order] = await tx.execute<[{ source_account_id: string; created_at: string }]>(
+      `insert into saving_circle_standing_orders (id, source_account_id, attempted_turn)
+       select ?::uuid, ?::uuid, case when status = 'active' and next_opens_at is null then current_turn end
+       from saving_circles where id = ?
+       on conflict (id) do update set source_account_id = excluded.source_account_id
+       returning source_account_id, created_at`,
+      [memberId, sourceAccountId, circleId],
+    );
+    await tell(tx, ordering, { standing_order: sourceAccountId, member_id: member.id });
+    return {
+      member_id: memberId,
+      source_account_id: order.source_account_id,
+      created_at: new Date(order.created_at),
+    };
+  });
+}
+
+/** Ends a member's standing order. Refuses as `setStandingOrder`, and with NOT_FOUND where there is none. */
+export function endStandingOrder(em: EntityManager, ordering: Ordering): Promise<void> {
+  return em.transactional(async (tx) => {
+    const member = await getOwnPlace(tx, ordering);
+    const ended = await tx.execute<unknown[]>('delete from saving_circle_standing_orders where id = ? returning 1', [
+      member.id,
+    ]);
+    if (ended.length === 0) refuse('NOT_FOUND', 'there is no standing order', { field: 'member_id' });
+    await tell(tx, ordering, { standing_order: null, member_id: member.id });
+  });
+}
+
+async function getOwnPlace(tx: EntityManager, { caller, circleId, memberId }: Ordering): Promise<CircleMember> {
+  const circle = await lockLiveCircle(tx, circleId);
+  const member = await tx.findOne(CircleMember, { id: memberId, saving_circle_id: circleId }, { refresh: true });
+  if (member === null && mayManageCircle(caller, circle)) {
+    refuse('NOT_FOUND', 'no such member of this saving circle', { field: 'member_id' });
+  }
+  if (member?.user_id !== caller.userId) {
+    refuse('FORBIDDEN', 'a standing order is made and ended by the member', { field: 'member_id' });
+  }
+  if (isFinal(circleLaw, circle.status) || member.excluded_turn) {
+    refuse('REQUEST_INVALID', 'no round will open for this member', { field: 'id' });
+  }
+  return member;
+}
+
+const tell = (tx: EntityManager, { caller, circleId, requestId }: Ordering, data: object): Promise<void> =>
+  recordEvent(tx, {
+    event: 'RESOURCE_UPDATED',
+    resourceType: 'saving_circle',
+    resourceId: circleId,
+    actorId: caller.userId,
+    requestId,
+    data,
+  });
+
+/** Members' orders that the open round has not been paid by, nor tried to. */
+export const dueOrders = (em: EntityManager, circleId: string): Promise<DueOrder[]> =>
+  em.execute<DueOrder[]>(
+    `select o.id as "memberId", o.source_account_id as "sourceAccountId", c.current_turn as turn
+     from saving_circles c
+     join saving_circle_members m on m.saving_circle_id = c.id and m.excluded_turn is null
+     join saving_circle_standing_orders o on o.id = m.id and o.attempted_turn is distinct from c.current_turn
+     where c.id = ? and c.status = 'active' and c.next_opens_at is null limit ${paidAtOnce}`,
+    [circleId],
+  );
+
+interface DueOrder {
+  memberId: string;
+  sourceAccountId: string;
+  turn: number;
+}
+
+/**
+ * Pays the open round by members' standing orders, some at a time, each in a transaction of its own and tried once: what
+ * a balance does not cover is left to the member. Answers where the circle stands.
+ */
+export async function payStandingOrders(em: EntityManager, { circleId }: CircleStep): Promise<CircleProgress> {
+  for (const { memberId, sourceAccountId, turn } of await dueOrders(em, circleId)) {
+    await payForMember(em.fork(), { circleId, memberId, turn, sourceAccountId });
+    await em.execute('update saving_circle_standing_orders set attempted_turn = ? where id = ?', [turn, memberId]);
+  }
+  return findProgress(em.fork(), circleId);
+}

@@ -1,0 +1,62 @@
+import { openCircle, placeOfName } from '../../src/circles/open-circle.ts';
+import { startCircle } from '../../src/circles/start-circle.ts';
+import type { CircleTerms } from '../../src/circles/terms.ts';
+import { newId } from '../../src/shared/ids.ts';
+import { type BuiltUser, buildIndividual } from '../support/build.ts';
+import type { Stack } from '../support/stack.ts';
+import { readCircle } from './build-circle.ts';
+
+const day = 24 * 60 * 60 * 1000;
+const begin = Date.parse('2026-01-01T00:00:00+07:00');
+/** So many days after the circle began. */
+export const onDay = (days: number): string => new Date(begin + days * day).toISOString();
+
+export interface BegunCircle {
+  id: string;
+  members: BuiltUser[];
+  memberIds: string[];
+}
+
+/** A daily circle of IDR 100,000 that began with its first round open. */
+export async function begun(
+  stack: Stack,
+  size: number,
+  terms: Partial<CircleTerms>,
+  balances: string[] = [],
+): Promise<BegunCircle> {
+  const members = await Promise.all(
+    Array.from({ length: size }, (_, index) => buildIndividual(stack, { balance: balances[index] ?? '1000000' })),
+  );
+  const [creator] = members as [BuiltUser];
+  const id = newId();
+  const opening = {
+    nameSealed: await stack.deps.sealer.seal(placeOfName(id), 'Arisan'),
+    accountId: creator.accountId,
+    ownerType: 'individual' as const,
+    ownerId: creator.id,
+    organizationId: null,
+    createdBy: creator.id,
+    capacity: 10,
+    amount: '100000.0000',
+    visibility: 'public' as const,
+    roundInterval: 'daily' as const,
+    turnOrder: 'joining' as const,
+    terms: { grace_days: 0, on_default: 'wait' as const, guarantee_percent: 0, ...terms },
+    startDate: '2026-01-01',
+    startsAt: onDay(0),
+    requestId: 'test',
+  };
+  await openCircle(stack.em(), stack.deps.sealer, { circleId: id, opening });
+  for (const member of members) {
+    const consent = terms.on_default === 'winner_first' ? { consent: true } : {};
+    const joined = await stack.post(
+      '/v1/saving-circles/members',
+      { saving_circle_id: id, ...consent },
+      { token: member.token },
+    );
+    expect(joined).toMatchObject({ status: 201 });
+  }
+  await startCircle(stack.em(), stack.deps.sealer, { circleId: id, at: onDay(0) });
+  const memberIds = (await readCircle(stack, creator, id)).members.map(({ id: memberId }: { id: string }) => memberId);
+  return { id, members, memberIds };
+}

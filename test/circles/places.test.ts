@@ -1,0 +1,131 @@
+import { findProgress } from '../../src/circles/find-progress.ts';
+import { openRound } from '../../src/circles/open-round.ts';
+import { payRound } from '../../src/circles/pay-round.ts';
+import { payStandingOrders } from '../../src/circles/standing-orders.ts';
+import { newId } from '../../src/shared/ids.ts';
+import { type BuiltUser, balanceOf, buildIndividual } from '../support/build.ts';
+import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+import { begun, onDay } from './begin-circle.ts';
+import { contribute, eventsOf, readCircle } from './build-circle.ts';
+
+let stack: Stack;
+/** Temporal is away: nothing happens but what is done here by hand. */
+beforeAll(async () => {
+  stack = await startStack({ env: { TEMPORAL_ADDRESS: '127.0.0.1:1' } });
+}, 60_000);
+afterAll(() => stack.stop());
+afterEach(() => expectChecksEmpty(stack));
+
+const propose = (as: BuiltUser, id: string, memberId: string | undefined, accountId: string) =>
+  stack.post(
+    `/v1/saving-circles/${id}/members/${memberId}/replacements`,
+    { account_id: accountId },
+    { token: as.token },
+  );
+const accept = (as: BuiltUser, id: string, replacementId: string, body: object = {}) =>
+  stack.post(`/v1/saving-circles/${id}/replacements/${replacementId}/accept`, body, { token: as.token });
+
+describe('A replacement', () => {
+  it('that the leaving member proposed passes the place over once the new one accepts', async () => {
+    const { id, members, memberIds } = await begun(stack, 2, { on_default: 'winner_first' });
+    const [first, second] = members as [BuiltUser, BuiltUser];
+    const heir = await buildIndividual(stack, { balance: '1000000' });
+    expect((await contribute(stack, second, id)).status).toBe(201);
+    const proposed = await propose(second, id, memberIds[1], heir.accountId);
+    expect(proposed).toMatchObject({ status: 201, body: { data: { status: 'pending', user_id: heir.id } } });
+    const { id: replacementId } = proposed.body.data;
+    expect((await accept(first, id, replacementId)).status).toBe(403);
+    expect((await accept(await buildIndividual(stack), id, replacementId)).status).toBe(403);
+    expect((await accept(first, id, newId())).status).toBe(404);
+    const unwilling = await accept(heir, id, replacementId);
+    expect(unwilling).toMatchObject({ status: 400, body: { message: expect.stringContaining('consent') } });
+    for (const _ of [1, 2]) {
+      expect(await accept(heir, id, replacementId, { consent: true })).toMatchObject({
+        status: 200,
+        body: { data: { status: 'completed' } },
+      });
+    }
+    expect(await eventsOf(stack, 'MEMBER_REPLACED', id)).toMatchObject([
+      { data: { member_id: memberIds[1], left_user_id: second.id, user_id: heir.id } },
+    ]);
+    expect((await readCircle(stack, first, id)).members[1]).toMatchObject({
+      id: memberIds[1],
+      account_id: heir.accountId,
+      user_id: heir.id,
+      turn_number: 2,
+    });
+    expect((await contribute(stack, heir, id)).status).toBe(400);
+    expect((await contribute(stack, second, id)).status).toBe(403);
+    expect((await contribute(stack, first, id)).status).toBe(201);
+    await payRound(stack.em(), { circleId: id, at: onDay(0) });
+    await openRound(stack.em(), { circleId: id, at: onDay(1) });
+    for (const member of [first, heir]) expect((await contribute(stack, member, id)).status).toBe(201);
+    await payRound(stack.em(), { circleId: id, at: onDay(1) });
+    expect(await balanceOf(stack, heir.accountId)).toBe('1100000.0000');
+  });
+
+  it('that the creator proposed needs the leaving member too, and a later proposal withdraws it', async () => {
+    const { id, members, memberIds } = await begun(stack, 2, {});
+    const [creator, second] = members as [BuiltUser, BuiltUser];
+    const heir = await buildIndividual(stack);
+    const other = await buildIndividual(stack);
+    expect((await propose(second, id, memberIds[0], heir.accountId)).status).toBe(403);
+    expect((await propose(creator, id, newId(), heir.accountId)).status).toBe(404);
+    expect((await propose(creator, id, memberIds[1], newId())).status).toBe(404);
+    expect((await propose(creator, id, memberIds[1], creator.accountId)).status).toBe(400);
+    const earlier = (await propose(creator, id, memberIds[1], other.accountId)).body.data.id;
+    const { id: replacementId } = (await propose(creator, id, memberIds[1], heir.accountId)).body.data;
+    expect((await accept(other, id, earlier)).status).toBe(400);
+    expect((await accept(heir, id, replacementId)).body.data.status).toBe('pending');
+    expect((await readCircle(stack, creator, id)).members[1].user_id).toBe(second.id);
+    expect((await accept(second, id, replacementId)).body.data.status).toBe('completed');
+    expect((await readCircle(stack, creator, id)).members[1].user_id).toBe(heir.id);
+  });
+});
+
+describe('A standing order', () => {
+  const order = (as: BuiltUser, id: string, memberId: string | undefined, accountId: string) =>
+    stack.put(
+      `/v1/saving-circles/${id}/members/${memberId}/standing-order`,
+      { source_account_id: accountId },
+      { token: as.token },
+    );
+  const end = (as: BuiltUser, id: string, memberId: string | undefined) =>
+    stack.delete(`/v1/saving-circles/${id}/members/${memberId}/standing-order`, undefined, { token: as.token });
+
+  it('pays each round that opens after it, once, until it is ended or the balance is too small', async () => {
+    const { id, members, memberIds } = await begun(stack, 3, {}, ['1000000', '1000000', '150000']);
+    const [first, second, third] = members as [BuiltUser, BuiltUser, BuiltUser];
+    for (const [index, member] of [second, third].entries()) {
+      expect(await order(member, id, memberIds[index + 1], member.accountId)).toMatchObject({
+        status: 200,
+        body: { data: { member_id: memberIds[index + 1], source_account_id: member.accountId } },
+      });
+    }
+    // The round that is open already is paid by hand.
+    expect(await findProgress(stack.em(), id)).toMatchObject({ round: { facts: { hasStandingOrders: false } } });
+    for (const member of members) expect((await contribute(stack, member, id)).status).toBe(201);
+    await payRound(stack.em(), { circleId: id, at: onDay(0) });
+    await openRound(stack.em(), { circleId: id, at: onDay(1) });
+    expect(await findProgress(stack.em(), id)).toMatchObject({ round: { facts: { hasStandingOrders: true } } });
+    const step = { circleId: id, at: onDay(1) };
+    await Promise.all([payStandingOrders(stack.em(), step), payStandingOrders(stack.em(), step)]);
+    expect(await findProgress(stack.em(), id)).toMatchObject({
+      round: { missing: 2, missingUserIds: [first.id, third.id], facts: { hasStandingOrders: false } },
+    });
+    expect(await balanceOf(stack, second.accountId)).toBe('800000.0000');
+    expect(await balanceOf(stack, third.accountId)).toBe('50000.0000');
+    expect((await end(second, id, memberIds[1])).status).toBe(200);
+    expect((await end(second, id, memberIds[1])).status).toBe(404);
+  });
+
+  it('is made by the member alone, from an account of theirs', async () => {
+    const { id, members, memberIds } = await begun(stack, 2, {});
+    const [creator, second] = members as [BuiltUser, BuiltUser];
+    expect((await order(creator, id, memberIds[1], creator.accountId)).status).toBe(403);
+    expect((await order(second, id, memberIds[1], creator.accountId)).status).toBe(403);
+    expect((await order(second, id, memberIds[1], newId())).status).toBe(404);
+    expect((await order(creator, id, newId(), creator.accountId)).status).toBe(404);
+    expect((await end(creator, id, memberIds[1])).status).toBe(403);
+  });
+});
