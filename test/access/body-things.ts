@@ -106,13 +106,13 @@ export const bodies: Record<string, Body> = {
   },
   'POST /v1/accounts/:/withdrawals': {
     build: async (stack, owner) => {
-      await fund(stack, owner.user.accountId, '10');
-      return { bank_account_id: await usableBankAccount(stack, owner), amount: '10' };
+      await fund(stack, owner.user.accountId, '10000');
+      return { bank_account_id: await usableBankAccount(stack, owner), amount: '10000' };
     },
     fields: { bank_account_id: refused },
   },
   'POST /v1/withdrawals/quotes': {
-    build: async (stack, owner) => ({ bank_account_id: await usableBankAccount(stack, owner), amount: '10' }),
+    build: async (stack, owner) => ({ bank_account_id: await usableBankAccount(stack, owner), amount: '10000' }),
     fields: { bank_account_id: refused },
   },
   'POST /v1/saving-goals/:/release': {

@@ -207,7 +207,7 @@ async function moveMoney(stack: Stack, { person, partner, platform, causeId }: C
   const withdrawal = done(
     await stack.post(
       `/v1/accounts/${person.accountId}/withdrawals`,
-      { bank_account_id, amount: '1000' },
+      { bank_account_id, amount: '10000' },
       { token: person.token, headers: { 'idempotency-key': 'withdrawn-once' } },
     ),
   ).body.data;

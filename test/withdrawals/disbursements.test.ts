@@ -50,10 +50,10 @@ interface Case {
   donationId: string;
 }
 
-/** A cause that has received so much (IDR), of a person or an organization, whose account holds IDR 1,000 besides. */
+/** A cause that has received so much (IDR), of a person or an organization, whose account holds IDR 100,000 besides. */
 async function buildCause({ of, given = '400000' }: { of: 'person' | 'organization'; given?: string }): Promise<Case> {
   const owner =
-    of === 'person' ? await buildOwner(stack, '1000') : await buildOrganizationAdmin(stack, { balance: '1000' });
+    of === 'person' ? await buildOwner(stack, '100000') : await buildOrganizationAdmin(stack, { balance: '100000' });
   const { id: causeId } = await buildActiveCause(stack, owner);
   if (of === 'organization') {
     await stack
@@ -103,7 +103,7 @@ describe('A disbursement of an organization', () => {
     const { id } = body.data;
     await withdrawalWhen(stack, it.owner, id, 'succeeded');
     expect(await transfersOf(stack, id)).toMatchObject([{ amount: 350_000 }]);
-    expect(await balanceOf(stack, it.owner.accountId)).toBe('51000.0000');
+    expect(await balanceOf(stack, it.owner.accountId)).toBe('150000.0000');
     const stranger = await buildIndividual(stack);
     const list = await stack.get(`/v1/charitable-causes/${it.causeId}/disbursements`, { token: stranger.token });
     expect([list.status, list.body.data]).toEqual([
@@ -132,7 +132,7 @@ describe('A disbursement of an organization', () => {
 
   it('makes its cause in_progress, which is read and donated to like an active one', async () => {
     const it = await buildCause({ of: 'organization' });
-    await disburse(it, '1000');
+    await disburse(it, '10000');
     expect(await statusOf(it.causeId)).toBe('in_progress');
     await donate(it.causeId, await buildIndividual(stack, { balance: '500' }), '500');
     const stranger = await buildIndividual(stack);
@@ -147,12 +147,12 @@ describe('A disbursement of an organization', () => {
 
   it('goes on in the trace of the donations before it', async () => {
     const it = await buildCause({ of: 'organization' });
-    const { id } = (await disburse(it, '1000')).body.data;
+    const { id } = (await disburse(it, '10000')).body.data;
     await withdrawalWhen(stack, it.owner, id, 'succeeded');
     const { body } = await stack.get(`/v1/donations/${it.donationId}/trace`, { token: it.donor.token });
     expect(body.data.steps.at(-1)).toMatchObject({
       type: 'disbursement',
-      amount: '1000.0000',
+      amount: '10000.0000',
       disbursement_id: id,
       status: 'succeeded',
       purpose_note,
@@ -162,7 +162,7 @@ describe('A disbursement of an organization', () => {
 
   it('of more than the configuration says waits for two people', async () => {
     const it = await buildCause({ of: 'organization', given: '600000' });
-    const small = await disburse(it, '500');
+    const small = await disburse(it, '20000');
     expect(await decisionOf(small.body.data.id)).toBeUndefined();
     const { id } = (await disburse(it, '500001')).body.data;
     expect(await decisionOf(id)).toMatchObject({ status: 'pending', approved_by: [], proposed_by: it.owner.id });
@@ -195,14 +195,14 @@ describe('What was given to a cause', () => {
         { reference_type: 'charitable_cause_donate', reference_id: other.id, source_account_id: accountId, amount },
         { token },
       );
-    for (const answer of [await withdraw('1001'), await transfer('1001'), await pay(1001)]) {
+    for (const answer of [await withdraw('100001'), await transfer('100001'), await pay(100_001)]) {
       expect([answer.status, answer.body.message]).toEqual([
         400,
-        expect.stringMatching(/^amount: only IDR 1000\.0000 of the account are free/),
+        expect.stringMatching(/^amount: only IDR 100000\.0000 of the account are free/),
       ]);
     }
-    expect(await balanceOf(stack, accountId)).toBe('401000.0000');
-    expect([(await withdraw('400')).status, (await transfer('300')).status, (await pay(300)).status]).toEqual([
+    expect(await balanceOf(stack, accountId)).toBe('500000.0000');
+    expect([(await withdraw('40000')).status, (await transfer('30000')).status, (await pay(30_000)).status]).toEqual([
       201, 201, 201,
     ]);
     expect((await pay(1)).status).toBe(400);
@@ -221,21 +221,21 @@ describe('What was given to a cause', () => {
           { token },
         ),
       );
-    const answers = await Promise.all([...donors.map((donor) => pay(donor, 2000)), pay(it.owner, 2000)]);
+    const answers = await Promise.all([...donors.map((donor) => pay(donor, 2000)), pay(it.owner, 200_000)]);
     expect(answers.map(({ status }) => status)).toEqual([...donors.map(() => 201), 400]);
-    expect(await balanceOf(stack, it.owner.accountId)).toBe('401000.0000');
+    expect(await balanceOf(stack, it.owner.accountId)).toBe('500000.0000');
   });
 
   it('is disbursed once, of however many that come at once', async () => {
-    const it = await buildCause({ of: 'organization', given: '10' });
+    const it = await buildCause({ of: 'organization', given: '100000' });
     const answers = await Promise.all(
       Array.from({ length: 50 }, () => {
         const key = someKey();
-        return asAClient(() => disburse(it, '1', {}, key));
+        return asAClient(() => disburse(it, '10000', {}, key));
       }),
     );
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(10);
-    expect(await balanceOf(stack, it.owner.accountId)).toBe('1000.0000');
+    expect(await balanceOf(stack, it.owner.accountId)).toBe('100000.0000');
     await eventually(
       () =>
         stack
@@ -255,7 +255,7 @@ describe('A disbursement of a person', () => {
     const { id } = (await disburse(it, '400000')).body.data;
     const decision = await decisionOf(id);
     expect(decision).toMatchObject({ kind: 'disburse', status: 'pending', approved_by: [], note: purpose_note });
-    expect(await balanceOf(stack, it.owner.accountId)).toBe('1000.0000');
+    expect(await balanceOf(stack, it.owner.accountId)).toBe('100000.0000');
     const first = await approve(decision.id, 0);
     expect([first.status, first.body.data]).toMatchObject([
       200,
@@ -288,7 +288,7 @@ describe('A disbursement of a person', () => {
     const { status, body } = await stack.post(`/v1/decisions/${decisionId}/reject`, undefined, { token });
     expect([status, body.data.status]).toEqual([200, 'rejected']);
     expect(await withdrawalWhen(stack, it.owner, id, 'failed')).toMatchObject({ failure_code: 'DECISION_REJECTED' });
-    expect(await balanceOf(stack, it.owner.accountId)).toBe('401000.0000');
+    expect(await balanceOf(stack, it.owner.accountId)).toBe('500000.0000');
     expect(await transfersOf(stack, id)).toEqual([]);
     expect((await disburse(it, '400000')).status).toBe(201);
   });
@@ -312,7 +312,7 @@ describe('A disbursement of a person', () => {
     await sweep();
     expect(await decisionOf(id)).toMatchObject({ status: 'lapsed', reason: 'it is older than 168 hours' });
     expect(await withdrawalWhen(stack, it.owner, id, 'failed')).toMatchObject({ failure_code: 'DECISION_LAPSED' });
-    expect(await balanceOf(stack, it.owner.accountId)).toBe('401000.0000');
+    expect(await balanceOf(stack, it.owner.accountId)).toBe('500000.0000');
   });
 
   it('of a cause that is stopped meanwhile is not approved any more: it lapses', async () => {
@@ -321,7 +321,7 @@ describe('A disbursement of a person', () => {
     const { id: decisionId } = await decisionOf(id);
     const stop = { reason: 'Reported by neighbours' };
     await stack.post(`/v1/charitable-causes/${it.causeId}/stop`, stop, { token: superAdmin.token });
-    expect((await disburse(it, '1')).status).toBe(400);
+    expect((await disburse(it, '10000')).status).toBe(400);
     const { status, body } = await approve(decisionId, 0);
     expect([status, body.data.status]).toEqual([200, 'lapsed']);
     await withdrawalWhen(stack, it.owner, id, 'failed');
@@ -348,20 +348,20 @@ describe('A disbursement is refused', () => {
     ['of a cause that is not there', { cause_id: newId() }, 404, 'cause_id'],
   ])('%s', async (_, fields, status, name) => {
     const it = await buildCause({ of: 'organization' });
-    const answer = await disburse(it, '100', fields);
+    const answer = await disburse(it, '10000', fields);
     expect([answer.status, String(answer.body.message)]).toEqual([status, expect.stringContaining(name)]);
-    expect(await balanceOf(stack, it.owner.accountId)).toBe('401000.0000');
+    expect(await balanceOf(stack, it.owner.accountId)).toBe('500000.0000');
   });
 
   it('of another’s cause, of one in another account, and of one that is not approved', async () => {
     const [it, other] = await Promise.all([buildCause({ of: 'person' }), buildCause({ of: 'person' })]);
-    expect((await disburse({ ...it, causeId: other.causeId }, '100')).status).toBe(403);
+    expect((await disburse({ ...it, causeId: other.causeId }, '10000')).status).toBe(403);
     const { token } = it.owner;
     const accountId = (await stack.post('/v1/accounts', { name: 'Pocket' }, { token })).body.data.id;
-    await fund(stack, accountId, '1000');
-    expect((await disburse({ ...it, owner: { ...it.owner, accountId } }, '100')).status).toBe(400);
+    await fund(stack, accountId, '100000');
+    expect((await disburse({ ...it, owner: { ...it.owner, accountId } }, '10000')).status).toBe(400);
     await stack.patch(`/v1/charitable-causes/${it.causeId}`, { name: 'Another well' }, { token });
-    expect((await disburse(it, '100')).status).toBe(400);
+    expect((await disburse(it, '10000')).status).toBe(400);
     expect(await readWithdrawal(stack, it.owner, newId())).toBeUndefined();
   });
 });

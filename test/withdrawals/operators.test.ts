@@ -86,8 +86,8 @@ describe('The fee of a withdrawal', () => {
   it('is shown before, and an amount that does not cover it is refused', async () => {
     const bank_account_id = await addBankAccount(stack, owner);
     const { token } = owner;
-    const { body } = await stack.post('/v1/withdrawals/quotes', { bank_account_id, amount: '2501' }, { token });
-    expect(body.data).toEqual({ bank_account_id, amount: '2501.0000', fee: '2500.0000', net_amount: '1.0000' });
+    const { body } = await stack.post('/v1/withdrawals/quotes', { bank_account_id, amount: '12500' }, { token });
+    expect(body.data).toEqual({ bank_account_id, amount: '12500.0000', fee: '2500.0000', net_amount: '10000.0000' });
     const refused = await ask(stack, owner, { bank_account_id, amount: '2500' });
     expect([refused.status, refused.body.message]).toEqual([400, 'amount: does not cover the fee, IDR 2500.0000']);
   });

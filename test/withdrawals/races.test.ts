@@ -6,19 +6,19 @@ import { isFullRun } from '../support/run.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { addBankAccount, ask, buildOwner, noWait, someKey } from './build-withdrawals.ts';
 
-/** Simultaneous withdrawals of 1, and how many of them may pass. */
+/** Simultaneous withdrawals of 10,000, and how many of them may pass. */
 const racers = isFullRun() ? 500 : 50;
 const winners = isFullRun() ? 100 : 10;
 
 let stack: Stack;
 beforeAll(async () => {
-  const env = { ...noWait, WITHDRAWAL_DAILY_LIMIT: String(winners) };
+  const env = { ...noWait, WITHDRAWAL_DAILY_LIMIT: String(winners * 10_000) };
   stack = await startStack({ worker: true, sandbox: true, env });
 }, 60_000);
 afterAll(() => stack.stop());
 afterEach(() => expectChecksEmpty(stack));
 
-/** Withdraws 1 from each account in turn, all at once, each under a key however often it is asked for. */
+/** Withdraws 10,000 from each account in turn, all at once, each under a key however often it is asked for. */
 async function race(owner: BuiltUser, accounts: string[]) {
   const bank_account_id = await addBankAccount(stack, owner);
   const answers = await whileBurning(() =>
@@ -26,7 +26,7 @@ async function race(owner: BuiltUser, accounts: string[]) {
       Array.from({ length: racers }, async (_, place) => {
         const key = someKey();
         const from = { token: owner.token, accountId: accounts[place % accounts.length] ?? '' };
-        const { status } = await asAClient(() => ask(stack, from, { bank_account_id, amount: '1' }, key));
+        const { status } = await asAClient(() => ask(stack, from, { bank_account_id, amount: '10000' }, key));
         return { status, id: withdrawalIdFor(owner.id, key) };
       }),
     ),
@@ -47,17 +47,17 @@ async function race(owner: BuiltUser, accounts: string[]) {
   return told.length;
 }
 
-describe(`${racers} simultaneous withdrawals of 1`, () => {
-  it(`against a balance of ${winners - 1}: exactly ${winners - 1} are reserved`, async () => {
-    const owner = await buildOwner(stack, String(winners - 1));
+describe(`${racers} simultaneous withdrawals of 10,000`, () => {
+  it(`against a balance for ${winners - 1}: exactly ${winners - 1} are reserved`, async () => {
+    const owner = await buildOwner(stack, String((winners - 1) * 10_000));
     expect(await race(owner, [owner.accountId])).toBe(winners - 1);
     expect(await balanceOf(stack, owner.accountId)).toBe('0.0000');
   }, 300_000);
 
-  it(`from two accounts, against a daily limit of ${winners}: exactly ${winners} are reserved`, async () => {
-    const owner = await buildOwner(stack, String(racers));
+  it(`from two accounts, against a daily limit for ${winners}: exactly ${winners} are reserved`, async () => {
+    const owner = await buildOwner(stack, String(racers * 10_000));
     const pocket = (await stack.post('/v1/accounts', { name: 'Pocket' }, { token: owner.token })).body.data.id;
-    await fund(stack, pocket, String(racers));
+    await fund(stack, pocket, String(racers * 10_000));
     expect(await race(owner, [owner.accountId, pocket])).toBe(winners);
   }, 300_000);
 });

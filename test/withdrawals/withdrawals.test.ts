@@ -172,7 +172,7 @@ describe('An idempotency key of a withdrawal', () => {
     const key = someKey();
     const bank_account_id = await addBankAccount(stack, owner);
     expect((await ask(stack, owner, { bank_account_id, amount: '1000001' }, key)).status).toBe(400);
-    expect((await ask(stack, owner, { bank_account_id, amount: '100' }, key)).status).toBe(201);
+    expect((await ask(stack, owner, { bank_account_id, amount: '10000' }, key)).status).toBe(201);
   });
 });
 
@@ -184,7 +184,7 @@ const nothingWasDone = async (by: BuiltUser, balance: string) => {
 describe('A withdrawal is refused', () => {
   it.each([
     ['beyond the balance', { amount: '1000001' }, 400, 'amount'],
-    ['with a fraction of a rupiah', { amount: '100.5' }, 400, 'amount'],
+    ['with a fraction of a rupiah', { amount: '10000.5' }, 400, 'amount'],
     ['beyond what the bank takes', { amount: '250000001' }, 400, 'amount'],
     ['of nothing', { amount: '0' }, 400, 'amount'],
     ['with a number for money', { amount: 100 }, 400, 'amount'],
@@ -193,7 +193,7 @@ describe('A withdrawal is refused', () => {
     ['to a bank account that is not there', { bank_account_id: newId() }, 404, 'bank_account_id'],
     ['with an unknown field', { fee: '0' }, 400, 'fee'],
   ])('%s', async (_, fields, status, name) => {
-    const body = { bank_account_id: await addBankAccount(stack, owner), amount: '100', ...fields };
+    const body = { bank_account_id: await addBankAccount(stack, owner), amount: '10000', ...fields };
     const answer = await ask(stack, owner, body);
     expect([answer.status, String(answer.body.message)]).toEqual([status, expect.stringContaining(name)]);
     await nothingWasDone(owner, '1000000.0000');
@@ -215,11 +215,11 @@ describe('A withdrawal is refused', () => {
   });
 
   it('from another’s account, to another’s bank account, and from a kind of account that nobody spends from', async () => {
-    const other = await buildIndividual(stack, { balance: '1000' });
+    const other = await buildIndividual(stack, { balance: '100000' });
     const [mine, theirs] = await Promise.all([addBankAccount(stack, owner), addBankAccount(stack, other)]);
     const goal = await buildGoal(stack, owner);
     const from = (accountId: string, bank_account_id: string) =>
-      ask(stack, { token: owner.token, accountId }, { bank_account_id, amount: '100' });
+      ask(stack, { token: owner.token, accountId }, { bank_account_id, amount: '10000' });
     expect((await from(other.accountId, mine)).status).toBe(403);
     expect((await from(owner.accountId, theirs)).status).toBe(403);
     expect((await from(goal.accountId, mine)).status).toBe(403);
@@ -230,7 +230,7 @@ describe('A withdrawal is refused', () => {
   it('to a bank account that was deleted, as to one that is not there', async () => {
     const bank_account_id = await addBankAccount(stack, owner);
     await stack.delete(`/v1/bank-accounts/${bank_account_id}`, undefined, { token: owner.token });
-    expect((await ask(stack, owner, { bank_account_id, amount: '100' })).status).toBe(404);
+    expect((await ask(stack, owner, { bank_account_id, amount: '10000' })).status).toBe(404);
     await nothingWasDone(owner, '1000000.0000');
   });
 
@@ -239,7 +239,7 @@ describe('A withdrawal is refused', () => {
     await stack
       .owner()
       .execute("update bank_accounts set usable_at = now() + interval '1 hour' where id = ?", [bank_account_id]);
-    const { status, body } = await ask(stack, owner, { bank_account_id, amount: '100' });
+    const { status, body } = await ask(stack, owner, { bank_account_id, amount: '10000' });
     expect([status, body.message]).toEqual([400, expect.stringMatching(/^bank_account_id: usable from \d{4}-/)]);
     await nothingWasDone(owner, '1000000.0000');
   });
@@ -260,16 +260,16 @@ describe('Withdrawals of an organization', () => {
     expect(await list(member)).toMatchObject({ total: 0, items: [] });
     expect((await stack.get(`/v1/withdrawals/${id}`, { token: member.token })).status).toBe(403);
     const ofTheOrganization = await addBankAccount(stack, admin);
-    expect((await ask(stack, member, { bank_account_id: ofTheOrganization, amount: '100' })).status).toBe(403);
+    expect((await ask(stack, member, { bank_account_id: ofTheOrganization, amount: '10000' })).status).toBe(403);
   });
 });
 
 describe('GET /v1/withdrawals', () => {
   it('lists own ones newest first; another’s is a 403, a missing one a 404, and the platform reads all', async () => {
-    const first = await withdraw(stack, owner, { amount: '1' });
-    const second = await withdraw(stack, owner, { amount: '2' });
+    const first = await withdraw(stack, owner, { amount: '10000' });
+    const second = await withdraw(stack, owner, { amount: '20000' });
     const { body } = await stack.get('/v1/withdrawals?limit=1', { token: owner.token });
-    expect(body.data).toMatchObject({ items: [{ id: second.id, amount: '2.0000' }], page: 1, limit: 1, total: 2 });
+    expect(body.data).toMatchObject({ items: [{ id: second.id, amount: '20000.0000' }], page: 1, limit: 1, total: 2 });
     const { body: further } = await stack.get(`/v1/withdrawals?after=${second.id}`, { token: owner.token });
     expect(further.data.items.map(({ id }: { id: string }) => id)).toEqual([first.id]);
     const [stranger, platform] = await Promise.all([buildIndividual(stack), buildPlatformAdmin(stack)]);
@@ -298,8 +298,8 @@ describe('POST /v1/withdrawals/quotes', () => {
   it('refuses what a withdrawal refuses for its amount and bank account', async () => {
     const bank_account_id = await addBankAccount(stack, owner);
     expect((await quote({ bank_account_id, amount: '0.5' })).status).toBe(400);
-    expect((await quote({ bank_account_id: newId(), amount: '5' })).status).toBe(404);
-    expect((await quote({ bank_account_id, amount: '5' }, await buildIndividual(stack))).status).toBe(403);
+    expect((await quote({ bank_account_id: newId(), amount: '10000' })).status).toBe(404);
+    expect((await quote({ bank_account_id, amount: '10000' }, await buildIndividual(stack))).status).toBe(403);
   });
 });
 
