@@ -107,8 +107,8 @@ export const dueOrders = (em: EntityManager, circleId: string): Promise<DueOrder
      from saving_circles c
      join saving_circle_members m on m.saving_circle_id = c.id and m.excluded_turn is null
      join saving_circle_standing_orders o on o.id = m.id and o.attempted_turn is distinct from c.current_turn
-     where c.id = ? and c.status = 'active' and c.next_opens_at is null limit ${paidAtOnce}`,
-    [circleId],
+     where c.id = ? and c.status = 'active' and c.next_opens_at is null limit ?`,
+    [circleId, paidAtOnce],
   );
 
 interface DueOrder {

@@ -4,6 +4,7 @@ import { redeliverCallbacks } from '../../src/callbacks/deliver-callback.ts';
 import { reportDue } from '../../src/circles/report-due.ts';
 import { reportOverdue } from '../../src/circles/report-overdue.ts';
 import { settleDefault } from '../../src/circles/settle-default.ts';
+import { payStandingOrders } from '../../src/circles/standing-orders.ts';
 import { sweepCircles } from '../../src/circles/sweep-circles.ts';
 import { withTime } from '../../src/database/database-time-outs.ts';
 import { sweepDecisions } from '../../src/decisions/sweep-decisions.ts';
@@ -225,6 +226,7 @@ async function moveMoney(stack: Stack, { person, partner, platform, causeId }: C
   const late = { circleId: id, at: new Date(Date.now() + 100 * 24 * 60 * 60 * 1000).toISOString() };
   await reportDue(stack.em(), late);
   await reportOverdue(stack.em(), late);
+  await payStandingOrders(stack.em(), late);
   await settleDefault(stack.em(), late);
 }
 
