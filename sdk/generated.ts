@@ -52,7 +52,7 @@ export type PartnerPayment = {
   reference: string;
   /** The partner's own reference as sent; null without one. */
   external_ref: string | null;
-  /** `pending` until it is paid or its time is over; then `success`, `failed` or `expired` for good. */
+  /** `pending` until it is paid or its time is over; then `succeeded`, `failed` or `expired` for good. */
   status: 'pending' | 'succeeded' | 'failed' | 'expired';
   /** Whether the status can no longer change. */
   is_final: boolean;
@@ -255,7 +255,7 @@ export type WebhookPayment = {
   reference: string;
   /** The partner's own reference as sent; null without one. */
   external_ref: string | null;
-  /** `pending` until it is paid or its time is over; then `success`, `failed` or `expired` for good. */
+  /** `pending` until it is paid or its time is over; then `succeeded`, `failed` or `expired` for good. */
   status: 'pending' | 'succeeded' | 'failed' | 'expired';
   /** Whether the status can no longer change. A payout that succeeded can still be returned by the bank. */
   is_final: boolean;

@@ -39,9 +39,9 @@ export const partnerTexts: Readonly<Record<string, string>> = {
 
   // Payments
   'PartnerPayment.status':
-    '`pending` until it is paid or its time is over; then `success`, `failed` or `expired` for good.',
+    '`pending` until it is paid or its time is over; then `succeeded`, `failed` or `expired` for good.',
   'WebhookPayment.status':
-    '`pending` until it is paid or its time is over; then `success`, `failed` or `expired` for good.',
+    '`pending` until it is paid or its time is over; then `succeeded`, `failed` or `expired` for good.',
   'PartnerPayment.is_final': 'Whether the status can no longer change.',
   'PartnerPayment.amount': 'The gross in IDR: what the customer pays.',
   'PartnerPayment.net_amount': 'What you are owed in IDR once it is paid: the gross without the fee.',
