@@ -1,4 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
+import type { ReplacementStatus } from './saving-circle.ts';
 
 const CircleReplacementSchema = defineEntity({
   name: 'CircleReplacement',
@@ -13,7 +14,7 @@ const CircleReplacementSchema = defineEntity({
     proposed_by: p.uuid(),
     left_at: p.datetime().nullable(),
     joined_at: p.datetime().nullable(),
-    status: p.text().$type<'pending' | 'completed' | 'withdrawn'>().default('pending'),
+    status: p.text().$type<ReplacementStatus>().default('pending'),
     created_at: p.datetime().defaultRaw('now()'),
     updated_at: p.datetime().defaultRaw('now()'),
   },

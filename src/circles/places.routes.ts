@@ -5,6 +5,7 @@ import { timestamp, uuid } from '../http/fields.ts';
 import { createRouteGroup } from '../http/route-group.ts';
 import type { CircleReplacement } from './circle-replacement.entity.ts';
 import { acceptReplacement, proposeReplacement } from './replace-member.ts';
+import { replacementLaw } from './saving-circle.ts';
 import { endStandingOrder, setStandingOrder } from './standing-orders.ts';
 
 const message = z.string();
@@ -18,7 +19,7 @@ const ReplacementAnswer = z
     leaving_user_id: uuid(),
     account_id: uuid().meta({ description: 'Of the new member.' }),
     user_id: uuid().meta({ description: 'The new member.' }),
-    status: z.enum(['pending', 'completed', 'withdrawn']),
+    status: z.enum(replacementLaw.statuses),
     accepted_by_leaving_at: timestamp().nullable(),
     accepted_by_new_at: timestamp().nullable(),
     created_at: timestamp(),

@@ -45,3 +45,10 @@ export const contributionLaw = statusLaw({
   },
 });
 export type ContributionStatus = StatusOf<typeof contributionLaw>;
+
+/** A proposal that somebody takes over a member's place. */
+export const replacementLaw = statusLaw({
+  initial: ['pending'],
+  transitions: { pending: ['completed', 'withdrawn'], completed: [], withdrawn: [] },
+});
+export type ReplacementStatus = StatusOf<typeof replacementLaw>;

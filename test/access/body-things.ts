@@ -106,10 +106,17 @@ export const bodies: Record<string, Body> = {
   },
   'POST /v1/accounts/:/withdrawals': {
     build: async (stack, owner) => {
-      await fund(stack, owner.user.accountId, '10000');
-      return { bank_account_id: await usableBankAccount(stack, owner), amount: '10000' };
+      const { id: cause_id } = await buildActiveCause(stack, owner.user);
+      const { accountId: source_account_id, token } = await buildIndividual(stack, { balance: '10000' });
+      await stack.post(
+        '/v1/payments/balance',
+        { reference_type: 'charitable_cause_donate', reference_id: cause_id, source_account_id, amount: 10_000 },
+        { token },
+      );
+      const bank_account_id = await usableBankAccount(stack, owner);
+      return { bank_account_id, amount: '10000', cause_id, purpose_note: 'A pump for the well' };
     },
-    fields: { bank_account_id: refused },
+    fields: { bank_account_id: refused, cause_id: refused },
   },
   'POST /v1/withdrawals/quotes': {
     build: async (stack, owner) => ({ bank_account_id: await usableBankAccount(stack, owner), amount: '10000' }),

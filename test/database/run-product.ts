@@ -32,7 +32,7 @@ import { buildOpenDonations } from '../donations/build-donations.ts';
 import { ageAttempts, magicAccount, pay, payoutWhen, transfersOf } from '../payouts/build-payouts.ts';
 import { sealAll, verify } from '../seals/build-seals.ts';
 import { type BuiltUser, buildIndividual, buildSuperAdmin } from '../support/build.ts';
-import { buildGoal, buildProduct } from '../support/build-targets.ts';
+import { buildActiveCause, buildGoal, buildProduct } from '../support/build-targets.ts';
 import { buildOperators, decide, plantDecision, propose } from '../support/decide.ts';
 import { buildTransaction, upload } from '../support/documents.ts';
 import type { HttpAnswer } from '../support/http.ts';
@@ -216,6 +216,19 @@ async function moveMoney(stack: Stack, { person, partner, platform, causeId }: C
     async () => (await stack.get(`/v1/withdrawals/${withdrawal.id}`, { token: person.token })).body.data,
     ({ status }) => status === 'succeeded' || status === 'reversed',
     endsWithinMs,
+  );
+  const { id: own_cause } = await buildActiveCause(stack, person);
+  const donor = await buildIndividual(stack, { balance: '20000' });
+  const gift = { reference_type: 'charitable_cause_donate', reference_id: own_cause, amount: 20_000 };
+  done(
+    await stack.post('/v1/payments/balance', { ...gift, source_account_id: donor.accountId }, { token: donor.token }),
+  );
+  done(
+    await stack.post(
+      `/v1/accounts/${person.accountId}/withdrawals`,
+      { bank_account_id, amount: '10000', cause_id: own_cause, purpose_note: 'A pump for the well' },
+      { token: person.token },
+    ),
   );
   const circle = await buildActiveCircle(stack, 2);
   for (const member of circle.members) done(await contribute(stack, member, circle.id));

@@ -89,7 +89,7 @@ describe('A donation to a cause from a balance', () => {
     expect((await give(stack, donor, 1000, newId())).status).toBe(404);
     expect((await give(stack, donor, 1000, await buildCause(stack, creator))).status).toBe(400);
     expect((await give(stack, donor, 1_000_000.0001, causeId)).status).toBe(400);
-    await setStatus(causeId, 'in_progress');
+    await setStatus(causeId, 'deactivated');
     expect((await give(stack, donor, 1000, causeId)).status).toBe(400);
     await setStatus(causeId, 'active');
     expect((await give(stack, donor, 1000, causeId)).status).toBe(201);

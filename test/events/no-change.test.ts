@@ -201,7 +201,12 @@ function resourceIn(answer: unknown, id: string): Record<string, unknown> | unde
 }
 
 /** Routes of the same method that are no change of fields, or stand in a test of their own. */
-const elsewhere = ['/v1/acl/assign-role', '/v1/auth/me', '/v1/charitable-causes/:id/approve'];
+const elsewhere = [
+  '/v1/acl/assign-role',
+  '/v1/auth/me',
+  '/v1/charitable-causes/:id/approve',
+  '/v1/partners/webhook-endpoints/:id',
+];
 
 describe('A PATCH', () => {
   it('of every resource that has one stands here', async () => {

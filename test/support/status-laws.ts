@@ -1,5 +1,5 @@
 import { causeLaw } from '../../src/causes/cause.ts';
-import { circleLaw, contributionLaw } from '../../src/circles/saving-circle.ts';
+import { circleLaw, contributionLaw, replacementLaw } from '../../src/circles/saving-circle.ts';
 import { decisionLaw } from '../../src/decisions/decision.ts';
 import { donationLaw } from '../../src/donations/donation.ts';
 import { subscriptionAttemptLaw, subscriptionLaw } from '../../src/donations/subscription.ts';
@@ -38,6 +38,7 @@ export const statusLaws: Readonly<Record<string, StatusLaw>> = {
   'reconciled_days.state': reconciledDayLaw,
   'reconciliations.state': reconciliationLaw,
   'saving_circle_contributions.status': contributionLaw,
+  'saving_circle_replacements.status': replacementLaw,
   'saving_circles.status': circleLaw,
   'saving_goal_orders.status': savingGoalOrderLaw,
   'saving_goals.status': savingGoalLaw,
