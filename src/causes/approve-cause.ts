@@ -5,8 +5,8 @@ import { refuse } from '../shared/errors.ts';
 import { type CauseRow, lockCause, readCause } from './find-cause.ts';
 
 /**
- * Approves a cause, which becomes `active`; the door lets the platform super admin only. Refuses one that is approved,
- * and one that is not `pending`, with REQUEST_INVALID.
+ * Approves a cause, which becomes `active`; the route admits only the platform super admin. Throws REQUEST_INVALID when
+ * it is approved already or not `pending`.
  */
 export function approveCause(
   em: EntityManager,

@@ -6,9 +6,9 @@ import { refuse } from '../shared/errors.ts';
 import { lockCause } from './find-cause.ts';
 
 /**
- * Makes a user a manager of a cause; the creator alone assigns (FORBIDDEN otherwise, for managers too). Refuses an
- * unknown cause or user with NOT_FOUND, and one who is suspended, or manages it already, the creator included, with
- * REQUEST_INVALID.
+ * Makes a user a manager of a cause; only its creator may (FORBIDDEN otherwise, even for managers). Throws NOT_FOUND
+ * for an unknown cause or user, REQUEST_INVALID for a user who is suspended or manages it already, the creator
+ * included.
  */
 export function assignManager(
   em: EntityManager,
@@ -18,7 +18,7 @@ export function assignManager(
   return em.transactional(async (tx) => {
     const cause = await lockCause(tx, causeId);
     if (cause.created_by !== caller.userId) refuse('FORBIDDEN', 'only the creator assigns managers', { field: 'id' });
-    // Until the end nobody suspends the user, or takes the invitation back with the user.
+    // Until the transaction ends the user cannot be suspended, nor deleted by revoking the invitation.
     const user = await tx.findOne(User, { id: userId }, { lockMode: LockMode.PESSIMISTIC_READ, refresh: true });
     if (user === null) refuse('NOT_FOUND', 'no such user', { field: 'user_id' });
     if (user.status === 'suspended') refuse('REQUEST_INVALID', 'the user is suspended', { field: 'user_id' });

@@ -49,7 +49,7 @@ const routes = createRouteGroup({
   description: 'Causes that people and organizations register, the platform approves and everybody gives to.',
 });
 
-/** What a client says it is; everything but `mobile` is taken for `web` (docs/contract.md 5). */
+/** The client's own claim; everything but `mobile` counts as `web` (docs/contract.md 5). */
 const isMobile = (ctx: Context): boolean => ctx.get('x-client-type').trim().toLowerCase() === 'mobile';
 
 routes.get(

@@ -29,9 +29,9 @@ interface Owner {
 }
 
 /**
- * Registers a cause, `pending`. Donations are credited to `account_id`, which must exist and be the creator's own
- * (NOT_FOUND, FORBIDDEN);
- * platform callers name an account of an organization, on whose behalf they create when they name it too.
+ * Registers a cause, `pending`. Donations are credited to `account_id`, which must exist (NOT_FOUND) and be the
+ * creator's own (FORBIDDEN). Platform callers give an account of an organization; they create on its behalf if they
+ * also give `organization_id`.
  */
 export function createCause(
   em: EntityManager,

@@ -6,8 +6,8 @@ import { type CauseRow, lockCause, readCause } from './find-cause.ts';
 import { isStopped } from './stop-cause.ts';
 
 /**
- * Deactivates a cause, for its creator only, and not one that the platform has stopped (FORBIDDEN otherwise). The row
- * stays, and so do the donations.
+ * Deactivates a cause, for its creator only, and not if the platform has stopped it (FORBIDDEN otherwise). The row and
+ * its donations stay.
  */
 export function deactivateCause(
   em: EntityManager,

@@ -45,13 +45,16 @@ export async function findCause(em: EntityManager, id: string): Promise<CauseRow
   return row ?? null;
 }
 
-/** The cause of this id, which is known to exist. */
+/** The cause with this id, which must exist. */
 export const readCause = async (em: EntityManager, id: string): Promise<CauseRow> =>
   must(await findCause(em, id), 'the cause exists');
 
 export const refuseUnknownCause = (): never => refuse('NOT_FOUND', 'no such charitable cause', { field: 'id' });
 
-/** Whether the cause is the caller's, of the caller's organization, or managed by the caller; platform: any. */
+/**
+ * Whether the caller created the cause, receives its donations, manages it or is an admin of its organization;
+ * platform: always.
+ */
 export function isResponsibleFor(caller: Caller, cause: CauseRow): boolean {
   return (
     isPlatform(caller) ||
@@ -62,11 +65,14 @@ export function isResponsibleFor(caller: Caller, cause: CauseRow): boolean {
   );
 }
 
-/** Whether the caller may see the cause: an active one everybody, any other who is responsible for it (docs/contract.md 5). */
+/**
+ * Whether the caller may see the cause: everybody if it takes donations, otherwise those responsible for it
+ * (docs/contract.md 5).
+ */
 export const maySeeCause = (caller: Caller, cause: CauseRow): boolean =>
   takesDonations({ status: cause.status, isApproved: cause.approved_at !== null }) || isResponsibleFor(caller, cause);
 
-/** The cause that the caller may see. Refuses with NOT_FOUND, and with FORBIDDEN when it may not (docs/contract.md 0). */
+/** The cause, if the caller may see it. Throws NOT_FOUND, and FORBIDDEN otherwise (docs/contract.md 0). */
 export async function getVisibleCause(em: EntityManager, caller: Caller, id: string): Promise<CauseRow> {
   const cause = (await findCause(em, id)) ?? refuseUnknownCause();
   if (!maySeeCause(caller, cause)) refuse('FORBIDDEN', 'the charitable cause is not open to you', { field: 'id' });
@@ -76,12 +82,12 @@ export async function getVisibleCause(em: EntityManager, caller: Caller, id: str
 /** What decides whether a cause takes donations now. */
 export interface DonationStanding {
   status: CauseStatus;
-  /** Whether it was approved, and is still. */
+  /** Whether it is approved now. */
   approved: boolean;
   organization_status: OrganizationStatus | null;
 }
 
-/** Why the cause takes no donations now, as what follows "the charitable cause is"; null when it takes them. */
+/** Why the cause takes no donations now, worded to follow "the charitable cause is"; null when it takes them. */
 export function refusalOfDonations({
   status,
   approved: isApproved,
@@ -92,9 +98,9 @@ export function refusalOfDonations({
 }
 
 /**
- * The account that a donation to this cause is credited to. Refuses with NOT_FOUND, and with REQUEST_INVALID when the
- * cause takes no donations now, or its organization may change nothing. The cause's row is only read, as its donors do not
- * wait for each other; with `lock` its status and its organization's stay what they are until the transaction ends.
+ * The account that a donation to this cause is credited to. Throws NOT_FOUND, and REQUEST_INVALID when the cause takes
+ * no donations now or its organization is not active. The cause's row is only read, so that donors do not wait for each
+ * other; with `lock` its status and its organization's cannot change until the transaction ends.
  */
 export async function getCauseForDonation(
   em: EntityManager,
@@ -110,20 +116,20 @@ export async function getCauseForDonation(
   );
   if (cause === undefined) return refuse('NOT_FOUND', 'no such charitable cause', { field });
   const { account_id: accountId, organization_id: organizationId } = cause;
-  // A statement of its own: what this one reads beside the lock may be older than the wait for it.
+  // Read again in a separate statement: the joined status may be older than the wait for the lock.
   if (lock && organizationId !== null) cause.organization_status = await holdStatus(em, organizationId);
   const refusal = refusalOfDonations(cause);
   if (refusal !== null) refuse('REQUEST_INVALID', `the charitable cause is ${refusal}`, { field });
   return { accountId };
 }
 
-/** The row of a cause, locked until the transaction ends. Refuses with NOT_FOUND. */
+/** The row of a cause, locked until the transaction ends. Throws NOT_FOUND. */
 export async function lockCause(tx: EntityManager, id: string): Promise<Cause> {
   const lockMode = LockMode.PESSIMISTIC_WRITE;
   return (await tx.findOne(Cause, { id }, { lockMode, refresh: true })) ?? refuseUnknownCause();
 }
 
-/** Whether the user is a manager of the cause, beside its creator. */
+/** Whether the user is an assigned manager of the cause (its creator is none). */
 export async function isManager(em: EntityManager, causeId: string, userId: string): Promise<boolean> {
   const rows = await em.execute<unknown[]>('select 1 from cause_managers where cause_id = ? and user_id = ?', [
     causeId,

@@ -8,7 +8,7 @@ import type { CauseStatus } from './cause.ts';
 import type { CauseRow } from './find-cause.ts';
 
 export interface CauseFilter extends ListWindow {
-  /** Every active cause of the platform and of all organizations, whoever asks. */
+  /** Every cause that takes donations, of the platform and all organizations, whoever asks. */
   discover?: boolean | undefined;
   status?: CauseStatus | 'all' | undefined;
   organization_id?: string | undefined;
@@ -29,9 +29,9 @@ const isOpen: Condition = {
 };
 
 /**
- * Whose causes a caller lists: individuals those tied to their accounts, organization admins the organization's,
- * platform all. With `organization_id` others may look into the marketplace: the active causes of that organization, for
- * individuals of their own only (docs/contract.md 5).
+ * The causes a caller may list: individuals those tied to their accounts, organization admins the organization's,
+ * platform all. With `organization_id` the others see the causes of that organization that take donations; individuals
+ * only of their own organization (docs/contract.md 5).
  */
 function scopeOf(caller: Caller, organizationId: string | undefined): Condition[] {
   const named = { sql: 'row.organization_id = ?', params: [organizationId] };
@@ -66,7 +66,10 @@ async function accountFilter(em: EntityManager, caller: Caller, accountId: strin
   return { sql: 'row.account_id = ?', params: [accountId] };
 }
 
-/** A page of the causes that the caller lists. Refuses a filter beyond the caller's reach with FORBIDDEN. */
+/**
+ * A page of the causes that the caller may list. Throws FORBIDDEN for a filter beyond the caller's reach, NOT_FOUND for
+ * an unknown account.
+ */
 export async function listCauses(
   em: EntityManager,
   caller: Caller,

@@ -1,14 +1,17 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { must } from '../shared/assert.ts';
 
-/** What web clients see aggregated: counts and a percentage, as the database writes numbers. */
+/** What only web clients see: counts and a percentage, as the database formats numbers. */
 export interface CauseAggregation {
   donation_count: string;
   donor_count: string;
   progress_percent: string;
 }
 
-/** Counts the donations and donors of a cause, and how much of its target has been received (percent, two decimals). */
+/**
+ * The number of donations and of donors of a cause, and how much of its target has been received (percent, two
+ * decimals).
+ */
 export async function measureCause(em: EntityManager, causeId: string): Promise<CauseAggregation> {
   const [row] = await em.execute<CauseAggregation[]>(
     `select (select coalesce(sum(donations), 0) from cause_totals t where t.cause_id = c.id)::text as donation_count,

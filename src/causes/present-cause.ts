@@ -47,7 +47,7 @@ export const CauseAggregationAnswer = z.object({
 
 const instant = (value: Date | string): string => new Date(value).toISOString();
 
-/** As lists show it; a discovered cause without the account behind it. */
+/** A cause as lists show it; in discovery without its account. */
 export function presentListedCause(cause: ListedCause, discovered = false): z.input<typeof ListedCauseAnswer> {
   const { account_id: _, ...open } = presentListed(cause);
   return discovered ? open : presentListed(cause);

@@ -9,15 +9,15 @@ import { type CauseRow, lockCause, readCause } from './find-cause.ts';
 interface Stopping {
   caller: Caller;
   causeId: string;
-  /** Why, in the words of whoever does it; kept in the event. */
+  /** The reason in the caller's words; stored in the event. */
   reason: string;
   requestId: string;
 }
 
 /**
- * The platform stops a cause, whatever its status: it is `rejected`, which nobody but `reinstateCause` changes, and takes
- * neither donations nor allocations nor periods of subscriptions. What it holds stays, and what was on its way arrives.
- * Refuses one that is stopped already with REQUEST_INVALID.
+ * The platform stops a cause, whatever its status: it becomes `rejected`, a status that only `reinstateCause` changes,
+ * and takes no donations, allocations or subscription periods. What it holds stays, and donations under way still
+ * arrive. Throws REQUEST_INVALID when it is stopped already.
  */
 export function stopCause(em: EntityManager, stopping: Stopping): Promise<CauseRow> {
   return decide(em, stopping, (cause) => {
@@ -26,7 +26,7 @@ export function stopCause(em: EntityManager, stopping: Stopping): Promise<CauseR
   });
 }
 
-/** Puts a stopped cause back to what it was. Refuses one that is not stopped with REQUEST_INVALID. */
+/** Restores a stopped cause's previous status. Throws REQUEST_INVALID when it is not stopped. */
 export function reinstateCause(em: EntityManager, stopping: Stopping): Promise<CauseRow> {
   return decide(em, stopping, (cause) => {
     if (!isStopped(cause)) refuse('REQUEST_INVALID', 'the charitable cause is not stopped', { field: 'id' });
@@ -34,7 +34,7 @@ export function reinstateCause(em: EntityManager, stopping: Stopping): Promise<C
   });
 }
 
-/** Whether the platform has stopped it: then nobody else changes its status. */
+/** Whether the platform has stopped it: then nobody else may change its status. */
 export const isStopped = ({ stopped_from: from }: Pick<Cause, 'stopped_from'>): boolean => (from ?? null) !== null;
 
 function decide(

@@ -12,14 +12,14 @@ export interface CauseSummary {
   total_collected_amount: Money;
 }
 
-// Targets are wishes: their sum may be more than an amount of money can be.
+// Targets are only wishes: their sum may exceed the range of a money amount.
 const totals = `round(coalesce(sum(c.target_amount), 0), 4)::text as total_target_amount,
   round(coalesce(sum(cause_current_amount(c.id)), 0), 4)::text as total_collected_amount`;
 
 /**
- * What the causes of an organization aim at and have received, whatever their status. Platform callers name any
- * organization, or none for everything; naming another's is refused with FOREIGN_ORGANIZATION, one that does not exist
- * with NOT_FOUND.
+ * Targets and received amounts of an organization's causes, whatever their status. Platform callers name any
+ * organization, or none for the sum of all. Throws FOREIGN_ORGANIZATION for another's organization, NOT_FOUND for an
+ * unknown one.
  */
 export async function summarizeCauses(
   em: EntityManager,

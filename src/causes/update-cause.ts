@@ -21,10 +21,10 @@ export interface CauseChanges {
 }
 
 /**
- * Changes a cause, for its creator and managers (FORBIDDEN otherwise). One that was never approved cannot be made
- * `active` or `approved` so, whatever it was meanwhile; one that was may be paused and resumed (docs/contract.md 5). A change of
- * what it was approved by takes the approval away: it is `pending` again, and its donations under way still arrive. The
- * status of one that the platform has stopped stays (FORBIDDEN, docs/contract.md 11).
+ * Changes a cause, for its creator and managers (FORBIDDEN otherwise). One that is not approved cannot be made `active`
+ * or `approved`; an approved one can be paused and resumed (docs/contract.md 5). Changing a field that the approval is
+ * based on revokes it: the cause is `pending` again, and donations under way still arrive. The status of one that the
+ * platform has stopped cannot be changed (FORBIDDEN, docs/contract.md 11).
  */
 export function updateCause(
   em: EntityManager,
@@ -74,7 +74,7 @@ function refuseUnapproved(status: CauseStatus | undefined, isApproved: boolean, 
   refuse('FORBIDDEN', `the charitable cause ${why} and cannot be set to ${status}`, { field: 'status' });
 }
 
-/** It waits for approval; a stopped one will when it is reinstated. */
+/** Without approval it is `pending`; a stopped one becomes so when it is reinstated. */
 const withoutApproval = (cause: Cause): Partial<Cause> => ({
   approved_at: null,
   approved_by: null,

@@ -11,7 +11,7 @@ interface Question {
   signal: AbortSignal;
 }
 
-/** Asks the provider what became of a partner's payment, as `confirmInstrument` says. Throws ProviderUnknown. */
+/** Asks the provider about a partner's payment, as `confirmInstrument`. Throws ProviderUnknown. */
 export function confirmPartnerPayment(
   em: EntityManager,
   gateway: Gateway,
@@ -29,7 +29,7 @@ export function confirmPartnerPayment(
   });
 }
 
-/** Expires the payment's instrument at the provider, as `expireAtProvider`, so that what the provider says next is final. */
+/** Expires the payment's instrument, as `expireAtProvider` does, so that the provider's next answer is final. */
 export async function expirePartnerInstrument(
   em: EntityManager,
   gateway: Gateway,

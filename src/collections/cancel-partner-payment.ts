@@ -6,9 +6,9 @@ import { isFinalPayment, type PartnerPaymentWorkflows, paymentPath } from './par
 import type { PaymentWithChannel } from './present-partner-payment.ts';
 
 /**
- * Cancels a payment for its partner, as `cancelInstrument`, and answers it ended. Refuses with RESOURCE_NOT_FOUND, with
- * PAYMENT_ALREADY_PAID one that is paid, and with PROVIDER_INDETERMINATE (and what to poll) one that the provider has
- * not ended yet: it is cancelled all the same, or paid.
+ * Cancels a payment for its partner, as `cancelInstrument` does, and returns it once it has ended. Throws
+ * RESOURCE_NOT_FOUND, PAYMENT_ALREADY_PAID, and PROVIDER_INDETERMINATE (with what to poll) when the provider has not
+ * ended it yet: it will still end, cancelled or paid.
  */
 export async function cancelPartnerPayment(
   em: EntityManager,

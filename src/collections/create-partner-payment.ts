@@ -14,14 +14,15 @@ import type { PaymentWithChannel } from './present-partner-payment.ts';
 export interface PartnerPaymentCreation {
   partnerId: string;
   body: PartnerPaymentRequest;
-  /** `resourceId` is set when the key has made its payment already: then this is a retry, which joins it. */
+  /** `resourceId` is set when the key has already made its payment: this is then a retry, which joins it. */
   idempotency: { key: string; keyHash: string; fingerprint: string; resourceId: string | null };
   requestId: string;
 }
 
 /**
- * Creates a payment and waits for its instrument. Refuses with PROVIDER_REFUSED what the provider refused, with
- * PROVIDER_INDETERMINATE (and what to poll) when nobody can tell yet, with SERVICE_UNAVAILABLE when nothing was begun.
+ * Creates a payment and waits for its instrument. Throws PROVIDER_REFUSED when the provider refused it,
+ * PROVIDER_INDETERMINATE (with what to poll) while the outcome is unknown, SERVICE_UNAVAILABLE when nothing was
+ * started.
  */
 export async function createPartnerPayment(
   em: EntityManager,
@@ -32,7 +33,7 @@ export async function createPartnerPayment(
   const find = (place: EntityManager) => findPartnerPayment(place, paymentId);
   const earlier = idempotency.resourceId === null ? null : await find(em);
   if (earlier?.payment.status === 'PENDING') {
-    // It is there, whatever somebody who reaches Temporal says of it.
+    // The row exists, so a refusal that comes through Temporal is not believed.
     await workflows
       .startPartnerPayment(paymentId, null, budgets.requests.partnerPayment)
       .catch((error: unknown) => (isVerdict(error) ? null : Promise.reject(error)));
@@ -54,7 +55,8 @@ export async function createPartnerPayment(
       },
     ));
   const { payment } = found;
-  // What was joined may be a payment that the same key was used for at the same time: never told as this one.
+  // The payment joined may belong to another request that used the same key at the same time: it must not be returned
+  // as this one.
   if (!payment.payment_code) await findUnderKey(em.fork(), sealer, { partnerId, ...idempotency });
   if (payment.status === 'PENDING') {
     refuse('PROVIDER_INDETERMINATE', 'The provider has not answered yet: poll, or retry under the same key', {

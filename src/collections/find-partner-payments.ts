@@ -9,7 +9,9 @@ import type { PaymentChannelName, PaymentWithChannel } from './present-partner-p
 
 type Row = Record<string, unknown> & PaymentChannelName;
 
-/** The payment of this id, whoever's, as it is in the database now, in one round trip; null when there is none. */
+/**
+ * The payment with this id, of any partner, as it is in the database now, in one round trip; null when there is none.
+ */
 export async function findPartnerPayment(em: EntityManager, id: string): Promise<PaymentWithChannel | null> {
   const [row] = await em.execute<Row[]>(
     `select p.*, c.method, c.channel_code from partner_payments p join payment_channels c on c.id = p.channel_id
@@ -21,7 +23,7 @@ export async function findPartnerPayment(em: EntityManager, id: string): Promise
   return { payment: em.fork().map(PartnerPayment, columns), channel: { method, channel_code } };
 }
 
-/** A payment of this partner; another's and a missing one are refused alike with RESOURCE_NOT_FOUND. */
+/** A payment of this partner. Throws RESOURCE_NOT_FOUND alike for a missing one and another partner's. */
 export async function getPartnerPayment(
   em: EntityManager,
   { partnerId, paymentId }: { partnerId: string; paymentId: string },

@@ -15,7 +15,7 @@ export function lockPayment(tx: EntityManager, id: string): Promise<Payment> {
   return tx.findOneOrFail(PartnerPayment, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
 }
 
-/** How a payment ends, and when (by the database's clock). */
+/** How a payment ends, and when (the database's clock). */
 interface End {
   status: 'PAID' | 'FAILED' | 'EXPIRED';
   type: WebhookEvent;
@@ -25,8 +25,8 @@ interface End {
 }
 
 /**
- * Ends a payment in the caller's transaction: its state as given, the event of the change, and the webhook that tells
- * it, frozen as it is now. Answers the step, with a webhook's delivery for each endpoint that asks for it.
+ * Ends a payment in the caller's transaction: its status, the event of the change, and the webhook that reports it,
+ * with the payload frozen as it is now. Returns the step, with a delivery for each endpoint subscribed to the event.
  */
 export async function finishPayment(
   tx: EntityManager,
@@ -61,7 +61,10 @@ export async function finishPayment(
   return stepOf(payment, deliveryIds);
 }
 
-/** What a step answers that finds its payment final: it may be repeated, and the webhooks that it wrote not begun. */
+/**
+ * The answer of a step that finds nothing to do, e.g. on a retry: the payment as it stands, with its pending webhook
+ * deliveries, which an earlier run may not have started.
+ */
 export async function standingOf(em: EntityManager, payment: Payment): Promise<PartnerPaymentStep> {
   return stepOf(payment, await findPendingWebhooks(em, { resourceType: 'payment', resourceId: payment.id }));
 }

@@ -20,9 +20,9 @@ import {
 
 /**
  * The first step of a partner's payment: its row `PENDING` and the idempotency key, in one transaction; its lifetime
- * begins at `at` (ISO 8601), the workflow's clock. A payment that is there already is told as it stands. Refuses a key
- * that is attached to another request, a partner that is not active, and as `openOnce`; then no attempt at this opening
- * leaves anything behind.
+ * begins at `at` (ISO 8601), the workflow's clock. An existing payment is returned as it stands. Refuses a key that
+ * belongs to another request, a partner or organization that is not active, and as `openOnce`; then no attempt at this
+ * opening leaves anything behind.
  */
 export async function openPartnerPayment(
   em: EntityManager,
@@ -68,11 +68,11 @@ interface Insert {
 }
 
 /**
- * Verdict, key, row and event in one statement, and so in one round trip: all of them, or none when a verdict is there
- * already or another transaction writes one, when the key is taken, the partner or an organization is not active, or the request has become
- * too old. Its parts are plain inserts, judged by unique indexes and not by what a statement saw when it began; so are
- * partner and organizations, whose rows are locked: a suspension under way is waited for, and one that comes later waits.
- * Answers whether it made them; otherwise the way through `openOnce` says why not.
+ * Verdict, key, row and event in one statement, and so in one round trip: all of them, or none when a verdict exists
+ * already or another transaction writes one, when the key is taken, the partner or an organization is not active, or
+ * the request has become too old. The inserts are judged by unique indexes, not by the statement's snapshot. The rows
+ * of partner and organizations are locked: a suspension in progress is waited for, a later one waits. Returns whether
+ * it made them; otherwise the path through `openOnce` finds out why not.
  */
 async function openAtOnce(
   em: EntityManager,
@@ -113,7 +113,7 @@ async function openAtOnce(
   }
 }
 
-/** Row and event of a payment whose id is the `resource_id` of `claim`. */
+/** Inserts row and event of the payment whose id is the `resource_id` of `claim`. */
 function paymentInsert(opening: PartnerPaymentOpening, texts: PartnerTexts, openedAt: Date): Insert {
   const { partnerId, requestId } = opening;
   const sql = `payment as (

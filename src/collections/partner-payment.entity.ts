@@ -28,15 +28,15 @@ const PartnerPaymentSchema = defineEntity({
     version: p.integer().default(0),
     request_id: p.text().nullable(),
     expires_at: p.datetime(),
-    /** When whom it belongs to asked that nobody pay it any more. */
+    /** When its partner cancelled it. */
     cancelled_at: p.datetime().nullable(),
     instrument_at: p.datetime().nullable(),
-    /** When the provider was last asked for the instrument by an attempt that it may have received. */
+    /** When the provider was last asked for the instrument in an attempt that it may have received. */
     instrument_asked_at: p.datetime().nullable(),
-    /** Since when it is paid or pending at the provider and cannot be settled yet; kept when it ends. */
+    /** Since when the provider reports it paid or pending without a payment that can be settled; kept when it ends. */
     settling_since: p.datetime().nullable(),
     finalized_at: p.datetime().nullable(),
-    /** When a paid net may leave `pending`. */
+    /** When the net of a paid payment may leave `pending`. */
     available_at: p.datetime().nullable(),
     released_at: p.datetime().nullable(),
     created_at: p.datetime(),
@@ -44,6 +44,6 @@ const PartnerPaymentSchema = defineEntity({
   },
 });
 
-/** A partner's collection: an instrument with the states of a payment order. Its id is the provider's reference. */
+/** A partner's payment: an instrument with the statuses of a payment order. Its id is the provider's reference. */
 export class PartnerPayment extends PartnerPaymentSchema.class {}
 PartnerPaymentSchema.setClass(PartnerPayment);

@@ -8,7 +8,7 @@ import type { Money } from '../shared/money.ts';
 export const partnerPaymentStatuses = ['pending', 'succeeded', 'failed', 'expired'] as const;
 export type PartnerPaymentStatus = (typeof partnerPaymentStatuses)[number];
 
-/** What partners call the states of an instrument, which are those of a payment order. */
+/** The names that partners see for the statuses, which are those of a payment order. */
 export const shownStatuses: Record<PaymentOrderStatus, PartnerPaymentStatus> = {
   PENDING: 'pending',
   WAITING_PAYMENT: 'pending',
@@ -17,7 +17,7 @@ export const shownStatuses: Record<PaymentOrderStatus, PartnerPaymentStatus> = {
   EXPIRED: 'expired',
 };
 
-/** The states behind a shown status. */
+/** The statuses behind a shown one. */
 export const statesShownAs = (shown: PartnerPaymentStatus): PaymentOrderStatus[] =>
   (Object.keys(shownStatuses) as PaymentOrderStatus[]).filter((status) => shownStatuses[status] === shown);
 
@@ -26,16 +26,16 @@ export const isFinalPayment = isFinalOrder;
 export const defaultLifetimeMinutes = 1440;
 export const longestLifetimeMinutes = 2880;
 
-/** Where a payment's detail is. */
+/** The path of a payment's detail. */
 export const paymentPath = (id: string): string => `/v1/partners/payments/${id}`;
 
-/** The partner's own texts: they travel and rest sealed, in one place. */
+/** The partner's own texts: sealed together, in transit and at rest. */
 export interface PartnerTexts {
   external_ref: string | null;
   customer_name: string | null;
   customer_email: string | null;
   customer_phone: string | null;
-  /** Where an e-wallet sends the payer afterwards; absent in what an older release has sealed. */
+  /** Where an e-wallet sends the payer afterwards; absent in texts sealed by an older release. */
   return_url?: string | null;
 }
 export const partnerTextsPlace = (paymentId: string) => ({
@@ -44,7 +44,7 @@ export const partnerTextsPlace = (paymentId: string) => ({
   row: paymentId,
 });
 
-/** What a request asks of the workflow: ids and amounts, and texts only sealed (docs/contract.md 9). */
+/** The request as the workflow gets it: ids and amounts, and texts only sealed (docs/contract.md 9). */
 export interface PartnerPaymentOpening {
   partnerId: string;
   organizationId: string | null;
@@ -59,52 +59,55 @@ export interface PartnerPaymentOpening {
   lifetimeMinutes: number;
   requestId: string;
   idempotency: { keyHash: string; fingerprint: string };
-  /** Absent in what an older release has started. */
+  /** Absent in workflows started by an older release. */
   stamp?: OpeningStamp;
 }
 
-/** What the workflow of a payment is started with. */
+/** The input of a payment's workflow. */
 export interface PartnerPaymentInput {
   paymentId: string;
-  /** What the request asked for. Absent when a payment that has its row is looked after again. */
+  /** What the request asked for. Absent when the workflow is started again for an existing row. */
   opening?: PartnerPaymentOpening;
 }
 
-/** The workflows of partners' payments, as use cases meet them; made by `temporal/`, passed in. */
+/** The port to the workflows of partners' payments; implemented in `temporal/`, injected. */
 export interface PartnerPaymentWorkflows {
   /**
-   * Starts the payment's workflow, or joins the one that runs, and waits at most `waitMs` for its instrument. Null when
-   * the wait ended without an answer. Refuses what the first step refuses, and with SERVICE_UNAVAILABLE when Temporal
-   * is away.
+   * Starts the payment's workflow, or joins the running one, and waits at most `waitMs` for its instrument. Null when
+   * the wait ended without an answer. Throws what the first step refuses, and SERVICE_UNAVAILABLE when Temporal is
+   * unavailable.
    */
   startPartnerPayment(
     paymentId: string,
-    /** Null for a payment that has its row: then its workflow is joined, or started again from the row. */
+    /** Null for a payment that has its row: its workflow is then joined, or started again from the row. */
     opening: PartnerPaymentOpening | null,
     waitMs: number,
   ): Promise<PaymentOrderStatus | null>;
-  /** Wakes the payment's workflow, or starts it again from its row when there is none. */
+  /** Wakes the payment's workflow, or starts it again from its row when none is running. */
   hintPartnerPayment(paymentId: string): Promise<void>;
 }
 
 export interface OpenedPartnerPayment extends OpenedOrder {
-  /** ISO 8601: when a paid net leaves `pending`; null while it is not paid, or when it has left. */
+  /** ISO 8601: when the net leaves `pending`; null while the payment is unpaid, or once it has left. */
   availableAt: string | null;
 }
 
-/** What a step made of a payment. */
+/** The result of a step. */
 export interface PartnerPaymentStep {
   status: PaymentOrderStatus;
-  /** The webhooks that tell it, to be delivered. Absent in what an older release has answered. */
+  /** The webhook deliveries to start. Absent in the histories of an older release. */
   deliveryIds?: string[];
-  /** The one webhook of an older release's answer. */
+  /** The single webhook delivery in the histories of an older release. */
   deliveryId?: string | null;
   /** ISO 8601, as in `OpenedPartnerPayment`. */
   availableAt: string | null;
 }
 
-/** What a step tells that releases a paid net. */
+/** The result of the step that releases a paid net. */
 export interface ReleaseStep extends PartnerPaymentStep {
-  /** So many milliseconds too early, by the database's clock: nothing was done. Absent when it was not. */
+  /**
+   * How many milliseconds too early the step came, by the database's clock: nothing was done. Absent when it was not
+   * early.
+   */
   earlyByMs?: number;
 }

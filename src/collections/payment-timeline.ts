@@ -15,7 +15,10 @@ const outcomes = {
 
 const expiredEarly =
   'The payment expired early: the provider ended it before its deadline, and its amount was not paid.';
-/** The deadline passes by the workflow's clock, the end is written by the database's: they may differ by so much. */
+/**
+ * The workflow's clock decides when the deadline has passed, the database's dates the end: they may differ by this
+ * much.
+ */
 const clocksDifferByMs = 5_000;
 
 function outcomeText({ status, failure_code, cancelled_at, finalized_at, expires_at }: PartnerPayment): string {
@@ -26,7 +29,7 @@ function outcomeText({ status, failure_code, cancelled_at, finalized_at, expires
   return isEarly ? expiredEarly : outcomes.EXPIRED;
 }
 
-/** What was asked for is the gross where the fee is deducted from it, and the net where it is added. */
+/** The amount requested is the gross where the fee is deducted from it, and the net where the fee is added. */
 function requestText({ fee_mode, amount, fee, net_amount }: PartnerPayment): string {
   if (fee_mode === 'DEDUCTED') return `A payment of IDR ${amount} was asked for.`;
   return `A payment of IDR ${net_amount} was asked for; with the fee of IDR ${fee}, the customer pays IDR ${amount}.`;
@@ -38,8 +41,8 @@ const owedText = ({ fee_mode, fee, net_amount }: PartnerPayment): string =>
     : `IDR ${net_amount} is owed to you, in pending; the customer paid the fee of IDR ${fee} besides.`;
 
 /**
- * What happened to a payment, in plain words, and what happens next. What happened at one instant is told
- * in the order of cause and effect.
+ * What happened to a payment, in plain words, and what happens next. Items of the same instant are in the order of
+ * cause and effect.
  */
 export async function tellPartnerPayment(em: EntityManager, payment: PartnerPayment) {
   const items: TimelineItem[] = [
@@ -114,7 +117,7 @@ interface ReceiptRow {
   account_id: string | null;
 }
 
-/** Money that came under this payment and could not be applied to it, and what became of it. */
+/** Money that arrived for this payment and could not be applied to it, and what became of it. */
 async function findReceiptItems(em: EntityManager, { id, partner_id }: PartnerPayment): Promise<TimelineItem[]> {
   const rows = await em.execute<ReceiptRow[]>(
     `select amount, reason, state, received_at, settled_at, account_id from receipts

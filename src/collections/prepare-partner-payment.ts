@@ -26,7 +26,7 @@ export interface PartnerPaymentRequest {
   return_url?: string | undefined;
 }
 
-/** Everything about a payment that can be refused before it exists; answers what its workflow is started with. */
+/** Checks everything that can be refused before a payment exists; returns the input of its workflow. */
 export async function preparePartnerPayment(
   em: EntityManager,
   sealer: Sealer,

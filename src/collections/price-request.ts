@@ -20,7 +20,7 @@ export interface PriceQuestion {
 export interface PricedRequest extends Price {
   channelId: number;
   feeMode: FeeMode;
-  /** The provider's share of the gross, which is internal. */
+  /** The provider's share of the gross; internal. */
   providerFee: Money;
 }
 
@@ -31,7 +31,7 @@ interface Context {
   maximum_amount: Money;
   needs_phone: boolean;
   linked: boolean;
-  /** Of the organization that is named; null where none is, or the partner's own, without which it is not active itself. */
+  /** Status of the named organization; null when none is named, or the partner's own: a partner is inactive with it. */
   organization_status: OrganizationStatus | null;
   fixed: Money | null;
   basis_points: number;
@@ -40,10 +40,11 @@ interface Context {
 }
 
 /**
- * What collecting costs, by the channel table and the most specific fee rule (organization before channel before
- * method). Refuses what the channel table does not have or take, a fee that would need more than four decimals, a net
- * that is not positive; for a `creation` also a gross that is not whole rupiah, and a phone number that is missing or not
- * an Indonesian mobile's where the channel needs one; and when all that is right, an organization that is not linked, or for a `creation` one that is inactive or suspended.
+ * The price of a collection, by the channel table and the most specific fee rule (organization before channel before
+ * method). Refuses a channel that does not exist, an amount outside its limits, a fee that would need more than four
+ * decimals, a net that is not positive; for a `creation` also a gross that is not whole rupiah, and a phone number that
+ * is missing or not an Indonesian mobile's where the channel needs one. After all these, refuses an organization that
+ * is not linked, and for a `creation` one that is inactive or suspended.
  */
 export async function priceRequest(
   em: EntityManager,

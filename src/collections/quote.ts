@@ -16,8 +16,8 @@ export interface Quoted {
 }
 
 /**
- * What a payment or, by its bank, a payout of this amount (IDR) would cost now; makes nothing. Refuses what the creation
- * would refuse of these fields, but takes a payment whose gross is not whole rupiah.
+ * The price of a payment of this amount (IDR) now, or of a payout to this bank; no side effects. Refuses what the
+ * creation would refuse of these fields, except a payment whose gross is not whole rupiah.
  */
 export function quote(em: EntityManager, { bankCode, ...asked }: Quoted): Promise<Price> {
   const { method } = asked;

@@ -12,8 +12,8 @@ import { PartnerPayment } from './partner-payment.entity.ts';
 import { type PartnerPaymentStep, type PartnerTexts, partnerTextsPlace } from './partner-payment.ts';
 
 /**
- * Asks the provider for the payment's instrument and writes down what it answered: `WAITING_PAYMENT` with its code, or
- * `FAILED`. Throws ProviderUnknown when nobody can tell, as `obtainInstrument` says.
+ * Asks the provider for the payment's instrument and stores the result: `WAITING_PAYMENT` with its code, or `FAILED`.
+ * Throws ProviderUnknown when the outcome is unknown, as `obtainInstrument`.
  */
 export async function requestPartnerInstrument(
   em: EntityManager,

@@ -18,12 +18,11 @@ import { isFinalPayment, type PartnerPaymentStep, type ReleaseStep } from './par
 import { tellPayment } from './tell-payment.ts';
 
 /**
- * Settles a paid payment, once: the net is owed to the partner in `pending`, the fee is revenue, and of the gross the
- * provider owes us what it does not keep; receipt, event and webhook in the same transaction. Without a settlement
- * delay the net is available at once. `received.amount` (IDR, scale 4) must be the gross, as the provider confirmed it.
- * Money that has a receipt already is not this payment's to take: nothing is done, and the caller asks again, as where
- * nobody has confirmed a payment (null). Money that
- * comes to a payment that is final gets a case of its own before this step ends.
+ * Settles a paid payment, once: the net is owed to the partner in `pending`, the fee is revenue, and the provider owes
+ * us the gross less its own fee; receipt, event and webhook in the same transaction. Without a settlement delay the net
+ * is available at once. `received.amount` (IDR, scale 4) must be the gross, as the provider confirmed it. Money that
+ * already has a receipt does not pay this payment: nothing is done and the caller asks again; likewise when no payment
+ * is confirmed (null). Money for a final payment gets its own receipt workflow before this step ends.
  */
 export async function settlePartnerPayment(
   em: EntityManager,
@@ -79,8 +78,8 @@ export async function settlePartnerPayment(
 }
 
 /**
- * Moves a paid net from `pending` to `available`, once, and tells who asks for that. Where it comes too early it changes
- * nothing and tells how many milliseconds are left, by the database's clock.
+ * Moves a paid net from `pending` to `available`, once, with the webhook to those who subscribed to it. When it comes
+ * too early it changes nothing and returns the milliseconds left, by the database's clock.
  */
 export function releasePartnerPayment(
   em: EntityManager,

@@ -9,8 +9,8 @@ import type { PartnerPayment } from './partner-payment.entity.ts';
 import { presentPartnerPayment } from './present-partner-payment.ts';
 
 /**
- * The webhook of an event that changes no status, in the caller's transaction, which holds the payment's lock. The
- * version grows when somebody is told. Answers the ids of the deliveries.
+ * Records the webhook of an event that changes no status, in the caller's transaction, which holds the payment's lock.
+ * The version grows only when there is a delivery. Returns the ids of the deliveries.
  */
 export async function tellPayment(
   tx: EntityManager,
@@ -34,13 +34,15 @@ export async function tellPayment(
   return ids;
 }
 
-/** Money that came for a payment and could not be applied to it: IDR, scale 4, as the provider confirmed it. */
+/** Money that arrived for a payment and could not be applied to it: IDR, scale 4, as the provider confirmed it. */
 export interface UnmatchedMoney {
   amount: Money;
   reason: ReceiptReason;
 }
 
-/** Tells that money came for a payment that it is not part of: late, a second time, or of another amount. */
+/**
+ * Records the webhook for money that does not pay the payment it came for: late, a second time, or of another amount.
+ */
 export const tellUnmatched = (
   tx: EntityManager,
   sealer: Sealer,

@@ -23,9 +23,9 @@ import { refusedAllocation } from './refuse-allocation.ts';
 
 /**
  * Allocates open donations to a cause, all of them or none: one database transaction with one journal from the pool to
- * the cause's account, whatever the size of the batch. A batch that is allocated is told with the attempt that did it.
- * What it refuses no attempt at this opening does later; refuses itself only as `openOnce` what has become too old, and with
- * SERVICE_UNAVAILABLE what was asked for by somebody who is not active any more.
+ * the cause's account, whatever the size of the batch. A batch allocated already is returned with the attempt that did
+ * it. A refusal is returned, and final for every attempt at this opening. Throws only as `openOnce` for a request that
+ * has become too old, and SERVICE_UNAVAILABLE when the requester is no longer active.
  */
 export async function allocateDonations(em: EntityManager, request: AllocationRequest): Promise<AllocationOutcome> {
   await failpoint('allocate-donations.before');
@@ -49,12 +49,15 @@ async function allocate(tx: EntityManager, request: AllocationRequest): Promise<
   const judgement = await judgeDonations(tx, ids, { lock: true });
   if ('refusal' in cause) return refuseWhole(cause.refusal, judgement);
   if (judgement.refused.length > 0) return refuseWhole(null, judgement);
-  // Last, so that whoever suspends them does not wait for what this waits for.
+  // Last, so that a suspension of the requester does not wait for the locks above.
   await requireActive(tx, request.requestedBy);
   return moveToCause(tx, request, { ids, cause, total: judgement.totalAmount });
 }
 
-/** Refuses with SERVICE_UNAVAILABLE, so that whoever has joined the request of somebody who is not active any more asks anew. */
+/**
+ * Throws SERVICE_UNAVAILABLE when the requester is no longer active, so that another requester who has joined asks
+ * again.
+ */
 async function requireActive(tx: EntityManager, userId: string): Promise<void> {
   try {
     await readPayer(tx, userId);
@@ -64,7 +67,7 @@ async function requireActive(tx: EntityManager, userId: string): Promise<void> {
   }
 }
 
-/** What was allocated as this batch, and by which request; or null. */
+/** The allocation of this batch, and the request that made it; or null. */
 export async function findAllocation(em: EntityManager, batchId: string): Promise<Allocated | null> {
   const [row] = await em.execute<
     { attempt_id: string; cause_id: string; donation_count: number; total_amount: Money }[]
@@ -81,7 +84,7 @@ async function moveToCause(
   { batchId, attemptId, causeId, requestedBy, requestId }: AllocationRequest,
   { ids, cause, total }: { ids: string[]; cause: ReceivingCause; total: Money },
 ): Promise<Allocated> {
-  // Before their journal, which they prove.
+  // Before the journal, for which these rows are the proof.
   await tx.execute(
     `update donations set cause_id = ?, allocation_batch_id = ?, updated_at = now() where id = any(?::uuid[])`,
     [causeId, batchId, `{${ids.join(',')}}`],

@@ -8,7 +8,7 @@ export const allocationLimit = 10_000;
 export const donationRefusals = ['unknown', 'not_open', 'not_received', 'allocated'] as const;
 export type DonationRefusal = (typeof donationRefusals)[number];
 
-/** The reasons in words, as messages and the preview say them. */
+/** The texts of the reasons, for messages and the preview. */
 export const donationRefusalTexts: Record<DonationRefusal, string> = {
   unknown: 'no such donation',
   not_open: 'not an open donation',
@@ -16,17 +16,17 @@ export const donationRefusalTexts: Record<DonationRefusal, string> = {
   allocated: 'already allocated',
 };
 
-/** What the workflow of an allocation is started with. */
+/** The input of an allocation's workflow. */
 export interface AllocationRequest {
   batchId: string;
-  /** Of one request: a step that is done again tells what it did, another request is told that it came second. */
+  /** Identifies one request: a repeated step gets its own result again, another request learns that it came second. */
   attemptId: string;
   causeId: string;
   /** The ids of the donations, packed. */
   donations: PackedIds;
   requestedBy: string;
   requestId: string;
-  /** Absent in what an older release has started. */
+  /** Absent in workflows started by an older release. */
   stamp?: OpeningStamp;
 }
 
@@ -42,23 +42,23 @@ export interface Allocated {
 
 export interface AllocationRefused {
   outcome: 'refused';
-  /** Null when the cause takes the donations; otherwise its status, or `unknown`. */
+  /** Null when the cause takes the donations; otherwise why not (`refusalOfDonations`), or `unknown`. */
   cause: string | null;
   donations: Partial<Record<DonationRefusal, PackedIds>>;
 }
 
-/** Nothing was done: the request had become too old to be begun. */
+/** Nothing was done: the request had become too old. */
 export interface AllocationLapsed {
   outcome: 'lapsed';
 }
 
 export type AllocationOutcome = Allocated | AllocationRefused | AllocationLapsed;
 
-/** The workflows of allocations, as use cases meet them; made by `temporal/`, passed in. */
+/** The port to the workflows of allocations; implemented in `temporal/`, injected. */
 export interface AllocationWorkflows {
   /**
-   * Starts the workflow of an allocation, or joins the one of the same batch that runs, and waits at most `waitMs` for its
-   * outcome. Null when the wait ended without one. Refuses with SERVICE_UNAVAILABLE when Temporal is away.
+   * Starts the workflow of an allocation, or joins the running one of the same batch, and waits at most `waitMs` for
+   * its outcome. Null when the wait ended without one. Throws SERVICE_UNAVAILABLE when Temporal is unavailable.
    */
   runDonationAllocation(request: AllocationRequest, waitMs: number): Promise<AllocationOutcome | null>;
 }
@@ -70,7 +70,7 @@ export type PackedIds = string;
 export const packIds = (ids: readonly string[]): PackedIds =>
   Buffer.from(ids.join('').replaceAll('-', ''), 'hex').toString('base64');
 
-/** The UUIDs that were packed, in their order. */
+/** Unpacks UUIDs, in their order. */
 export function unpackIds(packed: PackedIds): string[] {
   const hex = Buffer.from(packed, 'base64').toString('hex');
   return (hex.match(/.{32}/g) ?? []).map((id) => id.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-'));

@@ -7,12 +7,15 @@ import { findAllocation } from './allocate-donations.ts';
 import { type Allocated, type AllocationRequest, type AllocationWorkflows, packIds } from './allocation.ts';
 import { refuseAllocation, refusedAllocation } from './refuse-allocation.ts';
 
-/** How long a request waits for its allocation: for its turn behind others over the same donations, mostly. */
+/**
+ * How long a request waits for its allocation, in milliseconds: mostly for its turn behind others with the same
+ * donations.
+ */
 const allocationWaitMs = budgets.requests.allocation;
 
 /**
- * Allocates open donations to a cause by starting a workflow, and waits for its outcome. Refuses as
- * `refuseAllocation`, and with SERVICE_UNAVAILABLE when it has not ended in time.
+ * Allocates open donations to a cause by starting a workflow, and waits for its outcome. Throws as `refuseAllocation`,
+ * and SERVICE_UNAVAILABLE when it has not ended in time.
  */
 export async function createAllocation(
   em: EntityManager,
@@ -47,7 +50,7 @@ export async function createAllocation(
     if (refused === null) throw error;
     return refuseAllocation(causeId, refused);
   });
-  // Joined to a request for the same batch that came first: to this one the donations are allocated already.
+  // It joined an earlier request for the same batch: for this one the donations are allocated already.
   if (allocated.attemptId !== attemptId) {
     return refuseAllocation(causeId, { outcome: 'refused', cause: null, donations: { allocated: donations } });
   }

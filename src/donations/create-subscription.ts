@@ -11,7 +11,7 @@ import { type NewSubscription, refuseHopelessSubscription } from './prepare-subs
 import type { Subscription } from './subscription.entity.ts';
 import type { SubscriptionOpening, SubscriptionWorkflows } from './subscription.ts';
 
-/** How long a request waits for the first payment. */
+/** How long a request waits for the first payment, in milliseconds. */
 const firstPaymentWaitMs = budgets.requests.firstSubscriptionPayment;
 
 export interface CreatedSubscription {
@@ -21,9 +21,9 @@ export interface CreatedSubscription {
 }
 
 /**
- * Creates a subscription by starting its workflow, and waits for its first payment. Refuses as
- * `refuseHopelessSubscription` and as the payment does, a key of another request, and with SERVICE_UNAVAILABLE when
- * nothing could be begun.
+ * Creates a subscription by starting its workflow, and waits for its first payment. Throws as
+ * `refuseHopelessSubscription` and as the payment does, IDEMPOTENCY_KEY_REUSED for a key of another request, and
+ * SERVICE_UNAVAILABLE when nothing could be started.
  */
 export async function createSubscription(
   em: EntityManager,
@@ -59,7 +59,7 @@ export async function createSubscription(
       start: (stamped) => workflows.startDonationSubscription({ subscriptionId, opening: stamped }, firstPaymentWaitMs),
     },
   );
-  // One that was joined to a twin under the same key is told what that has made, if it is the same.
+  // A request that joined another under the same key gets its subscription, if it is the same.
   refuseReusedKey(opening, subscription);
   return { subscription, isRepeated: existing !== null };
 }

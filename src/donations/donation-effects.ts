@@ -4,15 +4,15 @@ import type { EffectPayment, HandledPayment, SettledIn, SqlCall } from '../payme
 import { newId } from '../shared/ids.ts';
 import type { DonationType } from './donation.ts';
 
-/** What a payment gives for: a cause, or the open pool (null). */
+/** What a donation is for: a cause, or the open pool (null). */
 interface Purpose {
   type: DonationType;
   causeId: string | null;
-  /** The period of a subscription that is paid. */
+  /** The subscription and the period of it that is paid. */
   subscription?: { id: string; period: number };
 }
 
-/** Gateway rail: the donation's row `pending`, with its order. Donations are not protected against repeats. */
+/** Gateway rail: inserts the donation as `pending`, with its order. Donations have no duplicate protection. */
 export async function openDonation(
   tx: EntityManager,
   { orderId, userId, amount, requestId }: HandledPayment,
@@ -33,7 +33,10 @@ export async function openDonation(
   });
 }
 
-/** Both rails: the donation is `completed`, with the transaction that paid it; what its cause received grows with it. */
+/**
+ * Both rails: makes the donation `completed`, with the transaction that paid it, and adds it to what its cause
+ * received.
+ */
 export const completeDonation = (
   { orderId, userId, amount, requestId }: EffectPayment,
   { transactionId }: SettledIn,
@@ -53,7 +56,7 @@ export const completeDonation = (
   ],
 });
 
-/** Gateway rail: nobody paid, and the donation is `failed`. */
+/** Gateway rail: the order ended unpaid, so the donation becomes `failed`. */
 export async function closeDonation(tx: EntityManager, { orderId, userId }: HandledPayment): Promise<void> {
   const closed = await tx.execute<{ id: string }[]>(
     `update donations set status = 'failed', updated_at = now()

@@ -11,7 +11,7 @@ import { donationStatementColumns, readDonationStatement } from './read-donation
 
 const routes = createRouteGroup({ prefix: '/v1/donations', tag: 'Donations' });
 
-/** Nobody gave by us before. */
+/** There are no donations before this year. */
 const firstYear = 2000;
 
 routes.get(

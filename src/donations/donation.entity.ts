@@ -21,6 +21,6 @@ const DonationSchema = defineEntity({
   },
 });
 
-/** What one person gave. It keeps what it was given for; an open one gets its cause by allocation, once. */
+/** One person's donation. What it was given for never changes; an open one gets its cause by allocation, once. */
 export class Donation extends DonationSchema.class {}
 DonationSchema.setClass(Donation);

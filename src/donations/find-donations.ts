@@ -13,13 +13,13 @@ export const findOwnDonations = (
 
 const unallocated: FilterQuery<Donation> = { type: 'open', status: 'completed', cause_id: null };
 
-/** A page of the open donations that were received and wait for a cause, newest first. */
+/** A page of the open donations that were received and are not yet allocated, newest first. */
 export const findOpenDonations = (
   em: EntityManager,
   window: ListWindow,
 ): Promise<{ items: Donation[]; total: number }> => findPage(em, Donation, unallocated, window);
 
-/** A donation, for its donor and platform. Refuses with NOT_FOUND, and with FORBIDDEN when it is another's. */
+/** A donation, for its donor and for platform. Throws NOT_FOUND, and FORBIDDEN when it is another's. */
 export async function getDonation(em: EntityManager, caller: Caller, id: string): Promise<Donation> {
   const donation = await em.findOne(Donation, { id });
   if (donation === null) refuse('NOT_FOUND', 'no such donation', { field: 'id' });

@@ -15,7 +15,7 @@ export const findSubscriptions = (
 export const findSubscription = (em: EntityManager, id: string): Promise<Subscription | null> =>
   em.findOne(Subscription, { id }, { refresh: true });
 
-/** A subscription, for its donor and platform. Refuses with NOT_FOUND, and with FORBIDDEN when it is another's. */
+/** A subscription, for its donor and for platform. Throws NOT_FOUND, and FORBIDDEN when it is another's. */
 export async function getSubscription(em: EntityManager, caller: Caller, id: string): Promise<Subscription> {
   const subscription = await findSubscription(em, id);
   if (subscription === null) return refuse('NOT_FOUND', 'no such subscription', { field: 'id' });

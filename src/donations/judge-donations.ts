@@ -8,13 +8,13 @@ import type { DonationRefusal } from './allocation.ts';
 export interface Judgement {
   refused: { id: string; reason: DonationRefusal }[];
   allocatableCount: number;
-  /** Of those that can be allocated; IDR, scale 4. */
+  /** The sum of those that can be allocated; IDR, scale 4. */
   totalAmount: Money;
 }
 
 /**
- * What each of these donations says to being allocated. With `lock` their rows are locked in the order of their ids
- * until the transaction ends, so that two allocations of one donation take turns.
+ * Checks which of these donations can be allocated. With `lock` their rows are locked in the order of their ids until
+ * the transaction ends, so that two allocations of one donation take turns.
  */
 export async function judgeDonations(
   em: EntityManager,
@@ -54,8 +54,8 @@ export interface ReceivingCause {
 }
 
 /**
- * The cause that would receive donations now, or why it would not: as `refusalOfDonations`, or `unknown`. With `lock` its status
- * and its organization's stay what they are until the transaction ends; allocations to one cause do not wait for each other.
+ * The cause if it takes donations now, or why not: as `refusalOfDonations`, or `unknown`. With `lock` its status and
+ * its organization's cannot change until the transaction ends; allocations to one cause do not wait for each other.
  */
 export async function judgeCause(
   em: EntityManager,
@@ -69,7 +69,7 @@ export async function judgeCause(
     [causeId],
   );
   if (cause === undefined) return { refusal: 'unknown' };
-  // A statement of its own: what this one reads beside the lock may be older than the wait for it.
+  // Read again in a separate statement: the joined status may be older than the wait for the lock.
   if (lock && cause.organization_id !== null) cause.organization_status = await holdStatus(em, cause.organization_id);
   const refusal = refusalOfDonations(cause);
   if (refusal !== null) return { refusal };

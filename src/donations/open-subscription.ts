@@ -9,7 +9,7 @@ import { payPeriod } from './pay-period.ts';
 import { Subscription } from './subscription.entity.ts';
 import { madeAt, type SubscriptionOpening, type SubscriptionStanding } from './subscription.ts';
 
-/** How the subscription stands: what its workflow does next. */
+/** The state of the subscription, from which its workflow decides what comes next. */
 export const standingOf = (subscription: Subscription): SubscriptionStanding => ({
   status: subscription.status,
   interval: subscription.interval,
@@ -20,9 +20,9 @@ export const standingOf = (subscription: Subscription): SubscriptionStanding => 
 });
 
 /**
- * The first step of a subscription: its row and its first payment, in one transaction. One that is there already is
- * told as it stands. Refuses what the payment refuses, and an id that was used for another subscription
- * (IDEMPOTENCY_KEY_REUSED), and as `openOnce`; then no attempt at this opening leaves anything behind.
+ * The first step of a subscription: its row and its first payment, in one transaction. An existing one is returned as
+ * it stands. Throws what the payment refuses, IDEMPOTENCY_KEY_REUSED for an id that belongs to another subscription,
+ * and as `openOnce`; then no attempt at this opening leaves anything behind.
  */
 export async function openSubscription(
   em: EntityManager,
@@ -75,7 +75,7 @@ async function makeSubscription(
   return subscription;
 }
 
-/** Refuses when the subscription under this key is not the one that is asked for (IDEMPOTENCY_KEY_REUSED). */
+/** Throws IDEMPOTENCY_KEY_REUSED when the subscription under this key is not the one asked for. */
 export function refuseReusedKey(opening: SubscriptionOpening, subscription: Subscription): void {
   const isThat =
     opening.userId === subscription.user_id &&
@@ -88,7 +88,7 @@ export function refuseReusedKey(opening: SubscriptionOpening, subscription: Subs
   }
 }
 
-/** Writes down how an attempt at a period ended; each is made once. */
+/** Records the outcome of an attempt at a period; each attempt is made once. */
 export async function keepAttempt(
   tx: EntityManager,
   { id }: Subscription,
@@ -101,7 +101,7 @@ export async function keepAttempt(
   );
 }
 
-/** The subscription, locked until the transaction ends. Refuses with NOT_FOUND. */
+/** The subscription, locked until the transaction ends. Throws NOT_FOUND. */
 export async function lockSubscription(tx: EntityManager, id: string): Promise<Subscription> {
   const lockMode = LockMode.PESSIMISTIC_WRITE;
   const subscription = await tx.findOne(Subscription, { id }, { lockMode, refresh: true });

@@ -10,7 +10,7 @@ import type { Subscription } from './subscription.entity.ts';
 
 /**
  * Pays one period of a subscription from the donor's balance, as a balance payment like any other, inside the caller's
- * transaction. Refuses what that refuses (balance, account, cause), and a donor who may change nothing any more.
+ * transaction. Throws what that refuses (balance, account, cause), and for a donor who is no longer active.
  */
 export async function payPeriod(
   tx: EntityManager,
@@ -20,11 +20,11 @@ export async function payPeriod(
   const { id, cause_id: causeId } = subscription;
   const { user_type: userType, organization_id } = await tx.findOneOrFail(User, { id: subscription.user_id });
   const payer = { userId: subscription.user_id, userType, organizationId: organization_id ?? null };
-  // A payment of its own, in a transaction that is already under way.
+  // Not written together with others: it runs inside a transaction that is already open.
   const { together: _, ...donation } = charitableCauseDonate;
   const periodic = {
     ...donation,
-    // Whoever stops the cause waits for this period, which nobody asks for at the moment: none is paid after that.
+    // Locks the cause: stopping it waits for this period, which no request asked for, and none is paid after that.
     findTarget: (em, intent) => donation.findTarget(em, { ...intent, lock: true }),
     effect: {
       sql: (payment, settledIn) =>
@@ -32,7 +32,7 @@ export async function payPeriod(
     },
   } satisfies PaymentHandler;
   const sourceAccountId = subscription.source_account_id;
-  // Who pays, and whether the cause takes donations, is judged after the wait for the account.
+  // Payer and cause are judged after the wait for the account's lock.
   await lockSource(tx, { payer, sourceAccountId });
   await payFromBalance(tx, periodic, {
     payer,

@@ -12,14 +12,14 @@ export interface PeriodAttempt {
   subscriptionId: string;
   period: number;
   attempt: number;
-  /** By the workflow's clock when it asked for the attempt, ISO 8601; absent in histories of before. */
+  /** ISO 8601, the workflow's clock when it asked for the attempt; absent in older histories. */
   at?: string;
 }
 
 /**
  * One attempt at one period, once: the payment with its record, or the record of its refusal; the third refusal of a
- * period ends the subscription as `failed`. An attempt that was made, that comes after the end, or before it is due,
- * changes nothing. Tells how the subscription stands then.
+ * period ends the subscription as `failed`. An attempt that was made already, that comes after the end, or that is not
+ * due yet, changes nothing. Returns the subscription's state afterwards.
  */
 export async function paySubscriptionPeriod(
   em: EntityManager,
@@ -58,7 +58,9 @@ export async function paySubscriptionPeriod(
   return standing;
 }
 
-/** Pays under a savepoint, so that a refusal takes back its own statements only. Returns the refusal, or null. */
+/**
+ * Pays under a savepoint, so that a refusal rolls back only the payment's own statements. Returns the refusal, or null.
+ */
 async function attemptPayment(
   tx: EntityManager,
   subscription: Subscription,

@@ -16,8 +16,8 @@ export interface NewSubscription {
 }
 
 /**
- * What can be refused before a subscription exists: an unknown cause or account (NOT_FOUND), another's account
- * (FORBIDDEN), a cause that takes no donations (REQUEST_INVALID).
+ * Throws what can be refused before a subscription exists: NOT_FOUND for an unknown cause or account, FORBIDDEN for
+ * another's account, REQUEST_INVALID for a cause that takes no donations.
  */
 export async function refuseHopelessSubscription(
   em: EntityManager,

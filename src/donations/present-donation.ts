@@ -4,7 +4,7 @@ import { formatMoney } from '../shared/money.ts';
 import type { Donation } from './donation.entity.ts';
 import { donationLaw, donationTypes } from './donation.ts';
 
-/** A donation as every answer shows one. */
+/** A donation as the API shows it. */
 export const DonationAnswer = z
   .object({
     id: uuid(),

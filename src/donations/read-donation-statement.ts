@@ -17,7 +17,7 @@ export interface DonationStatementLine {
   cause_name: string | null;
   /** IDR, scale 4. */
   amount: Money;
-  /** `completed`, or `refunded`: then it was given back. */
+  /** `completed`, or `refunded` when it was given back. */
   status: DonationStatus;
 }
 
@@ -37,7 +37,7 @@ export interface DonationStatementFacts {
   donor_id: string;
   donor_name: string;
   currency: 'IDR';
-  /** How many donations. */
+  /** The number of donations. */
   count: number;
   /** What was given, what of it was given back, and the difference; IDR, scale 4. */
   donated: Money;
@@ -45,16 +45,16 @@ export interface DonationStatementFacts {
   total: Money;
 }
 
-/** Donations read at a time; what a statement holds in memory. */
+/** Donations per batch; a statement holds one batch in memory. */
 const batchSize = 1000;
 
-/** A year is that of the payment in UTC+7: a donation by gateway may have been begun in the year before. */
+/** The year is that of the payment in UTC+7: a gateway donation may have been started in the year before. */
 const ofYear = `from donations d join transactions t on t.id = d.transaction_id
   where d.user_id = ? and d.created_at < ? and t.created_at >= ? and t.created_at < ?`;
 
 /**
- * Reads what a person gave in a year: sums, then each donation in the order of time, all of one snapshot of the database.
- * Holds a connection until it has been read to its end or is returned.
+ * Reads what a person gave in a year: sums, then each donation in the order of payment, all from one snapshot of the
+ * database. Holds a connection until the generator is exhausted or returned.
  */
 export async function* readDonationStatement(
   em: EntityManager,

@@ -1,7 +1,7 @@
 import { DomainError, isDomainError, refuse } from '../shared/errors.ts';
 import { type AllocationRefused, type DonationRefusal, donationRefusalTexts, unpackIds } from './allocation.ts';
 
-/** Why the cause takes nothing: it is unknown (NOT_FOUND), or not active (REQUEST_INVALID). */
+/** Why the cause takes nothing: NOT_FOUND when it is unknown, REQUEST_INVALID when it takes no donations now. */
 export function refusalOfCause(causeId: string, refusal: string): DomainError {
   const field = 'cause_id';
   return refusal === 'unknown'
@@ -9,14 +9,16 @@ export function refusalOfCause(causeId: string, refusal: string): DomainError {
     : new DomainError('REQUEST_INVALID', `${causeId}: the charitable cause is ${refusal}, not active`, { field });
 }
 
-/** What was refused, when an error says that an allocation was; null otherwise. */
+/** The refused donations and cause, if the error is a refused allocation; null otherwise. */
 export function refusedAllocation(error: unknown): AllocationRefused | null {
   const details: unknown = isDomainError(error) ? error.details : null;
   const isRefused = typeof details === 'object' && details !== null && 'donations' in details && 'cause' in details;
   return isRefused ? (details as AllocationRefused) : null;
 }
 
-/** Refuses an allocation, naming every bad member and why: 404 when one of them is unknown, 400 otherwise. */
+/**
+ * Throws the refusal of an allocation, naming every bad member and why: 404 when one of them is unknown, 400 otherwise.
+ */
 export function refuseAllocation(causeId: string, { cause, donations }: AllocationRefused): never {
   const refusals = cause === null ? [] : [refusalOfCause(causeId, cause)];
   for (const [reason, packed] of Object.entries(donations) as [DonationRefusal, string][]) {

@@ -23,6 +23,6 @@ const SubscriptionSchema = defineEntity({
   },
 });
 
-/** A donation that repeats: its period comes next after those that are paid. */
+/** A recurring donation: `periods_paid` is also the number of the next period. */
 export class Subscription extends SubscriptionSchema.class {}
 SubscriptionSchema.setClass(Subscription);

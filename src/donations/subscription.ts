@@ -7,7 +7,7 @@ import { type StatusOf, statusLaw } from '../shared/status-law.ts';
 export const subscriptionIntervals = ['weekly', 'monthly'] as const;
 export type SubscriptionInterval = (typeof subscriptionIntervals)[number];
 
-/** Where a subscription may go: it ends stopped by its donor, or failed. */
+/** The statuses of a subscription: it ends stopped by its donor, or failed. */
 export const subscriptionLaw = statusLaw({
   initial: ['active'],
   transitions: {
@@ -18,7 +18,7 @@ export const subscriptionLaw = statusLaw({
 });
 export type SubscriptionStatus = StatusOf<typeof subscriptionLaw>;
 
-/** What came of an attempt at a period; it is written with the attempt. */
+/** The outcome of an attempt at a period, written with the attempt. */
 export const subscriptionAttemptLaw = statusLaw({
   initial: ['paid', 'refused'],
   transitions: {
@@ -27,14 +27,14 @@ export const subscriptionAttemptLaw = statusLaw({
   },
 });
 
-/** A period is tried when it is due and a day after each refusal; the third refusal ends the subscription. */
+/** A period is attempted when it is due and a day after each refusal; the third refusal ends the subscription. */
 export const attemptsPerPeriod = 3;
 
 const dayMs = 24 * 60 * 60 * 1000;
 
 /**
- * When something was made: by the database's clock, or by the workflow's where that is ahead, as time is skipped in tests.
- * So nobody dates it back.
+ * When something was made: the later of the database's clock and the workflow's (which is ahead when tests skip time),
+ * so that nothing can be backdated.
  */
 export const madeAt = (now: Date, at: string | undefined): Date =>
   new Date(Math.max(now.getTime(), at === undefined ? 0 : Date.parse(at)));
@@ -50,14 +50,16 @@ function addMonths(start: Date, months: number): Date {
   return new Date(local.getTime() - westernIndonesiaOffsetMs);
 }
 
-/** When a period is paid: that many weeks or months after the first payment; each counted from it, so no day drifts. */
+/**
+ * When a period is due: that many weeks or months after the first payment, each counted from it, so that no day drifts.
+ */
 export function dueAt(startedAt: Date, interval: SubscriptionInterval, period: number): Date {
   return interval === 'monthly' ? addMonths(startedAt, period) : new Date(startedAt.getTime() + period * 7 * dayMs);
 }
 
 /**
- * When an attempt (1, 2, 3) at a period is made: the first when it is due, another a day after the one before was made,
- * however late that was. Where nobody knows when it was made (null), it was made in time.
+ * When an attempt (1, 2, 3) at a period is due: the first with the period, another a day after the previous one was
+ * made, however late that was. Null (not known): the previous one is taken to have been on time.
  */
 export function attemptAt(due: Date, attempt: number, lastAttemptAt: Date | null): Date {
   if (attempt === 1) return due;
@@ -66,7 +68,7 @@ export function attemptAt(due: Date, attempt: number, lastAttemptAt: Date | null
     : new Date(lastAttemptAt.getTime() + dayMs);
 }
 
-/** What a subscription is begun with: ids and the amount. */
+/** What a subscription is created from: ids and the amount. */
 export interface SubscriptionOpening {
   userId: string;
   causeId: string;
@@ -75,45 +77,48 @@ export interface SubscriptionOpening {
   sourceAccountId: string;
   interval: SubscriptionInterval;
   requestId: string;
-  /** Absent in what an older release has started. */
+  /** Absent in workflows started by an older release. */
   stamp?: OpeningStamp;
 }
 
-/** What the workflow of a subscription is started with. */
+/** The input of a subscription's workflow. */
 export interface DonationSubscriptionInput {
   subscriptionId: string;
-  /** What the request asked for. Absent when a subscription that has its row goes on. */
+  /** What the request asked for. Absent when the workflow is started again for an existing row. */
   opening?: SubscriptionOpening;
 }
 
-/** The workflows of subscriptions, as use cases meet them; made by `temporal/`, passed in. */
+/** The port to the workflows of subscriptions; implemented in `temporal/`, injected. */
 export interface SubscriptionWorkflows {
   /**
-   * Starts the workflow of a subscription, or joins the one that runs, and waits at most `waitMs` for its first payment.
-   * Null when the wait ended without an answer. Refuses what the first payment refuses, and with SERVICE_UNAVAILABLE when
-   * Temporal is away.
+   * Starts the workflow of a subscription, or joins the running one, and waits at most `waitMs` for its first payment.
+   * Null when the wait ended without an answer. Throws what the first payment refuses, and SERVICE_UNAVAILABLE when
+   * Temporal is unavailable.
    */
   startDonationSubscription(
     input: Required<DonationSubscriptionInput>,
     waitMs: number,
   ): Promise<SubscriptionStanding | null>;
-  /** Wakes the subscription's workflow, or starts it again from its row. Never fails: what is lost, a sweep finds. */
+  /**
+   * Wakes the subscription's workflow, or starts it again from its row. Never throws: a sweep makes up for a lost
+   * wake-up.
+   */
   wakeSubscription(subscriptionId: string): Promise<void>;
-  /** The same for that sweep, which has to know: throws when Temporal does not take it. */
+  /** The same for that sweep, which has to know: throws when Temporal does not accept it. */
   lookAfterSubscription(subscriptionId: string): Promise<void>;
 }
 
-/** How a subscription stands, as its workflow needs to know it. */
+/** A subscription's state, as its workflow needs it. */
 export interface SubscriptionStanding {
   status: SubscriptionStatus;
   interval: SubscriptionInterval;
-  /** Of the first payment, ISO 8601. */
+  /** Time of the first payment, ISO 8601. */
   startedAt: string;
-  /** The period and the attempt that come next. */
+  /** The next period and attempt. */
   period: number;
   attempt: number;
-  /** When the last attempt was made, ISO 8601; histories of before do not know. */
+  /** When the last attempt was made, ISO 8601; absent in older histories. */
   lastAttemptAt?: string | null;
-  /** Where an attempt came too early and was not made: so many milliseconds were left, by the database's clock. */
+  /** Set when the attempt came too early and was not made: the milliseconds left, by the database's clock. */
   earlyByMs?: number;
 }

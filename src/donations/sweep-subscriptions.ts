@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { either, type SweepFailure, sweepRows } from '../housekeeping/sweep-rows.ts';
 import type { SubscriptionWorkflows } from './subscription.ts';
 
-/** Active ones whose next attempt should have been made: months by the calendar of UTC+7, a refused one a day later. */
+/** Active subscriptions whose next attempt is late: months by the calendar of UTC+7, a day after a refusal. */
 export const overdueSubscriptions = `select id, since from (
     select s.id, greatest(
       case s.interval when 'weekly' then s.started_at + make_interval(weeks => s.periods_paid)
@@ -13,13 +13,15 @@ export const overdueSubscriptions = `select id, since from (
     from donation_subscriptions s where s.status = 'active') next
   where since < now() - interval '5 minutes'`;
 
-/** Stopped a while ago by a process that may have died before it told the workflow: that would look in weeks. */
+/**
+ * Stopped 1 to 40 minutes ago by a process that may have died before waking the workflow, which may sleep for weeks.
+ */
 const stoppedSubscriptions = `select id, ended_at as since from donation_subscriptions
   where status = 'stopped' and ended_at between now() - interval '40 minutes' and now() - interval '1 minute'`;
 
 /**
- * Wakes the workflow of every subscription whose next attempt is late, where a lost one is started again, and of those
- * that were stopped. Returns how many.
+ * Wakes the workflow of every subscription whose next attempt is late, or starts a lost one again, and of those stopped
+ * recently. Returns how many.
  */
 export function sweepSubscriptions(
   em: EntityManager,

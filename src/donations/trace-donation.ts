@@ -7,7 +7,7 @@ export interface TraceStep {
   type: 'donation' | 'journal' | 'allocation' | 'cause' | 'disbursement';
   /** When it happened, ISO 8601. */
   at: string;
-  /** Of this donation, or of the whole disbursement; IDR, scale 4. */
+  /** The amount of this donation, or of the whole disbursement; IDR, scale 4. */
   amount: Money;
   [fact: string]: string | number | null;
 }
@@ -54,9 +54,9 @@ const lineage = `select t.batch_id as journal_id, j.created_at as journal_at,
 const instant = (value: Date | string): string => new Date(value).toISOString();
 
 /**
- * The way of a donation to where its money is now, in order: the donation, the journal that paid it, the allocation
- * that moved it out of the pool, the cause that has it, and the disbursements of that cause since, the first hundred. What
- * has not happened is not there.
+ * Traces a donation to where its money is now, in order: the donation, the journal that paid it, the allocation that
+ * moved it out of the pool, the cause that has it, and the first hundred disbursements of that cause since. Steps that
+ * have not happened are missing.
  */
 export async function traceDonation(em: EntityManager, donation: Donation): Promise<TraceStep[]> {
   const [row] = await em.execute<Lineage[]>(lineage, [donation.id]);
@@ -109,7 +109,7 @@ export async function traceDonation(em: EntityManager, donation: Donation): Prom
   return steps;
 }
 
-/** What the cause has paid out since, and for what; what failed was not. */
+/** The cause's disbursements since then, the first hundred, without failed ones. */
 async function findDisbursed(em: EntityManager, causeId: string, since: Date): Promise<TraceStep[]> {
   const rows = await em.execute<Disbursed[]>(
     `select w.id, w.created_at, w.purpose_note, p.amount::text, p.status, p.reference, p.succeeded_at

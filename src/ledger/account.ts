@@ -22,8 +22,8 @@ export type AccountKind = (typeof accountKinds)[number];
 export const isPartnerAccount = (kind: AccountKind): boolean => kind.startsWith('partner_');
 
 /**
- * The accounts of the house, one each, made by migration. Signs: what we owe is positive, so money that a payer
- * brings is a negative posting on gateway clearing (the provider owes it to us) and a positive one on the payer's side.
+ * The platform's own accounts, created by migration. Signs: what we owe is positive, so money that a payer brings is a
+ * negative posting on gateway clearing (the provider owes it to us) and a positive one on the payer's side.
  */
 export const systemAccounts = {
   gatewayClearing: '00000000-0000-4000-8000-000000000001',

@@ -3,7 +3,9 @@ import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
 import { openAccount } from './open-account.ts';
 
-/** Opens a further account for the caller: a user's own, or the organization's for its users (docs/contract.md 1 and 2). */
+/**
+ * Opens another account for the caller: the user's own, or the organization's for its users (docs/contract.md 1 and 2).
+ */
 export function createPocket(
   em: EntityManager,
   caller: Caller,

@@ -13,13 +13,16 @@ export interface AccountWithBalance {
   balance: Money;
 }
 
-/** Whose accounts a caller reads: its own, its organization's for users of type `organization`, all for platform. */
+/**
+ * The accounts a caller may read: the user's own, the organization's for users of type `organization`, all for
+ * platform.
+ */
 function readableBy(caller: Caller): FilterQuery<Account> {
   if (isPlatform(caller)) return {};
   return caller.userType === 'organization' ? { organization_id: caller.organizationId } : { user_id: caller.userId };
 }
 
-/** A page of the accounts that the caller reads, with balances. */
+/** A page of the accounts that the caller may read, with balances. */
 export async function findAccounts(
   em: EntityManager,
   caller: Caller,
@@ -30,7 +33,7 @@ export async function findAccounts(
   return { items: await withBalances(em, items), total };
 }
 
-/** One account with its balance. Refuses with NOT_FOUND, and with FORBIDDEN when it is another's (docs/contract.md 0). */
+/** One account with its balance. Throws NOT_FOUND, and FORBIDDEN when it is another's (docs/contract.md 0). */
 export async function getAccount(em: EntityManager, caller: Caller, id: string): Promise<AccountWithBalance> {
   const account = await em.findOne(Account, { id });
   if (account === null) refuse('NOT_FOUND', 'no such account', { field: 'account_id' });
@@ -46,8 +49,8 @@ export async function getAccount(em: EntityManager, caller: Caller, id: string):
 }
 
 /**
- * Refuses a filter by an account that is not there (NOT_FOUND) or not within the caller's reach (FORBIDDEN): one's own,
- * for organization admins one of the organization or of its users, for platform any.
+ * Throws unless the caller may filter by this account: NOT_FOUND when it does not exist, FORBIDDEN when it is out of
+ * reach. Within reach are one's own, for organization admins those of the organization and its users, for platform all.
  */
 export async function requireAccountInReach(em: EntityManager, caller: Caller, accountId: string): Promise<void> {
   const [account] = await em.execute<{ user_id: string | null; organization_id: string | null }[]>(

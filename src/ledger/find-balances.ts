@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Money } from '../shared/money.ts';
 import { textArray } from '../shared/postgres.ts';
 
-/** What each of these accounts holds (IDR, scale 4), in one query; an account without postings holds zero. */
+/** The balances of these accounts (IDR, scale 4), in one query; an account without postings has zero. */
 export async function findBalances(
   em: EntityManager,
   accountIds: readonly string[],

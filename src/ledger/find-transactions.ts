@@ -8,7 +8,7 @@ import { Transaction } from './transaction.entity.ts';
 import type { LedgerReferenceType, TransactionType } from './transaction.ts';
 
 export interface TransactionFilter extends ListWindow {
-  /** Of the thing paid for; a text that is no UUID matches nothing. */
+  /** The id of what was paid for; a text that is not a UUID matches nothing. */
   product_id?: string | undefined;
   reference_type?: LedgerReferenceType | undefined;
   type?: TransactionType | undefined;
@@ -20,18 +20,18 @@ interface Condition {
   value: unknown;
 }
 
-/** The rows of the filter: where they are listed, and which of them. */
+/** The table and conditions of a filter. */
 interface Listing {
   table: 'transactions' | 'transaction_organizations';
   conditions: Condition[];
-  /** Whether the rows that the user received are listed too. */
+  /** Whether to list also the rows that credit the user's accounts. */
   withReceived?: boolean;
 }
 
 /**
- * The user whose rows alone are asked for. What is outside the caller's rows is overridden: individuals read their own
- * whoever they name, users of type `organization` all of theirs when they name somebody without a row among them who is
- * not of the organization either.
+ * The user to filter by, if any. A `user_id` out of the caller's reach is overridden: individuals always get their own
+ * rows; users of type `organization` get all of the organization's rows when they name a user who neither belongs to it
+ * nor has a row among them.
  */
 async function askedUser(em: EntityManager, caller: Caller, userId: string | undefined): Promise<string | undefined> {
   if (caller.userType === 'individual') return caller.userId;
@@ -45,8 +45,9 @@ async function askedUser(em: EntityManager, caller: Caller, userId: string | und
 }
 
 /**
- * Whose rows a caller reads: individuals their own and those that credit their accounts, users of type `organization`
- * those of their organization's users and accounts, platform all; a `user_id` outside that is overridden by it (docs/contract.md 2).
+ * The rows a caller may read: individuals their own and those that credit their accounts, users of type `organization`
+ * those of their organization's users and accounts, platform all; a `user_id` outside that is overridden
+ * (docs/contract.md 2).
  */
 async function listingOf(em: EntityManager, caller: Caller, filter: TransactionFilter): Promise<Listing> {
   const { product_id, reference_type, type } = filter;
@@ -67,19 +68,19 @@ async function listingOf(em: EntityManager, caller: Caller, filter: TransactionF
 const whereOf = (conditions: readonly Condition[]): string =>
   conditions.length === 0 ? '' : `where ${conditions.map(({ sql }) => sql).join(' and ')}`;
 
-/** A table whose rows are listed, each of its indexes in the order of the list. */
+/** A table to list from; each of its indexes is in the order of the list. */
 interface Source {
   table: Listing['table'] | 'transaction_receivers';
   conditions: Condition[];
 }
 
-/** Where the rows of a listing stand; no row stands in two of them. */
+/** The tables that hold a listing's rows; no row is in two of them. */
 function sourcesOf({ table, conditions, withReceived }: Listing): Source[] {
   const own = { table, conditions };
   return withReceived ? [own, { table: 'transaction_receivers', conditions }] : [own];
 }
 
-/** The first rows of a source, or the first after a row: never more than the page needs. */
+/** The first rows of a source, or the first after a given row: never more than the page needs. */
 function pageOf(
   { table, conditions }: Source,
   { order, after, rows }: { order: 'asc' | 'desc'; after: string | undefined; rows: bigint },
@@ -98,7 +99,7 @@ function pageOf(
   return { sql, values: all.map(({ value }) => value) };
 }
 
-/** A page of the transactions that the caller reads, newest first, and the number of all that match. */
+/** A page of the transactions that the caller may read, newest first by default, and the number of all that match. */
 export async function findTransactions(
   em: EntityManager,
   caller: Caller,
@@ -108,7 +109,7 @@ export async function findTransactions(
   if (product_id !== undefined && !isUuid(product_id)) return { items: [], total: 0 };
   const listing = await listingOf(em, caller, filter);
   const offset = after === undefined ? (BigInt(page) - 1n) * BigInt(limit) : 0n;
-  // The page is found over the index alone; only its rows are read.
+  // Index-only scans find the page; only its rows are read from the table.
   const sources = sourcesOf(listing).map((source) => pageOf(source, { order, after, rows: BigInt(limit) + offset }));
   const rows = await em.execute<object[]>(
     `select t.* from (select id from (${sources.map(({ sql }) => `(${sql})`).join(' union all ')}) found
@@ -119,7 +120,10 @@ export async function findTransactions(
   return { items: rows.map((row) => em.map(Transaction, row)), total: await countTransactions(em, listing) };
 }
 
-/** How many match: an owner's over a covering index, everything over the counters, by reference type and type. */
+/**
+ * The number of matching rows: an owner's from a covering index, all rows from the counters, by reference type and
+ * type.
+ */
 async function countTransactions(em: EntityManager, listing: Listing): Promise<number> {
   const counts = await Promise.all(sourcesOf(listing).map((source) => countSource(em, source)));
   return counts.reduce((total, count) => total + count, 0);
@@ -138,14 +142,17 @@ async function countSource(em: EntityManager, { table, conditions }: Source): Pr
   return Number(must(count, 'a count has a row').total);
 }
 
-/** Whether the transaction is the caller's, credits an account of theirs, of its organization's users or accounts, or the caller is of the platform. */
+/**
+ * Whether the caller may read the transaction: platform any, everybody their own, individuals those that credit their
+ * accounts, users of type `organization` those of their organization's users and accounts.
+ */
 export async function mayReadTransaction(
   em: EntityManager,
   caller: Caller,
   { id, user_id, created_at }: Transaction,
 ): Promise<boolean> {
   if (isPlatform(caller) || user_id === caller.userId) return true;
-  // A Date has no microseconds: the row stands within its millisecond.
+  // A Date has no microseconds: the row lies within its millisecond.
   const isIndividual = caller.userType === 'individual';
   const list = isIndividual ? 'transaction_receivers where user_id' : 'transaction_organizations where organization_id';
   const rows = await em.execute<unknown[]>(
@@ -155,7 +162,7 @@ export async function mayReadTransaction(
   return rows.length > 0;
 }
 
-/** One transaction. Refuses with NOT_FOUND, and with FORBIDDEN when it is another's (docs/contract.md 2). */
+/** One transaction. Throws NOT_FOUND, and FORBIDDEN when it is another's (docs/contract.md 2). */
 export async function getTransaction(em: EntityManager, caller: Caller, id: string): Promise<Transaction> {
   const transaction = await em.findOne(Transaction, { id });
   if (transaction === null) refuse('NOT_FOUND', 'no such transaction', { field: 'id' });

@@ -8,7 +8,7 @@ interface OwnedAccount {
 }
 
 /**
- * Whether the caller may pay from or into the account as its own: individuals use their own `user` accounts, users of
+ * Whether the caller may pay from or into the account as their own: individuals use their own `user` accounts, users of
  * type `organization` those of their organization (docs/contract.md 1). Platform users own none.
  */
 export function mayUseAccount(caller: Payer, account: OwnedAccount): boolean {

@@ -20,12 +20,12 @@ export interface Journal {
 }
 
 export interface TransactionRow {
-  /** A fresh one unless given. */
+  /** A new one unless given. */
   id?: string;
   userId: string;
   organizationId: string | null;
   amount: Money;
-  /** `successful` unless the row takes back an earlier one. */
+  /** `successful` unless the row reverses an earlier one. */
   status?: 'successful' | 'reversed';
   type: TransactionType;
   sourceAccountId: string;
@@ -37,14 +37,14 @@ export interface TransactionRow {
   createdBy: string | null;
 }
 
-/** SQLSTATE that the ledger raises when an account that may not go negative would. */
+/** SQLSTATE that the ledger raises when a posting would take an account below zero that may not be negative. */
 export const insufficientBalance = 'AM001';
 
 /**
- * Posts one journal inside the caller's transaction, in one round trip. Postings must sum to zero and be what the rows
- * prove that the journal is of, as they are written by then (the database refuses them otherwise). Returns the
- * journal's id, or null when a journal of this business key exists already and nothing was done. Refuses with
- * INSUFFICIENT_BALANCE; the caller's transaction must then be rolled back.
+ * Posts one journal inside the caller's transaction, in one round trip. Postings must sum to zero and match the rows
+ * that prove them, which must be written before (the database refuses anything else). Returns the journal's id, or null
+ * when a journal with this business key exists already and nothing was done. Throws INSUFFICIENT_BALANCE; the caller's
+ * transaction must then be rolled back.
  */
 export async function postJournal(tx: EntityManager, journal: Journal): Promise<string | null> {
   const id = newId();
@@ -70,7 +70,7 @@ export async function postJournal(tx: EntityManager, journal: Journal): Promise<
   }
 }
 
-/** Writes the transaction rows that hang on a journal; they appear with it as `successful`, or `reversed` (docs/contract.md 2). */
+/** Writes the transaction rows of a journal, as `successful` or `reversed` (docs/contract.md 2). Returns their ids. */
 export async function recordTransactions(
   tx: EntityManager,
   journalId: string,

@@ -1,7 +1,7 @@
 import type { Caller } from '../identity/caller.ts';
 import type { Transaction } from './transaction.entity.ts';
 
-/** An individual who receives another's money is not told whose it is. */
+/** Whether an individual only received the money: then the payer is not shown. */
 const isReceived = ({ userId, userType }: Pick<Caller, 'userId' | 'userType'>, { user_id }: Transaction): boolean =>
   userType === 'individual' && user_id !== userId;
 

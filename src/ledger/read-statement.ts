@@ -4,14 +4,14 @@ import { must } from '../shared/assert.ts';
 import { budgets } from '../shared/budgets.ts';
 import { addMoney, type Money } from '../shared/money.ts';
 
-/** Which part of an account's history: from inclusive, to exclusive; open where undefined. */
+/** The period of an account's statement: from inclusive, to exclusive; open-ended where undefined. */
 export interface StatementPeriod {
   accountId: string;
   from?: Date | undefined;
   to?: Date | undefined;
 }
 
-/** What a posting is of, in the words of whoever asked for it; each null where there is none. */
+/** What a posting is about, in the words of the client that asked for it; each null where there is none. */
 export interface PostingReferences {
   reference: string | null;
   external_ref: string | null;
@@ -29,10 +29,10 @@ export interface StatementLine extends Partial<PostingReferences> {
 
 /** The columns of a line, in the order of the CSV. */
 export const statementColumns = ['created_at', 'amount', 'running_balance', 'journal_id', 'kind'] as const;
-/** Those of a statement that says what each posting is of. */
+/** The additional columns of a statement that describes its postings. */
 export const referenceColumns = ['reference', 'external_ref', 'beneficiary_name'] as const;
 
-/** Tells what journals are of, by their ids, read in the statement's own snapshot. */
+/** Describes journals by their ids, read in the statement's own snapshot. */
 export type DescribePostings = (
   tx: EntityManager,
   journalIds: readonly string[],
@@ -40,10 +40,10 @@ export type DescribePostings = (
 
 const nameless: PostingReferences = { reference: null, external_ref: null, beneficiary_name: null };
 
-/** The balances before and after the period, then its postings in batches, all of one instant. */
+/** The balances before and after the period, then its postings in batches, all from one snapshot. */
 export type StatementPart = { opening_balance: Money; closing_balance: Money } | { lines: readonly StatementLine[] };
 
-/** Postings read at a time; what a statement holds in memory. */
+/** Postings per batch; a statement holds one batch in memory. */
 const batchSize = 1000;
 
 interface PostingRow {
@@ -55,9 +55,9 @@ interface PostingRow {
 }
 
 /**
- * Reads a statement in parts, in one snapshot of the database, so that opening balance, lines and closing balance agree
- * whatever is posted meanwhile. Holds a connection until it has been read to its end or is returned. With `describe` every
- * line says what it is of.
+ * Reads a statement in parts, from one snapshot of the database, so that opening balance, lines and closing balance
+ * agree whatever is posted meanwhile. Holds a connection until the generator is exhausted or returned. With `describe`
+ * every line says what it is about.
  */
 export async function* readStatement(
   em: EntityManager,

@@ -6,17 +6,17 @@ import { isDataError } from '../shared/errors.ts';
 export interface CheckResult {
   /** The name of a `check_*` view. */
   check: string;
-  /** How many rows it has; 0 is healthy. */
+  /** The number of its rows; 0 is healthy. */
   violations: number;
-  /** The first rows, for people. */
+  /** The first rows, for operators. */
   sample: Record<string, unknown>[];
 }
 
 const sampleSize = 5;
 
 /**
- * Reads every `check_*` view: the database's own proof that its invariants hold. One that a row keeps from being read has a
- * violation, and does not hide the others. Throws when the database does not answer.
+ * Reads every `check_*` view: the database's own proof that its invariants hold. A view that fails on a row's data
+ * counts as one violation and does not hide the others. Throws when the database does not answer.
  */
 export async function runChecks(em: EntityManager): Promise<CheckResult[]> {
   const views = await em.execute<{ name: string }[]>(
@@ -25,7 +25,7 @@ export async function runChecks(em: EntityManager): Promise<CheckResult[]> {
   if (views.length === 0) throw new Error('this database has no checks');
   const results: CheckResult[] = [];
   for (const { name } of views) {
-    // The name comes from the catalogue and is quoted; a view cannot be a parameter.
+    // The name comes from the catalogue and is quoted; a view name cannot be a parameter.
     const sql = `select *, count(*) over () as violations from "${name}" limit ${sampleSize}`;
     const rows = await withTime(em, budgets.database.checks, (tx) => tx.execute<Record<string, unknown>[]>(sql)).catch(
       (error: unknown) => {

@@ -27,6 +27,6 @@ const TransactionSchema = defineEntity({
   },
 });
 
-/** A row of the ledger that the API shows. It hangs on a journal (`batch_id`) and is never changed. */
+/** A ledger row as the API shows it. It belongs to a journal (`batch_id`) and never changes. */
 export class Transaction extends TransactionSchema.class {}
 TransactionSchema.setClass(Transaction);

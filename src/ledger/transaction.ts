@@ -11,7 +11,7 @@ export const ledgerReferenceTypes = [
 ] as const;
 export type LedgerReferenceType = (typeof ledgerReferenceTypes)[number];
 
-/** A transaction appears with its journal and stays as it is; what takes it back is a row of its own. */
+/** A transaction is written with its journal and never changes; a reversal is a row of its own. */
 export const transactionLaw = statusLaw({
   initial: ['successful', 'reversed'],
   transitions: {

@@ -4,20 +4,20 @@ import { findRefusal, isVerdict, refuseOnce } from './open-once.ts';
 import type { OpeningPlace, OpeningStamp } from './opening.ts';
 
 export interface Creation<Found, Prepared> {
-  /** What was made, as the database has it now. */
+  /** The resource that was made, as it is in the database now. */
   find(em: EntityManager): Promise<Found | null>;
-  /** Refuses what can be refused before the workflow starts; stamps the request. */
+  /** Throws whatever can be refused before the workflow starts; stamps the request. */
   prepare(): Promise<Prepared & { stamp: OpeningStamp }>;
-  /** Starts the workflow or joins the one that runs, and waits for its first step. Refuses what that refuses. */
+  /** Starts the workflow or joins the running one, and waits for its first step. Throws that step's refusal. */
   start(prepared: Prepared): Promise<unknown>;
 }
 
 /**
- * Creates what a workflow looks after, as a request asks. A refusal is a promise here too: an earlier request under the
- * same key may still be under way, and so may this one whose workflow says that it was refused: it is written down before
- * it is told, and a resource that was made meanwhile is told instead. `isKeyed` is false where no other request can have
- * this id: then there is nothing to write until the workflow is started.
- * Refuses what the steps refuse, and with SERVICE_UNAVAILABLE and `unavailable` when nothing was made in time.
+ * Creates a resource that a workflow owns. A refusal is final here too: an earlier request under the same key, or the
+ * workflow that reported the refusal, may still be running. So a refusal is written down before it is returned, and a
+ * resource that was made meanwhile is returned instead. `isKeyed` is false where no other request can have this id:
+ * nothing is written until the workflow has started. Throws what the steps refuse, and SERVICE_UNAVAILABLE with
+ * `unavailable` when nothing was made in time.
  */
 export async function createOnce<Found, Prepared>(
   em: EntityManager,
@@ -35,7 +35,8 @@ export async function createOnce<Found, Prepared>(
     await start(prepared);
   } catch (error) {
     if (!isVerdict(error)) throw error;
-    // It came through Temporal, where anybody may say it: it is told once it is written down, or what was written before.
+    // It came through Temporal, which anybody with access can write to: write it down first, or return what is written
+    // already.
     return refuseOnce(em, { ...opening, number: prepared.stamp.number }, find, error);
   }
   const found = await find(em.fork());

@@ -15,7 +15,7 @@ export interface StoredRefusal {
 
 interface OpeningRow {
   is_made: boolean;
-  /** The refusal that this request has met, if any. */
+  /** The refusal that applies to this request, if any. */
   refusal: StoredRefusal | null;
   has_lapsed: boolean;
 }
@@ -23,11 +23,11 @@ interface OpeningRow {
 type Find<T> = (tx: EntityManager) => Promise<T | null>;
 
 const hasLapsed = 'coalesce(clock_timestamp() - ?::timestamptz > make_interval(secs => ?), false)';
-/** All unstamped requests have one number: of those that are made later a refusal says nothing. */
+/** All unstamped requests share one number, so an old refusal says nothing about those made later. */
 const isStale = '(?::timestamptz is null and clock_timestamp() - decided_at > make_interval(secs => ?))';
 const bound = budgets.opening.lives / 1000;
 
-/** Holds up every other attempt at this resource, and every refusal of it, until the transaction ends. */
+/** Blocks every other attempt at this resource, and every refusal of it, until the transaction ends. */
 async function lockOpening(
   tx: EntityManager,
   { resourceId, kind }: OpeningPlace,
@@ -43,7 +43,7 @@ async function lockOpening(
   return must(row, 'an upsert answers its row');
 }
 
-/** What is there already, in the transaction that holds the opening. */
+/** The resource if it exists already, read in the transaction that holds the opening's lock. */
 async function findMade<T>(
   tx: EntityManager,
   { resourceId }: OpeningPlace,
@@ -51,23 +51,23 @@ async function findMade<T>(
   find: Find<T>,
 ): Promise<T | null> {
   const existing = await find(tx);
-  // Made before openings were written down, or longer ago than they are kept.
+  // It was made before openings were recorded, or its opening has been deleted since.
   if (existing !== null && !is_made) {
     await tx.execute("update openings set made = nextval('opening_numbers') where resource_id = ?", [resourceId]);
   }
   return existing;
 }
 
-/** A transaction with another budget than the usual one, where one is asked for. */
+/** A transaction with the given time budget, or the usual one. */
 function within<T>(em: EntityManager, budget: DatabaseBudget | undefined, work: (tx: EntityManager) => Promise<T>) {
   return budget === undefined ? em.fork().transactional(work) : withTime(em.fork(), budget, work);
 }
 
 /**
- * Makes a resource in the first step of its workflow, once, and in a way that a refusal is a promise: what was refused
- * is never made by this request, whichever of its attempts was held up for however long. Tells what `find` finds as it
- * stands. Refuses what `make` refuses, after it has been written down; the same again to every attempt of this request
- * and of those before it; and with SERVICE_UNAVAILABLE, nothing done, a request that is older than `budgets.opening.lives`.
+ * Makes a resource in the first step of its workflow, once, and so that a refusal is final: what was refused is never
+ * made by this request, however long one of its attempts was held up. What `find` finds is returned as it stands.
+ * Throws what `make` refuses, after writing it down; the same refusal again to every attempt of this request and of
+ * earlier ones; and SERVICE_UNAVAILABLE, with nothing done, for a request older than `budgets.opening.lives`.
  */
 export async function openOnce<T>(
   em: EntityManager,
@@ -90,7 +90,7 @@ export async function openOnce<T>(
          where resource_id = ? and not ${hasLapsed} returning 1`,
         [stamp.number, stamp.number, opening.resourceId, stamp.askedAt, bound],
       );
-      // It waited for locks until nobody expected it any more.
+      // It waited for locks until the request had become too old.
       if (decided.length === 0) refuseLapsed();
       return made;
     });
@@ -101,8 +101,9 @@ export async function openOnce<T>(
 }
 
 /**
- * Refuses a resource for good: no request before this moment makes it, also one that is under way. One that has made it
- * meanwhile is told instead. `number` is the refused request's, null when it was refused before it had one.
+ * Refuses a resource for good: no request made before this moment will make it, not even a running one. If one has made
+ * it meanwhile, that resource is returned instead. `number` is the refused request's, or null when it was refused
+ * before it had one.
  */
 export async function refuseOnce<T>(
   em: EntityManager,
@@ -126,10 +127,10 @@ export async function refuseOnce<T>(
   throw refusal;
 }
 
-/** Greater than every number: a request without one has met no refusal yet. */
+/** Greater than every number: no refusal applies yet to a request without one. */
 const noNumber = String(2n ** 63n - 1n);
 
-/** The refusal that the request of this number has met, or null. */
+/** The refusal that applies to the request of this number, or null. */
 export async function findRefusal(
   em: EntityManager,
   { resourceId, number }: { resourceId: string; number: string },
@@ -141,7 +142,9 @@ export async function findRefusal(
   return row === undefined ? null : fromStored(row.refusal);
 }
 
-/** Whether it says to the caller that nothing has happened and nothing will. */
+/**
+ * Whether the error tells the caller that nothing has happened and nothing will: a 4xx that is not written down yet.
+ */
 export const isVerdict = (error: unknown): error is DomainError =>
   isDomainError(error) && !standing.has(error) && errorStatuses[error.code] >= 400 && errorStatuses[error.code] < 500;
 
@@ -163,7 +166,7 @@ export const toStored = ({ code, complaint, field, messages, details }: DomainEr
   details: details ?? null,
 });
 
-/** A refusal that was written down, as it is told. */
+/** A stored refusal as the error it was. */
 export const fromStored = ({ code, complaint, ...options }: StoredRefusal): DomainError =>
   new DomainError(code, complaint, options);
 

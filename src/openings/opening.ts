@@ -1,4 +1,4 @@
-/** Pure facts about openings: the first step of each resource that a workflow looks after. */
+/** Pure facts about openings: the first step of each resource that a workflow owns. */
 export const openingKinds = [
   'payout',
   'withdrawal',
@@ -11,8 +11,8 @@ export const openingKinds = [
 export type OpeningKind = (typeof openingKinds)[number];
 
 /**
- * What a request that opens a resource is stamped with. Numbers order requests and refusals, so that no clock has to be
- * believed; the instant says how old the request is.
+ * The stamp of a request that opens a resource. Numbers order requests and refusals, so that no clock has to be
+ * trusted; the instant gives the request's age.
  */
 export interface OpeningStamp {
   /** A whole number, greater than that of every request and refusal before. */
@@ -27,5 +27,5 @@ export interface OpeningPlace {
   kind: OpeningKind;
 }
 
-/** Of a request that was made before requests were stamped: it came before all others, and has no age. */
+/** The stamp of a request from before requests were stamped: it precedes all others and has no age. */
 export const unstamped: { number: string; askedAt: null } = { number: '0', askedAt: null };

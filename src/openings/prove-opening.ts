@@ -4,7 +4,7 @@ import type { OpeningPlace } from './opening.ts';
 
 const aboutOf = ({ kind, resourceId }: OpeningPlace): string => `opening ${kind} ${resourceId.toLowerCase()}`;
 
-/** What a request begins, with the proof that the API has judged it. */
+/** A workflow's opening, with the proof that the API has judged it. */
 export const proveOpening = <Opening extends object>(
   prover: Prover,
   place: OpeningPlace,
@@ -12,8 +12,8 @@ export const proveOpening = <Opening extends object>(
 ): Proved<Opening> => prover.prove(aboutOf(place), opening);
 
 /**
- * What a workflow was begun with, if the API said it; null stays null. Otherwise refuses with SERVICE_UNAVAILABLE, nothing
- * done and nothing decided: a request of the API that has joined such a run begins another.
+ * The opening a workflow was started with, if the API proved it; null stays null. Otherwise throws SERVICE_UNAVAILABLE
+ * with nothing done or decided: an API request that joined such a run starts another.
  */
 export function provenOpening<Opening extends object>(
   prover: Prover,

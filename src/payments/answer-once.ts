@@ -7,21 +7,21 @@ import { openTexts, type PaymentTexts } from './prepare-gateway-payment.ts';
 
 type OrderAnswer = PaymentTexts & { payment_order_id: string };
 
-/** What answers a gateway payment: the order stands at `data`, at `payment` for a contribution to a circle. */
+/** The answer to a gateway payment: the order is at `data`, or at `payment` for a contribution to a circle. */
 type GatewayAnswer = { data: OrderAnswer } | { payment: OrderAnswer };
 
-/** Changes the texts of the order in an answer; every field keeps its place. */
+/** Replaces the texts of the order in an answer; every field keeps its place. */
 function replaceTexts(answer: GatewayAnswer, texts: PaymentTexts): GatewayAnswer {
   return 'data' in answer
     ? { ...answer, data: { ...answer.data, ...texts } }
     : { ...answer, payment: { ...answer.payment, ...texts } };
 }
 
-/** The answer to a payment as it is kept under its key: the payer's texts rest sealed, in the order alone. */
+/** The answer to a payment as it is stored under its key: the payer's texts are stored only in the order, sealed. */
 const withoutTexts = (answer: GatewayAnswer): GatewayAnswer =>
   replaceTexts(answer, { transaction_name: '', transaction_desc: '' });
 
-/** A kept answer with the texts of its order put back where they were, so that it is the first one byte for byte. */
+/** A stored answer with the texts of its order put back in place, byte for byte the first answer. */
 export async function withTexts<T extends StoredAnswer>(em: EntityManager, sealer: Sealer, kept: T): Promise<T> {
   const answer: GatewayAnswer = JSON.parse(kept.body);
   const { payment_order_id: orderId } = 'data' in answer ? answer.data : answer.payment;
@@ -31,8 +31,8 @@ export async function withTexts<T extends StoredAnswer>(em: EntityManager, seale
 }
 
 /**
- * The answer to a gateway payment as it is sent: under a key the first one is kept and is what every later one says.
- * Refuses a key of another request (IDEMPOTENCY_KEY_REUSED).
+ * The answer to a gateway payment as it is sent: under a key the first answer is stored and repeated from then on.
+ * Throws IDEMPOTENCY_KEY_REUSED when the key belongs to another request.
  */
 export async function answerOnce(
   em: EntityManager,

@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { receiptIdFor } from '../shared/ids.ts';
 import type { ConfirmedPayment } from './payment-contract.ts';
 
-/** What was paid, for an order or for a partner's payment. */
+/** A confirmed payment, and the order or partner payment it pays. */
 interface Application {
   payment: ConfirmedPayment;
   orderId?: string;
@@ -10,8 +10,8 @@ interface Application {
 }
 
 /**
- * Writes the receipt of what an open order, or a partner's open payment, was paid, inside the transaction that settles
- * it and before it is final: the receipt is what proves the settlement's journal.
+ * Writes the receipt of the payment that settles an open order or partner payment, in the settling transaction and
+ * before the row becomes final: the receipt is the proof for the settlement's journal.
  */
 export async function applyReceipt(
   tx: EntityManager,

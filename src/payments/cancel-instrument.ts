@@ -7,26 +7,28 @@ import { refuse } from '../shared/errors.ts';
 import type { InstrumentTable } from './obtain-instrument.ts';
 import { isFinalOrder, type PaymentOrderStatus } from './payment-order.ts';
 
-/** When the row is looked at first, in milliseconds, as a payment ends within a few hundred; each look waits longer. */
+/**
+ * The first look at the row, in milliseconds: a payment usually ends within a few hundred. Each further wait is longer.
+ */
 const firstLookMs = 100;
 const longestLookMs = 1_000;
 
 export interface Cancellation {
   table: InstrumentTable;
   id: string;
-  /** Who asked for it; with the wish, in one transaction. */
+  /** Who asked for it; recorded in the same transaction as the request to cancel. */
   event: Pick<NewEvent, 'resourceType' | 'actorId' | 'requestId' | 'data'>;
-  /** What has become of it, read anew. */
+  /** The payment's current status, read again. */
   statusNow: () => Promise<PaymentOrderStatus>;
   /** Wakes the workflow of the payment. */
   wake: () => Promise<void>;
 }
 
 /**
- * Cancels an open payment: from now on its deadline has come, and its workflow, which is woken, expires its instrument at
- * the provider and asks once more before it ends. Waits for that end, at most ten seconds, and answers the status then:
- * one that is still open ends later by itself. One that has ended already is left as it is. Refuses with
- * SERVICE_UNAVAILABLE when Temporal cannot be reached: the wish is kept then, and the sweeps see to it.
+ * Cancels an open payment: its deadline becomes now, and its workflow, which is woken, expires the instrument at the
+ * provider and asks once more before it ends. Waits at most ten seconds for that end and returns the status then; one
+ * that is still open ends later by itself. A payment that has ended already is left as it is. Throws
+ * SERVICE_UNAVAILABLE when Temporal cannot be reached: the cancellation is stored and the sweeps carry it out.
  */
 export async function cancelInstrument(em: EntityManager, cancellation: Cancellation): Promise<PaymentOrderStatus> {
   const until = performance.now() + budgets.requests.cancellation;
@@ -43,7 +45,7 @@ export async function cancelInstrument(em: EntityManager, cancellation: Cancella
   return status;
 }
 
-/** The wish, once, of a payment that is open; its row is locked against whoever settles it. */
+/** Stores the cancellation of an open payment, once; the update locks the row against a settlement. */
 async function writeDown(em: EntityManager, { table, id, event }: Cancellation): Promise<void> {
   await em.transactional(async (tx) => {
     const cancelled = await tx.execute<unknown[]>(

@@ -8,9 +8,9 @@ import type { GatewayPaymentWorkflows } from './payment-contract.ts';
 import { isFinalOrder } from './payment-order.ts';
 
 /**
- * Cancels an order for its payer, as `cancelInstrument`, and answers it ended. Refuses with NOT_FOUND, with FORBIDDEN
- * whoever is not its payer, with REQUEST_INVALID an order that is paid, and with SERVICE_UNAVAILABLE one that the
- * provider has not ended yet: it is cancelled all the same, or paid.
+ * Cancels an order for its payer, as `cancelInstrument` does, and returns it once it has ended. Throws NOT_FOUND,
+ * FORBIDDEN for anybody but its payer, REQUEST_INVALID when it is paid, and SERVICE_UNAVAILABLE when the provider has
+ * not ended it yet: it will still end, cancelled or paid.
  */
 export async function cancelOrder(
   em: EntityManager,

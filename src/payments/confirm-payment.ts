@@ -10,9 +10,9 @@ import { deadlineOf, isFinalOrder, type PaymentOrderStatus } from './payment-ord
 import type { ReceiptState } from './receipt.ts';
 
 /**
- * Asks the provider what became of an order and compares reference and amount with ours. The first payment of exactly
- * the order's total pays an open order; every other confirmed payment that has no receipt yet is a stray. Throws
- * ProviderUnknown when the provider does not answer.
+ * Asks the provider about an order and compares reference and amount with ours. The first payment of exactly the
+ * order's total pays an open order; every other confirmed payment without a receipt is a stray. Throws ProviderUnknown
+ * when the provider does not answer.
  */
 export async function confirmPayment(
   em: EntityManager,
@@ -32,12 +32,12 @@ export async function confirmPayment(
   });
 }
 
-/** What of ours is read after the provider has answered: what exactly pays it, and whether it still waits for that. */
+/** Our side of the comparison, read after the provider has answered: the total that pays it exactly, and its status. */
 export interface ExpectedPayment {
   /** IDR, scale 4. */
   total: Money;
   status: PaymentOrderStatus;
-  /** The provider's id of the payment request; null while it has not told of one. */
+  /** The provider's id of the payment request; null until it has given one. */
   requestId: string | null;
   deadline: Date;
 }
@@ -68,7 +68,7 @@ async function judge(
 ): Promise<Confirmation> {
   const isOpen = !isFinalOrder(ours);
   if (state === null) {
-    // What the provider has made it does not unmake: that its list is without it says nothing of what was paid.
+    // The provider does not delete what it has made: its absence from the list says nothing about what was paid.
     const isForgotten = isOpen && requestId !== null;
     await noteSettling(em, table, reference, isForgotten);
     return { outcome: isForgotten ? 'settling' : 'waiting', strays: [] };
@@ -93,8 +93,8 @@ async function judge(
 }
 
 /**
- * Whether the provider has a pending payment that would pay, or says paid and lists nothing that explains it yet: one
- * that would pay and is in the books, one that was voided, or one of another amount whose receipt is out of suspense.
+ * Whether the provider has a pending payment that would pay, or reports paid without listing a payment that explains
+ * it: a voided one, one whose receipt was credited or refunded, or one that would pay and is in suspense.
  */
 function isSettling(
   { status, payments }: InstrumentState,
@@ -105,13 +105,13 @@ function isSettling(
   const explains = (payment: ProviderPayment) => {
     const receipt = receipts.get(payment.providerPaymentId);
     if (payment.status === 'voided') return true;
-    // What is applied has paid what it was for: not this, which is open.
+    // An applied receipt has paid something else: this row is still open.
     return receipt !== undefined && receipt !== 'applied' && (receipt !== 'suspended' || pays(payment));
   };
   return status === 'paid' && !payments.some(explains);
 }
 
-/** Since when an open row is settling, for operators: written when it begins, and taken away when it is over. */
+/** Notes for operators since when an open row has been settling; cleared when an open row no longer is. */
 async function noteSettling(em: EntityManager, table: InstrumentTable, id: string, settling: boolean): Promise<void> {
   await em.execute(
     `update ${table} set settling_since = case when ? then now() end
@@ -120,7 +120,7 @@ async function noteSettling(em: EntityManager, table: InstrumentTable, id: strin
   );
 }
 
-/** Money that nobody has taken, as the case that is opened for it. */
+/** A payment that no row has taken, as the input of its receipt's workflow. */
 export const strayOf = ({
   providerPaymentId,
   providerPaymentMethodId,

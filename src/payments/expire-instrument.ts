@@ -4,7 +4,7 @@ import { type Gateway, ProviderUnknown } from '../gateway/gateway.ts';
 import { mayYetAppear } from './obtain-instrument.ts';
 import { PaymentOrder } from './payment-order.entity.ts';
 
-/** Expires the order's instrument at the provider, as `expireAtProvider`, so that what the provider says next is final. */
+/** Expires the order's instrument, as `expireAtProvider` does, so that the provider's next answer is final. */
 export async function expireInstrument(
   em: EntityManager,
   gateway: Gateway,
@@ -13,7 +13,7 @@ export async function expireInstrument(
   await expireAtProvider(em, gateway, { row: await em.findOneOrFail(PaymentOrder, { id: orderId }), signal });
 }
 
-/** What is known of an instrument, in the row that it is of. */
+/** What the instrument's row knows about it. */
 interface Expiring {
   id: string;
   provider_payment_method_id?: string | null;
@@ -22,9 +22,9 @@ interface Expiring {
 }
 
 /**
- * Expires an instrument by the provider's id of its payment method, or by its reference where none was written down.
- * Throws ProviderUnknown when the provider does not answer, and for what was cancelled while it may yet list what it has
- * made: that is open until its own deadline.
+ * Expires an instrument by the provider's id of its payment method, or by its reference where none was stored. Throws
+ * ProviderUnknown when the provider does not answer, and for a cancelled row while the provider may still list an
+ * instrument it has made, which would stay open until its own deadline.
  */
 export async function expireAtProvider(
   em: EntityManager,

@@ -2,14 +2,14 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Money } from '../shared/money.ts';
 import type { PaymentOrderStatus } from './payment-order.ts';
 
-/** All that a payer who came back may see of a payment, for whoever has its id sees it. */
+/** All that the return page shows of a payment: anybody who has its id can see it. */
 export interface PaidState {
   status: PaymentOrderStatus;
   /** What the payer pays: IDR, scale 4. */
   amount: Money;
 }
 
-/** How an order, or a partner's payment, stands; null when there is neither of this id (a UUID). */
+/** The state of an order or a partner's payment; null when neither has this id (a UUID). */
 export async function findPaidState(em: EntityManager, id: string): Promise<PaidState | null> {
   const [state] = await em.execute<PaidState[]>(
     `select status, (nominal + admin_fee)::numeric(20, 4)::text as amount from payment_orders where id = ?

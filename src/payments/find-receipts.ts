@@ -5,7 +5,7 @@ import { textArray } from '../shared/postgres.ts';
 import type { Receipt } from './receipt.entity.ts';
 import type { ReceiptState } from './receipt.ts';
 
-/** The states of the receipts that these payments have, by the provider's ids; one without a receipt is not among them. */
+/** Receipt states by the provider's payment ids; a payment without a receipt is not in the map. */
 export async function findReceiptStates(
   em: EntityManager,
   providerPaymentIds: readonly string[],
@@ -18,13 +18,13 @@ export async function findReceiptStates(
   return new Map(rows.map(({ id, state }) => [id, state]));
 }
 
-/** Whether this payment of the provider has a receipt of ours, and so is nobody's to take any more. */
+/** Whether this provider payment has a receipt, and so can no longer be applied to anything. */
 export const hasReceipt = async (em: EntityManager, providerPaymentId: string): Promise<boolean> =>
   (await findReceiptStates(em, [providerPaymentId])).size > 0;
 
 export type ListedReceipt = Pick<Receipt, 'id' | 'amount' | 'reference' | 'reason' | 'state' | 'received_at'>;
 
-/** Money that the provider confirmed, by when we learnt of it. */
+/** A page of receipts (payments that the provider confirmed), ordered by when we learnt of them. */
 export async function listReceipts(
   em: EntityManager,
   { state, ...window }: ListWindow & { state?: ReceiptState | undefined },

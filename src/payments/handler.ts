@@ -11,7 +11,7 @@ export type Rail = 'gateway' | 'balance';
 export interface PaymentTarget {
   /** The account that is credited. */
   accountId: string;
-  /** What is paid where that is more than was named, IDR, scale 4. */
+  /** The amount to pay, where it is more than the request named; IDR, scale 4. */
   amount?: Money;
 }
 
@@ -21,9 +21,9 @@ export interface PaymentIntent {
   amount: Money;
   rail: Rail;
   caller: Payer;
-  /** Whom among those that share the target the payment is for, if not the caller. */
+  /** The member of a shared target that the payment is for, if not the caller. */
   onBehalfOf?: string | null;
-  /** In a transaction, whose end it is to hold to: what can be stopped is locked against that. */
+  /** Set inside a transaction: locks whatever could be stopped, until the transaction ends. */
   lock?: boolean;
 }
 
@@ -45,39 +45,42 @@ export interface HandledPayment {
   requestId: string | null;
 }
 
-/** The workflows that a settled payment may wake; made by `temporal/`, passed in. */
+/** The workflows that a settled payment may wake; implemented in `temporal/`, injected. */
 export type WakingPort = Pick<CircleWorkflows, 'wakeSavingCircle'>;
 
-/** What an effect in SQL knows of a payment: on the balance rail the account is found by the same statement. */
+/** What an effect in SQL knows of a payment: on the balance rail the same statement finds the account. */
 export type EffectPayment = Omit<HandledPayment, 'accountId'>;
 
-/** What a settled payment has become in the ledger. */
+/** The ledger rows of a settled payment. */
 export interface SettledIn {
   journalId: string;
-  /** Its row of type `price`. */
+  /** Its transaction row of type `price`. */
   transactionId: string;
 }
 
-/** A call of an SQL function, e.g. `settle_product(?, ?)`; a refusal of its own is SQLSTATE AM004 with field and complaint. */
+/**
+ * A call of an SQL function, e.g. `settle_product(?, ?)`; it refuses by raising SQLSTATE AM004 with field and
+ * complaint.
+ */
 export interface SqlCall {
   call: string;
   params: readonly unknown[];
 }
 
 /**
- * What follows from a settled payment, in one of two ways. As one SQL call it travels with the journal in one round trip.
- * In the transaction it may take several round trips, which a payment from a balance then costs. On the balance rail
- * there was no `onPending`: `payment.orderId` is null.
+ * The domain effect of a settled payment, in one of two forms. As an SQL call it travels with the journal in one round
+ * trip. In the transaction it may take several, which then slow down a payment from a balance. On the balance rail
+ * `onPending` has not run: `payment.orderId` is null.
  */
 export type PaymentEffect =
   | { sql(payment: EffectPayment, settledIn: SettledIn): SqlCall }
   | { inTransaction(tx: EntityManager, payment: HandledPayment, settledIn: SettledIn): Promise<void> };
 
-/** How payments from balances for such targets are made together with others of their kind, in one statement. */
+/** How payments of this kind from balances are made together, in one statement. */
 export interface Together {
   /**
-   * The accounts of the targets, in the order of the payments, as an SQL expression of type uuid[]: null for one that may
-   * not take its payment, which `findTarget` then looks at.
+   * The accounts of the targets, in the order of the payments, as an SQL expression of type uuid[]: null where the
+   * target may not take its payment, which `findTarget` then judges.
    */
   targets(payments: readonly Pick<PaymentIntent, 'referenceId' | 'amount'>[]): SqlCall;
   /** The handler's `effect` for all of them, as a call over an SQL expression of type balance_payment[]. */
@@ -85,8 +88,8 @@ export interface Together {
 }
 
 /**
- * One kind of payment, as data (docs/contract.md 3). A new kind is one file with one of these and one line in `handlers`;
- * the dispatcher knows no reference type by name.
+ * One kind of payment, as data (docs/contract.md 3). A new kind is one file and one line in `handlers`; the dispatcher
+ * knows no reference type by name.
  */
 export interface PaymentHandler {
   referenceType: ReferenceType;
@@ -96,27 +99,27 @@ export interface PaymentHandler {
   /** The purpose of its rows on the gateway rail; balance payments are `product_transfer`. */
   gatewayPurpose: TransactionPurpose;
   /**
-   * Finds the target: 404 when it is not there, 403 when it is another's, 400 when it takes no payment now. Runs before
-   * the transaction of the payment: what must hold at the commit is checked again by `effect`. Where an order is opened,
-   * it runs once more in the transaction that makes its row: its request may be minutes old.
+   * Finds the target: 404 when it does not exist, 403 when it is another's, 400 when it takes no payment now. Runs
+   * before the payment's transaction: `effect` checks again whatever must hold at the commit. For an order it runs once
+   * more in the transaction that makes the row: the request may be minutes old.
    */
   findTarget(em: EntityManager, intent: PaymentIntent): Promise<PaymentTarget>;
   /** Gateway rail only: the pending domain row of a handler with duplicate protection; unique in the database. */
   onPending?(tx: EntityManager, payment: HandledPayment): Promise<void>;
   /**
-   * Requests for the same target by the same user take turns in a process, so that a repeat meets the open order in
-   * `findTarget` instead of starting a workflow of its own. What protects is the database; this saves the work.
+   * Requests for the same target by the same user take turns within a process (a keyed mutex), so that a repeat finds
+   * the open order in `findTarget` instead of starting its own workflow. This only saves work: the database protects.
    */
   inTurn?: boolean;
-  /** Balance rail: so that payments that arrive together are written together. */
+  /** Balance rail only: lets payments that arrive together be written together. */
   together?: Together;
-  /** The domain effect, in the transaction of the journal, on both rails; none where the money itself is all. */
+  /** The domain effect, in the journal's transaction, on both rails; absent where the money itself is all. */
   effect?: PaymentEffect;
   /**
-   * After the commit, on both rails: wakes the workflow that waits for this. A hint that may get lost, so a sweep finds what
-   * it was about as well.
+   * After the commit, on both rails: wakes the workflow that waits for this payment. The hint may get lost: a sweep
+   * also finds what it was about.
    */
   afterSettled?(workflows: WakingPort, payment: Pick<HandledPayment, 'referenceId'>): Promise<void>;
-  /** Gateway rail only: the order ended unpaid; what the pending row becomes. */
+  /** Gateway rail only: updates the pending row when the order ended unpaid. */
   onClosed?(tx: EntityManager, payment: HandledPayment, outcome: 'FAILED' | 'EXPIRED'): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import { type Gateway, isProviderUnknown, type ProviderPayment } from '../gateway/gateway.ts';
 import type { Receipt } from './receipt.entity.ts';
 
-/** What the provider says of the payment of a receipt now: its status, or that it is not known, or nothing at all. */
+/** The provider status of a receipt's payment now, `not known`, or `silent` when the provider does not answer. */
 export async function hearPayment(
   gateway: Gateway,
   receipt: Pick<Receipt, 'provider_payment_id' | 'provider_payment_method_id'>,

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { refuse } from '../shared/errors.ts';
 
-/** Idempotency keys of users: scoped to the user over both payment rails and transfers (docs/contract.md 3). */
+/** Idempotency keys of users: one scope per user across both payment rails and transfers (docs/contract.md 3). */
 export interface KeyClaim {
   userId: string;
   keyHash: string;
   fingerprint: string;
-  /** What the key made: an order, or a journal. */
+  /** The order or journal that the key made. */
   resourceId: string;
 }
 
@@ -34,7 +34,10 @@ export function fingerprintOf(method: string, path: string, body: Record<string,
 const reused = (): never =>
   refuse('IDEMPOTENCY_KEY_REUSED', 'this key was used for a request with another body', { field: 'Idempotency-Key' });
 
-/** Takes the key inside the caller's transaction; a twin waits here for the first. Refuses a key of another request. */
+/**
+ * Claims the key inside the caller's transaction; a concurrent request with the key waits here. Throws
+ * IDEMPOTENCY_KEY_REUSED when the key belongs to another request.
+ */
 export async function claimIdempotencyKey(tx: EntityManager, claim: KeyClaim): Promise<void> {
   const rows = await tx.execute<{ fingerprint: string; resource_id: string }[]>(
     `insert into idempotency_keys (user_id, key_hash, fingerprint, resource_id) values (?, ?, ?, ?)
@@ -46,14 +49,14 @@ export async function claimIdempotencyKey(tx: EntityManager, claim: KeyClaim): P
   if (kept?.fingerprint !== claim.fingerprint || kept.resource_id !== claim.resourceId) reused();
 }
 
-/** What is kept under a key. */
+/** What is stored under a key. */
 export interface KeptAnswer {
   fingerprint: string;
   answer_status: number | null;
   answer_body: string | null;
 }
 
-/** The answer that is kept for a request, or null when there is none yet. Refuses a key of another request. */
+/** The answer stored for a request, or null when there is none yet. Throws when the key belongs to another request. */
 export function answerOf(kept: KeptAnswer, fingerprint: string): StoredAnswer | null {
   if (kept.fingerprint !== fingerprint) reused();
   return kept.answer_status === null || kept.answer_body === null
@@ -61,7 +64,7 @@ export function answerOf(kept: KeptAnswer, fingerprint: string): StoredAnswer | 
     : { status: kept.answer_status, body: kept.answer_body };
 }
 
-/** The first answer under this key, or null when there is none yet. Refuses a key of another request. */
+/** The first answer under this key, or null when there is none yet. Throws when the key belongs to another request. */
 export async function findFirstAnswer(
   em: EntityManager,
   { userId, keyHash, fingerprint }: Omit<KeyClaim, 'resourceId'>,
@@ -74,8 +77,8 @@ export async function findFirstAnswer(
 }
 
 /**
- * Keeps the first answer under this key; returns what is kept and whether it was this one. Refuses a key of another
- * request, also one that came at the same time.
+ * Stores the first answer under this key; returns the stored one and whether it was this one. Throws when the key
+ * belongs to another request, even a concurrent one.
  */
 export async function keepFirstAnswer(
   em: EntityManager,

@@ -10,53 +10,53 @@ import { journalKeys, newId } from '../shared/ids.ts';
 import { formatMoney, type Money } from '../shared/money.ts';
 import type { SettledIn, SqlCall } from './handler.ts';
 
-/** A payment from a balance, whatever asks for it: the dispatcher, a subscription, a circle, a transfer. */
+/** A payment from a balance, whoever asks for it: the dispatcher, a subscription, a circle or a transfer. */
 export interface BalancePayment {
   payer: Payer;
-  /** The id of its transaction: made from payer and idempotency key (`balancePaymentIdFor`), or random. */
+  /** The id of its transaction: derived from payer and idempotency key (`balancePaymentIdFor`), or random. */
   transactionId: string;
   referenceId: string;
   sourceAccountId: string;
   /** IDR, more than zero. */
   amount: Money;
-  /** Whom among those that share the target it is for; absent or null: its payer. */
+  /** The member of a shared target that it is for; absent or null: its payer. */
   onBehalfOf?: string | null;
   requestId: string | null;
   /**
-   * The body of the answer, kept under the key; `<new_balance>` in it is filled in. A function makes it in the payment's
-   * transaction, after all that follows from the payment (where its effect is made in the transaction).
+   * The body of the answer, stored under the key; the database fills in `<new_balance>`. A function makes it in the
+   * payment's transaction, after the effect (if the effect is made in the transaction).
    */
   answer?: string | ((tx: EntityManager) => Promise<string>);
   /** Only for requests that carry an `Idempotency-Key`. */
   idempotency?: NumberedKey | null;
 }
 
-/** The idempotency key of a request, and what the request says. */
+/** A request's idempotency key and fingerprint. */
 export interface NumberedKey {
   keyHash: string;
   fingerprint: string;
-  /** Orders the request among the refusals under its key: a whole number, taken before anything was judged. */
+  /** Orders the request among the refusals under its key: a whole number, drawn before anything was judged. */
   number: string;
 }
 
-/** What a payment from a balance is in the ledger, and what its request calls the source. */
+/** How a payment from a balance appears in the ledger. */
 export interface Movement {
   kind: string;
   referenceType: LedgerReferenceType;
   purpose: TransactionPurpose;
-  /** What the request calls the source account. */
+  /** The request's name for the source account. */
   sourceField: 'source_account_id' | 'account_id';
 }
 
-/** SQLSTATE of a request that was refused before under its key. */
+/** SQLSTATE of a request that was already refused under its key. */
 const refusedBefore = 'AM007';
-/** A debit so large that the account's column cannot hold what would be left: nobody has that much. */
+/** SQLSTATE of a debit too large for the balance column: no account holds that much. */
 const outOfRange = '22003';
 
-/** What follows from a payment, as it travels with the journal. */
+/** The effect of a payment as an SQL call in the journal's statement, if it is one. */
 export type SqlEffect = (settledIn: SettledIn) => SqlCall | undefined;
 
-/** A payment as `pay_from_balances` takes it: its type `balance_payment`. */
+/** A payment in the form that `pay_from_balances` takes: its type `balance_payment`. */
 const askedOf = (payment: BalancePayment, { kind, referenceType, purpose }: Movement) => ({
   transaction_id: payment.transactionId,
   journal_id: newId(),
@@ -77,9 +77,9 @@ const askedOf = (payment: BalancePayment, { kind, referenceType, purpose }: Move
 });
 
 /**
- * Waits for the lock of a payment's source, and keeps it until the caller's transaction ends: what the target takes is then
- * judged after the wait and not before, and so is the payer, who may have been suspended meanwhile (FORBIDDEN, as
- * `readPayer`). Locks nothing of an account that is not the payer's.
+ * Waits for the lock of a payment's source account and holds it until the caller's transaction ends, so that the target
+ * is judged after the wait, and so is the payer, who may have been suspended meanwhile (FORBIDDEN, as `readPayer`).
+ * Locks nothing for an account that is not the payer's.
  */
 export async function lockSource(
   tx: EntityManager,
@@ -94,19 +94,19 @@ interface Making {
   payments: readonly BalancePayment[];
   /** The accounts that are credited, in the order of the payments: an SQL expression of type uuid[]. */
   targets: SqlCall;
-  /** What follows from those that are paid, as an SQL expression; made when there are any. */
+  /** The effect of those that are paid, as an SQL expression; evaluated when there are any. */
   effect: string;
 }
 
 interface MakingOne {
   /** The account that is credited, as an SQL expression. */
   target: SqlCall;
-  /** Whether a source that somebody else holds is waited for. */
+  /** Whether to wait for a source that another transaction has locked. */
   wait: boolean;
   effectOn: SqlEffect;
 }
 
-/** What became of a payment, as the database says it. */
+/** The outcome of a payment, from the database. */
 export interface MadeRow {
   outcome:
     | 'paid'
@@ -126,10 +126,10 @@ export interface MadeRow {
   answer_body: string | null;
 }
 
-/** Those that are paid, as an SQL expression of type balance_payment[]. */
+/** The paid ones, as an SQL expression of type balance_payment[]. */
 export const paidOnes = "(select array_agg(paid.payment) from paid where paid.outcome = 'paid')";
 
-/** The one round trip, in which all that the payments are is written; what became of each, in their order. */
+/** Writes all the payments in one round trip; returns the outcome of each, in their order. */
 export async function makePayments(
   em: EntityManager,
   movement: Movement,
@@ -149,7 +149,7 @@ const columns = 'paid.outcome, paid.new_balance::text, paid.answer_status, paid.
 const paying = (target: string) =>
   `select * from pay_from_balance(?, ?, ?, ?, ?, ?, ?, ?, ${target}, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
-/** The same for one; after 'insufficient' and 'refused' nothing of the transaction that it is made in may be kept. */
+/** The same for one payment; after 'insufficient' and 'refused' the surrounding transaction must be rolled back. */
 export async function makePayment(
   em: EntityManager,
   payment: BalancePayment,

@@ -9,12 +9,15 @@ import {
 import { failpoint } from '../shared/failpoint.ts';
 
 /**
- * The provider may list what it made a while after it made it: that it knows nothing under a reference proves something
- * only so long after the last attempt that it may have received.
+ * The provider may list an instrument only some time after making it: that it knows nothing under a reference proves
+ * something only this long after the last attempt it may have received.
  */
 const listingGraceSeconds = 120;
 
-/** Whether what was last asked for `at`, if ever, may yet appear at the provider; `now` is by the database's clock. */
+/**
+ * Whether an instrument last asked for at `at`, if ever, may still appear at the provider; `now` is the database's
+ * clock.
+ */
 export const mayYetAppear = (at: Date | null | undefined, now: Date): boolean =>
   at instanceof Date && now.getTime() - at.getTime() < listingGraceSeconds * 1000;
 
@@ -25,16 +28,16 @@ export interface InstrumentSearch {
   table: InstrumentTable;
   request: InstrumentRequest;
   signal: AbortSignal;
-  /** The failpoint between the provider's answer and what is made of it. */
+  /** The failpoint between the provider's answer and its handling. */
   after: string;
 }
 
 /**
- * Asks the provider for an instrument under the row's own id, whatever the attempt. A refusal answers only for the
- * attempt that it refuses: when an earlier one may have been received, what that one made is asked for by reference, also
- * when this one has no answer (it may ask otherwise, after a change of configuration, and then never gets one), and the
- * refusal is believed when the provider still knows nothing two minutes after that attempt. Throws ProviderUnknown
- * while nobody can tell; asking again joins the first request at the provider.
+ * Asks the provider for an instrument under the row's own id, in every attempt. A refusal only speaks for the attempt
+ * it answers: when an earlier one may have been received, its instrument is looked up by reference. That also happens
+ * when this attempt has no answer: after a change of configuration it may ask for something else and never get one. The
+ * refusal is believed when the provider still knows nothing two minutes after the earlier attempt. Throws
+ * ProviderUnknown while nobody can tell; asking again joins the first request at the provider.
  */
 export async function obtainInstrument(
   em: EntityManager,
@@ -46,7 +49,7 @@ export async function obtainInstrument(
   const answer = await gateway.requestInstrument(request, { signal }).catch(async (error: unknown) => {
     if (isNeverSent(error)) await forgetAttempt(em, table, reference, earlier);
     if (isNeverSent(error) || earlier.at === null) throw error;
-    // The provider may answer for good only that it was asked otherwise before: then that is what it made.
+    // The provider may only ever answer that it was asked for something else before: then that is the instrument.
     const made = await gateway.findInstrument(reference, { signal });
     if (made === null) throw error;
     return { outcome: 'accepted' as const, instrument: made.instrument };
@@ -64,16 +67,16 @@ export async function obtainInstrument(
 
 /** The last attempt before this one that the provider may have received; `at` is null when there was none. */
 interface Attempt {
-  /** When this attempt was written down: a twin's later one is not taken back with it. */
+  /** When this attempt was written down, so that undoing it does not undo a later one. */
   mine: string;
   at: string | null;
-  /** Seconds, by the database's clock. */
+  /** Seconds since then, by the database's clock. */
   age: number;
 }
 
 /**
- * Writes down, before anything is sent, that the provider may receive an attempt; answers the one before it. Throws
- * ProviderUnknown, and nothing may be sent, for what was cancelled.
+ * Writes down, before sending, that the provider may receive an attempt; returns the previous one. Throws
+ * ProviderUnknown for a cancelled row: nothing may be sent.
  */
 async function noteAttempt(em: EntityManager, table: InstrumentTable, id: string): Promise<Attempt> {
   const [earlier] = await em.execute<Attempt[]>(
@@ -86,7 +89,7 @@ async function noteAttempt(em: EntityManager, table: InstrumentTable, id: string
   return earlier;
 }
 
-/** An attempt that was refused, or that never left, is none that may have been received. */
+/** Restores the previous attempt: this one was refused or never sent, so the provider has made nothing from it. */
 async function forgetAttempt(em: EntityManager, table: InstrumentTable, id: string, earlier: Attempt): Promise<void> {
   await em.execute(
     `update ${table} set instrument_asked_at = ?::timestamptz where id = ? and instrument_asked_at = ?::timestamptz`,

@@ -13,10 +13,10 @@ import { deadlineOf, isFinalOrder, paymentOrderLifetimeHours } from './payment-o
 
 /**
  * The first step of a payment: its row `PENDING` with the handler's pending row and the idempotency key, in one
- * transaction; its lifetime begins at `at` (ISO 8601), the workflow's clock. An order that is there already is told as
- * it stands. Refuses what the target refuses by now, a payer who is not active any more (FORBIDDEN), what the
- * handler's pending row refuses (DUPLICATE), a key that was used for another request
- * (IDEMPOTENCY_KEY_REUSED), and as `openOnce`; then no attempt at this opening leaves anything behind.
+ * transaction; its lifetime begins at `at` (ISO 8601), the workflow's clock. An existing order is returned as it
+ * stands. Throws what the target refuses by now, FORBIDDEN for a payer who is no longer active, DUPLICATE from the
+ * handler's pending row, IDEMPOTENCY_KEY_REUSED for a key of another request, and as `openOnce`; then no attempt at
+ * this opening leaves anything behind.
  */
 export async function openPaymentOrder(
   em: EntityManager,
@@ -40,7 +40,7 @@ async function makeOrder(
   tx: EntityManager,
   { orderId, opening, openedAt }: { orderId: string; opening: PaymentOpening; openedAt: Date },
 ): Promise<PaymentOrder> {
-  // Its request may have waited: what was stopped meanwhile takes no order.
+  // The request may have waited: a target stopped meanwhile takes no order.
   await handlerOf(opening.referenceType).findTarget(tx, {
     referenceId: opening.referenceId,
     amount: opening.nominal,

@@ -25,9 +25,9 @@ interface ReceiptPorts {
 
 /**
  * Asks the provider about money that no order took, and posts it to suspense with its receipt, once. The provider's own
- * record says which receipt it is and whose: when it pays something open of ours, that one's workflow is woken and
- * nothing else happens. A partner whose payment it came for is told. Money that has a receipt is told as it stands; what
- * the provider does not confirm changes nothing. Throws ProviderUnknown.
+ * record decides which payment it is and whose: when it pays something open of ours, that workflow is woken and nothing
+ * else happens. The partner whose payment it came for gets a webhook. Money that has a receipt is returned as it
+ * stands; money the provider does not confirm changes nothing. Throws ProviderUnknown.
  */
 export async function openReceipt(
   em: EntityManager,
@@ -40,7 +40,7 @@ export async function openReceipt(
   if (payment?.status === 'failed' || payment?.status === 'voided') return { outcome: 'failed' };
   if (payment?.status !== 'succeeded') return { outcome: 'unconfirmed' };
   const owner = await findOwner(em, payment.reference);
-  // One that is final stays so, and an amount does not change: what is decided here holds when it is posted.
+  // A final row stays final and an amount does not change, so this still holds when the receipt is posted.
   const reason = reasonFor(owner?.collection ?? null, payment);
   if (reason === null) {
     await owner?.hint(workflows);
@@ -50,7 +50,7 @@ export async function openReceipt(
   const journalId = newId();
   const told: string[] = [];
   const opening = await em.transactional(async (tx) => {
-    // Before the accounts, as where it is settled.
+    // Lock order: the payment before the accounts, as in its settlement.
     const collected = owner === null ? null : await findPaymentToTell(tx, owner.id);
     const cost = await costOfPayment(tx, payment);
     const [{ suspended }] = await tx.execute<[{ suspended: boolean }]>(
@@ -70,7 +70,7 @@ export async function openReceipt(
       await tx.findOne(Receipt, { provider_payment_id: payment.providerPaymentId }),
       'money that is not suspended now has its receipt',
     );
-    // Otherwise a twin was first.
+    // Otherwise a concurrent run posted it first.
     if (suspended) {
       await recordEvent(tx, {
         event: 'RESOURCE_CREATED',
@@ -89,7 +89,7 @@ export async function openReceipt(
   return opening;
 }
 
-/** The partner's payment of this id, locked until the transaction ends; null when what was paid for is none. */
+/** The partner payment with this id, locked until the transaction ends; null when it is an order's id. */
 const findPaymentToTell = (tx: EntityManager, id: string): Promise<PartnerPayment | null> =>
   tx.findOne(PartnerPayment, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
 

@@ -5,7 +5,7 @@ import { findPaidState } from './find-paid-state.ts';
 import { paidPage } from './paid-page.ts';
 import { paidPath } from './return-url.ts';
 
-/** `GET /paid/:id`: where wallets send payers back to. Open to everybody, written by the server, without scripts. */
+/** `GET /paid/:id`: where wallets send payers back to. Public, rendered by the server, without scripts. */
 export function paidPages({ orm }: Pick<Dependencies, 'orm'>): Router {
   const router = new Router({ sensitive: true });
   router.get(paidPath(':id'), async (ctx) => {

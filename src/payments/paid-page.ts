@@ -59,14 +59,14 @@ a { display: inline-block; padding: 0.5rem 1rem; color: var(--act); border: 1px 
 :focus-visible { outline: 3px solid var(--act); outline-offset: 2px; }
 `;
 
-/** Whole rupiah as they are written in Indonesia; a fraction only where there is one. */
+/** An amount as it is written in Indonesia; a fraction only where there is one. */
 function rupiah(amount: Money): string {
   const [whole = '0', fraction = ''] = amount.split('.');
   const grouped = whole.replace(/\B(?=(\d{3})+$)/g, '.');
   return /[1-9]/.test(fraction) ? `Rp ${grouped},${fraction.replace(/0+$/, '')}` : `Rp ${grouped}`;
 }
 
-/** The page for a payer who came back from a wallet: status and amount, no more; null of a payment that is not there. */
+/** The page for a payer who came back from a wallet: status and amount only; null for an unknown payment. */
 export function paidPage(state: PaidState | null): string {
   const { title, text } = state === null ? unknown : told[state.status];
   const page = html`<!doctype html>

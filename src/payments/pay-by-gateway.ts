@@ -18,18 +18,18 @@ export interface GatewayAsking {
   caller: Caller;
   body: GatewayPaymentRequest;
   key: string | undefined;
-  /** What is kept of the key: `claimOf`, or of the request that asks for this payment; null without one. */
+  /** The claim on the key: from `claimOf`, or from the request that causes this payment; null without a key. */
   idempotency: PaymentOpening['idempotency'];
   requestId: string;
 }
 
-/** The order that a request made or joined, or what was answered under its idempotency key before. */
+/** The order that a request made or joined, or the stored answer under its idempotency key. */
 export type GatewayPaymentOutcome = { replay: StoredAnswer } | { found: OrderWithChannel };
 
 /**
- * Pays by the gateway as a request asks: starts the order's workflow and waits for its instrument, at most ten seconds.
- * Refuses what `prepareGatewayPayment` and the handler's pending row refuse, with PROVIDER_REFUSED when the provider
- * does, and with SERVICE_UNAVAILABLE when nothing could be begun.
+ * Pays by the gateway: starts the order's workflow and waits at most ten seconds for its instrument. Throws what
+ * `prepareGatewayPayment` and the handler's pending row refuse, PROVIDER_REFUSED when the provider does, and
+ * SERVICE_UNAVAILABLE when nothing could be started.
  */
 export function payByGateway(
   em: EntityManager,
@@ -38,7 +38,7 @@ export function payByGateway(
 ): Promise<GatewayPaymentOutcome> {
   const { body, caller, key, idempotency, requestId } = asking;
   const orderId = paymentOrderIdFor(caller.userId, key);
-  /** The answer that the key has already; refuses a key of another request. */
+  /** The stored answer under the key; throws when the key belongs to another request. */
   const findReplay = async () =>
     idempotency === null ? null : findFirstAnswer(em.fork(), { userId: caller.userId, ...idempotency });
   const waitMs = budgets.requests.gatewayPayment;
@@ -59,9 +59,10 @@ export function payByGateway(
         start: (opening) => workflows.startGatewayPayment(orderId, opening, leftMs),
       },
     );
-    // One that had its instrument was opened, and its payer declined: it is told as it stands.
+    // An order that had its instrument failed later, by its payer: that is returned as it stands.
     if (found.order.status === 'FAILED' && !found.order.provider_payment_request_id) {
-      // What was joined may be a payment that the same key was used for at the same time: never told as this one.
+      // The order joined may belong to another request that used the same key at the same time: it must not be returned
+      // as this one.
       await findReplay();
       refuse('PROVIDER_REFUSED', `The provider refused the payment: ${found.order.failure_code ?? 'no reason given'}`);
     }

@@ -23,21 +23,21 @@ import {
   type SqlEffect,
 } from './make-payments.ts';
 
-/** What was paid, or what was answered under this idempotency key before. */
+/** The payment, or the stored answer under its idempotency key. */
 export type BalancePaymentOutcome =
   | { outcome: 'paid'; transactionId: string; journalId: string; amount: Money; newBalance: Money; body: string }
   | { outcome: 'replayed'; status: number; body: string };
 
-/** SQLSTATE of a refusal of the target's. */
+/** SQLSTATE of a refusal by the target. */
 const targetRefuses = 'AM004';
 
 /**
- * Pays for a handler's target from a balance: whose account, idempotency key, journal, transaction row, event and the
+ * Pays for a handler's target from a balance: ownership, idempotency key, journal, transaction row, event and the
  * handler's effect in one database transaction; together with others that arrive at the same time, if `payTogether` is
- * given and the handler's payments can be. Permission and rail are checked by who calls. Refuses what the handler
- * refuses, a missing source account (NOT_FOUND), another's (FORBIDDEN), the target itself as the source and a balance
- * that does not cover it (400), a key of another request (IDEMPOTENCY_KEY_REUSED), and again what was refused for good
- * under its key; then nothing is left behind.
+ * given and the handler allows it. The caller checks permission and rail. Throws what the handler refuses, NOT_FOUND
+ * for a missing source account, FORBIDDEN for another's, 400 for the target itself as the source and for a balance too
+ * low, IDEMPOTENCY_KEY_REUSED for a key of another request, and the stored refusal of its key; then nothing is left
+ * behind.
  */
 export async function payFromBalance(
   em: EntityManager,
@@ -51,7 +51,7 @@ export async function payFromBalance(
   if (handler.together !== undefined) {
     const pay = payTogether ?? ((_, alone) => payAlone(em, handler, alone, false));
     const soon = await refusing(() => pay(handler, payment));
-    // Who holds the source's lock is waited for alone, so that nobody else waits for it.
+    // This payment waits alone for the source's lock, so that no other payment waits with it.
     const row = soon.outcome === 'busy' ? await refusing(() => payWhenFree(em, handler, payment)) : soon;
     if (row.outcome !== 'unclear') return announce(await readRow(em, row, payment, movement));
   }
@@ -62,7 +62,7 @@ export async function payFromBalance(
   return moveFromBalance(em, due, movement, { accountId, effect: handler.effect, handled: handledOf(due) });
 }
 
-/** The payment as it is made where the target takes another amount (IDR, scale 4) than was named; its answer says so. */
+/** The payment with the amount that the target takes (IDR, scale 4) instead of the one named; its answer says so. */
 function withAmount(payment: BalancePayment, amount: Money): BalancePayment {
   const { answer } = payment;
   if (typeof answer !== 'string') return { ...payment, amount };
@@ -77,7 +77,7 @@ const movementOf = (handler: PaymentHandler): Movement => ({
   sourceField: 'source_account_id',
 });
 
-/** `payFromBalance` in a transaction of its own, and then wakes the workflow that waits for the payment, if one does. */
+/** `payFromBalance` in its own transaction; afterwards wakes the workflow that waits for the payment, if any. */
 export async function payAndWake(
   em: EntityManager,
   { workflows, payTogether }: { workflows: WakingPort; payTogether?: PayTogether },
@@ -89,17 +89,17 @@ export async function payAndWake(
   return paid;
 }
 
-/** Makes a payment, together with those that arrive at the same time; answers what became of it. */
+/** Makes a payment, together with those that arrive at the same time; returns its outcome. */
 export type PayTogether = (handler: PaymentHandler, payment: BalancePayment) => Promise<MadeRow>;
 
 /**
- * Group commit of payments from balances: for each kind, those that arrive while others are being written wait for them,
- * and are then written together. Those of one source, or under one key, never are.
+ * Group commit of payments from balances: for each kind, payments that arrive while others are being written wait and
+ * are then written together. Payments from one source, or under one key, never share a group.
  */
 export function createPayTogether(orm: MikroORM): PayTogether {
-  // Not of the request that happens to be the first of its kind.
+  // Outside any request context: otherwise it would keep that of the first request of its kind.
   const asNobody = AsyncLocalStorage.snapshot();
-  // Each run is a single statement, and none keeps entities: one serves all.
+  // Each run is a single statement that loads no entities, so one entity manager serves all.
   const em = orm.em.fork();
   const kinds = new Map<PaymentHandler, (payment: BalancePayment) => Promise<MadeRow>>();
   const gatherFor = (handler: PaymentHandler) =>
@@ -118,13 +118,13 @@ export function createPayTogether(orm: MikroORM): PayTogether {
 }
 
 /**
- * SQLSTATEs that the database tells before it commits and that one payment may be the cause of: values, constraints,
- * deadlocks, a lock that was not got, refusals and faults of our functions. Nothing was done, for certain.
+ * SQLSTATEs raised before the commit that a single payment may have caused: values, constraints, deadlocks, a lock not
+ * acquired, refusals and faults of our functions. It is certain that nothing was done.
  */
 const isRolledBack = (error: unknown): boolean =>
   /^(22...|23...|40...|55P03|AM\d{3}|P0...|XX000)$/.test(String(errorCodeOf(error)));
 
-/** Makes payments of one kind whose targets need no closer look. */
+/** Makes payments of one kind in one statement; those whose target needs a closer look come back `unclear`. */
 async function payAllOf(
   em: EntityManager,
   handler: PaymentHandler,
@@ -155,7 +155,7 @@ function payAlone(
   });
 }
 
-/** Waits for whoever holds the source, and then pays: what the target takes is judged after the wait. */
+/** Waits for the source's lock, then pays: the target is judged after the wait. */
 async function payWhenFree(em: EntityManager, handler: PaymentHandler, payment: BalancePayment): Promise<MadeRow> {
   let row: MadeRow | undefined;
   const undone = new Error('nothing of this transaction is kept');
@@ -171,7 +171,7 @@ async function payWhenFree(em: EntityManager, handler: PaymentHandler, payment: 
   return must(row, 'a payment has an outcome');
 }
 
-/** What a handler is told of a payment from a balance. */
+/** A payment from a balance as its handler sees it. */
 const handledOf = (payment: BalancePayment): EffectPayment => {
   const { payer, referenceId, sourceAccountId, amount, onBehalfOf, requestId } = payment;
   return {
@@ -186,7 +186,7 @@ const handledOf = (payment: BalancePayment): EffectPayment => {
   };
 };
 
-/** The effect as it travels with the journal, if it does. */
+/** The effect as an SQL call in the journal's statement, if it is one. */
 const sqlOf =
   (effect: PaymentEffect | undefined, handled: EffectPayment | undefined): SqlEffect =>
   (settledIn) =>
@@ -197,14 +197,14 @@ async function announce(outcome: BalancePaymentOutcome): Promise<BalancePaymentO
   return outcome;
 }
 
-/** The account that is credited, and what follows from the payment, if anything. */
+/** The account that is credited, and the payment's effect, if any. */
 interface Destination {
   accountId: string;
   effect?: PaymentEffect | undefined;
   handled?: EffectPayment;
 }
 
-/** Moves money out of a balance of the payer's into an account, with everything that belongs to it. */
+/** Moves money from a balance of the payer into an account, with everything that belongs to the payment. */
 export async function moveFromBalance(
   em: EntityManager,
   payment: BalancePayment,
@@ -213,7 +213,7 @@ export async function moveFromBalance(
 ): Promise<BalancePaymentOutcome> {
   const own = effect && 'inTransaction' in effect ? effect : undefined;
   const making = { target: { call: '?::uuid', params: [accountId] }, effectOn: sqlOf(effect, handled) };
-  /** Null when the source is somebody else's at the moment, unless that is waited for. */
+  /** Null when another transaction has locked the source and `wait` is false. */
   const move = async (tx: EntityManager, wait: boolean): Promise<BalancePaymentOutcome | null> => {
     if (wait) await lockSource(tx, payment);
     const row = await refusing(() => makePayment(tx, payment, movement, { ...making, wait }));
@@ -230,7 +230,7 @@ export async function moveFromBalance(
   return announce(soon ?? must(await inOne(true), 'a lock that is waited for is never busy'));
 }
 
-/** Makes the body of the answer and keeps it under the key, whose row this transaction holds. */
+/** Makes the body of the answer and stores it under the key, whose row this transaction has locked. */
 async function keepAnswer(
   tx: EntityManager,
   { payer, idempotency }: BalancePayment,
@@ -247,7 +247,7 @@ async function keepAnswer(
   return body;
 }
 
-/** What a payment came to. Throws its refusal. */
+/** The outcome of a payment's row. Throws its refusal. */
 async function readRow(
   em: EntityManager,
   row: MadeRow,
@@ -291,13 +291,13 @@ async function readRow(
   }
 }
 
-/** Another's account is another's first, whatever else is wrong with the payment. */
+/** FORBIDDEN comes first for another's account, whatever else is wrong with the payment. */
 async function refuseForeign(em: EntityManager, payer: Payer, accountId: string, field: string): Promise<void> {
   const account = await em.findOne(Account, { id: accountId });
   if (account !== null && !mayUseAccount(payer, account)) refuse('FORBIDDEN', 'the account is not yours', { field });
 }
 
-/** The target's refusal, as the caller may read it. */
+/** Turns a refusal by the target into REQUEST_INVALID. */
 async function refusing<T>(move: () => Promise<T>): Promise<T> {
   try {
     return await move();

@@ -7,7 +7,7 @@ import { answerOf, hashKey, type KeptAnswer, type StoredAnswer } from './idempot
 import type { NumberedKey } from './make-payments.ts';
 import type { BalancePaymentOutcome } from './pay-from-balance.ts';
 
-/** Who asks, under which key and in which request. */
+/** The caller, the idempotency key and the id of a request. */
 export interface Asking {
   caller: Caller;
   key: string | undefined;
@@ -17,10 +17,10 @@ export interface Asking {
 type Claim = { userId: string; keyHash: string; fingerprint: string };
 
 /**
- * Pays from a balance as a request asks, under its idempotency key if it has one: answers what the key's first request
- * was answered, or what `pay` pays. A refusal is a promise: a twin of the request may have paid since this one began to
- * judge, or may be about to, so a refusal is written down under the key's lock before it is told, and what was paid
- * meanwhile is told instead. Refuses as `pay` does, and a key of another request (IDEMPOTENCY_KEY_REUSED).
+ * Pays from a balance under the request's idempotency key, if any: returns the stored answer of the key's first
+ * request, or that of `pay`. A refusal is final: another request with the key may have paid since this one was judged,
+ * or be about to, so a refusal is written down under the key's lock before it is returned, and what was paid meanwhile
+ * is returned instead. Throws as `pay` does, and IDEMPOTENCY_KEY_REUSED for a key of another request.
  */
 export async function payUnderKey(
   em: EntityManager,
@@ -40,13 +40,13 @@ export async function payUnderKey(
   }
 }
 
-/** What a payment from a balance answers with, and whether it was answered before. */
+/** The answer to a payment from a balance, and whether it is a replay. */
 const sentAs = (paid: BalancePaymentOutcome): StoredAnswer & { replayed: boolean } =>
   paid.outcome === 'replayed'
     ? { status: paid.status, body: paid.body, replayed: true }
     : { status: 201, body: paid.body, replayed: false };
 
-/** The request's number, which orders it among the refusals under its key, and the answer that is kept already. */
+/** The request's number, which orders it among the refusals under its key, and the answer stored already. */
 async function lookUp(em: EntityManager, { userId, keyHash, fingerprint }: Claim) {
   const rows = await em.execute<({ number: string } & (KeptAnswer | { fingerprint: null }))[]>(
     `select nextval('opening_numbers')::text as number, k.fingerprint, k.answer_status, k.answer_body
@@ -57,7 +57,7 @@ async function lookUp(em: EntityManager, { userId, keyHash, fingerprint }: Claim
   return { number, first: kept.fingerprint === null ? null : answerOf(kept, fingerprint) };
 }
 
-/** Writes the refusal down and tells it, or answers what was paid under the key meanwhile. */
+/** Writes the refusal down and throws it, or returns the answer of a payment made under the key meanwhile. */
 async function refuseForGood(em: EntityManager, claim: Claim, refusal: DomainError): Promise<StoredAnswer> {
   const [kept] = await em
     .fork()

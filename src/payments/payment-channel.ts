@@ -8,8 +8,8 @@ export interface FeeRule {
 }
 
 /**
- * The fee that the payer pays on top of `nominal` (IDR, scale 4; docs/contract.md 3). Whatever the rule, what the payer
- * transfers is whole rupiah: a share that would leave a fraction is filled up to the next rupiah.
+ * The fee that the payer pays on top of `nominal` (IDR, scale 4; docs/contract.md 3). The payer always transfers whole
+ * rupiah: a fraction is rounded up to the next rupiah.
  */
 export function adminFee(nominal: Money, { fee_fixed, fee_basis_points }: FeeRule): Money {
   const fee = feeOf(nominal, fee_fixed, fee_basis_points);

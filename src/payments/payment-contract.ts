@@ -4,59 +4,59 @@ import type { Money } from '../shared/money.ts';
 import type { PaymentOrderStatus, ReferenceType } from './payment-order.ts';
 import type { ReceiptReason, ReceiptState } from './receipt.ts';
 
-/** What the workflow and its activities tell each other: ids and amounts, never people (docs/contract.md 9). */
+/** What the workflow and its activities exchange: ids and amounts, never personal data (docs/contract.md 9). */
 
 export interface PaymentOpening {
   userId: string;
   organizationId: string | null;
   referenceType: ReferenceType;
   referenceId: string;
-  /** Whom among those that share the target it is for; absent or null: its payer. */
+  /** The member of a shared target that it is for; absent or null: its payer. */
   onBehalfOf?: string | null;
   targetAccountId: string;
   paymentId: number;
   /** IDR, scale 4. */
   nominal: Money;
   adminFee: Money;
-  /** The payer's own texts, sealed for the order's row: they travel and rest encrypted. */
+  /** The payer's own texts, sealed for the order's row: encrypted in transit and at rest. */
   textsSealed: string | null;
   requestId: string;
   idempotency: { keyHash: string; fingerprint: string } | null;
-  /** Absent in what an older release has started. */
+  /** Absent in workflows started by an older release. */
   stamp?: OpeningStamp;
 }
 
-/** What the workflow of an order is started with. */
+/** The input of an order's workflow. */
 export interface GatewayPaymentInput {
   orderId: string;
-  /** What the request asked for. Absent when an order that has its row is looked after again. */
+  /** What the request asked for. Absent when the workflow is started again for an existing row. */
   opening?: PaymentOpening;
 }
 
-/** The workflows of payment orders, as use cases meet them; made by `temporal/`, passed in. */
+/** The port to the workflows of payment orders; implemented in `temporal/`, injected. */
 export interface GatewayPaymentWorkflows {
   /**
-   * Starts the order's workflow, or joins the one that runs, and waits at most `waitMs` for its instrument. Null when
-   * the wait ended without an answer. Refuses what the first step refuses, and with SERVICE_UNAVAILABLE when Temporal
-   * is away.
+   * Starts the order's workflow, or joins the running one, and waits at most `waitMs` for its instrument. Null when the
+   * wait ended without an answer. Throws what the first step refuses, and SERVICE_UNAVAILABLE when Temporal is
+   * unavailable.
    */
   startGatewayPayment(orderId: string, opening: PaymentOpening, waitMs: number): Promise<PaymentOrderStatus | null>;
-  /** Wakes the order's workflow, or starts it again from its row when there is none. */
+  /** Wakes the order's workflow, or starts it again from its row when none is running. */
   hintGatewayPayment(orderId: string): Promise<void>;
 }
 
-/** The workflows of money that no order takes; made by `temporal/`, passed in. */
+/** The port to the workflows of receipts that no order takes; implemented in `temporal/`, injected. */
 export interface ReceiptWorkflows {
-  /** Starts the case of such money; one that runs is left alone, one that has ended looks again. */
+  /** Starts such a receipt's workflow; a running one is left alone, an ended one runs again. */
   openUnmatchedReceipt(stray: StrayPayment): Promise<void>;
 }
 
-/** How decisions reach the cases of such money; made by `temporal/`, passed in. */
+/** The port by which decisions reach those workflows; implemented in `temporal/`, injected. */
 export interface ReceiptDecisions {
   /**
-   * Has a decision about such money carried out by its case, which is opened where none runs, and waits at most `waitMs`.
-   * Null when the wait ended without an answer. Refuses with SERVICE_UNAVAILABLE when Temporal is away. What became of the
-   * decision is in its row.
+   * Has a decision about such a receipt carried out by its workflow, which is started if none is running, and waits at
+   * most `waitMs`. Null when the wait ended without an answer. Throws SERVICE_UNAVAILABLE when Temporal is unavailable.
+   * The outcome of the decision is in its row.
    */
   decideReceipt(stray: StrayPayment, decision: DecisionInHand, waitMs: number): Promise<ReceiptState | null>;
 }
@@ -65,7 +65,7 @@ export interface OpenedOrder {
   status: PaymentOrderStatus;
   /** ISO 8601. */
   deadline: string;
-  /** Whether the order was final already when this run began. */
+  /** Whether the order was final when this run began. */
   final: boolean;
 }
 
@@ -87,21 +87,25 @@ interface Strays {
   strays: StrayPayment[];
 }
 
-/** What the provider said of a payment, and until when it may be paid. */
+/** The provider's answer about a payment, and the payment's deadline. */
 export type Confirmation = Verdict & {
-  /** ISO 8601: earlier than it was when the payment has been cancelled meanwhile. Absent in what an older release wrote. */
+  /**
+   * ISO 8601: earlier than before when the payment was cancelled meanwhile. Absent in the histories of an older
+   * release.
+   */
   deadline?: string;
 };
 
 type Verdict =
   | ({ outcome: 'paid'; payment: ConfirmedPayment } & Strays)
   | ({ outcome: 'refused'; failureCode: string } & Strays)
-  /** `settling`: paid, pending or not listed any more at the provider, which shows no payment that can be settled yet. */
+  /** `settling`: paid, pending or no longer listed at the provider, without a payment that can be settled yet. */
   | ({ outcome: 'expired' | 'waiting' | 'settling' } & Strays);
 
 /**
- * What became of a payment that was taken to be unmatched. `owned`: it pays something open of ours, whose workflow was
- * woken. `unconfirmed`: the provider does not know it, or has not ended it; `failed`: no money came.
+ * The outcome of a payment that was taken for unmatched. `owned`: it pays something open of ours, whose workflow was
+ * woken. `unconfirmed`: the provider does not know it, or it is still pending there; `failed`: no money came, or it was
+ * voided.
  */
 export type ReceiptOpening =
   | { outcome: 'suspended'; amountIdr: number; reason: ReceiptReason }

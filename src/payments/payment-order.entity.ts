@@ -10,13 +10,13 @@ const PaymentOrderSchema = defineEntity({
     organization_id: p.uuid().nullable(),
     reference_type: p.text().$type<ReferenceType>(),
     reference_id: p.uuid(),
-    /** Whom among those that share the target it is for, if not its payer. */
+    /** The member of a shared target that it is for, if not its payer. */
     on_behalf_of: p.uuid().nullable(),
     target_account_id: p.uuid(),
     payment_id: p.integer(),
     nominal: p.decimal().precision(20).scale(4),
     admin_fee: p.decimal().precision(20).scale(4),
-    /** What the provider kept of it, posted with its settlement; 0 until then. Internal. */
+    /** The provider's fee, posted with the settlement; 0 until then. Internal. */
     provider_fee: p.decimal().precision(20).scale(4).default('0'),
     status: p.text().$type<PaymentOrderStatus>(),
     provider_payment_request_id: p.text().nullable(),
@@ -25,15 +25,15 @@ const PaymentOrderSchema = defineEntity({
     failure_code: p.text().nullable(),
     texts_sealed: p.text().nullable(),
     expires_at: p.datetime(),
-    /** When whom it belongs to asked that nobody pay it any more. */
+    /** When its payer cancelled it. */
     cancelled_at: p.datetime().nullable(),
     request_id: p.text().nullable(),
     created_at: p.datetime(),
     updated_at: p.datetime(),
     finalized_at: p.datetime().nullable(),
-    /** When the provider was last asked for the instrument by an attempt that it may have received. */
+    /** When the provider was last asked for the instrument in an attempt that it may have received. */
     instrument_asked_at: p.datetime().nullable(),
-    /** Since when it is paid or pending at the provider and cannot be settled yet; kept when it ends. */
+    /** Since when the provider reports it paid or pending without a payment that can be settled; kept when it ends. */
     settling_since: p.datetime().nullable(),
   },
 });

@@ -15,7 +15,10 @@ export const referenceTypes = [
 ] as const;
 export type ReferenceType = (typeof referenceTypes)[number];
 
-/** How payment orders live, and partners' payments (docs/contract.md 3). A declined one ends FAILED, an expired one EXPIRED. */
+/**
+ * The status transitions of payment orders and of partners' payments (docs/contract.md 3). A declined one ends FAILED,
+ * an expired or cancelled one EXPIRED.
+ */
 export const paymentOrderLaw = statusLaw({
   initial: ['PENDING'],
   transitions: {
@@ -37,10 +40,10 @@ export const paymentOrderStatusIds: Record<PaymentOrderStatus, number> = {
   EXPIRED: 5,
 };
 
-/** Whether nothing follows this status. */
+/** Whether the status is final. */
 export const isFinalOrder = (status: PaymentOrderStatus): boolean => isFinal(paymentOrderLaw, status);
 
-/** Until when it may be paid: until it was cancelled, or else for its whole lifetime. */
+/** The deadline for paying it: the moment it was cancelled, or else the end of its lifetime. */
 export const deadlineOf = (payment: { expires_at: Date; cancelled_at?: Date | null }): Date =>
   payment.cancelled_at ?? payment.expires_at;
 

@@ -16,7 +16,7 @@ export interface BalancePaymentRequest {
   amount: Money;
 }
 
-/** What a balance payment or a transfer answers with, as its `data`. */
+/** The `data` of the answer to a balance payment or a transfer. */
 export interface PaidAnswer {
   transaction_id: string;
   amount: Money;
@@ -25,7 +25,7 @@ export interface PaidAnswer {
   reference_id: string;
 }
 
-/** The place in a kept answer where the database writes the new balance. */
+/** The placeholder in a stored answer that the database replaces with the new balance. */
 export const newBalancePlace = '<new_balance>';
 
 /** The body of the answer to a balance payment (docs/contract.md 3). */
@@ -37,8 +37,8 @@ export const presentPaid = (message: string, data: PaidAnswer) => ({
 });
 
 /**
- * Pays from a balance as a request asks: the answer that its key may have already, then the handler with its rail and
- * permission, then the payment, then who waits for it is woken. Answers the body that is sent, byte for byte.
+ * Pays from a balance: looks up the stored answer of the key, then checks handler, rail and permission, then pays, then
+ * wakes the workflow that waits for the payment. Returns the body as it is sent, byte for byte.
  */
 export async function payAsAsked(
   em: EntityManager,

@@ -21,7 +21,7 @@ export interface GatewayPaymentRequest {
   amount: Money;
   transaction_name?: string | undefined;
   transaction_desc?: string | undefined;
-  /** Whom among those that share the target it is for, if not the caller. */
+  /** The member of a shared target that it is for, if not the caller. */
   on_behalf_of?: string | undefined;
 }
 
@@ -30,7 +30,7 @@ export interface PaymentTexts {
   transaction_desc: string;
 }
 
-/** The handler of a payment on a rail. Refuses: nothing handles it or not on this rail (400), permission missing (403). */
+/** The handler of a payment on a rail. Throws 400 when this rail has none, 403 when the permission is missing. */
 export function getHandler(caller: Caller, referenceType: ReferenceType, rail: Rail): PaymentHandler {
   const handler = handlerOf(referenceType);
   if (!handler.rails.includes(rail)) {
@@ -40,7 +40,7 @@ export function getHandler(caller: Caller, referenceType: ReferenceType, rail: R
   return handler;
 }
 
-/** What is kept of a request's idempotency key; null without one. */
+/** A request's claim on its idempotency key; null without one. */
 export function claimOf(key: string | undefined, body: GatewayPaymentRequest): PaymentOpening['idempotency'] {
   if (key === undefined) return null;
   const fingerprint = fingerprintOf('POST', '/v1/payments/gateway', { ...body, amount: formatMoney(body.amount) });
@@ -48,8 +48,8 @@ export function claimOf(key: string | undefined, body: GatewayPaymentRequest): P
 }
 
 /**
- * Everything that can be refused before a payment exists: handler, permission, channel and amount, target. Answers what
- * the workflow is started with.
+ * Checks everything that can be refused before a payment exists: handler, permission, channel and amount, target.
+ * Returns the input of its workflow.
  */
 export async function prepareGatewayPayment(
   em: EntityManager,
@@ -94,7 +94,7 @@ export async function prepareGatewayPayment(
 
 const placeOfTexts = (orderId: string) => ({ table: 'payment_orders', column: 'texts_sealed', row: orderId });
 
-/** The payer's texts, a default filled in where the name is empty (docs/contract.md 3). */
+/** The payer's texts, sealed; an empty name gets a default (docs/contract.md 3). */
 function sealTexts(
   sealer: Sealer,
   orderId: string,
@@ -108,7 +108,7 @@ function sealTexts(
   return sealer.seal(placeOfTexts(orderId), JSON.stringify(texts));
 }
 
-/** The texts of an order, opened. */
+/** The texts of an order, decrypted. */
 export async function openTexts(
   sealer: Sealer,
   orderId: string,

@@ -4,7 +4,7 @@ import type { OrderWithChannel } from './find-orders.ts';
 import { paymentOrderStatusIds } from './payment-order.ts';
 import type { PaymentTexts } from './prepare-gateway-payment.ts';
 
-/** The `data` of the gateway answer (docs/contract.md 3); which code is set follows from the method. */
+/** The `data` of the gateway answer (docs/contract.md 3); the channel's method decides which code is set. */
 export function presentOrder(
   { order, channel }: OrderWithChannel,
   { transaction_name, transaction_desc }: PaymentTexts,

@@ -4,9 +4,9 @@ import type { Money } from '../shared/money.ts';
 import { isUuid } from '../shared/uuid.ts';
 
 /**
- * What the provider keeps of a payment of `amount` that came under this reference (IDR, scale 4): for an order of a user
- * the cost of its channel as it is now; for a partner's payment the cost it was priced with, if it is its amount. Where
- * nobody can know it, 0: the comparison with the provider's balance shows what is missing.
+ * The provider's fee for a payment of `amount` under this reference (IDR, scale 4): for a user's order that of its
+ * channel as it is now; for a partner's payment the one it was priced with, if `amount` is its amount. 0 where it
+ * cannot be known: the reconciliation with the provider's balance shows the difference.
  */
 export async function costOfPayment(
   tx: EntityManager,

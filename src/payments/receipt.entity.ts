@@ -22,6 +22,9 @@ const ReceiptSchema = defineEntity({
   },
 });
 
-/** One payment that the provider confirmed: applied to an order, or in suspense until an operator settles it. */
+/**
+ * One payment that the provider confirmed: applied to an order or a partner's payment, or in suspense until a decision
+ * about it is carried out.
+ */
 export class Receipt extends ReceiptSchema.class {}
 ReceiptSchema.setClass(Receipt);

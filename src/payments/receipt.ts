@@ -1,6 +1,6 @@
 import { type StatusOf, statusLaw } from '../shared/status-law.ts';
 
-/** Where confirmed money may be: applied to its order, or suspended and then credited or refunded by an operator. */
+/** The states of confirmed money: applied to its order, or suspended and then credited or refunded by a decision. */
 export const receiptLaw = statusLaw({
   initial: ['applied', 'suspended'],
   transitions: {
@@ -16,14 +16,14 @@ export type ReceiptState = StatusOf<typeof receiptLaw>;
 export const receiptReasons = ['late', 'double', 'wrong_amount', 'unknown'] as const;
 export type ReceiptReason = (typeof receiptReasons)[number];
 
-/** What ends the case of a receipt: a decision that two people have made (`decisions/`). */
+/** Ends a receipt's workflow: a decision made by two people (`decisions/`). */
 export interface ReceiptSettlement {
   decision_id: string;
 }
 
 /**
- * Whether the case of a receipt that has ended may be opened again: always. One that ended unconfirmed, or whose history
- * was lost, looks again at the next hint, so that its money cannot be missed; one that was settled reads its receipt and
- * ends at once, without effect, because the receipt is unique in the database.
+ * Whether a receipt's workflow that has ended may run again: always. One that ended unconfirmed, or whose history was
+ * lost, looks again at the next hint, so that its money is not missed; one whose receipt is settled reads it and ends
+ * at once, without effect, because the receipt is unique in the database.
  */
 export const receiptReusePolicy = 'ALLOW_DUPLICATE';

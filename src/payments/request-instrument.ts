@@ -10,8 +10,8 @@ import type { PaymentOrderStatus } from './payment-order.ts';
 import { returnUrlOf } from './return-url.ts';
 
 /**
- * Asks the provider for the order's instrument and writes down what it answered: `WAITING_PAYMENT` with the code that
- * the payer is shown, or `FAILED`. Throws ProviderUnknown when nobody can tell, as `obtainInstrument` says.
+ * Asks the provider for the order's instrument and stores the result: `WAITING_PAYMENT` with the code that the payer is
+ * shown, or `FAILED`. Throws ProviderUnknown when the outcome is unknown, as `obtainInstrument`.
  */
 export async function requestInstrument(
   em: EntityManager,
@@ -37,7 +37,7 @@ export async function requestInstrument(
   return closePayment(em, { orderId, status: 'FAILED', failureCode: answer.code });
 }
 
-// The row and its event in one statement: somebody waits for this step.
+// Row and event in one statement: a request waits for this step.
 const waitForPayment = `
   with waiting as (
     update payment_orders set status = 'WAITING_PAYMENT', provider_payment_request_id = ?,

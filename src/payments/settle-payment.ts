@@ -18,15 +18,15 @@ import { PaymentOrder } from './payment-order.entity.ts';
 import { isFinalOrder, type PaymentOrderStatus } from './payment-order.ts';
 import { costOfPayment } from './provider-cost.ts';
 
-/** Who is told: of what the payment was for, and of money that nobody takes. */
+/** The workflows that may be woken: that of the payment's target, and that of a stray receipt. */
 type SettlingPort = WakingPort & ReceiptWorkflows;
 
 /**
- * Settles a paid order, once: journal (clearing and provider cost -> target and fee revenue), transaction rows, the handler's effect,
- * receipt and event in one transaction. `payment.amount` (IDR, scale 4) must be nominal plus fee, as the provider
- * confirmed it. A final order stays what it is, and what came for it besides gets a case of its own before this step ends.
- * Money that has a receipt already is not this order's to take: nothing is done, the status is answered as it stands, and
- * the caller asks again; the same where nobody has confirmed a payment (null).
+ * Settles a paid order, once: journal (clearing and provider cost -> target and fee revenue), transaction rows, the
+ * handler's effect, receipt and event in one transaction. `payment.amount` (IDR, scale 4) must be nominal plus fee, as
+ * the provider confirmed it. A final order stays as it is; other money that arrives for it gets its own receipt
+ * workflow before this step ends. Money that already has a receipt does not pay this order: nothing is done, the status
+ * is returned as it stands, and the caller asks again; likewise when no payment is confirmed (null).
  */
 export async function settlePayment(
   em: EntityManager,
@@ -43,7 +43,7 @@ export async function settlePayment(
     );
     const handler = handlerOfOrder(order);
     if (payment === null) return order.status;
-    // Also when this step is repeated because its worker died after the commit: being woken twice is harmless.
+    // Also on a retry after a worker died past the commit: a second wake-up is harmless.
     wake = async () => handler.afterSettled?.(workflows, { referenceId: order.reference_id });
     const isKnown = await hasReceipt(tx, payment.providerPaymentId);
     const isFinal = isFinalOrder(order.status);
@@ -90,7 +90,7 @@ export async function settlePayment(
   return status;
 }
 
-/** Makes what follows from the payment. */
+/** Applies the payment's effect. */
 async function makeEffect(
   tx: EntityManager,
   effect: PaymentEffect | undefined,

@@ -21,19 +21,18 @@ import { Receipt } from './receipt.entity.ts';
 import { type ReceiptSettlement, type ReceiptState, receiptLaw } from './receipt.ts';
 
 /**
- * Accounts that may be credited from suspense: those whose owner can move the money again, by paying, by a transfer or by
- * a payout. Nothing is taken out of a product, and a saving goal is only ever released as a whole; the open pool pays out
- * donations, and a circle contributions, which late money is not; what is pending or reserved of a partner belongs to its
- * payments and payouts. Late money for one of these goes to an account of the person or organization that
- * paid it.
+ * Accounts that may be credited from suspense: those whose owner can move the money on, by a payment, transfer or
+ * payout. A product pays nothing out, and a saving goal is only released as a whole; the open pool pays out donations
+ * and a circle contributions, which late money is not; a partner's pending and reserved money belongs to its payments
+ * and payouts. Late money for one of these goes to an account of the person or organization that paid it.
  */
 const creditableKinds: readonly AccountKind[] = ['user', 'organization', 'partner_available'];
 
 /**
- * Ends a case of suspense as two people have decided, once, in one transaction with the end of their decision: `credit`
- * moves the money to an account, `refund` records that it was given back outside, at the provider. A decision that came
- * too late, or after which the provider says otherwise of the payment, lapses. Answers the state of the receipt then.
- * Refuses with REQUEST_INVALID what is no decision about this receipt.
+ * Settles a suspended receipt as two people have decided, once, in one transaction with the end of their decision:
+ * `credit` moves the money to an account, `refund` records that it was given back at the provider. A decision lapses
+ * when it came too late, or when the provider has since changed its answer about the payment. Returns the receipt's
+ * state then. Throws REQUEST_INVALID for anything that is not a decision about this receipt.
  */
 export async function settleReceipt(
   em: EntityManager,
@@ -92,8 +91,8 @@ async function whyLapsed(
   if (isFinal(receiptLaw, state)) return `the receipt is ${state} by now`;
   const powerless = await whyPowerless(tx, decision);
   if (powerless !== null) return powerless;
-  // Money is in suspense because the provider said that it came. Silence, and a list that does not show it at the moment,
-  // take that back neither now nor when it was proposed.
+  // The money is in suspense because the provider confirmed it. Silence, or a list that does not show it at the moment,
+  // revokes that neither now nor when the decision was proposed.
   const said = forGood((decision.evidence.provider as { says?: string } | null)?.says) ?? 'succeeded';
   const now = forGood(says);
   const isNew = now !== undefined && now !== said;
@@ -101,14 +100,14 @@ async function whyLapsed(
   return isNew || isGone ? `the provider has said since that the payment is ${says}` : null;
 }
 
-/** Whether the provider says that the money did not come, or went back. */
+/** Whether the provider reports that the money did not come, or went back. */
 export const isTakenBack = (says: string): boolean => says === 'failed' || says === 'voided';
 
-/** What was said of a payment, if it says how it ended. */
+/** The provider status, if it is final. */
 const forGood = (says: string | undefined): string | undefined =>
   says !== undefined && ['succeeded', 'failed', 'voided'].includes(says) ? says : undefined;
 
-/** Refuses with REQUEST_INVALID an account that may not be credited from suspense. */
+/** Throws REQUEST_INVALID for an account that may not be credited from suspense. */
 export async function requireCreditable(em: EntityManager, accountId: string): Promise<void> {
   const field = 'account_id';
   const account = await em.findOne(Account, { id: accountId });

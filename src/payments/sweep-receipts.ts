@@ -7,8 +7,7 @@ const due = `select id, received_at as since from receipts
   where state = 'suspended' and received_at < now() - interval '2 minutes'`;
 
 /**
- * Sees to it that every receipt in suspense has its workflow, by which it is ended; one that runs is left alone. Returns
- * how many were looked at.
+ * Makes sure that every receipt in suspense has a running workflow, which settles it. Returns how many were looked at.
  */
 export function sweepReceipts(em: EntityManager, workflows: CallbackWorkflows, failed: SweepFailure): Promise<number> {
   const wake = async (receiptId: string) => {

@@ -17,9 +17,9 @@ export interface TransferRequest {
 }
 
 /**
- * Moves money between two accounts of the caller's own: a payment like any other, of purpose `pocket_transfer`
- * (docs/contract.md 2). Refuses a missing account (404), another's (403), the same account twice and a balance that does not
- * cover it (400).
+ * Moves money between two of the caller's own accounts: a payment like any other, of purpose `pocket_transfer`
+ * (docs/contract.md 2). Throws 404 for a missing account, 403 for another's, 400 when both are the same or the balance
+ * is too low.
  */
 export async function transferBetweenPockets(
   em: EntityManager,

@@ -16,14 +16,14 @@ export interface NewProduct {
   minimum_amount?: Money | null | undefined;
 }
 
-/** Refuses a minimum above the target: nothing could be paid (REQUEST_INVALID). */
+/** Throws REQUEST_INVALID for a minimum above the target: nothing could be paid. */
 export function refuseMinimumPastTarget(minimum: Money | null | undefined, target: Money | null | undefined): void {
   if (minimum && target && compareMoney(minimum, target) > 0) {
     refuse('REQUEST_INVALID', 'must not be above target_amount', { field: 'minimum_amount' });
   }
 }
 
-/** Makes an open product with an account of its own; returns its id. */
+/** Creates an open product with its own account; returns its id. */
 export function createProduct(
   em: EntityManager,
   caller: Caller,

@@ -11,8 +11,8 @@ export const productKinds = [
 export type ProductKind = (typeof productKinds)[number];
 
 /**
- * `completed` follows from the target of an open product being reached, and only from that; one that was closed stays so
- * whatever comes in.
+ * A product is `completed` when, and only when, an open one reaches its target; a closed one stays closed whatever is
+ * paid in.
  */
 export const productLaw = statusLaw({
   initial: ['open'],

@@ -11,16 +11,16 @@ import type { ProductStatus } from './product.ts';
 
 export interface ProductChange {
   name?: string | undefined;
-  /** IDR; null takes it away. */
+  /** IDR; null removes it. */
   target_amount?: Money | null | undefined;
   minimum_amount?: Money | null | undefined;
   status?: ProductStatus | undefined;
 }
 
 /**
- * Changes a product under its lock. Whether it is `completed` follows from its target and what it holds: a reached one
- * is opened by raising its target. Refuses with NOT_FOUND, and REQUEST_INVALID for a minimum above the target and for
- * opening what is full.
+ * Changes a product under its lock. Whether it is `completed` follows from its target and balance: a full one is opened
+ * by raising its target. Throws NOT_FOUND, and REQUEST_INVALID for a minimum above the target, for opening a full
+ * product and for completing one that is not.
  */
 export function updateProduct(
   em: EntityManager,

@@ -14,7 +14,7 @@ export interface NewSavingGoal {
   target_date?: string | null | undefined;
 }
 
-/** Makes an active saving goal of the caller with an account of its own; returns its id. */
+/** Creates an active saving goal for the caller, with its own account; returns its id. */
 export function createSavingGoal(
   em: EntityManager,
   caller: Caller,

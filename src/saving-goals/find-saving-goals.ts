@@ -13,12 +13,12 @@ export interface FoundSavingGoal {
   currentAmount: Money;
 }
 
-/** Refuses with FORBIDDEN unless the goal is the caller's own (docs/contract.md 0). */
+/** Throws FORBIDDEN unless the goal is the caller's own (docs/contract.md 0). */
 export function refuseUnlessOwn(caller: Caller, goal: SavingGoal): void {
   if (goal.user_id !== caller.userId) refuse('FORBIDDEN', 'the saving goal is not yours', { field: 'saving_goal_id' });
 }
 
-/** A page of the caller's own saving goals, newest first; of all for platform. */
+/** A page of the caller's own saving goals, for platform of all, newest first. */
 export async function findSavingGoals(
   em: EntityManager,
   caller: Caller,
@@ -33,7 +33,7 @@ export async function findSavingGoals(
   return { items: items.map((goal) => ({ goal, currentAmount: balanceOf(goal.account_id) })), total };
 }
 
-/** One saving goal that the caller may read. Refuses with NOT_FOUND or FORBIDDEN. */
+/** One saving goal that the caller may read. Throws NOT_FOUND or FORBIDDEN. */
 export async function getSavingGoal(em: EntityManager, caller: Caller, id: string): Promise<FoundSavingGoal> {
   const goal = await em.findOne(SavingGoal, { id }, { refresh: true });
   if (goal === null) refuse('NOT_FOUND', 'no such saving goal', { field: 'saving_goal_id' });

@@ -5,8 +5,8 @@ import { refuseUnlessOwn } from './find-saving-goals.ts';
 import { SavingGoal } from './saving-goal.entity.ts';
 
 /**
- * The caller's own saving goal as it is now, locked until the transaction ends. Refuses a missing one (NOT_FOUND) and
- * another's (FORBIDDEN); whether it is closed, the use case says.
+ * The caller's own saving goal as it is now, locked until the transaction ends. Throws NOT_FOUND for a missing one,
+ * FORBIDDEN for another's; the use case checks whether it is closed.
  */
 export async function lockOwnGoal(tx: EntityManager, caller: Caller, id: string): Promise<SavingGoal> {
   const goal = await tx.findOne(SavingGoal, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
@@ -15,7 +15,7 @@ export async function lockOwnGoal(tx: EntityManager, caller: Caller, id: string)
   return goal;
 }
 
-/** Refuses a goal that was released (REQUEST_INVALID). */
+/** Throws REQUEST_INVALID when the goal was released. */
 export function refuseIfClosed(goal: SavingGoal): void {
   if (goal.closed_at) refuse('REQUEST_INVALID', 'the saving goal is closed', { field: 'saving_goal_id' });
 }

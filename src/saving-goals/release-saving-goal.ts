@@ -10,9 +10,10 @@ import { failpoint } from '../shared/failpoint.ts';
 import { lockOwnGoal, refuseIfClosed } from './lock-own-goal.ts';
 
 /**
- * Closes a saving goal of the caller, completed or not, and moves all that it holds to an account of theirs, in one
- * transaction under the goal's lock. What is paid for it later is moved there with its settlement. Refuses a missing goal
- * or account (NOT_FOUND), another's and an owner who is not active any more (FORBIDDEN), and a closed goal (REQUEST_INVALID).
+ * Closes a saving goal of the caller, completed or not, and moves its balance to one of the caller's accounts, in one
+ * transaction under the goal's lock. Later payments for it are moved there with their settlement. Throws NOT_FOUND for
+ * a missing goal or account, FORBIDDEN for another's and for an owner who is no longer active, REQUEST_INVALID for a
+ * closed goal.
  */
 export async function releaseSavingGoal(
   em: EntityManager,
@@ -24,7 +25,7 @@ export async function releaseSavingGoal(
     const account = await tx.findOne(Account, { id: accountId });
     if (account === null) refuse('NOT_FOUND', 'no such account', { field: 'account_id' });
     if (!mayUseAccount(caller, account)) refuse('FORBIDDEN', 'the account is not yours', { field: 'account_id' });
-    // It may have waited for the goal, and the owner have been suspended meanwhile.
+    // The owner may have been suspended while this waited for the goal's lock.
     await readPayer(tx, caller.userId);
     refuseIfClosed(goal);
     goal.closed_at = goal.updated_at = await readDatabaseClock(tx);

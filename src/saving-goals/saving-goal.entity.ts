@@ -20,6 +20,6 @@ const SavingGoalSchema = defineEntity({
   },
 });
 
-/** What somebody saves for. What it holds is its account's balance. */
+/** A person's saving goal. What it holds is its account's balance. */
 export class SavingGoal extends SavingGoalSchema.class {}
 SavingGoalSchema.setClass(SavingGoal);

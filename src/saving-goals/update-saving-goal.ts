@@ -10,13 +10,13 @@ export interface SavingGoalChange {
   name?: string | undefined;
   /** IDR. */
   target_amount?: Money | undefined;
-  /** `YYYY-MM-DD`; null takes it away. */
+  /** `YYYY-MM-DD`; null removes it. */
   target_date?: string | null | undefined;
 }
 
 /**
- * Changes a saving goal of the caller under its lock. Whether it is `completed` follows from its target and what it
- * holds. Refuses with NOT_FOUND or FORBIDDEN, and with REQUEST_INVALID a closed goal.
+ * Changes a saving goal of the caller under its lock. Whether it is `completed` follows from its target and balance.
+ * Throws NOT_FOUND, FORBIDDEN, and REQUEST_INVALID for a closed goal.
  */
 export function updateSavingGoal(
   em: EntityManager,

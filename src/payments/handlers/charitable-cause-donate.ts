@@ -2,7 +2,7 @@ import { getCauseForDonation } from '../../causes/find-cause.ts';
 import { closeDonation, completeDonation, openDonation } from '../../donations/donation-effects.ts';
 import type { PaymentHandler } from '../handler.ts';
 
-/** A donation to an active cause, credited to the cause's own account. Both rails; any number at once. */
+/** A donation to a cause that takes donations, credited to the cause's account. Both rails; any number at once. */
 export const charitableCauseDonate = {
   referenceType: 'charitable_cause_donate' as const,
   permission: 'donate-charitable-cause',

@@ -15,12 +15,12 @@ interface ProductRow {
   held: Money | null;
 }
 
-// What a product holds is asked only where there is a target to go past.
+// A product's balance is only read where it has a target that could be exceeded.
 const query = `select kind, status, account_id, minimum_amount::text, target_amount::text,
     case when target_amount is not null then account_balance(account_id)::text end as held
   from products where id = ?`;
 
-/** A payment into an open product of one kind; five reference types differ in these facts only. */
+/** A payment into an open product of one kind; five reference types differ only in these facts. */
 export const productPayment = <Type extends ReferenceType>(facts: {
   referenceType: Type;
   kind: ProductKind;

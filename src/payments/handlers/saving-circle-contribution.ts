@@ -4,8 +4,8 @@ import { closeContribution, settleContribution } from '../../circles/settle-cont
 import type { PaymentHandler } from '../handler.ts';
 
 /**
- * A member's contribution to the open round of a saving circle, on both rails; one for each member and turn. Beside the
- * first of a member the guarantee is paid, where the circle's terms ask for one.
+ * A member's contribution to the open round of a saving circle, on both rails; one for each member and turn. A member's
+ * first contribution also pays the guarantee, where the circle's terms require one.
  */
 export const savingCircleContribution = {
   referenceType: 'saving_circle_contribution' as const,
@@ -21,7 +21,7 @@ export const savingCircleContribution = {
       userId,
       onBehalfOf,
       amount,
-      // The order that is being opened is of all that is to be paid.
+      // The order being opened already has the total as its amount.
       inAll: lock === true,
     });
     return { accountId: circle.holdingAccountId, amount: circle.total };
