@@ -99,8 +99,8 @@ export function refusalOfDonations({
 
 /**
  * The account that a donation to this cause is credited to. Throws NOT_FOUND, and REQUEST_INVALID when the cause takes
- * no donations now or its organization is not active. The cause's row is only read, so that donors do not wait for each
- * other; with `lock` its status and its organization's cannot change until the transaction ends.
+ * no donations now or its organization is inactive or suspended. The cause's row is only read, so that donors do not
+ * wait for each other; with `lock` its status and its organization's cannot change until the transaction ends.
  */
 export async function getCauseForDonation(
   em: EntityManager,
@@ -129,7 +129,7 @@ export async function lockCause(tx: EntityManager, id: string): Promise<Cause> {
   return (await tx.findOne(Cause, { id }, { lockMode, refresh: true })) ?? refuseUnknownCause();
 }
 
-/** Whether the user is an assigned manager of the cause (its creator is none). */
+/** Whether the user is an assigned manager of the cause; the creator does not count. */
 export async function isManager(em: EntityManager, causeId: string, userId: string): Promise<boolean> {
   const rows = await em.execute<unknown[]>('select 1 from cause_managers where cause_id = ? and user_id = ?', [
     causeId,

@@ -4,7 +4,7 @@ import type { Sealer } from '../encryption/sealer.ts';
 import { finishPayment, lockPayment, standingOf } from './finish-partner-payment.ts';
 import { isFinalPayment, type PartnerPaymentStep } from './partner-payment.ts';
 
-/** Ends a payment unpaid, with its webhook, in one transaction. A final payment stays what it is. */
+/** Ends a payment unpaid, with its webhook, in one transaction. A final payment stays as it is. */
 export function closePartnerPayment(
   em: EntityManager,
   sealer: Sealer,

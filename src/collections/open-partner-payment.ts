@@ -21,8 +21,8 @@ import {
 /**
  * The first step of a partner's payment: its row `PENDING` and the idempotency key, in one transaction; its lifetime
  * begins at `at` (ISO 8601), the workflow's clock. An existing payment is returned as it stands. Refuses a key that
- * belongs to another request, a partner or organization that is not active, and as `openOnce`; then no attempt at this
- * opening leaves anything behind.
+ * belongs to another request, a partner that is not active, an organization that is inactive or suspended, and as
+ * `openOnce`; then no attempt at this opening leaves anything behind.
  */
 export async function openPartnerPayment(
   em: EntityManager,

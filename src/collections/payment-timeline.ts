@@ -83,7 +83,7 @@ function nextOf(payment: PartnerPayment) {
   const { status, expires_at, settling_since, available_at, released_at, net_amount } = payment;
   if (settling_since && !isFinalPayment(status)) {
     const now = Date.now();
-    // Its workflow asked last before now, and never waits for longer than it would from now.
+    // An upper bound: the workflow asked before now, and a wait begun earlier ends no later than one begun now.
     const wait = settlingWaitMs({ since: settling_since.getTime(), deadline: deadlineOf(payment).getTime(), now });
     const text = 'The provider says that it is paid or on its way: by then it is asked again, until it can be settled.';
     return { at: new Date(now + wait), text };
@@ -94,7 +94,7 @@ function nextOf(payment: PartnerPayment) {
   if (status === 'PENDING') {
     const now = Date.now();
     const since = payment.created_at.getTime();
-    // Its workflow asked last before now, and never waits for longer than it would from now.
+    // An upper bound: the workflow asked before now, and a wait begun earlier ends no later than one begun now.
     const at = new Date(now + instrumentWaitMs({ since, deadline: expires_at.getTime(), now }));
     const again = payment.instrument_asked_at ? 'asked again' : 'asked for what the customer pays by';
     return { at, text: `By then the provider is ${again}, under the same reference; it is asked until the deadline.` };

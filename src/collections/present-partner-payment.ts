@@ -15,7 +15,7 @@ export interface PaymentWithChannel {
   channel: PaymentChannelName;
 }
 
-/** A payment as partners read it (docs/contract.md 8): the same in the detail, the list and the webhooks. */
+/** A payment as partners see it (docs/contract.md 8): the same in the detail, the list and the webhooks. */
 export function presentPartnerPayment({ payment, channel }: PaymentWithChannel) {
   return {
     id: payment.id,

@@ -4,7 +4,7 @@ import { type StatusOf, statusLaw } from '../shared/status-law.ts';
 export const donationTypes = ['specific', 'open', 'subscription'] as const;
 export type DonationType = (typeof donationTypes)[number];
 
-/** A donation by gateway begins `pending`, one from a balance `completed`. */
+/** A donation by gateway starts `pending`, one from a balance `completed`. */
 export const donationLaw = statusLaw({
   initial: ['pending', 'completed'],
   transitions: {

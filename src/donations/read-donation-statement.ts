@@ -39,7 +39,7 @@ export interface DonationStatementFacts {
   currency: 'IDR';
   /** The number of donations. */
   count: number;
-  /** What was given, what of it was given back, and the difference; IDR, scale 4. */
+  /** The sum given, the part of it given back, and the difference; IDR, scale 4. */
   donated: Money;
   refunded: Money;
   total: Money;

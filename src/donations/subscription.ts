@@ -3,7 +3,7 @@ import { westernIndonesiaOffsetMs } from '../shared/clock.ts';
 import type { Money } from '../shared/money.ts';
 import { type StatusOf, statusLaw } from '../shared/status-law.ts';
 
-/** Facts about subscriptions (docs/contract.md 5). Pure: workflows use them too. */
+/** Pure facts about subscriptions (docs/contract.md 5); workflows use them too. */
 export const subscriptionIntervals = ['weekly', 'monthly'] as const;
 export type SubscriptionInterval = (typeof subscriptionIntervals)[number];
 

@@ -18,7 +18,7 @@ export const accountKinds = [
 
 export type AccountKind = (typeof accountKinds)[number];
 
-/** Whether an account is one of the three of a partner. */
+/** Whether it is the kind of one of a partner's three accounts. */
 export const isPartnerAccount = (kind: AccountKind): boolean => kind.startsWith('partner_');
 
 /**

@@ -12,9 +12,9 @@ export interface Posting {
 }
 
 export interface Journal {
-  /** What happened, e.g. `payment-order.settled`; for people. */
+  /** What happened, e.g. `payment-order.settled`; for operators. */
   kind: string;
-  /** Unique for ever: the same thing done twice posts once. */
+  /** Unique for ever: posting it twice has no further effect. */
   businessKey: string;
   postings: Posting[];
 }

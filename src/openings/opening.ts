@@ -21,7 +21,7 @@ export interface OpeningStamp {
   askedAt: string;
 }
 
-/** What an opening is about. */
+/** The resource that an opening is for. */
 export interface OpeningPlace {
   resourceId: string;
   kind: OpeningKind;

@@ -6,7 +6,7 @@ import { handledPayment, handlerOfOrder } from './handled-payment.ts';
 import { PaymentOrder } from './payment-order.entity.ts';
 import { isFinalOrder, type PaymentOrderStatus } from './payment-order.ts';
 
-/** Ends an order unpaid, with the handler's effect, in one transaction. A final order stays what it is. */
+/** Ends an order unpaid, with the handler's effect, in one transaction. A final order stays as it is. */
 export function closePayment(
   em: EntityManager,
   close: { orderId: string; status: 'FAILED' | 'EXPIRED'; failureCode: string | null },

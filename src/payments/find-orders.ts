@@ -27,7 +27,9 @@ export async function findOrder(em: EntityManager, orderId: string): Promise<Ord
   return found ?? null;
 }
 
-/** An order that the caller may poll: its own, or any for platform. Refuses with NOT_FOUND or FORBIDDEN (docs/contract.md 0). */
+/**
+ * An order that the caller may poll: its own, or any for platform. Throws NOT_FOUND or FORBIDDEN (docs/contract.md 0).
+ */
 export async function getOrder(em: EntityManager, caller: Caller, orderId: string): Promise<OrderWithChannel> {
   const found = await findOrder(em, orderId);
   if (found === null) refuse('NOT_FOUND', 'no such order', { field: 'payment_order_id' });

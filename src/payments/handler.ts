@@ -39,9 +39,9 @@ export interface HandledPayment {
   /** The account that is debited on the balance rail, or null on the gateway rail. */
   sourceAccountId: string | null;
   amount: Money;
-  /** As in the intent. */
+  /** As `onBehalfOf` of the intent. */
   onBehalfOf: string | null;
-  /** The request that asked for it. */
+  /** The id of the request that asked for it. */
   requestId: string | null;
 }
 
@@ -108,7 +108,8 @@ export interface PaymentHandler {
   onPending?(tx: EntityManager, payment: HandledPayment): Promise<void>;
   /**
    * Requests for the same target by the same user take turns within a process (a keyed mutex), so that a repeat finds
-   * the open order in `findTarget` instead of starting its own workflow. This only saves work: the database protects.
+   * the open order in `findTarget` instead of starting its own workflow. This only saves work: the database prevents
+   * duplicates.
    */
   inTurn?: boolean;
   /** Balance rail only: lets payments that arrive together be written together. */

@@ -1,6 +1,9 @@
 import { type StatusOf, statusLaw } from '../shared/status-law.ts';
 
-/** The states of confirmed money: applied to its order, or suspended and then credited or refunded by a decision. */
+/**
+ * The states of confirmed money: applied to its order or partner payment, or suspended and then credited or refunded by
+ * a decision.
+ */
 export const receiptLaw = statusLaw({
   initial: ['applied', 'suspended'],
   transitions: {
@@ -12,7 +15,7 @@ export const receiptLaw = statusLaw({
 });
 export type ReceiptState = StatusOf<typeof receiptLaw>;
 
-/** Why money could not be applied to an order. */
+/** Why money could not be applied to what it came for. */
 export const receiptReasons = ['late', 'double', 'wrong_amount', 'unknown'] as const;
 export type ReceiptReason = (typeof receiptReasons)[number];
 

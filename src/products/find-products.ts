@@ -27,7 +27,7 @@ export async function findProducts(
   return { items: await withAmounts(em, items), total };
 }
 
-/** One product. Refuses with NOT_FOUND. */
+/** One product. Throws NOT_FOUND. */
 export async function getProduct(em: EntityManager, id: string): Promise<FoundProduct> {
   const product = await em.findOne(Product, { id }, { refresh: true });
   if (product === null) refuse('NOT_FOUND', 'no such product', { field: 'product_id' });
