@@ -3764,36 +3764,6 @@ UNION ALL
            FROM postings p
           WHERE p.journal_id = c.refund_journal_id AND p.account_id = c.refund_account_id AND p.amount = c.refunded_amount));
 
-create view check_circle_covers as
- SELECT g.saving_circle_id,
-    g.turn_number,
-    g.debtor_member_id AS member_id,
-    sum(g.amount) AS covered,
-    'it is not the contribution that is missing'::text AS problem
-   FROM saving_circle_covers g
-     JOIN saving_circles s ON s.id = g.saving_circle_id
-  GROUP BY g.saving_circle_id, g.turn_number, g.debtor_member_id, s.amount
- HAVING sum(g.amount) <> s.amount
-UNION ALL
- SELECT p.saving_circle_id,
-    NULL::integer AS turn_number,
-    p.member_id,
-    p.covered,
-    'it is more than the guarantee'::text AS problem
-   FROM saving_circle_positions p
-  WHERE p.covered > p.guarantee;
-
-create view check_circle_holdings as
- SELECT s.id AS saving_circle_id,
-    account_balance(s.holding_account_id) AS held,
-    COALESCE(p.brought, 0::numeric) - COALESCE(p.received, 0::numeric) AS due
-   FROM saving_circles s
-     LEFT JOIN LATERAL ( SELECT sum(saving_circle_positions.paid + saving_circle_positions.guarantee) AS brought,
-            sum(saving_circle_positions.received) AS received
-           FROM saving_circle_positions
-          WHERE saving_circle_positions.saving_circle_id = s.id) p ON true
-  WHERE account_balance(s.holding_account_id) <> (COALESCE(p.brought, 0::numeric) - COALESCE(p.received, 0::numeric)) OR s.ended_at IS NOT NULL AND account_balance(s.holding_account_id) <> 0::numeric;
-
 create view check_circle_pots_paid_once as
  SELECT r.saving_circle_id,
     r.turn_number,
@@ -3820,18 +3790,6 @@ create view check_circle_pots_paid_once as
   WHERE r.journal_id IS DISTINCT FROM j.journal_id OR (r.paid_at IS NOT NULL OR s.status = 'active'::text) AND m.turn_number IS DISTINCT FROM r.turn_number OR r.paid_at IS NOT NULL AND (r.amount IS DISTINCT FROM (c.amount + g.amount) OR r.amount IS DISTINCT FROM p.amount OR (c.count + g.count) <> (( SELECT count(*) AS count
            FROM saving_circle_members n
           WHERE n.saving_circle_id = r.saving_circle_id AND COALESCE(n.excluded_turn > r.turn_number, true))));
-
-create view check_circle_settlements as
- SELECT s.id AS member_id,
-    s.amount,
-    p.amount AS posted
-   FROM saving_circle_settlements s
-     JOIN saving_circle_positions m ON m.member_id = s.id
-     LEFT JOIN journal_keys j ON j.business_key = (('saving-circle/'::text || s.saving_circle_id) || '/settlement'::text)
-     LEFT JOIN LATERAL ( SELECT sum(postings.amount) AS amount
-           FROM postings
-          WHERE postings.journal_id = j.journal_id AND postings.account_id = s.account_id) p ON true
-  WHERE p.amount IS DISTINCT FROM s.amount OR (m.paid + m.guarantee - m.received + m.elsewhere) < 0::numeric;
 
 create view check_circle_states as
  SELECT s.id AS saving_circle_id,
@@ -4668,6 +4626,48 @@ create view saving_circle_positions as
      CROSS JOIN LATERAL ( SELECT COALESCE(sum(g_1.amount), 0::numeric) AS covered
            FROM saving_circle_covers g_1
           WHERE g_1.guarantor_member_id = m.id) g;
+
+create view check_circle_covers as
+ SELECT g.saving_circle_id,
+    g.turn_number,
+    g.debtor_member_id AS member_id,
+    sum(g.amount) AS covered,
+    'it is not the contribution that is missing'::text AS problem
+   FROM saving_circle_covers g
+     JOIN saving_circles s ON s.id = g.saving_circle_id
+  GROUP BY g.saving_circle_id, g.turn_number, g.debtor_member_id, s.amount
+ HAVING sum(g.amount) <> s.amount
+UNION ALL
+ SELECT p.saving_circle_id,
+    NULL::integer AS turn_number,
+    p.member_id,
+    p.covered,
+    'it is more than the guarantee'::text AS problem
+   FROM saving_circle_positions p
+  WHERE p.covered > p.guarantee;
+
+create view check_circle_holdings as
+ SELECT s.id AS saving_circle_id,
+    account_balance(s.holding_account_id) AS held,
+    COALESCE(p.brought, 0::numeric) - COALESCE(p.received, 0::numeric) AS due
+   FROM saving_circles s
+     LEFT JOIN LATERAL ( SELECT sum(saving_circle_positions.paid + saving_circle_positions.guarantee) AS brought,
+            sum(saving_circle_positions.received) AS received
+           FROM saving_circle_positions
+          WHERE saving_circle_positions.saving_circle_id = s.id) p ON true
+  WHERE account_balance(s.holding_account_id) <> (COALESCE(p.brought, 0::numeric) - COALESCE(p.received, 0::numeric)) OR s.ended_at IS NOT NULL AND account_balance(s.holding_account_id) <> 0::numeric;
+
+create view check_circle_settlements as
+ SELECT s.id AS member_id,
+    s.amount,
+    p.amount AS posted
+   FROM saving_circle_settlements s
+     JOIN saving_circle_positions m ON m.member_id = s.id
+     LEFT JOIN journal_keys j ON j.business_key = (('saving-circle/'::text || s.saving_circle_id) || '/settlement'::text)
+     LEFT JOIN LATERAL ( SELECT sum(postings.amount) AS amount
+           FROM postings
+          WHERE postings.journal_id = j.journal_id AND postings.account_id = s.account_id) p ON true
+  WHERE p.amount IS DISTINCT FROM s.amount OR (m.paid + m.guarantee - m.received + m.elsewhere) < 0::numeric;
 
 -- Grants
 

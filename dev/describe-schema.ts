@@ -73,11 +73,21 @@ const sections = {
     from pg_trigger t join pg_class c on c.oid = t.tgrelid
     where c.relnamespace = 'public'::regnamespace and not t.tgisinternal
     group by c.relname order by c.relname`,
+  // Those that others read come before them.
   Views: `
+    with recursive reading as (
+      select distinct r.ev_class as reader, d.refobjid as read
+      from pg_rewrite r join pg_depend d on d.classid = 'pg_rewrite'::regclass and d.objid = r.oid
+        and d.refclassid = 'pg_class'::regclass
+      join pg_class c on c.oid = d.refobjid and c.relkind = 'v' and c.oid <> r.ev_class),
+    depth as (
+      select oid, 0 as deep from pg_class where relnamespace = 'public'::regnamespace and relkind = 'v'
+      union
+      select r.reader, d.deep + 1 from depth d join reading r on r.read = d.oid)
     select format(E'create view %I%s as\\n%s', c.relname, ' with (' || array_to_string(c.reloptions, ', ') || ')',
         pg_get_viewdef(c.oid, true)) as statement
-    from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind = 'v'
-    order by c.relname`,
+    from pg_class c join (select oid, max(deep) as deep from depth group by oid) d using (oid)
+    order by d.deep, c.relname`,
   Comments: `
     select format('comment on %s %s is %L;', case o.type when 'table column' then 'column' else o.type end, o.identity,
         d.description) as statement

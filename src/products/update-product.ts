@@ -20,7 +20,7 @@ export interface ProductChange {
 /**
  * Changes a product under its lock. Whether it is `completed` follows from its target and balance: a full one is opened
  * by raising its target. Throws NOT_FOUND, and REQUEST_INVALID for a minimum above the target, for opening a full
- * product and for completing one that is not.
+ * product and for completing one that is closed or not full.
  */
 export function updateProduct(
   em: EntityManager,
@@ -58,6 +58,8 @@ function statusAfter(product: Product, held: Money, asked: ProductStatus | undef
     refuse('REQUEST_INVALID', 'it follows from the target being reached', { field: 'status' });
   if (asked === 'open' && isReached)
     refuse('REQUEST_INVALID', 'the target is reached; raise it first', { field: 'status' });
+  if (asked === 'completed' && status === 'closed')
+    refuse('REQUEST_INVALID', 'a closed product stays closed until it is opened', { field: 'status' });
   if (asked === 'closed' || (asked === undefined && status === 'closed')) return 'closed';
   return isReached ? 'completed' : 'open';
 }
