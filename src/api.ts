@@ -17,7 +17,7 @@ await runMain(async () => {
   await using deps = await openDependencies(config, { process: 'api' });
   const { database } = deps.readiness;
   await waitForParts(database ? { database } : {}, deps.log);
-  // Before the time-outs, which tell people to migrate: that makes no mighty role right.
+  // Before the time-outs, whose error says to migrate: migrating does not fix an over-privileged role.
   if (config.NODE_ENV === 'production') await refuseMightyRole(deps.orm.em.fork());
   await refuseOtherTimeOuts(deps.orm.em.fork());
   await deps.tokens.jwks();
@@ -26,7 +26,7 @@ await runMain(async () => {
   let stops = false;
   const server = createHttpServer(
     (request, response) => {
-      // A connection that is kept alive would otherwise bring further requests to a process that ends.
+      // A keep-alive connection would otherwise bring further requests to a process that is shutting down.
       if (stops) response.setHeader('Connection', 'close');
       serve(request, response);
     },
@@ -44,7 +44,7 @@ await runMain(async () => {
   stops = true;
   deps.log.info({ reason }, 'the API stops: not ready any more, then no new connections; requests under way end');
   stopSweeping();
-  // Until the load balancer has noticed, requests still come, and are served.
+  // Until the load balancer notices, requests still arrive and are served.
   await sleep(config.DRAIN_DELAY_SECONDS * 1000);
   const closed = once(server, 'close');
   server.close();

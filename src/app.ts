@@ -71,7 +71,7 @@ import { accountWithdrawalsRoutes } from './withdrawals/account-withdrawals.rout
 import { disbursementsRoutes } from './withdrawals/disbursements.routes.ts';
 import { withdrawalsRoutes } from './withdrawals/withdrawals.routes.ts';
 
-/** Every group of the API, by name. */
+/** Every route group of the API. */
 export const routeGroups: readonly RouteGroup[] = [
   authRoutes,
   totpRoutes,
@@ -123,7 +123,7 @@ export const routeGroups: readonly RouteGroup[] = [
   collectionsRoutes,
 ];
 
-/** What is literal before parameters: the router takes the first pattern that fits. */
+/** Sorts literal paths before parameters: the router takes the first pattern that matches. */
 function byLiteralness(left: Route, right: Route): number {
   const key = ({ path }: Route) => path.replace(/:\w+/g, '\uffff');
   if (key(left) === key(right)) return 0;
@@ -149,7 +149,7 @@ export function createApp(deps: Dependencies, groups: readonly RouteGroup[] = ro
   app.use(presentErrors(log));
   app.use(limitPartnerRate(config.RATE_LIMIT_REQUESTS_PER_10S));
 
-  // A path has one spelling: in another case it would escape the envelope and the rate limit of its prefix.
+  // Paths are case-sensitive: in another case one would escape the error envelope and the rate limit of its prefix.
   const router = new Router({ sensitive: true });
   const literalPaths = createLiteralPaths();
   for (const route of groups.flatMap((group) => group.routes).toSorted(byLiteralness)) {

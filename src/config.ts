@@ -39,7 +39,7 @@ const databases = {
   READER_DATABASE_URL: databaseUrl.optional(),
 };
 
-/** Where files and the objects of seals are. */
+/** The object store, for files and seals. */
 const storage = {
   S3_ENDPOINT: z.url(),
   S3_PUBLIC_ENDPOINT: z.url().optional(),
@@ -49,7 +49,7 @@ const storage = {
   S3_SECRET_ACCESS_KEY: z.string().min(1),
 };
 
-/** Where Temporal is, how its server is known, and how we are known to it; see `connection-options.ts`. */
+/** Where Temporal is, and the TLS and credentials for reaching it; see `connection-options.ts`. */
 const temporalServer = {
   TEMPORAL_ADDRESS: z.string().min(1),
   TEMPORAL_NAMESPACE: z.string().min(1).default('default'),
@@ -63,9 +63,9 @@ const temporalServer = {
 };
 
 const sealing = {
-  /** The private key of a worker that seals; its 32 bytes are the seed of Ed25519. */
+  /** The signing key of a worker that seals: the 32-byte Ed25519 seed. */
   SEAL_SIGNING_KEY: namedKeys.refine((keys) => keys.length === 1, 'is one key').optional(),
-  /** Public keys of seals that other keys have signed. */
+  /** Public keys for seals that other keys signed. */
   SEAL_VERIFICATION_KEYS: namedKeys.optional(),
 };
 
@@ -149,7 +149,7 @@ const schema = z
       for (const name of ['WEBHOOK_ALLOW_LOOPBACK', 'FAILPOINTS', 'TEMPORAL_SKIPS_TIME'] as const) {
         if (env[name]) ctx.addIssue({ code: 'custom', path: [name], message: 'is refused in production' });
       }
-      // Wrong either way is silent: anybody's address would be believed, or everybody's would be the proxy's.
+      // Either wrong value fails silently: any caller's claimed address is believed, or everyone appears as the proxy.
       if (env.TRUST_PROXY === undefined) {
         ctx.addIssue({ code: 'custom', path: ['TRUST_PROXY'], message: 'must be true or false' });
       }
@@ -187,11 +187,13 @@ type Checked = Pick<
   | 'SEAL_SIGNING_KEY'
 >;
 
-/** What stands in `.env.example` in the place of a secret. */
+/** The placeholders that `.env.example` has for secrets. */
 const sampleValues = /change-me|^xnd_production_\.\.\.$/;
 const secretVariables = ['DATABASE_URL', 'S3_SECRET_ACCESS_KEY', 'XENDIT_SECRET_KEY', 'XENDIT_CALLBACK_TOKEN'] as const;
 
-/** What a deployment must not run with: nothing in the clear, nobody's keys, nobody's origin, no sample in a secret. */
+/**
+ * Reports what a production deployment must not run with: plain http, all-zero keys, the `null` origin, sample secrets.
+ */
 function refuseUnsafe(env: Checked & Record<(typeof secretVariables)[number], string>, ctx: Complaints): void {
   const complain = (name: string, message: string) => ctx.addIssue({ code: 'custom', path: [name], message });
   for (const name of ['AUTH_EXTERNAL_JWKS_URL', 'AUTH_EXTERNAL_ISSUER', 'XENDIT_URL'] as const) {
@@ -211,14 +213,14 @@ export const configVariables: readonly string[] = Object.keys(schema.shape);
 
 export type Config = z.infer<typeof schema>;
 
-/** A configuration that cannot be used; the message names every variable that is missing or malformed. */
+/** A configuration that cannot be used; the message names every missing or malformed variable. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
 /**
- * Reads and checks the whole environment at once. `needed` are variables that this process cannot do without, beside
- * those that none can. Throws ConfigError naming everything wrong.
+ * Reads and checks the whole environment at once. `needed` names optional variables that this process requires. Throws
+ * ConfigError naming everything wrong.
  */
 export function readConfig(env: NodeJS.ProcessEnv = process.env, needed: readonly (keyof Config)[] = []): Config {
   return parse(schema, env, needed);
@@ -241,7 +243,7 @@ const migrationSchema = z
   .partial({ DATABASE_URL: true })
   .superRefine((env, ctx) => {
     if (env.NODE_ENV !== 'production') return;
-    // With these passwords the roles are made.
+    // The roles are created with the passwords in these URLs.
     for (const name of ['DATABASE_URL', 'MIGRATION_DATABASE_URL', 'READER_DATABASE_URL'] as const) {
       if (sampleValues.test(env[name] ?? '')) {
         ctx.addIssue({ code: 'custom', path: [name], message: 'is the sample of .env.example' });
@@ -250,14 +252,14 @@ const migrationSchema = z
   });
 
 export interface MigrationConfig {
-  /** Of the schema's owner. */
+  /** URL of the schema's owner. */
   owner: string;
-  /** Where the passwords stand of roles that are made: of the application, and of readers. */
+  /** URLs with the passwords for the roles that are created: the application's and the readers'. */
   application: string | undefined;
   reader: string | undefined;
 }
 
-/** What `npm run migrate` needs, and nothing else: the owner's database is MIGRATION_DATABASE_URL, else DATABASE_URL. */
+/** What `npm run migrate` needs, and nothing else. The owner's URL is MIGRATION_DATABASE_URL, or else DATABASE_URL. */
 export function readMigrationConfig(env: NodeJS.ProcessEnv = process.env): MigrationConfig {
   const config = parse(migrationSchema, env);
   const owner = config.MIGRATION_DATABASE_URL ?? config.DATABASE_URL;
@@ -267,7 +269,7 @@ export function readMigrationConfig(env: NodeJS.ProcessEnv = process.env): Migra
   return { owner, application: config.DATABASE_URL, reader: config.READER_DATABASE_URL };
 }
 
-/** Where a command finds the credentials of the stack on its data directory. */
+/** The data directory, where a command finds the credentials of the running stack. */
 export const dataDirectory = (): string => resolve(process.env.DATA_DIR || '.amanah');
 
 const reconciliationSchema = z
@@ -275,8 +277,8 @@ const reconciliationSchema = z
   .superRefine(complainAboutTls);
 
 /**
- * What `npm run reconcile` needs, and nothing else: the database, Temporal and the provider. Of the environment when it
- * names a database, otherwise of the stack that runs on `DATA_DIR`. Throws ConfigError when there is none.
+ * What `npm run reconcile` needs, and nothing else: the database, Temporal and the provider. Read from the environment
+ * when it names a database, otherwise from the stack that runs on `DATA_DIR`. Throws ConfigError when there is none.
  */
 export function readReconciliationConfig(): z.infer<typeof reconciliationSchema> {
   if (process.env.DATABASE_URL) return parse(reconciliationSchema, process.env);
@@ -300,8 +302,8 @@ const operatorSchema = z
 export type OperatorConfig = z.infer<typeof operatorSchema>;
 
 /**
- * What commands of operators need that work on the database alone: the database, and for some the keys of what is
- * encrypted. Of the environment when it names a database, otherwise of the stack that runs on `DATA_DIR`.
+ * What operators' commands need that use the database alone: the database, and for some the encryption keys. Read from
+ * the environment when it names a database, otherwise from the stack that runs on `DATA_DIR`.
  */
 export const readOperatorConfig = (): OperatorConfig =>
   parse(operatorSchema, process.env.DATABASE_URL ? process.env : readRunning());
@@ -312,13 +314,13 @@ const verificationSchema = z.object({ ...databases, ...storage, ...sealing }).pa
 export const verificationVariables: readonly string[] = Object.keys(verificationSchema.shape);
 
 export interface VerificationConfig extends z.infer<typeof verificationSchema> {
-  /** Of the reader where READER_DATABASE_URL names that role. */
+  /** URL of the reader role when READER_DATABASE_URL is set, otherwise DATABASE_URL. */
   database: string;
 }
 
 /**
- * What `npm run verify` needs, and nothing else: a database to read, the file store, and the keys of seals. Of the
- * environment when it names a database, otherwise of the stack that runs on `DATA_DIR`.
+ * What `npm run verify` needs, and nothing else: a database to read, the object store, and the seal keys. Read from the
+ * environment when it names a database, otherwise from the stack that runs on `DATA_DIR`.
  */
 export function readVerificationConfig(): VerificationConfig {
   const { READER_DATABASE_URL, DATABASE_URL } = process.env;
@@ -327,7 +329,7 @@ export function readVerificationConfig(): VerificationConfig {
   return { ...config, database };
 }
 
-/** The database that people read by hand: as the reader where READER_DATABASE_URL names that role. */
+/** The database URL for people who read by hand: the reader role's when READER_DATABASE_URL is set. */
 export function readDatabaseToRead(): string {
   const { READER_DATABASE_URL, DATABASE_URL } =
     process.env.READER_DATABASE_URL || process.env.DATABASE_URL ? process.env : readRunning();
@@ -335,7 +337,7 @@ export function readDatabaseToRead(): string {
   return must(config.READER_DATABASE_URL ?? config.DATABASE_URL, 'a database is named');
 }
 
-/** Where Temporal is, for its own command line: of the environment, otherwise of the stack that runs on `DATA_DIR`. */
+/** Where Temporal is, for its own CLI: from the environment, otherwise from the stack that runs on `DATA_DIR`. */
 export function readTemporalPlace(): { TEMPORAL_ADDRESS: string; TEMPORAL_NAMESPACE: string } {
   const { TEMPORAL_ADDRESS = '', TEMPORAL_NAMESPACE = 'default' } = process.env.TEMPORAL_ADDRESS
     ? process.env

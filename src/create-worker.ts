@@ -14,15 +14,15 @@ import { workflowInterceptorModules } from './telemetry.ts';
 import { type StepQueue, taskQueueOf } from './temporal/step-queues.ts';
 
 /**
- * Steps at once, by what they wait for. Whatever waits for a partner's endpoint or for the provider holds no database
- * connection meanwhile; the ledger's steps do.
+ * Concurrent activities per queue, by what they wait for. Activities that wait for the provider or a partner's endpoint
+ * hold no database connection meanwhile; ledger activities do.
  */
 const slots: Readonly<Record<StepQueue, number>> = { ledger: 40, provider: 40, webhooks: 100, background: 20 };
 const maxConcurrentWorkflowTasks = 40;
 
 /**
- * The version of this worker, when one is configured: workflows move to the newest version by themselves, because some
- * run for years; their code stays replay-safe instead (docs/operations.md, Upgrading).
+ * This worker's deployment version, when one is configured. Workflows are upgraded to the newest version automatically,
+ * because some run for years; their code stays replay-safe instead (docs/operations.md, Upgrading).
  */
 function deploymentOf({ WORKER_DEPLOYMENT_NAME, WORKER_BUILD_ID }: Config): WorkerDeploymentOptions | undefined {
   if (WORKER_DEPLOYMENT_NAME === undefined || WORKER_BUILD_ID === undefined) return undefined;
@@ -33,15 +33,15 @@ function deploymentOf({ WORKER_DEPLOYMENT_NAME, WORKER_BUILD_ID }: Config): Work
   };
 }
 
-/** A worker of one process: what polls one task queue. */
+/** A worker of this process and the task queue that it polls. */
 export interface QueueWorker {
   queue: StepQueue;
   worker: Worker;
 }
 
 /**
- * The workers of this process, one for each task queue that it is configured for. Each can do every step, whichever
- * queue an earlier release has put it on; the ledger's runs the workflows, from the prebuilt bundle or built now.
+ * The workers of this process, one per configured task queue. Each can run every activity, whichever queue an earlier
+ * release put it on; the ledger's runs the workflows, from the prebuilt bundle or bundled at start.
  */
 export async function createWorkers(deps: Dependencies, connection: NativeConnection): Promise<QueueWorker[]> {
   const { config } = deps;
@@ -66,7 +66,7 @@ export async function createWorkers(deps: Dependencies, connection: NativeConnec
         ...(queue === 'ledger' && workflows),
         interceptors: {
           ...deps.telemetry.activityInterceptors,
-          // A prebuilt bundle has them in it.
+          // A prebuilt bundle already contains them.
           ...(queue === 'ledger' && bundle === undefined && { workflowModules: workflowInterceptorModules }),
         },
         ...(deployment && { workerDeploymentOptions: deployment }),
@@ -77,9 +77,9 @@ export async function createWorkers(deps: Dependencies, connection: NativeConnec
   );
 }
 
-/** What the SDK warns of and nobody has to look at. */
+/** SDK warnings that nobody has to look at. */
 const unremarkable: ReadonlySet<string> = new Set([
-  // Each step tells of its own failures, and not of each attempt.
+  // Each step logs its own failures, but not every attempt.
   'Activity failed',
   // Only the ledger's worker runs workflows.
   'No workflows registered, not polling for workflow tasks',
@@ -88,8 +88,8 @@ const unremarkable: ReadonlySet<string> = new Set([
 let installed = false;
 
 /**
- * The SDK's own log lines go through ours, and its metrics (workflows, task latencies, free slots) to a port of their
- * own where one is configured; one runtime per process, before anything connects.
+ * Sends the SDK's log lines through our log, and its metrics (workflows, task latencies, free slots) to their own port
+ * where one is configured. One runtime per process, installed before anything connects.
  */
 export function installRuntime({ config, log }: Dependencies): void {
   if (installed) return;

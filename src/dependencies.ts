@@ -37,7 +37,7 @@ export interface Dependencies extends AsyncDisposable {
   storage: Storage;
   metrics: Metrics;
   telemetry: Telemetry;
-  /** What `/readyz` asks, by name. */
+  /** The checks of `/readyz`, by name. */
   readiness: Record<string, () => Promise<void>>;
 }
 

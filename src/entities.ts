@@ -33,7 +33,7 @@ import { WebhookDelivery } from './webhooks/webhook-delivery.entity.ts';
 import { WebhookEndpoint } from './webhooks/webhook-endpoint.entity.ts';
 import { Withdrawal } from './withdrawals/withdrawal.entity.ts';
 
-/** Every entity, by name: nothing is discovered. */
+/** Every entity, listed: MikroORM discovers none. */
 export const entities = [
   Account,
   Address,

@@ -3,7 +3,7 @@ import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'p
 
 export type { Logger } from 'pino';
 
-/** Never in a log, wherever it turns up. */
+/** Fields that are never logged, at the top level or up to two levels down. */
 const redacted = [
   'password',
   'authorization',
@@ -19,12 +19,12 @@ const redacted = [
   'account_holder',
 ].flatMap((field) => [field, `*.${field}`, `*.*.${field}`]);
 
-/** Lines that could not be written yet; beyond it they are lost. */
+/** Bytes of lines that may wait to be written; lines beyond that are dropped. */
 const mostWaitingBytes = 1024 * 1024;
 
 /**
- * Where lines go: out at once, without waiting for whoever reads them. Those that cannot be written, as the disk is full
- * or the reader is slow, are tried again with the next ones; nobody fails, waits or ends for them.
+ * Where lines go: written at once, without waiting for the reader. Lines that cannot be written, because the disk is
+ * full or the reader is slow, are retried with the next ones; no request fails, waits or ends because of them.
  */
 function openOutput(): DestinationStream {
   const output = pino.destination({
@@ -38,8 +38,8 @@ function openOutput(): DestinationStream {
 }
 
 /**
- * The process's log: one JSON object a line. Errors are told by type, code and stack; a database driver's message can
- * quote values, so only its first line is kept and its parameters never are.
+ * The process's log: one JSON object per line. Errors are logged by type, code and stack. A database error's message
+ * can quote values, so only its type, code and stack frames are kept.
  */
 export function createLogger(
   options: { level: string; process: string },

@@ -17,35 +17,35 @@ import { runMain } from './process.ts';
 import { budgets } from './shared/budgets.ts';
 import { errorCodeOf } from './shared/errors.ts';
 
-/** Two processes that migrate at once take turns on this advisory lock. */
+/** Concurrent migrations take turns on this advisory lock. */
 const migrationLock = 7_262_624;
 const turnPollMs = 200;
 const mayNot = '42501';
-/** SQLSTATEs of a migration that was in the way of others, or others in its: it is made again. */
+/** SQLSTATEs of a migration that blocked others or was blocked (lock time-out, deadlock): it is retried. */
 const inTheWay: readonly unknown[] = ['55P03', '40P01'];
 
 export interface MigrateOptions {
-  /** All of them; the product's own unless a test has others. */
+  /** All migrations; the product's own unless a test passes others. */
   list?: readonly NamedMigration[];
-  /** For how long a migration gives way before it is given up, in milliseconds. */
+  /** How long a migration is retried before it is given up, in milliseconds. */
   givesWayMs?: number;
-  /** Told in a sentence of each time that a migration gives way. */
+  /** Called with a sentence each time a migration gives way. */
   tell?: (sentence: string) => void;
 }
 
 /**
- * Brings a database to the newest schema, as its owner, with the roles that use it, their rights and their time-outs;
- * safe to run from several processes at once and on a migrated database. It goes migration by migration: one that does
- * not get a lock within two seconds gives way, so that nobody queues behind it for longer, and is made again. Needs a
- * connection to the database itself: a pooler that lends one by the transaction loses lock and time-outs. Returns what
- * was made.
+ * Brings a database to the newest schema, as its owner, with the roles that use it, their rights and their time-outs.
+ * Safe to run from several processes at once and on a migrated database. Runs migration by migration: one that does not
+ * get a lock within two seconds gives way, so that nobody queues behind it for longer, and is retried. Needs a direct
+ * connection: a transaction-mode pooler would lose the lock and the time-outs. Returns the names of the migrations that
+ * were run.
  */
 export async function migrate(
   url: string,
   passwords: RolePasswords = {},
   { list = migrations, givesWayMs = budgets.migration.givesWay, tell = () => {} }: MigrateOptions = {},
 ): Promise<string[]> {
-  // One connection, which holds the turn and the time-outs; with it ends both, however this process ends.
+  // A single connection holds the advisory lock and the time-outs: both end with it, however this process ends.
   const orm = await openDatabase({ url, poolSize: 1, migrations: list });
   try {
     const em = orm.em.fork();
@@ -68,7 +68,7 @@ export async function migrate(
   }
 }
 
-/** Asks again and again: a statement that waited would be waited for by an index that is built concurrently. */
+/** Polls, because a concurrent index build would wait for a statement that blocks on the lock. */
 async function takeTurn(em: EntityManager): Promise<void> {
   for (;;) {
     const [{ mine }] = await em.execute<[{ mine: boolean }]>('select pg_try_advisory_lock(?) as mine', [migrationLock]);
@@ -85,7 +85,7 @@ async function makeInTime(
   const startedAt = performance.now();
   for (;;) {
     try {
-      // One that is no transaction may have set its own.
+      // A non-transactional migration may have set its own.
       await setSessionTimeOuts(orm.em.fork(), budgets.database.migration);
       await orm.migrator.up({ migrations: [name] });
       return;
@@ -97,7 +97,7 @@ async function makeInTime(
   }
 }
 
-/** An application's role would fail at the first table, in words that do not say what to do. */
+/** The application's role would fail at the first table, with an error that does not say what to do. */
 async function refuseUnlessOwner(tx: EntityManager): Promise<void> {
   const [it] = await tx.execute<[{ role: string; may: boolean }]>(
     "select current_user as role, has_schema_privilege('public', 'CREATE') as may",
@@ -109,8 +109,8 @@ async function refuseUnlessOwner(tx: EntityManager): Promise<void> {
 }
 
 /**
- * What belongs to a role in this database, or to the database itself, and to no table: a copy of it is without it. Only
- * what is missing is said, so that an administrator may have said it for an owner who may not.
+ * Settings of roles and of the database itself, not of any table: a dump does not carry them. Only missing ones are
+ * issued, so that an administrator can have set them for an owner who may not.
  */
 async function settleRoles(tx: EntityManager): Promise<void> {
   const [{ owner, database }] = await tx.execute<[{ owner: string; database: string }]>(

@@ -5,8 +5,8 @@ import type { Dependencies } from './dependencies.ts';
 import { probes } from './http/probes.ts';
 
 /**
- * `/healthz`, `/readyz` and `/metrics` on a port of their own: the worker's `WORKER_PORT`, and the API's `METRICS_PORT`,
- * which the world that reaches the API does not see.
+ * `/healthz`, `/readyz` and `/metrics` on their own port: the worker's `WORKER_PORT`, and the API's `METRICS_PORT`,
+ * which the API's clients cannot reach.
  */
 export async function serveProbes({ readiness, metrics }: Dependencies, port: number): Promise<AsyncDisposable> {
   const app = new Koa();

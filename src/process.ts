@@ -6,7 +6,7 @@ import { budgets } from './shared/budgets.ts';
 const startTimeoutMs = budgets.start.whole;
 const retryMs = 500;
 
-/** Waits until every part answers, at most a minute; throws naming the parts that did not. */
+/** Waits until every part answers, for at most a minute; throws naming the parts that did not. */
 export async function waitForParts(parts: Record<string, () => Promise<void>>, log: Logger): Promise<void> {
   const endsAt = performance.now() + startTimeoutMs;
   let missing = Object.keys(parts);
@@ -21,8 +21,8 @@ export async function waitForParts(parts: Record<string, () => Promise<void>>, l
 }
 
 /**
- * Resolves when the process is asked to stop: by SIGTERM, SIGINT, or the end of the parent that started it; or when it has
- * a reason of its own. Answers the reason.
+ * Resolves when the process is asked to stop: by SIGTERM, SIGINT or the exit of the parent that started it, or when
+ * `own` resolves. Resolves to the reason.
  */
 export function stopSignal(own?: Promise<string>): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
@@ -37,22 +37,24 @@ export function stopSignal(own?: Promise<string>): Promise<string> {
   return promise;
 }
 
-/** From now on `/readyz` answers 503, so that whoever balances the load sends nothing more here. */
+/** From now on `/readyz` answers 503, so that the load balancer stops sending requests here. */
 export function endReadiness(readiness: Record<string, () => Promise<void>>): void {
   readiness.serving = () => Promise.reject(new Error('this process stops'));
 }
 
-/** Tells the parent, if there is one, that this process serves now. */
+/** Tells the parent, if there is one, that this process is serving. */
 export function announceReady(): void {
   if (process.connected) process.send?.('ready');
 }
 
-/** A process whose parent is gone, or that was asked to stop, ends after this long whatever it still waits for. */
+/** A process whose parent is gone, or that was asked to stop, exits after this long whatever it still waits for. */
 const endLater = (): void => void setTimeout(() => process.exit(1), budgets.shutdown.process).unref();
 
-/** Runs a main; what it cannot survive is one sentence and a non-zero exit. */
+/**
+ * Runs a main function; an error that it does not handle is printed, a ConfigError as one sentence, with exit code 1.
+ */
 export async function runMain(main: () => Promise<void>): Promise<never> {
-  // Also while it starts, when nobody listens for the reason to stop yet.
+  // Also during start-up, when nothing listens for a stop signal yet.
   if (process.channel) process.once('disconnect', endLater);
   try {
     await main();

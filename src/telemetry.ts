@@ -12,9 +12,9 @@ import {
 import type { WorkerInterceptors } from '@temporalio/worker';
 
 /**
- * What stands around every workflow, in every bundle: the workflow side of tracing, whether traces are on or off, as what
- * replays with traces replays without; what lets workflows of money go on when they are asked to be cancelled; what
- * schedules steps on their task queues; and what tells people about each of them.
+ * Interceptors around every workflow, in every bundle: the workflow side of tracing, whether traces are on or off, so
+ * that histories recorded with traces replay without them; the one that lets money workflows continue when asked to
+ * cancel; the one that routes activities to their task queues; and the one that writes summaries for people.
  */
 export const workflowInterceptorModules = ['carry-trace', 'go-on', 'route-steps', 'summaries'].map((name) =>
   fileURLToPath(new URL(`../workflows/${name}.ts`, import.meta.url)),
@@ -22,9 +22,9 @@ export const workflowInterceptorModules = ['carry-trace', 'go-on', 'route-steps'
 
 /** Traces of one process: on when `OTEL_EXPORTER_OTLP_ENDPOINT` is set. */
 export interface Telemetry {
-  /** Whether spans go anywhere. */
+  /** Whether spans are exported. */
   on: boolean;
-  /** What makes a span of each activity of a worker. */
+  /** Makes a span for each activity of a worker. */
   activityInterceptors: WorkerInterceptors;
   close(): Promise<void>;
 }
@@ -38,7 +38,7 @@ const activityInterceptors: WorkerInterceptors = {
   ],
 };
 
-/** Starts tracing when an endpoint is configured; without one nothing is made and nothing is sent. */
+/** Starts tracing when an endpoint is configured; without one nothing is created or sent. */
 export function startTelemetry(options: { endpoint: string | undefined; process: string }): Telemetry {
   if (options.endpoint === undefined) {
     return { on: false, activityInterceptors: {}, close: async () => undefined };

@@ -4,19 +4,19 @@ import { budgets } from './shared/budgets.ts';
 
 /** Until when a piece of work may act, in milliseconds of `performance.now()`. */
 export interface TimeLimit {
-  /** From then on nothing of it reaches the database. */
+  /** After this it sends nothing more to the database. */
   endsAt: number;
-  /** From then on the provider is not waited for, so that time is left to write down what it said. */
+  /** After this it no longer waits for the provider, so that time is left to record the answer. */
   askUntil: number;
 }
 
-/** A connection of `pg` as it is limited here. */
+/** A `pg` client, as it is limited here. */
 export interface LimitedClient extends PoolClient {
   /** `I` outside a transaction, `T` in one, `E` in one that has failed. */
   getTransactionStatus(): string | null;
 }
 
-/** The work has used up its time: nothing more of it reaches the database. */
+/** The work has used up its time: it sends nothing more to the database. */
 export class OutOfTime extends Error {
   override readonly name = 'OutOfTime';
   readonly code = 'OUT_OF_TIME';
@@ -29,35 +29,35 @@ export class OutOfTime extends Error {
 const limits = new AsyncLocalStorage<TimeLimit>();
 
 /**
- * Runs work that has to be over at a time: after it, no statement of the work is sent, and what is under way then is
- * ended by the database. Work that goes on meets OutOfTime at its next statement, and its transaction is rolled back.
+ * Runs work that must end by a time: after it, none of the work's statements is sent, and the database ends what is
+ * still running. Work that goes on gets OutOfTime at its next statement, and its transaction is rolled back.
  */
 export function withinLimit<T>(limit: TimeLimit, work: () => Promise<T>): Promise<T> {
   return limits.run(limit, work);
 }
 
-/** Milliseconds that the work under way has left, infinite without a limit; 0 or less when its time is over. */
+/** Milliseconds left for the current work; infinite without a limit, 0 or less when its time is over. */
 export function timeLeft(): number {
   const limit = limits.getStore();
   return limit === undefined ? Number.POSITIVE_INFINITY : limit.endsAt - performance.now();
 }
 
-/** Milliseconds for which the work under way may still wait for the provider, all its calls together. */
+/** Milliseconds for which the current work may still wait for the provider, over all its calls. */
 export function askingTimeLeft(): number {
   const limit = limits.getStore();
   return limit === undefined ? Number.POSITIVE_INFINITY : limit.askUntil - performance.now();
 }
 
-/** The database's time-out for a transaction that may take `ms` and not longer than the work that it belongs to. */
+/** The time-out for a transaction that may take `ms`, but no longer than the work it belongs to. */
 export const transactionTime = (ms: number): number => Math.max(1, Math.floor(Math.min(ms, timeLeft())));
 
-// A running timer is not moved by another value: it has to be put out first.
+// PostgreSQL does not move a running timer to a new value: it must be switched off first.
 const limitTransaction = (ms: number): string =>
   `set local transaction_timeout = 0; set local transaction_timeout = ${transactionTime(ms)}`;
 
 /**
- * Makes a connection keep to the limit of whoever uses it. A transaction that begins shortly before the limit, or a
- * statement outside one, is given what is left, so that the database itself ends it in time.
+ * Makes a connection respect the limit of the work that uses it. A transaction that begins shortly before the limit, or
+ * a statement outside one, gets the time that is left, so that the database itself ends it in time.
  */
 export function keepLimits(client: LimitedClient): void {
   const query = client.query.bind(client);
@@ -76,7 +76,7 @@ export function keepLimits(client: LimitedClient): void {
     }
   }
 
-  /** A refused `begin` would keep its connection for ever; what follows it is refused. */
+  /** Not for `begin`, which would keep its connection for ever if refused; the statement after it is refused. */
   async function refuse(): Promise<never> {
     if (client.getTransactionStatus() !== 'I') await query('rollback');
     throw new OutOfTime();

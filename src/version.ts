@@ -1,2 +1,2 @@
-/** Of the product, as SemVer has it. */
+/** The product's version (SemVer). */
 export const version = '0.1.0';

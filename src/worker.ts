@@ -21,7 +21,7 @@ await runMain(async () => {
   await using deps = await openDependencies(config, { process: 'worker' });
   const { database, temporal } = deps.readiness;
   await waitForParts({ ...(database && { database }), ...(temporal && { temporal }) }, deps.log);
-  // Before the time-outs, which tell people to migrate: that makes no mighty role right.
+  // Before the time-outs, whose error says to migrate: migrating does not fix an over-privileged role.
   if (config.NODE_ENV === 'production') await refuseMightyRole(deps.orm.em.fork());
   await refuseOtherTimeOuts(deps.orm.em.fork());
   measureBacklog(deps.metrics, deps.orm);
@@ -43,7 +43,7 @@ await runMain(async () => {
   const connection = await NativeConnection.connect(connectionOptions(config));
   try {
     const workers = await createWorkers(deps, connection);
-    // One that ends by itself ends them all: whoever keeps the process running starts it anew.
+    // When one worker ends by itself, all stop: the supervisor restarts the process.
     const running = workers.map(({ worker }) => worker.run());
     measureWorkers(
       deps.metrics,

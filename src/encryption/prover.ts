@@ -2,26 +2,26 @@ import { createHmac, hkdfSync } from 'node:crypto';
 import { must } from '../shared/assert.ts';
 import { equalSecrets } from '../shared/digest.ts';
 
-/** What was proved, with the proof. */
+/** Facts with their proof. */
 export type Proved<Facts> = Facts & { proof?: string };
 
 /**
- * Proves facts that travel through Temporal, whose port takes no login of its own: whoever reaches it may begin workflows
- * and take work as a worker, and cannot make a proof.
+ * Proves facts that travel through Temporal, whose port has no login of its own: anybody who reaches it can start
+ * workflows and take tasks as a worker, but cannot make a proof.
  */
 export interface Prover {
-  /** The facts with a proof that a process of ours said them, and of which resource. */
+  /** The facts with a proof that one of our processes stated them, about this resource. */
   prove<Facts extends object>(about: string, facts: Facts): Proved<Facts>;
-  /** The facts without their proof when it is right; null otherwise. */
+  /** The facts without their proof when it is valid; null otherwise. */
   check<Facts extends object>(about: string, proved: Proved<Facts>): Facts | null;
 }
 
 const purpose = 'amanah: what travels through temporal';
 
 /**
- * Proofs are `<key id>.<HMAC-SHA256 in base64url>` over what the facts are about and their JSON, which keeps the order of
- * its fields on every way. The keys are derived from the live keys of encryption, newest first; every one of them is
- * believed, the newest proves.
+ * Proofs are `<key id>.<HMAC-SHA256 in base64url>` over the resource and the facts' JSON, whose field order survives
+ * every transport. The keys are derived from the live encryption keys, newest first; all of them verify, the newest
+ * signs.
  */
 export function createProver(keys: readonly { id: string; key: Uint8Array }[]): Prover {
   const derived = new Map(

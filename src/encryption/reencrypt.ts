@@ -6,7 +6,7 @@ import { budgets } from '../shared/budgets.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import type { Sealer } from './sealer.ts';
 
-/** Rows that are looked at together. */
+/** Rows per batch. */
 const batchRows = 500;
 
 export interface SealedColumn {
@@ -23,11 +23,11 @@ export interface ReencryptProgress extends SealedColumn {
 export interface ReencryptResult extends SealedColumn {
   rows: number;
   moved: number;
-  /** Ids of rows that no configured key opens; they stay as they are. */
+  /** Ids of rows that no configured key opens; they are left as they are. */
   unreadable: string[];
 }
 
-/** Every column that holds sealed values: by convention those named `*_sealed`, each of a table with an `id`. */
+/** Every column that holds sealed values: by convention named `*_sealed`, in a table with an `id`. */
 export async function findSealedColumns(em: EntityManager): Promise<SealedColumn[]> {
   return em.execute<SealedColumn[]>(
     `select c.table_name as "table", c.column_name as "column" from information_schema.columns c
@@ -38,9 +38,9 @@ export async function findSealedColumns(em: EntityManager): Promise<SealedColumn
 }
 
 /**
- * Moves every sealed value to the newest key, `newestKeyId`, while everybody goes on reading and writing: a value that
- * changed meanwhile is left to its writer, one that no key opens is named in the result. What is done already is
- * skipped, so it can be stopped and started again.
+ * Moves every sealed value to the newest key, `newestKeyId`, while the system keeps running. A value that changed
+ * meanwhile is left to its writer; one that no key opens is listed in the result. Values already moved are skipped, so
+ * it can be stopped and started again.
  */
 export async function reencrypt(
   em: EntityManager,
@@ -75,7 +75,7 @@ export async function reencrypt(
   return results;
 }
 
-/** Null for what is no sealed value at all. */
+/** Null when it is no sealed value at all. */
 function keyIdOf(header: string): string | null {
   try {
     return decodeProtectedHeader(`${header}....`).kid ?? null;

@@ -1,7 +1,7 @@
 import { CompactEncrypt, compactDecrypt } from 'jose';
 import { must } from '../shared/assert.ts';
 
-/** Where a sealed value lives; bound into the ciphertext, so that one moved to another place does not open. */
+/** Where a sealed value is stored; bound into the ciphertext, so that a value moved elsewhere does not open. */
 export interface Place {
   table: string;
   column: string;
@@ -16,8 +16,8 @@ export interface Sealer {
 }
 
 /**
- * Encryption at rest (docs/contract.md 7): JWE `dir` with A256GCM and a random nonce; key id, table, column and row stand in
- * the protected header, which is the additional data of the cipher. `keys` are live keys, newest first.
+ * Encryption at rest (docs/contract.md 7): JWE `dir` with A256GCM and a random nonce; key id, table, column and row are
+ * in the protected header, which the cipher authenticates. `keys` are the live keys, newest first.
  */
 export function createSealer(keys: readonly { id: string; key: Uint8Array }[]): Sealer {
   const newest = must(keys[0], 'there is an encryption key');

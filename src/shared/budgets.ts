@@ -1,11 +1,11 @@
 /**
- * Every wait of the product, in milliseconds, and which one ends before which. What a client may be kept waiting is
- * fixed; the rest follows from it. Pure, as workflows read it.
+ * Every time-out of the product, in milliseconds, and which one ends before which. What a client may be kept waiting is
+ * fixed; the rest follows from it. Pure, because workflows import it.
  */
 const second = 1000;
 const minute = 60 * second;
 
-/** What a request waits for at most. The first three are promised to clients. */
+/** The longest waits of requests. The first three are promised to clients. */
 const requests = {
   /** Until a 503 when the database or Temporal is away. */
   away: 3 * second,
@@ -14,58 +14,61 @@ const requests = {
   /** Until a partner's payment whose provider is silent is answered as indeterminate. */
   partnerPayment: 20 * second,
   payoutReservation: 20 * second,
-  /** Until one who cancels a payment is told to ask again, as the provider has not ended it yet. */
+  /** Until a client who cancels a payment is told to retry, because the provider has not ended it yet. */
   cancellation: 10 * second,
-  /** Until an operator whose decision is not carried out yet is told to ask again. */
+  /** Until an operator whose decision is not carried out yet is told to retry. */
   decision: 20 * second,
   circleRow: 10 * second,
   firstSubscriptionPayment: 10 * second,
   allocation: 60 * second,
 };
 
-/** Start-to-close time-outs of activities: a step that somebody waits for ends before the wait does. */
+/** Start-to-close time-outs of activities: a step that a request waits for ends before the wait does. */
 const steps = {
-  /** Local: makes the row. */
+  /** Local activity: creates the row. */
   first: requests.gatewayPayment - 2 * second,
-  /** Asks for an instrument while a request waits. */
+  /** Requests an instrument while a request waits. */
   instrument: requests.gatewayPayment - second / 2,
-  /** A period of a subscription, the first while a request waits. */
+  /** A period of a subscription; a request waits for the first. */
   subscriptionPeriod: requests.firstSubscriptionPayment - second,
   /** One transaction that nobody waits for. */
   ledger: 15 * second,
-  /** Asks the provider while nobody waits. */
+  /** Asks the provider while no request waits. */
   provider: 18 * second,
   webhook: 20 * second,
   allocation: requests.allocation - 10 * second,
   sweep: minute,
   checks: 10 * minute,
   reconciliation: 30 * minute,
-  /** Makes one seal: reads its journals, writes them down, stores the object. */
+  /** Makes one seal: reads its journals, writes them down and stores the object. */
   seal: 10 * minute,
 };
 
-/** What a step keeps for its transactions after its last call to the provider. */
+/** The part of a step reserved for its transactions after its last provider call. */
 const writing = 2.5 * second;
 
-/** From the start of a step until its last call to the provider is aborted, all its calls together. */
+/** From the start of a step until its last provider call is aborted, over all its calls. */
 export const providerTimeWithin = (stepMs: number): number => Math.max(0, stepMs - writing);
 
 const provider = {
-  /** One call: what one question or order takes with all its pages. */
+  /** One call, with all its pages. */
   call: 6 * second,
   /**
-   * From a transfer's attempt being written down until its request leaves; one that was held up for longer does not
-   * leave any more, as somebody else looks after the payout.
+   * From recording a transfer's attempt until its request is sent; one held up for longer is not sent any more, because
+   * another run looks after the payout by then.
    */
   sendWithin: 10 * second,
-  /** A transfer may be under way, or not listed yet, for so long after its request: until then nothing follows from it. */
+  /**
+   * A transfer may be in flight, or not listed yet, for this long after its request: until then its absence proves
+   * nothing.
+   */
   underWay: 2 * minute,
 };
 
 const opening = {
   /**
-   * How long after its request an opening may still be done. Longer than any request waits, so that a retry joins it;
-   * short enough that nobody has given it up and paid by other means.
+   * How long after its request an opening may still be carried out. Longer than any request waits, so that a retry
+   * joins it; short enough that nobody has given it up and paid by other means.
    */
   lives: 2 * minute,
 };
@@ -83,7 +86,7 @@ export interface DatabaseBudget {
 }
 
 const longestIdle = 45 * second;
-/** Whoever waits for a lock on a table keeps everybody behind it waiting. */
+/** Everyone who queues behind a waiting table lock waits too. */
 const longestLock = minute;
 
 const databaseWithin = (ms: number): DatabaseBudget => ({
@@ -98,7 +101,7 @@ const download = 20 * minute;
 const command = 120 * minute;
 
 const database = {
-  /** The role's: every transaction that asks for no other. */
+  /** The role's default, for every transaction that asks for no other. */
   role: databaseWithin(steps.first),
   allocation: databaseWithin(steps.allocation),
   sweep: databaseWithin(steps.sweep),
@@ -106,61 +109,61 @@ const database = {
   reconciliation: databaseWithin(steps.reconciliation),
   seal: databaseWithin(steps.seal),
   download: databaseWithin(download),
-  /** Commands of an operator: re-encryption, filling a database for a measurement. */
+  /** Operators' commands: re-encryption, filling a database for a measurement. */
   command: databaseWithin(command),
-  /** Who queues behind a migration that waits for a lock is still in time when it gives way. */
+  /** Statements queued behind a migration that waits for a lock still finish in time after it gives way. */
   migration: { ...databaseWithin(command), lock: 2 * second },
 };
 
 /** A migration that does not get a lock. */
 const migration = {
-  /** Others go first for so long; then it is made again. */
+  /** How long others go first before it is retried. */
   pause: 5 * second,
-  /** Then it is given up. */
+  /** After this it is given up. */
   givesWay: 10 * minute,
 };
 
 const graceAfterSteps = 2 * second;
 
-/** Without these the named thing is away. */
+/** Whatever is not reached within this counts as away. */
 const reach = {
-  /** A connection to the database, or a free one of the pool. */
+  /** A connection to the database, or a free one from the pool. */
   database: 2 * second,
   temporal: 1.5 * second,
-  /** A signal or a start, once Temporal was reached. */
+  /** A signal or a start, once Temporal has been reached. */
   temporalCall: 5 * second,
   /** Registering search attributes when a worker starts. */
   temporalPreparation: 10 * second,
   storage: 1.5 * second,
-  /** The keys of an external issuer of tokens. */
+  /** The JWKS of an external token issuer. */
   issuer: 2 * second,
-  /** The address of a partner's endpoint, when it is set. */
+  /** DNS look-up of a partner's endpoint, when it is set. */
   webhookName: 2 * second,
   webhook: 5 * second,
   probe: 2 * second,
 };
 
 const storage = {
-  /** Asking for or removing an object. */
+  /** Looking up or removing an object. */
   call: 5 * second,
-  /** Nothing sent and nothing received of an upload's way to storage. */
+  /** An upload to storage with no traffic in either direction. */
   silence: 15 * second,
-  /** An upload's whole way to storage. */
+  /** A whole upload to storage. */
   put: 2 * minute,
 };
 
 const upload = {
-  /** Of a refused body so much longer is read. */
+  /** How much longer a refused body is read. */
   drain: 20 * second,
-  /** Nothing arrives of a file. */
+  /** An upload from which nothing arrives. */
   stalled: minute,
   whole: 30 * minute,
 };
 
-/** Of a step that waits for locks: one that died is found out by the missing beat. */
+/** Of a step that waits for locks: a dead worker is noticed by the missing heartbeat. */
 const heartbeat = { every: second, missing: 5 * second };
 
-/** Until a process that starts has found what it depends on. */
+/** Until a starting process has reached everything it depends on. */
 const start = minute;
 
 const webhook = {
@@ -169,21 +172,23 @@ const webhook = {
 };
 
 const shutdown = {
-  /** Steps under way, of a worker. */
+  /** Activities under way, in a worker. */
   steps: Math.max(steps.provider, steps.webhook) + graceAfterSteps,
-  /** Requests under way, of the API. */
+  /** Requests under way, in the API. */
   requests: Math.max(requests.partnerPayment, requests.payoutReservation) + 5 * second,
-  /** Then the process ends, whatever it waits for. */
+  /** After this the process exits, whatever it waits for. */
   process: 35 * second,
 };
 
-/** Who asks is looked up before everything else: in line and then at the database, together as long as a request waits. */
+/**
+ * The caller is looked up before everything else: in the queue and then at the database, together as long as `away`.
+ */
 const callerLookUp = { waitMs: requests.away - reach.database - 0.2 * second, runMs: reach.database + 0.2 * second };
 
-/** Payments from balances that arrive together: in line, and then in the transaction that makes them. */
+/** Balance payments that arrive together: in the queue, then in the transaction that makes them. */
 const balancePayment = { waitMs: 2 * second, runMs: reach.database + database.role.transaction };
 
-/** A reader of a statement that takes nothing for this long is left. */
+/** A statement's reader that takes nothing for this long is disconnected. */
 const stalledReader = 30 * second;
 
 export const budgets = {

@@ -5,8 +5,8 @@ export type Interval = 'daily' | 'weekly' | 'monthly';
 const dayMs = 24 * 60 * 60 * 1000;
 
 /**
- * The instant `count` intervals after the first, by the calendar of UTC+7: the same time of day, and for months the same
- * day or, where the month is shorter, its last. Counting from the first keeps the day: 31 January, 28 February, 31 March.
+ * The instant `count` intervals after the first, in the calendar of UTC+7: same time of day; for months, the same day
+ * or the month's last if it is shorter. Counting from the first keeps the day: 31 January, 28 February, 31 March.
  */
 export function addIntervals(first: Date, interval: Interval, count: number): Date {
   if (interval === 'daily') return new Date(first.getTime() + count * dayMs);

@@ -1,6 +1,6 @@
 /**
- * A JSON value as one text, whatever the order of its members: two values have the same if they say the same. Members of
- * the value itself that are null count as absent, as in a request. Throws RangeError for what is nested too deeply.
+ * A JSON value as a canonical text: the same for values that differ only in member order. Null members of the top-level
+ * object count as absent, as in a request. Throws RangeError when it is nested too deeply.
  */
 export function canonicalJson(value: unknown): string {
   if (!isObject(value)) return JSON.stringify(sorted(value));
@@ -10,7 +10,7 @@ export function canonicalJson(value: unknown): string {
 const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Objects as lists of their members by name: a list takes any name, and keeps its order. */
+/** Objects become lists of their members sorted by name: a list can hold any name, and keeps its order. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (!isObject(value)) return value;

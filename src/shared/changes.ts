@@ -4,9 +4,8 @@ import { compareMoney } from './money.ts';
 export type Changes<T> = { [Field in keyof T]?: T[Field] | undefined };
 
 /**
- * What of a PATCH is named and differs from what is there, so that one that changes nothing leaves no trace. Fields
- * named like amounts are compared by value (`100` is `100.0000`); a column that is null and one that is absent are the
- * same.
+ * The fields of a PATCH that differ from the current values, so that a PATCH that changes nothing leaves no trace.
+ * Fields named like amounts are compared by value (`100` is `100.0000`); null and absent columns are the same.
  */
 export function changesTo<T extends object>(current: { [Field in keyof T]?: unknown }, asked: Changes<T>): Partial<T> {
   const differs = ([field, value]: [string, unknown]): boolean =>

@@ -1,20 +1,20 @@
 import { DomainError } from './errors.ts';
 
-/** Runs work one after another by key; what waits, waits in memory, and no longer than it says. */
+/** Runs work one at a time per key; the rest waits in memory, for a bounded time. */
 export interface KeyedMutex {
   /**
-   * Runs the work when every earlier one of this key has ended, and tells it how many milliseconds of `waitMs` are left.
-   * Refuses with SERVICE_UNAVAILABLE, nothing done, when they have not ended by then.
+   * Runs the work when all earlier work of this key has ended, and passes it the milliseconds left of `waitMs`. Throws
+   * SERVICE_UNAVAILABLE, with nothing done, when it has not ended by then.
    */
   take<T>(key: string, waitMs: number, work: (leftMs: number) => Promise<T>): Promise<T>;
 }
 
-/** A refusal of what would have to wait for too long: nothing was done, and a retry makes sense. */
+/** The refusal for what would have to wait too long: nothing was done, and a retry makes sense. */
 export const busy = (message: string): DomainError =>
   new DomainError('SERVICE_UNAVAILABLE', message, { retryAfterSeconds: 2 });
 export const tooLate = (): DomainError => busy('Others took too long before this; try again');
 
-/** A mutex for each key, e.g. one payment of a user for a goal at a time within this process. */
+/** A keyed mutex, e.g. to make a user's payments for a goal one at a time within this process. */
 export function createKeyedMutex(): KeyedMutex {
   const last = new Map<string, Promise<unknown>>();
   return {
@@ -29,7 +29,7 @@ export function createKeyedMutex(): KeyedMutex {
         }, waitMs);
         const mine = before.then(async () => {
           clearTimeout(over);
-          // Whoever has been refused holds its turn until then, so that nobody behind it comes too early.
+          // A refused waiter keeps its turn until then, so that nobody behind it starts too early.
           try {
             if (!isOver) resolve(await work(Math.max(1, endsAt - performance.now())));
           } catch (error) {
@@ -44,14 +44,17 @@ export function createKeyedMutex(): KeyedMutex {
 }
 
 export interface Semaphore {
-  /** Waits for a place, at most `waitMs` (milliseconds), and answers what leaves it. Refuses with SERVICE_UNAVAILABLE. */
+  /**
+   * Waits for a place, at most `waitMs` milliseconds; resolves to the function that frees it. Throws
+   * SERVICE_UNAVAILABLE.
+   */
   enter(options?: { key?: string; waitMs?: number }): Promise<() => void>;
 }
 
 export interface SemaphoreBounds {
-  /** So many of one key have a place at a time; the rest is left to others. */
+  /** The most places that one key may hold; the rest is left to others. */
   perKey?: number;
-  /** So many of one key wait at most; whoever comes then is refused. */
+  /** The most waiters of one key; further ones are refused. */
   mostWaiting?: number;
 }
 
@@ -61,9 +64,9 @@ interface Waiter {
 }
 
 /**
- * A bound of so many at a time: `enter` waits for a place. The next goes to the key that may have another and was served
- * the longest ago, to the first in the line of that key: many of one key never hold up another's one. Whoever has waited
- * for too long is refused.
+ * A semaphore of `count` places; `enter` waits for one. A free place goes to the key that may have another and was
+ * served longest ago, first come first served within a key: a busy key never holds up another. Waiters that waited too
+ * long are refused.
  */
 export function createSemaphore(
   count: number,
@@ -71,7 +74,7 @@ export function createSemaphore(
 ): Semaphore {
   let free = count;
   const taken = new Map<string, number>();
-  /** Which entry the last one of each key was; forgotten when a place is left and nobody waits. */
+  /** The number of each key's latest entry; cleared when a place is freed and nobody waits. */
   const served = new Map<string, number>();
   let entries = 0;
   const line: Waiter[] = [];
@@ -107,7 +110,7 @@ export function createSemaphore(
   };
 }
 
-/** Waits in the line until it is called, its place taken, or leaves it and refuses when it has waited for so long. */
+/** Waits in line until called, with its place already taken; throws when `waitMs` has passed. */
 function waitIn(line: Waiter[], key: string, waitMs: number | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const over = waitMs === undefined ? undefined : setTimeout(giveUp, waitMs);

@@ -1,14 +1,14 @@
 import { isMoney } from './money.ts';
 
-/** What a cell of CSV can be; null is an empty one. */
+/** A CSV cell; null is an empty one. */
 export type CsvCell = string | number | boolean | null;
 
-/** What a spreadsheet takes for a formula when a cell begins with it. */
+/** The beginning of a cell that a spreadsheet takes for a formula. */
 const formula = /^\s*[=+\-@]|^[\t\r\n]/;
 
 /**
- * One line of CSV (RFC 4180), with its end. What would end a cell or a line is quoted. A text that a spreadsheet would
- * calculate gets an apostrophe in front; a number stays one, also below zero.
+ * One line of CSV (RFC 4180) with its line end. Separators and quotes are escaped. Text that a spreadsheet would
+ * evaluate gets a leading apostrophe; a number stays one, also when negative.
  */
 export const csvLine = (cells: readonly CsvCell[]): string => `${cells.map(csvCell).join(',')}\r\n`;
 

@@ -1,7 +1,6 @@
 /**
- * The one catalogue of refusals. A code has a status; the message is for the caller, the cause is for the log.
- * The `Error` codes of the partner door (docs/contract.md 8) live here too: three envelopes,
- * one catalogue.
+ * The one catalogue of refusals. Each code has a status; the message is for the caller, the cause for the log. The
+ * partner API's codes (docs/contract.md 8) are here too: three envelopes, one catalogue.
  */
 export const errorStatuses = {
   REQUEST_INVALID: 400,
@@ -38,11 +37,11 @@ export const errorStatuses = {
 
 export type ErrorCode = keyof typeof errorStatuses;
 
-/** So many complaints about one request are told: nobody reads more, and a body could make as many as it has bytes. */
+/** The most complaints listed about one request: nobody reads more, and a body could cause one per byte. */
 export const mostComplaints = 20;
 
 export interface DomainErrorOptions {
-  /** The field of the request that it is about, as the request calls it. */
+  /** The field of the request that it is about, as the request names it. */
   field?: string;
   /** All messages when there are several, one per field. */
   messages?: string[];
@@ -60,7 +59,7 @@ export interface DomainErrorOptions {
 export class DomainError extends Error {
   override readonly name = 'DomainError';
   readonly code: ErrorCode;
-  /** The field that it is about, if it is about one, and what is wrong with it; the message says both. */
+  /** The field that it is about, if any, and what is wrong with it; the message says both. */
   readonly field: string | undefined;
   readonly complaint: string;
   readonly messages: string[] | undefined;
@@ -79,7 +78,7 @@ export class DomainError extends Error {
   }
 }
 
-/** Whether a thrown value is one of ours, known by its code. */
+/** Whether a thrown value is one of our refusals, recognised by its code. */
 export function isDomainError(error: unknown): error is DomainError {
   return (
     typeof error === 'object' &&
@@ -97,15 +96,19 @@ export function errorCodeOf(error: unknown): string | number | undefined {
   return typeof error.code === 'string' || typeof error.code === 'number' ? error.code : undefined;
 }
 
-/** Whether PostgreSQL met a value that it cannot work with, e.g. a time in a year that no calendar has (SQLSTATE 22). */
+/**
+ * Whether PostgreSQL refused a value that it cannot represent, e.g. a time in a year out of range (SQLSTATE class 22).
+ */
 export const isDataError = (error: unknown): boolean => /^22...$/.test(String(errorCodeOf(error)));
 
-/** Throws a refusal; reads as a sentence at the place of the rule. The message names the field before the complaint. */
+/**
+ * Throws a refusal; reads like a sentence where the rule is checked. The message names the field before the complaint.
+ */
 export function refuse(code: ErrorCode, complaint: string, options?: DomainErrorOptions): never {
   throw new DomainError(code, complaint, options);
 }
 
-/** Does what refuses under other names of fields than the request has: by these names. */
+/** Runs work whose refusals use other field names than the request, and renames them by `names`. */
 export async function withFieldNames<T>(names: Readonly<Record<string, string>>, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

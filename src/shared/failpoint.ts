@@ -17,15 +17,18 @@ function parse(text: string): Map<string, Action> {
 }
 
 /**
- * Arms the failpoints named in `FAILPOINTS`: `name=kill|throw|delay|stop`, comma separated, or `@file` to read that list
- * anew at each point (so that a test can arm and disarm a running process). Config refuses it in production.
+ * Arms the failpoints named in `FAILPOINTS`: `name=kill|throw|delay|stop`, comma separated, or `@file` to reread that
+ * list at each point (so that a test can arm and disarm a running process). Config refuses it in production.
  */
 export function armFailpoints(text: string | undefined): void {
   file = text?.startsWith('@') ? text.slice(1) : undefined;
   armed = text === undefined || file !== undefined ? new Map() : parse(text);
 }
 
-/** Nothing, unless this point is armed: then the process kills itself (as -9 does), throws, waits a second or stops (SIGSTOP). */
+/**
+ * Does nothing unless this point is armed: then the process kills itself (SIGKILL), throws, waits a second or stops
+ * (SIGSTOP).
+ */
 export async function failpoint(name: string): Promise<void> {
   if (file !== undefined) armed = parse(readFileSync(file, 'utf8'));
   switch (armed.get(name)) {

@@ -3,23 +3,23 @@ import { busy, tooLate } from './concurrency.ts';
 
 export interface GatherOptions<Question, Answer> {
   /**
-   * Does everything that was gathered at once, and answers each question, in their order. Called after the last of them
-   * has joined, so what it reads is never older than any question. When it fails, nothing of it may have been done.
+   * Answers everything that was gathered, each question in order. Called after the last of them has joined, so what it
+   * reads is never older than any question. When it fails, nothing of it may have been done.
    */
   run(questions: readonly Question[]): Promise<readonly Answer[]>;
-  /** Whether a failure may be the fault of one question: then each is asked alone, and only that one fails. */
+  /** Whether a failure may be due to a single question: then each is run alone, and only that one fails. */
   isOfOne(error: unknown): boolean;
-  /** What no two of a run have in common, nor of runs that are under way at a time; nothing unless given. */
+  /** Keys that no two questions of a run, or of concurrent runs, may share; none by default. */
   apart?(question: Question): readonly string[];
-  /** Milliseconds in line; whoever has waited for longer is refused. */
+  /** Milliseconds in line; a question that waits longer is refused. */
   waitMs: number;
-  /** Milliseconds from sending until those who are in it are refused and the next ones may go. */
+  /** Milliseconds after which the questions of a run are refused and the next run may start. */
   runMs: number;
-  /** So many go together at most. */
+  /** The most questions in a run. */
   most?: number;
-  /** So many runs are under way at a time. */
+  /** The most runs at a time. */
   underWay?: number;
-  /** So many wait in line; whoever comes then is refused. */
+  /** The longest line; further questions are refused. */
   mostWaiting?: number;
 }
 
@@ -32,10 +32,10 @@ interface Member<Question, Answer> {
 }
 
 /**
- * Group commit: what arrives while a run is under way waits for the next one, and then all goes together. Nothing ever
- * waits for company: on an idle system each question goes at once and alone, and the more there are at a time, the less
- * each of them costs. Line and waits are bounded; whoever meets a bound is refused with SERVICE_UNAVAILABLE, and nothing
- * is done while it was in line.
+ * Group commit: questions that arrive while runs are under way wait and then go together. Nothing waits for company: on
+ * an idle system each question goes at once and alone, and the more there are at a time, the less each costs. Line and
+ * waits are bounded: beyond a bound a question is refused with SERVICE_UNAVAILABLE, and while it was in line nothing
+ * was done.
  */
 export function createGathering<Question, Answer>({
   run,
@@ -51,10 +51,10 @@ export function createGathering<Question, Answer>({
   const line: Line = [];
   let runs = 0;
   const held = new Set<string>();
-  // A run belongs to everybody in it: to the trace and the time limit of none of them.
+  // A run belongs to all its members: it takes over no member's trace or time limit.
   const asNobody = AsyncLocalStorage.snapshot();
 
-  /** Not for those who have been refused meanwhile: what they were told is that it was not done. */
+  /** Skips members that have been refused meanwhile: they were told that it was not done. */
   async function runTogether(members: Line, isLate: () => boolean): Promise<void> {
     try {
       const answers = await run(members.map(({ question }) => question));
@@ -81,7 +81,7 @@ export function createGathering<Question, Answer>({
     clearTimeout(over);
   }
 
-  /** The next ones in line that may go together; they hold what keeps others apart. */
+  /** Takes the next questions in line that may go together, and holds their `apart` keys. */
   function takeNext(): Line {
     const members: Line = [];
     for (let at = 0; at < line.length && members.length < most; ) {

@@ -6,7 +6,7 @@ import { v4, v5, v7 } from 'uuid';
  */
 const namespace = 'b3a9c8a4-6a0d-4a51-9d1a-0c5d8f3f5a10';
 
-// One call of the system for many ids: it costs as much as all else that an id does, ten times over.
+// One system call for many ids: a call costs ten times as much as everything else in making an id.
 const randomBytes = new Uint8Array(16 * 256);
 let used = randomBytes.length;
 function takeRandom(): Uint8Array {
@@ -18,11 +18,11 @@ function takeRandom(): Uint8Array {
   return randomBytes.subarray(used - 16, used);
 }
 
-// As in RFC 9562, method 1: within a millisecond the next id is one more.
+// As in RFC 9562, method 1: within a millisecond the sequence counts up.
 let msecs = 0;
 let seq = 0;
 
-/** A fresh id, greater than those before it (UUID v7), so that its row stands at the end of its indexes. */
+/** A new id, greater than those before it (UUID v7), so that its row goes to the end of its indexes. */
 export function newId(): string {
   const random = takeRandom();
   const now = Date.now();
@@ -36,18 +36,20 @@ export function newId(): string {
   return v7({ random, msecs, seq });
 }
 
-/** A fresh id that tells no time (UUID v4): an address's, by its contract. */
+/** A new id that reveals no time (UUID v4): for addresses, by their contract. */
 export const newAddressId = (): string => v4();
 
-/** The id of a payment order: from its owner and idempotency key, or a fresh one without a key. */
+/** The id of a payment order: from its owner and idempotency key, or a new one without a key. */
 export const paymentOrderIdFor = (userId: string, idempotencyKey: string | undefined): string =>
   idempotencyKey === undefined ? newId() : v5(`payment-order/${userId}/${idempotencyKey}`, namespace);
 
-/** The id of a balance payment, which is its transaction's: from its payer and idempotency key, or a fresh one without. */
+/**
+ * The id of a balance payment, also its transaction's: from its payer and idempotency key, or a new one without a key.
+ */
 export const balancePaymentIdFor = (userId: string, idempotencyKey: string | undefined): string =>
   idempotencyKey === undefined ? newId() : v5(`balance-payment/${userId}/${idempotencyKey}`, namespace);
 
-/** The id of the transaction that pays a member's contribution to a turn without a request: it is paid once. */
+/** The id of the transaction that pays a member's contribution to a turn automatically: it is paid once. */
 export const circlePaymentIdFor = (memberId: string, turn: number): string =>
   v5(`saving-circle-member/${memberId}/${turn}`, namespace);
 
@@ -59,7 +61,7 @@ export const partnerPaymentIdFor = (partnerId: string, idempotencyKey: string): 
 export const payoutIdFor = (partnerId: string, idempotencyKey: string): string =>
   v5(`partner-payout/${partnerId}/${idempotencyKey}`, namespace);
 
-/** The id of a withdrawal: from who asks and the idempotency key, or a fresh one without a key. */
+/** The id of a withdrawal: from its requester and idempotency key, or a new one without a key. */
 export const withdrawalIdFor = (userId: string, idempotencyKey: string | undefined): string =>
   idempotencyKey === undefined ? newId() : v5(`withdrawal/${userId}/${idempotencyKey}`, namespace);
 
@@ -67,11 +69,11 @@ export const withdrawalIdFor = (userId: string, idempotencyKey: string | undefin
 export const allocationBatchIdFor = (causeId: string, donationIds: readonly string[]): string =>
   v5(`donation-allocation/${causeId}/${donationIds.toSorted().join(',')}`, namespace);
 
-/** The id of a subscription: from its donor and idempotency key, or a fresh one without a key. */
+/** The id of a subscription: from its donor and idempotency key, or a new one without a key. */
 export const subscriptionIdFor = (userId: string, idempotencyKey: string | undefined): string =>
   idempotencyKey === undefined ? newId() : v5(`donation-subscription/${userId}/${idempotencyKey}`, namespace);
 
-/** The id of the transaction that pays a period of a subscription: a period is paid once. */
+/** The id of the transaction that pays one period of a subscription: each period is paid once. */
 export const subscriptionPaymentIdFor = (subscriptionId: string, period: number): string =>
   v5(`donation-subscription/${subscriptionId}/${period}`, namespace);
 
@@ -80,13 +82,13 @@ export const receiptIdFor = (providerPaymentId: string): string => v5(`receipt/$
 
 export { workflowIds } from './workflow-ids.ts';
 
-/** Business keys of journals: unique in the database, so a step that runs twice posts once. */
+/** Business keys of journals: unique in the database, so that a step that runs twice posts once. */
 export const journalKeys = {
   orderSettled: (orderId: string): string => `payment-order/${orderId}/settled`,
   balancePayment: (transactionId: string): string => `balance-payment/${transactionId}`,
   partnerPaymentSettled: (paymentId: string): string => `partner-payment/${paymentId}/settled`,
   partnerPaymentReleased: (paymentId: string): string => `partner-payment/${paymentId}/released`,
-  /** One step of a payout, of the family that its kind is of. */
+  /** One step of a payout, in the family of its kind. */
   payout: (family: string, payoutId: string, step: 'reserved' | 'spent' | 'returned' | 'reversed'): string =>
     `${family}/${payoutId}/${step}`,
   circlePot: (circleId: string, turn: number): string => `saving-circle/${circleId}/turn/${turn}/pot`,

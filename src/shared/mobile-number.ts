@@ -1,6 +1,6 @@
 /**
- * An Indonesian mobile number as wallets are given it, `+628...`, of one that begins with 0, 62 or +62; null of anything
- * else, also of a number of another country.
+ * An Indonesian mobile number in the form wallets take, `+628...`, from one that begins with 0, 62 or +62; null for
+ * anything else, including foreign numbers.
  */
 export function indonesianMobileOf(phone: string): string | null {
   const [, national] = /^(?:0|\+?62)(8\d{7,11})$/.exec(phone.replace(/[\s().-]/g, '')) ?? [];

@@ -38,15 +38,15 @@ export function negateMoney(amount: Money): Money {
   return new Precise(0).minus(read(amount)).toFixed(4);
 }
 
-/** The largest amount of which so many are together still an amount of money (IDR, scale 4). */
+/** The largest amount that can be multiplied by `count` and still be an amount of money (IDR, scale 4). */
 export function largestShare(count: number): Money {
   return new Precise(largestAmount).dividedBy(count).toDecimalPlaces(4, Decimal.ROUND_DOWN).toFixed(4);
 }
 
 /**
- * Shares of a total in proportion to weights (none negative, one above zero), which sum to it exactly: what is left of
- * rounding down to four decimals goes, a ten-thousandth each, to those who lost most by it. No share is above its weight
- * where the total is not above all weights together.
+ * Splits a total in proportion to weights (none negative, at least one positive) into shares that sum to it exactly:
+ * the remainder of rounding down to four decimals goes, 0.0001 each, to the shares that lost most by it. No share
+ * exceeds its weight when the total does not exceed the sum of the weights.
  */
 export function shareMoney(total: Money, weights: readonly Money[]): Money[] {
   const all = weights.reduce((sum, weight) => sum.plus(read(weight)), new Precise(0));
@@ -64,14 +64,14 @@ export function compareMoney(left: Money, right: Money): -1 | 0 | 1 {
   return read(left).comparedTo(read(right)) as -1 | 0 | 1;
 }
 
-/** Whether the amount has no fraction of a rupiah: what goes to a payment rail is whole rupiah. */
+/** Whether the amount has no fraction of a rupiah: payment rails take whole rupiah only. */
 export function isWholeRupiah(amount: Money): boolean {
   return read(amount).isInteger();
 }
 
 /**
- * A fee of `fixed` rupiah plus `basisPoints` of the amount, exact (never rounded), IDR.
- * Refuses with REQUEST_INVALID when the result would need more than four decimals, or more digits than money has.
+ * A fee of `fixed` rupiah plus `basisPoints` of the amount, exact (never rounded), IDR. Throws REQUEST_INVALID when the
+ * result would need more than four decimals, or more digits than money has.
  */
 export function feeOf(amount: Money, fixed: Money, basisPoints: number): Money {
   const fee = read(fixed).plus(read(amount).times(basisPoints).dividedBy(10_000));
@@ -82,8 +82,8 @@ export function feeOf(amount: Money, fixed: Money, basisPoints: number): Money {
 }
 
 /**
- * An amount as the JSON number that a document asks for ("nominal (number)"). Only for presentation; the digits are
- * exact for amounts of up to 15 significant digits, which is what requests may carry (docs/contract.md 0).
+ * An amount as a JSON number, where a document asks for one ("nominal (number)"). Only for presentation: exact for up
+ * to 15 significant digits, which is what requests may carry (docs/contract.md 0).
  */
 export function presentMoneyAsNumber(amount: Money): number {
   return read(amount).toNumber();

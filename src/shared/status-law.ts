@@ -1,6 +1,6 @@
 /**
- * How the rows of one kind live: the statuses that a row may begin with, and where each status may go. A status that may
- * go nowhere is final, for everybody: the database refuses by the same laws (`status-laws.sql`), and a test compares.
+ * The life cycle of one kind of row: the initial statuses, and the allowed transitions. A status without transitions is
+ * final, for everybody: the database enforces the same laws (`status-laws.sql`), and a test compares.
  */
 export interface StatusLaw<Status extends string = string> {
   readonly initial: readonly Status[];
@@ -11,7 +11,7 @@ export interface StatusLaw<Status extends string = string> {
 
 export type StatusOf<Law> = Law extends StatusLaw<infer Status> ? Status : never;
 
-/** The law of a kind; names only statuses that it has. */
+/** The law of a kind; the types allow only its own statuses. */
 export function statusLaw<Status extends string>(law: {
   initial: readonly NoInfer<Status>[];
   transitions: Readonly<Record<Status, readonly NoInfer<Status>[]>>;
@@ -19,13 +19,13 @@ export function statusLaw<Status extends string>(law: {
   return { ...law, statuses: Object.keys(law.transitions) as [Status, ...Status[]] };
 }
 
-/** Every status may follow every other one: people set it. */
+/** Every status may follow every other: people set it. */
 export function anyToAny<const Status extends string>(statuses: readonly Status[]): Record<Status, Status[]> {
   const others = (status: Status) => statuses.filter((other) => other !== status);
   return Object.fromEntries(statuses.map((status) => [status, others(status)])) as Record<Status, Status[]>;
 }
 
-/** Whether a row may go from one status to the other. */
+/** Whether a row may move from one status to the other. */
 export const canMove = <Status extends string>({ transitions }: StatusLaw<Status>, from: Status, to: Status): boolean =>
   transitions[from].includes(to);
 

@@ -1,4 +1,6 @@
-/** The value of Content-Disposition for a download of this name: in ASCII, and whole beside it (RFC 6266, RFC 8187). */
+/**
+ * A Content-Disposition value for downloads under this name: an ASCII form, plus the full name (RFC 6266, RFC 8187).
+ */
 export function attachment(fileName: string): string {
   const plain = fileName.replace(/[^\x20-\x7e]|["\\%]/gu, '_');
   if (plain === fileName) return `attachment; filename="${plain}"`;

@@ -16,39 +16,42 @@ import { budgets } from '../shared/budgets.ts';
 import { DomainError } from '../shared/errors.ts';
 import { attachment } from './attachment.ts';
 
-/** What storage knows of an object. */
+/** What storage knows about an object. */
 export interface StoredObject {
   contentType: string;
   sizeBytes: number;
-  /** Lower-case hex; null for an object that was not stored by us. */
+  /** Lower-case hex; null for an object that we did not store. */
   sha256: string | null;
 }
 
-/** Object storage, S3 or what speaks its language. Every call but `ping` refuses with SERVICE_UNAVAILABLE when it is away. */
+/** Object storage (S3 or compatible). Every call but `ping` throws SERVICE_UNAVAILABLE when it is away. */
 export interface Storage {
-  /** Stores one object by one request with its length. After a refusal there may be a part of it, also a moment later. */
+  /**
+   * Stores one object in one request with its length. After a failure a partial object may exist, or appear a moment
+   * later.
+   */
   put(key: string, object: StoredObject, body: Readable): Promise<void>;
   /** What is stored under the key, or null. */
   find(key: string): Promise<StoredObject | null>;
-  /** The bytes under the key, of a longer object only so many, or null. */
+  /** The bytes under the key, at most `maximumBytes` of them, or null. */
   read(key: string, maximumBytes: number): Promise<Buffer | null>;
-  /** Every key that begins so, in the order of their bytes. */
+  /** Every key with this prefix, in byte order. */
   list(prefix: string): AsyncIterable<string>;
-  /** Removes the object; nothing happens when there is none. */
+  /** Removes the object; does nothing when there is none. */
   remove(key: string): Promise<void>;
-  /** An address under which anybody may download the object, as an attachment of this name, for so long. */
+  /** A URL from which anybody may download the object, as an attachment of this name, for `lifetimeSeconds`. */
   signViewUrl(key: string, options: { fileName: string; lifetimeSeconds: number }): Promise<string>;
   /** Throws unless the bucket answers. */
   ping(): Promise<void>;
   close(): void;
 }
 
-/** Storage that cannot be reached, or has not answered, within this is away. */
+/** Storage that cannot be reached, or has not answered, within these times is away. */
 const connectTimeoutMs = budgets.reach.storage;
 const shortCallTimeoutMs = budgets.storage.call;
-/** Nothing sent and nothing received for this long ends an upload's way to storage. */
+/** An upload to storage ends when nothing is sent or received for this long. */
 const silenceTimeoutMs = budgets.storage.silence;
-/** An upload's way from us to storage; longer means that it is away. The sweep waits longer than this. */
+/** The longest upload to storage; beyond it storage is away. The sweep waits longer than this. */
 export const putTimeoutMs = budgets.storage.put;
 
 type StorageConfig = Pick<
@@ -56,7 +59,7 @@ type StorageConfig = Pick<
   'S3_ENDPOINT' | 'S3_PUBLIC_ENDPOINT' | 'S3_REGION' | 'S3_BUCKET' | 'S3_ACCESS_KEY_ID' | 'S3_SECRET_ACCESS_KEY'
 >;
 
-/** Opens the bucket of the configuration (lazily: the first call connects). */
+/** Opens the configured bucket (lazily: the first call connects). */
 export function openStorage(config: StorageConfig): Storage {
   const Bucket = config.S3_BUCKET;
   const settings: S3ClientConfig = {
@@ -64,16 +67,16 @@ export function openStorage(config: StorageConfig): Storage {
     region: config.S3_REGION,
     forcePathStyle: true,
     credentials: { accessKeyId: config.S3_ACCESS_KEY_ID, secretAccessKey: config.S3_SECRET_ACCESS_KEY },
-    // Other S3 servers refuse the new trailers.
+    // Other S3 servers refuse the newer checksum trailers.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     maxAttempts: 2,
     requestHandler: { connectionTimeout: connectTimeoutMs, socketTimeout: silenceTimeoutMs },
-    // It would write its warnings to the console; what goes wrong is thrown, and logged with the request.
+    // The SDK would log warnings to the console; errors are thrown, and logged with the request.
     logger: { trace() {}, debug() {}, info() {}, warn() {}, error() {} },
   };
   const client = new S3Client(settings);
-  // The host is part of what is signed: an address for browsers is signed for the host that they reach.
+  // The signature covers the host: a URL for browsers is signed for the host that they reach.
   const signer = new S3Client({ ...settings, endpoint: config.S3_PUBLIC_ENDPOINT ?? config.S3_ENDPOINT });
   const short = () => ({ abortSignal: AbortSignal.timeout(shortCallTimeoutMs) });
   return {
@@ -115,7 +118,7 @@ export function openStorage(config: StorageConfig): Storage {
     },
     async *list(prefix) {
       for (let after: string | undefined; ; ) {
-        // The older of the two listings, which goes on by a key: the embedded server cannot make the newer one's token.
+        // ListObjects v1, which continues by key: the embedded server cannot produce v2's continuation token.
         const page: ListObjectsCommandOutput = await orAway(
           client.send(new ListObjectsCommand({ Bucket, Prefix: prefix, Marker: after }), short()),
         );
@@ -157,7 +160,7 @@ async function readUpTo(body: Readable, maximumBytes: number): Promise<Buffer> {
   for await (const chunk of body) {
     chunks.push(chunk);
     size += chunk.length;
-    // Leaving the loop ends the stream.
+    // Leaving the loop destroys the stream.
     if (size >= maximumBytes) break;
   }
   return Buffer.concat(chunks).subarray(0, maximumBytes);

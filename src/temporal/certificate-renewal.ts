@@ -8,16 +8,16 @@ interface Watching {
   log: Logger;
   /** How often the files are read, in milliseconds. */
   everyMs?: number;
-  /** Processes that see the same renewal end at different times within so many milliseconds. */
+  /** Processes that see the same renewal exit at random times within this many milliseconds. */
   spreadMs?: number;
 }
 
 const minuteMs = 60_000;
 
 /**
- * Resolves, with the reason, when the certificates by which this process reaches Temporal were renewed: a connection keeps
- * those that it began with, so the process ends, and whoever keeps it running starts it with the new ones. What could not
- * be used is told and waited out. Never resolves where there are none.
+ * Resolves, with the reason, when the certificates this process uses for Temporal were renewed. A connection keeps the
+ * certificates that it began with, so the process exits and its supervisor restarts it with the new ones. Certificates
+ * that cannot be used are logged and waited out. Never resolves when none are configured.
  */
 export async function certificatesRenewed(
   env: TemporalEnvironment,

@@ -11,10 +11,10 @@ export interface TemporalOptions extends TemporalConnectionOptions {
 
 /** The longest pause before the SDK tries a failed call again. */
 const longestRetryMs = 1000;
-/** For a timer that is a little late. */
+/** Allows for timers that fire a little late. */
 const marginMs = 100;
 
-/** A client that connects on first use and comes back within seconds after Temporal was away. */
+/** A client that connects on first use and reconnects within seconds after Temporal was away. */
 export function openTemporal({ namespace, traced = false, ...how }: TemporalOptions): Client {
   const { retries, settled } = createRetries();
   const connection = Connection.lazy({
@@ -35,8 +35,8 @@ export function openTemporal({ namespace, traced = false, ...how }: TemporalOpti
 }
 
 /**
- * The SDK's own retries, which can be waited for: it tries a call again by a timer that nothing stops, not even the
- * abort of the call, and that ends the process when the channel has been closed meanwhile.
+ * The SDK's own retries, made awaitable. The SDK retries a call from a timer that nothing stops, not even aborting the
+ * call, and that crashes the process when the channel has been closed meanwhile.
  */
 function createRetries() {
   const standard = defaultGrpcRetryOptions({ maxIntervalMs: () => longestRetryMs });
@@ -51,7 +51,7 @@ function createRetries() {
         return pause;
       },
     }),
-    /** No call is tried again from now on; resolves when the last timer has run. */
+    /** No call is retried from now on; resolves when the last timer has fired. */
     async settled() {
       isClosing = true;
       const left = lastRetryAt - performance.now();

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** The variables, by the names that Temporal's own command line reads too; a `_PATH` names a PEM file. */
+/** The variables, by the names that Temporal's own CLI reads too; a `_PATH` names a PEM file. */
 export interface TemporalEnvironment {
   TEMPORAL_ADDRESS: string;
   TEMPORAL_TLS?: boolean | undefined;
@@ -11,7 +11,7 @@ export interface TemporalEnvironment {
   TEMPORAL_API_KEY?: string | undefined;
 }
 
-/** How clients and workers connect: as both take it. */
+/** Connection options in the shape that both clients and workers take. */
 export interface TemporalConnectionOptions {
   address: string;
   tls?: TlsOptions | false;
@@ -23,14 +23,14 @@ interface TlsOptions {
   clientCertPair?: { crt: Buffer; key: Buffer };
 }
 
-/** The variables that name a file of a certificate or a key. */
+/** The variables that name a certificate or key file. */
 export const certificateFiles = [
   'TEMPORAL_TLS_SERVER_CA_CERT_PATH',
   'TEMPORAL_TLS_CLIENT_CERT_PATH',
   'TEMPORAL_TLS_CLIENT_KEY_PATH',
 ] as const;
 
-/** What is wrong with these variables, each complaint with the name that it is about. */
+/** What is wrong with these variables; each complaint names its variable. */
 export function complaintsAbout(env: TemporalEnvironment): { name: string; message: string }[] {
   const complaints: { name: string; message: string }[] = [];
   const complain = (name: string, message: string) => complaints.push({ name, message });
@@ -59,7 +59,7 @@ const asksForTls = (env: TemporalEnvironment): boolean =>
       certificateFiles.some((name) => env[name]),
   );
 
-/** The options of a connection. With anything that is about TLS, and with an API key, it is encrypted. */
+/** The options of a connection. Any TLS setting or an API key turns on TLS. */
 export function connectionOptions(env: TemporalEnvironment): TemporalConnectionOptions {
   const { TEMPORAL_ADDRESS: address, TEMPORAL_TLS_SERVER_NAME: name, TEMPORAL_API_KEY: apiKey } = env;
   const [ca, crt, key] = certificateFiles.map((file) => env[file] && readFileSync(env[file])) as [

@@ -1,7 +1,10 @@
-/** Calls that nobody waits for: what they were about is found again by a sweep, so they never fail. */
+/** Calls that nobody waits for: a sweep finds their subjects again, so they never fail. */
 export interface Hints {
   send(call: () => Promise<unknown>): Promise<void>;
-  /** When none is under way: the SDK tries a call again by a timer, which crashes when its channel is closed meanwhile. */
+  /**
+   * Resolves when none is under way: the SDK retries a call from a timer, which crashes when its channel is closed
+   * meanwhile.
+   */
   settled(): Promise<void>;
 }
 

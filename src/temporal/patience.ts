@@ -1,10 +1,10 @@
-/** The parts that a wait is counted in. */
+/** The number of parts that a wait is split into. */
 const parts = 10;
 
 /**
- * Runs a call and gives it up after so many milliseconds of a live event loop; the signal tells it so. A process that is
- * too busy to hear the answer does not take the other side for away: each part of the wait lets what has arrived be
- * read first.
+ * Runs a call and gives it up after `waitMs` milliseconds of a live event loop, aborting its signal. A process too busy
+ * to hear the answer must not take the other side for away: after each part of the wait, what has arrived is read
+ * first.
  */
 export async function withPatience<T>(waitMs: number, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController();

@@ -51,7 +51,7 @@ const families = {
   withdrawal: { workflow: 'withdrawal', summary: 'A withdrawal, looked after again' },
 } as const satisfies Record<PayoutKind, { workflow: string; summary: string }>;
 
-/** The workflow of a payout that has its row: it runs, or is begun again. */
+/** The workflow of a payout that has its row: joined if it runs, otherwise started again. */
 const again = ({ id, kind }: PayoutPlace): WorkflowRun<(typeof families)[PayoutKind]['workflow']> => ({
   ...families[kind],
   subject: id,

@@ -17,12 +17,12 @@ import { searchAttributeKeys } from './search-attributes.ts';
 const alreadyExists = 6;
 const unimplemented = 12;
 
-/** Search attributes whose failure this process has logged: one that an operator has to register is told once. */
+/** Search attributes whose failure this process has logged: one that an operator must register is logged once. */
 const toldOf = new Set<string>();
 
 /**
- * Registers the search attributes where the server allows it, one by one: some servers refuse a list in which one is
- * there already. Safe to repeat.
+ * Registers the search attributes where the server allows it, one by one: some servers refuse a list that contains an
+ * existing one. Safe to repeat.
  */
 export async function registerSearchAttributes(client: Client, namespace: string, log: Logger): Promise<void> {
   const { connection } = client;
@@ -56,12 +56,12 @@ interface ScheduleEntry {
 }
 
 /**
- * How late a run may still be made that fell into a time without Temporal. What runs every few seconds or minutes is
- * followed by the next; what runs once a day is made up for.
+ * How late a missed run may still be made after an outage of Temporal. Schedules of seconds or minutes just continue
+ * with their next run; a daily run is made up for.
  */
 const catchUpOf = ({ every }: ScheduleEntry) => (every === '15 seconds' ? '1 minute' : every);
 
-/** What is swept, and how often. */
+/** What runs on a schedule, and how often. */
 export const schedules: readonly ScheduleEntry[] = [
   {
     scheduleId: 'callback-redelivery',
@@ -109,7 +109,7 @@ export const schedules: readonly ScheduleEntry[] = [
     scheduleId: 'reconciliation',
     workflowType: 'reconciliation',
     every: '1 day',
-    // Two in the morning of UTC+7.
+    // 02:00 in UTC+7.
     offset: '19 hours',
     note: "Compares the books of each day that is over with the provider's",
   },
@@ -141,7 +141,7 @@ export const schedules: readonly ScheduleEntry[] = [
     scheduleId: 'journal-seals',
     workflowType: 'sealJournals',
     every: '1 day',
-    // One in the morning of UTC+7, when the day of the books is over.
+    // 01:00 in UTC+7, when the accounting day is over.
     offset: '18 hours',
     note: 'Seals every journal that is in no seal yet',
   },
@@ -149,8 +149,8 @@ export const schedules: readonly ScheduleEntry[] = [
     scheduleId: 'clearing-comparison',
     workflowType: 'compareClearing',
     every: '1 day',
-    // Three in the morning of UTC+7, after the reconciliation has woken what was forgotten. A day that is missed is
-    // made up for by the next, which compares with the last day that agreed.
+    // 03:00 in UTC+7, after the reconciliation has woken what was forgotten. The run after a missed day covers it too:
+    // it compares with the last day that agreed.
     offset: '20 hours',
     note: "Holds gateway clearing against the provider's balance",
   },
@@ -164,18 +164,18 @@ interface Preparation {
   namespace: string;
   taskQueue: string;
   log: Logger;
-  /** Temporal does not know us: whatever was woken there lately is to be woken again. */
+  /** Called when Temporal has lost our state: whatever was woken there lately must be woken again. */
   beginAnew(): Promise<void>;
 }
 
-/** How often a worker looks whether Temporal still knows what it was told: it may be lost while workers live. */
+/** How often a worker checks that Temporal still has its registrations: Temporal may lose them while workers run. */
 const preparesEveryMs = 60_000;
-/** A worker polls without having prepared everything when Temporal is slower than this. */
+/** When preparation takes longer than this, a worker starts polling without waiting for it. */
 const firstWaitMs = 15_000;
 
 /**
- * Sees to it, now and every minute (`everyMs`) until it is disposed of, that Temporal has our search attributes and schedules. A
- * failure is logged, and tried again then; it never ends the process. Resolves after the first time, at most
+ * Registers our search attributes and schedules with Temporal, now and every minute (`everyMs`) until it is disposed
+ * of. A failure is logged and retried the next time; it never ends the process. Resolves after the first time, at most
  * 15 seconds later.
  */
 export async function keepPrepared(preparation: Preparation, everyMs = preparesEveryMs): Promise<AsyncDisposable> {
@@ -209,9 +209,9 @@ async function prepareTemporal(preparation: Preparation): Promise<void> {
 }
 
 /**
- * Makes the schedules that are not there yet, and gives those that are their catch-up window; safe to repeat from several
- * workers at once. One that cannot be made is logged and does not hold up the others. The last one is made only after
- * the looks at what waits are forgotten: that it is there says that this has been done. Returns how many it made.
+ * Creates the missing schedules and updates the catch-up window of the others; safe to repeat from several workers at
+ * once. One that cannot be created is logged and does not hold up the rest. The last schedule is created only after
+ * `beginAnew`: its existence says that this has been done. Returns how many it created.
  */
 export async function ensureSchedules({
   client,
@@ -259,7 +259,7 @@ async function createSchedule(client: Client, taskQueue: string, entry: Schedule
   });
 }
 
-/** One that an earlier release made keeps everything but its catch-up window. False when there is none. */
+/** A schedule from an earlier release keeps everything but its catch-up window. False when there is none. */
 async function keepCatchUp(handle: ScheduleHandle, entry: ScheduleEntry): Promise<boolean> {
   const catchUp = catchUpOf(entry);
   const found = await handle.describe().catch((error: unknown) => {

@@ -1,6 +1,6 @@
 import { defineSearchAttributeKey, type SearchAttributePair, SearchAttributeType } from '@temporalio/common';
 
-/** Search attributes (docs/contract.md 9). Their names live in histories for ever. */
+/** Search attributes (docs/contract.md 9). Histories keep their names for ever. */
 export const searchAttributeKeys = {
   PaymentState: defineSearchAttributeKey('PaymentState', SearchAttributeType.KEYWORD),
   PayoutState: defineSearchAttributeKey('PayoutState', SearchAttributeType.KEYWORD),
@@ -10,6 +10,6 @@ export const searchAttributeKeys = {
   AmountIdr: defineSearchAttributeKey('AmountIdr', SearchAttributeType.INT),
 } as const;
 
-/** The search attribute of an organization, where there is one. */
+/** The search attribute of an organization, if there is one. */
 export const ofOrganization = (organizationId: string | null): SearchAttributePair[] =>
   organizationId === null ? [] : [{ key: searchAttributeKeys.OrganizationId, value: organizationId }];

@@ -1,10 +1,10 @@
 /**
- * What steps wait for, and so which of them share a task queue and its slots: workflows and ledger steps have the task
- * queue that is configured, and the others one beside it, so that none waits for what the others wait for.
+ * What activities wait for, and so which of them share a task queue and its slots. Workflows and ledger activities use
+ * the configured task queue, the others one queue each beside it, so that no kind waits behind another.
  */
 export const stepQueues = ['ledger', 'provider', 'webhooks', 'background'] as const;
 export type StepQueue = (typeof stepQueues)[number];
 
-/** The name of a task queue; `taskQueue` is that of the workflows. */
+/** The name of a task queue; `taskQueue` is the workflows' queue. */
 export const taskQueueOf = (taskQueue: string, queue: StepQueue): string =>
   queue === 'ledger' ? taskQueue : `${taskQueue}-${queue}`;

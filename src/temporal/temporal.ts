@@ -16,28 +16,28 @@ import { withPatience } from './patience.ts';
 import { withinWait } from './within-wait.ts';
 import type { ResultOf, SignalOf, UpdatesOf, WorkflowContract, WorkflowName } from './workflow-contract.ts';
 
-/** Reaching Temporal at all takes less than this, or it is away (a 503 within 3 seconds). */
+/** Temporal is away when it cannot be reached within this (a 503 within 3 seconds). */
 const reachTimeoutMs = budgets.reach.temporal;
-/** Of a process that is too busy to hear the answer: it is patient, but not for ever. */
+/** The bound for a process that is too busy to hear the answer: patient, but not for ever. */
 const longestReachMs = 10_000;
 /** Signals and starts answer within this, or have failed. */
 const callTimeoutMs = budgets.reach.temporalCall;
 const retryAfterSeconds = 2;
 
-/** One run of a workflow; starting that of a subject that has one already joins it. */
+/** One run of a workflow; starting it for a subject that already has one joins that run. */
 export interface WorkflowRun<Name extends WorkflowName> {
   workflow: Name;
-  /** The id of what it looks after; with the workflow's name it makes the id of the run. */
+  /** The id of the workflow's subject; with the workflow's name it makes the workflow id. */
   subject: string;
   input: WorkflowContract[Name]['input'];
-  /** What the web UI says of it in a line: never about people. */
+  /** One line for Temporal's web UI: never about people. */
   summary?: string;
   attributes?: SearchAttributePair[];
-  /** What becomes of a subject whose run has ended; it may begin again unless this says otherwise. */
+  /** Whether a workflow may be started again for a subject whose run has ended; it may, unless this says otherwise. */
   reusePolicy?: WorkflowIdReusePolicy;
 }
 
-/** An update of a workflow; under an id of its own it is one update, however often it is sent. */
+/** An update of a workflow; sent repeatedly under the same id it is one update. */
 export interface WorkflowUpdate<Update> {
   name: Update;
   id?: string;
@@ -45,40 +45,40 @@ export interface WorkflowUpdate<Update> {
 }
 
 /**
- * The ways in which the product meets Temporal, for the files of the workflow families beside this one. Every call is
- * bounded; nothing here knows the database.
+ * How the product talks to Temporal, for the workflow families' files beside this one. Every call is bounded; nothing
+ * here knows the database.
  */
 export interface Temporal {
   client: Client;
   taskQueue: string;
-  /** What a workflow is begun with, proved to come from here. Throws in a process that begins nothing. */
+  /** The opening with a proof that it comes from here. Throws in a process that starts no workflows. */
   prove<Opening extends object>(place: OpeningPlace, opening: Opening): Proved<Opening>;
   /** Throws unless Temporal answers within a second and a half. */
   ping(): Promise<void>;
-  /** The server's version; throws as `ping`. */
+  /** The server's version; throws like `ping`. */
   serverVersion(): Promise<string>;
   /**
-   * Starts the workflow, or joins the run of the same subject, and waits at most `waitMs` for the update's answer. Null when
-   * the wait ended without one. Refuses what the workflow refuses, and with SERVICE_UNAVAILABLE when Temporal is away.
+   * Starts the workflow, or joins the run of the same subject, and waits at most `waitMs` for the update's answer. Null
+   * when the wait ended without one. Throws the workflow's own refusal, and SERVICE_UNAVAILABLE when Temporal is away.
    */
   startAndAwait<Name extends WorkflowName, Update extends keyof UpdatesOf<Name> & string>(
     run: WorkflowRun<Name>,
     update: WorkflowUpdate<Update>,
     waitMs: number,
   ): Promise<UpdatesOf<Name>[Update] | null>;
-  /** The same for a workflow that is waited for to its end. */
+  /** The same, waiting for the end of the workflow. */
   startAndAwaitEnd<Name extends WorkflowName>(run: WorkflowRun<Name>, waitMs: number): Promise<ResultOf<Name> | null>;
-  /** Signals the workflow, which is started first where none runs. Throws when Temporal does not take it in time. */
+  /** Signals the workflow, starting it first if it does not run. Throws when Temporal does not accept it in time. */
   signalWithStart<Name extends WorkflowName>(run: WorkflowRun<Name>, signal: SignalOf<Name>): Promise<void>;
-  /** Starts the workflow unless it runs, or `reusePolicy` says that it has done its work. Throws as `signalWithStart`. */
+  /** Starts the workflow unless it runs, or `reusePolicy` says that its work is done. Throws like `signalWithStart`. */
   startOnce<Name extends WorkflowName>(run: WorkflowRun<Name>): Promise<void>;
 }
 
-/** Wraps a client of Temporal for the workflows of one task queue; `prover` proves what is begun. */
+/** Wraps a Temporal client for the workflows of one task queue; `prover` proves openings. */
 export function createTemporal(client: Client, taskQueue: string, prover?: Prover): Temporal {
   const withinCall = <T>(call: () => Promise<T>): Promise<T> => client.withDeadline(Date.now() + callTimeoutMs, call);
   const serverVersion = async (): Promise<string> => {
-    // The abort ends the SDK's own retries too, which a deadline alone lets run on.
+    // Aborting also ends the SDK's own retries, which outlive a deadline alone.
     const info = await withPatience(reachTimeoutMs, (signal) =>
       client.withAbortSignal(signal, () =>
         client.withDeadline(Date.now() + longestReachMs, () => client.workflowService.getSystemInfo({})),
@@ -89,7 +89,7 @@ export function createTemporal(client: Client, taskQueue: string, prover?: Prove
   const ping = async (): Promise<void> => {
     await serverVersion();
   };
-  /** Asked before anything is begun. */
+  /** Called before anything is started. */
   const reach = async (): Promise<void> => {
     try {
       await ping();

@@ -4,24 +4,24 @@ import { isDomainError } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
 
 /**
- * The id of an update that waits for an opening: each request's own, the same however often its call is tried. The server
- * remembers the outcome of an update after its workflow has ended; under one id for all requests, a key whose first
- * request was refused would be told that for ever.
+ * The id of an update that waits for an opening: one per request, the same however often its call is retried. The
+ * server remembers an update's outcome after its workflow has ended; with one id for all requests, a key whose first
+ * request was refused would get that refusal for ever.
  */
 export const updateIdOf = (name: string, opening: { stamp?: OpeningStamp } | null): string =>
   opening?.stamp === undefined ? name : `${name}-${opening.stamp.number}`;
 
 /**
- * The id of an update that carries a decision out, unless an update under it was refused: then `again` makes it another. The server answers a second one under the same id as it answered the
- * first: one that came before anybody had approved must not stand in for the one that comes after.
+ * The id of an update that carries out a decision; `again` makes a new one after a refusal. The server answers a
+ * repeated id with its first answer, and an update sent before approval must not stand in for the one sent after it.
  */
 const decisionUpdateId = ({ id, isApproved }: DecisionInHand, again?: string): string =>
   ['decision', id, isApproved ? 'approved' : 'proposed', ...(again === undefined ? [] : [again])].join('-');
 
 /**
- * Hands a decision to the workflow that carries it out: twins by one update. Whatever refuses is not believed, as anybody
- * who reaches Temporal can make it refuse, and the server would repeat that for ever: it is asked once more. So it is where
- * whatever answered has not carried it out (`isAnew`).
+ * Hands a decision to the workflow that carries it out; duplicates become one update. A refusal is not trusted, because
+ * anybody who reaches Temporal can cause one and the server would repeat it for ever: the workflow is asked once more
+ * under a new id. `isAnew` does the same for an update that answered but did not carry it out.
  */
 export async function handDecision<Outcome>(
   decision: DecisionInHand,

@@ -2,7 +2,7 @@ import type { DeliveryWorkflows } from '../webhooks/webhook-delivery.ts';
 import type { Hints } from './hints.ts';
 import type { Temporal } from './temporal.ts';
 
-/** So many are hastened while nobody waits, so many of them at once. */
+/** How many deliveries one call hastens in the background, and how many of them at once. */
 const mostHastened = 100;
 const atOnce = 20;
 
@@ -18,7 +18,7 @@ export function createDeliveryWorkflows(temporal: Temporal, hints: Hints): Deliv
     hastenWebhookDelivery: hasten,
     hastenWebhookDeliveries(deliveryIds) {
       void hints.send(async () => {
-        // The first that cannot be reached ends it: the sweep goes on when Temporal is back.
+        // The first failure ends it: the sweep continues when Temporal is back.
         for (let start = 0; start < Math.min(deliveryIds.length, mostHastened); start += atOnce) {
           await Promise.all(deliveryIds.slice(start, start + atOnce).map(hasten));
         }

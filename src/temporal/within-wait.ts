@@ -8,7 +8,7 @@ export const callTimeoutMs = budgets.reach.temporalCall;
 
 const retryAfterSeconds = 2;
 
-/** Waits for an update or a result; null when the wait ended first, a refusal when the workflow refused. */
+/** Waits for an update or a result; null when the wait ended first. Throws the workflow's refusal. */
 export async function withinWait<T>(client: Client, waitMs: number, call: () => Promise<T>): Promise<T | null> {
   const endsAt = performance.now() + waitMs;
   try {
@@ -16,14 +16,15 @@ export async function withinWait<T>(client: Client, waitMs: number, call: () => 
   } catch (error) {
     const refusal = error instanceof WorkflowUpdateFailedError ? refusalBehind(error.cause) : undefined;
     if (refusal !== undefined) throw refusal;
-    // Whatever else went wrong, the workflow may run, or has ended before it could answer: the caller looks for the row.
+    // After any other error the workflow may be running, or may have ended before it answered: the caller looks for the
+    // row.
     if (performance.now() >= endsAt - 50 || error instanceof WorkflowUpdateFailedError || mayHaveStarted(error))
       return null;
     throw error;
   }
 }
 
-/** The refusal of ours that an update failed with, under whatever wraps it. */
+/** Our own refusal behind a failed update, under whatever wraps it. */
 function refusalBehind(cause: unknown): DomainError | undefined {
   for (let failure = cause; Error.isError(failure); failure = failure.cause) {
     if (failure instanceof ApplicationFailure && failure.type && failure.type in errorStatuses) {

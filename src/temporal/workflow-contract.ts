@@ -10,8 +10,8 @@ import type { WebhookDeliveryInput } from '../webhooks/webhook-delivery.ts';
 import type { WithdrawalInput } from '../withdrawals/withdrawal.ts';
 
 /**
- * What the workflows that requests start take and answer, by their names, which live in histories for ever. The code of
- * the workflows is not imported: it leads through the activities back to the API. A test compares the two.
+ * Inputs and results of the workflows that requests start, by workflow name; histories keep the names for ever. The
+ * workflow code is not imported, because it leads through the activities back to the API. A test compares the two.
  */
 export interface WorkflowContract {
   gatewayPayment: {
@@ -47,17 +47,17 @@ export interface WorkflowContract {
 
 export type WorkflowName = keyof WorkflowContract;
 
-/** The updates that a workflow answers, with what they answer. */
+/** The updates of a workflow, with their results. */
 export type UpdatesOf<Name extends WorkflowName> = WorkflowContract[Name] extends { updates: infer Updates }
   ? Updates
   : never;
-/** The signals that a workflow takes. */
+/** The signals of a workflow. */
 export type SignalOf<Name extends WorkflowName> = WorkflowContract[Name] extends {
   signals: infer Signal extends string;
 }
   ? Signal
   : never;
-/** What a workflow returns to whoever waits for its end. */
+/** The result of a workflow. */
 export type ResultOf<Name extends WorkflowName> = WorkflowContract[Name] extends { result: infer Result }
   ? Result
   : never;

@@ -19,7 +19,7 @@ import { createTemporal } from './temporal.ts';
 import { createReceiptWorkflows } from './unmatched-receipts.ts';
 import { createDeliveryWorkflows } from './webhook-deliveries.ts';
 
-/** The workflows as use cases meet them: each takes the ports that it needs, which its own domain declares. */
+/** The workflows as use cases see them: each use case takes the ports it needs, which its own domain declares. */
 export interface Workflows
   extends GatewayPaymentWorkflows,
     ReceiptWorkflows,
@@ -35,13 +35,16 @@ export interface Workflows
   taskQueue: string;
   /** Throws unless Temporal answers within a second and a half. */
   ping(): Promise<void>;
-  /** The version of Temporal's server; throws as `ping`. */
+  /** The version of the Temporal server; throws like `ping`. */
   serverVersion(): Promise<string>;
-  /** Lets hints under way arrive, then closes the connection. */
+  /** Waits for pending hints, then closes the connection. */
   close(): Promise<void>;
 }
 
-/** The workflows of one task queue, by a client of Temporal. Without a prover nothing can be begun, only looked after. */
+/**
+ * The workflows of one task queue, through a Temporal client. Without a prover nothing can be started, only looked
+ * after.
+ */
 export function createWorkflows(client: Client, taskQueue: string, prover?: Prover): Workflows {
   const temporal = createTemporal(client, taskQueue, prover);
   const hints = createHints();
