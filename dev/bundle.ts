@@ -6,11 +6,11 @@ import { cacheDirectory, type Part, type PartPlace, readPartOptions, startPart }
 
 const root = join(import.meta.dirname, '..');
 const keptBundles = 4;
-/** Longer than a stack that was started with one may still need it to start its worker again. */
+/** Longer than a stack started with a bundle may need it to restart its worker. */
 const keptMs = 24 * 60 * 60 * 1000;
 const readyWithinMs = 180_000;
 
-/** Where the bundle of the workflows as they are now belongs; the name says of what it was made. */
+/** The file for a bundle of the current workflows; its name is a digest of the sources. */
 export function workflowBundleFile(): string {
   const hash = createHash('sha256');
   const sources = globSync(['workflows/**/*.ts', 'src/**/*.ts', 'package-lock.json'], { cwd: root }).sort();
@@ -23,7 +23,7 @@ export function workflowBundleFile(): string {
   return join(cacheDirectory, `workflows-${hash.digest('hex').slice(0, 16)}.js`);
 }
 
-/** The workflow bundle, built when the sources have changed since; answers its path. */
+/** The workflow bundle, rebuilt when the sources have changed; returns its path. */
 export async function ensureWorkflowBundle(part: PartPlace): Promise<string> {
   const file = workflowBundleFile();
   if (statSync(file, { throwIfNoEntry: false })) return file;
@@ -39,7 +39,7 @@ export async function ensureWorkflowBundle(part: PartPlace): Promise<string> {
   return file;
 }
 
-/** In a process of its own, so that nobody waits for a busy event loop meanwhile. */
+/** In its own process, so that nothing waits for a busy event loop meanwhile. */
 async function run(): Promise<void> {
   process.on('disconnect', () => process.exit(1));
   const { file } = readPartOptions() as { file: string };

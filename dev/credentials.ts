@@ -17,11 +17,11 @@ export interface Credentials extends Record<DemoUserName, DemoUser> {
     database: string;
   };
   partner: DemoPartner;
-  /** What the sandbox sends as `x-callback-token`. */
+  /** The `x-callback-token` that the sandbox sends. */
   gateway_callback_token: string;
 }
 
-/** The block that ends a start: where everything is, who may log in, where a partner's keys are, and what to type next. */
+/** The text at the end of a start: URLs, logins, where a partner's keys are, and what to type next. */
 export function describeStack(credentials: Credentials, dataDirectory: string, seconds: number): string {
   const { urls } = credentials;
   const file = `${dataDirectory}/${credentialsFile}`;
@@ -47,7 +47,7 @@ ${nextCommands(credentials, dataDirectory).join('\n')}
 `;
 }
 
-/** What to type next, as it is to be typed in the project's directory; without the sandbox, what does not need it. */
+/** What to type next, in the project's directory; without the sandbox, only what does not need it. */
 function nextCommands({ urls, individual }: Credentials, dataDirectory: string): string[] {
   const isDefault = dataDirectory === resolve(defaultDataDirectory);
   const prefix = isDefault ? '' : `DATA_DIR=${quote(dataDirectory)} `;
@@ -63,7 +63,7 @@ function nextCommands({ urls, individual }: Credentials, dataDirectory: string):
   ];
 }
 
-/** A word of a shell's command line. */
+/** A word quoted for a shell. */
 function quote(word: string): string {
   return /^[\w./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -50,10 +50,10 @@ const people: Record<DemoUserName, DemoPerson> = {
 };
 
 const organization = { name: 'Yayasan Contoh', email: 'office@yayasan-contoh.example' };
-/** IDR, on the account of each individual. */
+/** IDR, on each individual's account. */
 const openingBalance = '10000000.0000';
 
-/** The demo users, made when they are missing; safe to repeat. Their passwords are made to be the given ones. */
+/** The demo users, created when missing; safe to repeat. Their passwords are set to the given ones. */
 export async function ensureDemoData(
   em: EntityManager,
   passwords: Secrets['passwords'],
@@ -127,7 +127,9 @@ async function findAccount(em: EntityManager, userId: string, organizationId: st
   return account?.id ?? null;
 }
 
-/** Through the ledger, as money that the gateway brought, which only the owner may post without a receipt; once. */
+/**
+ * Through the ledger, as money that the gateway brought, which only the owner may post without a receipt. Done once.
+ */
 async function giveOpeningBalance(em: EntityManager, userId: string, accountId: string): Promise<void> {
   await em.transactional(async (tx) => {
     const journalId = newId();

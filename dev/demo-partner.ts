@@ -20,7 +20,7 @@ export interface DemoPartner {
 export interface DemoPartnerOptions {
   secrets: Secrets['partner'];
   organizationId: string;
-  /** The platform user who sets it up. */
+  /** The platform user who sets the partner up. */
   administrator: string;
   /** Where its webhooks go; null when the sandbox is replaced. */
   webhookUrl: string | null;
@@ -35,7 +35,7 @@ const fees = [
   { ...noShare, method: 'payout', fixed: '2500', basis_points: 0 },
 ] as const;
 
-/** An active partner with every permission, fees, limits and a webhook, made when it is missing; safe to repeat. */
+/** An active partner with every permission, fees, limits and a webhook, created when missing; safe to repeat. */
 export async function ensureDemoPartner(
   em: EntityManager,
   sealer: Sealer,

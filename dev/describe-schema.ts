@@ -1,6 +1,6 @@
 import pg from 'pg';
 
-/** Where `npm run schema:write` writes. */
+/** The file that `npm run schema:write` writes. */
 export const schemaFile = new URL('../schema.sql', import.meta.url).pathname;
 
 const head = `-- The schema that the migrations make, written by \`npm run schema:write\` from a freshly migrated database: what a
@@ -9,7 +9,7 @@ const head = `-- The schema that the migrations make, written by \`npm run schem
 set check_function_bodies = off;
 `;
 
-/** Each answers statements in the order in which they can be loaded: one row, one statement. */
+/** Queries that return statements in an order in which they can be loaded: one row per statement. */
 const sections = {
   Sequences: `
     select format('create sequence %I as %s increment by %s minvalue %s maxvalue %s start with %s cache %s%s;', c.relname,
@@ -93,7 +93,7 @@ const sections = {
         d.description) as statement
     from pg_description d cross join lateral pg_identify_object(d.classoid, d.objoid, d.objsubid) o
     where o.schema = 'public' order by 1`,
-  // What the owner has by itself is not told, and PUBLIC's own share only where it was taken away.
+  // Leaves out what the owner has by default; PUBLIC's default rights appear only where they were revoked.
   Grants: `
     with thing as (
       select format('table %s', c.oid::regclass) as name, c.relowner as owner, c.relacl as acl,
@@ -151,7 +151,7 @@ const sections = {
     order by 1`,
 };
 
-/** What the sections do not know of; a migration that makes one of these teaches it to them. */
+/** Kinds of objects that the sections do not cover; a migration that creates one must add it to them. */
 const unknown = `
   select format('%s %s', case relkind when 'm' then 'the materialized view' when 'p' then 'the partitioned table'
     else 'the relation' end, relname) as thing
@@ -173,13 +173,13 @@ const unknown = `
   union all
   select 'the schema ' || nspname from pg_namespace where nspname !~ '^pg_' and nspname not in ('public', 'information_schema')`;
 
-/** The schema of a database as text, the same for the same schema: statements that would make it again. */
+/** The schema of a database as text, the same for equal schemas: statements that would create it again. */
 export async function describeSchema(url: string): Promise<string> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
     await client.query('begin isolation level repeatable read read only');
-    // Names in it are written without their schema.
+    // So that names are written without their schema.
     await client.query('set local search_path = public');
     const things = await client.query<{ thing: string }>(unknown);
     if (things.rows.length > 0) {

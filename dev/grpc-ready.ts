@@ -3,8 +3,8 @@ import { connect, constants } from 'node:http2';
 const callTimeoutMs = 2_000;
 
 /**
- * Whether a Temporal server answers for a namespace: one bare gRPC call (DescribeNamespace), so that waiting for the
- * server does not cost loading its whole client.
+ * Whether a Temporal server answers for a namespace: one bare gRPC call (DescribeNamespace), because loading the whole
+ * client just to wait would be slow.
  */
 export function answersForNamespace(address: string, namespace: string): Promise<boolean> {
   return new Promise((resolve) => {
@@ -38,7 +38,7 @@ function namespaceField(namespace: string): Buffer {
   return Buffer.concat([Buffer.from([0x0a, bytes.length]), bytes]);
 }
 
-/** A gRPC message: not compressed, its length, its bytes. */
+/** A gRPC message: uncompressed flag, length, bytes. */
 function frame(message: Buffer): Buffer {
   const head = Buffer.alloc(5);
   head.writeUInt32BE(message.length, 1);

@@ -1,16 +1,16 @@
 import type { ChildProcess } from 'node:child_process';
 
 export interface KeepOptions {
-  /** How the foreign process is asked to stop. */
+  /** The signal that asks the foreign process to stop. */
   stopSignal: NodeJS.Signals;
-  /** How it is told to when it has not within the grace. */
+  /** The signal when it has not stopped within the grace period. */
   hardSignal: NodeJS.Signals;
   graceMs: number;
 }
 
 /**
  * Ties a foreign process to this one, and this one to the parent's channel: when the parent ends, even by kill -9, or
- * asks, the foreign process is stopped; when that ends, so do we. Call it as soon as the process exists.
+ * asks, the foreign process is stopped; when that ends, so does this one. Call it as soon as the process exists.
  */
 export function keep(child: ChildProcess, { stopSignal, hardSignal, graceMs }: KeepOptions): void {
   let stopping = false;
@@ -29,7 +29,7 @@ export function keep(child: ChildProcess, { stopSignal, hardSignal, graceMs }: K
   if (process.channel && !process.connected) stop();
 }
 
-/** Tells the parent in one sentence why this part cannot run, and ends. */
+/** Tells the parent in one sentence why this part cannot run, and exits. */
 export async function fail(sentence: string): Promise<never> {
   if (process.send) await new Promise((resolve) => process.send?.({ failed: sentence }, resolve));
   process.stderr.write(`${sentence}\n`);

@@ -4,8 +4,8 @@ import { isRunning, type ProcessRecord, startMarkOf } from './process-records.ts
 const pollMs = 1_000;
 
 /**
- * Calls back when the npm that started this process is gone, however it ended: a kill of npm does not reach us, as the
- * shell between us passes no signal on. Does nothing when no npm started us.
+ * Calls back when the npm that started this process is gone, however it ended: killing npm does not reach us, because
+ * the shell between us passes no signal on. Does nothing when npm did not start us.
  */
 export function whenNpmEnds(callback: () => void): void {
   if (process.env.npm_lifecycle_event === undefined) return;
@@ -18,7 +18,7 @@ export function whenNpmEnds(callback: () => void): void {
   watch.unref();
 }
 
-/** Our parent, and when that is the shell of npm, its parent too. */
+/** Our parent, and when that is npm's shell, its parent too. */
 function findLaunchers(): ProcessRecord[] {
   const pids = [process.ppid];
   const stat = `/proc/${process.ppid}/stat`;

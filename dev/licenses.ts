@@ -1,6 +1,6 @@
 /**
  * `npm run licenses`: the licence of every dependency, from the bill of materials that npm itself makes of the lock
- * file (no network); ends with 1 when one is not on the allow list. `npm run sbom` keeps the bill itself.
+ * file (no network). Exits with 1 when one is not on the allow list. `npm run sbom` saves the bill itself.
  */
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ export interface Licensed {
   license: string;
 }
 
-/** Licences that ask for no more than a notice. */
+/** Licences that require no more than a notice. */
 const allowed = new Set([
   '0BSD',
   'Apache-2.0',
@@ -36,7 +36,7 @@ const allowed = new Set([
   'Unlicense',
 ]);
 
-/** Packages that declare no licence in npm's own field, looked at one by one; a new version is to be looked at again. */
+/** Packages without a licence in npm's field, checked one by one; a new version must be checked again. */
 const lookedAt: Record<string, string> = {
   // The older field `licenses`, and the file LICENSE.
   'busboy@1.6.0': 'MIT',
@@ -50,15 +50,15 @@ const lookedAt: Record<string, string> = {
 };
 
 /**
- * What asks for more than a notice and stays on the machines of developers and CI: the Dockerfile takes it out of the
- * image, as nothing that runs there loads it.
+ * Licences that require more than a notice, of packages that stay on the machines of developers and CI: the Dockerfile
+ * removes them from the image, where nothing loads them.
  */
 export const leftOut: Record<string, string> = {
-  // Data about browsers, of the bundler that the Temporal worker brings; our bundle is made beforehand.
+  // Browser data of the bundler that the Temporal worker brings; our bundle is built beforehand.
   'caniuse-lite': 'CC-BY-4.0',
 };
 
-/** What the lock file's dependencies are licensed under, by name; throws when npm's bill cannot be read. */
+/** The licences of the lock file's dependencies, by name; throws when npm's bill cannot be read. */
 export function licensesOf(bill: unknown): Licensed[] {
   return Bill.parse(bill)
     .components.map(({ name, version, licenses }) => ({
@@ -69,10 +69,10 @@ export function licensesOf(bill: unknown): Licensed[] {
     .toSorted((left, right) => left.name.localeCompare(right.name));
 }
 
-/** An expression is allowed when all that it joins with AND is, and of what it joins with OR one is. */
+/** Allowed when every AND operand is allowed, or any OR operand. */
 function isAllowed(expression: string): boolean {
   const inner = expression.replace(/[()]/g, '');
-  // Without brackets AND binds closer; with both in one expression it is refused, to be looked at.
+  // Brackets were removed, so an expression with both operators is refused, to be looked at by hand.
   if (/ AND /.test(inner) && / OR /.test(inner)) return false;
   if (/ OR /.test(inner)) return inner.split(' OR ').some((id) => allowed.has(id));
   return inner.split(' AND ').every((id) => allowed.has(id));

@@ -4,14 +4,14 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StackError } from './stack-error.ts';
 
-/** What a part tells its parent over IPC: `'ready'`, or the same with the process that it holds. */
+/** What a part sends its parent over IPC: `'ready'`, or the same with the process that it holds. */
 export interface ReadyMessage {
   ready: true;
   inner?: number;
   details?: unknown;
 }
 
-/** What the starter of a part decides; the rest is the part's own. */
+/** The options that a part's starter chooses; the rest is the part's own. */
 export type PartPlace = Pick<PartOptions, 'logFile' | 'onProcess' | 'onGone' | 'signal'>;
 
 export interface PartOptions {
@@ -19,7 +19,7 @@ export interface PartOptions {
   /** The file that Node runs. */
   script: string;
   env: NodeJS.ProcessEnv;
-  /** Handed to the script as JSON; `readPartOptions` reads it there. */
+  /** Passed to the script as JSON, where `readPartOptions` reads it. */
   options?: unknown;
   /** Where its output goes; `ignore` drops it. */
   logFile: string | 'ignore';
@@ -27,9 +27,9 @@ export interface PartOptions {
   /** Called as soon as a process exists, and again for the foreign process inside it. */
   onProcess?: (pid: number) => void;
   onGone?: (pid: number) => void;
-  /** Gives up a start that is under way. */
+  /** Aborts a start that is under way. */
   signal?: AbortSignal;
-  /** Everything it says over IPC besides being ready. */
+  /** Receives every other message that it sends over IPC. */
   onMessage?: (message: unknown) => void;
 }
 
@@ -38,7 +38,7 @@ export interface PartExit {
   signal: NodeJS.Signals | null;
 }
 
-/** One part of the stack: a Node process with a channel to us, which ends itself when the channel closes. */
+/** One part of the stack: a Node process with an IPC channel to us, which exits when the channel closes. */
 export interface Part {
   readonly name: string;
   readonly pid: number;
@@ -49,24 +49,24 @@ export interface Part {
   isRunning(): boolean;
   send(message: object): void;
   kill(signal: NodeJS.Signals): void;
-  /** Asks it to stop and kills it when it has not within the grace. */
+  /** Asks it to stop, and kills it when it has not stopped within the grace period. */
   stop(graceMs?: number): Promise<void>;
 }
 
 const optionsVariable = 'PART_OPTIONS';
-/** What a start leaves for the next one. */
+/** Caches that one start leaves for the next. */
 export const cacheDirectory = join(import.meta.dirname, '..', 'node_modules', '.cache', 'amanah');
-/** Compiled code, with which a start takes a second less of a processor. */
+/** Compiled code, which saves a second of CPU per start. */
 const compiled = join(cacheDirectory, 'compiled');
 const defaultGraceMs = 15_000;
 const shownLogLines = 12;
 
-/** The options that the parent gave to this process. */
+/** The options that the parent passed to this process. */
 export function readPartOptions(): unknown {
   return JSON.parse(process.env[optionsVariable] ?? '{}');
 }
 
-/** Starts a part in a process group of its own (Ctrl-C reaches only us) and waits until it says that it is ready. */
+/** Starts a part in its own process group (Ctrl-C reaches only us) and waits until it reports that it is ready. */
 export async function startPart(options: PartOptions): Promise<Part> {
   const log = openLog(options.logFile);
   const child = spawn(process.execPath, [options.script], {

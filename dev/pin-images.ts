@@ -1,8 +1,8 @@
 /**
- * `npm run images:pin`: writes the digest that each tag has now behind it, in the Dockerfile and in docker-compose.yml,
- * so that a release is built from, and runs, what it was tested with. Needs docker with buildx, and the registry.
- * `npm run images:check` names the images without a digest, which a release (a commit that carries a tag `v*`) must not
- * have: there it ends with 1.
+ * `npm run images:pin`: writes the current digest of each tag into the Dockerfile and docker-compose.yml, so that a
+ * release is built from, and runs, what it was tested with. Needs docker with buildx, and the registry.
+ * `npm run images:check` names the images without a digest, which a release (a commit with a tag `v*`) must not have:
+ * for a release it exits with 1.
  */
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -10,16 +10,16 @@ import { join } from 'node:path';
 
 const files = ['Dockerfile', 'docker-compose.yml'];
 
-/** The default of a variable `*_IMAGE`, of docker-compose.yml or of the Dockerfile. */
+/** The default of a variable `*_IMAGE`, in docker-compose.yml or the Dockerfile. */
 const defaults = /(?<=\$\{\w+_IMAGE:-)[^}]+(?=\})|(?<=^ARG \w+_IMAGE=)\S+/gm;
 const isPinned = (image: string): boolean => /.@sha256:[0-9a-f]{64}$/.test(image);
 
-/** The images that a file names, each as often as it does. */
+/** The images that a file names, including repetitions. */
 export const imagesIn = (text: string): string[] => text.match(defaults) ?? [];
 
 export const unpinnedIn = (text: string): string[] => imagesIn(text).filter((image) => !isPinned(image));
 
-/** The text with every image at the digest of its tag, in the place of an older one. */
+/** The text with every image pinned to its tag's digest, replacing an older digest. */
 export const pinImages = (text: string, digestOf: (tagged: string) => string): string =>
   text.replace(defaults, (image) => {
     const [tagged = image] = image.split('@');
@@ -50,7 +50,7 @@ function check(root: string): void {
     unpinnedIn(readFileSync(join(root, file), 'utf8')).map((image) => `${file}: ${image} has no digest`),
   );
   if (complaints.length === 0) return;
-  // Where there is no repository nothing is released.
+  // Without a repository nothing is released.
   const told = spawnSync('git', ['tag', '--points-at', 'HEAD', 'v*'], { cwd: root, encoding: 'utf8' });
   const tags = told.status === 0 ? told.stdout.trim() : '';
   const verdict = tags === '' ? 'a release would be refused' : `the release ${tags} is refused`;

@@ -19,7 +19,7 @@ export interface Plan {
   s3: S3Options | undefined;
   temporal: (Omit<TemporalOptions, 'binary'> & { uiPort: number }) | undefined;
   sandbox: SandboxOptions | undefined;
-  /** The environment of API, worker and of the commands that speak to the stack. */
+  /** The environment of the API, the worker, and the commands that use the stack. */
   services: Record<string, string>;
   urls: Credentials['urls'];
   callbackToken: string;
@@ -28,7 +28,7 @@ export interface Plan {
 const bucketName = 'amanah';
 const databaseName = 'amanah';
 
-/** Lays out a stack; decides, and starts nothing. */
+/** Plans a stack; starts nothing. */
 export function planStack(settings: Settings, ports: Ports, secrets: Secrets): Plan {
   const directory = settings.DATA_DIR;
   const apiPort = settings.PORT === 0 ? ports.api : settings.PORT;

@@ -6,11 +6,11 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { writePrivateJson } from './private-file.ts';
 
-/** Below the range from which Linux and macOS take the ports of outgoing connections. */
+/** Below the ephemeral ports of Linux and macOS. */
 const firstPort = 20_000;
 const lastPort = 29_999;
 const attempts = 50;
-/** Longer than any part takes from its start until it listens. */
+/** Longer than any part takes to start listening. */
 const reservedForMs = 120_000;
 
 /** Whether a server could listen on the port now, on loopback and on every address. */
@@ -26,7 +26,7 @@ function canListen(port: number, host: string | undefined): Promise<boolean> {
   });
 }
 
-/** A port on which nobody listens now, and which no other process finds here while its server starts. */
+/** A free port, which no other process finds here while its server starts. */
 export async function findFreePort(): Promise<number> {
   for (let attempt = 0; attempt < attempts; attempt += 1) {
     const port = randomInt(firstPort, lastPort + 1);
@@ -36,8 +36,8 @@ export async function findFreePort(): Promise<number> {
 }
 
 /**
- * Takes the UDP port of the same number, on which no part listens. Of two processes that look for ports at once the
- * system gives it to one, and takes it back from one that dies.
+ * Reserves the UDP port of the same number, on which no part listens. When two processes look for ports at once, the
+ * system gives it to only one, and releases it when that one dies.
  */
 async function reserve(port: number): Promise<boolean> {
   const socket = createSocket('udp4').unref();
@@ -54,7 +54,7 @@ async function reserve(port: number): Promise<boolean> {
 
 export interface KeptPorts<Name extends string> {
   ports: Record<Name, number>;
-  /** Sentences about ports that had to move because another program took them meanwhile. */
+  /** Sentences about ports that had to change because another program took them meanwhile. */
   moved: string[];
 }
 

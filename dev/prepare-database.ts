@@ -9,18 +9,18 @@ import type { Secrets } from './secrets.ts';
 const readyWithinMs = 120_000;
 
 export interface PrepareOptions {
-  /** The database, as its owner. */
+  /** URL of the database, as its owner. */
   ownerUrl: string;
   /** The environment of the services: the database and its encryption keys. */
   services: Record<string, string>;
-  /** The data directory that the database is in; null for one that the environment names. */
+  /** The data directory that contains the database; null for a database that the environment names. */
   dataDirectory: string | null;
   /** Where the demo partner's webhooks go. */
   webhookUrl: string | null;
   secrets: Pick<Secrets, 'passwords' | 'partner'>;
 }
 
-/** Who is there from the start. */
+/** The users and the partner that exist from the start. */
 export interface DemoPeople {
   users: Record<DemoUserName, DemoUser>;
   partner: DemoPartner;
@@ -28,7 +28,7 @@ export interface DemoPeople {
 
 const pickSecrets = ({ passwords, partner }: PrepareOptions['secrets']) => ({ passwords, partner });
 
-/** Migrates a database and puts the demo data in; `onMigrated` is called in between, when the worker may start. */
+/** Migrates a database and adds the demo data; `onMigrated` is called in between, when the worker may start. */
 export async function prepareDatabase(
   options: PrepareOptions,
   place: PartPlace,
@@ -81,7 +81,7 @@ async function run(): Promise<void> {
     await fail(`${error.message}${where}`);
   }
   process.send?.('migrated');
-  // The opening balances are journals of no use case of the product, which its own role may not post.
+  // The opening balances are journals that no use case makes and the application's role may not post.
   const orm = await openDatabase({ url: ownerUrl, poolSize: 2, log: () => undefined });
   const users = await ensureDemoData(orm.em.fork(), secrets.passwords);
   const partner = await ensureDemoPartner(orm.em.fork(), createSealer(config.DATA_ENCRYPTION_KEYS), {

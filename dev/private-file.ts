@@ -1,6 +1,6 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 
-/** Writes JSON that only the owner may read, whole or not at all: a killed writer leaves the old file. */
+/** Writes JSON that only the owner may read, atomically: a killed writer leaves the old file. */
 export function writePrivateJson(file: string, content: unknown): void {
   const draft = `${file}.${process.pid}.new`;
   writeFileSync(draft, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });

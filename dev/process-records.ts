@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readJson, writePrivateJson } from './private-file.ts';
 
-/** A process that we started; the start mark tells it from a later process with the same number. */
+/** A process that we started; the start mark distinguishes it from a later process with the same pid. */
 export interface ProcessRecord {
   name: string;
   pid: number;
@@ -16,7 +16,7 @@ const pollMs = 50;
 const patienceMs = 2_000;
 const graceMs = 4_000;
 
-/** What tells one process from a later one with the same number, or undefined when there is no such process. */
+/** Distinguishes a process from a later one with the same pid; undefined when there is no such process. */
 export function startMarkOf(pid: number): string | undefined {
   try {
     if (existsSync('/proc/self/stat')) {
@@ -30,7 +30,7 @@ export function startMarkOf(pid: number): string | undefined {
   }
 }
 
-/** Whether the recorded process, and not another one with its number, still runs. */
+/** Whether the recorded process, and not another one with its pid, still runs. */
 export const isRunning = (record: ProcessRecord): boolean => startMarkOf(record.pid) === record.startMark;
 
 /** The processes of a data directory, on disk, so that the next start can end what a killed one left behind. */
@@ -55,7 +55,7 @@ export class ProcessRecords {
     this.#write();
   }
 
-  /** Ends what an earlier, killed stack left running; answers the names of the parts that had to be ended. */
+  /** Ends what an earlier, killed stack left running; returns the names of the parts that had to be ended. */
   async endLeftovers(): Promise<string[]> {
     const left = readRecords(this.#file).filter(isRunning);
     await waitUntilGone(left, patienceMs);
@@ -70,7 +70,7 @@ export class ProcessRecords {
   }
 }
 
-/** Ends a recorded process: asks, then kills. A PostgreSQL is asked for a fast shutdown, which is SIGINT. */
+/** Ends a recorded process: first SIGINT (PostgreSQL's fast shutdown), then SIGKILL. */
 export async function endProcess(record: ProcessRecord): Promise<void> {
   for (const signal of ['SIGINT', 'SIGKILL'] as const) {
     if (!isRunning(record)) return;

@@ -1,14 +1,14 @@
-/** The lines that a person reads while the stack starts: one for each part when it is there, and what takes long. */
+/** The lines that a person reads while the stack starts: one per part when it is ready, and notes about slow ones. */
 export interface Progress {
-  /** Something about a part that is not there yet. */
+  /** Reports on a part that is not ready yet. */
   say(part: string, sentence: string): void;
-  /** Runs the start of a part and prints its line with the time that it took. */
+  /** Runs the start of a part and prints its line with the time it took. */
   step<T>(part: string, start: () => Promise<T>, describe?: (result: T) => string): Promise<T>;
   note(sentence: string): void;
 }
 
 const nameWidth = 18;
-/** A part that takes longer says so, so that nobody believes it dead. */
+/** A part that takes longer reports so, so that nobody thinks it hangs. */
 const aliveEveryMs = 10_000;
 
 const inSeconds = (milliseconds: number): string => `${(milliseconds / 1000).toFixed(1)} s`;

@@ -15,14 +15,14 @@ export type S3Options = z.input<typeof optionsSchema>;
 
 const readyWithinMs = 30_000;
 
-/** Starts the embedded S3 server with one bucket and one key pair as a part of its own. */
+/** Starts the embedded S3 server, with one bucket and one key pair, as its own part. */
 export function startS3(options: S3Options, part: PartPlace): Promise<Part> {
   return startPart({ ...part, name: 'S3', script: import.meta.filename, env: process.env, options, readyWithinMs });
 }
 
 async function run(): Promise<void> {
   const { directory, port, bucket, accessKeyId, secretAccessKey } = optionsSchema.parse(readPartOptions());
-  // It checks signatures over queries that it encodes by this, and S3 encodes these characters too.
+  // The server checks signatures over queries that it encodes with this function; S3 also encodes these characters.
   const encode = globalThis.encodeURIComponent;
   globalThis.encodeURIComponent = (text) =>
     encode(text).replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
@@ -52,8 +52,8 @@ async function run(): Promise<void> {
 }
 
 /**
- * The SDK signs calls on a bucket as `/bucket/`; the server would check them as `/bucket`, and refuse them. It appends
- * this mount path to the bucket when the bucket is that of a virtual host.
+ * The SDK signs bucket calls as `/bucket/`, but the server would check them as `/bucket` and refuse them. It appends
+ * this mount path to the bucket for virtual hosts.
  */
 function keepTrailingSlash(ctx: S3rverContext, next: () => Promise<void>): Promise<void> {
   if (/^\/[^/]+\/$/.test(ctx.path)) {
@@ -63,7 +63,7 @@ function keepTrailingSlash(ctx: S3rverContext, next: () => Promise<void>): Promi
   return next();
 }
 
-/** The server checks signatures, but lets those pass that have none: files are private, here too. */
+/** The server checks signatures, but accepts requests without one: files are private here too. */
 function refuseUnsigned(ctx: S3rverContext, next: () => Promise<void>): Promise<void> {
   if ('authorization' in ctx.headers || 'X-Amz-Algorithm' in ctx.query) return next();
   ctx.status = 403;

@@ -4,7 +4,7 @@ import { type Part, type PartPlace, startPart } from './part.ts';
 export interface SandboxOptions {
   port: number;
   directory: string;
-  /** Where callbacks go: the API's endpoint for them. */
+  /** The API's endpoint for callbacks. */
   callbackUrl: string;
   callbackToken: string;
   secretKey: string;
@@ -12,7 +12,7 @@ export interface SandboxOptions {
 
 const readyWithinMs = 30_000;
 
-/** Starts the sandbox provider as a part of its own. */
+/** Starts the sandbox provider as its own part. */
 export function startSandbox(
   { port, directory, callbackUrl, callbackToken, secretKey }: SandboxOptions,
   part: PartPlace,

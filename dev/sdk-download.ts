@@ -5,9 +5,9 @@ import { userCacheDirectory } from './user-cache.ts';
 
 export type SdkServer = 'dev-server' | 'time-skipping';
 
-/** A download that has not begun by then is given up: behind some firewalls it hangs for ever. */
+/** A download that has not begun within this is given up: behind some firewalls it hangs for ever. */
 const beginWithinMs = 15_000;
-/** One that stands still for this long, too. */
+/** A download without progress for this long is given up too. */
 const stallMs = 60_000;
 const pollMs = 250;
 
@@ -23,7 +23,7 @@ export function findDownloaded(server: SdkServer): string | null {
   return executable ?? null;
 }
 
-/** Lets the Temporal SDK download its server; answers its path, or null when the download does not begin or fails. */
+/** Lets the Temporal SDK download its server; returns its path, or null when the download does not begin or fails. */
 export async function downloadBySdk(server: SdkServer): Promise<string | null> {
   const directory = directoryOf(server);
   mkdirSync(directory, { recursive: true });
@@ -62,7 +62,7 @@ function sizeOf(directory: string): number {
   );
 }
 
-/** In a process of its own: the download cannot be cancelled, so it must be possible to end it. */
+/** In its own process: the download cannot be cancelled, so it must be possible to kill it. */
 async function run(server: SdkServer, downloadDir: string): Promise<void> {
   process.on('disconnect', () => process.exit(1));
   const { TestWorkflowEnvironment } = await import('@temporalio/testing');

@@ -6,9 +6,9 @@ import { readJson, writePrivateJson } from './private-file.ts';
 
 const random = (bytes: number): string => randomBytes(bytes).toString('base64url');
 
-/** Each is made once per data directory and kept in it; a field that comes later is made at the next start. */
+/** Each secret is generated once per data directory and kept there; a new field is generated at the next start. */
 const secretsSchema = z.object({
-  /** Of the owner. */
+  /** The owner's. */
   databasePassword: z.string().default(() => random(18)),
   applicationPassword: z.string().default(() => random(18)),
   readerPassword: z.string().default(() => random(18)),

@@ -6,10 +6,10 @@ const readyWithinMs = 90_000;
 
 type ServiceOptions = PartPlace & Pick<PartOptions, 'env'>;
 
-/** Starts the API as the process of a deployment. */
+/** Starts the API as a deployment does. */
 export const startApi = (options: ServiceOptions): Promise<Part> =>
   startPart({ ...options, name: 'The API', script: join(root, 'src', 'api.ts'), readyWithinMs });
 
-/** Starts a worker as the process of a deployment. */
+/** Starts a worker as a deployment does. */
 export const startWorker = (options: ServiceOptions): Promise<Part> =>
   startPart({ ...options, name: 'The worker', script: join(root, 'src', 'worker.ts'), readyWithinMs });

@@ -8,7 +8,7 @@ const text = z.string().min(1).optional();
 /** Where a stack keeps its data unless DATA_DIR says otherwise. */
 export const defaultDataDirectory = '.amanah';
 
-/** What `npm start` itself reads; everything else in the environment goes on to API and worker as it is. */
+/** The variables that `npm start` itself reads; the rest of the environment is passed to API and worker unchanged. */
 const schema = z.object({
   DATA_DIR: z.string().min(1).default(defaultDataDirectory),
   PORT: port.default(3000),
@@ -32,7 +32,7 @@ const schema = z.object({
 
 export type Settings = z.infer<typeof schema>;
 
-/** The settings of this start; throws StackError naming a variable that is malformed or missing beside another. */
+/** The settings of this start. Throws StackError naming a variable that is malformed, or missing beside another. */
 export function readSettings(env: NodeJS.ProcessEnv): Settings {
   const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
   const read = schema.safeParse(present);

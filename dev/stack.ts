@@ -21,7 +21,7 @@ import { type SupervisedPart, supervise } from './supervisor.ts';
 import { startTemporal } from './temporal.ts';
 import { findTemporalBinary } from './temporal-binary.ts';
 
-/** Each group is stopped when the one before it has: what is used goes after what uses it. */
+/** Each group is stopped after the one before it: users before what they use. */
 const stopOrder = [['api', 'worker'], ['sandbox'], ['temporal', 's3'], ['postgres']] as const;
 const logCheckMs = 60_000;
 type PartName = (typeof stopOrder)[number][number];
@@ -30,7 +30,7 @@ export interface StackInput {
   settings: Settings;
   env: NodeJS.ProcessEnv;
   progress: Progress;
-  /** Aborted when the stack is to stop, also while it starts. */
+  /** Aborted to stop the stack, also while it starts. */
   signal: AbortSignal;
 }
 
@@ -48,7 +48,7 @@ export class Stack {
     this.#records = new ProcessRecords(this.#directory);
   }
 
-  /** Starts everything that is not replaced; throws StackError with a sentence when something cannot start. */
+  /** Starts every part that is not replaced. Throws StackError with a sentence when something cannot start. */
   async start(): Promise<Credentials> {
     const { settings, progress } = this.#input;
     const ended = await this.#records.endLeftovers();
@@ -67,14 +67,16 @@ export class Stack {
     return credentials;
   }
 
-  /** Stops what runs, what others use last. */
+  /** Stops the running parts, users before what they use. */
   async stop(): Promise<void> {
     clearInterval(this.#logWatch);
     rmSync(join(this.#directory, 'environment.json'), { force: true });
     for (const group of stopOrder) await Promise.all(group.map((name) => this.#parts.get(name)?.stop()));
   }
 
-  /** All at once; API and worker as soon as what they need is there, and the API not before the file of credentials. */
+  /**
+   * Starts all at once; API and worker as soon as what they need is ready, and the API not before the credentials file.
+   */
   async #startParts(plan: Plan, secrets: Secrets): Promise<Credentials> {
     const { progress } = this.#input;
     const { postgres, s3, sandbox, urls } = plan;

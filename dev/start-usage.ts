@@ -22,7 +22,7 @@ const variables: Record<keyof Settings, string> = {
   SEAL_SIGNING_KEY: 'what seals the journals, id:key (made at the first start)',
 };
 
-/** What `npm start -- --help` prints. */
+/** The output of `npm start -- --help`. */
 export function describeUsage(): string {
   const width = Math.max(...Object.keys(variables).map((name) => name.length)) + 2;
   const rows = Object.entries(variables).map(([name, meaning]) => `  ${name.padEnd(width)}${meaning}`);
@@ -40,7 +40,7 @@ All others go on to the API and the worker as they are; README.md lists them.
 `;
 }
 
-/** Whether the arguments of `npm start` ask for its usage; throws StackError naming the first that it does not take. */
+/** Whether the arguments of `npm start` ask for its usage. Throws StackError naming the first unknown argument. */
 export function asksForUsage(args: readonly string[]): boolean {
   const unknown = args.find((arg) => arg !== '--help' && arg !== '-h');
   if (unknown !== undefined) {

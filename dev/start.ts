@@ -7,11 +7,11 @@ import { Stack } from './stack.ts';
 import { StackError } from './stack-error.ts';
 import { asksForUsage, describeUsage } from './start-usage.ts';
 
-/** Ctrl-C reaches us from the terminal and again from npm: only a later one means "at once". */
+/** Ctrl-C reaches us from the terminal and again through npm: only a later one means "at once". */
 const sameRequestMs = 1_500;
 
 const write = (text: string): void => void process.stdout.write(text);
-/** Nobody reads any more; the stack runs on. */
+/** The reader is gone; the stack keeps running. */
 process.stdout.on('error', () => undefined);
 
 async function main(): Promise<number> {
@@ -44,7 +44,7 @@ async function main(): Promise<number> {
   return 0;
 }
 
-/** The reason to stop: a signal, or the end of the npm that started us. Asked twice, we end at once. */
+/** The reason to stop: a signal, or the end of the npm that started us. A second request exits at once. */
 function askedToStop(stopping: AbortController): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   let askedAt = 0;

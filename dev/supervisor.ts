@@ -10,10 +10,10 @@ export interface SupervisedPart {
 
 const firstDelayMs = 500;
 const longestDelayMs = 10_000;
-/** A part that ran this long before it ended starts again without having to wait longer each time. */
+/** A part that ran this long before it ended restarts with the first, short pause. */
 const steadyMs = 30_000;
 
-/** Starts a part and starts it again, with growing pauses, whenever it ends unasked; `say` is told. */
+/** Starts a part and restarts it, with growing pauses, whenever it ends unasked; reports through `say`. */
 export async function supervise(
   start: () => Promise<Part>,
   say: (sentence: string) => void,
@@ -63,7 +63,7 @@ export async function supervise(
   };
 }
 
-/** The foreign process inside a part: it outlives a keeper that is killed by -9. */
+/** The foreign process inside a part, which outlives a keeper killed by kill -9. */
 function innerRecord({ name, inner }: Part) {
   const startMark = inner === undefined ? undefined : startMarkOf(inner);
   return inner === undefined || startMark === undefined ? undefined : { name, pid: inner, startMark };

@@ -3,13 +3,13 @@ import { connect, createServer, type Socket } from 'node:net';
 
 /**
  * How a proxy treats the bytes that pass through it.
- * - `pass`: as they come.
- * - `delay`: each piece is held back by so many milliseconds, in both directions, in order.
- * - `black-hole`: connections stay open and carry nothing; what was held back goes on when the mode changes.
+ * - `pass`: unchanged.
+ * - `delay`: each chunk is delayed by `ms` milliseconds, in both directions, in order.
+ * - `black-hole`: connections stay open and carry nothing; held-back bytes continue when the mode changes.
  * - `refuse`: every connection is cut, and new ones are cut at once.
- * - `truncate`: an answer is cut after so many bytes of it.
- * - `cut-after`: the connection is cut right after a request that contains the text has gone out, so that its answer is
- *   lost while its effect may have been made.
+ * - `truncate`: an answer is cut after a number of its bytes.
+ * - `cut-after`: the connection is cut right after a request that contains the text has been sent, so that its answer
+ *   is lost while its effect may have happened.
  */
 export type ProxyMode =
   | { kind: 'pass' }
@@ -22,13 +22,13 @@ export type ProxyMode =
 export interface TcpProxy extends AsyncDisposable {
   readonly name: string;
   readonly port: number;
-  /** Connections that are open now. */
+  /** Open connections. */
   readonly open: number;
-  /** Changes how bytes are treated, of open connections too. */
+  /** Changes how bytes are treated, also on open connections. */
   set(mode: ProxyMode): void;
   /** Cuts every open connection once (a reset, not a polite end). */
   cut(): void;
-  /** Other targets, taken in turn by new connections; open ones stay where they are. */
+  /** Sets other targets, used in turn by new connections; open ones stay where they are. */
   retarget(ports: readonly number[]): void;
   close(): Promise<void>;
 }
@@ -40,10 +40,10 @@ interface Pair {
 }
 
 const host = '127.0.0.1';
-/** What has been written must reach the other side before the cut. */
+/** Gives written bytes time to reach the other side before the cut. */
 const beforeCutMs = 15;
 
-/** Listens on a free port of loopback and passes each connection on to the next of the ports. */
+/** Listens on a free loopback port and forwards each connection to the next of the ports. */
 export async function startTcpProxy(name: string, ports: readonly number[]): Promise<TcpProxy> {
   let mode: ProxyMode = { kind: 'pass' };
   let targets = ports;
@@ -52,7 +52,7 @@ export async function startTcpProxy(name: string, ports: readonly number[]): Pro
   const cutPair = ({ client, server }: Pair) => {
     for (const socket of [client, server]) {
       if (socket.destroyed) continue;
-      // A reset waits for what is still to be written, which on a stopped connection may be for ever.
+      // A reset waits for pending writes, which on a stalled connection may take for ever.
       if (!socket.connecting) socket.resetAndDestroy();
       socket.destroy();
     }
@@ -123,7 +123,7 @@ function resume({ client, server }: Pair): void {
   server.resume();
 }
 
-/** One direction of a connection. Half-closed ends are passed on; pieces keep their order whatever their delay. */
+/** One direction of a connection. Half-closes are forwarded; chunks keep their order whatever their delay. */
 function forward(pair: Pair, direction: 'out' | 'back', modeNow: () => ProxyMode, cutPair: (pair: Pair) => void): void {
   const [from, to] = direction === 'out' ? [pair.client, pair.server] : [pair.server, pair.client];
   let busyUntil = 0;
@@ -146,7 +146,7 @@ function forward(pair: Pair, direction: 'out' | 'back', modeNow: () => ProxyMode
       }
     }
     if (mode.kind === 'cut-after' && direction === 'out' && chunk.includes(mode.text)) {
-      // Nothing of the answer may come back: the other direction is stopped before the request goes out.
+      // Nothing of the answer may come back: the other direction is paused before the request is sent.
       pair.server.pause();
       to.write(chunk);
       setTimeout(() => cutPair(pair), beforeCutMs);

@@ -6,15 +6,15 @@ import { downloadBySdk, findDownloaded } from './sdk-download.ts';
 import { StackError } from './stack-error.ts';
 import { userCacheDirectory } from './user-cache.ts';
 
-/** Newer versions carry a `replace` and cannot be installed by `go install`. */
+/** Newer versions have a `replace` directive, with which `go install` does not work. */
 const cliVersion = 'v1.5.1';
 const aliveEveryMs = 15_000;
 const buildTimeoutMs = 30 * 60_000;
 const executableName = platform() === 'win32' ? 'temporal.exe' : 'temporal';
 
 /**
- * The Temporal server's binary: on the PATH, or what was downloaded or built before, or downloaded by the SDK now, or
- * built with Go now. `say` is told what takes long. Throws StackError when there is no way.
+ * The Temporal server's binary: from the PATH, downloaded or built earlier, downloaded by the SDK now, or built with Go
+ * now. Slow steps are reported to `say`. Throws StackError when none of these works.
  */
 export async function findTemporalBinary(say: (sentence: string) => void): Promise<string> {
   const found = findExecutable(executableName) ?? findDownloaded('dev-server') ?? findBuilt();
@@ -51,7 +51,7 @@ const builtPath = () => join(userCacheDirectory(), `temporal-${cliVersion}`, exe
 
 const findBuilt = (): string | null => (isExecutable(builtPath()) ? builtPath() : null);
 
-/** Builds into a directory of this process and moves the binary when it is whole: two stacks may build at once. */
+/** Builds in a private directory and moves the binary when complete: two stacks may build at once. */
 async function build(go: string, say: (sentence: string) => void): Promise<string> {
   const cache = userCacheDirectory();
   mkdirSync(join(cache, `temporal-${cliVersion}`), { recursive: true });
@@ -75,7 +75,7 @@ async function build(go: string, say: (sentence: string) => void): Promise<strin
   }
 }
 
-/** Answers null, or the last line of what Go complained. */
+/** Resolves to null, or to the last line of Go's error output. */
 function runGo(go: string, args: string[], binDirectory: string): Promise<string | null> {
   const child = spawn(go, args, {
     cwd: binDirectory,

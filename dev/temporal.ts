@@ -10,9 +10,9 @@ import { type Part, type PartPlace, type ReadyMessage, readPartOptions, startPar
 const optionsSchema = z.object({
   binary: z.string(),
   port: z.number().int(),
-  /** Without one there is no web UI. */
+  /** Without a port there is no web UI. */
   uiPort: z.number().int().optional(),
-  /** Without one everything is kept in memory. */
+  /** Without a file everything is kept in memory. */
   databaseFile: z.string().optional(),
 });
 
@@ -22,7 +22,7 @@ const readyWithinMs = 60_000;
 const stopGraceMs = 5_000;
 const pollMs = 40;
 
-/** The server's default pacing would hold every second task for 50 ms, and spread queues stall for seconds. */
+/** The server's default rate limits would delay every second task by 50 ms, and stall spread queues for seconds. */
 const dynamicConfig = {
   'history.transferProcessorMaxPollRPS': 10_000,
   'history.timerProcessorMaxPollRPS': 10_000,
@@ -31,7 +31,7 @@ const dynamicConfig = {
   'matching.numTaskqueueWritePartitions': 1,
 };
 
-/** Registered here already, so that the first workflow need not wait for the worker's registration to be seen. */
+/** Registered here already, so that the first workflow does not wait until the worker's registration takes effect. */
 const searchAttributes = {
   PaymentState: 'Keyword',
   PayoutState: 'Keyword',
@@ -41,7 +41,7 @@ const searchAttributes = {
   AmountIdr: 'Int',
 };
 
-/** Starts a Temporal development server as a part of its own; the namespace is `default`. */
+/** Starts a Temporal development server as its own part; the namespace is `default`. */
 export function startTemporal(options: TemporalOptions, part: PartPlace): Promise<Part> {
   return startPart({
     ...part,
@@ -59,7 +59,7 @@ async function run(): Promise<void> {
   const args = [
     ...['server', 'start-dev', '--ip', '127.0.0.1', '--port', String(port), '--log-level', 'error'],
     ...(uiPort === undefined ? ['--headless'] : ['--ui-port', String(uiPort)]),
-    // Without waiting for the disk: what is written survives every end of a process, a power cut alone could lose it.
+    // Without waiting for the disk: writes survive every end of a process; only a power cut could lose them.
     ...(databaseFile === undefined ? [] : ['--db-filename', databaseFile, '--sqlite-pragma', 'synchronous=OFF']),
     ...Object.entries(dynamicConfig).flatMap(([name, value]) => ['--dynamic-config-value', `${name}=${value}`]),
     ...Object.entries(searchAttributes).flatMap(([name, type]) => ['--search-attribute', `${name}=${type}`]),

@@ -6,13 +6,13 @@ import { StackError } from './stack-error.ts';
 import { findExecutable } from './temporal-binary.ts';
 import { userCacheDirectory } from './user-cache.ts';
 
-/** Of `io.temporal:temporal-test-server`, the Java server under which workflow time skips. */
+/** The version of `io.temporal:temporal-test-server`, the Java server that skips workflow time. */
 const artifactVersion = '1.32.1';
 const mavenTimeoutMs = 10 * 60_000;
 
 /**
- * The time-skipping test server: what was downloaded or fetched before, or the SDK's own download now, or the artifact
- * by Maven with Java. Throws StackError when there is no way.
+ * The time-skipping test server: downloaded or fetched earlier, the SDK's own download now, or the artifact by Maven
+ * with Java. Throws StackError when none of these works.
  */
 export async function findTimeSkippingServer(say: (sentence: string) => void): Promise<string> {
   const found = findDownloaded('time-skipping') ?? findFetched();
@@ -38,7 +38,7 @@ function findFetched(): string | null {
   return existsSync(wrapper) ? wrapper : null;
 }
 
-/** Fetches into a directory of this process and moves it when it is whole: two test runs may fetch at once. */
+/** Fetches into a private directory and moves it when complete: two test runs may fetch at once. */
 async function fetchByMaven(maven: string): Promise<string> {
   mkdirSync(userCacheDirectory(), { recursive: true });
   const draft = mkdtempSync(join(userCacheDirectory(), 'fetching-'));
@@ -74,7 +74,7 @@ const projectFile = `<project xmlns="http://maven.apache.org/POM/4.0.0">
 </project>
 `;
 
-/** The server dies with whom started it, however that dies: nobody else would end it. */
+/** The server ends with the process that started it, however that ends: nothing else would end it. */
 const wrapperScript = `#!/bin/sh
 cd "$(dirname "$0")" || exit 1
 starter=$PPID
@@ -82,7 +82,7 @@ starter=$PPID
 exec java -Xmx512m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -cp 'lib/*' io.temporal.testserver.TestServer "$@" 2>/dev/null
 `;
 
-/** Answers null, or what Maven complained. */
+/** Resolves to null, or to Maven's error output. */
 function runMaven(maven: string, directory: string): Promise<string | null> {
   const args = ['-q', '-B', 'dependency:copy-dependencies', '-DincludeScope=runtime', '-DoutputDirectory=lib'];
   const child = spawn(maven, args, { cwd: directory, stdio: ['ignore', 'pipe', 'ignore'], timeout: mavenTimeoutMs });

@@ -1,7 +1,7 @@
 import { homedir, platform } from 'node:os';
 import { join } from 'node:path';
 
-/** Where what was downloaded or built once is kept for all stacks of this user. */
+/** The directory for downloads and builds that all stacks of this user share. */
 export function userCacheDirectory(): string {
   const base =
     process.env.XDG_CACHE_HOME ||

@@ -25,7 +25,7 @@ const readyWithinMs = 30_000;
 const stopGraceMs = 5_000;
 const pollMs = 40;
 
-/** Another S3 server than the embedded one, over a directory: the tests of storage hold against both. */
+/** A second S3 server besides the embedded one, over a directory: the storage tests run against both. */
 export async function startVersitygw(
   options: S3Options,
   part: PartPlace,
@@ -42,7 +42,7 @@ export async function startVersitygw(
   });
 }
 
-/** The binary: on the PATH, built before, or built with Go now. Throws StackError when there is no way. */
+/** The binary: on the PATH, built earlier, or built with Go now. Throws StackError when none of these works. */
 export async function findVersitygw(say: (sentence: string) => void): Promise<string> {
   const built = join(userCacheDirectory(), 'versitygw');
   const found = findExecutable('versitygw') ?? (isExecutable(built) ? built : null);
@@ -89,7 +89,7 @@ function isExecutable(path: string): boolean {
 async function run(): Promise<void> {
   const { directory, port, bucket, accessKeyId, secretAccessKey, binary } = optionsSchema.parse(readPartOptions());
   const [objects, metadata] = [join(directory, 'objects'), join(directory, 'metadata')];
-  // A directory is a bucket; what there is to say of objects goes beside them, for not every disk takes attributes.
+  // A directory is a bucket; metadata goes beside it, because not every file system has extended attributes.
   for (const path of [join(objects, bucket), metadata]) mkdirSync(path, { recursive: true, mode: 0o700 });
   const args = [
     '--port',

@@ -7,7 +7,7 @@ import { describeSchema, schemaFile } from './describe-schema.ts';
 import { findFreePort } from './ports.ts';
 import { postgresUrl, startPostgres } from './postgres.ts';
 
-/** `npm run schema:write`: migrates a database of a PostgreSQL of its own and writes down what came of it. */
+/** `npm run schema:write`: migrates a temporary PostgreSQL and writes the resulting schema. */
 const directory = mkdtempSync(join(tmpdir(), 'amanah-schema-'));
 try {
   const options = {

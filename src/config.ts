@@ -99,7 +99,9 @@ const schema = z
     ...databases,
     DATABASE_POOL_SIZE: z.coerce.number().int().min(1).max(200).default(16),
     ...temporalServer,
-    /** Whether what is due later is made when Temporal says so: its test server skips time, and the database does not. */
+    /**
+     * Whether work is due when Temporal's timer fires, without asking the database's clock: its test server skips time.
+     */
     TEMPORAL_SKIPS_TIME: flag.default(false),
     TEMPORAL_UI_URL: z.url().optional(),
     TEMPORAL_METRICS_PORT: port.optional(),

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 
-/** Virtual account numbers by bank: the bank's prefix for a merchant, then the digits of one customer. */
+/** Virtual account numbers by bank: the bank's merchant prefix, then the customer's digits. */
 const shapes = {
   BCA: { prefix: '10766', length: 16 },
   BJB: { prefix: '1234', length: 16 },
@@ -18,7 +18,7 @@ const shapes = {
 
 export const virtualAccountBanks = Object.keys(shapes);
 
-/** A number as this bank would give it; random, so the caller makes sure that it is free. */
+/** A number in this bank's format; random, so the caller checks that it is free. */
 export function drawAccountNumber(bank: string): string {
   const shape = Object.entries(shapes).find(([code]) => code === bank)?.[1];
   if (!shape) throw new RangeError(`no virtual accounts at ${bank}`);

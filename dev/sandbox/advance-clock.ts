@@ -9,7 +9,10 @@ export interface Moved {
   callbacks: number;
 }
 
-/** Lets everything that waits in the sandbox, and nothing that is made later, wait so many milliseconds less. */
+/**
+ * Shortens by this many milliseconds the wait of everything that waits in the sandbox now, but of nothing created
+ * later.
+ */
 export function advanceClock(store: Store, ms: number): Moved {
   return store.transaction(() => {
     const open = findOpenInstruments(store);

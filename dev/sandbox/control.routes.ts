@@ -45,7 +45,7 @@ const advanceBody = z.strictObject({
 });
 const callbacksBody = z.strictObject({ url: z.url({ protocol: /^https?$/ }) });
 
-/** Said with every advance of the clock, for whoever waits for what it does not move. */
+/** Returned with every advance of the clock, for callers who wait for what it does not move. */
 const notMoved =
   'The clock of whoever calls: its own deadlines, its settlement delays, and when it asks or delivers again; and what is ' +
   'made from now on.';
@@ -61,7 +61,7 @@ export interface ControlOptions {
   setCallbackUrl: (url: string) => void;
 }
 
-/** What steers the sandbox: `/sandbox/*` (docs/contract.md 4), beside the provider's own paths. */
+/** The routes that steer the sandbox: `/sandbox/*` (docs/contract.md 4), beside the provider's own paths. */
 export function controlRoutes({ store, wake, setCallbackUrl }: ControlOptions): Router {
   const router = new Router({ prefix: '/sandbox' });
   const byCode = (code: string): SandboxInstrument => {
@@ -161,7 +161,7 @@ export function controlRoutes({ store, wake, setCallbackUrl }: ControlOptions): 
     };
   });
 
-  /** A partner's webhook endpoint for a machine that has none: it keeps what it gets, as it came. */
+  /** A webhook endpoint for partners who have none: it stores what it receives, unchanged. */
   router.post('/webhooks', async (ctx) => {
     const bytes = await readBytes(ctx);
     store.transaction(() => {
@@ -176,7 +176,7 @@ export function controlRoutes({ store, wake, setCallbackUrl }: ControlOptions): 
     ctx.body = { received: true };
   });
 
-  /** Oldest first; `?after=<seq>` reads on, `?contains=<text>` keeps those whose body holds it. */
+  /** Oldest first; `?after=<seq>` continues, `?contains=<text>` filters by the body. */
   router.get('/webhooks', (ctx) => {
     const after = Number(queryValue(ctx, 'after') ?? 0);
     if (!Number.isSafeInteger(after)) throw invalid('after is the seq of the last webhook seen');
@@ -197,7 +197,7 @@ export function controlRoutes({ store, wake, setCallbackUrl }: ControlOptions): 
     };
   });
 
-  /** Points the callbacks elsewhere, for whoever learns its own address after the sandbox has started. */
+  /** Redirects the callbacks, for callers who learn their own address after the sandbox has started. */
   router.put('/callbacks', async (ctx) => {
     const { url } = await readJson(ctx, callbacksBody);
     setCallbackUrl(url);

@@ -3,7 +3,7 @@ import type { Store } from './store.ts';
 
 const rupiah = z.number().int().min(0).max(1e9).default(0);
 
-/** What the provider keeps of each payment that succeeds and for each transfer that is not refused, whole rupiah. */
+/** The provider's fee for each successful payment and for each transfer that is not refused, whole rupiah. */
 export const costsSchema = z.strictObject({ payment: rupiah, transfer: rupiah });
 
 export type Costs = z.infer<typeof costsSchema>;
@@ -21,15 +21,15 @@ const write = (store: Store, name: string, value: unknown): void => {
   );
 };
 
-/** What the next payment and transfer cost; those that were made keep theirs. */
+/** The costs of the next payment and transfer; existing ones keep theirs. */
 export const readCosts = (store: Store): Costs => costsSchema.parse(read(store, 'costs') ?? {});
 
 /** Replaces both at once. */
 export const writeCosts = (store: Store, costs: Costs): void => write(store, 'costs', costs);
 
-/** What the business itself has brought to its balance, less what it took away. */
+/** What the business itself has added to its balance, less what it withdrew. */
 export const readOwnMoney = (store: Store): number => Number(read(store, 'own_money') ?? 0);
 
-/** The business brings money by other ways than a payment, or takes some away (below 0). */
+/** The business adds money other than by a payment, or withdraws some (below 0). */
 export const moveOwnMoney = (store: Store, amount: number): void =>
   store.transaction(() => write(store, 'own_money', readOwnMoney(store) + amount));

@@ -7,13 +7,13 @@ import { buildQris, qrisReference, sandboxMerchant } from './qris.ts';
 import type { Store } from './store.ts';
 import { invalid } from './wire-error.ts';
 
-/** Without a time of its own an instrument ends after two days; e-wallets have none on this wire. */
+/** The default lifetime of an instrument, two days; e-wallets have no expiry of their own on this wire. */
 const defaultLifetimeMs = 48 * 60 * 60 * 1000;
 const redirectWallets = ['ASTRAPAY', 'DANA', 'LINKAJA', 'NEXCASH', 'SHOPEEPAY'] as const;
 
 const reference = z.string().min(1).max(255);
 const expiresAt = z.iso.datetime({ offset: true }).optional();
-/** Https, as the provider wants it; a product that runs on this machine comes back to it by http. */
+/** Https, as the provider requires; a product on this machine is reached by http. */
 const returnUrl = z
   .url()
   .min(11)
@@ -23,7 +23,7 @@ const otherReturns = { failure_return_url: returnUrl.optional(), cancel_return_u
 const mobileNumber = z.string().regex(/^\+62\d{8,13}$/, 'must be an Indonesian number, +62...');
 const common = { reusability: z.literal('ONE_TIME_USE'), reference_id: reference.optional() };
 
-/** What the provider takes for the methods that the product sells. */
+/** The request bodies that the provider accepts, for the methods that the product sells. */
 export const createPaymentRequestBody = z.strictObject({
   reference_id: reference.optional(),
   amount: z.number().int().min(1).max(Number.MAX_SAFE_INTEGER),
@@ -133,7 +133,7 @@ function particularsOf(store: Store, body: CreatePaymentRequest, uuid: string, o
   }
 }
 
-/** Issues an instrument; `origin` is the address under which its checkout page is reached. */
+/** Issues an instrument; `origin` is the address of its checkout page. */
 export function createInstrument(store: Store, body: CreatePaymentRequest, origin: string): SandboxInstrument {
   const uuid = randomUUID();
   const particulars = particularsOf(store, body, uuid, origin);

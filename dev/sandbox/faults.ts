@@ -3,7 +3,7 @@ import type { Store } from './store.ts';
 
 const rate = z.number().min(0).max(1).default(0);
 
-/** What is not named is its default (docs/contract.md 4). */
+/** Fields that are absent take their defaults (docs/contract.md 4). */
 export const faultsSchema = z.strictObject({
   callbacks: z
     .strictObject({
@@ -18,20 +18,20 @@ export const faultsSchema = z.strictObject({
       error_rate: rate,
       hang_rate: rate,
       hang_after_effect: z.boolean().default(false),
-      /** Every request is looked at so much later. */
+      /** Delays every request by this much. */
       delay_ms: z.number().int().min(0).max(60_000).default(0),
-      /** The share answered 429, without effect, and what `Retry-After` says then. */
+      /** The share of requests answered 429, without effect, and their `Retry-After`. */
       limit_rate: rate,
       retry_after_seconds: z.number().int().min(1).max(86_400).default(1),
     })
     .prefault({}),
-  /** A payment appears in the list of its payment method so much later than its request says paid. */
+  /** The delay until a payment appears in its payment method's list after its request says paid. */
   listing: z.strictObject({ lag_ms: z.number().int().min(0).max(86_400_000).default(0) }).prefault({}),
 });
 
 export type Faults = z.infer<typeof faultsSchema>;
 
-/** What goes wrong now; kept on disk like everything else. */
+/** The current faults; stored on disk like everything else. */
 export function readFaults(store: Store): Faults {
   const row = store.get("select value from settings where name = 'faults'");
   return faultsSchema.parse(row ? JSON.parse(String(row.value)) : {});

@@ -8,7 +8,7 @@ import { invalid, WireError } from './wire-error.ts';
 
 const longestBody = 1_048_576;
 
-/** The bytes of the request's body as they came. */
+/** The raw bytes of the request's body. */
 export async function readBytes(ctx: Context): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -21,7 +21,7 @@ export async function readBytes(ctx: Context): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** Reads a JSON body by its schema; the error names what is wrong. */
+/** Reads a JSON body and checks it against the schema; the error names what is wrong. */
 export async function readJson<T extends z.ZodType>(ctx: Context, schema: T): Promise<z.output<T>> {
   const bytes = await readBytes(ctx);
   let body: unknown;
@@ -35,7 +35,7 @@ export async function readJson<T extends z.ZodType>(ctx: Context, schema: T): Pr
   throw invalid(result.error.issues.map(({ path, message }) => `${path.join('.') || 'body'}: ${message}`).join('; '));
 }
 
-/** Leaves the caller without an answer: the connection stays open until one of the two goes away. */
+/** Leaves the caller without an answer: the connection stays open until one side closes it. */
 export function leaveUnanswered(ctx: Context): void {
   ctx.respond = false;
 }
@@ -53,7 +53,7 @@ export const presentErrors: Middleware = async (ctx, next) => {
   }
 };
 
-/** The provider's own paths want the secret key as user name of Basic authentication. */
+/** Requires the secret key as the user name of Basic authentication, as on the provider's own paths. */
 export function requireKey(secretKey: string): Middleware {
   const digest = (text: string) => createHash('sha256').update(text).digest();
   const expected = digest(`Basic ${Buffer.from(`${secretKey}:`).toString('base64')}`);
@@ -92,8 +92,8 @@ export function requestFaults(store: Store): Middleware {
 const fingerprintOf = (body: unknown): string => createHash('sha256').update(JSON.stringify(body)).digest('hex');
 
 /**
- * Makes a resource once per key: a repeat with the same body gets the id of the first, one with another body the
- * provider's 409. Without a key every call makes its own.
+ * Creates a resource once per key: a repeat with the same body gets the first one's id, a repeat with another body the
+ * provider's 409. Without a key every call creates a new one.
  */
 export function makeOnce(store: Store, route: string, key: string | null, body: unknown, make: () => string): string {
   return store.transaction(() => {
@@ -131,7 +131,7 @@ export function queryLimit(ctx: Context): number {
   return result.data;
 }
 
-/** One page of a list that was read with one row more than `limit`. */
+/** One page of a list that was read with `limit + 1` rows. */
 export function presentList<T>(found: T[], limit: number, present: (item: T) => object) {
   return { data: found.slice(0, limit).map(present), has_more: found.length > limit };
 }

@@ -9,7 +9,7 @@ function instrumentIn(row: Row | undefined): SandboxInstrument | null {
 
 const instrumentsIn = (rows: Row[]): SandboxInstrument[] => rows.map(instrumentIn).filter((found) => found !== null);
 
-/** Keeps a new instrument. The payment code is unique among all that were ever issued. */
+/** Stores a new instrument. Its payment code is unique among all ever issued. */
 export function insertInstrument(store: Store, instrument: SandboxInstrument): void {
   store.run(
     `insert into instruments
@@ -25,7 +25,7 @@ export function insertInstrument(store: Store, instrument: SandboxInstrument): v
   );
 }
 
-/** Keeps what became of an instrument; one that has ended no longer waits for its time. */
+/** Stores a changed instrument; one that has ended no longer waits for its expiry. */
 export function updateInstrument(store: Store, instrument: SandboxInstrument, open: boolean): void {
   store.run(
     'update instruments set document = ?, expires_at = ? where request_id = ?',
@@ -35,7 +35,7 @@ export function updateInstrument(store: Store, instrument: SandboxInstrument, op
   );
 }
 
-/** By the code that the customer was given, or by either of the provider's ids. */
+/** By its payment code, or by either of the provider's ids. */
 export function findInstrumentByCode(store: Store, code: string): SandboxInstrument | null {
   return instrumentIn(
     store.get(
@@ -57,14 +57,14 @@ export function isPaymentCodeTaken(store: Store, code: string): boolean {
   return store.get('select 1 as taken from instruments where payment_code = ?', code) !== undefined;
 }
 
-/** The instruments whose time is up. */
+/** The instruments whose expiry has passed. */
 export function findDueInstruments(store: Store, now: number, limit: number): SandboxInstrument[] {
   return instrumentsIn(
     store.all('select document from instruments where expires_at <= ? order by expires_at limit ?', now, limit),
   );
 }
 
-/** The instruments whose time still runs. */
+/** The instruments that still wait for their expiry. */
 export const findOpenInstruments = (store: Store): SandboxInstrument[] =>
   instrumentsIn(store.all('select document from instruments where expires_at is not null'));
 
@@ -80,7 +80,7 @@ export interface InstrumentFilter {
   limit: number;
 }
 
-/** Newest first, one more than `limit` so that the caller sees whether there are more. */
+/** Newest first, with one row more than `limit` so that the caller sees whether there are more. */
 export function listInstruments(
   store: Store,
   by: 'request' | 'method',
@@ -150,7 +150,7 @@ export interface PaymentFilter {
   limit: number;
 }
 
-/** Newest first, one more than `limit`. */
+/** Newest first, with one row more than `limit`. */
 export function listPayments(store: Store, methodId: string, filter: PaymentFilter): SandboxPayment[] {
   return store
     .all(

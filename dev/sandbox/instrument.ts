@@ -1,6 +1,6 @@
 import { businessId } from './outbox.ts';
 
-/** A payment request and its one payment method, as the sandbox remembers them. */
+/** A payment request and its one payment method, as the sandbox stores them. */
 export interface SandboxInstrument {
   requestId: string;
   methodId: string;
@@ -26,21 +26,24 @@ export interface SandboxInstrument {
   updated: string;
 }
 
-/** Money that came, is coming, or was refused, under an instrument: an object of its own, whatever became of the request. */
+/**
+ * A payment that succeeded, is pending or failed under an instrument: an object of its own, whatever its request's
+ * status.
+ */
 export interface SandboxPayment {
   id: string;
   amount: number;
   status: 'PENDING' | 'SUCCEEDED' | 'FAILED';
   failureCode: string | null;
-  /** What the provider kept of it. */
+  /** The provider's fee. */
   cost: number;
   created: string;
 }
 
-/** The wallet that has no page: the payer answers in the app. */
+/** Wallets without a checkout page: the payer confirms in the app. */
 export const pushWallets = new Set(['OVO']);
 
-/** Whether the request still waits for its money. */
+/** Whether the request still waits for its payment. */
 export const isOpen = ({ status }: SandboxInstrument): boolean => status === 'PENDING' || status === 'REQUIRES_ACTION';
 
 function checkoutActions(instrument: SandboxInstrument) {
@@ -54,7 +57,7 @@ function checkoutActions(instrument: SandboxInstrument) {
   }));
 }
 
-/** The payment method on the provider's wire. */
+/** The payment method in the provider's wire format. */
 export function presentMethod(instrument: SandboxInstrument) {
   const { type, channelCode, amount, paymentCode, returnUrl } = instrument;
   return {
@@ -126,7 +129,7 @@ export function presentMethodResource(instrument: SandboxInstrument) {
   };
 }
 
-/** The payment request on the provider's wire. */
+/** The payment request in the provider's wire format. */
 export function presentRequest(instrument: SandboxInstrument) {
   return {
     id: instrument.requestId,
@@ -155,7 +158,7 @@ export function presentRequest(instrument: SandboxInstrument) {
   };
 }
 
-/** A payment on the provider's wire; the same in lists and in callbacks. */
+/** A payment in the provider's wire format, the same in lists and callbacks. */
 export function presentPayment(instrument: SandboxInstrument, payment: SandboxPayment) {
   return {
     id: payment.id,

@@ -8,10 +8,10 @@ export const businessId = '5f27a14a9bf05c73dd040bc8';
 const mostInFlight = 50;
 const answerTimeoutMs = 10_000;
 const longestIntervalMs = 60_000;
-/** After this a callback is left to the next start. */
+/** After this a callback waits for the next start. */
 const giveUpAfterMs = 24 * 60 * 60 * 1000;
 const keepDeliveredMs = 24 * 60 * 60 * 1000;
-/** Within this much time shuffled callbacks overtake each other. */
+/** Shuffled callbacks may overtake each other within this time. */
 const shuffleWindowMs = 500;
 
 /** 1, 2, 4 ... 60 seconds. */
@@ -19,8 +19,8 @@ const intervalAfter = (attempts: number): number =>
   Math.min(longestIntervalMs, 1_000 * 2 ** Math.min(attempts - 1, 10));
 
 /**
- * Writes a callback down, within the transaction of what it tells of; it is frozen here. Every copy is a row of its
- * own with the same `webhook-id`.
+ * Queues a callback, within the transaction of the change it reports; its body is final from here on. Every copy is a
+ * row of its own with the same `webhook-id`.
  */
 export function queueCallback(store: Store, event: string, data: object): void {
   const { copies, delay_ms, shuffle, drop } = readFaults(store).callbacks;
@@ -48,7 +48,7 @@ export function queueCallback(store: Store, event: string, data: object): void {
 
 export interface OutboxOptions {
   store: Store;
-  /** Where callbacks go now; undefined keeps them waiting. */
+  /** Where callbacks go now; while undefined they wait. */
   url: () => string | undefined;
   token: string;
   /** Called when a delivery has ended and the next may begin. */
@@ -59,7 +59,7 @@ export interface Outbox extends Job {
   stop(): Promise<void>;
 }
 
-/** Sends what is queued, at least once: only a 2xx ends a callback, and a start begins all unfinished ones anew. */
+/** Sends what is queued, at least once: only a 2xx completes a callback, and a start retries all unfinished ones. */
 export function openOutbox({ store, url, token, onSettled }: OutboxOptions): Outbox {
   const stopping = new AbortController();
   const inFlight = new Set<Promise<void>>();
@@ -85,7 +85,7 @@ export function openOutbox({ store, url, token, onSettled }: OutboxOptions): Out
       status = answer.status;
       await answer.body?.cancel();
     } catch {
-      // Nobody there, or no answer in time: the same as any answer but 2xx.
+      // No connection, or no answer in time, counts like any answer but 2xx.
     }
     if (stopping.signal.aborted) return;
     if (status !== null && status >= 200 && status < 300) {
@@ -119,7 +119,7 @@ export function openOutbox({ store, url, token, onSettled }: OutboxOptions): Out
         now,
         room,
       );
-      // A row without a due time is in flight; should the process die, the next start finds it waiting.
+      // A row without a due time is in flight; if the process dies, the next start finds it waiting.
       store.transaction(() => {
         for (const { seq } of due) store.run('update callbacks set due_at = null where seq = ?', Number(seq));
       });

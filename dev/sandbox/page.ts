@@ -107,7 +107,7 @@ export interface ListView {
   notice?: string | undefined;
 }
 
-/** All that can be paid now, and what was paid out, newest first. */
+/** Everything that can be paid now, and what was paid out, newest first. */
 export function renderList({ open, ended, transfers, notice }: ListView): string {
   return page(
     'Payments',
@@ -160,7 +160,7 @@ function paymentsOf(payments: SandboxPayment[]): string {
   return `<h2>Payments made</h2><ul>${items.join('')}</ul>`;
 }
 
-/** One instrument and what the payer may do with it. */
+/** One instrument and the payer's actions on it. */
 export function renderCheckout(view: CheckoutView): string {
   const { instrument, payments, notice } = view;
   const open = isOpen(instrument);
@@ -190,7 +190,7 @@ ${paymentsOf(payments)}
   );
 }
 
-/** One payout and what its bank may do with it. */
+/** One payout and its bank's actions on it. */
 export function renderTransfer(transfer: SandboxTransfer): string {
   const { channelCode, accountNumber, accountHolderName, amount, status, failureCode, description } = transfer;
   return page(

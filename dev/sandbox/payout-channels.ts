@@ -1,6 +1,6 @@
 import { invalid, WireError } from './wire-error.ts';
 
-/** A bank or wallet that payouts reach, as the provider lists it; amounts are whole rupiah. */
+/** A bank or wallet for payouts, as the provider lists it; amounts are whole rupiah. */
 export interface PayoutChannel {
   code: string;
   category: 'BANK' | 'EWALLET';
@@ -10,7 +10,7 @@ export interface PayoutChannel {
 }
 
 const least = 10_000;
-/** What BI-FAST carries. */
+/** The limit of BI-FAST. */
 const mostToBanks = 250_000_000;
 const mostToWallets = 20_000_000;
 
@@ -62,7 +62,7 @@ export const payoutChannels: readonly PayoutChannel[] = [
   ...channelsOf(wallets, 'EWALLET', mostToWallets),
 ];
 
-/** A channel on the provider's wire. */
+/** A channel in the provider's wire format. */
 export const presentPayoutChannel = ({ code, category, name, minimum, maximum }: PayoutChannel) => ({
   channel_code: code,
   channel_category: category,
@@ -71,7 +71,10 @@ export const presentPayoutChannel = ({ code, category, name, minimum, maximum }:
   amount_limits: { minimum, maximum, minimum_increment: 1 },
 });
 
-/** Refuses, in the provider's words, a channel that there is not, an amount that it does not carry, and a wallet's account that is no mobile number. */
+/**
+ * Throws, in the provider's words, for an unknown channel, an amount outside its limits, and a wallet account that is
+ * no mobile number.
+ */
 export function requirePayable(channelCode: string, accountNumber: string, amount: number): void {
   const channel = payoutChannels.find(({ code }) => code === channelCode);
   if (!channel) throw new WireError(400, 'CHANNEL_CODE_NOT_SUPPORTED', `there is no channel ${channelCode}`);

@@ -1,7 +1,10 @@
-/** QRIS is EMVCo's merchant-presented code: two digits of tag, two of length, then the value; the checksum comes last. */
+/**
+ * QRIS is EMVCo's merchant-presented code: a two-digit tag, a two-digit length, then the value; the checksum comes
+ * last.
+ */
 export interface QrisMerchant {
   acquirerDomain: string;
-  /** The merchant's number with its acquirer: 9360, the acquirer's code, then digits. */
+  /** The merchant's PAN at its acquirer: 9360, the acquirer's code, then digits. */
   panNumber: string;
   merchantId: string;
   /** UMI, UKE, UME, UBE or URE: the size of the business. */
@@ -39,7 +42,7 @@ export function crc16(text: string): string {
   return crc.toString(16).toUpperCase().padStart(4, '0');
 }
 
-/** The payload of a dynamic QRIS: good for one payment of this amount. Throws RangeError on what does not fit. */
+/** The payload of a dynamic QRIS, for one payment of this amount. Throws RangeError when a value does not fit. */
 export function buildQris(merchant: QrisMerchant, { amount, billNumber, reference, terminal }: QrisPayment): string {
   if (!Number.isSafeInteger(amount) || amount <= 0) throw new RangeError('a QRIS amount is whole rupiah');
   const acquirer =
@@ -69,7 +72,7 @@ export function buildQris(merchant: QrisMerchant, { amount, billNumber, referenc
   return summed + crc16(summed);
 }
 
-/** Takes a payload apart; null when lengths do not fit or the checksum is wrong. */
+/** Parses a payload; null when lengths do not fit or the checksum is wrong. */
 export function readQris(payload: string): Map<string, string> | null {
   if (!/6304[0-9A-F]{4}$/.test(payload) || crc16(payload.slice(0, -4)) !== payload.slice(-4)) return null;
   return readFields(payload);
@@ -89,7 +92,7 @@ export function readFields(text: string): Map<string, string> | null {
   return fields;
 }
 
-/** A merchant that does not exist: no wallet can pay it by mistake. */
+/** A merchant that does not exist, so that no wallet can pay it by mistake. */
 export const sandboxMerchant: QrisMerchant = {
   acquirerDomain: 'COM.EXAMPLE.SANDBOX',
   panNumber: '936009990000000017',
@@ -102,7 +105,7 @@ export const sandboxMerchant: QrisMerchant = {
   postcode: '10110',
 };
 
-/** A UUID as the 25 characters that tag 62 has room for. */
+/** A UUID shortened to the 25 characters that tag 62 allows. */
 export function qrisReference(uuid: string): string {
   return BigInt(`0x${uuid.replaceAll('-', '')}`)
     .toString(36)

@@ -1,7 +1,7 @@
-/** Something that falls due by itself: the sandbox's clockwork is a list of these. */
+/** Something that becomes due by itself; the sandbox's scheduler runs a list of these. */
 export interface Job {
   run(now: number): void;
-  /** When it wants to run next, in milliseconds of the epoch; null when nothing waits. */
+  /** When it is due next, in epoch milliseconds; null when nothing waits. */
   nextAt(): number | null;
 }
 

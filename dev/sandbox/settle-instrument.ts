@@ -41,7 +41,7 @@ function expireNow(store: Store, instrument: SandboxInstrument): SandboxInstrume
   return expired;
 }
 
-/** The instrument as it is at this moment: its own time may have run out since anyone looked. */
+/** The instrument as of now: it may have expired since anyone looked. */
 export function upToDate(store: Store, instrument: SandboxInstrument): SandboxInstrument {
   if (!isOpen(instrument) || Date.parse(instrument.expiresAt) > Date.now()) return instrument;
   return store.transaction(() => expireNow(store, instrument));
@@ -66,8 +66,8 @@ function record(
 }
 
 /**
- * Takes money, whatever the state of the instrument and however often: each time a payment of its own. The request is
- * completed by the right amount in time and by nothing else. A pending payment completes nothing until it is settled.
+ * Accepts money whatever the instrument's state and however often, each time as a new payment. Only the right amount in
+ * time completes the request. A pending payment completes nothing until it is settled.
  */
 export function payInstrument(
   store: Store,
@@ -84,8 +84,8 @@ export function payInstrument(
 }
 
 /**
- * Ends a pending payment; null when there is none of this id. Success of the right amount completes the request, also
- * one that has expired meanwhile: the money was on its way in time.
+ * Ends a pending payment; null when there is none with this id. Success with the right amount completes the request,
+ * even one that has expired meanwhile: the payment was begun in time.
  */
 export function settlePayment(store: Store, paymentId: string, status: 'SUCCEEDED' | 'FAILED'): Settled | null {
   return store.transaction(() => {
@@ -102,7 +102,7 @@ export function settlePayment(store: Store, paymentId: string, status: 'SUCCEEDE
   });
 }
 
-/** The payer's side says no: a failed payment, and the request fails with it unless it has ended already. */
+/** The payer declines: records a failed payment, and fails the request unless it has already ended. */
 export function declineInstrument(store: Store, requestId: string): Settled {
   return store.transaction(() => {
     const instrument = current(store, requestId);
@@ -113,7 +113,7 @@ export function declineInstrument(store: Store, requestId: string): Settled {
   });
 }
 
-/** Ends an instrument before its time; one that has ended stays as it is. */
+/** Ends an instrument early; one that has ended stays as it is. */
 export function expireInstrument(store: Store, requestId: string): SandboxInstrument {
   return store.transaction(() => {
     const instrument = current(store, requestId);
@@ -121,7 +121,7 @@ export function expireInstrument(store: Store, requestId: string): SandboxInstru
   });
 }
 
-/** The clock that ends instruments by themselves. */
+/** The job that expires instruments. */
 export function expiryJob(store: Store): Job {
   return {
     run: (now) =>

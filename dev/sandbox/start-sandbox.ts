@@ -15,7 +15,7 @@ import { transferJob } from './transfers.ts';
 import { WireError } from './wire-error.ts';
 
 export interface SandboxOptions {
-  /** 0 takes a free one. */
+  /** 0 picks a free port. */
   port: number;
   host?: string;
   dataDir: string;
@@ -33,7 +33,7 @@ export interface Sandbox {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Starts the sandbox provider on its data directory; what an earlier one left unfinished goes on. */
+/** Starts the sandbox provider on its data directory; unfinished work of an earlier run continues. */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { host = '127.0.0.1', secretKey, callbackToken: token } = options;
   let { callbackUrl } = options;

@@ -5,11 +5,11 @@ import { DatabaseSync, type SQLInputValue, type SQLOutputValue } from 'node:sqli
 export type Row = Record<string, SQLOutputValue>;
 
 export interface Store {
-  /** Runs a statement and tells how many rows it changed. */
+  /** Runs a statement and returns how many rows it changed. */
   run(sql: string, ...values: SQLInputValue[]): number;
   all(sql: string, ...values: SQLInputValue[]): Row[];
   get(sql: string, ...values: SQLInputValue[]): Row | undefined;
-  /** Everything the work writes, or nothing; one within another joins it. */
+  /** Commits everything the work writes, or nothing; a nested call joins the outer transaction. */
   transaction<T>(work: () => T): T;
   close(): void;
 }
@@ -74,9 +74,9 @@ const schema = `
 `;
 
 /**
- * The sandbox's memory. WAL with `synchronous = normal`: what is committed is with the operating system and survives
- * kill -9; only a power cut could take the last moments back, and a full sync per request would make the sandbox the
- * slowest part of every measurement.
+ * The sandbox's storage. WAL with `synchronous = normal`: a commit is with the operating system and survives kill -9;
+ * only a power cut could lose the last moments, and a full sync per request would make the sandbox the slowest part of
+ * every measurement.
  */
 export function openStore(dataDir: string): Store {
   mkdirSync(dataDir, { recursive: true });

@@ -13,7 +13,7 @@ const transactionStatuses: Record<string, string> = {
   REVERSED: 'REVERSED',
 };
 
-/** Money in and out as one list: what the provider's reports are made of. */
+/** Money in and out as one list, the source of the provider's reports. */
 const everything = `
   select 'PAYMENT' as type, p.id, i.reference_id, p.document ->> 'amount' as amount, p.document ->> 'status' as status,
     p.document ->> 'created' as created, p.document ->> 'created' as updated
@@ -52,7 +52,7 @@ function instant(ctx: Context, name: string, otherwise: string): string {
   return new Date(at).toISOString();
 }
 
-/** `GET /transactions`: what happened on the business's account, newest first, by keyset. */
+/** `GET /transactions`: the movements on the business's account, newest first, by keyset. */
 export function transactionRoutes({ store, secretKey }: { store: Store; secretKey: string }): Router {
   const router = new Router();
   router.get('/transactions', requireKey(secretKey), requestFaults(store), (ctx) => {

@@ -1,6 +1,6 @@
 import { businessId } from './outbox.ts';
 
-/** A payout as the sandbox remembers it. */
+/** A payout as the sandbox stores it. */
 export interface SandboxTransfer {
   id: string;
   referenceId: string;
@@ -9,13 +9,13 @@ export interface SandboxTransfer {
   accountNumber: string;
   accountHolderName: string | null;
   amount: number;
-  /** What the provider takes besides, unless it fails. */
+  /** The provider's additional fee, unless the transfer fails. */
   cost: number;
   description: string | null;
   metadata: object | null;
   status: 'ACCEPTED' | 'SUCCEEDED' | 'FAILED' | 'REVERSED' | 'CANCELLED';
   failureCode: string | null;
-  /** What it will become by itself, one after the other. */
+  /** The statuses it will reach by itself, in order. */
   steps: TransferStep[];
   created: string;
   updated: string;
@@ -27,12 +27,12 @@ export interface TransferStep {
   failureCode: string | null;
 }
 
-/** What the last six digits of the account number make of a transfer (docs/contract.md 4). */
+/** How the last six digits of the account number determine a transfer's fate (docs/contract.md 4). */
 export interface Fate {
-  /** Refused at once with this code; nothing is made. */
+  /** Refused at once with this code; nothing is created. */
   refused?: string;
   steps: TransferStep[];
-  /** The caller is left waiting: after the transfer was made, without making it, or so for the first time only. */
+  /** The caller gets no answer: after the transfer was created, without creating it, or the first time only. */
   silence?: 'after' | 'instead' | 'at first';
 }
 
@@ -56,7 +56,7 @@ export function fateOf(accountNumber: string): Fate {
   return fates[accountNumber.slice(-6)] ?? { steps: [succeeds] };
 }
 
-/** The payout on the provider's wire; the same in answers and in callbacks. */
+/** The payout in the provider's wire format, the same in answers and callbacks. */
 export function presentTransfer(transfer: SandboxTransfer) {
   return {
     id: transfer.id,

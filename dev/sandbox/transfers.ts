@@ -7,7 +7,7 @@ import type { Row, Store } from './store.ts';
 import { fateOf, presentTransfer, type SandboxTransfer } from './transfer.ts';
 import { notFound, WireError } from './wire-error.ts';
 
-/** What the provider takes, and no field besides. */
+/** The request body that the provider accepts, without any other field. */
 export const createPayoutBody = z.strictObject({
   reference_id: z.string().min(1).max(255),
   channel_code: z.string().min(1).max(100),
@@ -23,11 +23,11 @@ export const createPayoutBody = z.strictObject({
   metadata: z.record(z.string(), z.unknown()).nullish(),
 });
 
-/** What a transfer may be made by hand. */
+/** The statuses that a transfer can be set to by hand. */
 export const settlement = z.enum(['SUCCEEDED', 'FAILED', 'REVERSED']);
 
 const stepsPerTurn = 200;
-/** What the sandbox's business had before anyone paid: never too little. */
+/** The business's balance before any payment: always enough. */
 const openingBalance = 1_000_000_000_000;
 
 function transferIn(row: Row): SandboxTransfer {
@@ -58,7 +58,7 @@ function become(store: Store, transfer: SandboxTransfer, changes: Partial<Sandbo
   return changed;
 }
 
-/** Takes a transfer and lets its fate run. */
+/** Accepts a transfer and schedules its fate. */
 export function createTransfer(store: Store, body: z.infer<typeof createPayoutBody>, key: string): SandboxTransfer {
   const { account_number, account_holder_name } = body.channel_properties;
   const now = new Date().toISOString();
@@ -88,7 +88,7 @@ export function findTransfer(store: Store, id: string): SandboxTransfer | null {
   return row ? transferIn(row) : null;
 }
 
-/** Newest first, one more than `limit`; without a reference all of them. */
+/** Newest first, with one row more than `limit`; all of them without a reference. */
 export function listTransfers(
   store: Store,
   filter: { referenceId?: string | undefined; afterId?: string | undefined; limit: number },
@@ -105,7 +105,7 @@ export function listTransfers(
     .map(transferIn);
 }
 
-/** Takes back a transfer that is not on its way yet. */
+/** Cancels a transfer that has not been sent yet. */
 export function cancelTransfer(store: Store, id: string): SandboxTransfer {
   return store.transaction(() => {
     const transfer = findTransfer(store, id);
@@ -117,7 +117,7 @@ export function cancelTransfer(store: Store, id: string): SandboxTransfer {
   });
 }
 
-/** Sets every transfer of this reference by hand, in whatever state it is; what it would have become is forgotten. */
+/** Sets every transfer of this reference by hand, whatever its status; its scheduled steps are dropped. */
 export function settleTransfers(
   store: Store,
   referenceId: string,
@@ -132,8 +132,8 @@ export function settleTransfers(
 }
 
 /**
- * What the business holds: what was paid in and brought by itself, less what has been sent and not come back, and what
- * the provider kept: a transfer that fails costs nothing, one that the bank gives back does.
+ * The business's balance: payments and its own deposits, less transfers that were not returned and the provider's fees.
+ * A failed transfer costs nothing, one that the bank reversed does.
  */
 export function readBalance(store: Store): number {
   const sum = (row: Row | undefined) => Number(row?.total ?? 0);
@@ -149,16 +149,16 @@ export function readBalance(store: Store): number {
   return openingBalance + readOwnMoney(store) + sum(paid) - sum(sent);
 }
 
-/** Newest first: what people look at. */
+/** Newest first, for the page. */
 export const listNewestTransfers = (store: Store, limit: number): SandboxTransfer[] =>
   store.all('select document from transfers order by seq desc limit ?', limit).map(transferIn);
 
-/** Lets every transfer that waits for its next step wait so many milliseconds less; answers how many do. */
+/** Shortens by this many milliseconds the wait of every transfer for its next step; returns how many wait. */
 export function hastenTransfers(store: Store, ms: number): number {
   const waiting = store.all('select id, next_at, document from transfers where next_at is not null');
   for (const row of waiting) {
     const due = Number(row.next_at);
-    // What is more than the first step waits for is taken from the next ones.
+    // What exceeds the wait of the first step is taken from the next ones.
     let left = ms - Math.max(0, due - Date.now());
     const [first, ...later] = transferIn(row).steps;
     const steps = later.map((step) => {
@@ -172,7 +172,7 @@ export function hastenTransfers(store: Store, ms: number): number {
   return waiting.length;
 }
 
-/** The clock that lets accepted transfers end. */
+/** The job that completes accepted transfers. */
 export function transferJob(store: Store): Job {
   return {
     run: (now) =>

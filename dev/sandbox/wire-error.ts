@@ -11,8 +11,8 @@ export class WireError extends Error {
   }
 }
 
-/** The provider's answer for a body, a header or a query that it does not understand. */
+/** The provider's answer to a body, header or query that it does not understand. */
 export const invalid = (message: string): WireError => new WireError(400, 'API_VALIDATION_ERROR', message);
 
-/** The provider's answer for an id that it does not know. */
+/** The provider's answer to an id that it does not know. */
 export const notFound = (what: string): WireError => new WireError(404, 'DATA_NOT_FOUND', `${what} not found`);

@@ -15,7 +15,7 @@ const person = {
 };
 const address = { email: 'E-mail address of the user' };
 
-/** A password nobody has to think of: 120 bits. */
+/** A generated password: 120 bits. */
 const makePassword = (): string => randomBytes(15).toString('base64url');
 
 function describeUser(user: User, did: string, madePassword?: string): CommandResult {
@@ -49,7 +49,7 @@ const changeStatus = (status: 'active' | 'suspended', did: string, summary: stri
   },
 });
 
-/** What must exist before the API can be used, and what only operators may do. */
+/** Creates what must exist before the API can be used, and does what only operators may do. */
 const commands: Record<string, Subcommand> = {
   'create-super-admin': createPlatform('platform_super_admin', 'platform super admin'),
   'create-platform-admin': createPlatform('platform_admin', 'platform admin'),

@@ -9,7 +9,7 @@ const shownUnreadable = 20;
 
 let toldPercent = -10;
 
-/** A progress bar, drawn over itself on a terminal; elsewhere one line for each tenth. */
+/** A progress bar, redrawn in place on a terminal; elsewhere one line per tenth. */
 function showProgress({ table, column, done, total }: ReencryptProgress): void {
   const filled = total === 0 ? barWidth : Math.round((done / total) * barWidth);
   const bar = `${'#'.repeat(filled)}${'-'.repeat(barWidth - filled)}`;

@@ -55,7 +55,7 @@ await runCommand(usage, async () => {
   ].join('\n');
 });
 
-/** What a comparison works with. */
+/** The dependencies of a comparison. */
 async function openParts() {
   const config = readReconciliationConfig();
   const orm = await openDatabase({ url: config.DATABASE_URL, poolSize: 2 });

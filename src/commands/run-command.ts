@@ -1,6 +1,6 @@
 /**
- * Runs a command that people type: prints what it answers, if anything; what goes wrong is one sentence and the exit code
- * `failure`: 2, unless that code is an answer of the command.
+ * Runs a command that people type: prints its answer, if any; an error is one sentence and the exit code `failure`,
+ * which is 2 unless the command answers by that code.
  */
 export async function runCommand(usage: string, command: () => Promise<string | null>, failure = 2): Promise<void> {
   try {

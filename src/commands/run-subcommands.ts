@@ -6,11 +6,11 @@ import { createSealer, type Sealer } from '../encryption/sealer.ts';
 import { isDomainError } from '../shared/errors.ts';
 import { CommandError } from './run-command.ts';
 
-/** What a command works with: the database and its keys, nothing that would have to be up besides. */
+/** What a command works with: the database and its keys; nothing else has to be running. */
 export interface CommandTools {
   config: OperatorConfig;
   orm: MikroORM;
-  /** Throws ConfigError where the environment holds no keys. */
+  /** Throws ConfigError when the environment holds no keys. */
   openSealer(): Sealer;
 }
 
@@ -31,7 +31,9 @@ export interface Subcommand {
 
 const standard = { help: { type: 'boolean' }, json: { type: 'boolean' } } as const;
 
-/** Runs one of several subcommands; prints its result, as JSON with `--json`; returns the exit code (2 for what went wrong). */
+/**
+ * Runs one of several subcommands and prints its result, as JSON with `--json`. Returns the exit code (2 for an error).
+ */
 export async function runSubcommands(
   title: string,
   commands: Readonly<Record<string, Subcommand>>,
@@ -69,7 +71,7 @@ async function withTools<T>(use: (tools: CommandTools) => Promise<T>): Promise<T
   }
 }
 
-/** The keys of what is encrypted at rest. Throws ConfigError where there are none. */
+/** The keys for encryption at rest. Throws ConfigError when there are none. */
 export function keysOf({ DATA_ENCRYPTION_KEYS: keys }: OperatorConfig): NonNullable<typeof keys> {
   if (keys === undefined) throw new ConfigError('The configuration cannot be used: DATA_ENCRYPTION_KEYS is missing.');
   return keys;

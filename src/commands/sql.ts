@@ -27,7 +27,7 @@ await runCommand(usage, async () => {
   });
   try {
     await client.connect();
-    // Several statements have an answer each.
+    // Several statements have one result each.
     const answers = [await client.query(statements)].flat();
     return answers.map((answer) => (values.json ? JSON.stringify(answer.rows, null, 2) : table(answer))).join('\n\n');
   } catch (error) {

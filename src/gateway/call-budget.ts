@@ -3,22 +3,22 @@ import type { MikroORM } from '@mikro-orm/postgresql';
 import { must } from '../shared/assert.ts';
 import { ProviderUnknown } from './gateway.ts';
 
-/** What calls to the provider are taken out of. */
+/** The budget that provider calls are counted against. */
 export interface CallBudget {
-  /** 0 when a call may be made now, which is counted; otherwise the milliseconds after which to try again. */
+  /** 0 when a call may be made now, which is then counted; otherwise the milliseconds after which to try again. */
   take(call: { payout: boolean }): Promise<number>;
-  /** The provider asked not to be called for so many milliseconds. */
+  /** Records that the provider asked not to be called for this many milliseconds. */
   pause(ms: number): Promise<void>;
 }
 
 export const unlimited: CallBudget = { take: async () => 0, pause: async () => {} };
 
-/** A limit is per minute: nobody is held back for longer by one answer. */
+/** Limits are per minute, so one answer never blocks calls for longer. */
 const longestPauseMs = 60_000;
 
 /**
- * The budget that all processes on this database share: `perMinute` calls in any minute, of which payouts are served
- * first, as half of what may be made at once is kept for them (`take_provider_call`). 0 does not limit.
+ * The budget shared by all processes on this database: `perMinute` calls in any minute. Payouts go first: half of what
+ * may be called at once is reserved for them (`take_provider_call`). 0 is no limit.
  */
 export function createCallBudget(orm: MikroORM, perMinute: number): CallBudget {
   if (perMinute === 0) return unlimited;
@@ -42,7 +42,7 @@ export function createCallBudget(orm: MikroORM, perMinute: number): CallBudget {
 
 /**
  * Waits until a call may be made. Throws ProviderUnknown, saying when to try again, when that would take longer than
- * `patienceMs`: nothing waits here without a bound.
+ * `patienceMs`: every wait here is bounded.
  */
 export async function awaitCall(
   budget: CallBudget,

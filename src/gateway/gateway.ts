@@ -4,7 +4,7 @@ import type { Money } from '../shared/money.ts';
 export type PaymentMethodKind = 'virtual_account' | 'qris' | 'ewallet';
 
 export interface InstrumentRequest {
-  /** Our own id of the order or payment: the provider's reference and its idempotency key, whatever the attempt. */
+  /** Our own id of the order or payment: the provider's reference and idempotency key, the same for every attempt. */
   reference: string;
   method: PaymentMethodKind;
   /** The provider's channel code, e.g. `BCA`; for QRIS the acquirer's code. */
@@ -21,7 +21,7 @@ export interface InstrumentRequest {
 export interface Instrument {
   /** The provider's id of the payment request. */
   providerPaymentRequestId: string;
-  /** The provider's id of the payment method, under which money arrives. */
+  /** The provider's id of the payment method, which incoming payments refer to. */
   providerPaymentMethodId: string;
   /** The virtual account number as the rail returned it, the QR payload, or the checkout URL (or request id for a push). */
   paymentCode: string;
@@ -35,29 +35,29 @@ export type InstrumentOutcome =
 
 /** Money as the provider reports it: one entry per payment made under an instrument. */
 export interface ProviderPayment {
-  /** The provider's id of the payment: what a receipt is deduplicated by. */
+  /** The provider's id of the payment, by which receipts are deduplicated. */
   providerPaymentId: string;
   providerPaymentRequestId: string | null;
   providerPaymentMethodId: string;
   reference: string;
   amount: Money;
-  /** `voided`: it succeeded, and was taken back. */
+  /** `voided`: it succeeded and was reversed. */
   status: 'succeeded' | 'failed' | 'voided' | 'pending';
   failureCode: string | null;
   paidAt: Date | null;
 }
 
 export interface InstrumentState {
-  /** What the provider says of the request as a whole; `paid` also when only its payment method says so, by being used up. */
+  /** The provider's status of the whole request; also `paid` when only its payment method says so, by being used up. */
   status: 'waiting' | 'paid' | 'failed' | 'expired';
   failureCode: string | null;
   instrument: Instrument;
-  /** Every payment made under it, right amount or not. */
+  /** Every payment made under it, whatever its amount. */
   payments: ProviderPayment[];
 }
 
 export interface TransferRequest {
-  /** Our payout's own id: reference and idempotency key at the provider, whatever the attempt. */
+  /** Our payout's own id: reference and idempotency key at the provider, the same for every attempt. */
   reference: string;
   bankCode: string;
   accountNumber: string;
@@ -78,9 +78,9 @@ export type TransferOutcome =
   | { outcome: 'accepted'; transfer: TransferState }
   | { outcome: 'refused'; code: string; message: string };
 
-/** Money that moved at the provider: one entry of its own books. */
+/** A movement of money at the provider: one entry of its own books. */
 export interface ProviderRecord {
-  /** The provider's id of the entry itself: where its list goes on. */
+  /** The provider's id of the entry itself, from which its list continues. */
   entryId: string;
   kind: 'payment' | 'transfer';
   /** The provider's id of the payment or transfer. */
@@ -90,9 +90,9 @@ export interface ProviderRecord {
   status: 'pending' | 'succeeded' | 'failed' | 'reversed';
 }
 
-/** An entry of the provider's books of which something is not understood: nothing is concluded from it. */
+/** An entry of the provider's books that is not fully understood: nothing is concluded from it. */
 export interface UnreadableRecord extends Pick<ProviderRecord, 'entryId' | 'kind' | 'providerId' | 'reference'> {
-  /** Null where the amount is what cannot be read. */
+  /** Null when it is the amount that cannot be read. */
   amount: Money | null;
   status: 'unreadable';
 }
@@ -108,36 +108,40 @@ export interface CallbackHint {
   providerTransferId: string | null;
 }
 
-/** What a callback's bytes say: a hint, or why there is none in them. */
+/** What a callback's bytes contain: a hint, or why there is none. */
 export type CallbackReading = { hint: CallbackHint } | { hint: null; unread: string };
 
 export interface CallOptions {
   /** Aborts the call; an aborted call is unknown. */
   signal?: AbortSignal;
-  /** Asked right before a request is written to the wire, after any wait; false makes it unknown and never sent. */
+  /**
+   * Called right before a request is sent, after any wait; false makes the outcome unknown and the request never sent.
+   */
   beforeSend?: () => Promise<boolean>;
 }
 
 export interface Gateway {
-  /** Creates an instrument under `reference` as idempotency key. Throws ProviderUnknown when no one can tell. */
+  /**
+   * Creates an instrument with `reference` as idempotency key. Throws ProviderUnknown when the outcome cannot be known.
+   */
   requestInstrument(request: InstrumentRequest, options?: CallOptions): Promise<InstrumentOutcome>;
-  /** What the provider says of the instrument of this reference; null when it knows none. */
+  /** The provider's state of the instrument of this reference; null when it knows none. */
   findInstrument(reference: string, options?: CallOptions): Promise<InstrumentState | null>;
-  /** One payment by the provider's id under its payment method; null when there is none. */
+  /** One payment by the provider's id, under its payment method; null when there is none. */
   findPayment(
     providerPaymentMethodId: string,
     providerPaymentId: string,
     options?: CallOptions,
   ): Promise<ProviderPayment | null>;
-  /** Expires the instrument so that it takes no more money; already final is not an error. */
+  /** Expires the instrument so that it takes no more money; one that is already final is no error. */
   expireInstrument(providerPaymentMethodId: string, options?: CallOptions): Promise<void>;
   requestTransfer(request: TransferRequest, options?: CallOptions): Promise<TransferOutcome>;
-  /** SHA-256 (hex) over everything that this request puts on the wire: another digest is another transfer. */
+  /** SHA-256 (hex) over everything that this request sends: another digest is another transfer. */
   digestTransfer(request: TransferRequest): string;
   findTransfer(reference: string, options?: CallOptions): Promise<TransferState | null>;
   /**
-   * The provider's records of a period, page by page, after the entry `after` where one is given; `to` no longer belongs
-   * to the period. An entry that cannot be read is told as such. Throws ProviderUnknown.
+   * The provider's records of a period, page by page, after the entry `after` if given; `to` is exclusive. An entry
+   * that cannot be read is returned as unreadable. Throws ProviderUnknown.
    */
   listRecords(
     period: { from: Date; to: Date; after?: string },
@@ -145,19 +149,19 @@ export interface Gateway {
   ): AsyncIterable<(ProviderRecord | UnreadableRecord)[]>;
   /** The balance held at the provider, IDR. */
   readBalance(options?: CallOptions): Promise<Money>;
-  /** Reads the bytes of a callback; never throws. The reason of what is unread names fields, not their values. */
+  /** Reads the bytes of a callback; never throws. When unreadable, the reason names fields, not their values. */
   readCallback(body: Buffer): CallbackReading;
-  /** Whether the token in `x-callback-token` is the right one, in constant time. */
+  /** Whether this is the right `x-callback-token`; compares in constant time. */
   isCallbackToken(token: string | undefined): boolean;
 }
 
-/** No one can tell whether the call had effect: ask by reference, never send under another key. */
+/** The outcome of a call cannot be known: look it up by reference, never send it under another key. */
 export class ProviderUnknown extends Error {
   override readonly name = 'ProviderUnknown';
   readonly code = 'PROVIDER_UNKNOWN';
-  /** It was not sent, or not taken (429): the request provably had no effect, and the same one may be sent again. */
+  /** It was not sent, or not accepted (429): the request provably had no effect, and the same one may be sent again. */
   readonly neverSent: boolean;
-  /** Calls are limited: try again after so many milliseconds. 0 when that is not the reason. */
+  /** Calls are limited: try again after this many milliseconds. 0 when that is not the reason. */
   readonly restMs: number;
 
   constructor(message: string, { neverSent = false, restMs = 0 }: { neverSent?: boolean; restMs?: number } = {}) {
@@ -167,18 +171,18 @@ export class ProviderUnknown extends Error {
   }
 }
 
-/** Known by code, across realms. */
+/** Recognised by code, across realms. */
 export function isProviderUnknown(error: unknown): boolean {
   return typeof error === 'object' && error !== null && 'code' in error && error.code === 'PROVIDER_UNKNOWN';
 }
 
-/** For how long the provider is not to be called, where calls being limited is the reason of an unknown outcome. */
+/** How long not to call the provider, when a call limit is the reason for the unknown outcome. */
 export function restAfter(error: unknown): { restMs?: number } {
   const { restMs } = isProviderUnknown(error) ? (error as ProviderUnknown) : { restMs: 0 };
   return restMs > 0 ? { restMs } : {};
 }
 
-/** Whether a request provably had no effect, known across realms. */
+/** Whether a request provably had no effect; recognised across realms. */
 export function isNeverSent(error: unknown): boolean {
   return isProviderUnknown(error) && (error as ProviderUnknown).neverSent;
 }

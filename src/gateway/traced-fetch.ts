@@ -2,7 +2,7 @@ import { SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 
 const tracer = trace.getTracer('amanah/gateway');
 
-/** `fetch` with a span for each call to the provider: method, path without ids, status; nothing of the bodies. */
+/** `fetch` with a span per provider call: method, path without ids and status, but no bodies. */
 export const tracedFetch: typeof fetch = (input, init) => {
   const { pathname } = new URL(input instanceof Request ? input.url : input);
   const path = pathname.replace(/\/[\w-]*\d[\w-]{7,}/g, '/:id');

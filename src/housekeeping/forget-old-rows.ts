@@ -5,15 +5,14 @@ import { forgetRefusals } from '../payments/forget-refusals.ts';
 import { forgetRows } from './forget-rows.ts';
 import { forgetOldLooks } from './sweep-rows.ts';
 
-/** How long the first answer under an idempotency key of a user is kept; the key itself stays with what it made. */
+/** How long the first answer under a user's idempotency key is kept; the key itself stays with the row it created. */
 const userAnswersKeptDays = 30;
-/** How many rows of each kind one round forgets; the next goes on. */
+/** How many rows of each kind one run deletes; the next run continues. */
 const roundLimit = 10_000;
 
 /**
- * Forgets what is kept for a time only: events of reads (90 days), answers under idempotency keys of users, and what was
- * refused under them, looks of the sweeps, and verdicts of openings.
- * Returns how many.
+ * Deletes rows that are kept for a limited time: read events (90 days), answers and refusals under users' idempotency
+ * keys, looks of the sweeps, and verdicts on openings. Returns how many.
  */
 export async function forgetOldRows(em: EntityManager): Promise<number> {
   return (

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 
-/** What is kept for a time only. */
+/** Kinds of rows that are kept for a limited time. */
 export type ForgottenKind =
   | 'read_events'
   | 'idempotency_keys'
@@ -13,8 +13,8 @@ export type ForgottenKind =
   | 'login_failures';
 
 /**
- * Forgets rows of a kind that are older than `age` (an interval), up to `limit` of them; returns how many. The database
- * knows how long each kind is kept at least, and refuses to forget sooner, whoever asks.
+ * Deletes rows of a kind that are older than `age` (an interval), up to `limit` of them; returns how many. The database
+ * knows the minimum retention of each kind, and refuses everybody who would delete sooner.
  */
 export async function forgetRows(em: EntityManager, kind: ForgottenKind, age: string, limit: number): Promise<number> {
   const [row] = await em.execute<[{ forgotten: number }]>('select forget_rows(?, ?::interval, ?) as forgotten', [

@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { withTime } from '../database/database-time-outs.ts';
 import { budgets } from '../shared/budgets.ts';
 
-/** What is swept, by the names that logs, metrics and `sweep_looks` know it by. */
+/** The kinds of rows that are swept, as logs, metrics and `sweep_looks` name them. */
 export const sweptKinds = [
   'callback',
   'decision',
@@ -20,38 +20,40 @@ export const sweptKinds = [
 ] as const;
 export type SweptKind = (typeof sweptKinds)[number];
 
-/** Rows of one kind that wait for a workflow, and how it is woken, or started again from the row. */
+/** Rows of one kind that wait for a workflow, and how to wake it or restart it from the row. */
 export interface Sweep {
   kind: SweptKind;
-  /** A query of those that wait too long: `id` and `since` when. */
+  /** A query of the rows that have waited too long: `id`, and `since` when. */
   due: string;
-  /** The longest wait between two looks, a day unless said: shorter where what is due does not live that long. */
+  /** The longest wait between two looks, a day by default: shorter for rows that expire sooner. */
   longestWaitMinutes?: number;
   wake(id: string): Promise<unknown>;
 }
 
-/** Rows that wait for one reason or another. */
+/** Rows that wait for any of several reasons. */
 export const either = (...queries: string[]): string => queries.join(' union all ');
 
-/** Told of each row whose workflow could not be woken; it is looked at again in its time. */
+/** Called for each row whose workflow could not be woken; the row is tried again when its next look is due. */
 export type SweepFailure = (kind: SweptKind, id: string, error: unknown) => void;
 
-/** How many of a kind are claimed, and then woken, before more are. */
+/** How many rows of a kind are claimed at a time and then woken. */
 const rowsPerClaim = 100;
 const atOnce = 20;
-/** After so long a sweep claims no more of a kind, and the next goes on: shorter than the step that sweeps. */
+/**
+ * After this long a sweep claims no more rows of a kind, and the next sweep continues; shorter than the sweep's step.
+ */
 const longestMs = 10_000;
-/** The first wait; each one after it is twice as long. */
+/** The first wait; each later one is twice as long. */
 const firstWaitMinutes = 1;
-/** A row that has not been due for so long, and is again, begins with short waits again. */
+/** A row that becomes due again after this long starts over with short waits. */
 const forgivenAfterDays = 2;
 const forgottenAfterDays = 30;
 
 /**
- * Wakes what waits too long, each row at growing intervals, from a minute to a day: an execution
- * takes 10,000 signals, and one a day reaches that in 27 years. The claim is committed before anybody
- * is woken, so that two sweeps at once do not both wake a row. One that fails does not hold up the others; throws only
- * what keeps a whole kind from being claimed, after the other kinds. Returns how many were woken.
+ * Wakes the workflows of rows that have waited too long, each row at growing intervals from a minute to a day: a
+ * workflow execution accepts 10,000 signals, and one a day reaches that in 27 years. The claim is committed before
+ * anything is woken, so that concurrent sweeps do not both wake a row. A failure does not hold up the others; when a
+ * whole kind cannot be claimed, its error is thrown after the other kinds. Returns how many were woken.
  */
 export async function sweepRows(em: EntityManager, sweeps: readonly Sweep[], failed: SweepFailure): Promise<number> {
   const broken: unknown[] = [];
@@ -72,7 +74,7 @@ async function sweepKind(em: EntityManager, sweep: Sweep, failed: SweepFailure):
   const startedAt = performance.now();
   let woken = 0;
   for (;;) {
-    // What waits is found among all that is active: that may take longer than a request has.
+    // The query searches all active rows, which may take longer than a request is allowed.
     const ids = await withTime(em, budgets.database.sweep, (tx) => claim(tx, sweep));
     for (let start = 0; start < ids.length; start += atOnce) {
       const part = ids.slice(start, start + atOnce);
@@ -86,7 +88,7 @@ async function sweepKind(em: EntityManager, sweep: Sweep, failed: SweepFailure):
   }
 }
 
-/** Takes the rows that are to be looked at now, the longest waiting first, and says when each is next. */
+/** Claims the rows that are due for a look, the longest waiting first, and sets each one's next look. */
 async function claim(em: EntityManager, { kind, due, longestWaitMinutes = 24 * 60 }: Sweep): Promise<string[]> {
   const rows = await em.execute<{ subject_id: string }[]>(
     `insert into sweep_looks as look (kind, subject_id, looks, look_again_at)
@@ -104,12 +106,12 @@ async function claim(em: EntityManager, { kind, due, longestWaitMinutes = 24 * 6
   return rows.map(({ subject_id }) => subject_id);
 }
 
-/** Temporal knows nothing of us (it is new, or was lost): whatever waits is looked at anew, at the next sweep. */
+/** Temporal has lost our workflows (it is new, or was reset): the next sweep looks at all waiting rows again. */
 export async function lookAtEverythingAgain(em: EntityManager): Promise<void> {
   await em.execute('delete from sweep_looks');
 }
 
-/** Forgets the looks at what has not waited for long; returns how many. */
+/** Deletes the looks of rows that have not waited for a long time; returns how many. */
 export async function forgetOldLooks(em: EntityManager, limit: number): Promise<number> {
   const rows = await em.execute<unknown[]>(
     `delete from sweep_looks where ctid = any (array(select ctid from sweep_looks

@@ -9,23 +9,23 @@ import { isDataError } from '../shared/errors.ts';
 import { overdueDeliveries } from '../webhooks/redeliver-webhook.ts';
 import { collectTogether, gauge, type Metrics } from './metrics.ts';
 
-/** Several scrapers, or one that is too eager, make no more queries than this. */
+/** Limits the queries of several or over-eager scrapers. */
 const keptForMs = 30_000;
 
 const count = (what: string, rows: string): string =>
   `select '${what}' as what, count(*)::int as rows, min(since) as oldest from (${rows}) ${what}`;
 
 /**
- * What waits longer than it should, by kind; each reads a partial index, is empty when all is well, and tells `since` when
- * a row waits.
+ * What waits longer than it should, by kind. Each query reads a partial index, is empty when all is well, and returns
+ * the `since` of each waiting row.
  */
 const waiting: Record<string, string> = {
   unknown_payouts: 'select unknown_since as since from payouts where unknown_since is not null',
   contradicted_payouts: 'select contradicted_at as since from payouts where contradicted_at is not null',
   accepted_payouts: `select created_at as since from payouts
     where status = 'pending' and last_word = 'accepted' and created_at < now() - interval '1 day'`,
-  // A pending payout wants to be looked at, so the partial index of those reads it; one that waits for a decision of
-  // people waits among those.
+  // A pending payout is due for a look, so the partial index of `look_again_at` covers it; one that waits for a
+  // decision does not count.
   unsent_payouts: `select created_at as since from payouts
     where look_again_at is not null and status = 'pending' and (last_word is null or last_word = 'unsent')
       and created_at < now() - interval '1 hour'
@@ -49,7 +49,7 @@ const waiting: Record<string, string> = {
   overdue_releases: overdueReleases,
   overdue_circles: overdueCircles,
   overdue_subscriptions: overdueSubscriptions,
-  // Approved and not carried out, or to be ended: a sweep does both.
+  // Approved but not carried out, or due to be ended: a sweep does both.
   overdue_decisions: `select coalesce(approved_at + interval '2 minutes', created_at + decision_lives(kind)) as since from decisions
     where status = 'pending' and (approved_at < now() - interval '2 minutes'
       or created_at < now() - decision_lives(kind) - interval '2 minutes')`,
@@ -60,7 +60,7 @@ const everything = Object.entries(waiting)
   .map(([what, rows]) => count(what, rows))
   .join(' union all ');
 
-/** So many of a kind wait, the oldest for so long. */
+/** The number of waiting rows of a kind, and since when the oldest waits. */
 export interface Backlog {
   what: string;
   rows: number;
@@ -73,12 +73,12 @@ interface Found {
   oldest: Date | string | null;
 }
 
-/** As if it had waited for ever: what nobody can date, or read, is looked at first. */
+/** The epoch: what cannot be dated or read counts as waiting longest, and is looked at first. */
 const forEver = new Date(0);
 
 /**
- * What waits for a person or for another try, by kind. A kind that one of its rows keeps from being read is told as one
- * that has waited for ever, and does not hide the others.
+ * What waits for a person or a retry, by kind. A kind that cannot be read because of one of its rows counts as waiting
+ * longest, and does not hide the others.
  */
 export async function readBacklog(em: EntityManager): Promise<Backlog[]> {
   const read = (sql: string) => em.execute<Found[]>(sql);
@@ -106,7 +106,7 @@ function readable(instant: Date | string): Date {
   return Number.isNaN(date.getTime()) ? forEver : date;
 }
 
-/** What waits for a person or for another try, by kind: how many, and for how long the oldest. Read when asked for. */
+/** Gauges of what waits for a person or a retry, by kind: how many, and the age of the oldest. Read on scrape. */
 export function measureBacklog(metrics: Metrics, orm: MikroORM): void {
   const rows = gauge(metrics, 'amanah_waiting', 'What waits for an operator or another try, by kind; 0 is healthy.', [
     'what',
@@ -120,7 +120,7 @@ export function measureBacklog(metrics: Metrics, orm: MikroORM): void {
     read = performance.now();
     rows.reset();
     age.reset();
-    // With the database away these have no value; its own alarms tell why.
+    // While the database is away these have no value; its own alarms say why.
     const found = await readBacklog(orm.em.fork()).catch(() => []);
     for (const { what, rows: waiters, oldest } of found) {
       rows.set({ what }, waiters);

@@ -1,13 +1,13 @@
 import { gauge, type Metrics } from './metrics.ts';
 
-/** What polls one task queue in this process. */
+/** A poller of one task queue in this process. */
 export interface PollingWorker {
   queue: string;
   polls(): boolean;
 }
 
 /**
- * Tells of each worker of this process 1 while it polls its task queue and 0 otherwise; it asks nobody, so that it is told
+ * A gauge per worker of this process: 1 while it polls its task queue, otherwise 0. It needs no database, so it works
  * while the database is away.
  */
 export function measureWorkers(metrics: Metrics, workers: readonly PollingWorker[]): void {

@@ -4,7 +4,7 @@ import type { Metrics } from './metrics.ts';
 
 const secondsBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** The database pool, read whenever the metrics are: requests that wait are the first sign of one that is too small. */
+/** The database pool, read on scrape: waiting requests are the first sign of a pool that is too small. */
 export function measurePool({ registry }: Metrics, orm: MikroORM): void {
   new Gauge({
     name: 'amanah_database_pool_connections',
@@ -22,7 +22,9 @@ export function measurePool({ registry }: Metrics, orm: MikroORM): void {
   });
 }
 
-/** Wraps what calls the provider: how long by method, path without ids and status (`none` when no answer came). */
+/**
+ * Wraps the provider's `fetch` to measure duration by method, path without ids and status (`none` without an answer).
+ */
 export function measureProvider({ registry }: Metrics, call: typeof fetch): typeof fetch {
   const seconds = new Histogram({
     name: 'amanah_provider_request_seconds',
@@ -45,7 +47,7 @@ export function measureProvider({ registry }: Metrics, call: typeof fetch): type
   };
 }
 
-/** How long each activity takes, and how it ends: done, refused (not retried) or failed (retried). */
+/** How long each activity takes, and its outcome: done, refused (not retried) or failed (retried). */
 export function measureSteps({ registry }: Metrics): Histogram<'activity' | 'outcome'> {
   const name = 'amanah_activity_seconds';
   const known = registry.getSingleMetric(name);

@@ -1,7 +1,7 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
-/** Everything that is measured, in one registry per process; modules add their own to `registry`. */
+/** All metrics, in one registry per process; modules add their own to `registry`. */
 export interface Metrics {
   registry: Registry;
   httpRequestSeconds: Histogram<'method' | 'route' | 'status'>;
@@ -20,19 +20,19 @@ export function createMetrics(options: { defaults?: boolean } = {}): Metrics {
   return { registry, httpRequestSeconds };
 }
 
-/** A counter of its own in the registry, made once per name. */
+/** The registry's counter of this name, created on first use. */
 export function counter<L extends string>(metrics: Metrics, name: string, help: string, labelNames: L[]): Counter<L> {
   const known = metrics.registry.getSingleMetric(name);
   return known instanceof Counter ? known : new Counter({ name, help, labelNames, registers: [metrics.registry] });
 }
 
-/** A gauge of its own in the registry, made once per name. */
+/** The registry's gauge of this name, created on first use. */
 export function gauge<L extends string>(metrics: Metrics, name: string, help: string, labelNames: L[]): Gauge<L> {
   const known = metrics.registry.getSingleMetric(name);
   return known instanceof Gauge ? known : new Gauge({ name, help, labelNames, registers: [metrics.registry] });
 }
 
-/** Has the gauges set by `refresh` when they are asked for: Prometheus collects all in one go, and one question serves them. */
+/** Sets the gauges by `refresh` when they are scraped: Prometheus collects all at once, and one query serves them. */
 export function collectTogether(gauges: readonly Gauge[], refresh: () => Promise<void>): void {
   let asking: Promise<void> | null = null;
   const collect = () => {
@@ -45,8 +45,8 @@ export function collectTogether(gauges: readonly Gauge[], refresh: () => Promise
 }
 
 /**
- * Has each gauge set, when it is asked for, to the column of its name in the query's one row. A null, no row and a
- * database that is away leave it without a value: the last one would be a guess.
+ * Sets each gauge, when scraped, to the column of its name in the query's one row. With a null, no row or a database
+ * that is away it has no value: the last one would be a guess.
  */
 export function collectRow<Name extends string>(gauges: Record<Name, Gauge>, orm: MikroORM, query: string): void {
   const named = Object.entries<Gauge>(gauges);

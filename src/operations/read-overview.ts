@@ -7,7 +7,10 @@ import { budgets } from '../shared/budgets.ts';
 import type { Money } from '../shared/money.ts';
 import { version } from '../version.ts';
 
-/** Kinds of waiting that a person ends; what else waits longer than it should is for machines, and then for who runs them. */
+/**
+ * Kinds of waiting that a person ends; everything else that waits too long is retried by the system first, and is then
+ * for its operators.
+ */
 const forPeople: ReadonlySet<string> = new Set([
   'unknown_payouts',
   'contradicted_payouts',
@@ -20,21 +23,21 @@ const forPeople: ReadonlySet<string> = new Set([
   'pending_decisions',
 ]);
 
-/** What operators look at first: amounts in IDR, scale 4; instants by the database's clock. */
+/** What operators look at first: amounts in IDR, scale 4; times by the database's clock. */
 export interface Overview {
   at: Date;
   cases: Backlog[];
   backlog: Backlog[];
-  /** The last day that was compared with the provider to its end; null before the first. */
+  /** The last day whose comparison with the provider was finished; null before the first. */
   reconciliation: { day: string; finished_at: Date } | null;
   clearing: {
     books: Money;
-    /** What the provider holds now; null when it does not say. */
+    /** The provider's balance now; null when the provider does not answer. */
     provider: Money | null;
     last_comparison: { day: string; measured_at: Date; difference: Money; agreed: boolean } | null;
   };
   last_seal: { number: string; sealed_at: Date; covers_until: Date | null } | null;
-  /** Of the API that answers, and of what it works on; Temporal's is null when it cannot be reached. */
+  /** Versions of the answering API and of what it runs on; Temporal's is null when it cannot be reached. */
   versions: { amanah: string; node: string; postgresql: string; temporal: string | null };
 }
 
@@ -43,7 +46,7 @@ interface OverviewPorts {
   workflows: { serverVersion(): Promise<string> };
 }
 
-/** Reads it all now; what is away is told as missing. */
+/** Reads everything now; what is away is null. */
 export async function readOverview(em: EntityManager, { gateway, workflows }: OverviewPorts): Promise<Overview> {
   const [provider, temporal] = await Promise.all([
     gateway.readBalance({ signal: AbortSignal.timeout(budgets.provider.call) }).catch((error: unknown) => {
@@ -77,7 +80,7 @@ export async function readOverview(em: EntityManager, { gateway, workflows }: Ov
   };
 }
 
-/** Proposals that wait for a second person: nobody is late yet, so they are no alarm. */
+/** Proposals that wait for a second person: none is overdue yet, so they are no alarm. */
 async function readPendingDecisions(em: EntityManager): Promise<Backlog> {
   const [row] = await em.execute<{ rows: number; oldest: Date | string | null }[]>(
     "select count(*)::int as rows, min(created_at) as oldest from decisions where status = 'pending'",
@@ -95,7 +98,7 @@ interface Facts {
   last_seal: { number: string; sealed_at: string; covers_until: string | null } | null;
 }
 
-/** One row; instants within it are JSON's. */
+/** One row; times within it are JSON strings. */
 async function readFacts(em: EntityManager): Promise<Facts> {
   const [row] = await em.execute<Facts[]>(
     `select clock_timestamp() as at, (-account_balance(?))::numeric(20, 4)::text as books,

@@ -28,8 +28,8 @@ const settlementShape = z.object({
 });
 
 /**
- * An arisan of three members, from the first to the last round. The days between two rounds are not waited for: the hour of
- * the next is moved to now, in the database and with its owner's rights, which nobody has who uses the product.
+ * An arisan of three members, from the first to the last round. The days between rounds are skipped: the start of the
+ * next round is moved to now in the database, with the owner's rights, which no user of the product has.
  */
 export async function tellCircle(): Promise<string> {
   const stage = openStage();
@@ -87,7 +87,7 @@ export async function tellCircle(): Promise<string> {
   return `The circle is ${status} and holds IDR ${data.held}.`;
 }
 
-/** Two who are there, and one who signs up and tops up by QRIS. */
+/** Two existing users, and one who signs up and tops up by QRIS. */
 async function findMembers(stage: Stage): Promise<[Actor, Actor, Actor]> {
   const { credentials, api, logIn, orderByQris, payInSandbox, untilPaid } = stage;
   const { individual, second_individual } = credentials;
@@ -111,7 +111,7 @@ async function findMembers(stage: Stage): Promise<[Actor, Actor, Actor]> {
   ];
 }
 
-/** A day passes: the hour of the next round is now. Changing the name makes the circle look at the database. */
+/** A day passes: the next round opens now. Changing the name makes the circle's workflow re-read the database. */
 async function openNextRound({ urls, api }: Stage, { token }: Actor, id: string, turn: number): Promise<void> {
   const orm = await openDatabase({ url: urls.database, poolSize: 1 });
   try {

@@ -15,8 +15,8 @@ const traceShape = z.object({
 const statementShape = z.object({ data: z.object({ year: z.int(), count: z.int(), total: z.string() }) });
 
 /**
- * A donation by QRIS, from the registration of its cause to where the money is, and the donor's statement of the year.
- * `amount` is whole rupiah.
+ * A donation by QRIS, from registering its cause to where the money goes, and the donor's annual statement. `amount` is
+ * whole rupiah.
  */
 export async function tellGiving({ amount }: { amount: number }): Promise<string> {
   const { credentials, urls, api, logIn, orderByQris, payInSandbox, untilPaid } = openStage();

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { dataDirectory } from '../../config.ts';
 import { CommandError } from '../run-command.ts';
 
-/** What every story of the demo needs: who may log in where, the API, the sandbox, and patience. */
+/** What every demo story needs: the logins, the API, the sandbox, and polling. */
 
 const settledWithinSeconds = 30;
 const pollMs = 250;
@@ -35,7 +35,7 @@ export type Order = z.infer<typeof orderShape>['data'];
 
 export const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
-/** Somebody who is logged in. */
+/** A logged-in user. */
 export interface Actor {
   email: string;
   token: string;
@@ -48,7 +48,7 @@ interface CallOptions {
   body?: object;
 }
 
-/** One call; a refusal is a sentence. */
+/** One call; throws a refusal as one sentence. */
 async function call<T>(shape: z.ZodType<T>, url: string, { token, method, body }: CallOptions = {}): Promise<T> {
   const answer = await fetch(url, {
     method: method ?? (body ? 'POST' : 'GET'),
@@ -77,7 +77,7 @@ export function openStage() {
   const balanceOf = async ({ token, accountId }: Actor): Promise<string> =>
     (await api(accountShape, `/v1/accounts/${accountId}`, { token })).data.balance;
 
-  /** Opens an order that is paid by QRIS. `amount` is whole rupiah. */
+  /** Opens an order to be paid by QRIS. `amount` is whole rupiah. */
   async function orderByQris(
     { token }: Actor,
     subject: { reference_type: string; reference_id: string; amount: number },
@@ -112,7 +112,10 @@ export function openStage() {
 
 export type Stage = ReturnType<typeof openStage>;
 
-/** Asks until what is answered is so. Throws CommandError when it takes too long: what was begun goes on by itself. */
+/**
+ * Polls until the answer satisfies `isSo`. Throws CommandError when it takes too long; what was begun continues on its
+ * own.
+ */
 export async function until<T>(
   what: string,
   ask: () => Promise<T>,

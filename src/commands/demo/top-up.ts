@@ -31,7 +31,7 @@ export async function topUp({ amount, wait }: { amount: number; wait: boolean })
   return ui ? `Workflow:      ${ui}` : 'Done.';
 }
 
-/** The settlement's journal as the ledger has it. */
+/** The settlement's journal, from the ledger. */
 async function journalOf(databaseUrl: string, orderId: string): Promise<string> {
   const orm = await openDatabase({ url: databaseUrl, poolSize: 1 });
   try {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { CallbackHint, CallbackReading } from '../gateway.ts';
 
-/** A text that the database can hold: half a surrogate pair is no character, and NUL is no text to PostgreSQL. */
+/** A text that the database can store: no lone surrogates, and no NUL, which PostgreSQL's text cannot hold. */
 const text = (longest: number) =>
   z
     .string()
@@ -29,7 +29,7 @@ const unnamed = {
   providerTransferId: null,
 } as const;
 
-/** One reader per family of events, chosen by what stands before the first dot. */
+/** One reader per family of events; the family is the part before the first dot. */
 const readers: Record<string, (event: string, data: unknown) => CallbackHint> = {
   payment: (event, data) => {
     const payment = paymentData.parse(data);
@@ -94,13 +94,13 @@ function parse(bytes: Buffer): { json: unknown } | { unread: string } {
   }
 }
 
-/** Names the fields, not what stood in them. */
+/** Names the fields, not their values. */
 function misshapen({ issues }: z.ZodError, under: readonly string[]): CallbackReading {
   const fields = new Set(issues.map(({ path }) => [...under, ...path].join('.') || 'body'));
   return { hint: null, unread: `misshapen: ${[...fields].join(', ')}` };
 }
 
-/** Reads what the bytes of a callback claim, or says why there is nothing to read in them. Never throws. */
+/** Reads what a callback's bytes claim, or says why they cannot be read. Never throws. */
 export function readCallback(bytes: Buffer): CallbackReading {
   const parsed = parse(bytes);
   if ('unread' in parsed) return { hint: null, unread: parsed.unread };

@@ -13,7 +13,7 @@ export interface Client {
   transactions: Transaction;
 }
 
-/** The provider looked at the request and said no: nothing came of it. */
+/** The provider examined the request and declined it: it had no effect. */
 export class ProviderRefusal extends Error {
   override readonly name = 'ProviderRefusal';
   readonly status: number;
@@ -27,8 +27,8 @@ export class ProviderRefusal extends Error {
 }
 
 /**
- * The SDK has neither timeout nor abort signal; its only opening is the configuration that each API instance reads at
- * every request. So every call gets instances of its own, bound to its own deadline.
+ * The SDK has neither time-out nor abort signal; its only hook is the configuration, which each API instance reads at
+ * every request. So every call gets its own instances, bound to its own deadline.
  */
 class BoundPaymentRequest extends PaymentRequest {
   constructor(secretKey: string, configuration: Configuration) {
@@ -77,14 +77,14 @@ function createClient({ secretKey, url }: ClientSettings, fetchApi: ReturnType<t
 }
 
 /**
- * Statuses below 500 that still do not say that nothing happened: 408 (someone on the way gave up waiting), 409 (the
- * key is in use, by a first call that runs or by another body: something may exist under it), 425 and 429 (not looked
- * at yet: a later call may be taken, so it is no refusal of the payment). The provider's own 429 says that nothing
- * happened, and when to come again.
+ * Statuses below 500 that do not prove that nothing happened: 408 (an intermediary gave up waiting), 409 (the key is in
+ * use, by a first call that still runs or by another body: something may exist under it), 425 and 429 (not examined
+ * yet: a later call may be accepted, so it does not refuse the payment). The provider's own 429 proves that nothing
+ * happened, and says when to retry.
  */
 const indefiniteStatuses = new Set([408, 409, 425, 429]);
 
-/** Codes that say that something exists under this key or reference already, whatever status they come with. */
+/** Codes that say that something already exists under this key or reference, whatever their status. */
 const duplicateCodes = new Set([
   'DUPLICATE_ERROR',
   'DUPLICATE_REFERENCE',
@@ -94,7 +94,9 @@ const duplicateCodes = new Set([
   'PAYMENT_REQUEST_ALREADY_FAILED',
 ]);
 
-/** Codes that are about our key, and say nothing of what was asked with it: nothing was done, and a mended key may ask again. */
+/**
+ * Codes of a 403 that are about our API key, not about the request: nothing was done, and a corrected key may retry.
+ */
 const codesOfOurKey = new Set([
   'INVALID_API_KEY',
   'REQUEST_FORBIDDEN_ERROR',
@@ -118,7 +120,7 @@ function sdkErrorOf(error: unknown): SdkError | null {
   return { status, code, message: message.slice(0, longestMessage) };
 }
 
-/** A 4xx without the provider's own code came from something in between, and says nothing of the payment. */
+/** A 4xx without the provider's own code came from an intermediary, and says nothing about the payment. */
 function isDefinite(error: SdkError): boolean {
   const { status, code } = error;
   if (status < 400 || status >= 500 || code === null || isAboutOurKey(error)) return false;
@@ -128,10 +130,10 @@ function isDefinite(error: SdkError): boolean {
 const isAboutOurKey = ({ status, code }: SdkError): boolean =>
   code !== null && (status === 401 || (status === 403 && codesOfOurKey.has(code)));
 
-/** Failures of making a connection: not a byte of the request has left. */
+/** Connection failures: not a byte of the request was sent. */
 const connectionFailures = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT']);
 
-/** The code of the innermost error: the SDK wraps what `fetch` wraps. */
+/** The code of the innermost error: the SDK wraps the error of `fetch`, which wraps the network error. */
 function networkCodeOf(error: unknown): string | number | undefined {
   if (!Error.isError(error)) return undefined;
   return networkCodeOf(error.cause) ?? errorCodeOf(error);
@@ -150,11 +152,11 @@ function describe(error: unknown): string {
 }
 
 /**
- * Talks to the provider under one deadline and one signal, each request taken out of the budget of calls. All exchanges
- * of a step share what it may wait for the provider: the last one gets what is left, and none begins after it. Throws ProviderRefusal
- * for a definite no of the provider, ProviderUnknown for everything else: no answer, a 5xx, an answer that is not JSON,
- * an answer of another shape. The provider's words stay out of the unknown error: they may name people and accounts,
- * and it is logged.
+ * Talks to the provider under one deadline and one signal, counting each request against the call budget. All exchanges
+ * of a step share the time it may wait for the provider: the last one gets what is left, and none begins after it.
+ * Throws ProviderRefusal for the provider's definite no, ProviderUnknown for everything else: no answer, a 5xx, an
+ * answer that is not JSON or has another shape. The unknown error does not quote the provider: it is logged, and the
+ * answer may name people and accounts.
  */
 export async function exchange<T>(
   settings: ClientSettings,
@@ -185,7 +187,7 @@ async function verdictOf(
   if (answered && isDefinite(answered))
     return new ProviderRefusal(answered.status, answered.code ?? '', answered.message);
   if (answered?.status === 429 && answered.code !== null) {
-    // Where that cannot be written down, the next call is told the same.
+    // If this cannot be recorded, the next call gets the same answer.
     await budget.pause(restMs).catch(() => undefined);
     return new ProviderUnknown(`${call}: the provider limits its calls`, { neverSent: sent === 1, restMs });
   }
@@ -197,8 +199,8 @@ async function verdictOf(
 }
 
 /**
- * Asks the provider for something; null when it says that it knows no such thing. Any other refusal is unknown: a key
- * that is not accepted says nothing about the thing asked for.
+ * Looks something up at the provider; null when it answers that it knows no such thing. Any other refusal is unknown: a
+ * rejected API key says nothing about the thing asked for.
  */
 export async function lookUp<T>(
   settings: ClientSettings,

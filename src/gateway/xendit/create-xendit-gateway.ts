@@ -12,18 +12,18 @@ export interface XenditGatewayOptions {
   secretKey: string;
   /** The base URL of the provider's API. */
   url: string;
-  /** What the provider sends as `x-callback-token`. */
+  /** The `x-callback-token` that the provider sends. */
   callbackToken: string;
   fetch?: typeof fetch;
-  /** What one call may take, in milliseconds. */
+  /** The time-out of one call, in milliseconds. */
   timeoutMs?: number;
-  /** What all calls are taken out of; without one they are not limited. */
+  /** The budget of all calls; unlimited when absent. */
   budget?: CallBudget;
 }
 
 const digest = (text: string): Buffer => createHash('sha256').update(text, 'utf8').digest();
 
-/** The gateway that speaks to Xendit, and to the sandbox, which speaks the same wire (docs/contract.md 4). */
+/** The gateway for Xendit, and for the sandbox, which has the same wire format (docs/contract.md 4). */
 export function createXenditGateway(options: XenditGatewayOptions): Gateway {
   const settings: ClientSettings = {
     secretKey: options.secretKey,
@@ -45,7 +45,7 @@ export function createXenditGateway(options: XenditGatewayOptions): Gateway {
     listRecords: (period, callOptions) => listRecords(settings, period, callOptions),
     readBalance: (callOptions) => readBalance(settings, callOptions),
     readCallback,
-    // Digests have one length, so neither the length nor the absence of a token shows in the time it takes.
+    // Digests have equal length, so the time reveals neither the token's length nor its absence.
     isCallbackToken: (token) => timingSafeEqual(digest(token ?? ''), expectedToken) && token !== undefined,
   };
 }

@@ -9,14 +9,14 @@ import { indonesianMobileOf } from '../../shared/mobile-number.ts';
 import type { InstrumentRequest } from '../gateway.ts';
 import { wireAmount } from './wire-amount.ts';
 
-/** A channel that the SDK does not know; nothing was sent. */
+/** The code for a channel that the SDK does not know; nothing was sent. */
 export const unsupportedChannel = 'CHANNEL_CODE_NOT_SUPPORTED_ERROR';
 
 function channelIn<T extends string>(codes: Record<string, T>, code: string): T | null {
   return Object.values(codes).find((known) => known === code && known !== 'UNKNOWN_ENUM_VALUE') ?? null;
 }
 
-/** Banks print the name on the payer's screen and take plain letters only; without one it is the merchant's customer. */
+/** Banks show the name on the payer's screen and accept plain letters only; without a usable name it is `Customer`. */
 function customerNameOf(request: InstrumentRequest): string {
   const plain = (request.customer?.name ?? '')
     .normalize('NFKD')
@@ -63,8 +63,8 @@ function paymentMethodOf(request: InstrumentRequest): PaymentMethodParameters | 
 }
 
 /**
- * The provider's body for one instrument, the same for every attempt; null for a channel that it does not have.
- * Throws RangeError when the amount is not a positive whole number of rupiah.
+ * The provider's body for one instrument, the same for every attempt; null for an unknown channel. Throws RangeError
+ * when the amount is not a positive whole number of rupiah.
  */
 export function buildPaymentRequest(request: InstrumentRequest): PaymentRequestParameters | null {
   const paymentMethod = paymentMethodOf(request);

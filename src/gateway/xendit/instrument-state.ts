@@ -3,7 +3,7 @@ import { compareMoney, type Money } from '../../shared/money.ts';
 import { type Instrument, type InstrumentState, type ProviderPayment, ProviderUnknown } from '../gateway.ts';
 import { moneyFromWire } from './wire-amount.ts';
 
-/** What we read of the SDK's `PaymentRequest`; it types answers without checking them. */
+/** What we read of the SDK's `PaymentRequest`; the SDK types answers without checking them. */
 export const paymentRequestAnswer = z.object({
   id: z.string().min(1),
   referenceId: z.string(),
@@ -28,7 +28,7 @@ export const paymentRequestAnswer = z.object({
 
 export type PaymentRequestAnswer = z.infer<typeof paymentRequestAnswer>;
 
-/** `GET /v2/payment_methods/{id}/payments`, which the SDK passes on as it came. */
+/** `GET /v2/payment_methods/{id}/payments`, which the SDK passes on unchanged. */
 export const paymentsAnswer = z.object({
   data: z.array(
     z.object({
@@ -57,7 +57,7 @@ function checkoutUrlOf({ actions }: PaymentRequestAnswer): string | null {
   return null;
 }
 
-/** The instrument of a payment request. Throws ProviderUnknown when the answer carries nothing to pay by. */
+/** The instrument of a payment request. Throws ProviderUnknown when the answer has no payment code. */
 export function instrumentOf(answer: PaymentRequestAnswer): Instrument {
   const { virtualAccount, qrCode, ewallet } = answer.paymentMethod;
   const ids = { providerPaymentRequestId: answer.id, providerPaymentMethodId: answer.paymentMethod.id };
@@ -69,7 +69,7 @@ export function instrumentOf(answer: PaymentRequestAnswer): Instrument {
     const { qrString, expiresAt } = qrCode.channelProperties;
     return { ...ids, paymentCode: qrString, expiresAt: expiresAt ?? null };
   }
-  // A push wallet (OVO) has no page: the payer acts in the app, and the request's id is what names the payment.
+  // A push wallet (OVO) has no page: the payer acts in the app, and the request's id identifies the payment.
   if (ewallet) return { ...ids, paymentCode: checkoutUrlOf(answer) ?? answer.id, expiresAt: null };
   throw new ProviderUnknown('the provider answered an instrument of an unknown kind');
 }
@@ -93,9 +93,9 @@ export function isFinalMethodStatus(status: string | undefined): boolean {
 }
 
 /**
- * The state of the request as a whole. A request that still waits on a payment method that has ended has expired, unless
- * money of the right amount is already there and the request has yet to say so. A method that is only inactive was used:
- * the request has been paid, and neither it nor the list of payments need say so yet.
+ * The state of the request as a whole. A request still waiting on a payment method that has ended is expired, unless a
+ * payment of the right amount exists that the request does not show yet. An inactive method has been used: the request
+ * is paid, even if neither it nor the list of payments says so yet.
  */
 export function instrumentStateOf(answer: PaymentRequestAnswer, payments: ProviderPayment[]): InstrumentState {
   const status = requestStatuses[answer.status];
@@ -126,7 +126,7 @@ const paymentStatuses: Record<string, ProviderPayment['status']> = {
   EXPIRED: 'failed',
 };
 
-/** One payment under a payment method; a status that is not final counts as pending. */
+/** One payment under a payment method; an unknown status counts as pending. */
 export function providerPaymentOf(answer: PaymentAnswer, methodId: string): ProviderPayment {
   const status = paymentStatuses[answer.status] ?? 'pending';
   const amount: Money = moneyFromWire(answer.amount);

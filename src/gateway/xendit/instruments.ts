@@ -21,10 +21,10 @@ import type { ClientSettings } from './settings.ts';
 
 const paymentsPerPage = 50;
 const mostPaymentPages = 20;
-/** The reference is the idempotency key, so one is expected; more than a few would be the provider's defect. */
+/** The reference is the idempotency key, so one is expected; more than a few would be a bug of the provider. */
 const mostRequestsPerReference = 10;
 
-/** Creates the instrument, its reference being the idempotency key of every attempt. */
+/** Creates the instrument, with its reference as the idempotency key of every attempt. */
 export async function requestInstrument(
   settings: ClientSettings,
   request: InstrumentRequest,
@@ -73,7 +73,7 @@ async function readPayments(client: Client, paymentMethodId: string): Promise<Pr
 
 const tellingFirst: InstrumentState['status'][] = ['paid', 'waiting', 'failed', 'expired'];
 
-/** The provider's word on the instrument of this reference, with every payment made under it. */
+/** The provider's state of the instrument of this reference, with every payment made under it. */
 export async function findInstrument(
   settings: ClientSettings,
   reference: string,
@@ -111,8 +111,8 @@ export async function findPayment(
 }
 
 /**
- * Expires a payment method. The provider refuses to expire what is over; so a refusal is followed by a look, and only
- * a method that may still take money (or that the provider does not know) makes the outcome unknown.
+ * Expires a payment method. The provider refuses to expire one that has ended, so a failed call is followed by a
+ * look-up; the outcome is unknown only when the method may still take money or the provider does not know it.
  */
 export async function expireInstrument(
   settings: ClientSettings,

@@ -7,7 +7,7 @@ import { moneyFromWire } from './wire-amount.ts';
 
 const perPage = 50;
 
-/** Without the entry's id the list cannot go on; whatever else is amiss makes this one entry unreadable. */
+/** Without an entry's id the list cannot continue; any other defect makes only this entry unreadable. */
 const transactionAnswer = z.object({
   id: z.string().min(1),
   productId: z.string().min(1).nullish().catch(null),
@@ -50,7 +50,7 @@ function amountOf(amount: number | null | undefined): Money | null {
   }
 }
 
-/** The provider's payments and transfers of a period (`to` is the first instant after it), newest first, after an entry. */
+/** The provider's payments and transfers of a period (`to` is exclusive), newest first, after the entry `after`. */
 export async function* listRecords(
   settings: ClientSettings,
   { from, to, after: begun }: { from: Date; to: Date; after?: string },

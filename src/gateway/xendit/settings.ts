@@ -1,17 +1,17 @@
 import type { CallBudget } from '../call-budget.ts';
 
-/** What an exchange with the provider is made with. */
+/** The settings of an exchange with the provider. */
 export interface ClientSettings {
   secretKey: string;
-  /** The provider's base URL; the sandbox's in development. */
+  /** The provider's base URL; in development the sandbox's. */
   url: string;
   fetch: typeof fetch;
-  /** What one exchange may take, all its requests together. */
+  /** The time-out of one exchange, over all its requests, in milliseconds. */
   timeoutMs: number;
-  /** What every request is taken out of, and whether it is one that goes first. */
+  /** The budget of every request, and whether the request is a payout's, which go first. */
   budget: CallBudget;
   payout: boolean;
 }
 
-/** For transfers, and for questions about them. */
+/** The settings for transfers and their look-ups, which go first. */
 export const first = (settings: ClientSettings): ClientSettings => ({ ...settings, payout: true });

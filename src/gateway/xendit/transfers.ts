@@ -46,7 +46,7 @@ function transferOf(answer: unknown): TransferState {
   };
 }
 
-/** What goes over the wire, the same for every attempt; null for a bank that the provider does not have. */
+/** The body that is sent, the same for every attempt; null for a bank that the provider does not have. */
 function payoutBodyOf(request: TransferRequest) {
   const channelCode = payoutChannelCodeOf(request.bankCode);
   if (!channelCode) return null;
@@ -60,13 +60,13 @@ function payoutBodyOf(request: TransferRequest) {
   };
 }
 
-/** SHA-256 (hex) over the bytes that the request puts on the wire. */
+/** SHA-256 (hex) over the body that the request sends. */
 export function digestTransfer(request: TransferRequest): string {
   const body = JSON.stringify(CreatePayoutRequestToJSON(payoutBodyOf(request)));
   return createHash('sha256').update(body).digest('hex');
 }
 
-/** Sends a transfer: the reference is the idempotency key of every attempt. */
+/** Sends a transfer, with its reference as the idempotency key of every attempt. */
 export async function requestTransfer(
   settings: ClientSettings,
   request: TransferRequest,
@@ -90,10 +90,10 @@ export async function requestTransfer(
   }
 }
 
-/** Money that may have left is told before money that stayed, should the provider ever hold two of one reference. */
+/** If the provider ever holds two transfers of one reference, one whose money may have left comes first. */
 const tellingFirst: TransferState['status'][] = ['succeeded', 'accepted', 'reversed', 'failed'];
 
-/** The provider's word on the transfer of this reference; null when it knows none. */
+/** The provider's state of the transfer of this reference; null when it knows none. */
 export async function findTransfer(
   settings: ClientSettings,
   reference: string,
@@ -101,7 +101,7 @@ export async function findTransfer(
 ): Promise<TransferState | null> {
   return lookUp(first(settings), 'find transfer', options, async (client) => {
     const { data } = await client.payouts.getPayouts({ referenceId: reference });
-    // An answer without a list is no proof that there is no transfer.
+    // An answer without a list does not prove that there is no transfer.
     if (!data) throw new ProviderUnknown('find transfer: the provider answered without a list');
     const states = data.map(transferOf).filter((state) => state.reference === reference);
     states.sort((left, right) => tellingFirst.indexOf(left.status) - tellingFirst.indexOf(right.status));

@@ -10,7 +10,7 @@ export function wireAmount(amount: Money): number {
   return number;
 }
 
-/** The provider's JSON number as money (IDR, scale 4). Throws RangeError when it is none. */
+/** The provider's JSON number as money (IDR, scale 4). Throws RangeError when it is not an amount. */
 export function moneyFromWire(amount: number): Money {
   return formatMoney(String(amount));
 }

@@ -43,7 +43,7 @@ button.plain { background: transparent; color: var(--act); }
 .steps { display: flex; flex-wrap: wrap; align-items: center; gap: 0.75rem; margin: 0.75rem 0; }
 `;
 
-/** A whole page for operators; `who` is logged in, or nobody is. */
+/** A whole page for operators; `who` is the logged-in user, or null. */
 export const layout = (title: string, content: Markup, who: { name: string } | null): Markup => html`<!doctype html>
 <html lang="en">
 <head>
@@ -71,6 +71,6 @@ ${content}
 </html>
 `;
 
-/** What was refused, read out at once by screen readers. */
+/** A refusal, which screen readers announce at once. */
 export const complain = (message: string | null): Markup | null =>
   message === null ? null : html`<p class="complaint" role="alert">${message}</p>`;

@@ -36,7 +36,7 @@ interface Pages {
   origins: ReadonlySet<string>;
 }
 
-/** A form is small. */
+/** Forms are small. */
 const formLimitBytes = 16 * 1024;
 
 interface Me {
@@ -46,9 +46,9 @@ interface Me {
 }
 
 /**
- * The pages for operators, written by the server and without scripts: a client of the API's own routes, called in this
- * process, by whose access, validation and refusals everything is decided. The login is that of the API, its cookie the
- * session. A form is taken from our own origin only.
+ * The operators' pages, rendered on the server without scripts: a client of the API's own routes, called in this
+ * process, so that their access rules, validation and refusals decide everything. The login is the API's, with its
+ * cookie as session. Forms are accepted from our own origin only.
  */
 export function operationsPages({ routeGroups, deps, doors, origins }: Pages): Router {
   const router = new Router({ sensitive: true, prefix: '/operations' });
@@ -56,7 +56,7 @@ export function operationsPages({ routeGroups, deps, doors, origins }: Pages): R
     routeGroups.flatMap((routes) => routes.routes).map((route) => [`${route.method} ${route.path}`, route]),
   );
 
-  /** What a route of the API answers to whoever is logged in. */
+  /** Calls a route of the API as the logged-in user. */
   async function call<Data>(
     ctx: Context,
     method: Method,
@@ -79,7 +79,10 @@ export function operationsPages({ routeGroups, deps, doors, origins }: Pages): R
     return (answered.body as unknown as { data: Data }).data;
   }
 
-  /** The same for a part of a page: null where the caller may not read it. What cannot be read now takes no page with it. */
+  /**
+   * The same for a part of a page: null when the caller may not read it. A part that cannot be read now does not fail
+   * the page.
+   */
   async function readPart<Data>(...asked: Parameters<typeof call>): Promise<Part<Data>> {
     try {
       return await call<Data>(...asked);
@@ -96,7 +99,7 @@ export function operationsPages({ routeGroups, deps, doors, origins }: Pages): R
 
   const readMe = (ctx: Context): Promise<Me> => call<Me>(ctx, 'get', '/v1/auth/me');
 
-  /** The names of people, as far as the caller may read them. */
+  /** People's names, as far as the caller may read them. */
   async function readNames(ctx: Context, decisions: readonly DecisionShown[]): Promise<Map<string, string>> {
     const ids = new Set(
       decisions.flatMap((it) => [it.proposed_by, it.approved_by, it.rejected_by].flat()).filter((id) => id !== null),
@@ -115,11 +118,11 @@ export function operationsPages({ routeGroups, deps, doors, origins }: Pages): R
   };
   const goTo = (ctx: Context, path: string): void => {
     ctx.redirect(path);
-    // What a form did is not done again when the page that follows is read again.
+    // Redirects, so that reloading the next page does not repeat what the form did.
     ctx.status = 303;
   };
 
-  /** Does what a form asks for, and where that is refused shows why beside it. */
+  /** Does what a form asks for; a refusal is shown beside the form. */
   async function orShowWhy(
     ctx: Context,
     act: () => Promise<void>,
@@ -251,7 +254,7 @@ export function operationsPages({ routeGroups, deps, doors, origins }: Pages): R
   return router;
 }
 
-/** The fields of a form; what was written in several lines is one. Refuses what is no form. */
+/** The fields of a form; line breaks become spaces. Throws REQUEST_INVALID when the body is not a form. */
 async function readForm(ctx: Context): Promise<Record<string, string>> {
   if (!ctx.is('urlencoded')) refuse('REQUEST_INVALID', 'A form is needed: application/x-www-form-urlencoded');
   const bytes = await readBody(ctx.req, { limitBytes: formLimitBytes });

@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import type { DecisionKind, DecisionStatus, ProposedKind } from '../../decisions/decision.ts';
 import { complain, type Markup } from './layout.ts';
 
-/** What the pages show of the API's answers. */
+/** The parts of the API's answers that the pages show. */
 export interface OverviewShown {
   at: string;
   cases: WaitingShown[];
@@ -64,14 +64,14 @@ export interface DecisionShown {
   evidence: { provider: object | null; books: object };
   reason: string | null;
   proposed_by: string;
-  /** A list of those who approved a disbursement. */
+  /** A list for a disbursement, which several people approve. */
   approved_by: string | string[] | null;
   rejected_by: string | null;
   created_at: string;
   ended_at: string | null;
 }
 
-/** People by their ids, as far as the caller may read them. */
+/** People's names by id, as far as the caller may read them. */
 export type Names = ReadonlyMap<string, string>;
 const nameOf = (names: Names, id: string): string => names.get(id) ?? id;
 
@@ -88,7 +88,7 @@ const caseWords: Record<string, string> = {
 };
 const wordsOf = (what: string): string => caseWords[what] ?? what.replaceAll('_', ' ');
 
-/** An age in the two largest units that say something. */
+/** An age in its two largest units. */
 function spellAge(seconds: number | null): string {
   if (seconds === null) return '';
   const parts: [number, string][] = [
@@ -100,7 +100,7 @@ function spellAge(seconds: number | null): string {
   return said.length === 0 ? 'under a minute' : said.map(([count, unit]) => `${count} ${unit}`).join(' ');
 }
 
-/** IDR, as people write it. */
+/** IDR, formatted for people. */
 const money = (amount: string): string => {
   const [whole = '', fraction = ''] = amount.split('.');
   const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',');
@@ -123,7 +123,7 @@ const kindWords: Record<DecisionKind, (decision: DecisionShown) => string> = {
 };
 const saysWhat = (decision: DecisionShown): string => kindWords[decision.kind](decision);
 
-/** What waits, by kind; kinds of which nothing waits are left out. */
+/** What waits, by kind; kinds with nothing waiting are left out. */
 function waitingTable(caption: string, kinds: WaitingShown[]): Markup {
   const rows = kinds.filter(({ count }) => count > 0);
   if (rows.length === 0) return html`<p class="quiet">Nothing.</p>`;
@@ -137,7 +137,7 @@ function waitingTable(caption: string, kinds: WaitingShown[]): Markup {
 </table>`;
 }
 
-/** A part that lists things; nothing where the caller may not read it. */
+/** A part that lists items; nothing when the caller may not read it. */
 function section<Item>(title: string, part: Part<Listed<Item>>, show: (item: Item) => Markup): Markup | null {
   if (part === null) return null;
   if (part === unreadable) return cannotBeRead(title);
@@ -152,15 +152,15 @@ const cannotBeRead = (title: string): Markup =>
   html`<h2>${title}</h2>
 <p class="complaint">This cannot be read at the moment. Load the page again; the log says why.</p>`;
 
-/** What cannot be read at the moment; the other parts of the page can. */
+/** Marks a part that cannot be read at the moment, while the rest of the page can. */
 export const unreadable = 'unreadable';
-/** A part of the first page: null where the caller may not read it. */
+/** A part of the first page: null when the caller may not read it. */
 export type Part<Shown> = Shown | typeof unreadable | null;
 export interface Listed<Item> {
   items: Item[];
   total: number;
 }
-/** What the first page shows, the oldest first. */
+/** The contents of the first page, oldest first. */
 export interface Overview {
   overview: Part<OverviewShown>;
   decisions: Part<Listed<DecisionShown>>;
@@ -171,7 +171,7 @@ export interface Overview {
   mayPropose: boolean;
 }
 
-/** The first page: what waits for people, and how things stand. */
+/** The first page: what waits for people, and the state of the system. */
 export function overviewPage(shown: Overview): Markup {
   const { overview, decisions, payouts, receipts, differences, names, mayPropose } = shown;
   const offer = (words: string, query: Record<string, string>) => mayPropose && html`<br>${proposeLink(words, query)}`;
@@ -210,7 +210,7 @@ ${overview === unreadable ? cannotBeRead('How things stand') : overview && stand
 ${mayPropose && html`<p>${proposeLink('Book what the platform itself moved at the provider', { kind: 'book_external' })}</p>`}`;
 }
 
-/** As the list of stuck payouts says it of one that is final. */
+/** The list of stuck payouts marks a final one in this way. */
 const isContradicted = (reason: string): boolean => reason.startsWith('contradicted');
 const afterTheEnd = html`<br>It has ended, and what was booked stays. Ask the provider; what differs is explained with its day, below.`;
 
@@ -234,7 +234,7 @@ ${waitingTable('Waits for machines, longer than it should', backlog)}
 </dl>`;
 }
 
-/** The values of a proposal's form, as they were sent. */
+/** The values submitted with a proposal's form. */
 export type Filled = Readonly<Record<string, string>>;
 
 /** The form that proposes one kind of decision. */
@@ -295,7 +295,7 @@ ${input('account_id', 'Account', filled, { about: 'Only where it goes to an acco
 ${input('reference', 'Reference', filled, { about: 'By which the statement of the provider knows it.' })}`,
 };
 
-/** What a decision of this kind is called at the head of its form. */
+/** The heading of each decision kind's form. */
 export const proposeTitles: Record<ProposedKind, string> = {
   settle_payout: 'Propose how a payout ended',
   settle_receipt: 'Propose where money in suspense goes',
@@ -303,7 +303,7 @@ export const proposeTitles: Record<ProposedKind, string> = {
   book_external: 'Book what the platform moved',
 };
 
-/** One decision, and the steps that the caller may take. */
+/** One decision, and the actions open to the caller. */
 export function decisionPage(
   decision: DecisionShown,
   {
@@ -347,7 +347,7 @@ function stepsOf(id: string, isOwn: boolean, mayApprove: boolean): Markup {
 </div>`;
 }
 
-/** A value of the evidence, as people write it. */
+/** A value of the evidence, formatted for people. */
 function spell(value: unknown): string {
   if (value === null) return 'nothing';
   const text = String(value);
@@ -362,7 +362,7 @@ const facts = (side: object | null): Markup =>
         ([name, value]) => html`<dt>${name.replaceAll('_', ' ')}</dt><dd>${spell(value)}</dd>`,
       )}</dl>`;
 
-/** The form of logging in. */
+/** The login form. */
 export const logInPage = (email: string, complaint: string | null): Markup => html`${complain(complaint)}
 <form method="post" action="/operations/log-in">
 <label for="email">E-mail address</label>
