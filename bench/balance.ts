@@ -11,21 +11,21 @@ import { printTable } from './table.ts';
 /**
  * Measures, in one run on one PostgreSQL: (a) the bare two-account transfer under pgbench, (b) a bare Koa route with a
  * verified token that calls the same function, (c) our `POST /v1/payments/balance`; at 1, 16 and 64 connections, with
- * random accounts and with everybody paying into one. All take turns in short slices, so that they meet the same
- * machine. Prints ratios; a wrong sum or an error fails.
+ * random accounts and with everybody paying into one. All alternate in short slices, so that they run under the same
+ * conditions. Prints ratios; a wrong sum or an error fails.
  */
 const rounds = argument('rounds', 5);
 const sliceSeconds = argument('seconds', 1);
 const whats = ['a', 'b', 'c'] as const;
 const onlyConnections = argument('connections', 0);
 const connectionCounts = onlyConnections > 0 ? [onlyConnections] : [1, 16, 64];
-/** (c) of (b), by connections. */
+/** The ratio of (c) to (b), by connections. */
 const leastOfBare: Record<number, { least: number; wanted: number }> = {
   16: { least: 0.3, wanted: 0.5 },
   64: { least: 0.5, wanted: 0.7 },
 };
 const leastHot = 0.8;
-/** p99 of p50, at 16 connections. */
+/** The ratio of p99 to p50, at 16 connections. */
 const mostSpread = 3;
 
 const say = (text: string) => void process.stdout.write(`${text}\n`);
@@ -79,7 +79,7 @@ const nextPayment = (hot: boolean) => () => {
   });
 };
 
-/** One slice of one cell; the first of a cell warms up and is not kept. */
+/** One slice of one cell; a cell's first slice warms up and is discarded. */
 async function measure(what: Cell['what'], connections: number, hot: boolean): Promise<Slice> {
   if (what === 'a') return runBareTransfer({ databaseUrl, connections, seconds: sliceSeconds, hot, ids: bareIds });
   const { port } = what === 'b' ? bare : api;

@@ -5,7 +5,7 @@ import pg from 'pg';
 import { z } from 'zod';
 import { readPartOptions } from '../dev/part.ts';
 
-/** The least that a payment over HTTP can be: Koa, a token, one call of the bare transfer function. */
+/** The minimal payment over HTTP: Koa, a token, one call of the bare transfer function. */
 const options = z
   .object({
     port: z.int(),

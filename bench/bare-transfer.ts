@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
 
-/** How many accounts, users and causes there are; the first account is the hot one. */
+/** The number of accounts, users and causes; the first account is the hot one. */
 export const accountCount = 1000;
 
-/** The bare two-account transfer: what a payment is when it is nothing else. Debit before credit, never below zero. */
+/** The bare two-account transfer: a payment and nothing else. Debit before credit, never below zero. */
 export const bareSchema = `
 create table bare_accounts (id uuid primary key, n integer unique not null, balance numeric(20, 4) not null check (balance >= 0))
   with (fillfactor = 60);
@@ -42,14 +42,14 @@ interface BareLoad {
   ids: readonly string[];
 }
 
-/** Whether PostgreSQL's own load generator is on this machine; the embedded package does not ship it. */
+/** Whether pgbench is installed on this machine; the embedded package does not ship it. */
 export const hasPgbench = (): boolean => spawnSync('pgbench', ['--version']).status === 0;
 
-/** The bare transfer under load: by pgbench where it is installed, otherwise by clients of our own. */
+/** The bare transfer under load: by pgbench where installed, otherwise by our own clients. */
 export const runBareTransfer = (load: BareLoad): Promise<BareResult> =>
   hasPgbench() ? runPgbench(load) : runClients(load);
 
-/** A run of pgbench counts the making of its connections, which may take this long. */
+/** The time of a pgbench run includes connecting, which may take this long. */
 const connectingSeconds = 3;
 
 const randomAccount = (limit: number) => 1 + Math.floor(Math.random() * limit);

@@ -1,8 +1,8 @@
 import { flag } from './stack.ts';
 
-/** What a figure has to be; `wanted` is where it shall get to. */
+/** A figure and its bounds; `wanted` is the goal. */
 export interface Bound {
-  /** What is compared with what. */
+  /** What the figure compares. */
   figure: string;
   value: number;
   least?: number;
@@ -10,10 +10,10 @@ export interface Bound {
   wanted?: number;
 }
 
-/** A run in its smallest size (`--smallest`) shows that the bench works: its figures mean nothing, and fail nothing. */
+/** The smallest run (`--smallest`) only shows that the bench works: its figures mean nothing and fail nothing. */
 const isSmallest = flag('smallest');
 
-/** Prints each figure beside its bound. Answers whether all are kept; what was not measured (NaN) is not kept. */
+/** Prints each figure beside its bound. Returns whether all bounds are kept; one that was not measured (NaN) is not. */
 export function keepBounds(bounds: readonly Bound[], say: (text: string) => void): boolean {
   const outcomes = bounds.map(({ figure, value, least, most, wanted }) => {
     const isKept = (least === undefined || value >= least) && (most === undefined || value <= most);
@@ -28,7 +28,7 @@ export function keepBounds(bounds: readonly Bound[], say: (text: string) => void
   return outcomes.every((isKept) => isKept);
 }
 
-/** Ends a bench: what is wrong is told, and it fails by that, or by a missed bound unless it is the smallest run. */
+/** Ends a bench: prints the problems, and fails on any problem, or on a missed bound unless it is the smallest run. */
 export function endBench(
   { problems, bounds }: { problems: readonly string[]; bounds: readonly Bound[] },
   say: (text: string) => void,

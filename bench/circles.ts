@@ -15,8 +15,8 @@ import { argument, residentMegabytes, startBenchStack } from './stack.ts';
 import { printTable } from './table.ts';
 
 /**
- * Measures saving circles that live on one worker with its default cache: a few, then many. In each setting a group of
- * circles contributes from balances over HTTP (latency of a contribution), one circle after the other gets its last
+ * Measures saving circles that run on one worker with its default cache: a few, then many. In each setting a group of
+ * circles contributes from balances over HTTP (latency of a contribution), one circle after another gets its last
  * contribution (time until the pot is paid), and the worker's memory is read. An error or a wrong sum fails.
  */
 const few = argument('few', 10);
@@ -49,7 +49,7 @@ const keep = async (starting: Promise<Part>): Promise<Part> => {
   return part;
 };
 
-/** Runs the work for each index, so many at a time. */
+/** Runs the work for each index, `atOnce` at a time. */
 async function forEach(count: number, atOnce: number, work: (index: number) => Promise<void>): Promise<void> {
   let next = 0;
   const run = async () => {
@@ -89,7 +89,7 @@ try {
   };
   const tokenOf = (index: number) => payers.tokens[index] as string;
 
-  /** A circle of the first so many payers, created, joined and started over HTTP as its owner would. */
+  /** A circle of the first `members` payers, created, joined and started over HTTP as its owner would. */
   async function startCircle(members: number): Promise<string> {
     const tomorrow = westernIndonesiaDay(new Date(Date.now() + dayMs));
     const circle = { account_id: payers.accountIds[0], name: 'Bench', start_date: tomorrow, amount: contribution };
@@ -150,9 +150,9 @@ try {
     };
   }
 
-  await startCircles(measured, membersOfOthers); // warms API, worker and plans
+  await startCircles(measured, membersOfOthers); // warms up API, worker and query plans
   await startCircles(Math.max(0, few - 2 * measured), membersOfOthers);
-  await measure(few); // thrown away
+  await measure(few); // discarded
   const figures = [await measure(few)];
   const [{ live }] = (await em().execute<{ live: number }[]>(
     "select count(*)::int as live from saving_circles where status = 'active'",
@@ -176,7 +176,7 @@ try {
   await assertWhole(payers);
   if (violated.length > 0) throw new Error(`checks are not empty: ${violated.map(({ check }) => check).join(', ')}`);
 
-  /** Whatever was contributed and paid out, the money of the payers and of the holding accounts is what it was. */
+  /** After all contributions and payouts, the payers and the holding accounts together have what they had at first. */
   async function assertWhole({ opening, past, userIds }: Payers): Promise<void> {
     const [row] = await em().execute<{ whole: string }[]>(
       `select sum(b.balance)::numeric(20, 0)::text as whole from account_balances b join accounts a on a.id = b.account_id

@@ -13,8 +13,8 @@ import { seedPartners, startWholeStack } from './whole-stack.ts';
 
 /**
  * Measures `POST /v1/partners/payments` against a bare early-return workflow on the same Temporal server that makes the
- * same one HTTP call to the same provider: p50 one after the other, throughput at fifty at once. Prints the history
- * events and workflow tasks of one payment. An error or a missing payment fails.
+ * same single HTTP call to the same provider: p50 sequentially, throughput at fifty at once. Prints the history events
+ * and workflow tasks of one payment. An error or a missing payment fails.
  */
 const seconds = argument('seconds', 10);
 const warmSeconds = argument('warm', 3);

@@ -7,7 +7,7 @@ import { argument, type BenchStack, startBenchStack, vacuum } from './stack.ts';
 import { printTable } from './table.ts';
 
 /**
- * Measures what a page of transactions costs with 10,000 rows and with 1,000,000 over the same 1,000 users, side by
+ * Measures the cost of a page of transactions with 10,000 rows and with 1,000,000 over the same 1,000 users, side by
  * side: an owner's and the platform's first page with its total, filtered ones, and one deep in the list by keyset.
  * Prints ratios; a wrong total or page fails.
  */
@@ -30,7 +30,7 @@ interface Shelf {
   productId: string;
 }
 
-/** The id of the seeded user of this number, as SQL: a UUID of version 4, as tokens name users. */
+/** The id of the seeded user with this number, as SQL: a version 4 UUID, as tokens name users. */
 const userId = (number: string): string =>
   `overlay(overlay(md5('user ' || ${number}) placing '4' from 13) placing '8' from 17)::uuid`;
 
@@ -51,7 +51,7 @@ async function seed(stack: BenchStack, rows: number): Promise<Shelf> {
   const batch = 100_000;
   for (let from = 0; from < rows; from += batch) {
     await withTime(em, budgets.database.command, async (tx) => {
-      // Rows alone, past triggers and foreign keys: what is measured is reading them.
+      // Rows only, without triggers and foreign keys: reading them is what is measured.
       await tx.execute("set local session_replication_role = 'replica'");
       await tx.execute(
         `insert into transactions (id, user_id, amount, status, source_account_id, type, reference_type, reference_id,
@@ -132,7 +132,7 @@ const questions: Question[] = [
   },
 ];
 
-/** The median of what a page takes, asked in turns with the other shelf so that both meet the same machine. */
+/** The median time of a page, alternating with the other data set so that both run under the same conditions. */
 async function ask({ path, token, count, name }: Question, shelves: readonly Shelf[]): Promise<number[]> {
   const medians = shelves.map((): number[] => []);
   for (let round = 0; round < rounds + 2; round += 1) {

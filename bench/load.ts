@@ -1,16 +1,16 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** One request as it goes over the wire, and what its answer must begin with. */
+/** The load: requests as they are sent, and how their answers must begin. */
 export interface LoadOptions {
   port: number;
   connections: number;
   seconds: number;
-  /** The next request, whole. */
+  /** The next complete request. */
   next: () => string;
   /** The status that every answer must have. */
   status: number;
-  /** Told of each answer, e.g. to keep what it says. */
+  /** Called with each answer's body, e.g. to keep it. */
   onAnswer?: (body: string) => void;
 }
 
@@ -19,11 +19,11 @@ export interface LoadResult {
   p50Ms: number;
   p99Ms: number;
   answers: number;
-  /** Answers of another status, by status line; none when all is well. */
+  /** Answers with another status, by status line; empty when all is well. */
   errors: Record<string, number>;
 }
 
-/** The whole of one HTTP request with a JSON body. */
+/** One complete HTTP request with a JSON body. */
 export function httpRequest(method: string, path: string, token: string, body?: object): string {
   const text = body === undefined ? '' : JSON.stringify(body);
   return [
@@ -39,8 +39,8 @@ export function httpRequest(method: string, path: string, token: string, body?: 
 const headEnd = '\r\n\r\n';
 
 /**
- * Sends one request after the other on each connection for so long, and measures. Written over bare sockets: on a small
- * machine the generator shares the cores with what it measures, so it does as little as it can.
+ * Sends requests sequentially on each connection for `seconds`, and measures. Uses bare sockets: on a small machine the
+ * generator shares the cores with what it measures, so it does as little as possible.
  */
 export async function runLoad(options: LoadOptions): Promise<LoadResult> {
   const { connections, seconds } = options;

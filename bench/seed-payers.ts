@@ -4,16 +4,16 @@ import { budgets } from '../src/shared/budgets.ts';
 import { newId } from '../src/shared/ids.ts';
 import { type BenchStack, vacuum } from './stack.ts';
 
-/** Users with a token and a funded account each, and causes with an account each. */
+/** Users, each with a token and a funded account, and causes, each with an account. */
 export interface Payers {
   userIds: string[];
   tokens: string[];
   accountIds: string[];
   causeIds: string[];
   causeAccountIds: string[];
-  /** What each payer held at first, IDR. */
+  /** Each payer's opening balance, IDR. */
   opening: number;
-  /** Payments of IDR 1 that were made before. */
+  /** Earlier payments of IDR 1. */
   past: number;
 }
 
@@ -55,7 +55,7 @@ export async function seedPayers({ databaseUrl, owner, deps }: BenchStack, count
      where id = any (?::uuid[])`,
     [array(causeIds)],
   );
-  // A ledger that has a past: over empty tables the database plans its first statements as scans, and keeps those plans.
+  // Earlier payments: on empty tables the database would plan its first statements as scans, and keep those plans.
   for (let from = 0; from < count; from += pastAtOnce) {
     const slice = (all: readonly string[]) => array(all.slice(from, from + pastAtOnce));
     await withTime(em, budgets.database.command, (tx) =>

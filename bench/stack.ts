@@ -16,20 +16,20 @@ import { migrate } from '../src/migrate.ts';
 
 export const poolSize = 16;
 
-/** A PostgreSQL of its own with our schema, and our dependencies over it; nothing else runs but what is measured. */
+/** A temporary PostgreSQL with our schema, and our dependencies over it; nothing runs except what is measured. */
 export interface BenchStack extends AsyncDisposable {
-  /** As the owner. */
+  /** URL with the owner's role. */
   databaseUrl: string;
   owner(): EntityManager;
-  /** With the rights of the application. */
+  /** With the application's role. */
   deps: Dependencies;
   env: Record<string, string>;
-  /** Starts `src/api.ts` as in a deployment. */
+  /** Starts `src/api.ts` as a deployment does. */
   startApi(): Promise<{ port: number; part: Part }>;
   startBareRoute(options: object): Promise<{ port: number; part: Part }>;
 }
 
-/** Unless asked for `--durable`, commits do not wait for the disk of this machine: what is measured is the work. */
+/** Without `--durable`, commits do not wait for this machine's disk: the work is what is measured. */
 const disk = (): Record<string, string> => (flag('durable') ? {} : { fsync: 'off', full_page_writes: 'off' });
 
 export async function startBenchStack(): Promise<BenchStack> {
@@ -63,7 +63,7 @@ export async function startBenchStack(): Promise<BenchStack> {
     LOG_LEVEL: 'warn',
     DATABASE_URL: postgresUrl({ ...options, role: applicationRole }),
     DATABASE_POOL_SIZE: String(poolSize),
-    // Balance payments and lists meet neither Temporal nor storage nor the provider.
+    // Balance payments and lists use neither Temporal nor storage nor the provider.
     TEMPORAL_ADDRESS: '127.0.0.1:1',
     S3_ENDPOINT: 'http://127.0.0.1:1',
     S3_BUCKET: 'bench',
@@ -105,7 +105,7 @@ export async function startBenchStack(): Promise<BenchStack> {
   };
 }
 
-/** Tells the planner what is there now; a large database takes longer than a statement may. */
+/** Updates the planner's statistics; on a large database this takes longer than a statement may. */
 export async function vacuum(databaseUrl: string): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
@@ -118,7 +118,7 @@ export async function vacuum(databaseUrl: string): Promise<void> {
   }
 }
 
-/** Resident memory of a process in MB, where the system tells it. */
+/** Resident memory of a process in MB, where the system reports it. */
 export function residentMegabytes(pid: number): number | null {
   try {
     const kilobytes = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
@@ -131,7 +131,7 @@ export function residentMegabytes(pid: number): number | null {
 /** Whether `--name` was given. */
 export const flag = (name: string): boolean => process.argv.includes(`--${name}`);
 
-/** The value of `--name value`, or the standard. */
+/** The value of `--name value`, or the default. */
 export function argument(name: string, standard: number): number {
   const at = process.argv.indexOf(`--${name}`);
   return at < 0 ? standard : Number(process.argv[at + 1]);

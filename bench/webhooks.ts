@@ -14,16 +14,16 @@ import { printTable } from './table.ts';
 import { seedPartners, startWholeStack } from './whole-stack.ts';
 
 /**
- * Measures how long a payment takes from being paid at the provider to being settled, one after the other: undisturbed,
- * and while the endpoint of another partner lets every webhook hang. In turns; an error or a wrong sum fails.
+ * Measures how long a payment takes from being paid at the provider to being settled, sequentially: undisturbed, and
+ * while another partner's endpoint lets every webhook hang. The two alternate; an error or a wrong sum fails.
  */
 const rounds = argument('rounds', 3);
 const perSlice = argument('payments', 200);
 /** Longer than a request may hang. */
 const settleMs = 1000 * argument('settle', 20);
-/** So many webhooks wait for the endpoint when a slice begins: more than a worker sends at once. */
+/** Webhooks waiting for the endpoint when a slice begins: more than a worker sends at once. */
 const backlog = argument('backlog', 200);
-/** And so many more each second. */
+/** Further webhooks per second. */
 const perSecond = argument('per-second', 5);
 const mostLatency = 1.2;
 
@@ -71,7 +71,7 @@ async function call(
   return JSON.parse(text).data;
 }
 
-/** One payment; milliseconds from being paid at the provider until it is settled. */
+/** One payment; the milliseconds from being paid at the provider until it is settled. */
 async function settleOne(): Promise<number> {
   const body = { method: 'qris', amount: '20000' };
   const signature = createHmac('sha256', payer.signingSecret).update(JSON.stringify(body)).digest('hex');
@@ -91,7 +91,7 @@ async function settleOne(): Promise<number> {
   return performance.now() - paid;
 }
 
-/** Has webhooks for the other partner begin. */
+/** Starts webhooks for the other partner. */
 async function tell(count: number): Promise<void> {
   const ids = await em().transactional((tx) =>
     Promise.all(
@@ -137,7 +137,7 @@ async function slice(hanging: boolean): Promise<number[]> {
         await tell(perSecond);
       }
     })();
-    // It is the hanging that is measured, not the burst of webhooks at its begin.
+    // Measure the hanging, not the burst of webhooks at its beginning.
     await sleep(settleMs);
   }
   const latencies: number[] = [];
@@ -150,7 +150,7 @@ async function slice(hanging: boolean): Promise<number[]> {
   for (;;) {
     const left = await pending();
     if (left.length === 0) return latencies;
-    // Those that wait for a place come at once.
+    // The waiting ones are sent at once.
     await Promise.allSettled(left.map((id) => handle(id).signal('redeliveryAsked')));
     await sleep(2_000);
   }

@@ -19,13 +19,13 @@ export interface WholeStack extends AsyncDisposable {
   apiPort: number;
   temporalAddress: string;
   providerUrl: string;
-  /** Where a part logs. */
+  /** Where a part writes its log. */
   place(name: string): { logFile: string };
-  /** Has a part stopped at the end, before those that were there earlier. */
+  /** Registers a part to be stopped at the end, before the parts registered earlier. */
   keep(starting: Promise<Part>): Promise<void>;
 }
 
-/** Starts what a payment by the provider needs. */
+/** Starts everything that a gateway payment needs. */
 export async function startWholeStack(
   stack: BenchStack,
   say: (text: string) => void,
@@ -40,7 +40,7 @@ export async function startWholeStack(
   const providerUrl = `http://127.0.0.1:${sandboxPort}`;
   const env = {
     ...stack.env,
-    // In production a provider is reached by https only, and the sandbox has none.
+    // Production requires https for the provider, which the sandbox does not have.
     NODE_ENV: 'test',
     PORT: String(apiPort),
     PUBLIC_URL: `http://127.0.0.1:${apiPort}`,
@@ -83,7 +83,7 @@ export interface BenchPartner {
   signingSecret: string;
 }
 
-/** The people of the demo, and partners of theirs, each with its own webhook target or none. */
+/** The demo users, and partners of theirs, each with its own webhook target or none. */
 export async function seedPartners(
   stack: BenchStack,
   webhookUrls: readonly (string | null)[],

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 const maximumLogBytes = 20 * 1024 * 1024;
 
-/** Limits each log and its one older part to the maximum size; the writers append, so they can keep writing. */
+/** Moves a log above the maximum size to its one older file; the writers append, so they can keep writing. */
 export function boundLogs(directory: string): void {
   for (const name of readdirSync(directory).filter((entry) => entry.endsWith('.log'))) {
     const file = join(directory, name);

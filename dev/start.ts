@@ -44,7 +44,7 @@ async function main(): Promise<number> {
   return 0;
 }
 
-/** The reason to stop: a signal, or the end of the npm that started us. A second request exits at once. */
+/** The reason to stop: a signal, or the end of whatever started us. A second, later request exits at once. */
 function askedToStop(stopping: AbortController): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   let askedAt = 0;

@@ -1,10 +1,10 @@
-/** Makes `sdk/dist`, what `npm pack` packs: ES modules and CommonJS, each with its types. */
+/** Builds `sdk/dist`, which `npm pack` packs: ES modules and CommonJS, each with its types. */
 import { execFileSync } from 'node:child_process';
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const directory = import.meta.dirname;
-/** Files that run here only. */
+/** Files for this repository only. */
 const notPacked = new Set(['build.ts', 'generate.ts']);
 const sources = readdirSync(directory).filter((name) => name.endsWith('.ts') && !notPacked.has(name));
 const formats = { esm: { module: 'esnext', type: 'module' }, cjs: { module: 'commonjs', type: 'commonjs' } } as const;

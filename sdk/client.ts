@@ -8,36 +8,39 @@ type Query<N extends Name> = Operations[N]['query'];
 export type Answer<N extends Name> = Operations[N]['answer'];
 
 export interface PartnerClientOptions {
-  /** Of the API, e.g. `https://pay.example.org`. */
+  /** Base URL of the API, e.g. `https://pay.example.org`. */
   baseUrl: string;
   apiKey: string;
   signingSecret: string;
-  /** How often a call is made at most while it may safely be repeated; 5 unless said otherwise. */
+  /** The most attempts of a call that may safely be repeated; 5 by default. */
   attempts?: number;
-  /** How long one attempt may take, in milliseconds; 30,000 unless said otherwise, a creation waits up to 20 s itself. */
+  /** The time-out of one attempt, in milliseconds; 30,000 by default, because a creation itself waits up to 20 s. */
   timeoutMs?: number;
   /**
-   * Whether calls carry the signature over time, method, path, key and body besides the one over the body; they do unless
-   * this is false. It is refused where a proxy changes the path, or this machine's clock is five minutes wrong.
+   * Whether calls also carry the signature over time, method, path, key and body, besides the one over the body; true
+   * by default. The API refuses it where a proxy changes the path, or this machine's clock is five minutes wrong.
    */
   signWholeRequest?: boolean;
   fetch?: typeof fetch;
 }
 
 export interface CallOptions {
-  /** Ends the call with NoAnswerError, between and within its attempts. What was sent may have been done. */
+  /** Ends the call with NoAnswerError, during or between its attempts. What was sent may have been done. */
   signal?: AbortSignal;
 }
 
 export interface PayoutOptions extends CallOptions {
   /**
-   * 8 to 128 characters, one for each thing that is to be made once. Keep it with your own order before you call: the same
-   * key asks for the same thing, also after a crash of yours; another key asks for another one.
+   * 8 to 128 characters, one key for each thing to be created once. Store it with your own order before you call: the
+   * same key asks for the same thing, even after a crash of yours; another key asks for another one.
    */
   idempotencyKey: string;
 }
 
-/** Without a key, one is made for this call; a payment made twice is a second code to pay by, and takes no money. */
+/**
+ * Without a key, one is generated for this call; a payment created twice is only a second payment code, and takes no
+ * money.
+ */
 export type CreateOptions = Partial<PayoutOptions>;
 
 interface Answered<N extends Name> {
@@ -48,7 +51,7 @@ interface Call<N extends Name> extends CreateOptions {
   params?: Operations[N]['params'];
   query?: Query<N>;
   body?: Body<N>;
-  /** Whether it must not be repeated, whatever comes of it. */
+  /** Whether it must never be repeated automatically. */
   once?: boolean;
 }
 
@@ -56,14 +59,14 @@ const standardAttempts = 5;
 const standardTimeoutMs = 30_000;
 const firstWaitMs = 250;
 const longestWaitMs = 8000;
-/** Asked to wait longer, the call ends instead: whoever makes it knows better what to do meanwhile. */
+/** When asked to wait longer, the call ends instead: the caller knows better what to do meanwhile. */
 const longestRetryAfterMs = 60_000;
-/** Nothing was decided, or the outcome is not known yet: the same request under the same key is the right next step. */
+/** Nothing was decided, or the outcome is not known yet: repeat the same request under the same key. */
 const repeatable = new Set([408, 429, 500, 503, 504]);
 
 /**
  * A client of the partner API: signs every call, sends an idempotency key with every creation, and repeats only what is
- * safe to repeat, always under the same key. Throws TypeError at once for options it could not work with.
+ * safe to repeat, always under the same key. Throws TypeError at once for unusable options.
  */
 export function createPartnerClient(options: PartnerClientOptions) {
   const { apiKey, signingSecret, attempts = standardAttempts, timeoutMs = standardTimeoutMs } = options;
@@ -116,7 +119,7 @@ export function createPartnerClient(options: PartnerClientOptions) {
     for (const [field, value] of Object.entries(query)) {
       if (value !== undefined) url.searchParams.set(field, String(value));
     }
-    // The bytes that are signed are the bytes that are sent, at every attempt.
+    // The signed bytes are the bytes sent, at every attempt.
     const raw = body === undefined ? '' : JSON.stringify(body);
     let mayBeDone = false;
     for (let tried = 1; ; tried += 1) {
@@ -137,7 +140,7 @@ export function createPartnerClient(options: PartnerClientOptions) {
 
   return {
     payments: {
-      /** Makes a payment; the customer pays by its `payment_code`. */
+      /** Creates a payment; the customer pays it with its `payment_code`. */
       create: async (body: Body<'POST /v1/partners/payments'>, create: CreateOptions = {}) => {
         const { idempotencyKey = crypto.randomUUID() } = create;
         return call('POST /v1/partners/payments', { body, ...keyed({ ...create, idempotencyKey }) });
@@ -153,17 +156,17 @@ export function createPartnerClient(options: PartnerClientOptions) {
       /** What happened to a payment in plain words, and what happens next. */
       timeline: (id: string, options?: CallOptions) =>
         call('GET /v1/partners/payments/{id}/timeline', { params: { id }, ...options }),
-      /** Ends one that is open: it is answered expired. Throws PAYMENT_ALREADY_PAID when it was paid first. */
+      /** Ends an open payment: it becomes expired. Throws PAYMENT_ALREADY_PAID when it was paid first. */
       cancel: (id: string, options?: CallOptions) =>
         call('POST /v1/partners/payments/{id}/cancel', { params: { id }, ...options }),
-      /** What a payment would cost; makes nothing. */
+      /** What a payment would cost; creates nothing. */
       quote: (body: Body<'POST /v1/partners/quotes'>, options?: CallOptions) =>
         call('POST /v1/partners/quotes', { body, ...options }),
     },
     payouts: {
       /**
-       * Pays out; the money is reserved when this answers, and the outcome comes by webhook or by asking. The key is
-       * yours to give: a key made here would be another one when your own code repeats the call, and pay twice.
+       * Pays out. The money is reserved when this answers; the outcome comes by webhook or by polling. You must provide
+       * the key: a key generated here would differ when your own code repeats the call, and would pay twice.
        */
       create: async (body: Body<'POST /v1/partners/payouts'>, create: PayoutOptions) =>
         call('POST /v1/partners/payouts', { body, ...keyed(create) }),
@@ -181,19 +184,19 @@ export function createPartnerClient(options: PartnerClientOptions) {
       timeline: (id: string, options?: CallOptions) =>
         call('GET /v1/partners/payouts/{id}/timeline', { params: { id }, ...options }),
     },
-    /** What is owed, and what of it can be paid out now. */
+    /** The balance owed to you, and how much of it can be paid out now. */
     balance: (options?: CallOptions) => call('GET /v1/partners/balance', options),
-    /** The channels, banks, fees and bounds that are open to this partner. */
+    /** The channels, banks, fees and limits of this partner. */
     channels: (options?: CallOptions) => call('GET /v1/partners/channels', options),
     keys: {
       /**
-       * Replaces the key of this client: answers its successor, once. This client's own key works for 24 hours more. It is
-       * not repeated by itself: without an answer nobody knows the successor, and the operator issues another one.
+       * Replaces this client's key and returns its successor, once. The old key works for another 24 hours. Not
+       * repeated automatically: without an answer nobody knows the successor, and the operator issues another one.
        */
       rotate: (options?: CallOptions) => call('POST /v1/partners/keys/rotate', { ...options, once: true }),
     },
     webhookDeliveries: {
-      /** One page of the webhooks that match, newest first: what became of each. */
+      /** One page of the webhooks that match, newest first, with the outcome of each. */
       list: (query: Query<'GET /v1/partners/webhook-deliveries'> = {}, options?: CallOptions) =>
         call('GET /v1/partners/webhook-deliveries', { query, ...options }),
       /** Every webhook that matches, newest first, page after page. */
@@ -201,49 +204,49 @@ export function createPartnerClient(options: PartnerClientOptions) {
         readOn((after) =>
           call('GET /v1/partners/webhook-deliveries', { query: { limit: 100, ...query, ...after }, ...options }),
         ),
-      /** What became of one; from an API in development with the `body` that is sent. */
+      /** The outcome of one webhook; in development the API adds the `body` that is sent. */
       get: (id: string, options?: CallOptions) =>
         call('GET /v1/partners/webhook-deliveries/{id}', { params: { id }, ...options }),
-      /** Has a webhook sent again, at once, whatever became of it. */
+      /** Sends a webhook again, at once, whatever its outcome. */
       redeliver: (id: string, options?: CallOptions) =>
         call('POST /v1/partners/webhook-deliveries/{id}/redeliver', { params: { id }, ...options }),
       /**
-       * Has every webhook of a period sent again, delivered ones too; answers how many, with `dry_run` before it happens.
-       * Not repeated by itself: each time sends them all.
+       * Sends every webhook of a period again, delivered ones too; returns how many, or with `dry_run` how many it
+       * would send. Not repeated automatically: each call sends them all.
        */
       replay: (body: Body<'POST /v1/partners/webhook-deliveries/replay'>, options?: CallOptions) =>
         call('POST /v1/partners/webhook-deliveries/replay', { body, ...options, once: true }),
     },
     webhookEndpoints: {
       /**
-       * Adds an endpoint, at most ten; its secret is in this answer only. Not repeated by itself: without an answer look
-       * into `list`, and delete or `rotateSecret` what you find.
+       * Adds an endpoint, at most ten; only this answer contains its secret. Not repeated automatically: without an
+       * answer look at `list`, and delete or `rotateSecret` what you find.
        */
       create: (body: Body<'POST /v1/partners/webhook-endpoints'>, options?: CallOptions) =>
         call('POST /v1/partners/webhook-endpoints', { body, ...options, once: true }),
       /** The endpoints, newest first. */
       list: (query: Query<'GET /v1/partners/webhook-endpoints'> = {}, options?: CallOptions) =>
         call('GET /v1/partners/webhook-endpoints', { query, ...options }),
-      /** Moves it, changes what it is told, or disables and enables it. */
+      /** Changes its URL or events, or disables or enables it. */
       update: (id: string, body: Body<'PATCH /v1/partners/webhook-endpoints/{id}'>, options?: CallOptions) =>
         call('PATCH /v1/partners/webhook-endpoints/{id}', { params: { id }, body, ...options }),
       delete: (id: string, options?: CallOptions) =>
         call('DELETE /v1/partners/webhook-endpoints/{id}', { params: { id }, ...options }),
-      /** A new secret, in this answer only; both sign for 24 hours. Not repeated by itself. */
+      /** Returns a new secret, this once; both secrets sign for 24 hours. Not repeated automatically. */
       rotateSecret: (id: string, options?: CallOptions) =>
         call('POST /v1/partners/webhook-endpoints/{id}/rotate-secret', { params: { id }, ...options, once: true }),
-      /** Has `endpoint.test` sent there; answers its delivery. */
+      /** Sends `endpoint.test` to the endpoint; returns the delivery. */
       test: (id: string, options?: CallOptions) =>
         call('POST /v1/partners/webhook-endpoints/{id}/test', { params: { id }, ...options, once: true }),
     },
-    /** The payout limits and what is used of them. */
+    /** The payout limits and how much of them is used. */
     limits: (options?: CallOptions) => call('GET /v1/partners/limits', options),
   };
 }
 
 export type PartnerClient = ReturnType<typeof createPartnerClient>;
 
-/** The signature over the whole request, of this second. */
+/** The signature over the whole request, timestamped now. */
 async function signRequest(key: HmacKey, method: string, url: URL, raw: string, idempotencyKey = ''): Promise<string> {
   const at = Math.floor(Date.now() / 1000);
   const digest = await hexDigest(utf8(raw));
@@ -259,7 +262,7 @@ function readBaseUrl(text: string): URL {
   return url;
 }
 
-/** Refuses here what the API would: a request that is never sent needs no second look at its outcome. */
+/** Refuses here what the API would refuse: a request that is never sent has no unknown outcome. */
 function keyed(create: PayoutOptions): PayoutOptions {
   const { idempotencyKey } = create ?? {};
   if (typeof idempotencyKey !== 'string' || !/^[\x21-\x7e][\x20-\x7e]{6,126}[\x21-\x7e]$/.test(idempotencyKey)) {
@@ -271,24 +274,24 @@ function keyed(create: PayoutOptions): PayoutOptions {
 function fillPath(template: string, params: Record<string, string>): string {
   return template.replace(/\{(\w+)\}/g, (_, field: string) => {
     const value = params[field];
-    // An empty one would read the list in place of the row.
+    // An empty id would read the list instead of the row.
     if (typeof value !== 'string' || /^\.*$/.test(value)) throw new TypeError(`${field} is missing`);
     return encodeURIComponent(value);
   });
 }
 
-/** How long to wait before the attempt of this number, with jitter; null when there is to be none. */
+/** How long to wait before the attempt with this number, with jitter; null when there must be none. */
 function waitBefore(attempt: number, outcome: PartnerApiError | NoAnswerError): number | null {
   const growing = Math.min(firstWaitMs * 2 ** (attempt - 2), longestWaitMs) * (0.5 + Math.random() / 2);
   if (outcome instanceof NoAnswerError) return growing;
   const { status, code, retryAfterSeconds = 0 } = outcome;
-  // A 502 of the API is the provider's refusal; one of a proxy says that the API is away.
+  // The API's own 502 is the provider's refusal; a proxy's 502 says that the API is away.
   const isRepeatable = repeatable.has(status) || (status === 502 && code === 'UNREADABLE');
   const waitMs = Math.max(growing, retryAfterSeconds * 1000);
   return isRepeatable && waitMs <= longestRetryAfterMs ? waitMs : null;
 }
 
-/** Ends early when the signal is aborted. */
+/** Returns early when the signal is aborted. */
 function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     const wake = () => {
@@ -301,7 +304,7 @@ function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
   });
 }
 
-/** Reads by keyset, so that what is made meanwhile neither repeats nor hides a row. */
+/** Pages by keyset, so that new rows neither repeat nor hide a row. */
 async function* readOn<T extends { id: string }>(
   read: (after: { after?: string }) => Promise<{ items: T[]; limit: number }>,
 ): AsyncGenerator<T, void, undefined> {

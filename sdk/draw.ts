@@ -1,13 +1,13 @@
 import { hexDigest, utf8 } from './hmac.ts';
 
-/** What `GET /v1/saving-circles/{id}/draw` answers in `data`. */
+/** The `data` of `GET /v1/saving-circles/{id}/draw`. */
 export interface Draw {
   commitment: string;
   /** Null until the draw. */
   seed: string | null;
-  /** Null until the draw; whoever does not belong to the circle sees no accounts in it. */
+  /** Null until the draw; its accounts are null for callers outside the circle. */
   order: readonly { account_id: string | null; turn_number: number }[] | null;
-  /** What the members added, in the order of joining; null (or absent) until the draw and in circles without terms. */
+  /** The members' values, in the order of joining; null (or absent) until the draw and in circles without terms. */
   entropy?: readonly { account_id: string | null; value: string }[] | null;
 }
 
@@ -17,17 +17,17 @@ export interface OwnEntropy {
   value: string;
 }
 
-/** A draw that is not what was committed to, or cannot be checked: the message says which. */
+/** A draw that does not match its commitment or cannot be checked; the message says which. */
 export class DrawError extends Error {
   override readonly name = 'DrawError';
 }
 
 /**
- * Checks the draw of a lottery and answers the accounts in the order of their turns. It asks nobody: the seed has to be
- * the one that `notedCommitment` stands for, and the order the one that follows from the seed. `notedCommitment` is what
- * the circle showed when you joined; one that is read together with the seed proves nothing. In a circle with terms the
- * order follows from the members' values too: `own` is yours, which has to be among them. Throws DrawError when the draw
- * was not made yet, hides its accounts, leaves your value out, or is another one than was committed to.
+ * Verifies a lottery's draw and returns the accounts in the order of their turns. It makes no calls: the seed must
+ * match `notedCommitment`, and the order must follow from the seed. `notedCommitment` is what the circle showed when
+ * you joined; one that is read together with the seed proves nothing. In a circle with terms the order also follows
+ * from the members' values: `own` is yours, which must be among them. Throws DrawError when the draw was not made yet,
+ * hides its accounts, leaves your value out, or does not match the commitment.
  */
 export async function verifyDraw(draw: Draw, notedCommitment: string, own?: OwnEntropy): Promise<string[]> {
   const { commitment, seed, order } = draw;
@@ -48,7 +48,7 @@ export async function verifyDraw(draw: Draw, notedCommitment: string, own?: OwnE
   return ranked.map(({ account }) => account);
 }
 
-/** What the accounts are ranked with: the seed, and in circles with terms what the members added. */
+/** The key by which the accounts are ranked: the seed, and in circles with terms the members' values. */
 async function secretOf({ order, entropy }: Draw, seed: string, own: OwnEntropy | undefined): Promise<string> {
   const values = entropy ?? [];
   if (own && !values.some(({ account_id, value }) => account_id === own.account_id && value === own.value)) {

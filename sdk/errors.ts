@@ -1,9 +1,9 @@
 import type { PartnerError } from './generated.ts';
 
-/** Why the API refuses. */
+/** The API's error codes. */
 export type ErrorCode = PartnerError['error']['code'];
 
-/** What `details` holds, for the codes that have some. */
+/** The type of `details`, for the codes that have any. */
 export interface ErrorDetails {
   REQUEST_INVALID_PAYLOAD: { field: string; message: string }[];
   FUNDS_INSUFFICIENT_BALANCE: { available: string; required: string };
@@ -17,8 +17,8 @@ export interface ErrorDetails {
 type DetailsOf<C extends ErrorCode> = C extends keyof ErrorDetails ? ErrorDetails[C] | undefined : unknown;
 
 /**
- * Given to whoever asks under a key only after what was made under it was looked for: nothing was, or nothing more will
- * be. Any other refusal leaves open what became of an earlier attempt.
+ * The API answers with these under a key only after looking for what was created under it: nothing was, or nothing more
+ * will be. Any other refusal leaves open what became of an earlier attempt.
  */
 const decisive: ReadonlySet<string> = new Set<ErrorCode>([
   'REQUEST_INVALID_PAYLOAD',
@@ -30,10 +30,10 @@ const decisive: ReadonlySet<string> = new Set<ErrorCode>([
   'PROVIDER_REFUSED',
 ]);
 
-/** What was asked, as far as a refusal needs to know. */
+/** What a refusal needs to know about the request. */
 export interface Asked {
   idempotencyKey?: string | undefined;
-  /** An attempt before this one may have been done. */
+  /** An earlier attempt may have been carried out. */
   mayBeDone?: boolean;
 }
 
@@ -51,18 +51,18 @@ interface Facts {
 export class PartnerApiError extends Error {
   override readonly name = 'PartnerApiError';
   readonly status: number;
-  /** `UNREADABLE` when something else than the API answered: a proxy's page, say. */
+  /** `UNREADABLE` when something other than the API answered, e.g. a proxy's error page. */
   readonly code: ErrorCode | 'UNREADABLE';
   readonly details: unknown;
-  /** What the operator of the platform finds the request by. */
+  /** The id by which the platform's operator finds the request. */
   readonly requestId: string | undefined;
-  /** Of the creation that was refused; a repetition under it is safe. */
+  /** The key of the refused creation; repeating it under this key is safe. */
   readonly idempotencyKey: string | undefined;
-  /** When the API said so. */
+  /** Set when the API named a time. */
   readonly retryAfterSeconds: number | undefined;
   /**
-   * Of a creation: it may have been done, at this attempt or an earlier one, or is still to be. Ask again under the same
-   * key, or poll; never send it under another.
+   * For a creation: it may have been carried out, at this attempt or an earlier one, or may still be. Repeat it under
+   * the same key, or poll; never send it under another.
    */
   readonly isIndeterminate: boolean;
 
@@ -103,8 +103,8 @@ export class PartnerApiError extends Error {
 }
 
 /**
- * No answer came, as often as it was tried, or the call was aborted; `cause` says why. A creation may have happened:
- * repeat it under `idempotencyKey`, never under another.
+ * No attempt was answered, or the call was aborted; `cause` says why. A creation may have happened: repeat it under
+ * `idempotencyKey`, never under another.
  */
 export class NoAnswerError extends Error {
   override readonly name = 'NoAnswerError';
@@ -119,7 +119,7 @@ export class NoAnswerError extends Error {
   }
 }
 
-/** `fetch` says only "fetch failed"; what it was stands in the cause of that. */
+/** `fetch` says only "fetch failed"; the reason is in its cause. */
 function explain(error: unknown): string {
   if (!(typeof error === 'object' && error !== null && 'message' in error)) return String(error);
   const inner = 'cause' in error && error.cause !== undefined ? explain(error.cause) : '';
@@ -127,7 +127,7 @@ function explain(error: unknown): string {
   return [String(error.message) || code, inner].filter(Boolean).join(': ');
 }
 
-/** Null for what the API did not write. */
+/** Null when the API did not write it. */
 function readEnvelope(text: string): PartnerError | null {
   try {
     const read = JSON.parse(text);
@@ -137,7 +137,7 @@ function readEnvelope(text: string): PartnerError | null {
   }
 }
 
-/** Seconds, or the instant as HTTP writes it. */
+/** Seconds, or an HTTP date. */
 function readRetryAfter(header: string | null): number | undefined {
   if (header === null) return undefined;
   const seconds = /^\d+$/.test(header) ? Number(header) : (Date.parse(header) - Date.now()) / 1000;

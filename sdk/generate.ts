@@ -1,6 +1,6 @@
 /**
- * Makes `sdk/generated.ts` from the OpenAPI document of the API: the types of every operation under /v1/partners and of
- * the webhooks. Run it after a route of theirs has changed: npm run sdk:generate
+ * Generates `sdk/generated.ts` from the API's OpenAPI document: the types of every operation under /v1/partners and of
+ * the webhooks. Run it after changing one of those routes: npm run sdk:generate
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -40,11 +40,11 @@ interface Document {
 }
 
 const refPrefix = '#/components/schemas/';
-/** The envelope of every refusal, with its codes. */
+/** The schema of every refusal, with its codes. */
 const refusal = 'PartnerError';
 const methods = ['get', 'post', 'put', 'patch', 'delete'];
 
-/** The text of the generated file for the API as it is in this tree. */
+/** The text of the generated file, for the API of this source tree. */
 export function generateTypes(): string {
   const built = buildOpenApi(routeGroups, {
     version,
@@ -68,7 +68,7 @@ export function generateTypes(): string {
     return `  '${name}': ${print(schema, used, 1)};`;
   });
   const printed = new Map<string, string>();
-  // Printing a schema may name further ones.
+  // Printing a schema may add further names.
   for (let rest = [...used]; rest.length > 0; rest = [...used].filter((name) => !printed.has(name))) {
     for (const name of rest) printed.set(name, print(document.components.schemas[name] ?? {}, used, 0));
   }

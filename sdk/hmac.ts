@@ -19,14 +19,14 @@ export const hexDigest = async (bytes: Uint8Array<ArrayBuffer>): Promise<string>
 /** Bytes in lower-case hex. */
 const toHex = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 
-/** Whether this is the HMAC of exactly these bytes; takes the same time for every wrong one. */
+/** Whether this is the HMAC of exactly these bytes; the time does not depend on where it differs. */
 export const isHmacOf = (
   key: HmacKey,
   given: Uint8Array<ArrayBuffer>,
   bytes: Uint8Array<ArrayBuffer>,
 ): Promise<boolean> => crypto.subtle.verify(algorithm.name, key, given, bytes);
 
-/** The bytes that a base64 text stands for; null when it is none. */
+/** Decodes base64; null when the text is not base64. */
 export function fromBase64(text: string): Uint8Array<ArrayBuffer> | null {
   try {
     return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));

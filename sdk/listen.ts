@@ -1,12 +1,12 @@
 #!/usr/bin/env node
 /**
- * Forwards this partner's webhooks to a port of this machine while you develop: asks the API for new deliveries, signs
- * them anew with a secret of its own and prints what your receiver answered. Nothing that the API delivers changes by it.
+ * Forwards this partner's webhooks to a port of this machine while you develop: polls the API for new deliveries, signs
+ * them again with its own secret and prints what your receiver answered. The API's own deliveries are not affected.
  *
  *   npx amanah-listen --port 4000 [--path /hook] [--endpoint <id>] [--secret whsec_...]
  *
- * The key needs `manage-webhooks`. API, key and signing secret are AMANAH_API_URL, AMANAH_API_KEY and
- * AMANAH_SIGNING_SECRET, or those of `credentials.json` in DATA_DIR (.amanah). Works with an API in development only.
+ * The key needs `manage-webhooks`. URL, key and signing secret come from AMANAH_API_URL, AMANAH_API_KEY and
+ * AMANAH_SIGNING_SECRET, or from `credentials.json` in DATA_DIR (.amanah). Works with an API in development only.
  */
 import { createHmac, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ import type { WebhookDelivery } from './generated.ts';
 
 const usage = 'npx amanah-listen --port 4000 [--path /hook] [--endpoint <id>] [--secret whsec_...]';
 const everyMs = 1_000;
-/** A delivery may be seen so much later than it was created: its transaction took time. */
+/** How much later than its creation time a delivery may become visible, because its transaction took time. */
 const overlapMs = 60_000;
 const answerWithinMs = 15_000;
 
@@ -27,9 +27,9 @@ interface Listening {
   client: PartnerClient;
   /** Where deliveries are forwarded to. */
   target: string;
-  /** `whsec_` and base64: what they are signed with. */
+  /** The secret that deliveries are signed with: `whsec_` and base64. */
   secret: string;
-  /** Only what goes to this endpoint; without it each event once, whichever endpoints it goes to. */
+  /** Forwards only deliveries to this endpoint; without it each event once, whichever endpoints it goes to. */
   endpointId: string | undefined;
   say(line: string): void;
 }
@@ -70,7 +70,7 @@ const eventOf = ({ type, resource_id, version }: WebhookDelivery): string => `${
 
 class NotInDevelopment extends Error {}
 
-/** Sends one delivery to the receiver, once, and tells what came of it. */
+/** Sends one delivery to the receiver, once; returns a line with the outcome. */
 async function forward({ client, target, secret }: Listening, delivery: WebhookDelivery): Promise<string> {
   const { body } = await client.webhookDeliveries.get(delivery.id);
   if (body === undefined) throw new NotInDevelopment('This API is not in development: it shows no bodies to listeners');
@@ -94,7 +94,7 @@ async function forward({ client, target, secret }: Listening, delivery: WebhookD
   return `${delivery.created_at}  ${delivery.type}  ${delivery.resource_id}  version ${delivery.version}  → ${answer}`;
 }
 
-/** What the command was given; throws what a person can read. */
+/** The command's options; throws an error with a message for people. */
 function readOptions(): Listening {
   const { values } = parseArgs({
     options: {

@@ -3,11 +3,11 @@ import { fromBase64, importHmacKey, isHmacOf, utf8 } from './hmac.ts';
 
 export type Webhook = Webhooks[keyof Webhooks];
 
-/** The headers as your server has them: of Node, or a `Headers`. */
+/** The headers as your server has them: Node's, or a `Headers`. */
 export type WebhookHeaders = Headers | Record<string, string | readonly string[] | undefined>;
 
 export interface VerifiedWebhook {
-  /** The same at every attempt: what you have taken once you need not take again. */
+  /** The same at every attempt: skip an id that you have already processed. */
   id: string;
   webhook: Webhook;
 }
@@ -17,15 +17,16 @@ const secretPrefix = 'whsec_';
 const shortestSecretBytes = 24;
 const signaturePrefix = 'v1,';
 
-/** A webhook that must not be believed: answer it 401. */
+/** A webhook that must not be trusted: answer it with 401. */
 export class WebhookError extends Error {
   override readonly name = 'WebhookError';
 }
 
 /**
- * Verifies a webhook (Standard Webhooks) and reads it. `body` is what was received, byte for byte, before any parsing;
- * `secrets` are the `whsec_...` that are live, one or two. Throws WebhookError when it is not from the platform or is
- * old, and TypeError when it is called with what is no secret or no body: an empty secret would believe anybody.
+ * Verifies a webhook (Standard Webhooks) and parses it. `body` is what was received, byte for byte, before any parsing;
+ * `secrets` are the one or two live `whsec_...`. Throws WebhookError when it is not from the platform, or its timestamp
+ * is more than 5 minutes off; TypeError when a secret or the body is of the wrong kind: an empty secret would accept
+ * any webhook.
  */
 export async function verifyWebhook(
   secrets: string | readonly string[],
