@@ -52,8 +52,8 @@ const forgottenAfterDays = 30;
 /**
  * Wakes the workflows of rows that have waited too long, each row at growing intervals from a minute to a day: a
  * workflow execution accepts 10,000 signals, and one a day reaches that in 27 years. The claim is committed before
- * anything is woken, so that concurrent sweeps do not both wake a row. A failure does not hold up the others; when a
- * whole kind cannot be claimed, its error is thrown after the other kinds. Returns how many were woken.
+ * anything is woken, so that two sweeps never both wake a row. One failure does not hold up the rest; throws only
+ * what keeps a whole kind from being claimed, after the other kinds. Returns how many were woken.
  */
 export async function sweepRows(em: EntityManager, sweeps: readonly Sweep[], failed: SweepFailure): Promise<number> {
   const broken: unknown[] = [];

@@ -43,13 +43,11 @@ export const newAddressId = (): string => v4();
 export const paymentOrderIdFor = (userId: string, idempotencyKey: string | undefined): string =>
   idempotencyKey === undefined ? newId() : v5(`payment-order/${userId}/${idempotencyKey}`, namespace);
 
-/**
- * The id of a balance payment, also its transaction's: from its payer and idempotency key, or a new one without a key.
- */
+/** The id of a balance payment, which is its transaction's: from its payer and idempotency key, or a fresh one without. */
 export const balancePaymentIdFor = (userId: string, idempotencyKey: string | undefined): string =>
   idempotencyKey === undefined ? newId() : v5(`balance-payment/${userId}/${idempotencyKey}`, namespace);
 
-/** The id of the transaction that pays a member's contribution to a turn automatically: it is paid once. */
+/** The id of the transaction that pays a member's contribution to a turn without a request: it is paid once. */
 export const circlePaymentIdFor = (memberId: string, turn: number): string =>
   v5(`saving-circle-member/${memberId}/${turn}`, namespace);
 

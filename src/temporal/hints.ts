@@ -1,4 +1,4 @@
-/** Calls that nobody waits for: a sweep finds their subjects again, so they never fail. */
+/** Fire-and-forget calls: they never fail, because a sweep makes up for a lost one. */
 export interface Hints {
   send(call: () => Promise<unknown>): Promise<void>;
   /**
