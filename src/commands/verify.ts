@@ -18,7 +18,7 @@ of the provider that has no receipt here, payouts that nobody can tell, rows who
 database that READER_DATABASE_URL names, or DATABASE_URL, with the file store of S3_* and the keys of SEAL_SIGNING_KEY
 and SEAL_VERIFICATION_KEYS; without both the stack that runs on DATA_DIR.`;
 
-/** Exit code 2 says that the seals' objects could not be compared. */
+/** Not 2, which says that the seals' objects could not be compared. */
 const couldNotVerify = 3;
 
 await runCommand(usage, verify, couldNotVerify);
