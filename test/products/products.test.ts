@@ -130,4 +130,15 @@ describe('A product', () => {
     expect((await change(body.data.id, { status: 'closed' })).body.data.status).toBe('closed');
     expect((await change(body.data.id, { status: 'open' })).body.data.status).toBe('open');
   });
+
+  it('stays closed when it is full, and says so to who asks for it to be completed', async () => {
+    const { body } = await create();
+    await fund(stack, body.data.account_id, '700');
+    expect((await change(body.data.id, { status: 'closed', target_amount: '700' })).body.data.status).toBe('closed');
+    expect(await change(body.data.id, { status: 'completed' })).toMatchObject({
+      status: 400,
+      body: { message: 'status: a closed product stays closed until it is opened' },
+    });
+    expect((await change(body.data.id, { status: 'closed' })).body.data.status).toBe('closed');
+  });
 });
