@@ -2,7 +2,7 @@ import { redeliverCallbacks } from '../src/callbacks/deliver-callback.ts';
 import type { Dependencies } from '../src/dependencies.ts';
 import { reportSweepFailure, step } from './step.ts';
 
-/** Activities of callbacks: what was stored and not delivered. */
+/** Activities of callbacks: delivers stored ones again. */
 export function createCallbackActivities(deps: Dependencies) {
   const failed = reportSweepFailure(deps);
   return {

@@ -14,7 +14,7 @@ import type { Proved } from '../src/encryption/prover.ts';
 import { provenOpening } from '../src/openings/prove-opening.ts';
 import { reportSweepFailure, step } from './step.ts';
 
-/** Activities of saving circles, one per step of a round; each does its work once and answers where the circle stands. */
+/** Activities of saving circles, one per step of a round; each is idempotent and returns the circle's progress. */
 export function createCircleActivities(deps: Dependencies) {
   const failed = reportSweepFailure(deps);
   const { sealer, prover, workflows } = deps;

@@ -2,7 +2,7 @@ import { sweepDecisions } from '../src/decisions/sweep-decisions.ts';
 import type { Dependencies } from '../src/dependencies.ts';
 import { reportSweepFailure, step } from './step.ts';
 
-/** Activities of decisions; what a decision is about carries it out, in the activities of its own domain. */
+/** Activities of decisions; a decision is carried out by the activities of the domain it is about. */
 export function createDecisionActivities(deps: Dependencies) {
   const failed = reportSweepFailure(deps);
   return {

@@ -16,7 +16,7 @@ interface Beginning {
   at: string;
 }
 
-/** Activities of donations: an allocation whole, and each payment of a subscription. */
+/** Activities of donations: a whole allocation, and each payment of a subscription. */
 export function createDonationActivities(deps: Dependencies) {
   const dueBy = { skipsTime: deps.config.TEMPORAL_SKIPS_TIME };
   const failed = reportSweepFailure(deps);

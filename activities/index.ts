@@ -12,7 +12,10 @@ import { createReconciliationActivities } from './reconciliation.ts';
 import { createSealActivities } from './seals.ts';
 import { createWebhookActivities } from './webhooks.ts';
 
-/** The steps of the workflows, a file for each domain, with what they work with. Their names live in histories for ever. */
+/**
+ * The steps of the workflows, one file per domain, with their dependencies. Their names are recorded in histories and
+ * must not change.
+ */
 export function createActivities(deps: Dependencies) {
   return {
     ...createPaymentActivities(deps),

@@ -3,7 +3,7 @@ import { runChecks } from '../src/ledger/run-checks.ts';
 import { gauge } from '../src/metrics/metrics.ts';
 import { step } from './step.ts';
 
-/** Activities of the ledger: what its checks say. */
+/** Activities of the ledger: its checks. */
 export function createLedgerActivities(deps: Dependencies) {
   return {
     runLedgerChecks: step(deps, 'runLedgerChecks', async (em, _: object) => {

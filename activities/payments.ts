@@ -21,7 +21,7 @@ interface Order {
   orderId: string;
 }
 
-/** Activities of payments by gateway and of receipts, one per business step; each is idempotent by its order or receipt. */
+/** Activities of gateway payments and receipts, one per business step; each is idempotent by its order or receipt. */
 export function createPaymentActivities(deps: Dependencies) {
   const failed = reportSweepFailure(deps);
   const { gateway, prover, config } = deps;

@@ -4,13 +4,13 @@ import type { Confirmation, ConfirmedPayment } from '../src/payments/payment-con
 
 const aboutOf = (reference: string): string => `paid ${reference.toLowerCase()}`;
 
-/** What the provider said of a payment, on its way through the workflow: that it was paid is proved. */
+/** Adds a proof to the provider's confirmation that a payment was paid, for its way through the workflow. */
 export const proveConfirmation = (prover: Prover, reference: string, said: Confirmation): Confirmation =>
   said.outcome === 'paid' ? { ...said, payment: prover.prove(aboutOf(reference), said.payment) } : said;
 
 /**
- * A payment as the provider confirmed it to a step of ours; null for one that somebody else made up at Temporal's port,
- * which settles nothing and is told in the log.
+ * A payment as the provider confirmed it to one of our steps; null for one made up by somebody with access to Temporal,
+ * which settles nothing and is logged.
  */
 export function provenPayment(
   { prover, log }: Dependencies,

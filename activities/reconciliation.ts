@@ -5,7 +5,7 @@ import { reconcileDay } from '../src/reconciliation/reconcile-day.ts';
 import { findDaysToReconcile } from '../src/reconciliation/reconciled-days.ts';
 import { beating, reportSweepFailure, step } from './step.ts';
 
-/** Activities of reconciliation with the provider: of its records by day, and of its balance. */
+/** Activities of reconciliation with the provider: of its records, day by day, and of its balance. */
 export function createReconciliationActivities(deps: Dependencies) {
   const failed = reportSweepFailure(deps);
   const { gateway, workflows } = deps;

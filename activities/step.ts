@@ -10,16 +10,16 @@ import { budgets, providerTimeWithin } from '../src/shared/budgets.ts';
 import { type DomainError, errorCodeOf, isDomainError } from '../src/shared/errors.ts';
 import { type TimeLimit, withinLimit } from '../src/time-limit.ts';
 
-/** Of a step that keeps failing, the first failure is logged, and then one in so many. */
+/** For a step that keeps failing, the first failure is logged, and then every tenth. */
 const loggedEvery = 10;
 
-/** From this attempt on, or at its last, a failure is one of a step that keeps failing and not of a moment. */
+/** From this attempt on, or at its last, a failure counts as that of a step that keeps failing. */
 const again = 5;
 
 /**
- * Wraps a use case as an activity: a fork of its own, refusals not retried, everything else retried. What reaches a
- * history is a code and a sentence of ours, never a driver's message, which may quote values. After the attempt's time,
- * when Temporal may have begun another, nothing of it is written any more.
+ * Wraps a use case as an activity: a fork of its own, domain errors not retried, everything else retried. A history
+ * gets a code and a sentence of ours, never a driver's message, which may quote values. Once an attempt's time is over,
+ * when Temporal may have started another, it writes nothing any more.
  */
 export function step<Input, Output>(
   deps: Dependencies,
@@ -33,7 +33,7 @@ export function step<Input, Output>(
     'Failures of steps that had failed four times or more before: one that grows for long is retried for ever.',
     ['activity'],
   );
-  // Told before it happens: alarms ask for growth, and from nothing to 1 nothing grows.
+  // Initialized to 0: alarms ask for growth, and a counter that appears with 1 has not grown.
   failures.inc({ activity: name }, 0);
   return async (input) => {
     const started = performance.now();
@@ -51,7 +51,7 @@ export function step<Input, Output>(
       measure(isDomainError(error) ? 'refused' : 'failed');
       if (isDomainError(error)) throw asFailure(error);
       const { restMs } = isProviderUnknown(error) ? restAfter(error) : {};
-      // That calls to the provider are limited is no failure of the step.
+      // Being rate limited by the provider is not a failure of the step.
       if (restMs === undefined && (isLast || attempt === 1 || attempt % loggedEvery === 0)) {
         const workflow_id = info?.workflowExecution?.workflowId;
         const text = isLast ? 'an activity failed for the last time' : 'an activity failed and will be retried';
@@ -62,7 +62,7 @@ export function step<Input, Output>(
           message: 'the outcome at the provider is unknown',
           type: 'PROVIDER_UNKNOWN',
           nonRetryable: false,
-          // Its calls are limited: asked again when it said, not before.
+          // Rate limited: retried when the provider said, not before.
           ...(restMs !== undefined && { nextRetryDelay: restMs }),
         });
       }
@@ -71,11 +71,11 @@ export function step<Input, Output>(
   };
 }
 
-/** A refusal on its way through a workflow, which `refusalBehind` in `temporal/` reads again. */
+/** A domain error on its way through a workflow, which `refusalBehind` in `temporal/` decodes. */
 const asFailure = ({ code, message, field, complaint, details = null }: DomainError): ApplicationFailure =>
   ApplicationFailure.nonRetryable(message, code, details, { field: field ?? null, complaint });
 
-/** Temporal counts from handing the attempt out, a moment before it begins here. */
+/** Temporal counts from dispatching the attempt, a moment before it begins here. */
 const headStartMs = 250;
 
 function limitOfAttempt(): TimeLimit {
@@ -84,12 +84,12 @@ function limitOfAttempt(): TimeLimit {
   return { endsAt: now + startToCloseMs - headStartMs, askUntil: now + providerTimeWithin(startToCloseMs) };
 }
 
-/** What the sweeps do about a row whose workflow could not be woken: it is logged and counted, and tried again later. */
+/** What the sweeps do about a row whose workflow could not be woken: log and count it; it is retried later. */
 export function reportSweepFailure({ log, metrics }: Dependencies): SweepFailure {
   const failures = counter(metrics, 'amanah_sweep_failures_total', 'Rows that a sweep could not wake, by kind.', [
     'kind',
   ]);
-  // As above: told before it happens.
+  // As above: initialized to 0.
   for (const kind of sweptKinds) failures.inc({ kind }, 0);
   return (kind, id, error) => {
     failures.inc({ kind });
@@ -97,7 +97,7 @@ export function reportSweepFailure({ log, metrics }: Dependencies): SweepFailure
   };
 }
 
-/** Tells Temporal that the step is alive while it waits, for a lock or for a long statement. */
+/** Heartbeats while the step waits for a lock or a long statement. */
 export async function beating<T>(work: Promise<T>): Promise<T> {
   const beats = setInterval(() => heartbeat(), budgets.heartbeat.every);
   try {

@@ -20,7 +20,7 @@ export function createWebhookActivities(deps: Dependencies) {
     'Attempts at webhooks by what came of them: delivered, pending (tried again later), parked.',
     ['status'],
   );
-  // Told before it happens: an alarm asks for growth, and from nothing to 1 nothing grows.
+  // Initialized to 0: an alarm asks for growth, and a counter that appears with 1 has not grown.
   for (const status of webhookDeliveryLaw.statuses) attempts.inc({ status }, 0);
   const deferrals = counter(
     deps.metrics,

@@ -1,13 +1,13 @@
 import type { Headers, WorkflowInterceptors } from '@temporalio/workflow';
 
-/** The header in which the client's and the activities' interceptors of OpenTelemetry keep the trace context. */
+/** The header in which OpenTelemetry's client and activity interceptors put the trace context. */
 const traceHeader = '_tracer-data';
 
 /**
- * Carries the trace of the request that started a workflow on to its activities and children, so that one trace leads
- * from the request to the journal. It makes no spans of its own: OpenTelemetry inside the workflow sandbox would be half
- * of the bundle, which is evaluated anew for every workflow, and its interceptors would become part of every history.
- * Loaded whether traces are on or off, so that replay does not depend on a variable.
+ * Passes the trace of the request that started a workflow on to its activities and children, so that one trace leads
+ * from the request to the journal. It creates no spans itself: OpenTelemetry in the workflow sandbox would be half of
+ * the bundle, which is evaluated again for every workflow, and its interceptors would become part of every history.
+ * Loaded whether tracing is on or off, so that replay does not depend on configuration.
  */
 export function interceptors(): WorkflowInterceptors {
   let trace: Headers = {};

@@ -3,7 +3,7 @@ import { nextOfRound, type RoundFacts, type RoundStep } from '../src/circles/def
 import { formatWesternIndonesia } from '../src/shared/clock.ts';
 import { tellDetails } from './go-on.ts';
 
-/** A circle that nobody wakes looks at the database once a day. */
+/** A circle that no signal wakes reads the database once a day. */
 const lookEveryMs = 24 * 60 * 60 * 1000;
 
 export type CircleDue =
@@ -12,7 +12,7 @@ export type CircleDue =
 
 type Living = Exclude<CircleProgress, { phase: 'ended' }>;
 
-/** What the circle does now, or after how many milliseconds it looks again at the latest. */
+/** The circle's next step, due now, or the milliseconds until it reads the database again at the latest. */
 export function nextLook(circle: Living): CircleDue {
   switch (circle.phase) {
     case 'waiting for its start':
@@ -22,7 +22,7 @@ export function nextLook(circle: Living): CircleDue {
     case 'collecting':
       if (circle.round.missing === 0) return { in: 0, step: 'pay the pot' };
       if (circle.round.facts !== undefined) return inRound(circle.round.facts);
-      // As an older release has answered.
+      // As an older release answered.
       if (circle.round.overdueReported) return { in: lookEveryMs, step: 'look' };
       return at(circle.round.dueAt, 'report overdue');
   }
@@ -40,7 +40,7 @@ function at(instant: string, step: 'start' | 'open round' | RoundStep): CircleDu
 
 const wit = (instant: string): string => `${formatWesternIndonesia(new Date(instant))} (UTC+7)`;
 
-/** Tells operators, in the web UI: the round, the turn, who has not paid (ids), what happens next and when. */
+/** Shows operators, in the web UI: the round, the turn, who has not paid (ids), what happens next and when. */
 export function tellCircle(circle: CircleProgress): void {
   tellDetails(story(circle));
 }

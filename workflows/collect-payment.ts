@@ -20,27 +20,27 @@ import { askingWait, settlingWait, tellPayment, timeLeft } from './payment-progr
 import { hasLapsed } from './refusal.ts';
 import { unmatchedReceipt } from './unmatched-receipt.ts';
 
-/** The request waits for this: the payment's status once the provider has answered for the first time. */
+/** The request waits for this: the payment's status once the provider has answered the first time. */
 export const awaitInstrument = defineUpdate<PaymentOrderStatus>('awaitInstrument');
-/** Somebody said that something happened to this payment. A hint: it only makes the workflow ask. */
+/** Something may have happened to this payment. Only a hint: it makes the workflow ask the provider. */
 export const callbackArrived = defineSignal('callbackArrived');
 
-/** How a payment ends that was never opened. */
+/** How a payment that was never opened ends. */
 export type NotOpened = 'REFUSED' | 'LAPSED';
 
 /** What differs between a payment order and a partner's payment: whose row it is, and what settling does. */
 export interface PaymentSteps<Opened extends OpenedOrder> {
-  /** Whether the row is looked after again, so that a missing one is a defect and not a refusal. */
+  /** True when the workflow resumes from an existing row, so that a missing row is a defect and not a refusal. */
   again: boolean;
-  /** Makes the row; `at` is the workflow's clock, ISO 8601. */
+  /** Creates the row; `at` is the workflow's clock, ISO 8601. */
   open(at: string): Promise<Opened>;
-  /** Gets the instrument from the provider, asking until the deadline. */
+  /** Requests the instrument from the provider, retrying until the deadline. */
   request(untilDeadlineMs: number): Promise<PaymentOrderStatus>;
   confirm(): Promise<Confirmation>;
   expire(): Promise<void>;
   settle(payment: ConfirmedPayment): Promise<PaymentOrderStatus>;
   close(status: 'FAILED' | 'EXPIRED', failureCode: string | null): Promise<PaymentOrderStatus>;
-  /** Goes on with a fresh history, from the row. */
+  /** Continues as new, from the row. */
   continueAsNew(): Promise<never>;
 }
 
@@ -48,14 +48,15 @@ export interface PaymentSteps<Opened extends OpenedOrder> {
 export interface CollectedPayment<Opened extends OpenedOrder> {
   status: PaymentOrderStatus;
   opened: Opened;
-  /** Waits so many milliseconds, and looks after each hint for money that came besides. */
+  /** Waits `waitMs` milliseconds, and asks the provider after each hint, to catch stray payments. */
   lookAround(waitMs: number): Promise<void>;
 }
 
 /**
- * A payment from its row to its end: opens it, gets an instrument from the provider, waits for the payer until the
- * deadline, and settles or closes. It believes nobody but the provider, whom it asks after each callback, at growing
- * intervals, and after expiring the instrument at the deadline. While the provider says paid or pending it stays open.
+ * A payment from its row to its end: opens it, requests an instrument from the provider, waits for the payer until the
+ * deadline, and settles or closes. Only the provider's answer counts: it is asked after each callback, at growing
+ * intervals, and after the instrument was expired at the deadline. While the provider says paid or pending, the payment
+ * stays open.
  */
 export async function collectPayment<Opened extends OpenedOrder>(
   steps: PaymentSteps<Opened>,
@@ -63,7 +64,8 @@ export async function collectPayment<Opened extends OpenedOrder>(
   let hints = 0;
   const opening = steps.open(new Date(Date.now()).toISOString());
   const instrument = opening.then((opened) => getInstrument(steps, opened));
-  // Refused before anybody asks for the instrument, the rejection is told below; unhandled, it would fail the task.
+  // If opening is refused before anybody awaits the instrument, the rejection is handled below; left unhandled here, it
+  // would fail the workflow task.
   instrument.catch(() => undefined);
   setHandler(callbackArrived, () => {
     hints += 1;
@@ -81,7 +83,10 @@ export async function collectPayment<Opened extends OpenedOrder>(
     return { status: hasLapsed(refusal) ? 'LAPSED' : 'REFUSED' };
   }
   let seen = 0;
-  /** Since when, in milliseconds of the epoch, the provider says paid or pending and nothing can be settled. */
+  /**
+   * Since when (epoch milliseconds) the provider says paid or pending and nothing can be settled, or the instrument
+   * could not be expired.
+   */
   let settlingSince: number | null = null;
   for (let round = 0; status === 'WAITING_PAYMENT' || status === 'PENDING'; round += 1) {
     const wait =
@@ -92,7 +97,7 @@ export async function collectPayment<Opened extends OpenedOrder>(
     const isOverdue = timeLeft(opened.deadline) <= 0;
     const isOver = isOverdue && (await expire(steps));
     const said = await steps.confirm();
-    // Cancelled meanwhile, its deadline has come.
+    // The order may have been cancelled meanwhile, which brings its deadline forward.
     opened = { ...opened, deadline: said.deadline ?? opened.deadline };
     // A deadline that passed while the provider was asked: the next round expires the instrument first.
     const hasPassed = () => !isOverdue && timeLeft(opened.deadline) <= 0 && !patched('expire-before-closing');
@@ -102,7 +107,8 @@ export async function collectPayment<Opened extends OpenedOrder>(
     if (workflowInfo().continueAsNewSuggested && hints === seen) await steps.continueAsNew();
   }
   tellPayment(status, opened);
-  // A run that found its payment final, or a hint that came with the last step: money that nobody applied is not lost.
+  // The payment was final when this run began, or a hint came during the last step: ask once more, so that money not
+  // applied to it is not lost.
   for (let look = hints > seen || opened.final; look; look = hints > seen && patched('look-after-each-hint')) {
     seen = hints;
     await suspendStrays(await steps.confirm());
@@ -129,15 +135,15 @@ async function getInstrument(
     return await steps.request(timeLeft(deadline));
   } catch (error) {
     if (!(error instanceof ActivityFailure) || isCancellation(error)) throw error;
-    // Nobody could tell until the deadline: the payment is still open, and what follows asks by reference. The server
-    // says so by a time-out, or by the last failure when the next try would have come too late. Whatever else it was,
-    // the row is there, and only the provider's word may end it.
+    // No answer until the deadline: the payment is still open, and later steps ask the provider by reference. The
+    // server reports this as a timeout, or as the last failure when the next retry would have been too late. Whatever
+    // the cause, the row exists, and only the provider's answer may end it.
     if (error.cause instanceof TimeoutFailure || patched('open-until-the-provider-tells')) return 'PENDING';
     throw error;
   }
 }
 
-/** Whether the instrument takes no more money: expired by us, or over already. */
+/** Whether the instrument takes no more money: expired by us, or already over. */
 async function expire(steps: PaymentSteps<OpenedOrder>): Promise<boolean> {
   try {
     await steps.expire();
@@ -155,7 +161,7 @@ async function resolve(
   seen: Confirmation,
   isOver: () => boolean,
 ): Promise<PaymentOrderStatus> {
-  // The payment first: then what came besides finds it paid, and is double.
+  // Settle the payment first: any further money then finds it paid and is treated as a double payment.
   const isPaidFirst = seen.outcome === 'paid' && seen.strays.length > 0 && patched('settle-before-strays');
   if (!isPaidFirst) await suspendStrays(seen);
   if (seen.outcome === 'paid') {
@@ -164,13 +170,13 @@ async function resolve(
     return settled;
   }
   if (seen.outcome === 'refused') return steps.close('FAILED', seen.failureCode);
-  // Paid or pending: whatever the deadline says, there is money that may come into the books.
+  // Paid or pending at the provider: whatever the deadline says, money may still have to be booked.
   if (seen.outcome === 'settling') return status;
   if (seen.outcome === 'expired' || isOver()) return steps.close('EXPIRED', null);
   return status;
 }
 
-/** Money under this payment that cannot be applied to it gets an open workflow of its own. */
+/** Starts a workflow for each payment under this reference that cannot be applied to it. */
 async function suspendStrays({ strays }: Confirmation): Promise<void> {
   for (const stray of strays) {
     try {

@@ -7,8 +7,8 @@ import { clearingStep } from './step-options.ts';
 const { measureClearing, judgeClearing } = proxyActivities<Activities>(clearingStep);
 
 /**
- * Started by a schedule: holds gateway clearing against the provider's balance. Both are read at one moment and judged
- * ten minutes later, when what the provider had done by then has been booked.
+ * Started by a schedule: compares gateway clearing with the provider's balance. Both are read at the same moment and
+ * judged ten minutes later, when what the provider had done by then has been booked.
  */
 export async function compareClearing(): Promise<ClearingVerdict> {
   const { day } = await measureClearing({});

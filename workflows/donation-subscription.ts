@@ -25,26 +25,26 @@ import { tellDetails } from './go-on.ts';
 import { hasLapsed } from './refusal.ts';
 import { firstStep, subscriptionStep } from './step-options.ts';
 
-/** The request waits for this: the first payment is made, or refused. */
+/** The request waits for this: the first payment was made or refused. */
 export const awaitFirstPayment = defineUpdate<SubscriptionStanding>('awaitFirstPayment');
-/** The donor stopped it. A hint: it only makes the workflow look. */
+/** The donor stopped it. Only a hint: it makes the workflow read the row. */
 export const subscriptionStopped = defineSignal('subscriptionStopped');
 
 const { openSubscription } = proxyLocalActivities<Activities>(firstStep);
 const { paySubscriptionPeriod } = proxyActivities<Activities>(subscriptionStep);
 
 /**
- * A donation that repeats: pays the first period at once, sleeps until each next one is due, tries a refused period
- * again a day after each refusal, and ends when its donor stops it or a period was refused three times. Periods that
- * are overdue after an outage are paid one after another, in order. When the step says that a period is not due yet, it
- * waits on.
+ * A recurring donation: pays the first period at once, sleeps until each next one is due, retries a refused period a
+ * day after each refusal, and ends when its donor stops it or a period was refused three times. After an outage,
+ * overdue periods are paid one after another, in order. When the step says that a period is not due yet, it waits
+ * longer.
  */
 export async function donationSubscription({
   subscriptionId,
   opening,
 }: DonationSubscriptionInput): Promise<SubscriptionStatus | 'refused' | 'lapsed'> {
   let stops = 0;
-  /** Counted before each look at the row: a hint that comes while one is under way asks for another. */
+  /** The stops counted before each look at the row: a signal during a look causes another one. */
   let seen = 0;
   const look = (begun?: SubscriptionOpening) =>
     openSubscription({ subscriptionId, opening: begun ?? null, at: new Date(Date.now()).toISOString() });
@@ -85,7 +85,10 @@ export async function donationSubscription({
   return standing.status;
 }
 
-/** A day after the attempt before, also when that was late; runs that counted from the due day end their waits so. */
+/**
+ * A day after the previous attempt, even if that one was late; runs started by an older release keep counting from the
+ * due day.
+ */
 function nextAttemptAt({ startedAt, interval, period, attempt, lastAttemptAt }: SubscriptionStanding): Date {
   const isKnown = attempt > 1 && lastAttemptAt != null && patched('subscription-attempts-a-day-apart');
   return attemptAt(dueAt(new Date(startedAt), interval, period), attempt, isKnown ? new Date(lastAttemptAt) : null);

@@ -10,7 +10,7 @@ const { settlePayment, closePayment } = proxyActivities<Activities>(ledgerStep);
 const { confirmPayment } = proxyActivities<Activities>(patientProviderStep);
 const { expireInstrument } = proxyActivities<Activities>(expiryStep);
 
-/** A payment by gateway, from its order's row to its end. */
+/** A gateway payment, from its order's row to its end. */
 export async function gatewayPayment({
   orderId,
   opening,

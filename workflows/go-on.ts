@@ -1,6 +1,6 @@
 import { CancellationScope, setCurrentDetails, type WorkflowInterceptors, workflowInfo } from '@temporalio/workflow';
 
-/** Workflows that look after money or a promise about it: what they began comes to its end, whoever wants otherwise. */
+/** Workflows that handle money or a promise of it: what they began is finished even when cancellation is requested. */
 const lookAfterMoney: ReadonlySet<string> = new Set([
   'gatewayPayment',
   'partnerPayment',
@@ -19,15 +19,17 @@ const answer =
 let details = '';
 let isCancelled = false;
 
-/** Tells operators in the web UI what a workflow waits for; that it was asked to be cancelled stays told. */
+/**
+ * Shows operators in the web UI what a workflow waits for; a cancellation request stays shown with every later text.
+ */
 export function tellDetails(text: string): void {
   details = text;
   setCurrentDetails(isCancelled ? `${text}${answer}` : text);
 }
 
 /**
- * A workflow of money goes on when its cancellation is requested in Temporal: half of its steps would be left undone, and
- * a sweep would begin it anew. It says so in its details. Schedules' workflows are cancelled as usual.
+ * A workflow that handles money ignores a cancellation request from Temporal: half of its steps would be left undone,
+ * and a sweep would start it again. Its details say so. The schedules' workflows can be cancelled as usual.
  */
 export function interceptors(): WorkflowInterceptors {
   if (!lookAfterMoney.has(workflowInfo().workflowType)) return {};

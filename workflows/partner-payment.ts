@@ -15,8 +15,8 @@ const { confirmPartnerPayment } = proxyActivities<Activities>(patientProviderSte
 const { expirePartnerInstrument } = proxyActivities<Activities>(expiryStep);
 
 /**
- * A partner's collection, from its row to its end: as any payment by gateway, and then each state that ends it is told
- * by webhook, and a paid net waits out the settlement delay before it is available.
+ * A partner's collection, from its row to its end: like any gateway payment, but each final state is also sent by
+ * webhook, and a paid net waits out the settlement delay before it becomes available.
  */
 export async function partnerPayment({
   paymentId,
@@ -63,11 +63,11 @@ async function releaseAt(
   const when = formatWesternIndonesia(new Date(availableAt));
   tellDetails(`Paid, and owed in pending. The net becomes available at ${when} (UTC+7), by a timer.`);
   const wait = timeLeft(availableAt);
-  // It may be days: money that comes besides is not left to wait so long.
+  // This may take days: stray payments that arrive meanwhile are not left waiting that long.
   const isLooking = wait > 0 && patched('look-around-until-released');
   if (isLooking) await lookAround(wait);
   else if (wait > 0) await sleep(wait);
-  // An older release has answered nothing. Too early by the database's clock, it waits on.
+  // An older release returned nothing. When it is still too early by the database's clock, keep waiting.
   let released: ReleaseStep | null = await releasePartnerPayment({ paymentId });
   while (released?.earlyByMs) {
     await lookAround(released.earlyByMs);

@@ -6,7 +6,7 @@ import { firstStep } from './step-options.ts';
 
 const { reservePayout } = proxyLocalActivities<Activities>(firstStep);
 
-/** A partner's payout: its limits and its available balance are looked at when the money is reserved. */
+/** A partner's payout: its limits and available balance are checked when the money is reserved. */
 export function partnerPayout({ payoutId, opening }: PartnerPayoutInput): Promise<PayoutEnd> {
   return payOut({ payoutId, isNew: opening !== undefined }, reservePayout({ payoutId, opening: opening ?? null }));
 }

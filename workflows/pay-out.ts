@@ -28,13 +28,13 @@ import { hasLapsed, withRefusals } from './refusal.ts';
 import { startDelivery } from './start-delivery.ts';
 import { ledgerStep, providerStep } from './step-options.ts';
 
-/** The request waits for this: the money is reserved, or the reason why it is not. */
+/** The request waits for this: the money was reserved, or the reason why not. */
 export const awaitReservation = defineUpdate<PayoutStatus>('awaitReservation');
-/** Somebody said that something happened to this transfer. A hint: it only makes the workflow ask. */
+/** Something may have happened to this transfer. Only a hint: it makes the workflow ask the provider. */
 export const callbackArrived = defineSignal('callbackArrived');
 /**
- * Ends a payout by hand: as two people have decided, or as a final word of the provider proves. Who sends it is not known
- * here, so it has no say of its own: refused with what the provider says otherwise.
+ * Ends a payout by hand: as two people have decided, or as the provider's final status proves. The sender of an update
+ * is not authenticated, so the update decides nothing by itself: anything else is refused with what the provider says.
  */
 export const settlePayout = defineUpdate<PayoutStatus, [PayoutSettlement]>('settlePayout');
 
@@ -44,31 +44,32 @@ const { askTransfer, sendTransfer, settlePayout: endByHand } = proxyActivities<A
 /** How the workflow ends: with the payout, or without one. */
 export type PayoutEnd = PayoutStatus | 'REFUSED' | 'LAPSED';
 
-/** Events after which the story goes on in a new history. */
+/** History length, in events, after which the run continues as new. */
 const longestHistory = 1500;
 
-/** Where a run stands. */
+/** The state of a run. */
 interface Run {
   payoutId: string;
   /** Undefined until it is reserved. */
   payout: PayoutStanding | undefined;
-  /** How often somebody said that something happened. */
+  /** How many hints have arrived. */
   hints: number;
   /** Whether a request for the transfer is under way. */
   sending: boolean;
   said: Said | null;
-  /** The provider is not called for this payout before so many milliseconds have passed. */
+  /** Milliseconds for which the provider is not called for this payout. */
   restMs: number;
-  /** What operators were told last. */
+  /** The state last shown to operators. */
   told: string;
 }
 
 /**
- * A payout of whatever kind, from its reservation to its end: once the money is reserved (`reserved`, of the kind's own
- * first step) it sends the transfer, and then believes nobody but the provider, whom it asks after each callback and at
- * growing intervals for as long as it takes. Where the provider does not know the transfer, the very same request is made
- * again, a few times. What nobody can tell stays pending with the money reserved until the provider or an operator says
- * how it ended. `isNew` is false where a payout that has its row is looked after again.
+ * A payout of any kind, from its reservation to its end: once the money is reserved (`reserved`, the kind's own first
+ * step) it sends the transfer, and from then on only the provider's answer counts, which is asked for after each
+ * callback and at growing intervals for as long as it takes. Where the provider does not know the transfer, the
+ * identical request is repeated a few times. A payout of unknown outcome stays pending with the money reserved until
+ * the provider or an operator says how it ended. `isNew` is false when the workflow resumes a payout that already has
+ * its row.
  */
 export async function payOut(
   { payoutId, isNew }: { payoutId: string; isNew: boolean },
@@ -85,7 +86,7 @@ export async function payOut(
   }
   tell(run, 0);
   await waitForDecision(run);
-  // Begun again by a hint, it has that to ask about.
+  // A run restarted by a hint still has to ask about that hint.
   let seen = !isNew && patched('ask-about-what-began-it') ? 0 : run.hints;
   if (isPending(run) && isNew) await proceed(run, 'send');
   else if (!isPending(run)) await proceed(run, 'ask');
@@ -93,7 +94,7 @@ export async function payOut(
     await waitForNews(run, seen);
     if (!isPending(run)) break;
     seen = run.hints;
-    // Where nothing has left, sending again is sending for the first time; the step knows, and asks where something has.
+    // Where nothing was sent, sending again is the first send; the step knows, and asks instead if something was sent.
     if (run.said === 'unsent' || run.said === null) await proceed(run, 'send');
     else await askOrRepeat(run);
     const isLong = workflowInfo().historyLength > longestHistory || workflowInfo().continueAsNewSuggested;
@@ -111,10 +112,10 @@ export async function payOut(
   return run.payout.status;
 }
 
-/** A look at what people have decided, without anybody saying that they have. */
+/** How often a held payout checks for a decision when no signal arrives. */
 const decisionLookMs = 6 * 3_600_000;
 
-/** Waits until people have decided, where a payout is not sent without that. */
+/** Waits for the decision of people, where a payout must not be sent without one. */
 async function waitForDecision(run: Run): Promise<void> {
   while (run.payout?.isHeld && isPending(run)) {
     const seen = run.hints;
@@ -126,7 +127,7 @@ async function waitForDecision(run: Run): Promise<void> {
 const isPending = (run: Run): boolean => run.payout?.status === 'pending';
 const now = (): string => new Date(Date.now()).toISOString();
 
-/** Takes what requests, callbacks and operators say. */
+/** Registers the handlers for requests, callbacks and operators. */
 function listen(run: Run, reserved: Promise<PayoutStanding>): void {
   setHandler(
     callbackArrived,
@@ -140,12 +141,12 @@ function listen(run: Run, reserved: Promise<PayoutStanding>): void {
     settlePayout,
     async (settlement) => {
       await reserved;
-      // A sending step that fails for ever does not keep operators waiting: the database lets only one of the two be.
+      // A send step that keeps failing does not keep operators waiting: the database lets only one of the two win.
       if (run.sending && patched('bounded-wait-for-sending'))
         await condition(() => !run.sending, budgets.steps.provider);
       else await condition(() => !run.sending);
       const status = await keep(run, await withRefusals(endByHand({ payoutId: run.payoutId, settlement, at: now() })));
-      // Not ended by hand: perhaps the provider has said how it ended, and then it is asked now.
+      // Not ended by hand: the provider may have said how it ended, so ask it now.
       if (status === 'pending') run.hints += 1;
       return status;
     },
@@ -169,7 +170,7 @@ function tell(run: Run, waitMs: number): void {
     run.told = tellPayout({ ...run.payout, payoutId: run.payoutId, said: run.said, waitMs }, run.told);
 }
 
-/** Sends what was not sent, asks about what was, and draws the consequence. */
+/** Sends the transfer or asks about it, and applies the provider's answer to the payout. */
 async function proceed(run: Run, step: 'send' | 'ask'): Promise<TransferWord> {
   const { payoutId } = run;
   run.sending = step === 'send';
@@ -181,17 +182,17 @@ async function proceed(run: Run, step: 'send' | 'ask'): Promise<TransferWord> {
   return word;
 }
 
-/** Asks; where the provider does not know the transfer and the step says so, the very same request is made again. */
+/** Asks; where the provider does not know the transfer and the step allows it, repeats the identical request. */
 async function askOrRepeat(run: Run): Promise<void> {
   const word = await proceed(run, 'ask');
   if (word.said === 'not known' && word.repeat && isPending(run) && patched('repeat')) await proceed(run, 'send');
 }
 
-/** Waits until it is time to ask again, somebody says that something happened, or the payout has ended. */
+/** Waits until the next time to ask, a hint, or the end of the payout. */
 async function waitForNews(run: Run, seen: number): Promise<void> {
   const elapsed = Date.now() - Date.parse(run.payout?.reservedAt ?? now());
   if (run.restMs > 0 && patched('rest')) {
-    // Hints wait too: the provider would not answer.
+    // Hints wait too: calls to the provider are limited.
     const rest = nextPayoutWaitMs(elapsed, run.restMs);
     tell(run, rest);
     await condition(() => !isPending(run), rest);

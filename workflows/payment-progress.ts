@@ -13,7 +13,7 @@ export const timeLeft = (deadline: string): number => Date.parse(deadline) - Dat
 export const askingWait = (round: number, deadline: string): number =>
   Math.min(paymentWaitMs(round), timeLeft(deadline));
 
-/** As `settlingWaitMs`, now; the deadline is ISO 8601. */
+/** `settlingWaitMs` as of now; the deadline is ISO 8601. */
 export const settlingWait = (since: number, deadline: string): number =>
   settlingWaitMs({ since, deadline: Date.parse(deadline), now: Date.now() });
 
@@ -26,21 +26,21 @@ const stories: Record<PaymentOrderStatus, string> = {
 };
 
 export interface PaymentWait {
-  /** Milliseconds until the provider is asked unasked. */
+  /** Milliseconds until the provider is asked without a callback. */
   waitMs: number;
-  /** Milliseconds of the epoch; null while what the provider says is clear: neither paid nor pending, and listed. */
+  /** Epoch milliseconds; null while the provider's answer is clear: listed, and neither paid nor pending. */
   settlingSince: number | null;
 }
 
 const local = (instant: number): string => formatWesternIndonesia(new Date(instant));
 
-/** What operators search by: `OPERATOR` is a payment that has been settling for longer than the bound. */
+/** The state operators search by: `OPERATOR` is a payment that has been settling for longer than the bound. */
 function stateOf(status: PaymentOrderStatus, settlingSince: number | null): string {
   if (settlingSince === null) return status;
   return Date.now() - settlingSince < settlingBoundMs ? 'SETTLING' : 'OPERATOR';
 }
 
-/** Tells operators, in the web UI and its search, what this payment waits for and what happens next. */
+/** Shows operators, in the web UI and its search, what this payment waits for and what happens next. */
 export function tellPayment(status: PaymentOrderStatus, { deadline }: OpenedOrder, wait?: PaymentWait): void {
   const { waitMs = 0, settlingSince = null } = wait ?? {};
   upsertSearchAttributes([{ key: searchAttributeKeys.PaymentState, value: stateOf(status, settlingSince) }]);

@@ -9,13 +9,13 @@ import { tellHowToDecide } from './tell-how-to-decide.ts';
 export interface PayoutProgress {
   payoutId: string;
   status: PayoutStatus;
-  /** The provider's last word. */
+  /** The provider's last status. */
   said: Said | null;
   /** ISO 8601. */
   reservedAt: string;
   /** ISO 8601. */
   unknownSince: string | null;
-  /** Milliseconds until the provider is asked again; 0 when it is being asked or never again. */
+  /** Milliseconds until the provider is asked again; 0 when it is being asked now or never again. */
   waitMs: number;
 }
 
@@ -34,12 +34,14 @@ const words: Record<Said, string> = {
   'request differs': 'STOPPED: what would be sent now is not what was sent first, so nothing is sent',
 };
 
-/** From then on an accepted transfer is in the list of those to look after. */
+/** After this long, an accepted transfer is listed for operators. */
 const acceptedTooLongMs = 24 * 3_600_000;
 
 const local = (instant: number): string => `${formatWesternIndonesia(new Date(instant))} (UTC+7)`;
 
-/** What operators search by: `PayoutState = 'OPERATOR'` is every payout that nobody can tell for ten minutes. */
+/**
+ * The state operators search by: `PayoutState = 'OPERATOR'` is every payout of unknown outcome for ten minutes or more.
+ */
 function stateOf({ status, said, unknownSince }: PayoutProgress, now: number): string {
   if (status !== 'pending') return status.toUpperCase();
   if (unknownSince !== null) return now - Date.parse(unknownSince) >= operatorsAfterMs ? 'OPERATOR' : 'UNKNOWN';
@@ -47,8 +49,8 @@ function stateOf({ status, said, unknownSince }: PayoutProgress, now: number): s
 }
 
 /**
- * Tells operators, in the web UI and its search, what a payout waits for, for how long, and what the provider said
- * last. `told` is the state that was told before: an unchanged one writes nothing into the history.
+ * Shows operators, in the web UI and its search, what a payout waits for, for how long, and the provider's last status.
+ * `told` is the state shown before: an unchanged one writes nothing into the history.
  */
 export function tellPayout(progress: PayoutProgress, told: string): string {
   const { payoutId, status, said, unknownSince, waitMs } = progress;

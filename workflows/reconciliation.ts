@@ -4,12 +4,12 @@ import type { ReconciliationSummary } from '../src/reconciliation/reconciliation
 import { daysStep, reconciliationStep } from './step-options.ts';
 
 const { findDaysToReconcile } = proxyActivities<Activities>(daysStep);
-/** A day is compared page by page, and the next attempt goes on with the page that the last one did not write. */
+/** A day is compared page by page; a retry resumes at the first page that was not written. */
 const { reconcileDay } = proxyActivities<Activities>(reconciliationStep);
 
 /**
- * Started by a schedule: compares every day of the last 31 that is missing with the provider, and those whose differences
- * are still open. A day that cannot be compared does not hold up the next one, and is told by the failure in the end.
+ * Started by a schedule: compares with the provider every day of the last 31 that is not done yet or has open
+ * differences. A day that cannot be compared does not hold up the next one; its failure is thrown at the end.
  */
 export async function reconciliation(): Promise<ReconciliationSummary[]> {
   const summaries: ReconciliationSummary[] = [];

@@ -1,6 +1,6 @@
 import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow';
 
-/** Lets an activity's refusal through an update as itself, so that the caller reads the reason and not its wrapping. */
+/** Unwraps an activity's refusal in an update, so that the caller reads the reason and not its wrapper. */
 export async function withRefusals<T>(step: Promise<T>): Promise<T> {
   try {
     return await step;
@@ -10,9 +10,9 @@ export async function withRefusals<T>(step: Promise<T>): Promise<T> {
   }
 }
 
-/** Whether an opening was not done because its request had become too old; otherwise it was refused. */
+/** Whether an opening was not made because its request had become too old; otherwise it was refused. */
 export function hasLapsed(error: unknown): boolean {
-  // A local activity fails with its own failure, any other with one that wraps it.
+  // A local activity's failure arrives as it is, any other's wrapped in an `ActivityFailure`.
   const failure = error instanceof ActivityFailure ? error.cause : error;
   return failure instanceof ApplicationFailure && failure.type === 'SERVICE_UNAVAILABLE';
 }

@@ -2,7 +2,7 @@ import { type WorkflowInterceptors, workflowInfo } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import { type StepQueue, taskQueueOf } from '../src/temporal/step-queues.ts';
 
-/** What each step waits for, and so in which task queue it stands; a step without one does not compile. */
+/** What each step waits for, which selects its task queue; a step missing here does not compile. */
 const queues: Record<keyof Activities, StepQueue> = {
   openPaymentOrder: 'ledger',
   requestInstrument: 'provider',
@@ -58,7 +58,7 @@ const queues: Record<keyof Activities, StepQueue> = {
 
 const isKnown = (name: string): name is keyof Activities => name in queues;
 
-/** Schedules each step on its task queue; local ones run where their workflow does. */
+/** Schedules each step on its task queue; local activities run where their workflow does. */
 export function interceptors(): WorkflowInterceptors {
   return {
     outbound: [

@@ -18,7 +18,7 @@ import { firstStep, ledgerStep } from './step-options.ts';
 
 /** The request waits for this: the circle has its row. */
 export const awaitCircle = defineUpdate<void>('awaitCircle');
-/** Hints, all of them: they make the circle look at the database, which decides. */
+/** Only hints: they make the circle read the database, which decides. */
 export const contributionCompleted = defineSignal('contributionCompleted');
 export const circleChanged = defineSignal('circleChanged');
 export const circleCancelled = defineSignal('circleCancelled');
@@ -36,10 +36,10 @@ const {
 } = proxyActivities<Activities>(ledgerStep);
 
 /**
- * A saving circle from its creation to its last round: waits for its start date, gives the turns, and in each round
- * waits for every member's contribution, pays the pot once, and opens the next round in its time; where contributions are
- * missing it reminds, reports, and does what the terms say. Nobody has to watch: contributions wake it, and once a day it
- * looks by itself.
+ * A saving circle from its creation to its last round: waits for its start date, assigns the turns, and in each round
+ * waits for every member's contribution, pays the pot once, and opens the next round on time; where contributions are
+ * missing it reminds, reports, and does what the terms say. Contributions wake it, and once a day it looks without
+ * being woken.
  */
 export async function savingCircle({
   circleId,
@@ -96,7 +96,7 @@ export async function savingCircle({
   return circle.status;
 }
 
-/** A run for each round; what was signalled meanwhile is in the database, where the next run looks first. */
+/** Each round is a run of its own; signals received meanwhile are in the database, which the next run reads first. */
 async function beginAnew(circleId: string): Promise<never> {
   await condition(allHandlersFinished);
   return continueAsNew<typeof savingCircle>({ circleId });

@@ -2,18 +2,18 @@ import { continueAsNew, proxyActivities, workflowInfo } from '@temporalio/workfl
 import type { Activities } from '../activities/index.ts';
 import { sealStep } from './step-options.ts';
 
-/** Each seal is a step, and the next attempt goes on with the seal that the last one did not make. */
+/** Each seal is a step; a retry resumes at the first seal that was not made. */
 const { makeSeal } = proxyActivities<Activities>(sealStep);
 
-/** A history stays short. */
+/** Keeps the history short. */
 const sealsPerRun = 200;
 
-/** What the runs before have sealed; where they came to stands in their seals. */
+/** How many journals earlier runs sealed; how far they got is in their seals. */
 interface Progress {
   journals: number;
 }
 
-/** Started by a schedule: seals every journal that is in no seal yet, part by part. Returns how many. */
+/** Started by a schedule: seals every journal that is in no seal yet, batch by batch. Returns how many. */
 export async function sealJournals(from: Progress = { journals: 0 }): Promise<number> {
   const pass = workflowInfo().firstExecutionRunId;
   let { journals } = from;

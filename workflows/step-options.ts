@@ -1,20 +1,22 @@
 import { budgets } from '../src/shared/budgets.ts';
 
-/** How long the steps of all workflows may take, and how they are tried again; every wait is a budget of `budgets.ts`. */
+/** Timeouts and retries of the steps of all workflows; almost every timeout is a budget of `budgets.ts`. */
 
-/** Local and short, as a request waits for it. */
+/** Local and short, because a request waits for it. */
 export const firstStep = {
   startToCloseTimeout: budgets.steps.first,
   retry: { initialInterval: '100 milliseconds', maximumInterval: '5 seconds' },
 } as const;
 
-/** One short database transaction, which does its work once however often it is tried. */
+/** One short database transaction, which takes effect once however often it is retried. */
 export const ledgerStep = {
   startToCloseTimeout: budgets.steps.ledger,
   retry: { initialInterval: '200 milliseconds', maximumInterval: '10 seconds' },
 } as const;
 
-/** A longer transaction. It beats while it waits for locks: one that died is found out by the missing beat. */
+/**
+ * A longer transaction. It heartbeats while it waits for locks: a dead attempt is detected by the missing heartbeat.
+ */
 const beating = { heartbeatTimeout: budgets.heartbeat.missing } as const;
 export const allocationStep = {
   ...beating,
@@ -27,32 +29,34 @@ export const subscriptionStep = {
   retry: { initialInterval: '200 milliseconds', maximumInterval: '1 minute' },
 } as const;
 
-/** A question to the provider, whose silence is an answer; one that cannot be asked is asked again under the same key. */
+/**
+ * A question to the provider, whose silence is an answer too; a failed one is retried under the same idempotency key.
+ */
 export const providerStep = {
   startToCloseTimeout: budgets.steps.provider,
   retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
 } as const;
-/** The same where a payer has hours. */
+/** The same where the payer has hours. */
 export const patientProviderStep = {
   startToCloseTimeout: budgets.steps.provider,
   retry: { initialInterval: '1 second', maximumInterval: '5 minutes' },
 } as const;
-/** As long as a request waits for the answer. */
+/** Timed to how long a request waits for the answer. */
 export const instrumentStep = { ...patientProviderStep, startToCloseTimeout: budgets.steps.instrument } as const;
-/** A few times: what was paid is asked for although its instrument cannot be expired. */
+/** Only a few attempts: if the instrument cannot be expired, the provider is asked what was paid all the same. */
 export const expiryStep = {
   startToCloseTimeout: budgets.steps.provider,
   scheduleToCloseTimeout: 4 * budgets.steps.provider,
   retry: { initialInterval: '1 second', maximumAttempts: 3 },
 } as const;
 
-/** One attempt at a receiver of webhooks; a retry is for our database, not for the receiver. */
+/** One attempt at a webhook receiver; retries are for our database's failures, not the receiver's. */
 export const webhookStep = {
   startToCloseTimeout: budgets.steps.webhook,
   retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
 } as const;
 
-/** What a schedule does: the next run comes soon. */
+/** Scheduled sweeps: few retries, because the next run comes soon. */
 export const sweepStep = {
   startToCloseTimeout: budgets.steps.sweep,
   retry: { initialInterval: '1 second', maximumAttempts: 3 },
@@ -60,8 +64,8 @@ export const sweepStep = {
 export const checksStep = { ...sweepStep, startToCloseTimeout: budgets.steps.checks } as const;
 
 /**
- * Of what comes once a day: provider or file store that are away are asked for hours, and what is still missing then is
- * taken by the next run. A long one beats, and the next attempt goes on where the last one stopped.
+ * Daily jobs: retried for hours while the provider or the file store is unavailable, and what is still missing then is
+ * left to the next run. A long one heartbeats, and a retry resumes where the last attempt stopped.
  */
 export const daysStep = {
   startToCloseTimeout: budgets.steps.sweep,

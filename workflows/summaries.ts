@@ -2,7 +2,7 @@ import { type WorkflowInterceptors, workflowInfo } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import { formatWesternIndonesia } from '../src/shared/clock.ts';
 
-/** What each step does, as Temporal's web UI shows it beside its name; a step without a summary does not compile. */
+/** What each step does, as Temporal's web UI shows it next to its name; a step without a summary does not compile. */
 const steps: Record<keyof Activities, string> = {
   openPaymentOrder: 'Write the order down',
   requestInstrument: 'Have the provider make what the payer pays with',
@@ -71,7 +71,7 @@ const timers: Readonly<Record<string, string>> = {
 
 const isKnown = (name: string): name is keyof Activities => name in steps;
 
-/** Says in a history, beside each step and timer, what it is for; a timer says until when it waits. */
+/** Adds a summary to each step and timer in a history; a timer's says until when it waits. */
 export function interceptors(): WorkflowInterceptors {
   const summarized = <Input extends { activityType: string; options: object }>(input: Input): Input =>
     isKnown(input.activityType)

@@ -1,12 +1,12 @@
-/** A way in which two people may end what waits, in a word, and the body of its proposal. */
+/** A way in which two people may end the wait, in a few words, and the body of its proposal. */
 interface Way {
   when: string;
   proposal: { kind: string } & Record<string, string>;
 }
 
 /**
- * How two people decide, for the current details of a workflow: requests that can be copied as they stand, each in a
- * fenced block of its own, as the web UI would turn plain quotes into typographic ones.
+ * How two people decide, for a workflow's current details: requests that can be copied as they stand, each in its own
+ * fenced block, because the web UI would turn plain quotes into typographic ones.
  */
 export const tellHowToDecide = (ways: readonly Way[]): string =>
   [

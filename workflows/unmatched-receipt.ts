@@ -22,17 +22,17 @@ import { providerStep } from './step-options.ts';
 import { tellHowToDecide } from './tell-how-to-decide.ts';
 
 /**
- * Ends the case as two people have decided: the money is credited to an account, or was given back outside. A decision
- * that is not carried out ends itself, with the reason.
+ * Ends the case as two people have decided: the money is credited to an account, or was refunded outside the platform.
+ * A decision that is not carried out is ended with the reason.
  */
 export const settleReceipt = defineUpdate<ReceiptState, [ReceiptSettlement]>('settleReceipt');
 
 const { openReceipt, settleReceipt: settleByDecision } = proxyActivities<Activities>(providerStep);
 
 /**
- * Money that came late, twice, for nobody we know or in another amount. It is confirmed with the provider, put into
- * suspense, and this workflow stays open until an operator says where it goes. What pays something open of ours is left
- * to that one's workflow, and looked at until it was taken.
+ * Money that came late, twice, for an unknown payment or in another amount. It is confirmed with the provider and put
+ * into suspense, and this workflow stays open until operators decide where it goes. Money that pays one of our open
+ * payments is left to that payment's workflow, and checked until that has taken it.
  */
 export async function unmatchedReceipt(stray: StrayPayment): Promise<ReceiptEnd> {
   let opened: ReceiptOpening | undefined;
@@ -41,8 +41,8 @@ export async function unmatchedReceipt(stray: StrayPayment): Promise<ReceiptEnd>
     settleReceipt,
     async (settlement) => {
       await condition(() => opened !== undefined);
-      // What has ended meanwhile ends the decision about it, as void. What is still being asked about may be in the books
-      // already, where the answer of a step was lost: the step that settles knows.
+      // A case that has ended meanwhile voids the decision about it. Money that is still being asked about may already
+      // be in the books, if the answer of a step was lost: the settling step knows.
       const mayHaveReceipt =
         opened !== undefined &&
         (hasReceipt.has(opened.outcome) || (isUndecided(opened) && patched('settle-what-is-asked-about')));
@@ -95,14 +95,14 @@ type ReceiptEnd = ReceiptState | ReceiptOpening['outcome'];
 
 const secondMs = 1_000;
 const hourMs = 3_600 * secondMs;
-/** The provider may know or end a payment a while after it told of it; what it does not know for a day never came. */
+/** The provider may know or end a payment a while after announcing it; one it does not know for a day never existed. */
 const unconfirmedMs = 24 * hourMs;
 
 const isUndecided = ({ outcome }: ReceiptOpening): boolean => outcome === 'owned' || outcome === 'unconfirmed';
 
 /**
- * Asks at intervals that grow from three seconds to an hour: about what the provider does not confirm for a day, and about
- * what is somebody's for as long as that one is open and has not taken it.
+ * Asks at intervals that grow from three seconds to an hour: for a day about money the provider does not confirm, and
+ * about money of an open payment for as long as that is open and has not taken it.
  */
 async function askAgain(stray: StrayPayment, first: ReceiptOpening): Promise<ReceiptOpening> {
   const since = Date.now();

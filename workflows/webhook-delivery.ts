@@ -5,7 +5,7 @@ import type { WebhookDeliveryInput, WebhookDeliveryStatus } from '../src/webhook
 import { tellDetails } from './go-on.ts';
 import { webhookStep } from './step-options.ts';
 
-/** Somebody asks for an attempt at once. */
+/** Requests an attempt at once. */
 export const redeliveryAsked = defineSignal('redeliveryAsked');
 
 const { deliverWebhook } = proxyActivities<Activities>(webhookStep);
@@ -22,7 +22,7 @@ export async function webhookDelivery({ deliveryId }: WebhookDeliveryInput): Pro
     const elapsedMs = Date.now() - begunAt;
     const { status, waitMs, answer, deferred } = await deliverWebhook({ deliveryId, attempt, elapsedMs });
     if (status !== 'pending') {
-      // Whoever asked has made it pending before: perhaps after this attempt had written how it ended.
+      // The requester set it to pending first: perhaps after this attempt had written how it ended.
       if (asked > seen && patched('asked-while-ending')) continue;
       tellDetails(`Ended: ${status} (${answer}), after ${attempt} attempts.`);
       return status;

@@ -6,7 +6,7 @@ import { firstStep } from './step-options.ts';
 
 const { reserveWithdrawal } = proxyLocalActivities<Activities>(firstStep);
 
-/** A withdrawal: whose money it is, and the day's limit, are looked at when it is reserved. */
+/** A withdrawal: ownership of the account and the daily limit are checked when the money is reserved. */
 export function withdrawal({ payoutId, opening }: WithdrawalInput): Promise<PayoutEnd> {
   return payOut({ payoutId, isNew: opening !== undefined }, reserveWithdrawal({ payoutId, opening: opening ?? null }));
 }

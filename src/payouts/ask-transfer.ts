@@ -10,7 +10,9 @@ import { Payout } from './payout.entity.ts';
 import { isFinalPayout, type TransferWord } from './payout.ts';
 import { type MadeAttempt, mayBeUnderWayMs, mayRepeat } from './repeating.ts';
 
-/** The provider's word on a payout's transfer, asked by reference; silence is a word too. Writes nothing down. */
+/**
+ * The provider's status of a payout's transfer, asked by reference; silence counts as an answer too. Writes nothing.
+ */
 export async function hearProvider(
   gateway: Gateway,
   { payoutId, amount, signal }: { payoutId: string; amount: Money; signal: AbortSignal },
@@ -29,9 +31,9 @@ export async function hearProvider(
 }
 
 /**
- * Asks the provider what became of a payout, and writes down what it said. Where it does not know the transfer, the word
- * tells what follows from that: the same request may be made again, or a refusal stands. `at` (ISO 8601) is the
- * workflow's clock.
+ * Asks the provider what became of a payout, and records the answer. Where the provider does not know the transfer, the
+ * answer says what follows: the same request may be repeated, or a refusal stands. `at` (ISO 8601) is the workflow's
+ * clock.
  */
 export async function askTransfer(
   em: EntityManager,
@@ -51,7 +53,7 @@ export async function askTransfer(
   return word;
 }
 
-/** What follows from the provider not knowing the transfer, when it was asked at `askedAt` (the database's clock). */
+/** What follows when the provider, asked at `askedAt` (the database's clock), does not know the transfer. */
 async function concludeFromIgnorance(
   tx: EntityManager,
   sending: Sending,
@@ -59,7 +61,7 @@ async function concludeFromIgnorance(
   askedAt: Date,
 ): Promise<TransferWord> {
   const nothing = { said: 'not known' } as const;
-  // What the provider has known once is not unmade by its forgetting it.
+  // A transfer that the provider has once known is not undone when the provider no longer finds it.
   if (isFinalPayout(payout.status) || payout.provider_transfer_id) return nothing;
   const payoutId = payout.id;
   const before = await findMadeAttempts(tx, payoutId);
@@ -74,8 +76,8 @@ async function concludeFromIgnorance(
 }
 
 /**
- * The last request was refused, and no earlier one has come to anything: at once when there is no earlier one, otherwise
- * when the provider, long enough after the refusal, knows none of them.
+ * Whether the refusal of the last request is final: at once when it was the only request, otherwise when the provider,
+ * asked long enough after the refusal, knows none of the earlier ones.
  */
 function standsRefused(made: readonly MadeAttempt[]): boolean {
   const last = made.at(-1);

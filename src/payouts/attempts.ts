@@ -3,7 +3,7 @@ import { must } from '../shared/assert.ts';
 import type { PayoutAttemptOutcome } from './payout.ts';
 import type { MadeAttempt } from './repeating.ts';
 
-/** The attempts of a payout that may have reached the provider, the oldest first. */
+/** The attempts of a payout that may have reached the provider, oldest first. */
 export function findMadeAttempts(em: EntityManager, payoutId: string): Promise<MadeAttempt[]> {
   return em.execute<MadeAttempt[]>(
     `select number, outcome, failure_code as "failureCode", ${age('sent_at')} as "ageMs",
@@ -16,8 +16,8 @@ export function findMadeAttempts(em: EntityManager, payoutId: string): Promise<M
 const age = (column: string): string => `(extract(epoch from clock_timestamp() - ${column}) * 1000)::float8`;
 
 /**
- * Writes down that the provider, asked at `askedAt` (the database's clock), did not know the transfer: that closes the
- * attempt when it had been made long enough before.
+ * Records that the provider, asked at `askedAt` (the database's clock), did not know the transfer; this closes the
+ * attempt if it was made long enough before.
  */
 export async function closeAttempt(
   tx: EntityManager,
@@ -26,13 +26,13 @@ export async function closeAttempt(
   await tx.execute('select close_payout_attempt(?, ?, ?::timestamptz)', [payoutId, number, askedAt]);
 }
 
-/** Begins an attempt and answers its number. The database refuses one beside another that is open. */
+/** Opens an attempt and returns its number. The database refuses one while another is open. */
 export async function openAttempt(tx: EntityManager, payoutId: string): Promise<number> {
   const [row] = await tx.execute<{ number: number }[]>('select open_payout_attempt(?) as number', [payoutId]);
   return must(row, 'a function answers').number;
 }
 
-/** Whether the attempt may still be written to the wire: it is young, and its payout is pending. */
+/** Whether the attempt may still be sent: it is recent enough, and its payout is pending. */
 export async function maySend(
   em: EntityManager,
   { payoutId, number, withinMs }: { payoutId: string; number: number; withinMs: number },
@@ -46,7 +46,9 @@ export async function maySend(
   return found.length > 0;
 }
 
-/** Writes down how an attempt was answered; tells whether another one, or a later one, may have reached the provider. */
+/**
+ * Records how an attempt was answered; returns whether another attempt, or a later one, may have reached the provider.
+ */
 export async function answerAttempt(
   tx: EntityManager,
   answer: { payoutId: string; number: number; outcome: PayoutAttemptOutcome; failureCode: string | null },

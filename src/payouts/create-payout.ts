@@ -11,9 +11,9 @@ import type { PayoutWorkflows } from './payout.ts';
 import { type PayoutRequest, preparePayout } from './prepare-payout.ts';
 
 /**
- * So many payouts are being reserved at once by one process. Whoever waits looks at limits and balance when its turn
- * comes: of a flood, those that have become hopeless are refused without a workflow. A partner whose row is held, and
- * whose reservations wait for it, leaves places to the others.
+ * Limits how many payouts one process reserves at once. A waiting request reads limits and balance when its turn comes,
+ * so in a flood the hopeless ones are refused without starting a workflow. The limit per partner leaves places to
+ * others when one partner's row is locked and its reservations pile up.
  */
 const semaphore = createSemaphore(24, { perKey: 8, mostWaiting: 500 });
 
@@ -22,15 +22,15 @@ const notInTime = 'The payout could not be reserved in time; try again under the
 export interface PayoutCreation {
   partnerId: string;
   body: PayoutRequest;
-  /** `resourceId` is set when the key has made its payout already: then this is a retry. */
+  /** `resourceId` is set when the key has already made its payout: then this is a retry. */
   idempotency: { key: string; keyHash: string; fingerprint: string; resourceId: string | null };
   requestId: string;
 }
 
 /**
- * Creates a payout and waits until its money is reserved. Refuses with FUNDS_* what the partner may not pay out, and with
- * SERVICE_UNAVAILABLE when nothing was reserved in time: for two minutes a retry under the same key joins what may still
- * begin.
+ * Creates a payout and waits until its money is reserved. Throws FUNDS_* when the partner may not pay it out, and
+ * SERVICE_UNAVAILABLE when nothing was reserved in time: for two minutes, a retry under the same key joins a payout
+ * that may still begin.
  */
 export async function createPayout(
   em: EntityManager,
@@ -41,7 +41,7 @@ export async function createPayout(
   const find = (place: EntityManager) => place.findOne(Payout, { id: payoutId, partner_id: partnerId });
   if (idempotency.resourceId !== null) return must(await find(em), 'a key that has made a payout names it');
   const endsAt = performance.now() + budgets.requests.payoutReservation;
-  // Its age counts from its arrival, wherever it waits.
+  // The opening's age counts from the request's arrival, however long it waits.
   const stamp = await stampOpening(em);
   const leave = await semaphore.enter({ key: partnerId, waitMs: endsAt - performance.now() - budgets.requests.away });
   try {

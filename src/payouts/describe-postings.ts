@@ -12,12 +12,12 @@ interface Row {
   texts_sealed: string | null;
 }
 
-/** So many names are opened at a time. */
+/** How many names are decrypted at a time. */
 const openedAtOnce = 50;
 
 /**
- * What the journals on a partner's accounts are of, by journal: the payment or payout as its own answers name it, and to
- * whom a payout went. Journals of anything else are not among them.
+ * What the journals on a partner's accounts belong to, by journal: the payment or payout as the API names it, and a
+ * payout's beneficiary. Other journals are omitted.
  */
 export async function describePostings(
   em: EntityManager,

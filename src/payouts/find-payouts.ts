@@ -9,7 +9,7 @@ export interface PayoutFilter {
   status?: PayoutStatus | undefined;
   external_ref?: string | undefined;
   from?: Date | undefined;
-  /** The first instant that no longer belongs to the period. */
+  /** Exclusive end of the period. */
   to?: Date | undefined;
 }
 
@@ -31,7 +31,7 @@ export function findPayouts(
   return findPage(em, Payout, where, window, { partnerId });
 }
 
-/** A partner's payout; refuses with RESOURCE_NOT_FOUND what is not there and what is another's alike. */
+/** A partner's payout. Throws RESOURCE_NOT_FOUND when it does not exist or belongs to another partner. */
 export async function getPayout(em: EntityManager, partnerId: string, id: string): Promise<Payout> {
   const payout = await em.findOne(Payout, { id, partner_id: partnerId });
   return payout ?? refuse('RESOURCE_NOT_FOUND', 'There is no such payout');

@@ -4,7 +4,7 @@ import type { PayoutKind } from './payout.ts';
 export interface StuckPayout {
   payout_id: string;
   kind: PayoutKind;
-  /** Null of payouts that are no partner's. */
+  /** Null for payouts that belong to no partner. */
   partner_id: string | null;
   reference: string;
   amount: string;
@@ -21,7 +21,7 @@ interface StuckRow extends Omit<StuckPayout, 'unknown_since' | 'reason'> {
   contradicted: boolean;
 }
 
-/** Why nobody can tell, in words, by the provider's last one. */
+/** Why the outcome is unknown, in words, by the provider's last status. */
 const reasons: Record<string, string> = {
   unsent: 'the provider cannot be reached; nothing was sent',
   'repeat refused': 'a repeated request was refused; what became of the first is not known yet',
@@ -32,7 +32,7 @@ const reasons: Record<string, string> = {
   'request differs': 'what would be sent now is not what was sent first; nothing is sent',
 };
 
-/** Accepted ones wait for the provider for a day before anybody is asked to look. */
+/** Accepted payouts count as stuck a day after their creation. */
 const since = "coalesce(unknown_since, contradicted_at, created_at + interval '1 day')";
 const stuck = `stuck as (
   select *, ${since} as since from payouts
@@ -41,8 +41,8 @@ const stuck = `stuck as (
     or (status = 'pending' and last_word = 'accepted' and created_at < now() - interval '1 day' - make_interval(mins => ?)))`;
 
 /**
- * Payouts whose outcome has been unknown for at least so many minutes, those that the provider accepted and has not ended
- * for so long after a day, and contradicted ones; the oldest first.
+ * Payouts whose outcome has been unknown for at least `minutes` minutes, accepted ones that the provider has not ended
+ * a day and `minutes` minutes after creation, and contradicted ones; oldest first.
  */
 export async function findStuckPayouts(
   em: EntityManager,

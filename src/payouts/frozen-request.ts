@@ -4,7 +4,7 @@ import { openPayoutTexts } from './open-payout-texts.ts';
 import type { Payout } from './payout.entity.ts';
 import type { PayoutTexts } from './payout.ts';
 
-/** What an attempt works with. */
+/** What an attempt needs. */
 export interface Sending {
   gateway: Gateway;
   sealer: Sealer;
@@ -13,9 +13,9 @@ export interface Sending {
 }
 
 /**
- * The request that a payout makes, whatever the attempt, and its digest over everything that goes over the wire. The
- * first attempt freezes it: `differs` when what would be sent now is not what was sent then, as after a deployment that
- * names banks otherwise.
+ * The request a payout makes, the same for every attempt, and a digest of everything sent over the wire. The first
+ * attempt freezes it: `differs` when what would be sent now is not what was sent then, as after a deployment that
+ * changed the provider's bank names.
  */
 export async function buildRequest(
   { gateway, sealer }: Pick<Sending, 'gateway' | 'sealer'>,
@@ -35,12 +35,12 @@ export async function buildRequest(
 }
 
 /**
- * The provider takes no transfer without a name of the account's holder. Whoever gave none gets none invented: the number
- * stands in its place, and a bank that compares names says so by its failure code.
+ * The provider requires an account holder's name. When none was given, none is invented: the account number is sent
+ * instead, and a bank that compares names reports it by its failure code.
  */
 const accountHolderOf = ({ beneficiary_name, bank_account_number }: PayoutTexts): string =>
   beneficiary_name ?? bank_account_number;
 
-/** Whether an attempt has frozen the request; those of before digests were kept have not, and are not repeated. */
+/** Whether an attempt has frozen the request. Payouts sent before digests were kept have none, and are not repeated. */
 export const isFrozen = ({ request_digest }: Payout): boolean =>
   request_digest !== null && request_digest !== undefined;

@@ -2,17 +2,19 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../encryption/sealer.ts';
 import type { Payout } from './payout.entity.ts';
 
-/** What is different for one kind of payout once its money is reserved. */
+/** What differs for one kind of payout once its money is reserved. */
 export interface PayoutHandling {
-  /** What its events and webhooks call it. */
+  /** Its resource type in events and webhooks. */
   resourceType: 'payout' | 'withdrawal';
-  /** Whether a payout waits for a decision of people before it is sent, or has to end as that was no. */
+  /** Whether a payout waits for the decision of people before it is sent, or has to fail because they said no. */
   heldBy?(tx: EntityManager, payout: Payout): Promise<{ isHeld: boolean; failureCode: string | null }>;
   /**
-   * What follows when it has moved to another status, in the transaction that moved it, after its journal. Answers the
-   * ids of the webhooks that it wrote.
+   * Called when it has moved to another status, in the same transaction, after its journal. Returns the ids of the
+   * webhooks it wrote.
    */
   moved(tx: EntityManager, sealer: Sealer, payout: Payout, moved: { journalId: string; at: Date }): Promise<string[]>;
-  /** Tells, once, that nobody can tell for ten minutes what became of it, as `moved` does. Nobody is told without. */
+  /**
+   * Called once, when its outcome has been unknown for ten minutes; returns as `moved` does. Without it nobody is told.
+   */
   delayed?(tx: EntityManager, sealer: Sealer, payout: Payout, delayed: { at: Date }): Promise<string[]>;
 }

@@ -3,7 +3,7 @@ import type { PayoutHandling } from './handling.ts';
 import { payingPartner } from './paying-partner.ts';
 import type { PayoutKind } from './payout.ts';
 
-/** Every kind has its handling; a kind without one does not compile. */
+/** The handling of each kind; a kind without one does not compile. */
 export const handlings: Record<PayoutKind, PayoutHandling> = {
   partner_payout: payingPartner,
   withdrawal: payingOwner,

@@ -21,12 +21,12 @@ export function lockPayout(tx: EntityManager, id: string): Promise<Payout> {
 }
 
 /**
- * Writes down what the provider said, in the caller's transaction: one row for each change of its word, since when
- * nobody can tell, and when the sweep looks after the payout if its workflow does not. `asked` is the workflow's clock
- * when it asked; the word came later, by that clock or the database's, whichever is ahead. That calls to the provider are
- * limited is no word of it on the payout, and no reason to tell operators. How a transfer ended is unsaid only by another
- * such word, and of a final payout only words that prove something are written down; one that cannot be true beside its
- * status changes no money and becomes a case for operators.
+ * Records the provider's status in the caller's transaction: one row per change, since when the outcome is unknown, and
+ * when the sweep looks at the payout if its workflow does not. `asked` is the workflow's clock at the time of asking;
+ * the status is dated by that or by the database's clock, whichever is later. Rate limiting says nothing about the
+ * payout, and is no reason to alert operators. A final status is replaced only by another final one, and for a final
+ * payout only a status that proves something is recorded; one that contradicts the payout's status changes no money and
+ * becomes a case for operators.
  */
 export async function noteWord(tx: EntityManager, payout: Payout, word: TransferWord, asked: Date): Promise<void> {
   const now = await readDatabaseClock(tx);
@@ -65,8 +65,8 @@ export async function noteWord(tx: EntityManager, payout: Payout, word: Transfer
 }
 
 /**
- * A contradiction is told once, when it begins, and is over when the provider agrees again, or an operator explains it:
- * then the same word is no news, until the provider has said another.
+ * A contradiction is reported once, when it begins. It ends when the provider agrees again, or when an operator
+ * explains it: then the same status is no news until the provider has said another.
  */
 async function noteContradiction(tx: EntityManager, payout: Payout, said: Said, now: Date): Promise<void> {
   const contradicted = contradicts(payout.status, said);
@@ -91,8 +91,8 @@ async function noteContradiction(tx: EntityManager, payout: Payout, said: Said, 
 }
 
 /**
- * When a final payout is looked at again; null when it has been looked at for long enough. A look that was not answered is
- * none, and neither is one that heard of a return that no step has booked yet.
+ * When a final payout is looked at again; null when it has been looked at for long enough. A look without an answer
+ * does not count, nor one that heard of a return which is not booked yet.
  */
 function nextLookAtFinal(payout: Payout, word: TransferWord, now: Date): Date | null {
   const next = payout.finalized_at ? nextPayoutLookAt(payout.finalized_at, now) : null;

@@ -1,7 +1,7 @@
 import type { Sealer } from '../encryption/sealer.ts';
 import { type PayoutTexts, payoutTextsPlace } from './payout.ts';
 
-/** The partner's own texts of a payout, which rest sealed. */
+/** Decrypts the partner's own texts of a payout, which are stored sealed. */
 export const openPayoutTexts = async (
   sealer: Sealer,
   { id, texts_sealed }: { id: string; texts_sealed: string },

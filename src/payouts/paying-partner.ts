@@ -7,7 +7,7 @@ import type { PayoutHandling } from './handling.ts';
 import type { Payout } from './payout.entity.ts';
 import { presentWholePayout } from './present-payout.ts';
 
-/** A partner's payout: the partner is told how it ended, and, where it asks for that, that it takes long. */
+/** A partner's payout: the partner is sent a webhook about its end, and, if subscribed to that event, about a delay. */
 export const payingPartner: PayoutHandling = {
   resourceType: 'payout',
   moved: (tx, sealer, payout, { at }) =>
@@ -15,7 +15,7 @@ export const payingPartner: PayoutHandling = {
   async delayed(tx, sealer, payout, { at }) {
     const version = payout.version + 1;
     const ids = await tell(tx, sealer, payout, { type: 'payout.delayed', version, at });
-    // The version grows when somebody is told.
+    // The version grows only when a webhook was written.
     if (ids.length > 0) payout.version = version;
     return ids;
   },

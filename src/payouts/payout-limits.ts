@@ -18,14 +18,14 @@ export interface PayoutLimitsUse {
 
 /** What a partner may pay out at one instant. */
 export interface PayoutHeadroom {
-  /** Of the partner and of its organization. */
+  /** The status of the partner and of its organization. */
   activity: PartnerActivity;
   payoutsEnabled: boolean;
   limits: PayoutLimitsUse;
   available: Money;
   availableAccountId: string;
   reservedAccountId: string;
-  /** The database's clock when it was read; where the rolling windows end. */
+  /** The database's clock at the time of reading; the rolling windows end here. */
   at: Date;
 }
 
@@ -49,8 +49,8 @@ const leftOf = (maximum: Money, used: Money): Money =>
   compareMoney(maximum, used) > 0 ? subtractMoney(maximum, used) : noMoney;
 
 /**
- * What a partner may pay out now: the day's amount counts every payout of the last 24 hours but failed ones, the
- * hour's count every payout that was reserved in it. Exact only under the partner's lock.
+ * What a partner may pay out now: the daily amount counts every payout of the last 24 hours except failed ones, the
+ * hourly count every payout reserved in the last hour. Exact only under the partner's lock.
  */
 export async function readPayoutHeadroom(em: EntityManager, partnerId: string): Promise<PayoutHeadroom> {
   const [row] = await em.execute<RoomRow[]>(
@@ -95,8 +95,8 @@ export async function readPayoutHeadroom(em: EntityManager, partnerId: string): 
 }
 
 /**
- * Refuses a payout of `amount` that would reserve `reserved` (IDR, scale 4), in the documented order: not active,
- * suspended or without limits, beyond a limit, beyond the available balance.
+ * Refuses a payout of `amount` that would reserve `reserved` (IDR, scale 4), checking in the documented order: not
+ * active, suspended or without limits, beyond a limit, beyond the available balance.
  */
 export function refuseBeyondHeadroom(
   { activity, payoutsEnabled, limits, available }: PayoutHeadroom,

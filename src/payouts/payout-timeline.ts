@@ -33,15 +33,15 @@ const wordTexts: Record<Said, string> = {
   'request differs': 'The outcome is unknown: the request is no longer the one that was made, and is not made again.',
 };
 
-/** What a payout of each kind is called, and where its money came from. */
+/** What each kind of payout is called, and where its money came from. */
 const namesOf: Record<PayoutKind, { name: string; source: string }> = {
   partner_payout: { name: 'payout', source: 'available balance' },
   withdrawal: { name: 'withdrawal', source: 'account' },
 };
 
 /**
- * What happened to a payout, in plain words, and what happens next. `resendHours` is for how long after the first the
- * same request may be made again.
+ * What happened to a payout, in plain words, and what happens next. `resendHours` is for how many hours after the first
+ * attempt the same request may be repeated.
  */
 export async function tellPayoutTimeline(em: EntityManager, payout: Payout, { resendHours }: { resendHours: number }) {
   const { id, created_at: at, reference } = payout;
@@ -92,7 +92,7 @@ async function findNext(em: EntityManager, payout: Payout, resendHours: number) 
     ? { at, text: 'The provider is asked again; the money stays reserved until the outcome is known.' }
     : { at, text: 'The provider is asked again unless it calls back first.' };
 }
-/** In whole seconds, as the ages are by the database's clock. */
+/** In whole seconds; the ages behind `inMs` are by the database's clock. */
 function repeatText(inMs: number): string {
   const asked = 'The provider is asked again; if it still does not know the transfer, the same request is made again';
   const wait = inMs > 0 ? `, in ${Math.ceil(inMs / 1000)} seconds at the earliest` : '';
@@ -114,19 +114,22 @@ async function findAttempts(em: EntityManager, payoutId: string): Promise<Timeli
   }));
 }
 
-/** As what a payout stood at an instant, by what its row tells. */
+/** A payout's status at an instant, from its row. */
 function statusAt({ status, succeeded_at, finalized_at }: Payout, at: Date): PayoutStatus {
   if (finalized_at && at >= finalized_at) return status;
   return succeeded_at && at >= succeeded_at ? 'succeeded' : 'pending';
 }
 
-/** A word that cannot be true beside how the payout had ended: it is told as that, and not as what became of it. */
+/**
+ * A provider status that contradicts the payout's final status: presented as a contradiction, not as what became of the
+ * payout.
+ */
 function contradictionText({ kind }: Payout, status: PayoutStatus, said: Said): string {
   const what = said === 'another amount' ? 'speaks of another amount' : `says "${said}" of the transfer`;
   return `After its end the provider ${what}: the ${namesOf[kind].name} stays ${status}, and no money moved for it.`;
 }
 
-/** What the provider said. Once the payout has ended, words that leave its outcome open say nothing of it. */
+/** What the provider said. After the payout's end, statuses that leave the outcome open are omitted. */
 async function findWords(em: EntityManager, payout: Payout): Promise<TimelineItem[]> {
   const { id, finalized_at } = payout;
   const rows = await em.execute<{ said: Said; failure_code: string | null; at: Date | string }[]>(

@@ -8,49 +8,52 @@ const PayoutSchema = defineEntity({
   properties: {
     id: p.uuid().primary(),
     kind: p.text().$type<PayoutKind>(),
-    /** Where the money comes from, and comes back to when it is not spent. */
+    /** Where the money comes from, and returns to when it is not spent. */
     source_account_id: p.uuid(),
-    /** Where it is until then. */
+    /** Where it is held until then. */
     reserved_account_id: p.uuid(),
-    /** Of a partner's payout. */
+    /** For a partner's payout. */
     partner_id: p.uuid().nullable(),
     reference: p.string().length(40),
     external_ref: p.string().length(128).nullable(),
     fee_mode: p.text().$type<FeeMode>(),
-    /** As the partner asked; what the limits count. */
+    /** As requested; what the limits count. */
     amount: p.decimal().precision(20).scale(4),
     fee: p.decimal().precision(20).scale(4),
     /** What reaches the bank; whole rupiah. */
     net_amount: p.decimal().precision(20).scale(4),
     /** The provider's share; internal. */
     provider_fee: p.decimal().precision(20).scale(4),
-    /** What of it was posted, which is all of it once the transfer succeeded. */
+    /** How much of `provider_fee` was posted: all of it once the transfer succeeded. */
     provider_cost: p.decimal().precision(20).scale(4).default('0'),
     bank_code: p.text(),
     texts_sealed: p.text(),
     status: p.text().$type<PayoutStatus>(),
     failure_code: p.text().nullable(),
     provider_transfer_id: p.text().nullable(),
-    /** SHA-256 of the request as it goes over the wire, frozen by the first attempt. */
+    /** SHA-256 of the request as sent over the wire, frozen by the first attempt. */
     request_digest: p.text().nullable(),
-    /** The provider's last word, and since when it is that. */
+    /** The provider's last status, and since when. */
     last_word: p.text().$type<Said>().nullable(),
     last_word_at: p.datetime().nullable(),
     asked_at: p.datetime().nullable(),
     asks: p.integer().default(0),
     unknown_since: p.datetime().nullable(),
-    /** When its partner was told that nobody can tell; once. */
+    /**
+     * When its outcome had been unknown for ten minutes and the delay was reported, if the partner subscribes to that;
+     * set once.
+     */
     delay_told_at: p.datetime().nullable(),
-    /** Since when the provider says something that a final status cannot be true beside. */
+    /** Since when the provider's status contradicts the final status. */
     contradicted_at: p.datetime().nullable(),
-    /** The word that could not be true beside the final status and that an operator has explained. */
+    /** The contradicting provider status that an operator has explained. */
     explained_word: p.text().$type<Said>().nullable(),
-    /** When the sweep wakes its workflow, if nothing else has. */
+    /** When the sweep wakes its workflow, unless something else has. */
     look_again_at: p.datetime().nullable(),
     /** Grows with each event of the payout. */
     version: p.integer().default(0),
     request_id: p.text().nullable(),
-    /** When the money had left; it stays when the bank gives it back. */
+    /** When the money had left; kept when the bank returns it. */
     succeeded_at: p.datetime().nullable(),
     finalized_at: p.datetime().nullable(),
     created_at: p.datetime(),

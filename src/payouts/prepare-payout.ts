@@ -16,8 +16,8 @@ export interface PayoutRequest {
 }
 
 /**
- * Everything about a payout that can be refused before its workflow starts; answers what that is started with. Limits
- * and balance are only looked at here, to keep hopeless requests out: under the partner's lock they are checked.
+ * Every check of a payout that can refuse it before its workflow starts; returns the workflow's input. Limits and
+ * balance are checked here only to keep hopeless requests out: the binding check is made under the partner's lock.
  */
 export async function preparePayout(
   em: EntityManager,

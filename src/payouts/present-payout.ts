@@ -25,13 +25,13 @@ export function presentPayout(payout: Payout) {
   };
 }
 
-/** As the answer to creation, the detail and the webhooks show it: with whom it goes to, opened. */
+/** As the answer to creation, the detail and the webhooks show it: with the beneficiary decrypted. */
 export async function presentWholePayout(sealer: Sealer, payout: Payout) {
   const { bank_account_number, beneficiary_name } = await openPayoutTexts(sealer, payout);
   return { ...presentPayout(payout), bank_account_number, beneficiary_name: beneficiary_name ?? null };
 }
 
-/** A payout as its creation made it: the transfer goes on from there, and may have ended before the answer left. */
+/** A payout as of its creation: its transfer goes on meanwhile, and may have ended before the answer was sent. */
 export async function presentReservation(sealer: Sealer, payout: Payout) {
   const { failure_code: _, ...whole } = await presentWholePayout(sealer, payout);
   return { ...whole, status: 'pending' as const, is_final: false, succeeded_at: null, finalized_at: null };

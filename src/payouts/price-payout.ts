@@ -7,7 +7,7 @@ import { compareMoney, feeOf, formatMoney, isWholeRupiah, type Money } from '../
 export interface PayoutQuestion {
   partnerId: string;
   bankCode: string;
-  /** Not judged when it is not named. */
+  /** Checked only when given. */
   accountNumber?: string | undefined;
   amount: Money;
 }
@@ -33,8 +33,8 @@ interface Context {
 
 /**
  * What a payout costs, by the table of banks and the most specific fee rule (bank before method). Refuses a bank that
- * is not served, an account number that the bank cannot have, a fee that would need more than four decimals, and
- * anything but a positive whole amount of rupiah within the bank's limits reaching it.
+ * is not served, an account number of the wrong length for the bank, a fee that would need more than four decimals, and
+ * a net that is not a positive whole number of rupiah within the bank's limits.
  */
 export async function pricePayout(em: EntityManager, question: PayoutQuestion): Promise<PricedPayout> {
   const { bankCode, accountNumber, amount } = question;

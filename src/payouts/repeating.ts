@@ -5,16 +5,16 @@ const minuteMs = 60 * 1000;
 const hourMs = 60 * minuteMs;
 
 /**
- * A request to the provider may be under way, or its transfer not listed yet, for so long after it was made: until then
- * nothing follows from the provider not knowing it, and no operator may call the payout failed. Two minutes, in
- * milliseconds; the database holds it too.
+ * For this long after it was made, a request to the provider may still be under way, or its transfer not listed yet:
+ * until then nothing follows from the provider not knowing it, and no operator may call the payout failed. Two minutes,
+ * in milliseconds; the database enforces it too.
  */
 export const mayBeUnderWayMs = budgets.provider.underWay;
 
-/** How long after each attempt the next may be made; so a payout has at most five. */
+/** How long after each attempt the next may be made; so a payout has at most five attempts. */
 const waitsMs = [mayBeUnderWayMs, 10 * minuteMs, hourMs, 6 * hourMs] as const;
 
-/** An answer that does not know the transfer is good for so long; then it is asked for again. */
+/** How long a "not known" answer stays valid; after that the provider is asked again. */
 const freshMs = minuteMs;
 
 /** An attempt that may have reached the provider; ages in milliseconds by the database's clock. */
@@ -23,15 +23,15 @@ export interface MadeAttempt {
   outcome: Exclude<PayoutAttemptOutcome, 'unsent'> | null;
   failureCode: string | null;
   ageMs: number;
-  /** Since it was answered; null without an answer. */
+  /** Age of its answer; null without one. */
   answeredAgeMs: number | null;
-  /** Since the provider, asked long enough after the attempt, did not know the transfer; null while it has not said so. */
+  /** Age of the provider's "not known", if asked long enough after the attempt; null while it has not said so. */
   notKnownAgeMs: number | null;
 }
 
 /**
- * In how many milliseconds the same request may be made again at the earliest, if the provider does not know the transfer
- * then; null when it may never be again.
+ * Milliseconds until the same request may be repeated at the earliest, if the provider does not know the transfer then;
+ * null when it may never be repeated.
  */
 export function mayRepeatInMs(made: readonly MadeAttempt[], resendHours: number): number | null {
   const [first] = made;
@@ -43,9 +43,9 @@ export function mayRepeatInMs(made: readonly MadeAttempt[], resendHours: number)
 }
 
 /**
- * Whether the same request may be made again after these attempts, the oldest first: when the provider has just said
- * that it knows none of them, at growing intervals, at most five in all, and only within `resendHours` of the first,
- * while the provider surely keeps its idempotency key. 0 hours is never.
+ * Whether the same request may be repeated after these attempts (oldest first): when the provider has just said that it
+ * knows none of them, at growing intervals, at most five in all, and only within `resendHours` of the first, while the
+ * provider certainly keeps its idempotency key. 0 hours is never.
  */
 export function mayRepeat(made: readonly MadeAttempt[], resendHours: number): boolean {
   const last = made.at(-1);

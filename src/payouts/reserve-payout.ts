@@ -18,10 +18,10 @@ import { standingOf } from './standing-of.ts';
 import { reserveMoney, writePayout } from './write-payout.ts';
 
 /**
- * The first step of a partner's payout: limits and available balance checked and the money reserved (available -> reserved), in
- * one transaction under the partner's lock, so that no number of simultaneous payouts can pass them. A payout that is
- * there already is told as it stands. Refuses with AUTH_PARTNER_INACTIVE, FUNDS_* or REQUEST_IDEMPOTENCY_KEY_REUSED,
- * and as `openOnce`; then no attempt at this opening reserves anything.
+ * The first step of a partner's payout: checks limits and available balance and reserves the money (available ->
+ * reserved), in one transaction under the partner's lock, so that no number of simultaneous payouts can exceed them. An
+ * existing payout is returned as it stands. Throws AUTH_PARTNER_INACTIVE, FUNDS_* or REQUEST_IDEMPOTENCY_KEY_REUSED,
+ * and what `openOnce` throws; then no attempt at this opening reserves anything.
  */
 export async function reservePayout(
   em: EntityManager,
@@ -47,8 +47,8 @@ async function reserve(tx: EntityManager, sealer: Sealer, payoutId: string, open
   const { partnerId, amount, fee, net } = opening;
   const texts: PayoutTexts = JSON.parse(await sealer.open(payoutTextsPlace(payoutId), opening.textsSealed));
   await claimPartnerKey(tx, { ...opening.idempotency, partnerId, resourceType: 'payout', resourceId: payoutId });
-  // Two statements: what the second reads is what the holders of the locks before us have committed. Whoever suspends the
-  // organization waits for what is being reserved, and is not passed by what waits for the balance.
+  // Two statements: the second reads what earlier lock holders have committed. A transaction that suspends the
+  // organization waits for reservations under way, and is not overtaken by those that wait for the balance.
   await tx.execute(
     `select 1 from partners p join organizations o on o.id = p.organization_id where p.id = ?
      for no key update of p for share of o`,

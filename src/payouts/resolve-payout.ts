@@ -26,9 +26,9 @@ import {
 import { standingOf } from './standing-of.ts';
 
 /**
- * Draws from the provider's word what follows, once: the reservation is spent or returned, or a success taken back. The
- * word is the one that was written down by the step that heard it: what travels through Temporal proves nothing. A final
- * payout is moved by nothing but a reversal after success. What nobody can tell changes nothing.
+ * Applies the provider's status to the payout, once: the reservation is spent or returned, or a success reversed. It
+ * uses the status recorded by the step that heard it, because what travels through Temporal proves nothing. The only
+ * change to a final payout is a reversal after success. An unknown outcome changes nothing.
  */
 export async function resolvePayout(
   em: EntityManager,
@@ -38,7 +38,7 @@ export async function resolvePayout(
   await failpoint('resolve-payout.before');
   const standing = await em.transactional(async (tx) => {
     const payout = await lockPayout(tx, payoutId);
-    // A final payout may be here because this step is repeated, and the webhooks that it wrote are not begun.
+    // The payout may be final because this step is repeated, with its webhooks written but not started.
     const deliveryIds = isFinalPayout(payout.status) ? await findUntold(tx, payout) : [];
     const outcome = payout.last_word ? finalOutcomeOf({ said: payout.last_word }) : null;
     if (payout.status === 'pending' && outcome !== null) {
@@ -58,7 +58,10 @@ export async function resolvePayout(
   return standing;
 }
 
-/** Tells once, when nobody can tell for ten minutes what became of it. Where the answer is lost, a sweep finds the webhook. */
+/**
+ * Reports once that the outcome has been unknown for ten minutes. If the step's answer is lost, a sweep finds the
+ * webhook.
+ */
 async function tellDelay(tx: EntityManager, sealer: Sealer, payout: Payout): Promise<string[]> {
   const { status, unknown_since: since, delay_told_at: told } = payout;
   const { delayed } = handlings[payout.kind];
@@ -71,13 +74,13 @@ async function tellDelay(tx: EntityManager, sealer: Sealer, payout: Payout): Pro
   return ids;
 }
 
-/** The webhooks about a payout that are written and not begun. */
+/** The webhooks about a payout that are written but not started. */
 export async function findUntold(tx: EntityManager, { id, kind }: Payout): Promise<string[]> {
   const { resourceType } = handlings[kind];
   return resourceType === 'payout' ? findPendingWebhooks(tx, { resourceType, resourceId: id }) : [];
 }
 
-/** The code that came with the provider's last word. */
+/** The failure code of the provider's last status. */
 async function readFailureCode(tx: EntityManager, { id, last_word }: Payout): Promise<string> {
   const [word] = await tx.execute<{ failure_code: string | null }[]>(
     'select failure_code from payout_words where payout_id = ? and said = ? order by id desc limit 1',
@@ -87,8 +90,8 @@ async function readFailureCode(tx: EntityManager, { id, last_word }: Payout): Pr
 }
 
 /**
- * Spends the reservation: the net has left through the gateway, the fee stays with us, and the provider took its cost
- * besides, which it keeps when the bank gives the net back.
+ * Spends the reservation: the net has left through the gateway, the fee stays with us, and the provider also took its
+ * own cost, which it keeps when the bank returns the net.
  */
 export async function succeed(tx: EntityManager, sealer: Sealer, payout: Payout): Promise<string[]> {
   payout.provider_cost = payout.provider_fee;
@@ -103,7 +106,7 @@ export async function succeed(tx: EntityManager, sealer: Sealer, payout: Payout)
   });
 }
 
-/** Returns the whole reservation, the fee too. */
+/** Returns the whole reservation, including the fee. */
 export async function fail(tx: EntityManager, sealer: Sealer, payout: Payout, failureCode: string): Promise<string[]> {
   const reserved = addMoney(payout.net_amount, payout.fee);
   payout.failure_code = failureCode;
@@ -117,8 +120,8 @@ export async function fail(tx: EntityManager, sealer: Sealer, payout: Payout, fa
 }
 
 /**
- * If the provider's last word is that the bank gave back what had succeeded: a new journal returns the net to where it came
- * from; the fee stays.
+ * If the provider's last status is that the bank returned a payout that had succeeded: a new journal returns the net to
+ * where it came from; the fee stays.
  */
 export async function reverseIfSaid(tx: EntityManager, sealer: Sealer, payout: Payout): Promise<string[]> {
   if (!isReturnUnbooked(payout)) return [];

@@ -12,10 +12,10 @@ import { isFinalPayout, isUnknown, type PayoutAttemptOutcome, restOf, type Trans
 import { mayRepeat } from './repeating.ts';
 
 /**
- * Sends a payout's transfer. The attempt is written down and committed before the request leaves, and whoever finds one
- * that is open does not send but asks. The payout's own id is reference and idempotency key, and the request is frozen
- * by the first attempt. It is made again when it provably had no effect, and, a few times, when the provider has just
- * said that it does not know it (`mayRepeat`).
+ * Sends a payout's transfer. The attempt is recorded and committed before the request leaves, and a step that finds an
+ * open attempt asks instead of sending. The payout's own id is reference and idempotency key, and the first attempt
+ * freezes the request. It is repeated when it provably had no effect, and, a few times, when the provider has just said
+ * that it does not know it (`mayRepeat`).
  */
 export async function sendTransfer(
   em: EntityManager,
@@ -40,12 +40,15 @@ export async function sendTransfer(
   return word;
 }
 
-/** A payout that is sent this long after its reservation may have been sent before, by rows that a restore took away. */
+/**
+ * A payout sent this long after its reservation may have been sent before, with the attempt's rows lost in a restore.
+ */
 const lateAfterMs = 60_000;
 
 /**
- * What the provider knows of a payout that is about to be sent late: its word, or `unsent` when it does not answer, for
- * then nothing may be sent; null when it knows no such transfer, and for a payout that is sent in time or was sent.
+ * What the provider knows of a payout that is about to be sent late: its status, or `unsent` when it does not answer,
+ * because then nothing may be sent; null when it knows no such transfer, and for a payout that is on time or already
+ * sent.
  */
 async function hearOfEarlier(
   em: EntityManager,
@@ -64,7 +67,7 @@ async function hearOfEarlier(
   return word.said === 'silent' ? { ...word, said: 'unsent' } : word;
 }
 
-/** Writes down what was heard in place of sending, and the attempt that it proves. */
+/** Records the status heard instead of sending, and the attempt that it proves. */
 function keepEarlier(em: EntityManager, payoutId: string, word: TransferWord, at: Date): Promise<TransferWord> {
   return em.transactional(async (tx) => {
     const payout = await lockPayout(tx, payoutId);
@@ -78,8 +81,9 @@ function keepEarlier(em: EntityManager, payoutId: string, word: TransferWord, at
 }
 
 /**
- * Writes the attempt down, and freezes its request when it is the first. `ask` when one is there that may have reached
- * the provider and may not be repeated now, or the payout is final; a word when the request is not the frozen one.
+ * Records the attempt, and freezes its request when it is the first. Returns `ask` when an earlier attempt may have
+ * reached the provider and may not be repeated now, or the payout is final; a status when the request differs from the
+ * frozen one.
  */
 async function beginAttempt(
   tx: EntityManager,
@@ -124,8 +128,8 @@ async function makeRequest(
 }
 
 /**
- * Writes down how the request was answered. Beside another attempt that may have reached the provider, a refusal and a
- * request that had no effect say nothing of the payout.
+ * Records how the request was answered. While another attempt may have reached the provider, a refusal or a request
+ * without effect says nothing about the payout.
  */
 async function keepAnswer(
   tx: EntityManager,
@@ -137,7 +141,7 @@ async function keepAnswer(
   let word = heard;
   if (others && heard.said === 'refused') word = { ...heard, said: 'repeat refused' };
   if (others && heard.said === 'unsent') word = { said: 'silent', restMs: restOf(heard) };
-  // Whoever comes late with nothing leaves what has been heard since.
+  // A late answer that proves nothing does not overwrite what has been heard since.
   if (!isUnknown(word.said) || !(later || isFinalPayout(payout.status))) await noteWord(tx, payout, word, at);
   return word;
 }

@@ -36,11 +36,11 @@ interface Settling {
 }
 
 /**
- * Ends a pending payout by hand, once: as a final word of the provider proves, whoever asks for it, or as two people have
- * decided. Two people end none within two minutes of an attempt, as its request may still be under way.
- * Refuses with REQUEST_INVALID what the provider does not prove, saying what it says. A decision is never refused to
- * whoever hands it over: it is carried out, or ends `refused` or `lapsed`, or waits for a second person. The same
- * settlement again answers the same.
+ * Ends a pending payout by hand, once: as a final status of the provider proves, whoever asks for it, or as two people
+ * have decided. Two people cannot end it within two minutes of an attempt, as its request may still be under way.
+ * Throws REQUEST_INVALID, with what the provider says, when that does not prove the outcome. A decision is never
+ * refused to the caller: it is carried out, ends `refused` or `lapsed`, or waits for a second person. Repeating a
+ * settlement returns the same.
  */
 export async function settlePayout(
   em: EntityManager,
@@ -59,7 +59,7 @@ export async function settlePayout(
       decision === null
         ? await settleAsProven(tx, sealer, payout, { settlement, said })
         : await carryOut(tx, sealer, payout, { decision, said });
-    // A final payout may be here because this step is repeated, and the webhooks that it wrote are not begun.
+    // The payout may be final because this step is repeated, with its webhooks written but not started.
     return standingOf(payout, wasFinal ? await findUntold(tx, payout) : deliveries);
   });
   await failpoint('settle-payout.after');
@@ -71,7 +71,7 @@ async function decisionOf(tx: EntityManager, payoutId: string, settlement: Payou
   return lockDecisionAbout(tx, { id: settlement.decision_id, kind: 'settle_payout', payout_id: payoutId });
 }
 
-/** Without a decision: only as the provider's final word says. */
+/** Without a decision: only as the provider's final status says. */
 async function settleAsProven(
   tx: EntityManager,
   sealer: Sealer,
@@ -95,7 +95,7 @@ async function settleAsProven(
   return end(tx, sealer, payout, { outcome, note, said, actorId: null, decisionId: null });
 }
 
-/** Carries a decision out, in one transaction with its own end. */
+/** Carries a decision out, and ends it in the same transaction. */
 async function carryOut(
   tx: EntityManager,
   sealer: Sealer,
@@ -128,8 +128,8 @@ async function carryOut(
 }
 
 /**
- * Why a decision about a payout is void by now: the payout has ended, or the provider has said since how the transfer
- * did. Null while it is not.
+ * Why a decision about a payout has become void: the payout has ended, or the provider has since said how the transfer
+ * did. Null while it is valid.
  */
 export function whyDecisionMoved(
   { status }: Payout,
@@ -141,7 +141,7 @@ export function whyDecisionMoved(
   return isNew ? `the provider has said since how the transfer ended: ${said}` : null;
 }
 
-/** Answers the ids of the webhooks that it wrote. */
+/** Returns the ids of the webhooks it wrote. */
 async function end(
   tx: EntityManager,
   sealer: Sealer,
@@ -164,7 +164,7 @@ async function end(
   return [...ended, ...reversed];
 }
 
-/** Whether this very settlement has been made: the step is repeated because its answer was lost. */
+/** Whether this very settlement was already made: the step is repeated because its answer was lost. */
 async function isSettledSo(
   tx: EntityManager,
   { id, kind }: Payout,
@@ -178,10 +178,10 @@ async function isSettledSo(
   return found.length > 0;
 }
 
-/** What is said of a payout that nobody may end by hand yet. */
+/** Why a payout may not be ended by hand yet. */
 export const underWay = 'the request to the provider may still be under way; try again in two minutes';
 
-/** Whether a request for the transfer may still be under way: then nobody says how it ended but the provider. */
+/** Whether a request for the transfer may still be under way: until then only the provider can say how it ended. */
 export async function mayBeUnderWay(em: EntityManager, payoutId: string): Promise<boolean> {
   const made = await findMadeAttempts(em, payoutId);
   return made.some(({ ageMs }) => ageMs < mayBeUnderWayMs);

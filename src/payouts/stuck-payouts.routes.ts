@@ -6,7 +6,7 @@ import { createRouteGroup } from '../http/route-group.ts';
 import { findStuckPayouts } from './find-stuck-payouts.ts';
 import { payoutKinds } from './payout.ts';
 
-/** Payouts younger than ten minutes are not stuck yet, unless asked otherwise. */
+/** Payouts are listed as stuck after ten minutes, unless the query says otherwise. */
 const standardMinutes = 10;
 const longestMinutes = 527_040;
 

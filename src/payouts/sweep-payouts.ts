@@ -3,12 +3,12 @@ import { type SweepFailure, sweepRows } from '../housekeeping/sweep-rows.ts';
 import { must } from '../shared/assert.ts';
 import type { PayoutPlace, PayoutWorkflows } from './payout.ts';
 
-/** Payouts that want to be looked at; whoever looks says when it is next. */
+/** Payouts that are due for a look; each look sets the time of the next. */
 export const overduePayouts = 'select id, look_again_at as since from payouts where look_again_at < now()';
 
 /**
- * Wakes payouts that want to be looked at: pending ones whose workflow is late (Temporal may have lost it), and final
- * ones that may still be taken back. Returns how many.
+ * Wakes payouts that are due for a look: pending ones whose workflow is late (Temporal may have lost it), and final
+ * ones that may still be reversed. Returns how many.
  */
 export function sweepPayouts(
   em: EntityManager,

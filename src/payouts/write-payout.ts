@@ -10,7 +10,7 @@ import { handlings } from './handlings.ts';
 import { Payout } from './payout.entity.ts';
 import { type PayoutKind, payoutFamilyOf } from './payout.ts';
 
-/** What is written of a payout when it begins; amounts are IDR, scale 4. */
+/** The initial fields of a payout; amounts are IDR, scale 4. */
 export interface NewPayout {
   id: string;
   kind: PayoutKind;
@@ -31,7 +31,7 @@ export interface NewPayout {
   at: Date;
 }
 
-/** Writes a payout's row, pending and with nothing reserved yet, in the caller's transaction. */
+/** Inserts a payout's row, pending and with nothing reserved yet, in the caller's transaction. */
 export async function writePayout(tx: EntityManager, facts: NewPayout): Promise<Payout> {
   const payout = tx.create(Payout, {
     id: facts.id,
@@ -59,8 +59,8 @@ export async function writePayout(tx: EntityManager, facts: NewPayout): Promise<
 }
 
 /**
- * Reserves the money of a payout that was just written, in the same transaction, with its event; answers the journal's
- * id. Refuses with INSUFFICIENT_BALANCE.
+ * Reserves the money of a payout just inserted, in the same transaction, with its event; returns the journal's id.
+ * Throws INSUFFICIENT_BALANCE.
  */
 export async function reserveMoney(
   tx: EntityManager,

@@ -23,9 +23,9 @@ export interface Disbursement {
 }
 
 /**
- * Judges what is withdrawn, under the locks of account and user, and for a disbursement of its cause; answers what of it
- * is a disbursement, null when it is none. Two people approve it where the owner is an individual, and what is more than
- * the configuration says. Refuses as `refuseBeyondRoom` or `judgeDisbursement`.
+ * Checks a withdrawal under the locks of account and user, and of its cause for a disbursement; returns the
+ * disbursement, or null for an ordinary withdrawal. Two people must approve a disbursement when the owner is an
+ * individual, or when the amount exceeds the configured limit. Throws as `refuseBeyondRoom` or `judgeDisbursement`.
  */
 export async function openDisbursement(
   tx: EntityManager,
@@ -48,7 +48,10 @@ export async function openDisbursement(
   };
 }
 
-/** What follows when a disbursement is reserved: its decision, or, where it needs none, that its cause is in progress. */
+/**
+ * What follows the reservation of a disbursement: its decision, or, where it needs none, its cause becomes
+ * `in_progress`.
+ */
 export async function beginDisbursement(
   tx: EntityManager,
   { withdrawal, payout, disbursement }: { withdrawal: Withdrawal; payout: Payout; disbursement: Disbursement },

@@ -10,7 +10,7 @@ export async function startCause(tx: EntityManager, causeId: string): Promise<vo
   if (cause.status === 'active' || cause.status === 'approved') await move(tx, cause, 'in_progress');
 }
 
-/** What was disbursed may have been the last of a cause that was closed before: then it is `completed`. */
+/** This may have been the last disbursement of a cause that was closed before: then the cause becomes `completed`. */
 export async function completeClosedCause(tx: EntityManager, causeId: string): Promise<void> {
   const cause = await lockCause(tx, causeId);
   if (cause.status !== 'deactivated' && cause.status !== 'cancelled') return;

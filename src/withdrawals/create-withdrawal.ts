@@ -13,8 +13,8 @@ import { answerWithdrawal } from './present-withdrawal.ts';
 import type { WithdrawalTerms, WithdrawalWorkflows } from './withdrawal.ts';
 
 /**
- * So many withdrawals are being reserved at once by one process, and of one account: whoever waits looks at limit and
- * balance when its turn comes, so of a flood those that have become hopeless are refused without a workflow.
+ * Limits how many withdrawals one process reserves at once, in all and per account. A waiting request reads limit and
+ * balance when its turn comes, so in a flood the hopeless ones are refused without starting a workflow.
  */
 const semaphore = createSemaphore(24, { perKey: 8, mostWaiting: 500 });
 
@@ -29,9 +29,9 @@ interface Asking {
 }
 
 /**
- * Creates a withdrawal and waits until its money is reserved: what answers it, the first answer again under an
- * idempotency key. Refuses as `prepareWithdrawal` and `reserveWithdrawal`, a key of another request
- * (IDEMPOTENCY_KEY_REUSED), and with SERVICE_UNAVAILABLE when nothing was reserved in time.
+ * Creates a withdrawal and waits until its money is reserved; returns the answer, under an idempotency key the first
+ * answer again. Throws as `prepareWithdrawal` and `reserveWithdrawal`, IDEMPOTENCY_KEY_REUSED for the key of another
+ * request, and SERVICE_UNAVAILABLE when nothing was reserved in time.
  */
 export async function createWithdrawal(
   em: EntityManager,
@@ -42,7 +42,7 @@ export async function createWithdrawal(
   const asked = { ...body, amount: formatMoney(body.amount) };
   const fingerprint = fingerprintOf('POST', `/v1/accounts/${accountId}/withdrawals`, asked);
   const idempotency = key === undefined ? null : { keyHash: hashKey(key), fingerprint };
-  /** What was answered under the key; refuses a key of another request. */
+  /** The first answer under the key; throws for the key of another request. */
   const findAnswer = async () =>
     idempotency === null ? null : findFirstAnswer(em.fork(), { userId: caller.userId, ...idempotency });
   const first = await findAnswer();
@@ -59,7 +59,8 @@ export async function createWithdrawal(
         start: (opening) => ports.workflows.startWithdrawal(id, opening, Math.max(1, endsAt - performance.now())),
       },
     );
-    // What was joined may be a withdrawal that the same key was used for at the same time: never told as this one.
+    // We may have joined a withdrawal of another request that used the same key at the same time: it must not be
+    // returned as this one.
     return { ...((await findAnswer()) ?? answerWithdrawal(found)), replayed: false };
   } finally {
     leave();

@@ -6,20 +6,23 @@ import { must } from '../shared/assert.ts';
 import { refuse } from '../shared/errors.ts';
 import { Withdrawal } from './withdrawal.entity.ts';
 
-/** A withdrawal: what every payout has, and what is its own. */
+/** A withdrawal: the fields of every payout, and its own. */
 export interface WholeWithdrawal {
   withdrawal: Withdrawal;
   payout: Payout;
 }
 
-/** The withdrawal of this id as it stands now, or null. */
+/** The withdrawal with this id as it stands now, or null. */
 export async function findWithdrawal(em: EntityManager, id: string): Promise<WholeWithdrawal | null> {
   const withdrawal = await em.findOne(Withdrawal, { id });
   if (withdrawal === null) return null;
   return { withdrawal, payout: await em.findOneOrFail(Payout, { id }, { refresh: true }) };
 }
 
-/** A page of the withdrawals that the caller reads: its own, its organization's for users of that type, all for platform. */
+/**
+ * A page of the withdrawals the caller may read: its own, its organization's for organization users, all for the
+ * platform.
+ */
 export async function findWithdrawals(
   em: EntityManager,
   caller: Caller,
@@ -53,7 +56,7 @@ async function withPayouts(
   return { items: items.map(whole), total };
 }
 
-/** A withdrawal. Refuses with NOT_FOUND, and with FORBIDDEN when it is another's. */
+/** A withdrawal. Throws NOT_FOUND, and FORBIDDEN when it belongs to somebody else. */
 export async function getWithdrawal(em: EntityManager, caller: Caller, id: string): Promise<WholeWithdrawal> {
   const found = (await findWithdrawal(em, id)) ?? refuse('NOT_FOUND', 'no such withdrawal', { field: 'id' });
   const { user_id: userId, organization_id: organizationId = null } = found.withdrawal;

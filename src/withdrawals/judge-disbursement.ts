@@ -14,17 +14,18 @@ export interface DisbursingCause {
 
 interface CauseRow extends DisbursingCause {
   account_id: string;
-  /** Whether its account and the one that is withdrawn from have the same owner. */
+  /** Whether its account and the source account have the same owner. */
   own: boolean;
   approved: boolean;
   stopped: boolean;
 }
 
 /**
- * Whether so much (IDR) of a cause may be disbursed from its account. Refuses a missing cause (NOT_FOUND), another's
- * (FORBIDDEN), one of another account, one that is not approved or was stopped, and an amount beyond what it has received
- * and not disbursed (REQUEST_INVALID), or beyond the balance (INSUFFICIENT_BALANCE). With `lock` the cause stays as it is
- * until the transaction ends; what is left of it is exact under the lock of the account.
+ * Checks that `amount` (IDR) of a cause may be disbursed from its account. Throws NOT_FOUND for a missing cause,
+ * FORBIDDEN for somebody else's, REQUEST_INVALID for one with another account, one not approved or stopped, and for an
+ * amount beyond what it has received and not disbursed, and INSUFFICIENT_BALANCE for one beyond the balance. With
+ * `lock` the cause's row is locked until the transaction ends; its remaining amount is exact only under the account's
+ * lock.
  */
 export async function judgeDisbursement(
   em: EntityManager,

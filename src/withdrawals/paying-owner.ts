@@ -5,7 +5,7 @@ import { readDecision } from './undecided.ts';
 import { Withdrawal } from './withdrawal.entity.ts';
 import { transactionsOf } from './withdrawal-transactions.ts';
 
-/** A withdrawal: what comes back to the account is told among its transactions. */
+/** A withdrawal: money that comes back to the account is recorded among its transactions. */
 export const payingOwner: PayoutHandling = {
   resourceType: 'withdrawal',
   heldBy: readDecision,

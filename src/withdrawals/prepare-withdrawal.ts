@@ -15,16 +15,16 @@ export interface WithdrawalRequest {
   bank_account_id: string;
   /** IDR, at most four decimals. */
   amount: Money;
-  /** Both, or neither: a disbursement. */
+  /** Both or neither; with both it is a disbursement. */
   cause_id?: string | undefined;
   purpose_note?: string | undefined;
 }
 
 /**
- * Everything about a withdrawal that can be refused before its workflow starts; answers what that is started with. Limit
- * and balance are only looked at here, to keep hopeless requests out: under the locks they are checked. Refuses a missing
- * account or bank account (NOT_FOUND), another's (FORBIDDEN), and as `refuseUnusable`, `priceWithdrawal`, and
- * `refuseBeyondRoom` or `judgeDisbursement`.
+ * Every check of a withdrawal that can refuse it before its workflow starts; returns the workflow's input. Limit and
+ * balance are checked here only to keep hopeless requests out: the binding check is made under the locks. Throws
+ * NOT_FOUND for a missing account or bank account, FORBIDDEN for somebody else's, and as `refuseUnusable`,
+ * `priceWithdrawal`, and `refuseBeyondRoom` or `judgeDisbursement`.
  */
 export async function prepareWithdrawal(
   em: EntityManager,
@@ -66,7 +66,7 @@ export async function prepareWithdrawal(
   };
 }
 
-/** Refuses a bank account of another owner than the account's: a user may have been of an organization before. */
+/** Refuses a bank account with another owner than the account: the user may have belonged to an organization before. */
 export function refuseOtherOwner(
   account: { organization_id?: string | null },
   bankAccount: { organization_id?: string | null },

@@ -18,7 +18,7 @@ export const DisbursementShape = z
   })
   .meta({ id: 'Disbursement' });
 
-/** A disbursement as everybody reads it who reads its cause: nothing of the bank account. */
+/** A disbursement as every reader of its cause sees it, without the bank account. */
 export const presentDisbursement = ({ withdrawal, payout }: WholeWithdrawal): z.input<typeof DisbursementShape> => ({
   id: payout.id,
   status: payout.status,

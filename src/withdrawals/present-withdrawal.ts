@@ -45,7 +45,7 @@ export function presentWithdrawal({ withdrawal, payout }: WholeWithdrawal): z.in
   };
 }
 
-/** The answer to its creation: as it was reserved, whatever has become of it since. */
+/** The answer to its creation: as it was reserved, whatever has happened since. */
 export function answerWithdrawal(whole: WholeWithdrawal): StoredAnswer {
   const data: z.input<typeof WithdrawalShape> = {
     ...presentWithdrawal(whole),

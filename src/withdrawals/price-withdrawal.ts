@@ -6,7 +6,7 @@ import type { Payer } from '../identity/caller.ts';
 import { refuse } from '../shared/errors.ts';
 import { compareMoney, formatMoney, isWholeRupiah, type Money, subtractMoney } from '../shared/money.ts';
 
-/** What a withdrawal costs: IDR, scale 4; `amount` is `net` and `fee`. */
+/** What a withdrawal costs, IDR, scale 4; `amount` is `net` plus `fee`. */
 export interface WithdrawalPrice {
   amount: Money;
   fee: Money;
@@ -14,8 +14,8 @@ export interface WithdrawalPrice {
 }
 
 /**
- * What reaches the bank of an amount that is withdrawn. Refuses with REQUEST_INVALID an amount that leaves nothing, or
- * no whole rupiah, after the fee, and one that the bank does not take.
+ * The price of withdrawing an amount. Throws REQUEST_INVALID when nothing, or no whole number of rupiah, is left after
+ * the fee, and when the bank does not take the net.
  */
 export async function priceWithdrawal(
   em: EntityManager,
@@ -37,8 +37,8 @@ export async function priceWithdrawal(
 }
 
 /**
- * A bank account that the caller may withdraw to. Refuses one that is missing or deleted (NOT_FOUND) and another's
- * (FORBIDDEN).
+ * A bank account that the caller may withdraw to. Throws NOT_FOUND when it is missing or deleted, and FORBIDDEN when it
+ * belongs to somebody else.
  */
 export async function getOwnBankAccount(em: EntityManager, caller: Payer, id: string): Promise<BankAccount> {
   const field = 'bank_account_id';
@@ -49,7 +49,7 @@ export async function getOwnBankAccount(em: EntityManager, caller: Payer, id: st
   return account;
 }
 
-/** Refuses with REQUEST_INVALID a bank account that was added too short a time ago, by the database's clock. */
+/** Throws REQUEST_INVALID when the bank account was added too recently, by the database's clock. */
 export async function refuseUnusable(em: EntityManager, { usable_at: usableAt }: BankAccount): Promise<void> {
   if (usableAt <= (await readDatabaseClock(em))) return;
   refuse('REQUEST_INVALID', `usable from ${usableAt.toISOString()}`, { field: 'bank_account_id' });

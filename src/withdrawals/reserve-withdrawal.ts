@@ -33,9 +33,9 @@ interface Ports {
 }
 
 /**
- * The first step of a withdrawal: whose money it is, the day's limit and the balance looked at and the money reserved, in
- * one transaction under the locks of account and user, so that no number of simultaneous ones can pass them. One that is
- * there already is told as it stands. Refuses whoever is not active any more (FORBIDDEN), and as `prepareWithdrawal` and
+ * The first step of a withdrawal: checks ownership, the daily limit and the balance and reserves the money, in one
+ * transaction under the locks of account and user, so that no number of simultaneous ones can exceed them. An existing
+ * one is returned as it stands. Throws FORBIDDEN when the user is not active any more, and as `prepareWithdrawal` and
  * `openOnce`; then no attempt at this opening reserves anything.
  */
 export async function reserveWithdrawal(
@@ -65,7 +65,7 @@ async function reserve(tx: EntityManager, ports: Ports, id: string, opening: Wit
   const account = (await tx.findOne(Account, { id: accountId })) ?? refuse('NOT_FOUND', 'no such account');
   if (!mayUseAccount(payer, account)) refuse('FORBIDDEN', 'the account is not yours', { field: 'account_id' });
   await lockSource(tx, { payer, sourceAccountId: accountId });
-  // The day's limit is one for all accounts of the user.
+  // The daily limit is shared by all accounts of the user.
   await tx.execute('select 1 from users where id = ? for no key update', [userId]);
   if (idempotency !== null) await claimIdempotencyKey(tx, { ...idempotency, userId, resourceId: id });
   const { bankCode, textsSealed } = await openDestination(tx, ports.sealer, { id, payer, account, opening });
@@ -108,7 +108,9 @@ async function reserve(tx: EntityManager, ports: Ports, id: string, opening: Wit
   return payout;
 }
 
-/** Where the money goes, by the bank account as it is now; it is held until the transaction ends. */
+/**
+ * Where the money goes, from the bank account as it is now; its row is kept from deletion until the transaction ends.
+ */
 async function openDestination(
   tx: EntityManager,
   sealer: Sealer,
@@ -128,7 +130,7 @@ async function openDestination(
   return { bankCode, textsSealed: await sealer.seal(payoutTextsPlace(id), JSON.stringify(texts)) };
 }
 
-/** The account in which what is withdrawn from this one is held until it has left, opened by the first withdrawal. */
+/** The account that holds this account's withdrawals until they have left; opened by the first withdrawal. */
 async function reservedAccountOf(tx: EntityManager, accountId: string): Promise<string> {
   const [held] = await tx.execute<{ id: string }[]>(
     "select id from accounts where owner_id = ? and kind = 'withdrawal_reserved'",

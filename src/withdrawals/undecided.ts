@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { DecisionStatus } from '../decisions/decision.ts';
 import type { Payout } from '../payouts/payout.entity.ts';
 
-/** Whether a withdrawal waits for the decision of two people, or has to fail as that was no. */
+/** Whether a withdrawal waits for the decision of two people, or has to fail because they said no or did not decide. */
 export async function readDecision(
   em: EntityManager,
   { id, status }: Payout,

@@ -6,15 +6,15 @@ import { addMoney, compareMoney, type Money, subtractMoney } from '../shared/mon
 /** What may be withdrawn at one instant; IDR, scale 4. */
 export interface WithdrawalRoom {
   balance: Money;
-  /** What of it leaves by disbursements only, as it was given to causes of the account. */
+  /** The part that may leave by disbursements only, because it was given to causes of the account. */
   kept: Money;
-  /** What the user has withdrawn in the last 24 hours, failed ones and disbursements excepted. */
+  /** What the user has withdrawn in the last 24 hours, without failed withdrawals and disbursements. */
   used: Money;
-  /** The database's clock when it was read; where the rolling day ends. */
+  /** The database's clock at the time of reading; the rolling day ends here. */
   at: Date;
 }
 
-/** What a user may withdraw from an account now. Exact only under the locks of both. */
+/** What a user may withdraw from an account now. Exact only under the locks of user and account. */
 export async function readWithdrawalRoom(
   em: EntityManager,
   { userId, accountId }: { userId: string; accountId: string },
@@ -32,15 +32,15 @@ export async function readWithdrawalRoom(
 
 const field = 'amount';
 
-/** Refuses an amount beyond the balance with INSUFFICIENT_BALANCE. */
+/** Throws INSUFFICIENT_BALANCE for an amount beyond the balance. */
 export function refuseBeyondBalance({ balance }: WithdrawalRoom, amount: Money): void {
   if (compareMoney(amount, balance) <= 0) return;
   refuse('INSUFFICIENT_BALANCE', 'the balance of the account does not cover it', { field });
 }
 
 /**
- * Refuses an amount beyond the balance (INSUFFICIENT_BALANCE), beyond what of it is not kept for causes, or what is left
- * of the day's limit (REQUEST_INVALID).
+ * Throws INSUFFICIENT_BALANCE for an amount beyond the balance, and REQUEST_INVALID for one beyond what is not kept for
+ * causes or beyond what is left of the daily limit.
  */
 export function refuseBeyondRoom(room: WithdrawalRoom, amount: Money, dailyLimit: Money): void {
   const { balance, kept, used } = room;

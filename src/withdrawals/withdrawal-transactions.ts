@@ -3,8 +3,8 @@ import { compareMoney } from '../shared/money.ts';
 import type { WholeWithdrawal } from './find-withdrawals.ts';
 
 /**
- * The rows in the ledger that tell a withdrawal: what leaves the account, net and fee; all of it coming back when it fails,
- * and the net when the bank gives it back.
+ * The transaction rows of a withdrawal: net and fee as they leave the account; both coming back when it fails, and only
+ * the net when the bank returns it.
  */
 export function transactionsOf(
   { withdrawal, payout }: WholeWithdrawal,

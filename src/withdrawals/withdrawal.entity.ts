@@ -4,22 +4,22 @@ const WithdrawalSchema = defineEntity({
   name: 'Withdrawal',
   tableName: 'withdrawals',
   properties: {
-    /** Its payout's. */
+    /** The payout's id. */
     id: p.uuid().primary(),
     /** Who asked for it. */
     user_id: p.uuid(),
-    /** Of an account of an organization. */
+    /** For an organization's account. */
     organization_id: p.uuid().nullable(),
     bank_account_id: p.uuid(),
     /** Its row in the ledger. */
     transaction_id: p.uuid(),
-    /** Of a disbursement. */
+    /** For a disbursement. */
     cause_id: p.uuid().nullable(),
     purpose_note: p.string().length(500).nullable(),
     created_at: p.datetime(),
   },
 });
 
-/** What a payout of a person or an organization has beside every payout: whose it is, and to which bank account. */
+/** What a withdrawal adds to its payout: who it belongs to, and to which bank account it goes. */
 export class Withdrawal extends WithdrawalSchema.class {}
 WithdrawalSchema.setClass(Withdrawal);
