@@ -13,18 +13,18 @@ import type { DecisionPorts } from './handling.ts';
 interface Deciding {
   caller: Caller;
   decisionId: string;
-  /** Whether whoever decides has to have logged in with a second factor. */
+  /** Whether the caller must have logged in with a second factor. */
   needsSecondFactor: boolean;
   requestId: string;
 }
 
 /**
- * Approves what another operator proposed, and has it carried out. Answers the decision ended: carried out, `refused` by
- * what it is about, or `lapsed`. One whose approval is written down is carried out once, however often that is asked for,
- * and by the sweep if this process dies. A disbursement needs two approvals, and the first leaves it pending. Refuses with
- * NOT_FOUND, with FORBIDDEN whoever proposed it or has no second factor, with UNAUTHENTICATED whose session has ended
- * meanwhile, with REQUEST_INVALID one that has ended, and with SERVICE_UNAVAILABLE one that is approved and not carried out
- * yet.
+ * Approves another operator's proposal and has it carried out. Returns the ended decision: carried out, `refused` by
+ * the subject's own checks, or `lapsed`. Once its approval is recorded, it is carried out once, however often that is
+ * requested, and by the sweep if this process dies. A disbursement needs two approvals, and the first leaves it
+ * pending. Throws NOT_FOUND, FORBIDDEN when the caller proposed it or has no second factor, UNAUTHENTICATED when the
+ * session has ended meanwhile, REQUEST_INVALID when the decision has ended, and SERVICE_UNAVAILABLE when it is approved
+ * but not carried out yet.
  */
 export async function approveDecision(em: EntityManager, ports: DecisionPorts, deciding: Deciding): Promise<Decision> {
   const { decisionId: id } = deciding;
@@ -56,7 +56,7 @@ export async function approveDecision(em: EntityManager, ports: DecisionPorts, d
   });
 }
 
-/** Rejects what another operator proposed, which needs no second factor. Answers and refuses as `approveDecision`. */
+/** Rejects another operator's proposal, which needs no second factor. Returns and throws as `approveDecision`. */
 export async function rejectDecision(
   em: EntityManager,
   ports: Pick<DecisionPorts, 'workflows'>,
@@ -69,7 +69,7 @@ export async function rejectDecision(
   return tellWithdrawal(ports, decision);
 }
 
-/** One step of a second person on a pending decision, locked; one that is void by now lapses instead. */
+/** A second person's step on a pending decision, under its lock; a decision that has become void lapses instead. */
 async function decide(
   em: EntityManager,
   { caller, decisionId, needsSecondFactor, requestId }: Deciding,
@@ -80,7 +80,7 @@ async function decide(
     if (decision.proposed_by === caller.userId) {
       refuse('FORBIDDEN', 'Another person than the one who proposed it decides', { field: 'id' });
     }
-    // It may have waited for the lock of a twin, and rights and session may have ended meanwhile.
+    // The lock may have been held by a concurrent request; permission and session may have ended meanwhile.
     if (!(await isOperator(tx, caller.userId, 'approve-decision'))) refuse('FORBIDDEN', mayNotDecide);
     await refuseEnded(tx, caller);
     if (needsSecondFactor && !(await hasSecondFactor(tx, caller))) {

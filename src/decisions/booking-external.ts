@@ -10,7 +10,7 @@ import type { DecisionHandling } from './handling.ts';
 
 const { gatewayClearing, feeRevenue, providerCost } = systemAccounts;
 
-/** What the platform itself moved at the provider is booked: by two people. */
+/** Books money that the platform itself moved at the provider: needs two people. */
 export const bookingExternal: DecisionHandling<'book_external'> = {
   async look(em, gateway, { amount, reference }) {
     const [row] = await em.execute<{ clearing: string; own: string; is_booked: boolean }[]>(

@@ -6,16 +6,16 @@ import { endDecision, lockDecision, whyPowerless } from './end-decision.ts';
 import type { DecisionPorts, Hand } from './handling.ts';
 import { handlings } from './handlings.ts';
 
-/** Why a decision is void by now: by its age, its people, or as what it is about has moved; null while it is not. */
+/** Why a decision has become void: by its age, its people, or a change of its subject; null while it is valid. */
 export async function whyVoid(tx: EntityManager, decision: Decision): Promise<string | null> {
   return (await whyPowerless(tx, decision)) ?? handlings[decision.kind].whyMoved(tx, decision);
 }
 
 /**
- * Has a pending decision carried out, unless it is void by now: then it lapses. Whoever carries it out ends it, in the
- * transaction of its effect: what comes back through Temporal says nothing of it, so a refusal from there leaves the
- * decision pending. Does nothing about one that has ended. Answers it as it stands then. Refuses with SERVICE_UNAVAILABLE
- * when Temporal is away.
+ * Has a pending decision carried out, or lets it lapse if it has become void. The step that carries it out also ends
+ * it, in the transaction of its effect. An answer that comes back through Temporal proves nothing, so a refusal from
+ * there leaves the decision pending. Does nothing when it has already ended. Returns it as it stands then. Throws
+ * SERVICE_UNAVAILABLE when Temporal is unavailable.
  */
 export async function carryOut(em: EntityManager, ports: DecisionPorts, id: string): Promise<Decision> {
   const decision = await em.fork().transactional(async (tx) => {
@@ -29,12 +29,12 @@ export async function carryOut(em: EntityManager, ports: DecisionPorts, id: stri
   const isAnswered = await hand(em, ports, decision, {});
   const handed = await tell();
   if (!isAnswered || handed.status !== 'pending' || !handed.approved_by) return handed;
-  // Somebody else has answered in the place of the step, and the server would repeat that answer.
+  // Somebody answered in the step's place, and the server would repeat that answer.
   await hand(em, ports, decision, { isAnew: true });
   return tell();
 }
 
-/** Tells whether it was answered. */
+/** Returns whether it was answered. */
 async function hand(em: EntityManager, ports: DecisionPorts, decision: Decision, how: Hand): Promise<boolean> {
   try {
     return (await handlings[decision.kind].carryOut(em, ports, decision, how)) !== null;

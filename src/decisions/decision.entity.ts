@@ -19,10 +19,10 @@ const DecisionSchema = defineEntity({
     withdrawal_id: p.uuid().nullable(),
     note: p.string().length(300),
     evidence: p.json().$type<Evidence>(),
-    /** Why it was refused or has lapsed. */
+    /** Why it was refused or lapsed. */
     reason: p.text().nullable(),
     proposed_by: p.uuid(),
-    /** The first of the two whom a disbursement needs; `approved_by` is the second. */
+    /** The first of the two approvers of a disbursement; `approved_by` is the second. */
     first_approved_by: p.uuid().nullable(),
     approved_by: p.uuid().nullable(),
     rejected_by: p.uuid().nullable(),
@@ -32,6 +32,6 @@ const DecisionSchema = defineEntity({
   },
 });
 
-/** What one operator proposed and another approves; see `decision.ts`. */
+/** A decision that one operator proposed and another approves; see `decision.ts`. */
 export class Decision extends DecisionSchema.class {}
 DecisionSchema.setClass(Decision);

@@ -2,8 +2,9 @@ import type { Money } from '../shared/money.ts';
 import { type StatusOf, statusLaw } from '../shared/status-law.ts';
 
 /**
- * Pure facts about decisions of operators (docs/contract.md 11): what the provider's word does not prove is done by two people.
- * One that the workflow does not carry out is `refused`; one that came too late, or whose resource has moved, is `lapsed`.
+ * Pure facts about operators' decisions (docs/contract.md 11): what the provider's status does not prove takes two
+ * people. One that cannot be carried out is `refused`; one that came too late, or whose subject has changed, is
+ * `lapsed`.
  */
 export const decisionLaw = statusLaw({
   initial: ['pending'],
@@ -17,7 +18,7 @@ export const decisionLaw = statusLaw({
 });
 export type DecisionStatus = StatusOf<typeof decisionLaw>;
 
-/** A decision that is older than this lapses, in hours: one about a disbursement waits longer, as its owner does. */
+/** The age in hours at which a decision lapses; one about a disbursement waits longer, as its owner waits too. */
 export const decisionLivesHours = (kind: DecisionKind): number => (kind === 'disburse' ? 7 * 24 : 24);
 
 export const decisionKinds = [
@@ -29,37 +30,37 @@ export const decisionKinds = [
 ] as const;
 export type DecisionKind = (typeof decisionKinds)[number];
 
-/** Kinds that operators propose; a disbursement's decision is made with it. */
+/** Kinds that operators propose; the decision of a disbursement is created with it. */
 export const proposedKinds = decisionKinds.filter((kind): kind is ProposedKind => kind !== 'disburse');
 export type ProposedKind = Exclude<DecisionKind, 'disburse'>;
 
-/** What may be proposed, each kind with what it is about. */
+/** What may be proposed: each kind with its subject. */
 export type Proposal =
   | { kind: 'settle_payout'; payout_id: string; outcome: 'succeeded' | 'failed' }
   /** `account_id` with `credit` only. */
   | { kind: 'settle_receipt'; receipt_id: string; action: 'credit' | 'refund'; account_id?: string | undefined }
   | { kind: 'explain_difference'; reconciliation_id: string }
-  /** IDR, at most four decimals: above 0 what the platform brought to the provider, below 0 what it took away. */
+  /** IDR, at most four decimals: above 0 what the platform paid in at the provider, below 0 what it took out. */
   | { kind: 'book_external'; amount: Money; reference: string };
 export type ProposalOf<Kind extends ProposedKind> = Extract<Proposal, { kind: Kind }>;
 
-/** A decision that is handed to the workflow of what it is about. */
+/** A decision handed to its subject's workflow. */
 export interface DecisionInHand {
   id: string;
-  /** Whether a second person has approved it; without that it takes the provider's final word. */
+  /** Whether a second person has approved it; otherwise the provider's final status has to prove it. */
   isApproved: boolean;
-  /** Whether it was handed over before, and answered, and was not carried out. */
+  /** Whether it was handed over and answered before without being carried out. */
   isAnew?: boolean;
 }
 
-/** What both sides say of what is to be decided: references and amounts, never personal data. */
+/** What provider and books say about the subject: references and amounts, never personal data. */
 export interface Evidence {
   provider: object | null;
   books: object;
 }
 
-/** The longest reference of a movement at the provider, in characters. */
+/** The maximum length of a reference of a movement at the provider, in characters. */
 export const longestExternalReference = 64;
 
-/** The shortest note of a decision, in characters. */
+/** The minimum length of a decision's note, in characters. */
 export const shortestNote = 3;

@@ -7,7 +7,7 @@ import type { Decision } from './decision.entity.ts';
 import { endDecision, lockDecision } from './end-decision.ts';
 import type { CarryingOut, DecisionPorts } from './handling.ts';
 
-/** A disbursement goes out: two people of the platform have approved what the owner of its cause asked for. */
+/** Sends a disbursement: two people of the platform have approved what the owner of its cause asked for. */
 export const disbursing: CarryingOut = {
   async carryOut(em, _, { id }) {
     await em.fork().transactional(async (tx) => {
@@ -30,8 +30,8 @@ export const disbursing: CarryingOut = {
 };
 
 /**
- * Wakes the workflow of the withdrawal that a decision is about, once that has ended; answers the decision. Where Temporal
- * is away, the sweep wakes it later.
+ * Wakes the workflow of the withdrawal an ended decision is about; returns the decision. If Temporal is unavailable,
+ * the sweep wakes it later.
  */
 export async function tellWithdrawal(
   { workflows }: Pick<DecisionPorts, 'workflows'>,

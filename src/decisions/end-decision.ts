@@ -5,13 +5,16 @@ import { errorCodeOf, refuse } from '../shared/errors.ts';
 import { Decision } from './decision.entity.ts';
 import { type DecisionKind, decisionLivesHours } from './decision.ts';
 
-/** The decision of this id, locked until the transaction ends. Refuses with NOT_FOUND. It is locked before what it is about. */
+/**
+ * The decision with this id, locked until the transaction ends. Throws NOT_FOUND. Lock order: the decision before its
+ * subject.
+ */
 export async function lockDecision(tx: EntityManager, id: string): Promise<Decision> {
   const decision = await tx.findOne(Decision, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
   return decision ?? refuse('NOT_FOUND', 'there is no such decision', { field: 'id' });
 }
 
-/** The same where a workflow is told to carry it out: refuses with REQUEST_INVALID one of another kind or subject. */
+/** The same for a workflow that is to carry it out: throws REQUEST_INVALID for another kind or subject. */
 export async function lockDecisionAbout(
   tx: EntityManager,
   {
@@ -29,10 +32,10 @@ export async function lockDecisionAbout(
     : refuse('REQUEST_INVALID', 'there is no such decision about this', { field: 'decision_id' });
 }
 
-/** What is told to whoever has lost the right while the request was under way. */
+/** The message for a caller who lost the permission while the request was under way. */
 export const mayNotDecide = 'You may not decide any more';
 
-/** Whether this is an active user of the platform who holds the permission. */
+/** Whether this is an active user of the platform with the permission. */
 export async function isOperator(
   em: EntityManager,
   userId: string,
@@ -43,8 +46,8 @@ export async function isOperator(
 }
 
 /**
- * Why a decision can no longer be approved or carried out, whatever it is about: it is too old, by the database's clock, or
- * one of its people may not decide any more. Null while it can.
+ * Why a decision can no longer be approved or carried out, whatever its subject: it is too old, by the database's
+ * clock, or one of its people has lost the permission. Null while it can.
  */
 export async function whyPowerless(
   tx: EntityManager,
@@ -62,12 +65,12 @@ export async function whyPowerless(
   return null;
 }
 
-/** SQLSTATE of what two people have not decided, or not any more. */
+/** SQLSTATE for a change that two people have not decided, or whose decision is no longer valid. */
 const undecided = 'AM010';
 
 /**
- * Does work once more when the database finds, a moment after it was judged, that the decision is too old or its people may
- * not decide any more: judged anew, it says so.
+ * Runs the work a second time when the database finds, a moment after our check, that the decision is too old or one of
+ * its people has lost the permission: the second check then reports it.
  */
 export async function judgingAgain<T>(work: () => Promise<T>): Promise<T> {
   try {
@@ -80,9 +83,9 @@ export async function judgingAgain<T>(work: () => Promise<T>): Promise<T> {
 
 interface Ending {
   status: 'carried_out' | 'rejected' | 'lapsed' | 'refused';
-  /** Why it was refused or has lapsed. */
+  /** Why it was refused or lapsed. */
   reason?: string;
-  /** Whose step ended it; unless said, who approved it, or nobody: time and the provider are no person. */
+  /** Who ended it; defaults to the approver, or to nobody when time or the provider ended it. */
   actorId?: string;
   requestId?: string | null;
 }
@@ -97,7 +100,7 @@ export async function endDecision(
   if (reason !== undefined) decision.reason = reason;
   if (status === 'rejected') decision.rejected_by = actorId;
   await tx.flush();
-  // The sweep looks after what waited for it, if nobody else does.
+  // The sweep wakes the withdrawal that waits for it, if nothing else does.
   if (decision.withdrawal_id) {
     await tx.execute("update payouts set look_again_at = now() where id = ? and status = 'pending'", [
       decision.withdrawal_id,
@@ -123,5 +126,5 @@ export async function recordDecisionEnded(
   });
 }
 
-/** Who is told to have carried it out: who approved it, or, where one was enough, who proposed it. */
+/** Who counts as having carried it out: the approver, or the proposer where one person was enough. */
 export const actorOf = ({ approved_by, proposed_by }: Decision): string => approved_by ?? proposed_by;

@@ -6,7 +6,7 @@ import type { Evidence } from './decision.ts';
 import { endDecision, lockDecision, whyPowerless } from './end-decision.ts';
 import type { DecisionHandling } from './handling.ts';
 
-/** A difference to the provider is explained: it moves nothing, so one person is enough. */
+/** Explains a difference to the provider: it moves no money, so one person is enough. */
 export const explainingDifference: DecisionHandling<'explain_difference'> = {
   async look(em, _, { reconciliation_id: id }) {
     const difference =
@@ -22,7 +22,7 @@ export const explainingDifference: DecisionHandling<'explain_difference'> = {
       const decision = await lockDecision(tx, id);
       if (decision.status !== 'pending') return;
       const difference = await lockDifference(tx, decision.reconciliation_id ?? '');
-      // It may have waited for the difference.
+      // The lock on the difference may have taken a while.
       const reason = (await whyPowerless(tx, decision)) ?? whyOther(difference, decision.evidence);
       if (reason === null) await explainDifference(tx, decision, difference);
       else await endDecision(tx, decision, { status: 'lapsed', reason });
@@ -33,7 +33,7 @@ export const explainingDifference: DecisionHandling<'explain_difference'> = {
   },
 };
 
-/** What was looked at is what is explained. */
+/** Only the difference as it was proposed may be explained. */
 const whyOther = (difference: Reconciliation, evidence: unknown): string | null =>
   isDeepStrictEqual(evidenceOf(difference), evidence) ? null : 'the difference is another by now';
 

@@ -4,7 +4,7 @@ import { refuse } from '../shared/errors.ts';
 import { Decision } from './decision.entity.ts';
 import type { DecisionKind, DecisionStatus } from './decision.ts';
 
-/** The decision of this id. Refuses with NOT_FOUND. */
+/** The decision with this id. Throws NOT_FOUND. */
 export async function getDecision(em: EntityManager, id: string): Promise<Decision> {
   return (await em.findOne(Decision, { id })) ?? refuse('NOT_FOUND', 'there is no such decision', { field: 'id' });
 }

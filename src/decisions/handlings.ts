@@ -6,7 +6,7 @@ import type { CarryingOut, DecisionHandling } from './handling.ts';
 import { settlingPayout } from './settling-payout.ts';
 import { settlingReceipt } from './settling-receipt.ts';
 
-/** What operators propose, by kind; a kind without its handling does not compile. */
+/** The kinds that operators propose; a kind without its handling does not compile. */
 export const proposable: { [Kind in ProposedKind]: DecisionHandling<Kind> } = {
   settle_payout: settlingPayout,
   settle_receipt: settlingReceipt,

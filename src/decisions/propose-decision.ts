@@ -19,10 +19,10 @@ interface Proposing<Kind extends ProposedKind> {
 }
 
 /**
- * Proposes what another operator has to approve, with what provider and books say of it now. What one person may decide
- * is carried out at once. Refuses what cannot be carried out as things are, as its kind says, and whoever may not propose any
- * more or whose session has ended while the provider was asked. Answers the decision as it
- * stands then; where it could not be carried out at once, it waits for a second person.
+ * Proposes a decision for another operator to approve, with what provider and books say now. One that needs a single
+ * person is carried out at once. Throws what its kind's `look` throws, and when the caller lost the permission or the
+ * session ended while the provider was asked. Returns the decision as it stands then; if it could not be carried out at
+ * once, it waits for a second person.
  */
 export async function proposeDecision<Kind extends ProposedKind>(
   em: EntityManager,
@@ -37,7 +37,7 @@ export async function proposeDecision<Kind extends ProposedKind>(
   try {
     return await carryOut(em, ports, id);
   } catch (error) {
-    // Temporal is away: it was proposed all the same.
+    // Temporal is unavailable: the proposal stands all the same.
     if (!isDomainError(error)) throw error;
   }
   return em.fork().findOneOrFail(Decision, { id });
@@ -52,7 +52,7 @@ function write<Kind extends ProposedKind>(
   const facts = { id, ...proposal, note, evidence: JSON.stringify(evidence), proposed_by: caller.userId };
   const columns = Object.keys(facts);
   return em.fork().transactional(async (tx) => {
-    // The provider was asked meanwhile.
+    // Checked again, because asking the provider took time.
     if (!(await isOperator(tx, caller.userId, 'propose-decision'))) refuse('FORBIDDEN', mayNotDecide);
     await refuseEnded(tx, caller);
     await tx.execute(

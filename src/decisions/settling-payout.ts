@@ -10,7 +10,7 @@ import type { DecisionHandling } from './handling.ts';
 
 const field = 'payout_id';
 
-/** A payout is ended by hand: by one person where the provider's final word proves it, otherwise by two. */
+/** Ends a payout by hand: one person where the provider's final status proves the outcome, otherwise two. */
 export const settlingPayout: DecisionHandling<'settle_payout'> = {
   async look(em, gateway, { payout_id: payoutId, outcome }) {
     const payout =

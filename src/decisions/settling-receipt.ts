@@ -8,7 +8,7 @@ import type { DecisionHandling } from './handling.ts';
 
 const field = 'receipt_id';
 
-/** Money in suspense is credited to an account, or was given back at the provider: by two people. */
+/** Credits money in suspense to an account, or records that it was refunded at the provider: needs two people. */
 export const settlingReceipt: DecisionHandling<'settle_receipt'> = {
   async look(em, gateway, { receipt_id: id, action, account_id }) {
     const receipt = (await em.findOne(Receipt, { id })) ?? refuse('NOT_FOUND', 'there is no such receipt', { field });

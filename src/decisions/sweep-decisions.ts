@@ -16,8 +16,8 @@ const due = `select d.id, d.created_at as since from decisions d
       or d.kind <> 'disburse' and not is_operator(d.proposed_by, 'propose-decision'))`;
 
 /**
- * Ends the decisions that are void by now, and carries out those that were approved, or for which one person was enough,
- * and whose API has died since. Returns how many it looked at.
+ * Lapses void decisions, and carries out those that were approved, or needed one person only, when the API process that
+ * should have done so died. Returns how many it looked at.
  */
 export const sweepDecisions = (em: EntityManager, ports: DecisionPorts, failed: SweepFailure): Promise<number> =>
   sweepRows(em, [{ kind: 'decision', due, longestWaitMinutes: 60, wake: (id) => carryOut(em, ports, id) }], failed);

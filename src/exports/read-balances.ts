@@ -5,12 +5,12 @@ import { budgets } from '../shared/budgets.ts';
 import type { Money } from '../shared/money.ts';
 import type { DayFacts } from './read-journals.ts';
 
-/** What an account held when the day began and when it ended. */
+/** An account's balance at the beginning and the end of the day. */
 export interface BalanceLine {
   account_id: string;
-  /** The account's. */
+  /** The account's kind. */
   kind: string;
-  /** IDR, scale 4; below zero where the account may be. */
+  /** IDR, scale 4; negative where the account may be. */
   opening_balance: Money;
   closing_balance: Money;
 }
@@ -18,16 +18,16 @@ export interface BalanceLine {
 /** The columns of a line, in the order of the CSV. */
 export const balanceColumns = ['account_id', 'kind', 'opening_balance', 'closing_balance'] as const;
 
-/** Accounts looked at at a time. */
+/** Accounts read per batch. */
 const batchSize = 1000;
 const firstId = '00000000-0000-0000-0000-000000000000';
 
 type Row = BalanceLine & { is_idle: boolean };
 
 /**
- * Reads the balances of a day, in the order of the accounts' ids and in one snapshot of the database: of every account that
- * held something when the day began or ended, or was moved on it. Counted back from what the accounts hold now, so that a
- * day of late reads little of the past. Holds a connection until it has been read to its end or is returned.
+ * Reads the balances of a day, in the order of account ids and in one database snapshot: of every account that had a
+ * balance when the day began or ended, or was moved on it. Computed backwards from the current balances, so a recent
+ * day reads little history. Holds a connection until it was read to the end or `return` was called.
  */
 export async function* readDayBalances(
   em: EntityManager,

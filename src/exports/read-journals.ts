@@ -17,21 +17,21 @@ export interface JournalLine {
 /** The columns of a line, in the order of the CSV. */
 export const journalColumns = ['journal_id', 'kind', 'account_id', 'amount', 'created_at'] as const;
 
-/** What an export says of its day. */
+/** What an export says about its day. */
 export interface DayFacts {
   day: string;
-  /** Fixed for ever; until then lines may be added. */
+  /** Whether it is final; until then lines may be added. */
   sealed: boolean;
 }
 
-/** Postings read at a time; what an export holds in memory. */
+/** Postings read per batch, which bounds the memory an export takes. */
 const batchSize = 1000;
 
 type Row = Omit<JournalLine, 'created_at'> & { id: string; created_at: Date | string };
 
 /**
- * Reads the journals of a day, a line for each posting, in the order in which they were written and in one snapshot of the
- * database. Holds a connection until it has been read to its end or is returned.
+ * Reads the journals of a day, one line per posting, in the order they were written and in one database snapshot. Holds
+ * a connection until it was read to the end or `return` was called.
  */
 export async function* readJournals(
   em: EntityManager,
@@ -42,15 +42,15 @@ export async function* readJournals(
   try {
     await allowTime(tx, budgets.database.download);
     yield { day: day.day, sealed: await isDaySealed(tx, day) };
-    // Ids grow with time but for the length of a transaction: between the first and the last of the day there is little
-    // else, and going through them in their order needs no sort.
+    // Ids grow with time, give or take the length of a transaction: between the day's first and last id there is little
+    // else, and reading in id order needs no sort.
     const [range] = await tx.execute<{ first: string | null; last: string }[]>(
       `with of_day as materialized (select id from postings where created_at >= ? and created_at < ?)
        select min(id)::text as first, max(id)::text as last from of_day`,
       [day.from, day.to],
     );
-    // Row by row along the primary key, whatever the planner knows of a table that grows: sorted or hashed, each batch
-    // would cost as much as the whole day.
+    // Forces a row-by-row scan along the primary key, whatever the planner's statistics of a growing table say: with a
+    // sort or hash, each batch would cost as much as the whole day.
     await tx.execute(
       'set local enable_bitmapscan = off; set local enable_hashjoin = off; set local enable_mergejoin = off',
     );

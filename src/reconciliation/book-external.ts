@@ -13,10 +13,10 @@ import { errorCodeOf } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
 
 /**
- * Books what the platform itself moved at the provider (a top-up, a withdrawal, a charge of the provider's that no
- * payment explains), as two people have decided, once for a reference. Its counterpart is fee revenue, the platform's own
- * money there: what is owed to others cannot be withdrawn. A decision that was not approved waits; one about a movement
- * that is booked already, or about more than the platform's own money, ends `refused`.
+ * Books money that the platform itself moved at the provider (a top-up, a withdrawal, a provider charge that no payment
+ * explains), as two people have decided, once per reference. Its counter-account is fee revenue, the platform's own
+ * money there: money owed to others cannot be withdrawn. A decision without approval waits; one about a movement
+ * already booked, or about more than the platform's own money, ends `refused`.
  */
 export async function bookExternal(em: EntityManager, decisionId: string): Promise<void> {
   const book = async (tx: EntityManager): Promise<void> => {
@@ -37,7 +37,7 @@ export async function bookExternal(em: EntityManager, decisionId: string): Promi
     await judgingAgain(() => em.fork().transactional(book));
   } catch (error) {
     if (errorCodeOf(error) !== insufficientBalance) throw error;
-    // What was written is gone with its transaction; the decision ends by itself.
+    // The transaction was rolled back; the decision is ended in its own.
     await em.fork().transactional(async (tx) => {
       const decision = await lockDecision(tx, decisionId);
       if (decision.status === 'pending') await refused(tx, decision, "it is more than the platform's own money");

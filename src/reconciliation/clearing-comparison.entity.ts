@@ -8,19 +8,19 @@ const ClearingComparisonSchema = defineEntity({
     day: p.date().primary(),
     measured_at: p.datetime(),
     provider_balance: p.decimal().precision(20).scale(4),
-    /** What our books say that the provider holds. */
+    /** What the provider holds by our books. */
     clearing_balance: p.decimal().precision(20).scale(4),
-    /** The last day before that agreed, and by how much both changed since; null on the first day. */
+    /** The last earlier day that agreed, and how much both balances changed since; null on the first day. */
     agreed_day: p.date().nullable(),
     provider_change: p.decimal().precision(20).scale(4).nullable(),
     clearing_change: p.decimal().precision(20).scale(4).nullable(),
-    /** Under way at that moment: explains that the provider has more, or less. */
+    /** Money under way at that moment, which explains a surplus (received) or a shortfall (spent) at the provider. */
     received_under_way: p.decimal().precision(20).scale(4),
     spent_under_way: p.decimal().precision(20).scale(4),
-    /** Between which amounts the provider's balance less ours lies, by all days that agreed so far. */
+    /** The range of the provider's balance minus ours, by all days that agreed so far. */
     offset_low: p.decimal().precision(20).scale(4),
     offset_high: p.decimal().precision(20).scale(4),
-    /** What nothing explains: above 0 the provider has more. */
+    /** The unexplained difference: above 0 the provider has more. */
     difference: p.decimal().precision(20).scale(4),
     agreed: p.boolean(),
     created_at: p.datetime().onCreate(() => new Date()),

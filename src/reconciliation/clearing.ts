@@ -6,19 +6,19 @@ import { addMoney, compareMoney, type Money, subtractMoney } from '../shared/mon
 export interface ClearingMeasurement {
   /** `YYYY-MM-DD`, in UTC+7. */
   day: string;
-  /** Our books were read at the first instant, and the provider had answered at the second; ISO 8601. */
+  /** Our books were read at the first instant, and the provider had answered by the second; ISO 8601. */
   readAt: string;
   answeredAt: string;
-  /** What the provider says that it holds. */
+  /** What the provider says it holds. */
   providerBalance: Money;
-  /** What our books say that it holds: the balance of gateway clearing, turned round. */
+  /** What the provider holds by our books: the balance of gateway clearing, negated. */
   clearingBalance: Money;
-  /** What had been booked since this instant when they were read, ISO 8601. */
+  /** `booked` counts what had been booked since this instant when the books were read, ISO 8601. */
   bookedSince: string;
   booked: Booked;
 }
 
-/** Money that came to the provider and money that left it. */
+/** Money that reached the provider and money that left it. */
 export interface Moved {
   received: Money;
   spent: Money;
@@ -29,15 +29,17 @@ export interface Booked extends Moved {
   returned: Money;
 }
 
-/** Between which amounts the provider's balance less ours certainly lies. While nothing is under way they are one. */
+/**
+ * The range in which the provider's balance minus ours certainly is. While nothing is under way, both ends are equal.
+ */
 export interface OffsetRange {
   low: Money;
   high: Money;
 }
 
 /**
- * The range that one measurement allows, by what was under way then: what was booked as received just afterwards may
- * have been at the provider already, and what was sent or booked as spent just afterwards may have left it.
+ * The range one measurement allows, given the money under way: what was booked as received just afterwards may already
+ * have been at the provider, and what was sent or booked as spent just afterwards may already have left it.
  */
 export function rangeOf(
   measured: Pick<ClearingMeasurement, 'providerBalance' | 'clearingBalance'>,
@@ -48,8 +50,9 @@ export function rangeOf(
 }
 
 /**
- * What the money under way does not explain, since the days that agreed: 0, or by how much the provider has more
- * (positive) or less (negative). What agrees narrows the range, so that small differences do not add up unseen.
+ * What the money under way does not explain, compared with the days that agreed: 0, or by how much the provider has
+ * more (positive) or less (negative). A day that agrees narrows the range, so that small differences do not add up
+ * unnoticed.
  */
 export function judgeRange(
   agreed: OffsetRange | null,

@@ -15,13 +15,13 @@ import {
   rangeOf,
 } from './clearing.ts';
 
-/** A transaction may have begun this long before our books were read, and be committed after. */
+/** A transaction may have begun this long before our books were read and committed after. */
 const longestTransactionSeconds = 60;
 const clearing = systemAccounts.gatewayClearing;
 
 /**
- * Reads our books, then asks the provider for its balance, and writes both down as the measurement of the day; whoever
- * judges them reads them there. Answers the day. Throws ProviderUnknown.
+ * Reads our books, then asks the provider for its balance, and stores both as the day's measurement, which
+ * `judgeClearing` reads. Returns the day. Throws ProviderUnknown.
  */
 export async function measureClearing(
   em: EntityManager,
@@ -54,7 +54,7 @@ interface Books extends Booked {
   balance: Money;
 }
 
-/** In one statement, so that what was booked lately is exactly what of it is in the balance. */
+/** One statement, so that the recent bookings it sums are exactly those included in the balance. */
 async function readBooks(em: EntityManager): Promise<Books> {
   const [row] = await em.execute<Record<keyof Books, string>[]>(
     `with since as (select clock_timestamp() as now, clock_timestamp() - make_interval(secs => ?) as at)
@@ -66,7 +66,7 @@ async function readBooks(em: EntityManager): Promise<Books> {
   return { ...amounts, at: new Date(at), since: new Date(since) };
 }
 
-/** What was booked by transactions that began after `since.at`; its parameter is the account. */
+/** Bookings of transactions that began after `since.at`; its parameter is the account. */
 const bookedSince = `
   select moved.*, returned.* from
     (select coalesce(-sum(amount) filter (where amount < 0), 0)::numeric(20, 4) as received,
@@ -77,7 +77,7 @@ const bookedSince = `
 
 /**
  * Judges the measurement of a day some minutes later, when what the provider had done by then has been booked: what
- * nothing explains is the day's difference, with an event. A day that is measured again is judged anew.
+ * stays unexplained is the day's difference, with an event. A day that is measured again is judged again.
  */
 export function judgeClearing(em: EntityManager, { day }: { day: string }): Promise<ClearingVerdict> {
   return em.transactional(async (tx) => {
@@ -107,8 +107,8 @@ export function judgeClearing(em: EntityManager, { day }: { day: string }): Prom
 }
 
 /**
- * What was under way when the provider was asked: what has been booked since our books were read, and transfers that are
- * pending and were sent by then, or have failed since and come back.
+ * Money under way when the provider was asked: what has been booked since our books were read, and transfers sent by
+ * then that are still pending, or have since failed and been returned.
  */
 async function findUnderWay(tx: EntityManager, measured: ClearingMeasurement): Promise<Moved> {
   const { booked: before, answeredAt } = measured;
@@ -150,7 +150,7 @@ interface Judged {
   agreed: boolean;
 }
 
-/** Writes the day down; tells whether it says something else than it did. */
+/** Stores the day; returns whether its difference is new or has changed. */
 async function keep(
   tx: EntityManager,
   { day, readAt, providerBalance, clearingBalance }: ClearingMeasurement,

@@ -22,8 +22,8 @@ interface ReceiptRow {
 }
 
 /**
- * What is wrong with these payments of the provider: each that succeeded is a receipt of ours of the same amount for the
- * same reference, and no other has one, unless we have given the money back.
+ * Differences in these payments of the provider: each one that succeeded must have a receipt of the same amount and
+ * reference, and no other may have one, unless we have refunded it.
  */
 export async function comparePayments(em: EntityManager, records: readonly ProviderRecord[]): Promise<Difference[]> {
   if (records.length === 0) return [];
@@ -57,7 +57,7 @@ export async function comparePayments(em: EntityManager, records: readonly Provi
   });
 }
 
-/** Money that was taken back is not ours any more, except where we have given it back ourselves. */
+/** A payment that the provider took back is no longer ours, unless we refunded it ourselves. */
 function agrees(
   { state, reference, amount }: Pick<ReceiptRow, 'state' | 'reference' | 'amount'>,
   theirs: { status: ProviderRecord['status'] | ProviderPayment['status']; reference: string; amount: Money },
@@ -81,8 +81,8 @@ async function findOrders(em: EntityManager, references: readonly string[]): Pro
 }
 
 /**
- * A page of the receipts of the period that are not among the provider's records, each asked for by name: those that it
- * does not know, or says something else of. Throws ProviderUnknown.
+ * A page of the period's receipts that are not among the provider's records, each looked up at the provider: those it
+ * does not know, or of which it says something else. Throws ProviderUnknown.
  */
 export async function findMissingPayments(
   em: EntityManager,
@@ -117,7 +117,7 @@ export async function findMissingPayments(
   return { differences, next: cursorAfter(rows) };
 }
 
-/** Since when the provider says that a payment succeeded of which we have no receipt. */
+/** Since when the provider lists a succeeded payment without a receipt of ours. */
 export const unreceiptedPayments = `select created_at as since from reconciliations d
   where state = 'open' and resource_type = 'payment' and theirs ->> 'status' = 'succeeded'
     and not exists (select from receipts r where r.provider_payment_id = d.subject)`;

@@ -13,7 +13,7 @@ interface PayoutRow {
   net_amount: Money;
 }
 
-/** What is wrong with these transfers of the provider, by our payouts. */
+/** Differences between these transfers of the provider and our payouts. */
 export async function compareTransfers(em: EntityManager, records: readonly ProviderRecord[]): Promise<Difference[]> {
   const ids = records.map(({ reference }) => reference).filter(isUuid);
   const rows = await em.execute<PayoutRow[]>('select id, status, net_amount from payouts where id = any(?::uuid[])', [
@@ -44,9 +44,9 @@ const agrees = (
 ): boolean => status === theirs.status && compareMoney(net_amount, theirs.amount) === 0;
 
 /**
- * A page of the payouts of the period that we have sent and that are not among the provider's records, each asked for by
- * name: those the provider does not know although we say that they are on their way or arrived, and those of which it
- * says something else. What was refused or failed and is not there is as it should be. Throws ProviderUnknown.
+ * A page of the period's sent payouts that are not among the provider's records, each looked up at the provider: those
+ * it does not know although we say they are under way or arrived, and those of which it says something else. A failed
+ * payout without a record is correct. Throws ProviderUnknown.
  */
 export async function findMissingTransfers(
   em: EntityManager,

@@ -5,15 +5,14 @@ import { recordEvent } from '../events/record-event.ts';
 import { textArray } from '../shared/postgres.ts';
 import { Reconciliation } from './reconciliation.entity.ts';
 
-/** The difference of this id, locked until the transaction ends. */
+/** The difference with this id, locked until the transaction ends. */
 export function lockDifference(tx: EntityManager, id: string): Promise<Reconciliation> {
   return tx.findOneOrFail(Reconciliation, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
 }
 
 /**
- * Writes down why a difference, which the caller's transaction has locked, is what it is, as one operator decides; it is no
- * longer open, and neither is the contradiction of the payout that it is about, where that is the same one: the provider
- * has said nothing else since. Changes no money.
+ * Records one operator's explanation of a difference, which the caller's transaction has locked. The difference is no
+ * longer open, and neither is its payout's contradiction, if that is about the same provider status. Moves no money.
  */
 export async function explainDifference(
   tx: EntityManager,
@@ -44,7 +43,7 @@ export async function explainDifference(
   await endDecision(tx, decision, { status: 'carried_out', actorId });
 }
 
-/** What the provider's word on a payout may be where its records are as in this difference. */
+/** The provider statuses of a payout that fit its records in this difference. */
 function wordsOf({ ours, theirs }: Reconciliation): string[] {
   if (!theirs) return ['refused'];
   const said = theirs.status === 'pending' ? 'accepted' : theirs.status;

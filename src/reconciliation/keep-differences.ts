@@ -3,7 +3,9 @@ import { recordEvent } from '../events/record-event.ts';
 import { newId } from '../shared/ids.ts';
 import type { Difference, ReconciliationState } from './reconciliation.ts';
 
-/** Writes the differences of a page down, each once a day, and tells those that are new, changed or back. */
+/**
+ * Stores the differences of a page, each once per day, and records an event for those that are new, changed or back.
+ */
 export async function keepDifferences(
   tx: EntityManager,
   day: string,
@@ -15,7 +17,9 @@ export async function keepDifferences(
   }
 }
 
-/** Differences of the day that no comparison since `begunAt` has met again are `resolved`; returns how many. */
+/**
+ * Marks the day's open differences that no comparison since `begunAt` has found again as `resolved`; returns how many.
+ */
 export async function resolveGone(tx: EntityManager, day: string, begunAt: Date): Promise<number> {
   const gone = await tx.execute<{ id: string }[]>(
     `update reconciliations set state = 'resolved', updated_at = now()
@@ -26,7 +30,7 @@ export async function resolveGone(tx: EntityManager, day: string, begunAt: Date)
   return gone.length;
 }
 
-/** How many differences of a day nobody has explained. */
+/** How many differences of a day are open. */
 export async function countOpen(em: EntityManager, day: string): Promise<number> {
   const [row] = await em.execute<{ open: number }[]>(
     "select count(*)::int as open from reconciliations where day = ? and state = 'open'",
@@ -35,7 +39,7 @@ export async function countOpen(em: EntityManager, day: string): Promise<number>
   return row?.open ?? 0;
 }
 
-/** Inserts a difference, or meets it again: one that has changed, or had been resolved, is open anew. */
+/** Inserts a difference, or updates a known one: one that has changed, or was resolved, is open again. */
 async function keep(
   tx: EntityManager,
   day: string,

@@ -1,7 +1,10 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { collectRow, gauge, type Metrics } from '../metrics/metrics.ts';
 
-/** The last comparison of gateway clearing with the provider's balance, read when asked for; none before the first. */
+/**
+ * Gauges of the last comparison of gateway clearing with the provider's balance, read at each scrape; empty before the
+ * first.
+ */
 export function measureClearingDifference(metrics: Metrics, orm: MikroORM): void {
   const difference = gauge(
     metrics,

@@ -1,33 +1,35 @@
 import type { Difference } from './reconciliation.ts';
 
-/** Each of them may cost a question to the provider, and a page is the step by which a run goes on. */
+/** Each row may cost a call to the provider, and a page is the unit by which a run resumes. */
 export const missingPerPage = 50;
 
-/** Which rows of ours are looked for at the provider: those of a day's period, after a row of the page before. */
+/**
+ * Which of our rows are looked up at the provider: those of a day's period, after the last row of the previous page.
+ */
 export interface MissingPage {
   day: string;
   from: Date;
   to: Date;
-  /** As the page before told it; null at the beginning. */
+  /** The previous page's `next`; null for the first page. */
   after: string | null;
   signal?: AbortSignal;
 }
 
 export interface FoundMissing {
   differences: Difference[];
-  /** Where the next page begins; null when there is none. */
+  /** Cursor of the next page; null when there is none. */
   next: string | null;
 }
 
 const separator = '|';
 
-/** Instant and id of the row that a page begins after, as parameters of a query. */
+/** Instant and id of the row after which the page begins, as query parameters. */
 export function readCursor(cursor: string | null, from: Date): [at: string, id: string] {
   const [at, id] = (cursor ?? '').split(separator);
   return at && id ? [at, id] : [from.toISOString(), '00000000-0000-0000-0000-000000000000'];
 }
 
-/** The cursor after a page; `at` is PostgreSQL's text of the instant, which a `Date` would cut to milliseconds. */
+/** The cursor after a page; `at` is PostgreSQL's text of the instant, which a `Date` would truncate to milliseconds. */
 export function cursorAfter(rows: readonly { at: string; id: string }[]): string | null {
   const last = rows.at(-1);
   return last === undefined || rows.length < missingPerPage ? null : `${last.at}${separator}${last.id}`;

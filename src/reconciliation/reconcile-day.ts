@@ -15,11 +15,11 @@ import type { FoundMissing, MissingPage } from './missing-page.ts';
 import { advanceDay, type DayProgress, type DayRun, endOfDay, finishDay, takeDay } from './reconciled-days.ts';
 import type { Difference, ReconciliationSummary } from './reconciliation.ts';
 
-/** What a comparison works with. */
+/** What a comparison needs. */
 export interface ReconcilingParts {
   gateway: Gateway;
   workflows: CallbackWorkflows;
-  /** Told of differences whose owner could not be woken; they stay open, so the next run tries again. */
+  /** Called for differences whose workflow could not be woken; they stay open, so the next run tries again. */
   failed: SweepFailure;
 }
 
@@ -30,11 +30,11 @@ interface Period {
 }
 
 /**
- * Compares the provider's records of a day (UTC+7) with our books, both ways and page by page: a run that dies is gone on
- * with. Differences become rows and events; those of an earlier run that are gone become `resolved`. It changes no
- * money; what is different here has its workflow woken, which asks the provider by itself. Safe to repeat. `takenBy`
- * names the run: another one is refused with SERVICE_UNAVAILABLE while it is at work. Throws ProviderUnknown when the
- * provider does not answer.
+ * Compares the provider's records of a day (UTC+7) with our books, in both directions and page by page, so that a run
+ * that dies is resumed. Differences become rows and events; those of an earlier run that are gone become `resolved`. It
+ * moves no money; the workflow behind a difference is woken and asks the provider itself. Safe to repeat. `takenBy`
+ * names the run: while it is at work, another one gets SERVICE_UNAVAILABLE. Throws ProviderUnknown when the provider
+ * does not answer.
  */
 export async function reconcileDay(
   em: EntityManager,
@@ -93,7 +93,7 @@ async function compareRecords(
   }
 }
 
-/** Nothing is held against it: what the books have of the same money is asked for by name. */
+/** An unreadable record is not compared with our books: our rows for the same money are looked up at the provider. */
 const differenceOf = ({ kind, providerId, reference, status, amount }: UnreadableRecord): Difference => ({
   resourceType: kind === 'transfer' ? 'payout' : 'payment',
   subject: providerId,
@@ -119,7 +119,7 @@ async function compareMissing(
   }
 }
 
-/** A page and where the run goes on, together. */
+/** Stores a page and the run's progress in one transaction. */
 function keepPage(
   em: EntityManager,
   run: DayRun,
@@ -147,9 +147,9 @@ async function wakeOwners(
 }
 
 /**
- * Who waits for news under the reference is told. Money that nobody waits for (its order is final, or unknown) is brought
- * into the books as any stray: a record does not name the payment method that the money is asked for by, so the provider
- * is asked for the payments under the reference. What was not made under one stays open for people.
+ * Wakes the workflow that waits under the reference. Money without one (its order is final, or unknown) is booked as
+ * any stray payment: a record does not name the payment method needed to ask for it, so the provider is asked for the
+ * payments under the reference. A payment not made under a reference stays open for people.
  */
 async function wakeOwner(
   em: EntityManager,

@@ -6,12 +6,12 @@ import { textArray } from '../shared/postgres.ts';
 import type { DayPhase } from './reconciliation.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
-/** Days that are missing, or have open differences, are compared for so long; older ones by hand. */
+/** How many days back missing days and open differences are compared; older ones by hand. */
 const lookBackDays = 31;
-/** A run that has not written a page for so long is over, and another may go on with its day. */
+/** A run that has not written a page for this long counts as dead, and another may take over its day. */
 const takenForMinutes = 2;
 
-/** A run's hold on a day: where it goes on, and which taking-over of the day it is. */
+/** A run's claim on a day: where it resumes, and how many times the day was taken so far. */
 export interface DayRun {
   day: string;
   take: number;
@@ -24,7 +24,10 @@ export interface DayRun {
 /** The first instant after a day (UTC+7). */
 export const endOfDay = (day: string): Date => new Date(startOfWesternIndonesiaDay(day).getTime() + dayMs);
 
-/** Since when each day that is over has not been compared: from the platform's first event on, the last 31 and older rows. */
+/**
+ * Since when each past day has been waiting for a comparison: the last 31, from the platform's first event on, and
+ * older rows.
+ */
 export const unreconciledDays = `
   select (day + 1)::timestamp at time zone interval '7 hours' as since from (
     select generate_series(greatest(today - ${lookBackDays}, coalesce(first, today)), today - 1, interval '1 day')::date as day
@@ -35,9 +38,10 @@ export const unreconciledDays = `
     and not exists (select from reconciled_days r where r.day = days.day and r.finished_at is not null)`;
 
 /**
- * The days to compare at `at` (ISO 8601): those of the last 31 that were not compared to their end a day after it, and
- * those with open differences or with records that the provider had not ended; the oldest first, but after all others
- * those whose last run did not come to its end. Yesterday (UTC+7) is the last. A new platform begins with the day before its first event.
+ * The days to compare at `at` (ISO 8601): those of the last 31 that were not fully compared a day after their end, and
+ * those with open differences or with records that the provider had not ended; oldest first, but those whose last run
+ * did not finish come last. Yesterday (UTC+7) is the latest. A new platform begins with the day of its first event, at
+ * the latest yesterday.
  */
 export async function findDaysToReconcile(em: EntityManager, { at }: { at: string }): Promise<string[]> {
   const now = Date.parse(at);
@@ -61,9 +65,9 @@ export async function findDaysToReconcile(em: EntityManager, { at }: { at: strin
 }
 
 /**
- * Takes a day for a run: goes on where one that died has stopped, and begins anew otherwise. A day that was not over when
- * that one began is begun anew too: newer records would be missed. Refuses with SERVICE_UNAVAILABLE while another run is
- * at work on it.
+ * Claims a day for a run: resumes where a dead run stopped, and starts over otherwise. A run that began before the day
+ * was over is started over too, because later records would be missed. Throws SERVICE_UNAVAILABLE while another run is
+ * at work on the day.
  */
 export function takeDay(em: EntityManager, day: string, takenBy: string): Promise<DayRun> {
   return em.transactional(async (tx) => {
@@ -96,19 +100,19 @@ export function takeDay(em: EntityManager, day: string, takenBy: string): Promis
   });
 }
 
-/** Where the run goes on after a page, and what the page adds to it. */
+/** Where the run resumes after a page, and what the page adds to it. */
 export interface DayProgress {
   phase: DayPhase;
   cursor: string | null;
   compared?: number;
-  /** Of them, those that the provider has not ended. */
+  /** How many of them the provider has not ended. */
   unsettled?: number;
   differences?: number;
-  /** What the provider listed on this page, by its key. */
+  /** The keys of what the provider listed on this page. */
   listed?: { transfers: readonly string[]; payments: readonly string[] };
 }
 
-/** Moves a run on, within the transaction that writes its page. Throws when another run has taken the day over. */
+/** Advances a run, in the transaction that writes its page. Throws when another run has taken over the day. */
 export async function advanceDay(
   tx: EntityManager,
   run: DayRun,
@@ -130,9 +134,10 @@ export async function advanceDay(
 }
 
 /**
- * Ends a run, within the transaction that writes what is gone. A day that was not over when the run began is not compared
- * yet. One that is compared is so again while the provider has not ended all of its records, and in any case once more a
- * day later, as the provider may list money late. Tells what was compared, over all who had a part in it. Throws when another run has taken the day over.
+ * Ends a run, in the transaction that resolves differences that are gone. A run that began before the day was over does
+ * not count as its comparison. A compared day is compared again while the provider has not ended all of its records,
+ * and in any case once more a day later, because the provider may list money late. Returns what all runs with a part in
+ * it compared. Throws when another run has taken over the day.
  */
 export async function finishDay(tx: EntityManager, run: DayRun): Promise<{ compared: number; differences: number }> {
   const isOver = run.startedAt >= endOfDay(run.day);

@@ -2,8 +2,8 @@ import type { Money } from '../shared/money.ts';
 import { type StatusOf, statusLaw } from '../shared/status-law.ts';
 
 /**
- * Pure facts about reconciliation (docs/contract.md 8). A difference that has changed, or is back, is open anew; one that is
- * gone may be explained all the same, for the contradiction of its payout that is left.
+ * Pure facts about reconciliation (docs/contract.md 8). A difference that has changed, or is back, is open again; a
+ * resolved one may still be explained, to end the contradiction that its payout may still have.
  */
 export const reconciliationLaw = statusLaw({
   initial: ['open'],
@@ -15,7 +15,7 @@ export const reconciliationLaw = statusLaw({
 });
 export type ReconciliationState = StatusOf<typeof reconciliationLaw>;
 
-/** A day is compared again by hand, after records that were not ended, and for differences that are open. */
+/** A day is compared again on request, while the provider has not ended its records, and while differences are open. */
 export const reconciledDayLaw = statusLaw({
   initial: ['pending'],
   transitions: {
@@ -25,7 +25,7 @@ export const reconciledDayLaw = statusLaw({
   },
 });
 
-/** What a run compares, one after the other: the provider's records, and then ours that are not among them. */
+/** What a run compares, in this order: the provider's records, then our rows that are not among them. */
 export const dayPhaseLaw = statusLaw({
   initial: ['records'],
   transitions: {
@@ -39,19 +39,19 @@ export type DayPhase = StatusOf<typeof dayPhaseLaw>;
 export const reconciledResources = ['payout', 'payment'] as const;
 export type ReconciledResource = (typeof reconciledResources)[number];
 
-/** One side's word on money that moved. */
+/** What one side says about money that moved. */
 export interface Side {
   status: string;
   /** IDR, scale 4; null where the provider's cannot be read (status `unreadable`). */
   amount: Money | null;
 }
 
-/** What we and the provider say differently. */
+/** Where we and the provider disagree. */
 export interface Difference {
   resourceType: ReconciledResource;
-  /** What it is told apart by: the provider's id of the money, or ours where the provider knows none. */
+  /** Its identity: the provider's id of the money, or ours where the provider knows none. */
   subject: string;
-  /** Ours; null when we know nothing of it. */
+  /** Our resource's id; null when we have none. */
   resourceId: string | null;
   reference: string;
   ours: Side | null;
@@ -63,9 +63,9 @@ export interface ReconciliationSummary {
   day: string;
   /** Records of the provider that were compared. */
   compared: number;
-  /** Differences of this run. */
+  /** Differences found by this run. */
   differences: number;
-  /** Of them, those that nobody has explained. */
+  /** Differences of the day that are open. */
   open: number;
   /** Differences of earlier runs that are gone. */
   resolved: number;

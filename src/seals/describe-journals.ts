@@ -5,8 +5,8 @@ import { textArray } from '../shared/postgres.ts';
 import { type Cell, rowText, type SealedJournal } from './seal.ts';
 
 /**
- * How a column becomes text that depends on its value alone: not on the connection's time zone or date style, nor on how
- * many zeros a numeric carries.
+ * Converts a column to text that depends on its value alone: not on the connection's time zone or date style, nor on a
+ * numeric's trailing zeros.
  */
 const canonical = {
   text: (column: string) => column,
@@ -19,13 +19,13 @@ const canonical = {
 type Kind = keyof typeof canonical;
 
 interface SealedTable {
-  /** The column that names the journal. */
+  /** The column with the journal's id. */
   journal: string;
-  /** In the order in which they are written. */
+  /** In the order of serialization. */
   columns: Readonly<Record<string, Kind>>;
 }
 
-/** What of the ledger is sealed, in this order: every column of the three tables. */
+/** The sealed part of the ledger, in this order: every column of the three tables. */
 export const sealedTables = {
   journals: {
     journal: 'id',
@@ -62,8 +62,8 @@ export const sealedTables = {
 } as const satisfies Record<string, SealedTable>;
 
 /**
- * One look into an index for each journal, whatever the planner believes of a table that has grown by a night: told to
- * look for all of them in the order of the rows, it may read the whole table.
+ * Forces one index lookup per journal, whatever the planner's statistics of a table that grew overnight say: asked for
+ * all rows in order, it might read the whole table.
  */
 const statements = Object.entries<SealedTable>(sealedTables).map(([table, { journal, columns }]) => ({
   table,
@@ -75,12 +75,12 @@ const statements = Object.entries<SealedTable>(sealedTables).map(([table, { jour
     order by wanted.journal, found.id`,
 }));
 
-/** So many journals are read at a time. */
+/** How many journals are read at a time. */
 const perRead = 500;
 
 /**
- * The canonical text of each journal: its row, its postings and its transactions, a line for each. Of a journal that is
- * not there, what there is.
+ * The canonical text of each journal: its row, its postings and its transactions, a line each. For missing rows there
+ * are no lines.
  */
 export async function describeJournals(tx: EntityManager, ids: readonly string[]): Promise<Map<string, string>> {
   const texts = new Map(ids.map((id) => [id, '']));
@@ -91,7 +91,7 @@ export async function describeJournals(tx: EntityManager, ids: readonly string[]
   return texts;
 }
 
-/** The journals with the hashes of their texts, as they are in the transaction's snapshot; in the order of their ids. */
+/** The journals with the hashes of their texts, as of the transaction's snapshot; in the order of their ids. */
 export async function* hashJournals(tx: EntityManager, ids: readonly string[]): AsyncGenerator<SealedJournal> {
   const sorted = ids.toSorted();
   for (let start = 0; start < sorted.length; start += perRead) {

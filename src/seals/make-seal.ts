@@ -13,21 +13,21 @@ import type { SealKeys } from './seal-keys.ts';
 import { storeSeal } from './store-seal.ts';
 
 export interface SealStep {
-  /** The seal that was made; null when another step had made the last of this pass. */
+  /** The seal that was made; null when another step had already made the last one of this pass. */
   number: number | null;
   journals: number;
-  /** Every journal that was committed when the pass began is sealed. */
+  /** Whether every journal committed before the pass began is sealed. */
   done: boolean;
 }
 
 interface SealParts {
   storage: Storage;
   keys: SealKeys;
-  /** Journals of one seal at most. */
+  /** Maximum number of journals in one seal. */
   size?: number;
 }
 
-/** What the next seal will be, as of one snapshot. */
+/** The next seal, as of one snapshot. */
 interface Draft {
   last: { number: number; pass: string; covers: boolean; jws: string } | null;
   sealedAt: string;
@@ -37,23 +37,25 @@ interface Draft {
   manifest: string;
 }
 
-/** A step that races with others loses so many numbers to them before it gives up; each one lost is a seal made. */
+/**
+ * How often a step may lose a seal number to a concurrent one before it gives up; each loss means that a seal was made.
+ */
 const longestRace = 100;
-/** The least of all ids, which a journal may have. */
+/** The smallest possible id, which a journal may have. */
 const leastId = '00000000-0000-0000-0000-000000000000';
 
 /**
- * Makes the next seal of a pass: over journals that are in no seal yet, whatever their date, at most as many as fit into
- * one. They are gone through once in the order of their ids; where the pass has come to is read from its seals, and
- * believed from nobody. The last seal of a pass says that no journal that was committed before the pass is left; a night
- * without journals has a seal, too. Safe to repeat and to run twice at once: the row of the seal, whose number only one of them writes, decides
- * together with its journals what the seal is, and its object follows from it. Throws when the last seal is not one of
- * ours, or when the file store is away.
+ * Makes the next seal of a pass: over journals that are in no seal yet, whatever their date, up to the maximum size. A
+ * pass goes through them once in id order; its position is read from its own seals and nowhere else. The last seal of a
+ * pass states that no journal committed before the pass is left unsealed; a night without journals gets a seal too.
+ * Safe to repeat and to run concurrently: the seal's row, whose number only one step can write, fixes the seal together
+ * with its journals, and its object follows from it. Throws when the last seal is not one of ours, or when the file
+ * store is unavailable.
  */
 export async function makeSeal(em: EntityManager, parts: SealParts, pass: string): Promise<SealStep> {
   const size = parts.size ?? journalsPerSeal;
   for (let race = 0; race < longestRace; race += 1) {
-    // What was killed before its object was stored is brought to its end first: only the last seal can be without.
+    // A step killed before it stored its object is completed first: only the last seal can lack its object.
     const draft = await readDraft(em.fork(), pass, size);
     const { last, ids, sealedAt, begunAt } = draft;
     const before = last && (await openLast(parts.keys, last));
@@ -83,14 +85,14 @@ export async function makeSeal(em: EntityManager, parts: SealParts, pass: string
 }
 
 /**
- * Reads what the next seal is to be in one snapshot: the seals so far, which journals are in none, and their texts. A
- * transaction that commits later is in a later snapshot; no date, id or order of commits is believed for that.
+ * Reads the content of the next seal in one snapshot: the seals so far, the unsealed journals, and their texts. A
+ * transaction that commits later is left to a later snapshot; dates, ids and commit order are not relied on for that.
  */
 async function readDraft(em: EntityManager, pass: string, size: number): Promise<Draft> {
   return em.transactional(
     async (tx) => {
       await allowTime(tx, budgets.database.seal);
-      // The beginning of the transaction comes before its snapshot, so what is committed by then is seen.
+      // The transaction begins before its snapshot, so everything committed by then is visible.
       const [{ sealed_at: sealedAt }] = await tx.execute<[{ sealed_at: string }]>(
         `select to_json(now() at time zone 'UTC') #>> '{}' || 'Z' as sealed_at`,
       );
@@ -113,8 +115,8 @@ async function readDraft(em: EntityManager, pass: string, size: number): Promise
 }
 
 /**
- * Journals after an id, or from the first on, that are in no seal. The whole pass goes through the two indexes once, side by side; a plan that
- * hashes or sorts would begin with all journals at each step.
+ * Unsealed journals after an id, or from the first on. A whole pass reads the two indexes once, side by side; a plan
+ * with a hash or sort would start over with all journals at each step.
  */
 async function findUnsealed(tx: EntityManager, after: string | null, size: number): Promise<string[]> {
   const [isNext, last] = after === null ? ['>=', leastId] : ['>', after];
@@ -129,7 +131,7 @@ async function findUnsealed(tx: EntityManager, after: string | null, size: numbe
   return rows.map(({ id }) => id);
 }
 
-/** Nothing is built on a seal that is not ours, or stands in another's place. */
+/** No seal is built on one that is not ours or has another number. */
 async function openLast(keys: SealKeys, last: { number: number; jws: string }): Promise<SealStatement> {
   const { statement, problem } = await keys.open(last.jws);
   if (problem !== null || statement?.number !== last.number) {
@@ -138,7 +140,7 @@ async function openLast(keys: SealKeys, last: { number: number; jws: string }): 
   return must(statement, 'what is signed can be read');
 }
 
-/** Writes the seal down with its journals, both or neither; false when another step has written one of that number. */
+/** Writes the seal and its journals atomically; false when another step has written that number. */
 async function keep(
   em: EntityManager,
   { statement, jws, ids, pass }: { statement: SealStatement; jws: string; ids: string[]; pass: string },

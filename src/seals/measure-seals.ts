@@ -1,7 +1,7 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { collectRow, gauge, type Metrics } from '../metrics/metrics.ts';
 
-/** Until when journals are sealed, and when the last seal was made, read when asked for. */
+/** Gauges: until when journals are sealed, and when the last seal was made; read at each scrape. */
 export function measureSeals(metrics: Metrics, orm: MikroORM): void {
   const until = gauge(
     metrics,
@@ -13,7 +13,7 @@ export function measureSeals(metrics: Metrics, orm: MikroORM): void {
   collectRow(
     { until, last },
     orm,
-    // A platform that has not sealed yet has done so until its first event.
+    // Before the first seal, a platform counts as sealed until its first event.
     `select extract(epoch from coalesce(
        (select covers_until from seals where covers_until is not null order by number desc limit 1),
        (select created_at from events order by id limit 1), now()))::float8 as until,

@@ -3,34 +3,34 @@ import { CompactSign, compactVerify, decodeProtectedHeader } from 'jose';
 import { type Config, ConfigError } from '../config.ts';
 import { type SealStatement, sealFormat } from './seal.ts';
 
-/** A public key by which seals are verified, as `SEAL_VERIFICATION_KEYS` has it. */
+/** A public key that verifies seals, as in `SEAL_VERIFICATION_KEYS`. */
 export interface SealPublicKey {
   id: string;
-  /** Base64 of its 32 bytes. */
+  /** Its 32 bytes in base64. */
   publicKey: string;
 }
 
-/** What a JWS was found to be. */
+/** The result of verifying a JWS. */
 export interface OpenedSeal {
-  /** What it says, also when nothing proves that a key of ours said it; null when it cannot be read at all. */
+  /** Its content, even when no known key proves it; null when it cannot be read at all. */
   statement: SealStatement | null;
-  /** Why it is not to be believed, as a sentence; null when it is. */
+  /** Why it cannot be trusted, as a sentence; null when it can. */
   problem: string | null;
 }
 
-/** The keys that seal; none of them is in the database. */
+/** The keys of seals; none of them is in the database. */
 export interface SealKeys {
   /** The statement as a compact JWS (EdDSA). Throws in a process that has no signing key. */
   sign(statement: SealStatement): Promise<string>;
   open(jws: string): Promise<OpenedSeal>;
-  /** Whose signatures are known here. */
+  /** The keys whose signatures are accepted here. */
   readonly publicKeys: readonly SealPublicKey[];
 }
 
-/** A key may sign other things one day; this is what it says of a seal. */
+/** The key may sign other things one day; this type marks a seal. */
 const type = 'amanah-seal';
 
-/** What stands before the 32 bytes of a private key of Ed25519 in PKCS #8, and before those of a public key in SPKI. */
+/** The DER prefix of an Ed25519 private key's 32 bytes in PKCS #8, and of a public key's in SPKI. */
 const pkcs8Head = Buffer.from('302e020100300506032b657004220420', 'hex');
 const spkiHead = Buffer.from('302a300506032b6570032100', 'hex');
 
@@ -41,7 +41,7 @@ const publicKeyOf = (bytes: Uint8Array): KeyObject =>
 const bytesOf = (key: KeyObject): string =>
   key.export({ format: 'der', type: 'spki' }).subarray(spkiHead.length).toString('base64');
 
-/** The keys of a configuration. Throws ConfigError when two keys have one id. */
+/** Creates the keys from the configuration. Throws ConfigError when two different keys have the same id. */
 export function createSealKeys({
   SEAL_SIGNING_KEY,
   SEAL_VERIFICATION_KEYS = [],

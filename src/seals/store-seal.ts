@@ -9,9 +9,9 @@ import { hashJournals } from './describe-journals.ts';
 import { hashOfSeal, manifestLine, type SealStatement, sealKey, sealObject } from './seal.ts';
 
 /**
- * Sees to it that a seal's object is stored. Its bytes follow from the seal, so it does no harm when somebody else does
- * the same, or a store that was given up comes true later. The manifest is read from the journals unless it is given.
- * Throws when the journals are not what was sealed, or when the file store is away.
+ * Makes sure that a seal's object is stored. Its bytes follow from the seal, so a concurrent writer, or a delayed write
+ * that arrives later, does no harm. The manifest is read from the journals unless it is given. Throws when the journals
+ * are not what was sealed, or when the file store is unavailable.
  */
 export async function storeSeal(
   em: EntityManager,
@@ -49,7 +49,7 @@ async function readManifest(em: EntityManager, { number, manifest: digest }: Sea
   return manifest;
 }
 
-/** A refusal of the store is for people; a step is tried again. */
+/** Turns the store's domain error, which is meant for callers, into a plain error, so that the step is retried. */
 async function orAgain(storing: () => Promise<void>): Promise<void> {
   try {
     await storing();

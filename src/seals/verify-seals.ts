@@ -21,11 +21,11 @@ import {
 } from './seal.ts';
 import type { SealKeys, SealPublicKey } from './seal-keys.ts';
 
-/** Something that is not as it was sealed. */
+/** A difference from what was sealed. */
 export interface SealDifference {
-  /** The seal's number; null for what is of none. */
+  /** The seal's number; null when it belongs to no seal. */
   seal: number | null;
-  /** The journal, where it can be told. */
+  /** The journal, where it is known. */
   journal: string | null;
   /** What differs, as a sentence. */
   what: string;
@@ -35,16 +35,16 @@ export interface SealVerdict {
   seals: number;
   /** Journals that were read and compared. */
   journals: number;
-  /** Journals that wait for the next seal. */
+  /** Journals not sealed yet. */
   unsealed: number;
-  /** The end of the chain: whoever has noted it elsewhere knows that no seal before it was taken away. */
+  /** The end of the chain: if it was noted elsewhere, the removal of any earlier seal can be detected. */
   last: { number: number; hash: string; sealed_at: string } | null;
-  /** How many differences there are, and the first of them. */
+  /** The number of differences, and the first of them. */
   differences: number;
   sample: SealDifference[];
   /** Why the objects were not compared; null when they were. */
   objectsNotCompared: string | null;
-  /** The last seal, when its object is on its way to the file store. */
+  /** The last seal, while its object is still being stored. */
   beingStored: number | null;
   publicKeys: readonly SealPublicKey[];
 }
@@ -65,17 +65,17 @@ interface SealRow {
 const rowsPerPage = 100;
 const keysPerPage = 500;
 const sampleSize = 100;
-/** Nobody seals more journals at once; a seal that has more is not read to its end. */
+/** No seal has more journals; of one that has, no more are read. */
 const mostMembers = 2 * journalsPerSeal;
-/** The object of the last seal may be on its way for so long. */
+/** For this long, the object of the last seal may still be on its way to the store. */
 const onItsWayMs = 60 * 60 * 1000;
-/** The hash of a journal of which there is nothing. */
+/** The hash of a journal without any rows. */
 const hashOfNothing = sha256('');
 
 /**
- * Reads every seal with its journals and holds against each other: the chain, the signatures, what each seal says, its
- * journals as they are now, and its object in the file store. Holds one seal in memory at a time. Never throws for a file
- * store that is away; the verdict then says that objects were not compared.
+ * Reads every seal with its journals and compares: the chain, the signatures, each seal's statement, its journals as
+ * they are now, and its object in the file store. Holds one seal in memory at a time. Does not throw when the file
+ * store is unavailable; the verdict then says that objects were not compared.
  */
 export async function verifySeals(em: EntityManager, parts: VerifyParts): Promise<SealVerdict> {
   const store = storeOf(parts.storage);
@@ -127,7 +127,7 @@ export async function verifySeals(em: EntityManager, parts: VerifyParts): Promis
   return { ...verdict, objectsNotCompared: store.away() };
 }
 
-/** In the order of their numbers; those that are made meanwhile too. */
+/** In the order of their numbers, including those made meanwhile. */
 async function* readSeals(em: EntityManager): AsyncGenerator<SealRow> {
   for (let after = 0; ; ) {
     const rows = await em.fork().execute<(Omit<SealRow, 'number'> & { number: string })[]>(
@@ -144,7 +144,7 @@ async function* readSeals(em: EntityManager): AsyncGenerator<SealRow> {
   }
 }
 
-/** What of a seal's row contradicts its statement or the seal before it. */
+/** Where a seal's row contradicts its statement or the previous seal. */
 function contradictions(
   row: SealRow,
   statement: SealStatement,
@@ -162,7 +162,7 @@ function contradictions(
   ];
 }
 
-/** The file store until it is away; from then on nothing is asked of it. */
+/** The file store until it fails; from then on it is not called again. */
 function storeOf(storage: Storage) {
   let away: string | null = null;
   const leave = (error: unknown) => {
@@ -171,7 +171,7 @@ function storeOf(storage: Storage) {
   };
   return {
     away: () => away,
-    /** Null when there is no such object, undefined when nobody can tell. */
+    /** `bytes` is null when there is no such object, absent when that is unknown. */
     async read(key: string, maximumBytes: number): Promise<{ bytes?: Buffer | null }> {
       if (away !== null) return {};
       try {
@@ -204,7 +204,7 @@ const isFresh = ({ sealed_at }: SealRow): boolean => Date.now() - Date.parse(sea
 
 type Differ = (difference: SealDifference) => void;
 
-/** Compares both copies; answers the journals that the seal is proved to have had, or null when the object proves nothing. */
+/** Compares both copies; returns the journals that the seal provably had, or null when the object proves nothing. */
 function compareObject(row: SealRow, statement: SealStatement, bytes: Buffer, differ: Differ): SealedJournal[] | null {
   const say = (what: string) => differ({ seal: row.number, journal: null, what });
   const { jws, manifest } = parseSealObject(bytes.toString());
@@ -214,7 +214,10 @@ function compareObject(row: SealRow, statement: SealStatement, bytes: Buffer, di
   return null;
 }
 
-/** Reads the journals of a seal as they are now; names those that differ where its object tells what they were. */
+/**
+ * Compares the journals of a seal as they are now; names the changed ones where its object says what they were. Returns
+ * how many were read.
+ */
 async function compareJournals(
   em: EntityManager,
   { number, statement, listed }: { number: number; statement: SealStatement; listed: SealedJournal[] | null },
@@ -259,9 +262,9 @@ async function compareJournals(
 }
 
 /**
- * Looks for objects that no row knows: of this chain, whose rows were taken away or restored from a backup, and of other
- * chains that a key of ours has signed, as when all seals were thrown away and begun anew. An object follows its row, so
- * one that is stored meanwhile has its row.
+ * Looks for objects without a row: of this chain, whose rows were deleted or lost in a restore from backup, and of
+ * other chains signed by one of our keys, as when all seals were deleted and started over. An object is stored after
+ * its row, so one stored meanwhile has its row.
  */
 async function compareKeys(
   em: EntityManager,
@@ -294,7 +297,7 @@ async function compareKeys(
   }
 }
 
-/** Journals that are said to be in a seal that is not there. */
+/** Journals assigned to a seal that does not exist. */
 async function findHomeless(em: EntityManager): Promise<string[]> {
   const rows = await withTime(em, budgets.database.checks, (tx) =>
     tx.execute<{ seal_number: string; journals: string }[]>(

@@ -17,19 +17,19 @@ import {
 export interface SettlementFacts {
   day: string;
   currency: 'IDR';
-  /** Fixed for ever; until then lines may be added. */
+  /** Whether it is final; until then lines may be added. */
   sealed: boolean;
   opening: PartnerBalance;
   closing: PartnerBalance;
   totals: Record<SettlementGroup, SettlementTotal>;
 }
 
-/** Journals read at a time; what a settlement holds in memory. */
+/** Journals read per batch, which bounds the memory a settlement takes. */
 const batchSize = 1000;
 
 /**
- * The journals of the day that moved what the partner is owed, each with what it did to what is available and pending, and
- * with the fee in it. Where the balance stays, its amount is what was moved within.
+ * The day's journals that moved what the partner is owed, each with its effect on available and pending, and its fee.
+ * Where the balance does not change, `amount` is what was moved within it.
  */
 const journalsOfDay = `select m.created_at, m.journal_id, j.kind, j.business_key, m.available, m.pending, f.fee,
     case when m.available + m.pending = 0 then abs(m.available)
@@ -48,9 +48,9 @@ const journalsOfDay = `select m.created_at, m.journal_id, j.kind, j.business_key
     where o.journal_id = m.journal_id and o.account_id = '${systemAccounts.feeRevenue}') f`;
 
 /**
- * Reads what happened to a partner's money on a day: its balance before and after, sums by group, and then a line for each
- * journal in the order of time. All of one snapshot of the database, so opening balance, lines, totals and closing balance
- * agree. Holds a connection until it has been read to its end or is returned.
+ * Reads what happened to a partner's money on a day: its balance before and after, sums by group, and then a line per
+ * journal in order of time. All from one database snapshot, so opening balance, lines, totals and closing balance
+ * agree. Holds a connection until it was read to the end or `return` was called.
  */
 export async function* readSettlement(
   em: EntityManager,
@@ -102,7 +102,7 @@ const lineOf = ({ created_at, business_key, ...row }: Row): SettlementLine => {
   return { created_at: at, group, kind, resource_id, external_ref, amount, fee, available, pending, journal_id };
 };
 
-/** From what it holds now, back over what was posted since: a day of late reads little of the past. */
+/** Computed backwards from the current balance over the postings since, so a recent day reads little history. */
 async function readBalances(
   tx: EntityManager,
   partnerId: string,

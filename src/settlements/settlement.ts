@@ -1,6 +1,6 @@
 import type { Money } from '../shared/money.ts';
 
-/** What happened to a partner's money, as a settlement groups it. */
+/** The groups of a settlement: what happened to a partner's money. */
 export const settlementGroups = [
   'paid',
   'settled',
@@ -14,7 +14,7 @@ export const settlementGroups = [
 
 export type SettlementGroup = (typeof settlementGroups)[number];
 
-/** The group of a kind of journal: payments by their own steps, everything that leaves by the steps of payouts. */
+/** The group of a journal kind: payments by their own steps, everything that leaves by the steps of payouts. */
 export function groupOf(kind: string): SettlementGroup {
   const [family = '', step = ''] = kind.split('.');
   if (family === 'partner-payment') return step === 'settled' ? 'paid' : step === 'released' ? 'settled' : 'other';
@@ -28,11 +28,11 @@ export function groupOf(kind: string): SettlementGroup {
 /** Sums of a group, IDR, scale 4. */
 export interface SettlementTotal {
   count: number;
-  /** What was paid, moved or sent, without a sign. */
+  /** What was paid, moved or sent, unsigned. */
   amount: Money;
-  /** What of it the platform took. */
+  /** How much of it the platform took. */
   fee: Money;
-  /** What it did to the partner's balance, signed. */
+  /** The change of the partner's balance, signed. */
   available: Money;
   pending: Money;
 }
@@ -41,9 +41,9 @@ export interface SettlementTotal {
 export interface SettlementLine extends Omit<SettlementTotal, 'count'> {
   created_at: string;
   group: SettlementGroup;
-  /** The journal's, as statements have it. */
+  /** The journal's kind, as in statements. */
   kind: string;
-  /** The payment, payout or refund; null for another. */
+  /** The payment, payout or refund; null for other journals. */
   resource_id: string | null;
   external_ref: string | null;
   journal_id: string;
