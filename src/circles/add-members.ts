@@ -18,11 +18,11 @@ import { drawsWithEntropy, needsConsent, termsOf } from './terms.ts';
 interface Joining {
   caller: Caller;
   circleId: string;
-  /** The accounts to add, all or none; absent: the caller with its oldest account. */
+  /** The accounts to add, all or none; absent: the caller joins with its oldest account. */
   accountIds: string[] | undefined;
-  /** Of who joins: that the account may be debited for contributions after the member's turn. */
+  /** The joining member's consent to debits of the account for contributions after the member's turn. */
   consent?: boolean | undefined;
-  /** Of who joins a lottery that draws with it: 16 to 64 hex characters. */
+  /** The joining member's value for a lottery that draws with it: 16 to 64 hex characters. */
   entropy?: string | undefined;
   requestId: string;
 }
@@ -33,9 +33,9 @@ interface Joiner {
 }
 
 /**
- * Adds members to a `new` circle, in the order of the accounts, all or none, and wakes its workflow. Others are added by
- * creator and admins; a caller that may see the circle adds itself. Refuses with NOT_FOUND, FORBIDDEN, and with 400 when
- * the circle is not `new` or full, an account or its user is a member already, or its terms ask for what only a member
+ * Adds members to a `new` circle, in the order of the accounts, all or none, and wakes its workflow. Creator and admins
+ * add others; a caller to whom the circle is open adds itself. Throws NOT_FOUND, FORBIDDEN, and 400 when the circle is
+ * not `new` or is full, when an account or its user is a member already, or when its terms require what only the member
  * can give.
  */
 export function addMembers(
@@ -67,7 +67,7 @@ export function addMembers(
           consented_at,
         }),
       );
-      // One insert each, so that the order of joining is the order of the request.
+      // One insert each, so that the joining order is the order of the request.
       for (const member of members) await tx.persist(member).flush();
       await recordEvent(tx, {
         event: 'RESOURCE_UPDATED',
@@ -84,8 +84,8 @@ export function addMembers(
 }
 
 /**
- * What the terms ask of whoever joins: consent to debits, a value for the draw. Both are given by oneself only, and are
- * kept where they are asked for.
+ * What the terms require of a joining member: consent to debits, a value for the draw. Members give both only for
+ * themselves, and they are stored only where required.
  */
 function acceptTerms(circle: SavingCircle, joiners: Joiner[], { caller, consent, entropy }: Joining) {
   const terms = termsOf(circle);
@@ -103,7 +103,7 @@ function acceptTerms(circle: SavingCircle, joiners: Joiner[], { caller, consent,
   return { consents, entropy: draws ? (entropy ?? null) : null };
 }
 
-/** The circle, locked, if it may be joined so: others are added by creator and admins, oneself where it is open. */
+/** The circle, locked, if the caller may join it this way: creator and admins add others, anybody joins an open one. */
 async function lockJoinable(tx: EntityManager, { caller, circleId, accountIds }: Joining): Promise<SavingCircle> {
   const circle = await lockLiveCircle(tx, circleId);
   if (accountIds !== undefined) requireManager(caller, circle);
@@ -124,8 +124,8 @@ async function oneself(tx: EntityManager, caller: Caller): Promise<Joiner> {
 }
 
 /**
- * Whose accounts they are, in the order asked for. An organization's account joins for the admin who names it; whoever
- * is suspended could not pay a round.
+ * The owners of the accounts, in the order asked for. An organization's account joins for the admin who names it; a
+ * suspended user could not pay a round, and is refused.
  */
 export async function ownersOf(
   tx: EntityManager,

@@ -12,10 +12,9 @@ import type { SavingCircle } from './saving-circle.entity.ts';
 import { settleCircle } from './settle-circle.ts';
 
 /**
- * Ends an `active` circle in one transaction: completed contributions of the unfinished round are refunded, pending ones
- * become `cancelled`; money that still arrives for those is refunded when it does; then what the circle still holds is
- * shared out. Wakes its workflow. Refuses with
- * NOT_FOUND, and every other state with 400.
+ * Cancels an `active` circle in one transaction: completed contributions of the unfinished round are refunded, pending
+ * ones become `cancelled` and are refunded if their money still arrives; then what the circle still holds is shared
+ * out. Wakes its workflow. Throws NOT_FOUND, and 400 in any other state.
  */
 export function cancelCircle(
   em: EntityManager,

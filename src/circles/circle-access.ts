@@ -10,20 +10,23 @@ interface GuardedCircle {
   visibility: CircleVisibility;
 }
 
-/** Creator or admin: whoever created the circle, the admins of the organization that owns it, and platform. */
+/**
+ * Whether the caller is creator or admin: the creator, the admins of the organization that owns the circle, and the
+ * platform.
+ */
 export function mayManageCircle(caller: Caller, circle: GuardedCircle): boolean {
   if (isPlatform(caller) || circle.created_by === caller.userId) return true;
   if (circle.owner_type === 'individual') return circle.owner_id === caller.userId;
   return isOrganizationAdmin(caller) && circle.owner_id === caller.organizationId;
 }
 
-/** Whether the circle shows itself to the caller: a public one to everybody, one of an organization to its users. */
+/** Whether the circle is open to the caller: a public one to everybody, an organization's to its users. */
 export function isOpenTo(caller: Caller, { visibility, organization_id }: GuardedCircle): boolean {
   if (visibility === 'public') return true;
   return visibility === 'organization' && caller.organizationId !== null && organization_id === caller.organizationId;
 }
 
-/** Refuses with FORBIDDEN unless the caller is creator or admin. */
+/** Throws FORBIDDEN unless the caller is creator or admin. */
 export function requireManager(caller: Caller, circle: GuardedCircle): void {
   if (!mayManageCircle(caller, circle))
     refuse('FORBIDDEN', 'only its creator or an admin may do this', { field: 'id' });

@@ -4,7 +4,7 @@ import type { RoundFacts } from './default.ts';
 import type { CircleOwnerType, CircleStatus, CircleVisibility, RoundInterval, TurnOrder } from './saving-circle.ts';
 import type { CircleTerms } from './terms.ts';
 
-/** What the workflow of a circle and its activities tell each other: ids, amounts and instants, never people. */
+/** What a circle's workflow and activities exchange: ids, amounts and instants, no personal data. */
 
 export interface CircleOpening {
   /** The circle's name, sealed for its row: it is free text. */
@@ -20,9 +20,9 @@ export interface CircleOpening {
   visibility: CircleVisibility;
   roundInterval: RoundInterval;
   turnOrder: TurnOrder;
-  /** Null of a circle without terms; absent in what an older release has started. */
+  /** Null without terms; absent in workflows that an older release started. */
   terms?: CircleTerms | null;
-  /** As it was asked for. */
+  /** As requested. */
   startDate: string;
   /** ISO 8601. */
   startsAt: string;
@@ -31,50 +31,50 @@ export interface CircleOpening {
   stamp?: OpeningStamp;
 }
 
-/** Why a circle is woken. A hint: the circle looks at the database. */
+/** Why a circle is woken. Only a hint: the circle reads the database. */
 export type CircleHint = 'contributionCompleted' | 'circleChanged' | 'circleCancelled';
 
-/** What the workflow of a circle is started with. */
+/** The input of a circle's workflow. */
 export interface SavingCircleInput {
   circleId: string;
-  /** What the request asked for. Absent when a circle that has its row is looked after again. */
+  /** What the request asked for. Absent when the workflow resumes a circle that has its row. */
   opening?: CircleOpening;
 }
 
-/** The workflows of circles, as use cases meet them; made by `temporal/`, passed in. */
+/** The circle workflows' port for use cases; implemented in `temporal/`. */
 export interface CircleWorkflows {
   /**
-   * Starts the circle's workflow and waits at most `waitMs` for its row. Refuses with SERVICE_UNAVAILABLE when Temporal is
-   * away.
+   * Starts the circle's workflow and waits at most `waitMs` milliseconds for its row. Throws SERVICE_UNAVAILABLE when
+   * Temporal is unavailable.
    */
   startSavingCircle(circleId: string, opening: CircleOpening, waitMs: number): Promise<void>;
-  /** Wakes the circle's workflow, or starts it again from its row. Never fails: what is lost, a sweep finds. */
+  /** Wakes the circle's workflow, or starts it again from its row. Never fails: a sweep finds what was missed. */
   wakeSavingCircle(circleId: string, hint: CircleHint): Promise<void>;
-  /** The same for that sweep, which has to know: throws when Temporal does not take it. */
+  /** The same for that sweep, which has to know: throws when Temporal does not accept it. */
   lookAfterSavingCircle(circleId: string): Promise<void>;
 }
 
 interface Standing {
   members: number;
-  /** IDR, scale 4: a contribution. */
+  /** One contribution, IDR, scale 4. */
   amount: Money;
   turn: number;
   lastTurn: number;
 }
 
 export interface OpenRound {
-  /** ISO 8601: from here on, missing contributions are overdue. */
+  /** ISO 8601: from then on, missing contributions are overdue. */
   dueAt: string;
   overdueReported: boolean;
   receiverUserId: string;
   /** How many members have no completed contribution, and the first of their user ids. */
   missing: number;
   missingUserIds: string[];
-  /** What the workflow decides from; absent in what an older release has answered. */
+  /** What the workflow decides by; absent in answers of an older release. */
   facts?: RoundFacts;
 }
 
-/** Where a circle stands, as the database says: what its workflow decides from. Instants are ISO 8601. */
+/** A circle's progress by the database: what its workflow decides by. Instants are ISO 8601. */
 export type CircleProgress =
   | ({ phase: 'waiting for its start'; startsAt: string } & Standing)
   | ({ phase: 'between rounds'; opensAt: string } & Standing)

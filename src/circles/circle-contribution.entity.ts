@@ -25,8 +25,8 @@ const CircleContributionSchema = defineEntity({
 });
 
 /**
- * What is paid for a member (`member_id`) and a turn, by `user_id`, with the guarantee beside a first one.
- * `refund_account_id` is where the money goes back to if it has to.
+ * A payment for a member (`member_id`) and a turn by `user_id`, with the guarantee added to a member's first one.
+ * `refund_account_id` is where the money goes if it is refunded.
  */
 export class CircleContribution extends CircleContributionSchema.class {}
 CircleContributionSchema.setClass(CircleContribution);

@@ -23,9 +23,9 @@ export interface ContributionRequest {
   saving_circle_id: string;
   /** IDR. */
   contribution_amount: Money;
-  /** A channel: the gateway rail. */
+  /** A payment channel: the gateway rail. */
   payment_id?: number | undefined;
-  /** An account of the caller's: the balance rail. Without either, the account that the member joined with. */
+  /** An account of the caller's: the balance rail. With neither, the account that the payer joined with. */
   source_account_id?: string | undefined;
   /** The member to contribute for, if not the caller. */
   on_behalf_of?: string | undefined;
@@ -35,13 +35,13 @@ type Ports = { sealer: Sealer; workflows: Pick<GatewayPaymentWorkflows, 'startGa
 type Contributing = { caller: Caller; key: string | undefined; request: ContributionRequest; requestId: string };
 type SentAnswer = StoredAnswer & { replayed: boolean };
 
-/** What this request calls the fields of a payment. */
+/** This request's names for the fields of a payment. */
 const fieldNames = { id: 'saving_circle_id', reference_id: 'saving_circle_id', amount: 'contribution_amount' };
 
 /**
  * Contributes to the open round of a circle on the rail that the request chooses, through the same dispatcher as every
- * payment. Answers the body that is sent: under an idempotency key what its first request was answered, byte for byte.
- * Refuses as `getPayableCircle` and as the rail does, and a key of another request (IDEMPOTENCY_KEY_REUSED).
+ * payment. Returns the body to send: under an idempotency key the first request's answer, byte for byte. Throws as
+ * `getPayableCircle` and as the rail does, and IDEMPOTENCY_KEY_REUSED for the key of another request.
  */
 export async function contribute(em: EntityManager, ports: Ports, asking: Contributing): Promise<SentAnswer> {
   const { payment_id: paymentId, source_account_id } = asking.request;
@@ -60,7 +60,7 @@ const present = (contribution: CircleContribution) => ({
   ...presentContribution(contribution),
 });
 
-/** What the request says, whatever its idempotency key. */
+/** The fingerprint of the request without its idempotency key. */
 const fingerprintOfRequest = (request: ContributionRequest): string =>
   fingerprintOf('POST', '/v1/saving-circles/contribute', {
     ...request,
@@ -85,7 +85,7 @@ async function contributeByGateway(
   if ('replay' in outcome) return { ...(await withTexts(em, ports.sealer, outcome.replay)), replayed: true };
   const { id, texts_sealed } = outcome.found.order;
   const made = await em.fork().findOne(CircleContribution, { payment_order_id: id });
-  // Without a contribution the order is another request's, which took the key at the same time: that refuses here.
+  // An order without a contribution belongs to another request that took the key at the same time: this throws then.
   if (made === null && idempotency) await findFirstAnswer(em.fork(), { userId: caller.userId, ...idempotency });
   const contribution = must(made, 'the order of a contribution has one');
   const payment = presentOrder(outcome.found, await openTexts(ports.sealer, id, texts_sealed));

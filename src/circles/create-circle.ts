@@ -12,8 +12,8 @@ import type { SavingCircle } from './saving-circle.entity.ts';
 const rowWaitMs = budgets.requests.circleRow;
 
 /**
- * Creates a circle by starting its workflow, and waits for its row, at most ten seconds. Refuses as `prepareCircle`, and
- * with SERVICE_UNAVAILABLE when nothing could be begun.
+ * Creates a circle by starting its workflow, and waits at most ten seconds for its row. Throws as `prepareCircle`, and
+ * SERVICE_UNAVAILABLE when nothing could be started.
  */
 export function createCircle(
   em: EntityManager,

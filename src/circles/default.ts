@@ -1,15 +1,15 @@
 import type { DefaultRule } from './terms.ts';
 
 /**
- * What it means for a circle that contributions of a round are missing: pure rules. The workflow of a circle asks what is
- * due next; the step that does it asks `remedy.ts` how it is remedied.
+ * Pure rules for missing contributions of a round. A circle's workflow asks what is due next; the step that does it
+ * asks `remedy.ts` for the remedy.
  */
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** What the workflow knows of the open round, as the database says. Instants are ISO 8601. */
+/** What the workflow knows of the open round, from the database. Instants are ISO 8601. */
 export interface RoundFacts {
-  /** Null of a circle without terms. */
+  /** Null for a circle without terms. */
   rule: DefaultRule | null;
   graceDays: number;
   dueAt: string;
@@ -18,15 +18,17 @@ export interface RoundFacts {
   isDefaulted: boolean;
   /** When the remedy was last tried. */
   remediedAt: string | null;
-  /** Whether what is missing can be made good now, without waiting for the next try. */
+  /** Whether missing contributions can be made good now, without waiting for the next try. */
   canRemedy: boolean;
-  /** Whether members have ordered that the round be paid, and it was not tried yet. */
+  /** Whether members have standing orders for the round that have not been tried yet. */
   hasStandingOrders?: boolean;
 }
 
 export type RoundStep = 'pay standing orders' | 'remind' | 'report overdue' | 'settle default';
 
-/** What is due next in a round that misses contributions, and when (ISO 8601); null when it waits for its members. */
+/**
+ * What is due next in a round with missing contributions, and when (ISO 8601); null when it only waits for its members.
+ */
 export function nextOfRound(facts: RoundFacts): { step: RoundStep; at: string } | null {
   const due = Date.parse(facts.dueAt);
   const at = (step: RoundStep, instant: number) => ({ step, at: new Date(instant).toISOString() });

@@ -12,8 +12,8 @@ import { lockLiveCircle } from './lock-circle.ts';
 import { circleLaw } from './saving-circle.ts';
 
 /**
- * Deletes a `new` circle, or an `active` one without any contribution row: it becomes `cancelled` and is gone, and its workflow is woken. Creator
- * and admins only. Refuses with NOT_FOUND, FORBIDDEN, and every other state with 400.
+ * Deletes a `new` circle, or an `active` one without any contribution row: it becomes `cancelled` and is no longer
+ * found; its workflow is woken. Creator and admins only. Throws NOT_FOUND, FORBIDDEN, and 400 in any other state.
  */
 export function deleteCircle(
   em: EntityManager,

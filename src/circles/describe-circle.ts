@@ -4,7 +4,7 @@ import { CircleMember } from './circle-member.entity.ts';
 import { CircleRound } from './circle-round.entity.ts';
 import type { SavingCircle } from './saving-circle.entity.ts';
 
-/** What has been contributed, in the current turn and altogether. */
+/** Contributions, in the current turn and in total. */
 export interface ContributionSummary {
   turn_number: number;
   completed_count: number;
@@ -40,7 +40,7 @@ const totalsQuery = `
   from saving_circles c left join saving_circle_contributions p on p.saving_circle_id = c.id
   where c.id = ? group by c.id`;
 
-/** A circle with its members in their order, its open round and what has been contributed. */
+/** A circle with its members in turn order, its open round and its contributions. */
 export async function describeCircle(em: EntityManager, circle: SavingCircle): Promise<CircleDescription> {
   const members = await em.find(
     CircleMember,

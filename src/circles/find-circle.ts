@@ -6,12 +6,14 @@ import { CircleMember } from './circle-member.entity.ts';
 import { refuseUnknownCircle } from './lock-circle.ts';
 import { SavingCircle } from './saving-circle.entity.ts';
 
-/** The circle of this id unless it was deleted, or null. */
+/** The circle with this id unless it was deleted, or null. */
 export async function findCircle(em: EntityManager, id: string): Promise<SavingCircle | null> {
   return em.findOne(SavingCircle, { id, deleted_at: null }, { refresh: true });
 }
 
-/** The circle that the caller may see: creator, admin, member, and whom its visibility is for. NOT_FOUND or FORBIDDEN. */
+/**
+ * The circle, if the caller may see it: as creator, admin, member, or by its visibility. Throws NOT_FOUND or FORBIDDEN.
+ */
 export async function getVisibleCircle(em: EntityManager, caller: Caller, id: string): Promise<SavingCircle> {
   const circle = (await findCircle(em, id)) ?? refuseUnknownCircle();
   if (!isOpenTo(caller, circle) && !(await belongsTo(em, caller, circle))) {
@@ -20,7 +22,7 @@ export async function getVisibleCircle(em: EntityManager, caller: Caller, id: st
   return circle;
 }
 
-/** Whether the caller is its creator, an admin or a member: nobody else is told whose account is in it, or who owes. */
+/** Whether the caller is its creator, an admin or a member: only they see whose account is in it, and who owes. */
 export async function belongsTo(em: EntityManager, caller: Caller, circle: SavingCircle): Promise<boolean> {
   return mayManageCircle(caller, circle) || isMember(em, circle.id, caller.userId);
 }

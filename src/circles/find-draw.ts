@@ -10,13 +10,13 @@ export interface Draw {
   commitment: string;
   /** Null until the draw. */
   seed: string | null;
-  /** Strangers, to whom the circle shows itself, see no accounts. */
+  /** Callers who do not belong to the circle see no accounts. */
   order: { account_id: string | null; turn_number: number }[] | null;
-  /** What each member added, in the order of joining, null until the draw; absent where members add nothing. */
+  /** Each member's value, in joining order, null until the draw; absent where members give none. */
   entropy?: { account_id: string | null; value: string }[] | null;
 }
 
-/** The draw of a lottery, for everybody in the circle to check. Refuses with NOT_FOUND a circle without one. */
+/** The draw of a lottery, which everybody in the circle can verify. Throws NOT_FOUND for a circle without one. */
 export async function findDraw(
   em: EntityManager,
   circle: SavingCircle,

@@ -4,15 +4,15 @@ import { addMoney, compareMoney, formatMoney, type Money } from '../shared/money
 import type { CircleStatus } from './saving-circle.ts';
 import { type DefaultRule, guaranteeOf, termsOf } from './terms.ts';
 
-/** A circle as somebody who wants to contribute meets it. */
+/** A circle from the view of a paying member. */
 export interface PayableCircle {
   holdingAccountId: string;
   turn: number;
   memberId: string;
-  /** The account that the member joined with, and the one that the payer did. */
+  /** The accounts that the member and the payer joined with. */
   memberAccountId: string;
   payerAccountId: string;
-  /** What is to be paid, IDR, scale 4: the contribution, and beside a member's first one the guarantee. */
+  /** What is due, IDR, scale 4: the contribution, and with a member's first one the guarantee. */
   contribution: Money;
   guarantee: Money;
   total: Money;
@@ -22,9 +22,9 @@ export interface Paying {
   circleId: string;
   /** Who pays. */
   userId: string;
-  /** The member for whom they pay; null or absent: themselves. */
+  /** The member they pay for; null or absent: themselves. */
   onBehalfOf?: string | null | undefined;
-  /** IDR: the contribution, or `inAll` with the guarantee that is due beside it. */
+  /** IDR: the contribution, or with `inAll` including the guarantee due with it. */
   amount: Money;
   inAll?: boolean;
 }
@@ -65,10 +65,9 @@ export const refuseRepeat = (status: string): never =>
   });
 
 /**
- * The circle that a user may contribute this amount to now, for themselves or for another member of it. Refuses with
- * NOT_FOUND, the member too; with FORBIDDEN who is not a member, or has no place any more; with 400 while no round is open,
- * another amount than the circle's, and a repeat (DUPLICATE). Fields are called as the payments dispatcher calls
- * them.
+ * The circle, if a user may contribute this amount to it now, for themselves or for another member. Throws NOT_FOUND,
+ * also for the member; FORBIDDEN when the user is not a member, or the member's place has ended; 400 while no round is
+ * open, for any other amount, and for a repeat (DUPLICATE). Fields are named as in the payments dispatcher.
  */
 export async function getPayableCircle(em: EntityManager, paying: Paying): Promise<PayableCircle> {
   const { circleId, userId, amount } = paying;

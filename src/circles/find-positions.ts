@@ -3,21 +3,21 @@ import type { Money } from '../shared/money.ts';
 import type { CircleStatus } from './saving-circle.ts';
 import type { Debt, MemberAccounts } from './settlement.ts';
 
-/** Where a member of a circle stands in it. */
+/** A member's position in a circle. */
 export interface Position extends Required<MemberAccounts> {
   user_id: string;
-  /** Null before the start, and of who lost their place before their turn. */
+  /** Null before the start, and for members who lost their place before their turn. */
   turn_number: number | null;
   excluded_turn: number | null;
-  /** What of the guarantee has been used for defaults, IDR, scale 4. */
+  /** How much of the guarantee has been used for defaults, IDR, scale 4. */
   covered: Money;
-  /** Of the circle, as of the same moment. */
+  /** The circle's status, as of the same moment. */
   status: CircleStatus;
   /** What others' guarantees paid in this member's place. */
   owed: Debt[];
 }
 
-// One statement, so that a cancellation meanwhile is in all of it or in nothing.
+// One statement, so that it sees a concurrent cancellation completely or not at all.
 const query = `
   select p.member_id, p.account_id, p.user_id, p.turn_number, p.excluded_turn, s.status,
     p.paid::numeric(20, 4)::text as paid, p.guarantee::numeric(20, 4)::text as guarantee,
@@ -30,6 +30,6 @@ const query = `
   from saving_circle_positions p join saving_circles s on s.id = p.saving_circle_id
   where p.saving_circle_id = ? order by p.turn_number, p.joining_order`;
 
-/** Where the members of a circle stand, in the order of their turns. */
+/** The positions of a circle's members, in turn order. */
 export const findPositions = (em: EntityManager, circleId: string): Promise<Position[]> =>
   em.execute<Position[]>(query, [circleId]);

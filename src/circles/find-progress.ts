@@ -13,10 +13,10 @@ import { circleLaw, minimumMembers } from './saving-circle.ts';
 import { lastHourForMembers } from './start-date.ts';
 import { termsOf } from './terms.ts';
 
-/** How many of those who have not paid the workflow is told by name; the rest it is told the number of. */
+/** How many of the missing members the workflow gets by id; for the rest it gets only the number. */
 const missingTold = 20;
 
-/** Where the circle stands now. Refuses with NOT_FOUND when there is no such circle. */
+/** The circle's progress. Throws NOT_FOUND when there is no such circle. */
 export async function findProgress(em: EntityManager, circleId: string): Promise<CircleProgress> {
   const circle = await em.findOne(SavingCircle, { id: circleId }, { refresh: true });
   if (circle === null) refuse('NOT_FOUND', `no saving circle ${circleId}`);
@@ -34,7 +34,7 @@ export async function findProgress(em: EntityManager, circleId: string): Promise
   return { phase: 'collecting', round: await findOpenRound(em, circle), ...standing };
 }
 
-/** The last turn of a circle that has started: turns close up when a place ends before its turn. */
+/** The last turn of a started circle: later turns move up when a place ends before its turn. */
 export const findLastTurn = (em: EntityManager, circleId: string): Promise<number> =>
   em.count(CircleMember, { saving_circle_id: circleId, turn_number: { $ne: null } });
 
@@ -66,7 +66,7 @@ async function hasStandingOrders(em: EntityManager, { id, current_turn }: Saving
   return found !== undefined;
 }
 
-/** What decides what is due next in the open round of a circle. */
+/** The facts that decide what is due next in a circle's open round. */
 export function factsOf(circle: SavingCircle, round: CircleRound, places: readonly PlaceInRound[]): RoundFacts {
   const terms = termsOf(circle);
   const remedy = terms === null ? 'wait' : remedyOf(terms.on_default, circle.amount, places).kind;
@@ -87,7 +87,7 @@ export interface Place extends PlaceInRound {
   turn: number;
 }
 
-/** Everybody who has a place in the round of the circle's current turn, in the order of their turns. */
+/** The places in the round of the circle's current turn, in turn order. */
 export async function findPlaces(em: EntityManager, { id, current_turn }: SavingCircle): Promise<Place[]> {
   const rows = await em.execute<{ id: string; user_id: string; turn_number: number; has_paid: boolean; left: Money }[]>(
     `select p.member_id as id, p.user_id, p.turn_number, (p.guarantee - p.covered)::numeric(20, 4)::text as left,

@@ -9,8 +9,8 @@ import { circleLaw } from './saving-circle.ts';
 import { type Settlement, settle } from './settlement.ts';
 
 /**
- * How the members of a circle stand, in the order of their turns, for its members, creator and admins. Refuses with
- * NOT_FOUND, and with FORBIDDEN who is none of them.
+ * The settlement of a circle, in turn order, for its members, creator and admins. Throws NOT_FOUND, and FORBIDDEN for
+ * anybody else.
  */
 export async function findSettlement(em: EntityManager, caller: Caller, circleId: string): Promise<Settlement> {
   const circle = (await findCircle(em, circleId)) ?? refuseUnknownCircle();

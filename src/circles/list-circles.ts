@@ -8,7 +8,7 @@ import { SavingCircle } from './saving-circle.entity.ts';
 import type { CircleStatus } from './saving-circle.ts';
 
 export interface CircleFilter extends ListWindow {
-  /** Every public circle, whoever asks. */
+  /** Lists every public circle, for any caller. */
   discover?: boolean | undefined;
   status?: CircleStatus | undefined;
   organization_id?: string | undefined;
@@ -30,7 +30,7 @@ const allOf = (...conditions: Condition[]): Condition => ({
   params: conditions.flatMap(({ params }) => params),
 });
 
-/** Circles that a user created or is a member of: found first, as they are few of many. */
+/** Circles that a user created or is a member of: looked up first, because they are few among many. */
 const ofUser = (userId: string): Condition => ({
   sql: `row.id in (select id from saving_circles where created_by = ?
     union select saving_circle_id from saving_circle_members where user_id = ?)`,
@@ -41,7 +41,7 @@ const ofAccount = (accountId: string): Condition => ({
     union select saving_circle_id from saving_circle_members where account_id = ?)`,
   params: [accountId, accountId],
 });
-/** Circles of an organization and of its people. */
+/** Circles of an organization and of its users. */
 const named = (organizationId: string | null): Condition => ({
   sql: 'row.organization_id = ?',
   params: [organizationId],
@@ -52,9 +52,10 @@ const shown = (...visibilities: string[]): Condition => ({
 });
 
 /**
- * Whose circles a caller lists: individuals those they created or joined, organization admins the organization's and
- * those that its people show it, platform all. With `organization_id` others look into the marketplace: what that
- * organization shows, to its own users also what is for them; individuals may name their own only (docs/contract.md 5).
+ * Which circles a caller lists: individuals those they created or joined; organization admins also the organization's
+ * and those its users made visible to it; the platform all. With `organization_id`, others browse the marketplace: an
+ * organization's public circles, for its own users also those visible to them; individuals may name only their own
+ * organization (docs/contract.md 5).
  */
 function scopeOf(caller: Caller, organizationId: string | undefined): Condition[] {
   if (isPlatform(caller)) return organizationId === undefined ? [] : [named(organizationId)];
@@ -77,7 +78,7 @@ const discovery = (organizationId: string | undefined): Condition[] => [
   ...(organizationId === undefined ? [] : [named(organizationId)]),
 ];
 
-/** The filter by user: oneself, for organization admins a user of the organization, for platform anybody. */
+/** The filter by user: oneself; for organization admins a user of the organization; for the platform anybody. */
 async function userFilter(em: EntityManager, caller: Caller, userId: string): Promise<Condition> {
   if (isPlatform(caller) || userId === caller.userId) return ofUser(userId);
   const users = isOrganizationAdmin(caller)
@@ -90,13 +91,15 @@ async function userFilter(em: EntityManager, caller: Caller, userId: string): Pr
   return ofUser(userId);
 }
 
-/** The filter by account: one's own, for organization admins one of the organization or its users, for platform any. */
+/**
+ * The filter by account: one's own; for organization admins one of the organization or its users; for the platform any.
+ */
 async function accountFilter(em: EntityManager, caller: Caller, accountId: string): Promise<Condition> {
   await requireAccountInReach(em, caller, accountId);
   return ofAccount(accountId);
 }
 
-/** A page of the circles that the caller lists. Refuses a filter beyond the caller's reach with FORBIDDEN. */
+/** A page of the circles the caller lists. Throws FORBIDDEN for a filter the caller may not use. */
 export async function listCircles(
   em: EntityManager,
   caller: Caller,

@@ -9,8 +9,8 @@ import { belongsTo, findCircle } from './find-circle.ts';
 import { refuseUnknownCircle } from './lock-circle.ts';
 
 /**
- * A page of the contributions to a circle, newest first, and the number of all: a member's own, for its creator and
- * admins everybody's. Refuses with NOT_FOUND, and with FORBIDDEN who is none of them.
+ * A page of a circle's contributions, newest first, and their total number: for a member its own, for creator and
+ * admins everybody's. Throws NOT_FOUND, and FORBIDDEN for anybody else.
  */
 export async function listContributions(
   em: EntityManager,

@@ -4,19 +4,19 @@ import { SavingCircle } from './saving-circle.entity.ts';
 
 export const refuseUnknownCircle = (): never => refuse('NOT_FOUND', 'no such saving circle', { field: 'id' });
 
-/** The circle's row, deleted or not, locked whole until the transaction ends. Refuses with NOT_FOUND. */
+/** The circle's row, deleted or not, locked exclusively until the transaction ends. Throws NOT_FOUND. */
 export async function lockCircle(tx: EntityManager, id: string): Promise<SavingCircle> {
   const lockMode = LockMode.PESSIMISTIC_WRITE;
   return (await tx.findOne(SavingCircle, { id }, { lockMode, refresh: true })) ?? refuseUnknownCircle();
 }
 
-/** As `lockCircle`, for requests: a deleted circle is gone (NOT_FOUND). */
+/** As `lockCircle`, for requests: a deleted circle is NOT_FOUND. */
 export async function lockLiveCircle(tx: EntityManager, id: string): Promise<SavingCircle> {
   const circle = await lockCircle(tx, id);
   return circle.deleted_at ? refuseUnknownCircle() : circle;
 }
 
-/** As `lockCircle`, but shared: contributions do not wait for each other, only for what changes the circle. */
+/** As `lockCircle`, but shared: contributions do not wait for each other, only for changes of the circle. */
 export async function shareCircle(tx: EntityManager, id: string): Promise<SavingCircle> {
   const lockMode = LockMode.PESSIMISTIC_READ;
   return (await tx.findOne(SavingCircle, { id }, { lockMode, refresh: true })) ?? refuseUnknownCircle();

@@ -23,9 +23,8 @@ export const placeOfSeed = (circleId: string) => ({
 });
 
 /**
- * The first step of a circle: its row `new` with its holding account and, for a lottery, the sealed seed and the
- * commitment to it, in one transaction. A circle that is there already is left as it stands. Answers where it stands.
- * Refuses as `openOnce`.
+ * The first step of a circle: inserts its row as `new` with its holding account and, for a lottery, the sealed seed and
+ * its commitment, in one transaction. An existing circle is left as it is. Returns its progress. Throws as `openOnce`.
  */
 export async function openCircle(
   em: EntityManager,
@@ -84,7 +83,7 @@ async function makeCircle(
   return circle;
 }
 
-/** A fresh seed, sealed until the draw, and the commitment that anyone can hold it against afterwards. */
+/** A random seed, sealed until the draw, and its commitment, by which anyone can verify the seed afterwards. */
 async function prepareDraw(sealer: Sealer, circleId: string) {
   const seed = randomBytes(seedBytes).toString('hex');
   return { draw_commitment: commitTo(seed), draw_seed_sealed: await sealer.seal(placeOfSeed(circleId), seed) };

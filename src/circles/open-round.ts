@@ -10,10 +10,12 @@ import { findProgress } from './find-progress.ts';
 import { lockCircle } from './lock-circle.ts';
 import type { SavingCircle } from './saving-circle.entity.ts';
 
-/** A round that is opened later than this after its hour has lost members that much time, and is counted from then. */
+/**
+ * A round opened later than this has cost its members that much time, so its interval counts from the actual opening.
+ */
 const lateOpeningMs = 60 * 60 * 1000;
 
-/** When a round that should open at `planned` is said to have opened: then, unless nobody was there to open it. */
+/** The opening time of a round planned for `planned`: that time, unless it is opened much later. */
 export const openingInstant = (planned: Date, now: Date): Date =>
   now.getTime() - planned.getTime() > lateOpeningMs ? now : planned;
 
@@ -35,7 +37,7 @@ export async function openRoundOf(tx: EntityManager, circle: SavingCircle, opene
   await tx.flush();
 }
 
-/** Opens the next round when its hour has come at `at`; otherwise changes nothing. Answers where the circle stands. */
+/** Opens the next round if its time has come at `at`; otherwise changes nothing. Returns the circle's progress. */
 export async function openRound(em: EntityManager, { circleId, at }: CircleStep): Promise<CircleProgress> {
   const now = new Date(at);
   await em.transactional(async (tx) => {

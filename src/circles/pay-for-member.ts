@@ -11,16 +11,16 @@ import { shareCircle } from './lock-circle.ts';
 export interface PaymentForMember {
   circleId: string;
   memberId: string;
-  /** The turn that it is for: another round is not paid. */
+  /** The turn to pay for: no other round is paid. */
   turn: number;
-  /** Null: the account that the member joined with. */
+  /** Null: the account the member joined with. */
   sourceAccountId: string | null;
 }
 
 /**
- * Pays a member's contribution to the open round without a request of theirs, as they have agreed before: a balance
- * payment like any other, in a transaction of its own, at most once for each turn. Answers whether it is paid now: whatever
- * refuses it (a balance, somebody suspended, a round that has ended meanwhile) changes nothing.
+ * Pays a member's contribution to the open round without a request, as the member agreed before: an ordinary balance
+ * payment in a transaction of its own, at most once per turn. Returns whether this call paid it: a refusal (low
+ * balance, suspended member, round over) changes nothing.
  */
 export async function payForMember(
   em: EntityManager,

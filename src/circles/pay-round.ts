@@ -17,8 +17,8 @@ import { settleCircle } from './settle-circle.ts';
 
 /**
  * Pays the whole pot of the open round to the member whose turn it is, once every member's contribution is completed:
- * journal, transaction row, the round's end and the next one's hour (or the circle's end) in one transaction. A round
- * that is paid already, or misses a contribution, changes nothing. Answers where the circle stands.
+ * journal, transaction row, the round's end and the next one's opening time (or the circle's end) in one transaction.
+ * Changes nothing when the round is already paid or misses a contribution. Returns the circle's progress.
  */
 export async function payRound(em: EntityManager, { circleId, at }: CircleStep): Promise<CircleProgress> {
   await failpoint('pay-round.before');
@@ -33,8 +33,8 @@ export async function payRound(em: EntityManager, { circleId, at }: CircleStep):
 }
 
 /**
- * Pays the pot of the open round, which is whole: contributions, and what guarantees cover. With everything that follows,
- * in the caller's transaction, under the circle's lock.
+ * Pays the complete pot of the open round: contributions, and what guarantees cover. With everything that follows, in
+ * the caller's transaction, under the circle's lock.
  */
 export async function payPot(tx: EntityManager, circle: SavingCircle, now: Date): Promise<void> {
   const turn = circle.current_turn;
@@ -113,7 +113,10 @@ async function postPot(tx: EntityManager, circle: SavingCircle, receiver: Circle
   return journalId;
 }
 
-/** After a payout at `now`: the end, or the next turn, one interval after the last round opened or now if that is later. */
+/**
+ * After a payout at `now`: the end, or the next turn, one interval after the last round opened, or now if that is
+ * later.
+ */
 async function moveOn(tx: EntityManager, circle: SavingCircle, now: Date): Promise<void> {
   circle.updated_at = await readDatabaseClock(tx);
   if (circle.current_turn >= (await findLastTurn(tx, circle.id))) return complete(tx, circle, now);
@@ -130,7 +133,7 @@ async function moveOn(tx: EntityManager, circle: SavingCircle, now: Date): Promi
   }
 }
 
-/** The end after the last turn: what the circle still holds is shared out. */
+/** Completes the circle after its last turn: what it still holds is shared out. */
 export async function complete(tx: EntityManager, circle: SavingCircle, now: Date): Promise<void> {
   circle.status = 'completed';
   circle.ended_at = now;

@@ -38,7 +38,7 @@ export interface CircleCreation {
   requestId: string;
 }
 
-/** Refuses contributions (IDR) whose pot, with all places taken, would be more than an amount of money can be. */
+/** Refuses a contribution (IDR) whose pot, with all places taken, would exceed the largest amount of money. */
 export function refuseTooMuch(amount: Money, capacity: number, field = 'amount'): void {
   const largest = largestShare(capacity);
   if (compareMoney(amount, largest) > 0) {
@@ -47,9 +47,9 @@ export function refuseTooMuch(amount: Money, capacity: number, field = 'amount')
 }
 
 /**
- * Everything that can be refused before a circle exists: the account, which must be the caller's own or, for platform
- * callers, an organization's (FORBIDDEN), the start date, and a
- * guarantee with more than four decimals. Answers what the circle's workflow is started with.
+ * Every check that can refuse a circle before it exists: the account, which must be the caller's own or, for platform
+ * callers, an organization's (FORBIDDEN), the start date, and a guarantee with more than four decimals. Returns the
+ * input of the circle's workflow.
  */
 export async function prepareCircle(
   em: EntityManager,

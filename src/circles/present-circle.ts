@@ -41,7 +41,7 @@ export const circleFields = {
 };
 export const CircleAnswer = z.object(circleFields).meta({ id: 'SavingCircle' });
 
-/** A circle as lists show it: in discovery without the account behind it. */
+/** A circle as lists show it: in discovery without its account. */
 export const ListedCircleAnswer = z
   .object({ ...circleFields, account_id: uuid().optional().meta({ description: 'Not in discovery.' }) })
   .meta({ id: 'ListedSavingCircle' });
@@ -68,7 +68,7 @@ export const MemberAnswer = z
   })
   .meta({ id: 'SavingCircleMember' });
 
-/** What callers are told of a field that strangers do not see. */
+/** The description of a field that callers who do not belong to the circle do not see. */
 export const forWhoBelongs = { description: 'Null for callers who are neither creator, admin nor member.' };
 
 export const CircleDetailAnswer = z
@@ -147,8 +147,8 @@ export const presentMember = (member: CircleMember): z.input<typeof MemberAnswer
 });
 
 /**
- * The circle as one reads it: mobile clients get the stored fields, web clients an aggregation besides. Strangers, to
- * whom it shows itself, see neither accounts nor who has not paid.
+ * The detail of a circle: mobile clients get the stored fields, web clients also an aggregation. Callers who may see
+ * but do not belong to the circle see neither accounts nor who has not paid.
  */
 export function presentDetail(
   { circle, members, round, contributions }: CircleDescription,

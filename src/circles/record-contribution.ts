@@ -9,9 +9,9 @@ export interface NewContribution {
   circleId: string;
   /** Who pays. */
   userId: string;
-  /** The member for whom; null: the payer. */
+  /** The member it is for; null: the payer. */
   onBehalfOf: string | null;
-  /** IDR, scale 4, the guarantee included that is due beside a first contribution. */
+  /** IDR, scale 4, including the guarantee due with a first contribution. */
   amount: Money;
   /** The order of a gateway contribution, which is `pending` until it is paid. */
   orderId: string | null;
@@ -21,8 +21,8 @@ export interface NewContribution {
 }
 
 /**
- * Records a contribution to the open round in the caller's transaction, with its event. Refuses as `getPayableCircle`,
- * also a repeat that comes at the same time: the database holds one pending or completed row for each member and turn.
+ * Records a contribution to the open round in the caller's transaction, with its event. Throws as `getPayableCircle`,
+ * also for a concurrent repeat: the database allows one pending or completed row per member and turn.
  */
 export async function recordContribution(tx: EntityManager, contribution: NewContribution): Promise<string> {
   const { circleId, userId, onBehalfOf, amount, orderId, requestId, paid } = contribution;

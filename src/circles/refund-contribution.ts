@@ -9,9 +9,9 @@ import type { CircleContribution } from './circle-contribution.entity.ts';
 import type { SavingCircle } from './saving-circle.entity.ts';
 
 /**
- * Gives a contribution that rests on the holding account back to where it came from, once: journal, a transaction row
- * `reversed`, the status `refunded`, an event. In the caller's transaction, under the circle's lock. The guarantee beside
- * one that was completed stays until the circle is settled; money that came too late goes back whole.
+ * Refunds a contribution from the holding account to where it came from, once: journal, a `reversed` transaction row,
+ * the status `refunded`, an event. In the caller's transaction, under the circle's lock. The guarantee paid with a
+ * completed contribution stays until the circle is settled; money that came too late is refunded whole.
  */
 export async function refundContribution(
   tx: EntityManager,

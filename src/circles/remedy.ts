@@ -5,20 +5,20 @@ import type { DefaultRule } from './terms.ts';
 export interface PlaceInRound {
   memberId: string;
   hasPaid: boolean;
-  /** Whether the member has received already: their turn is over. */
+  /** Whether the member's turn to receive is over. */
   hasReceived: boolean;
-  /** What is left of the member's guarantee (IDR, scale 4). */
+  /** The rest of the member's guarantee (IDR, scale 4). */
   guaranteeLeft: Money;
 }
 
-/** A part of a missing contribution that a guarantee pays; both are members' ids. IDR, scale 4, above zero. */
+/** A part of a missing contribution paid by a guarantee; both ids are members'. IDR, scale 4, above zero. */
 export interface Cover {
   debtor: string;
   guarantor: string;
   amount: Money;
 }
 
-/** What becomes of a default. Who is debited is asked each day; everything else completes the pot at once. */
+/** The remedy of a default. Debits are tried once a day; `cover` and `exclude` complete the pot at once. */
 export type Remedy =
   | { kind: 'cover'; covers: Cover[] }
   | { kind: 'exclude'; members: string[] }
@@ -26,9 +26,10 @@ export type Remedy =
   | { kind: 'wait' };
 
 /**
- * How a round that misses contributions (of `amount` each, IDR) is remedied. `cover`: from what is left of guarantees, the
- * defaulter's own first, then from all alike; whole, or not at all. `exclude`: whoever has not paid loses their place, if
- * anybody has paid. `winner_first`: whoever has received and not paid is debited. Otherwise the round waits.
+ * The remedy of a round with missing contributions (of `amount` each, IDR). `cover`: from what is left of guarantees,
+ * the defaulter's own first, then equally from all; in full or not at all. `exclude`: members who have not paid lose
+ * their place, if anybody has paid. `winner_first`: members who have received and not paid are debited. Otherwise the
+ * round waits.
  */
 export function remedyOf(rule: DefaultRule, amount: Money, places: readonly PlaceInRound[]): Remedy {
   const missing = places.filter(({ hasPaid }) => !hasPaid);
@@ -62,9 +63,9 @@ function coverAll(amount: Money, places: readonly PlaceInRound[], missing: reado
   return { kind: 'cover', covers };
 }
 
-/** Parts of a need that are as equal as what is available of each allows; together all of it. */
+/** Splits a need into parts as equal as what each has available allows; together they cover it. */
 function alike(need: Money, available: readonly (readonly [string, Money])[]): [string, Money][] {
-  // From who has least: whatever they cannot give is asked of the others.
+  // From the member with the least: what they cannot give is taken from the others.
   const byLeast = available.toSorted(([, left], [, right]) => compareMoney(left, right));
   let rest = need;
   return byLeast.map(([id, most], index) => {
@@ -79,7 +80,10 @@ function alike(need: Money, available: readonly (readonly [string, Money])[]): [
 const isAboveZero = (amount: Money): boolean => compareMoney(amount, '0') > 0;
 const lesser = (left: Money, right: Money): Money => (compareMoney(left, right) < 0 ? left : right);
 
-/** Turns as they close up when members lose their places: a member's id and turn, null where a turn has gone. */
+/**
+ * The turns after members lose their places and later turns move up: a member's id and turn, null where the turn is
+ * lost.
+ */
 export function closeUp(
   turns: readonly { memberId: string; turn: number }[],
   { currentTurn, excluded }: { currentTurn: number; excluded: readonly string[] },

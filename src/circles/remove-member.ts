@@ -9,8 +9,8 @@ import { CircleMember } from './circle-member.entity.ts';
 import { lockLiveCircle } from './lock-circle.ts';
 
 /**
- * Takes a member out of a `new` circle and wakes its workflow: by the member, the creator or an admin. Refuses with
- * NOT_FOUND, FORBIDDEN, and with 400 once the circle is not `new`.
+ * Removes a member from a `new` circle and wakes its workflow: by the member, the creator or an admin. Throws
+ * NOT_FOUND, FORBIDDEN, and 400 once the circle is not `new`.
  */
 export function removeMember(
   em: EntityManager,

@@ -20,15 +20,15 @@ interface Proposing {
   caller: Caller;
   circleId: string;
   memberId: string;
-  /** Of the new member. */
+  /** The new member's account. */
   accountId: string;
   requestId: string;
 }
 
 /**
- * Proposes that the owner of an account take over a member's place in an `active` circle: by the leaving member, who
- * agrees by that, the creator or an admin. Refuses with NOT_FOUND, FORBIDDEN, and with 400 a circle that is not active, a
- * place that has ended, and an account that nobody, or a member, would join with.
+ * Proposes that the owner of an account takes over a member's place in an `active` circle: by the leaving member, who
+ * thereby agrees, the creator or an admin. Throws NOT_FOUND, FORBIDDEN, and 400 for a circle that is not active, a
+ * place that has ended, and an account that no eligible user owns or whose user is a member already.
  */
 export function proposeReplacement(em: EntityManager, proposing: Proposing): Promise<CircleReplacement> {
   const { caller, circleId, memberId, accountId, requestId } = proposing;
@@ -77,16 +77,16 @@ interface Accepting {
   caller: Caller;
   circleId: string;
   replacementId: string;
-  /** Of the new member, where the terms ask for it. */
+  /** The new member's consent, where the terms require it. */
   consent?: boolean | undefined;
   requestId: string;
 }
 
 /**
- * Agrees to a replacement, as the new or the leaving member. Once both have, place, debts and rights pass over, and the
- * circle's workflow is woken. Agreed twice is agreed once. Refuses with NOT_FOUND; with FORBIDDEN whom it is not about; and
- * with 400 what was withdrawn, a circle that is not active any more, a place that has ended, somebody who has become a
- * member meanwhile, and a new member who does not consent to what the terms ask for.
+ * Agrees to a replacement, as the new or the leaving member. Once both have, the place is transferred with its debts
+ * and rights, and the circle's workflow is woken. Agreeing twice has no further effect. Throws NOT_FOUND; FORBIDDEN for
+ * anybody else; and 400 when it was withdrawn, the circle is not active any more, the place has ended, the new member
+ * has joined otherwise meanwhile, or does not consent to what the terms require.
  */
 export function acceptReplacement(
   em: EntityManager,
@@ -162,7 +162,7 @@ async function agree(
   });
 }
 
-/** The row of the member is the place: contributions, turn, debts and what is due stay with it. */
+/** The member's row is the place: contributions, turn, debts and what is due stay with it. */
 async function passOver(
   tx: EntityManager,
   member: CircleMember,
@@ -184,7 +184,7 @@ function refuseUnlessLive(circle: SavingCircle, member: CircleMember): void {
   if (member.excluded_turn) refuse('REQUEST_INVALID', `the member's place has ended`, { field: 'member_id' });
 }
 
-/** Refuses whoever is a member already, or would join with an account of one. */
+/** Refuses a user who is a member already, or an account that a member has joined with. */
 async function refuseMember(
   tx: EntityManager,
   circle: SavingCircle,

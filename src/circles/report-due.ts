@@ -7,8 +7,8 @@ import { factsOf, findPlaces, findProgress } from './find-progress.ts';
 import { lockCircle } from './lock-circle.ts';
 
 /**
- * A day before the interval of the open round ends, at `at`: one event CONTRIBUTION_DUE for each member whose
- * contribution is missing, once. Answers where the circle stands.
+ * From a day before the open round's interval ends, at `at`: records one event CONTRIBUTION_DUE per member whose
+ * contribution is missing, once. Returns the circle's progress.
  */
 export async function reportDue(em: EntityManager, { circleId, at }: CircleStep): Promise<CircleProgress> {
   const now = new Date(at);

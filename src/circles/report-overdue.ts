@@ -6,8 +6,8 @@ import { findPlaces, findProgress } from './find-progress.ts';
 import { lockCircle } from './lock-circle.ts';
 
 /**
- * When the open round is past its interval at `at`: one event CONTRIBUTION_OVERDUE for each member whose contribution is
- * missing, once. The round stays open. Answers where the circle stands.
+ * When the open round is past its interval at `at`: records one event CONTRIBUTION_OVERDUE per member whose
+ * contribution is missing, once. The round stays open. Returns the circle's progress.
  */
 export async function reportOverdue(em: EntityManager, { circleId, at }: CircleStep): Promise<CircleProgress> {
   const now = new Date(at);

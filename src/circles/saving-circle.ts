@@ -23,17 +23,17 @@ export type TurnOrder = (typeof turnOrders)[number];
 
 export type CircleOwnerType = 'individual' | 'organization';
 
-/** The capacity of a circle that does not say. */
+/** The capacity of a circle when the request gives none. */
 export const defaultCapacity = 100;
-/** The largest number that a place or a turn can have: how the database counts, no rule about circles. */
+/** The largest number of a place or turn: the database's integer range, not a rule of circles. */
 export const largestPlace = 2_147_483_647;
-/** How many members one request adds at most. */
+/** How many members one request may add at most. */
 export const addedAtOnce = 1000;
 
 /** A circle needs this many members at its start date, otherwise it is cancelled. */
 export const minimumMembers = 2;
 
-/** A balance contribution begins `completed`. Money that comes after the end of its circle or turn is refunded. */
+/** A balance contribution starts as `completed`. Money that arrives after the end of its circle or turn is refunded. */
 export const contributionLaw = statusLaw({
   initial: ['pending', 'completed'],
   transitions: {

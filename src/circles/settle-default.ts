@@ -15,9 +15,9 @@ import type { SavingCircle } from './saving-circle.entity.ts';
 import { termsOf } from './terms.ts';
 
 /**
- * When contributions are missing after the days of grace at `at`: one event MEMBER_DEFAULTED for each member who has not
- * paid, once, and what the terms say: covered or without those who did not pay, the pot is paid in the same transaction;
- * whoever has received is debited, each in a transaction of its own. Answers where the circle stands.
+ * When contributions are still missing after the grace days at `at`: records one event MEMBER_DEFAULTED per member who
+ * has not paid, once, and applies the terms: covered, or without the defaulters, the pot is paid in the same
+ * transaction; members who have received are debited, each in a transaction of its own. Returns the circle's progress.
  */
 export async function settleDefault(em: EntityManager, { circleId, at }: CircleStep): Promise<CircleProgress> {
   const now = new Date(at);
@@ -35,7 +35,7 @@ export async function settleDefault(em: EntityManager, { circleId, at }: CircleS
     if (!round.defaulted_at) await reportDefaults(tx, circle, missing);
     round.defaulted_at ??= now;
     const remedy = remedyOf(terms.on_default, circle.amount, places);
-    // Debits are noted when they were tried: what is cut short is tried again.
+    // Debits are noted after they were tried, so that an interrupted try is repeated.
     if (remedy.kind !== 'debit') round.remedied_at = now;
     await tx.flush();
     await remedyNow(tx, circle, round, { remedy, places, now });
@@ -104,7 +104,7 @@ async function remedyNow(
   }
 }
 
-/** Money that still arrives for a contribution that is made good otherwise is refunded when it does. */
+/** A contribution made good otherwise is cancelled; its money is refunded if it still arrives. */
 const cancelPending = async (tx: EntityManager, circle: SavingCircle, memberIds: readonly string[]): Promise<void> =>
   void (await tx.execute(
     `update saving_circle_contributions set status = 'cancelled', updated_at = clock_timestamp()
@@ -122,7 +122,9 @@ async function writeCovers(tx: EntityManager, circle: SavingCircle, covers: read
   }
 }
 
-/** Ends places and closes the turns up. Answers whose turn it is then: null when nobody is left to receive. */
+/**
+ * Ends places and moves later turns up. Returns the member whose turn it is then; null when nobody is left to receive.
+ */
 async function exclude(
   tx: EntityManager,
   circle: SavingCircle,
@@ -133,7 +135,7 @@ async function exclude(
   );
   const turns = closeUp(places, { currentTurn: circle.current_turn, excluded });
   for (const id of excluded) Object.assign(members.get(id) ?? {}, { excluded_turn: circle.current_turn });
-  // Ascending, so that a turn is free before another takes it.
+  // Ascending, so that a turn is free before another member takes it.
   for (const { memberId, turn } of turns.toSorted((left, right) => (left.turn ?? 0) - (right.turn ?? 0))) {
     Object.assign(members.get(memberId) ?? {}, { turn_number: turn });
     await tx.flush();
@@ -141,7 +143,7 @@ async function exclude(
   return turns.find(({ turn }) => turn === circle.current_turn)?.memberId ?? null;
 }
 
-/** The last to receive has lost their place: what was brought in for them is shared out with everything else. */
+/** The last receiver has lost their place: what was contributed for them is shared out with everything else. */
 async function endWithoutReceiver(tx: EntityManager, circle: SavingCircle, now: Date): Promise<void> {
   circle.updated_at = await readDatabaseClock(tx);
   await complete(tx, circle, now);

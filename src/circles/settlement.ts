@@ -8,19 +8,22 @@ import {
   subtractMoney,
 } from '../shared/money.ts';
 
-/** What a member brought in and took out; IDR, scale 4. */
+/** What a member paid in and took out; IDR, scale 4. */
 export interface MemberAccounts {
   member_id: string;
   account_id: string;
   paid: Money;
   guarantee: Money;
   received: Money;
-  /** Brought into rounds before the circle came here, less what was received there: zero but for who joined late. */
+  /**
+   * Paid into rounds before the circle was moved to this system, less what was received there; zero unless the circle
+   * started at a later turn.
+   */
   elsewhere?: Money;
 }
 
 export interface Settlement {
-  /** `net_position` is what the member brought in beyond what they received: negative for who owes the others. */
+  /** `net_position` is what the member paid in beyond what they received: negative when they owe the others. */
   members: (Omit<MemberAccounts, 'elsewhere'> & { net_position: Money })[];
   /** The sum of all net positions: what the circle still holds. */
   held: Money;
@@ -36,7 +39,7 @@ export interface Debt {
 
 interface Claim {
   member_id: string;
-  /** What is due to the member, or below zero from the member. */
+  /** What is due to the member; negative when the member owes. */
   claim: Money;
 }
 
@@ -52,8 +55,8 @@ const claimsOf = (accounts: readonly MemberAccounts[]): Claim[] =>
   }));
 
 /**
- * How the members of a circle stand. Until it `hasEnded`, turns make even, and the only debts are what guarantees have
- * `covered`; then everybody who is below zero owes those who are above.
+ * The positions of a circle's members. Until it `hasEnded`, later turns even things out, and the only debts are what
+ * guarantees have `covered`; after that, every member below zero owes those above.
  */
 export function settle(
   accounts: readonly MemberAccounts[],
@@ -75,8 +78,8 @@ export function settle(
 }
 
 /**
- * Who owes whom, so that everybody comes out even: debtors pay creditors in the order of the members, each debt as large
- * as it can be. So there are fewer debts than members.
+ * Who owes whom, so that everybody comes out even: debtors pay creditors in member order, each debt as large as
+ * possible. So there are fewer debts than members.
  */
 function findDebts(claims: readonly Claim[]): Debt[] {
   const creditors = claims
@@ -100,7 +103,7 @@ function findDebts(claims: readonly Claim[]): Debt[] {
 }
 
 /**
- * What a circle holds at its end, shared out in proportion to what is due to each: all of it, and to nobody more than is
+ * Shares out what a circle holds at its end in proportion to what is due to each: all of it, and to nobody more than is
  * due. IDR, scale 4, each above zero.
  */
 export function shareOut(accounts: readonly MemberAccounts[]): { member_id: string; amount: Money }[] {

@@ -27,13 +27,13 @@ interface Ordering {
   requestId: string;
 }
 
-/** How many are paid in one step. */
+/** How many are paid per step. */
 const paidAtOnce = 50;
 
 /**
- * Has each round that opens from now on paid from an account of the member's, in place of an earlier order. Refuses with
- * NOT_FOUND; with FORBIDDEN whoever is not the member, and another's account; with 400 once the circle or the place has
- * ended.
+ * Has each round that opens from now on paid from an account of the member's, replacing an earlier order. Throws
+ * NOT_FOUND; FORBIDDEN for anybody but the member, and for somebody else's account; 400 once the circle or the place
+ * has ended.
  */
 export function setStandingOrder(
   em: EntityManager,
@@ -63,7 +63,7 @@ export function setStandingOrder(
   });
 }
 
-/** Ends a member's standing order. Refuses as `setStandingOrder`, and with NOT_FOUND where there is none. */
+/** Ends a member's standing order. Throws as `setStandingOrder`, and NOT_FOUND when there is none. */
 export function endStandingOrder(em: EntityManager, ordering: Ordering): Promise<void> {
   return em.transactional(async (tx) => {
     const member = await getOwnPlace(tx, ordering);
@@ -100,7 +100,7 @@ const tell = (tx: EntityManager, { caller, circleId, requestId }: Ordering, data
     data,
   });
 
-/** Members' orders that the open round has not been paid by, nor tried to. */
+/** Standing orders that have not been tried for the open round. */
 export const dueOrders = (em: EntityManager, circleId: string): Promise<DueOrder[]> =>
   em.execute<DueOrder[]>(
     `select o.id as "memberId", o.source_account_id as "sourceAccountId", c.current_turn as turn
@@ -118,8 +118,8 @@ interface DueOrder {
 }
 
 /**
- * Pays the open round by members' standing orders, some at a time, each in a transaction of its own and tried once: what
- * a balance does not cover is left to the member. Answers where the circle stands.
+ * Pays the open round by members' standing orders, a batch at a time, each in a transaction of its own and tried once:
+ * what a balance does not cover is left to the member. Returns the circle's progress.
  */
 export async function payStandingOrders(em: EntityManager, { circleId }: CircleStep): Promise<CircleProgress> {
   for (const { memberId, sourceAccountId, turn } of await dueOrders(em, circleId)) {

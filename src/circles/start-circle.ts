@@ -17,10 +17,10 @@ import { drawsWithEntropy, termsOf } from './terms.ts';
 import { gatherEntropy, inTurnOrder } from './turn-order.ts';
 
 /**
- * Starts a `new` circle whose start date has come at `at`: gives the turns, sets it `active` and opens its first round,
- * in one transaction. With fewer than two members it waits while it may (`lastHourForMembers`) and then ends
- * `cancelled`, and so does one that has no round to run, as its turn is beyond its members. Anything else changes
- * nothing. Answers where the circle stands.
+ * Starts a `new` circle whose start date has come at `at`: assigns the turns, sets it `active` and opens its first
+ * round, in one transaction. With fewer than two members it waits until `lastHourForMembers` and then ends `cancelled`;
+ * so does one without a round to run, whose first turn is beyond its members. Otherwise changes nothing. Returns the
+ * circle's progress.
  */
 export async function startCircle(
   em: EntityManager,
@@ -63,7 +63,7 @@ export async function startCircle(
   return findProgress(em.fork(), circleId);
 }
 
-/** Turn numbers from 1 in the turn order. The seed of a lottery is revealed with them. */
+/** Assigns turn numbers from 1 in the turn order, and reveals a lottery's seed with them. */
 async function giveTurns(tx: EntityManager, sealer: Sealer, circle: SavingCircle, members: CircleMember[]) {
   const sealed = circle.draw_seed_sealed ?? null;
   const seed = sealed === null ? null : await sealer.open(placeOfSeed(circle.id), sealed);

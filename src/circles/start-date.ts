@@ -3,13 +3,13 @@ import { refuse } from '../shared/errors.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 const bareDay = /^\d{4}-\d{2}-\d{2}$/;
-/** A year before the last instant that is kept, so that the first rounds are due within it. */
+/** A year before the last instant that is stored, so that the first rounds are due before it. */
 const tooLate = new Date(endOfTime);
 tooLate.setUTCFullYear(endOfTime.getUTCFullYear() - 1);
 
 /**
- * The instant that a start date means: midnight in UTC+7 of a bare date, or the date-time itself; what is past of today
- * means now. Refuses a day before today, and one that is too far away to be kept, with REQUEST_INVALID.
+ * The instant a start date means: midnight in UTC+7 for a bare date, or the date-time itself; an instant earlier today
+ * means now. Throws REQUEST_INVALID for a day before today, and for one too far away to be stored.
  */
 export function readStartDate(text: string, now: Date): { startDate: string; startsAt: Date } {
   const isDay = bareDay.test(text);
@@ -29,9 +29,9 @@ interface Beginning {
 }
 
 /**
- * Until when a circle with fewer members than it needs waits for them: its start, or, when it was set to start on the
- * day on which that was said, the end of this day (UTC+7). What is past of today means now, so such a circle has a
- * `starts_at` after the instant that its `start_date` names.
+ * Until when a circle with too few members waits for more: its start, or, when it was set to start on the day of the
+ * request, the end of that day (UTC+7). An instant earlier that day means now, so such a circle has a `starts_at` after
+ * the instant of its `start_date`.
  */
 export function lastHourForMembers({ start_date, starts_at }: Beginning): Date {
   const asked = bareDay.test(start_date) ? startOfWesternIndonesiaDay(start_date) : new Date(start_date);

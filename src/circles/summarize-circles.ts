@@ -24,9 +24,9 @@ const contributed = `left join lateral (select sum(amount) as amount from saving
   where saving_circle_id = c.id and status = 'completed') p on true`;
 
 /**
- * What became of the circles of an organization and its people, the ones that the platform's list by `organization_id`
- * has; deleted ones do not count. Platform callers name any organization, or none for all circles; naming another's is
- * refused with FOREIGN_ORGANIZATION, one that does not exist with NOT_FOUND. Leaves the event RESOURCE_FETCHED.
+ * Totals over the circles of an organization and its users, the same that the platform lists by `organization_id`,
+ * without deleted ones. Platform callers name any organization, or none for all circles. Throws FOREIGN_ORGANIZATION
+ * when others name another organization, NOT_FOUND for an unknown one. Records the event RESOURCE_FETCHED.
  */
 export async function summarizeCircles(
   em: EntityManager,

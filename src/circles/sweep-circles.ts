@@ -4,8 +4,8 @@ import type { CircleWorkflows } from './circle-contract.ts';
 import { minimumMembers } from './saving-circle.ts';
 
 /**
- * Circles that should have moved on a minute ago: they have lost a signal, or their workflow. One that began on the day
- * on which that was said may wait for its second member until this day (UTC+7) is over.
+ * Circles that should have moved on a minute ago: they have lost a signal, or their workflow. One set to start on the
+ * day of its request may wait for its second member until that day (UTC+7) is over.
  */
 export const overdueCircles = `
   select id, starts_at as since from saving_circles
@@ -38,14 +38,17 @@ export const overdueCircles = `
         and p.turn_number = c.current_turn and p.status = 'completed'
         and p.updated_at < now() - interval '1 minute'))`;
 
-/** Ended by a request a while ago, whose process may have died before it told the workflow: that would look in a day. */
+/**
+ * Ended by a request a while ago whose process may have died before it woke the workflow, which would look again only
+ * in a day.
+ */
 const endedCircles = `
   select id, ended_at as since from saving_circles
   where status = 'cancelled' and ended_at between now() - interval '15 minutes' and now() - interval '1 minute'`;
 
 /**
- * Wakes the workflow of every circle that should have moved on by itself: past its start, past the hour of a round, past
- * its interval or its days of grace, or with everybody paid; and of those that a request has ended. One that Temporal lost
+ * Wakes the workflow of every circle that should have moved on by itself: past its start, a round's opening time, its
+ * interval or its grace days, or with everybody paid; and of those a request has ended. A workflow that Temporal lost
  * is started again from its row. Returns how many.
  */
 export function sweepCircles(

@@ -1,27 +1,27 @@
 import { feeOf, type Money } from '../shared/money.ts';
 import type { TurnOrder } from './saving-circle.ts';
 
-/** What a circle does once a member's contribution is missing after its interval and its days of grace. */
+/** What a circle does when a contribution is still missing after the interval and the grace days. */
 export const defaultRules = ['wait', 'cover', 'exclude', 'winner_first'] as const;
 export type DefaultRule = (typeof defaultRules)[number];
 
 export const longestGraceDays = 30;
 
-/** The terms of a circle, which members accept as they are by joining. */
+/** The terms of a circle, which members accept by joining. */
 export interface CircleTerms {
   /** Whole days after the end of a round's interval until a missing contribution is a default. */
   grace_days: number;
   on_default: DefaultRule;
-  /** Of the contribution, in whole percent: what each member leaves with the circle until its end. */
+  /** Whole percent of the contribution that each member leaves with the circle until its end. */
   guarantee_percent: number;
 }
 
-/** Terms as a request names them: null and what is absent are left to the service. */
+/** Terms as a request gives them; null or absent ones are filled in by `termsAskedFor`. */
 export type AskedTerms = { [Term in keyof CircleTerms]?: CircleTerms[Term] | null | undefined };
 
 export const defaultTerms: CircleTerms = { grace_days: 0, on_default: 'wait', guarantee_percent: 0 };
 
-/** The terms that a request asks for: null is the default, and what is absent stays as it was. */
+/** The terms a request asks for: null means the default, an absent one stays as it was. */
 export const termsAskedFor = (asked: AskedTerms, before: CircleTerms | null = null): CircleTerms => ({
   grace_days: named(asked.grace_days, before?.grace_days, defaultTerms.grace_days),
   on_default: named(asked.on_default, before?.on_default, defaultTerms.on_default),
@@ -31,33 +31,33 @@ export const termsAskedFor = (asked: AskedTerms, before: CircleTerms | null = nu
 const named = <T>(asked: T | null | undefined, before: T | undefined, otherwise: T): T =>
   asked === undefined ? (before ?? otherwise) : (asked ?? otherwise);
 
-/** The columns of a circle that hold its terms: all of them, or none. */
+/** The columns of a circle's terms: all set, or none. */
 export interface TermsColumns {
   grace_days?: number | null;
   on_default?: DefaultRule | null;
   guarantee_percent?: number | null;
 }
 
-/** The terms of a circle, or null of one that was made without. */
+/** The terms of a circle; null when it was created without. */
 export function termsOf({ grace_days, on_default, guarantee_percent }: TermsColumns): CircleTerms | null {
   if (!on_default) return null;
   return { grace_days: grace_days ?? 0, on_default, guarantee_percent: guarantee_percent ?? 0 };
 }
 
-/** Those terms as columns. */
+/** The terms as columns. */
 export const columnsOf = (terms: CircleTerms | null): Required<TermsColumns> =>
   terms ?? { grace_days: null, on_default: null, guarantee_percent: null };
 
 /**
- * What each member of a circle leaves with it (IDR, scale 4), exact. Refuses with REQUEST_INVALID, on `amount`, when it
- * would need more than four decimals or more digits than money has.
+ * What each member leaves with the circle as a guarantee (IDR, scale 4), exact. Throws REQUEST_INVALID on `amount` when
+ * it would need more than four decimals or more digits than money has.
  */
 export const guaranteeOf = (terms: CircleTerms | null, contribution: Money): Money =>
   feeOf(contribution, '0', (terms?.guarantee_percent ?? 0) * 100);
 
-/** Whether members join the circle with a value of their own, which the lottery draws with. */
+/** Whether members join with a value of their own that the lottery draws with. */
 export const drawsWithEntropy = (turnOrder: TurnOrder, terms: CircleTerms | null): boolean =>
   turnOrder === 'lottery' && terms !== null;
 
-/** Whether members join the circle by consenting to debits. */
+/** Whether members must consent to debits when they join. */
 export const needsConsent = (terms: CircleTerms | null): boolean => terms?.on_default === 'winner_first';

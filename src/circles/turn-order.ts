@@ -1,22 +1,22 @@
 import { sha256 } from '../shared/digest.ts';
 import type { TurnOrder } from './saving-circle.ts';
 
-/** The commitment to a seed: the SHA-256, in hex, of its text. Published before members join. */
+/** The commitment to a seed: the SHA-256 of its text, in hex. Published before members join. */
 export const commitTo = (seed: string): string => sha256(seed);
 
-/** What the members' own values, in the order of joining, add to a draw: their SHA-256, in hex, one on each line. */
+/** Combines the members' own values, in joining order, for a draw: the SHA-256, in hex, of the values, one per line. */
 export const gatherEntropy = (values: readonly string[]): string => sha256(values.join('\n'));
 
 /**
- * Where a member stands in a draw: members take their turns by this, ascending. Anyone can compute it. `entropy` is null
- * in a circle whose members add nothing to the draw.
+ * A member's rank in a draw: members take turns by it, ascending. Anyone can compute it. `entropy` is null in a circle
+ * whose members give no values.
  */
 export const drawnRank = (seed: string, entropy: string | null, accountId: string): string =>
   sha256(entropy === null ? `${seed}:${accountId}` : `${seed}:${entropy}:${accountId}`);
 
 /**
- * Members in the order of their turns: as they joined, or as the lottery's seed says, together with the `entropy` of
- * the members where they give any. `members` come in the order of joining.
+ * Members in turn order: as they joined, or as drawn by the lottery's seed, together with the members' `entropy` if
+ * they give any. `members` come in joining order.
  */
 export function inTurnOrder<Member extends { account_id: string }>(
   turnOrder: TurnOrder,

@@ -33,17 +33,17 @@ export interface CircleChange {
   amount?: Money | undefined;
   current_turn?: number | undefined;
   visibility?: CircleVisibility | undefined;
-  /** Null: the circle has no terms any more. */
+  /** Null removes the terms. */
   terms?: AskedTerms | null | undefined;
 }
 
-/** What may be changed once the circle is not `new` any more. */
+/** Fields that may be changed even when the circle is no longer `new`. */
 const alwaysChangeable = ['name', 'visibility'];
 
 /**
- * Changes a circle and wakes its workflow: everything while it is `new`, name and visibility afterwards. Creator and admins
- * only. Refuses with NOT_FOUND, FORBIDDEN and 400: another field later, a capacity below the members, a turn beyond the
- * capacity, a day before today, terms once others have joined.
+ * Changes a circle and wakes its workflow: every field while it is `new`, name and visibility afterwards. Creator and
+ * admins only. Throws NOT_FOUND, FORBIDDEN, and 400 for any other field later, a capacity below the number of members,
+ * a turn beyond the capacity, a day before today, and terms once others have joined.
  */
 export function updateCircle(
   em: EntityManager,
@@ -83,7 +83,7 @@ export function updateCircle(
   );
 }
 
-/** The terms that a request asks for, if they are others than the circle has. */
+/** The terms a request asks for, if they differ from the circle's. */
 function changeOfTerms(circle: SavingCircle, asked: CircleChange['terms']): CircleTerms | null | undefined {
   if (asked === undefined) return undefined;
   const before = termsOf(circle);
@@ -91,7 +91,10 @@ function changeOfTerms(circle: SavingCircle, asked: CircleChange['terms']): Circ
   return JSON.stringify(after) === JSON.stringify(before) ? undefined : after;
 }
 
-/** Terms are changed while nobody but the creator has joined, and never to some that the creator has not met. */
+/**
+ * Terms may change only while nobody but the creator has joined, and only to terms whose requirements the creator has
+ * met.
+ */
 async function changeTerms(tx: EntityManager, circle: SavingCircle, terms: CircleTerms | null): Promise<void> {
   const no = (complaint: string): never => refuse('REQUEST_INVALID', complaint, { field: 'terms' });
   const members = await tx.find(CircleMember, { saving_circle_id: circle.id }, { refresh: true });

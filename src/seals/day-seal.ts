@@ -3,7 +3,7 @@ import { startOfWesternIndonesiaDay } from '../shared/clock.ts';
 import { refuse } from '../shared/errors.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
-/** The earliest instant we pass to the database; a day in UTC+7 begins seven hours before its UTC date. */
+/** The earliest instant we pass to the database; the first day in UTC+7 begins seven hours before it. */
 const earliestMs = Date.parse('0001-01-01T00:00:00.000Z');
 /**
  * A journal belongs to the day on which its transaction began, and may be committed a little later. No transaction that
