@@ -13,8 +13,7 @@ import { createSealActivities } from './seals.ts';
 import { createWebhookActivities } from './webhooks.ts';
 
 /**
- * The steps of the workflows, one file per domain, with their dependencies. Their names are recorded in histories and
- * must not change.
+ * The workflows' steps, a file per domain, with their dependencies. Their names are in histories and must not change.
  */
 export function createActivities(deps: Dependencies) {
   return {

@@ -28,7 +28,7 @@ export const callbackArrived = defineSignal('callbackArrived');
 /** How a payment that was never opened ends. */
 export type NotOpened = 'REFUSED' | 'LAPSED';
 
-/** What differs between a payment order and a partner's payment: whose row it is, and what settling does. */
+/** The steps that differ between a payment order and a partner's payment: whose row it is, and how it settles. */
 export interface PaymentSteps<Opened extends OpenedOrder> {
   /** True when the workflow resumes from an existing row, so that a missing row is a defect and not a refusal. */
   again: boolean;
@@ -55,8 +55,7 @@ export interface CollectedPayment<Opened extends OpenedOrder> {
 /**
  * A payment from its row to its end: opens it, requests an instrument from the provider, waits for the payer until the
  * deadline, and settles or closes. Only the provider's answer counts: it is asked after each callback, at growing
- * intervals, and after the instrument was expired at the deadline. While the provider says paid or pending, the payment
- * stays open.
+ * intervals, and after expiring the instrument at the deadline. While it says paid or pending, the payment stays open.
  */
 export async function collectPayment<Opened extends OpenedOrder>(
   steps: PaymentSteps<Opened>,
@@ -64,8 +63,7 @@ export async function collectPayment<Opened extends OpenedOrder>(
   let hints = 0;
   const opening = steps.open(new Date(Date.now()).toISOString());
   const instrument = opening.then((opened) => getInstrument(steps, opened));
-  // If opening is refused before anybody awaits the instrument, the rejection is handled below; left unhandled here, it
-  // would fail the workflow task.
+  // If opening is refused, the rejection is handled below; unhandled here, it would fail the workflow task.
   instrument.catch(() => undefined);
   setHandler(callbackArrived, () => {
     hints += 1;
@@ -83,10 +81,7 @@ export async function collectPayment<Opened extends OpenedOrder>(
     return { status: hasLapsed(refusal) ? 'LAPSED' : 'REFUSED' };
   }
   let seen = 0;
-  /**
-   * Since when (epoch milliseconds) the provider says paid or pending and nothing can be settled, or the instrument
-   * could not be expired.
-   */
+  /** Since when (epoch milliseconds) the provider says paid or pending, or the instrument cannot be expired. */
   let settlingSince: number | null = null;
   for (let round = 0; status === 'WAITING_PAYMENT' || status === 'PENDING'; round += 1) {
     const wait =
@@ -107,8 +102,7 @@ export async function collectPayment<Opened extends OpenedOrder>(
     if (workflowInfo().continueAsNewSuggested && hints === seen) await steps.continueAsNew();
   }
   tellPayment(status, opened);
-  // The payment was final when this run began, or a hint came during the last step: ask once more, so that money not
-  // applied to it is not lost.
+  // Final when this run began, or a hint during the last step: asks once more, so that stray money is not lost.
   for (let look = hints > seen || opened.final; look; look = hints > seen && patched('look-after-each-hint')) {
     seen = hints;
     await suspendStrays(await steps.confirm());

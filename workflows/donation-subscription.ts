@@ -85,10 +85,7 @@ export async function donationSubscription({
   return standing.status;
 }
 
-/**
- * A day after the previous attempt, even if that one was late; runs started by an older release keep counting from the
- * due day.
- */
+/** A day after the previous attempt, even a late one; runs of an older release keep counting from the due day. */
 function nextAttemptAt({ startedAt, interval, period, attempt, lastAttemptAt }: SubscriptionStanding): Date {
   const isKnown = attempt > 1 && lastAttemptAt != null && patched('subscription-attempts-a-day-apart');
   return attemptAt(dueAt(new Date(startedAt), interval, period), attempt, isKnown ? new Date(lastAttemptAt) : null);

@@ -19,9 +19,7 @@ const answer =
 let details = '';
 let isCancelled = false;
 
-/**
- * Shows operators in the web UI what a workflow waits for; a cancellation request stays shown with every later text.
- */
+/** Shows operators in the web UI what a workflow waits for; a cancellation request stays shown from then on. */
 export function tellDetails(text: string): void {
   details = text;
   setCurrentDetails(isCancelled ? `${text}${answer}` : text);

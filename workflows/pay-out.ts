@@ -65,11 +65,10 @@ interface Run {
 
 /**
  * A payout of any kind, from its reservation to its end: once the money is reserved (`reserved`, the kind's own first
- * step) it sends the transfer, and from then on only the provider's answer counts, which is asked for after each
- * callback and at growing intervals for as long as it takes. Where the provider does not know the transfer, the
- * identical request is repeated a few times. A payout of unknown outcome stays pending with the money reserved until
- * the provider or an operator says how it ended. `isNew` is false when the workflow resumes a payout that already has
- * its row.
+ * step) it sends the transfer, and then only the provider's answer counts, asked for after each callback and at growing
+ * intervals for as long as it takes. Where the provider does not know the transfer, the identical request is repeated a
+ * few times. A payout of unknown outcome stays pending with the money reserved until the provider or an operator says
+ * how it ended. `isNew` is false when the workflow resumes a payout that has its row.
  */
 export async function payOut(
   { payoutId, isNew }: { payoutId: string; isNew: boolean },

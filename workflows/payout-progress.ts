@@ -39,9 +39,7 @@ const acceptedTooLongMs = 24 * 3_600_000;
 
 const local = (instant: number): string => `${formatWesternIndonesia(new Date(instant))} (UTC+7)`;
 
-/**
- * The state operators search by: `PayoutState = 'OPERATOR'` is every payout of unknown outcome for ten minutes or more.
- */
+/** The state operators search by: `PayoutState = 'OPERATOR'` is a payout of unknown outcome for ten minutes. */
 function stateOf({ status, said, unknownSince }: PayoutProgress, now: number): string {
   if (status !== 'pending') return status.toUpperCase();
   if (unknownSince !== null) return now - Date.parse(unknownSince) >= operatorsAfterMs ? 'OPERATOR' : 'UNKNOWN';

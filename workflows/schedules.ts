@@ -40,9 +40,7 @@ export function forgetOldRows(): Promise<number> {
   return activities.forgetOldRows({});
 }
 
-/**
- * Started by a schedule: reads the `check_*` views and sets a metric. Returns the names of those that are not empty.
- */
+/** Started by a schedule: reads the `check_*` views and sets a metric. Returns the names of the non-empty ones. */
 export function runLedgerChecks(): Promise<string[]> {
   return checkLedger({});
 }

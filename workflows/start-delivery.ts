@@ -2,10 +2,7 @@ import { ParentClosePolicy, startChild } from '@temporalio/workflow';
 import { workflowIds } from '../src/shared/workflow-ids.ts';
 import { webhookDelivery } from './webhook-delivery.ts';
 
-/**
- * Starts the delivery workflow of a webhook that a step has written; it outlives its parent. A running one is left
- * alone.
- */
+/** Starts the workflow of a webhook that a step has written; it outlives its parent. A running one is left alone. */
 export async function startDelivery(deliveryId: string, subject: 'payment' | 'payout'): Promise<void> {
   try {
     await startChild(webhookDelivery, {

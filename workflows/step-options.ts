@@ -14,9 +14,7 @@ export const ledgerStep = {
   retry: { initialInterval: '200 milliseconds', maximumInterval: '10 seconds' },
 } as const;
 
-/**
- * A longer transaction. It heartbeats while it waits for locks: a dead attempt is detected by the missing heartbeat.
- */
+/** A longer transaction. It heartbeats while it waits for locks: a missing heartbeat reveals a dead attempt. */
 const beating = { heartbeatTimeout: budgets.heartbeat.missing } as const;
 export const allocationStep = {
   ...beating,
@@ -29,9 +27,7 @@ export const subscriptionStep = {
   retry: { initialInterval: '200 milliseconds', maximumInterval: '1 minute' },
 } as const;
 
-/**
- * A question to the provider, whose silence is an answer too; a failed one is retried under the same idempotency key.
- */
+/** A question to the provider, whose silence is an answer too; a failed one is retried under the same key. */
 export const providerStep = {
   startToCloseTimeout: budgets.steps.provider,
   retry: { initialInterval: '1 second', maximumInterval: '1 minute' },

@@ -10,10 +10,7 @@ interface GuardedCircle {
   visibility: CircleVisibility;
 }
 
-/**
- * Whether the caller is creator or admin: the creator, the admins of the organization that owns the circle, and the
- * platform.
- */
+/** Whether the caller is creator or admin: the creator, admins of the owning organization, and the platform. */
 export function mayManageCircle(caller: Caller, circle: GuardedCircle): boolean {
   if (isPlatform(caller) || circle.created_by === caller.userId) return true;
   if (circle.owner_type === 'individual') return circle.owner_id === caller.userId;

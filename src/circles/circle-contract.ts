@@ -27,7 +27,7 @@ export interface CircleOpening {
   /** ISO 8601. */
   startsAt: string;
   requestId: string;
-  /** Absent in what an older release has started. */
+  /** Absent in workflows that an older release started. */
   stamp?: OpeningStamp;
 }
 

@@ -26,9 +26,7 @@ export interface RoundFacts {
 
 export type RoundStep = 'pay standing orders' | 'remind' | 'report overdue' | 'settle default';
 
-/**
- * What is due next in a round with missing contributions, and when (ISO 8601); null when it only waits for its members.
- */
+/** What is due next in a round with missing contributions, and when (ISO 8601); null when it waits for its members. */
 export function nextOfRound(facts: RoundFacts): { step: RoundStep; at: string } | null {
   const due = Date.parse(facts.dueAt);
   const at = (step: RoundStep, instant: number) => ({ step, at: new Date(instant).toISOString() });

@@ -11,9 +11,7 @@ export async function findCircle(em: EntityManager, id: string): Promise<SavingC
   return em.findOne(SavingCircle, { id, deleted_at: null }, { refresh: true });
 }
 
-/**
- * The circle, if the caller may see it: as creator, admin, member, or by its visibility. Throws NOT_FOUND or FORBIDDEN.
- */
+/** The circle, visible to the caller as creator, admin, member, or by its visibility. Throws NOT_FOUND or FORBIDDEN. */
 export async function getVisibleCircle(em: EntityManager, caller: Caller, id: string): Promise<SavingCircle> {
   const circle = (await findCircle(em, id)) ?? refuseUnknownCircle();
   if (!isOpenTo(caller, circle) && !(await belongsTo(em, caller, circle))) {

@@ -52,10 +52,10 @@ const shown = (...visibilities: string[]): Condition => ({
 });
 
 /**
- * Which circles a caller lists: individuals those they created or joined; organization admins also the organization's
- * and those its users made visible to it; the platform all. With `organization_id`, others browse the marketplace: an
- * organization's public circles, for its own users also those visible to them; individuals may name only their own
- * organization (docs/contract.md 5).
+ * Circles a caller lists: individuals those they created or joined; organization admins also the organization's and
+ * those its users show it; the platform all. With `organization_id`, others browse the marketplace: what that
+ * organization shows publicly, and to its own users also what is visible to them; individuals may name only their own
+ * (docs/contract.md 5).
  */
 function scopeOf(caller: Caller, organizationId: string | undefined): Condition[] {
   if (isPlatform(caller)) return organizationId === undefined ? [] : [named(organizationId)];
@@ -91,9 +91,7 @@ async function userFilter(em: EntityManager, caller: Caller, userId: string): Pr
   return ofUser(userId);
 }
 
-/**
- * The filter by account: one's own; for organization admins one of the organization or its users; for the platform any.
- */
+/** The filter by account: one's own; for organization admins any of the organization or its users; for platform any. */
 async function accountFilter(em: EntityManager, caller: Caller, accountId: string): Promise<Condition> {
   await requireAccountInReach(em, caller, accountId);
   return ofAccount(accountId);

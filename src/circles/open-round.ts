@@ -10,9 +10,7 @@ import { findProgress } from './find-progress.ts';
 import { lockCircle } from './lock-circle.ts';
 import type { SavingCircle } from './saving-circle.entity.ts';
 
-/**
- * A round opened later than this has cost its members that much time, so its interval counts from the actual opening.
- */
+/** A round opened later than this has cost members that much time, so its interval counts from the actual opening. */
 const lateOpeningMs = 60 * 60 * 1000;
 
 /** The opening time of a round planned for `planned`: that time, unless it is opened much later. */

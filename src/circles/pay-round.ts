@@ -113,10 +113,7 @@ async function postPot(tx: EntityManager, circle: SavingCircle, receiver: Circle
   return journalId;
 }
 
-/**
- * After a payout at `now`: the end, or the next turn, one interval after the last round opened, or now if that is
- * later.
- */
+/** After a payout at `now`: the end, or the next turn, an interval after the last opening, or now if that is later. */
 async function moveOn(tx: EntityManager, circle: SavingCircle, now: Date): Promise<void> {
   circle.updated_at = await readDatabaseClock(tx);
   if (circle.current_turn >= (await findLastTurn(tx, circle.id))) return complete(tx, circle, now);

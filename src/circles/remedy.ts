@@ -26,10 +26,9 @@ export type Remedy =
   | { kind: 'wait' };
 
 /**
- * The remedy of a round with missing contributions (of `amount` each, IDR). `cover`: from what is left of guarantees,
- * the defaulter's own first, then equally from all; in full or not at all. `exclude`: members who have not paid lose
- * their place, if anybody has paid. `winner_first`: members who have received and not paid are debited. Otherwise the
- * round waits.
+ * The remedy of a round that misses contributions (of `amount` each, IDR). `cover`: from what is left of guarantees,
+ * the defaulter's own first, then equally from all; in full or not at all. `exclude`: who has not paid loses their
+ * place, if anybody has paid. `winner_first`: who has received and not paid is debited. Otherwise the round waits.
  */
 export function remedyOf(rule: DefaultRule, amount: Money, places: readonly PlaceInRound[]): Remedy {
   const missing = places.filter(({ hasPaid }) => !hasPaid);
@@ -80,10 +79,7 @@ function alike(need: Money, available: readonly (readonly [string, Money])[]): [
 const isAboveZero = (amount: Money): boolean => compareMoney(amount, '0') > 0;
 const lesser = (left: Money, right: Money): Money => (compareMoney(left, right) < 0 ? left : right);
 
-/**
- * The turns after members lose their places and later turns move up: a member's id and turn, null where the turn is
- * lost.
- */
+/** Moves turns up when members lose their places: a member's id and turn, null where the turn is lost. */
 export function closeUp(
   turns: readonly { memberId: string; turn: number }[],
   { currentTurn, excluded }: { currentTurn: number; excluded: readonly string[] },

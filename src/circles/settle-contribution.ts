@@ -15,9 +15,9 @@ interface Settled {
 }
 
 /**
- * The gateway payment of a contribution was posted to the holding account: the contribution becomes `completed`, or,
- * when it was cancelled or its circle or turn is over, is `refunded` at once to the account that the member joined
- * with. In the caller's transaction.
+ * A contribution's gateway payment was posted to the holding account: it becomes `completed`, or, when it was cancelled
+ * or its circle or turn is over, is `refunded` at once to the account the member joined with. In the caller's
+ * transaction.
  */
 export async function settleContribution(tx: EntityManager, { circleId, orderId, transactionId }: Settled) {
   const circle = await shareCircle(tx, circleId);
@@ -38,10 +38,7 @@ export async function settleContribution(tx: EntityManager, { circleId, orderId,
   await recordChange(tx, contribution);
 }
 
-/**
- * The gateway payment of a contribution ended unpaid: declined becomes `failed`, expired becomes `cancelled`
- * (docs/contract.md 6).
- */
+/** A contribution's gateway payment ended unpaid: declined is `failed`, expired `cancelled` (docs/contract.md 6). */
 export async function closeContribution(tx: EntityManager, orderId: string, outcome: 'FAILED' | 'EXPIRED') {
   const contribution = await lockContributionOf(tx, orderId);
   const status: ContributionStatus = outcome === 'FAILED' ? 'failed' : 'cancelled';

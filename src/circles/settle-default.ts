@@ -122,9 +122,7 @@ async function writeCovers(tx: EntityManager, circle: SavingCircle, covers: read
   }
 }
 
-/**
- * Ends places and moves later turns up. Returns the member whose turn it is then; null when nobody is left to receive.
- */
+/** Ends places and moves later turns up. Returns whose turn it is then; null when nobody is left to receive. */
 async function exclude(
   tx: EntityManager,
   circle: SavingCircle,

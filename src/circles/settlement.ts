@@ -15,10 +15,7 @@ export interface MemberAccounts {
   paid: Money;
   guarantee: Money;
   received: Money;
-  /**
-   * Paid into rounds before the circle was moved to this system, less what was received there; zero unless the circle
-   * started at a later turn.
-   */
+  /** Paid into rounds held before the circle came here, less what was received there; zero if it began at turn 1. */
   elsewhere?: Money;
 }
 

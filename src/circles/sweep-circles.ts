@@ -38,10 +38,7 @@ export const overdueCircles = `
         and p.turn_number = c.current_turn and p.status = 'completed'
         and p.updated_at < now() - interval '1 minute'))`;
 
-/**
- * Ended by a request a while ago whose process may have died before it woke the workflow, which would look again only
- * in a day.
- */
+/** Ended by a request whose process may have died before it woke the workflow, which would look again only in a day. */
 const endedCircles = `
   select id, ended_at as since from saving_circles
   where status = 'cancelled' and ended_at between now() - interval '15 minutes' and now() - interval '1 minute'`;

@@ -92,8 +92,7 @@ function changeOfTerms(circle: SavingCircle, asked: CircleChange['terms']): Circ
 }
 
 /**
- * Terms may change only while nobody but the creator has joined, and only to terms whose requirements the creator has
- * met.
+ * Terms may change only until others than the creator have joined, and only if the creator meets their requirements.
  */
 async function changeTerms(tx: EntityManager, circle: SavingCircle, terms: CircleTerms | null): Promise<void> {
   const no = (complaint: string): never => refuse('REQUEST_INVALID', complaint, { field: 'terms' });

@@ -3,8 +3,7 @@ import { type StatusOf, statusLaw } from '../shared/status-law.ts';
 
 /**
  * Pure facts about operators' decisions (docs/contract.md 11): what the provider's status does not prove takes two
- * people. One that cannot be carried out is `refused`; one that came too late, or whose subject has changed, is
- * `lapsed`.
+ * people. One that cannot be carried out is `refused`; one too late, or whose subject has changed, `lapsed`.
  */
 export const decisionLaw = statusLaw({
   initial: ['pending'],

@@ -111,7 +111,7 @@ function present(decision: Decision): z.input<typeof DecisionAnswer> {
 }
 
 const message = z.string();
-/** What became of a decision, in words. */
+/** The message about a decision's state. */
 const messageOf = ({ status, first_approved_by: first }: Decision): string =>
   status === 'pending' && first
     ? 'Decision approved; another person has to approve it too'

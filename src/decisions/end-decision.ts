@@ -5,10 +5,7 @@ import { errorCodeOf, refuse } from '../shared/errors.ts';
 import { Decision } from './decision.entity.ts';
 import { type DecisionKind, decisionLivesHours } from './decision.ts';
 
-/**
- * The decision with this id, locked until the transaction ends. Throws NOT_FOUND. Lock order: the decision before its
- * subject.
- */
+/** The decision with this id, locked until the transaction ends, before its subject is. Throws NOT_FOUND. */
 export async function lockDecision(tx: EntityManager, id: string): Promise<Decision> {
   const decision = await tx.findOne(Decision, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
   return decision ?? refuse('NOT_FOUND', 'there is no such decision', { field: 'id' });

@@ -10,9 +10,7 @@ import { Payout } from './payout.entity.ts';
 import { isFinalPayout, type TransferWord } from './payout.ts';
 import { type MadeAttempt, mayBeUnderWayMs, mayRepeat } from './repeating.ts';
 
-/**
- * The provider's status of a payout's transfer, asked by reference; silence counts as an answer too. Writes nothing.
- */
+/** The provider's status of a payout's transfer, asked by reference; silence is an answer too. Writes nothing. */
 export async function hearProvider(
   gateway: Gateway,
   { payoutId, amount, signal }: { payoutId: string; amount: Money; signal: AbortSignal },

@@ -46,9 +46,7 @@ export async function maySend(
   return found.length > 0;
 }
 
-/**
- * Records how an attempt was answered; returns whether another attempt, or a later one, may have reached the provider.
- */
+/** Records an attempt's answer; returns whether another attempt, or a later one, may have reached the provider. */
 export async function answerAttempt(
   tx: EntityManager,
   answer: { payoutId: string; number: number; outcome: PayoutAttemptOutcome; failureCode: string | null },

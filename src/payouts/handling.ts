@@ -13,8 +13,6 @@ export interface PayoutHandling {
    * webhooks it wrote.
    */
   moved(tx: EntityManager, sealer: Sealer, payout: Payout, moved: { journalId: string; at: Date }): Promise<string[]>;
-  /**
-   * Called once, when its outcome has been unknown for ten minutes; returns as `moved` does. Without it nobody is told.
-   */
+  /** Called once its outcome has been unknown for ten minutes; returns as `moved` does. Without it nobody is told. */
   delayed?(tx: EntityManager, sealer: Sealer, payout: Payout, delayed: { at: Date }): Promise<string[]>;
 }

@@ -120,10 +120,7 @@ function statusAt({ status, succeeded_at, finalized_at }: Payout, at: Date): Pay
   return succeeded_at && at >= succeeded_at ? 'succeeded' : 'pending';
 }
 
-/**
- * A provider status that contradicts the payout's final status: presented as a contradiction, not as what became of the
- * payout.
- */
+/** A provider status that contradicts the final status: shown as a contradiction, not as the payout's outcome. */
 function contradictionText({ kind }: Payout, status: PayoutStatus, said: Said): string {
   const what = said === 'another amount' ? 'speaks of another amount' : `says "${said}" of the transfer`;
   return `After its end the provider ${what}: the ${namesOf[kind].name} stays ${status}, and no money moved for it.`;

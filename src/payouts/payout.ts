@@ -82,7 +82,7 @@ export interface PayoutOpening {
   stamp?: OpeningStamp;
 }
 
-/** What the workflow of a payout is started with. */
+/** The input of a payout's workflow. */
 export interface PartnerPayoutInput {
   payoutId: string;
   /** What the request asked for. Absent when the workflow resumes a payout that has its row. */
@@ -184,9 +184,7 @@ export function saidForGood(heard: Said, before: Said | null | undefined): Said 
 export const isReturnUnbooked = ({ status, last_word }: { status: PayoutStatus; last_word?: Said | null }): boolean =>
   status === 'succeeded' && last_word === 'reversed';
 
-/**
- * What ends a payout by hand: a decision of two people, or what the provider's final status proves, with the evidence.
- */
+/** What ends a payout by hand: a decision of two people, or what the provider's final status proves, with evidence. */
 export type PayoutSettlement =
   | { decision_id: string }
   | {

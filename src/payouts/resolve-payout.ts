@@ -58,10 +58,7 @@ export async function resolvePayout(
   return standing;
 }
 
-/**
- * Reports once that the outcome has been unknown for ten minutes. If the step's answer is lost, a sweep finds the
- * webhook.
- */
+/** Reports once that the outcome is unknown for ten minutes. If the answer is lost, a sweep finds the webhook. */
 async function tellDelay(tx: EntityManager, sealer: Sealer, payout: Payout): Promise<string[]> {
   const { status, unknown_since: since, delay_told_at: told } = payout;
   const { delayed } = handlings[payout.kind];

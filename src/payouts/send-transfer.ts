@@ -40,15 +40,12 @@ export async function sendTransfer(
   return word;
 }
 
-/**
- * A payout sent this long after its reservation may have been sent before, with the attempt's rows lost in a restore.
- */
+/** A payout sent this long after its reservation may have been sent before, by rows that were lost in a restore. */
 const lateAfterMs = 60_000;
 
 /**
- * What the provider knows of a payout that is about to be sent late: its status, or `unsent` when it does not answer,
- * because then nothing may be sent; null when it knows no such transfer, and for a payout that is on time or already
- * sent.
+ * What the provider knows of a payout about to be sent late: its status, or `unsent` when it does not answer, as then
+ * nothing may be sent; null when it knows no such transfer, and for a payout that is on time or already sent.
  */
 async function hearOfEarlier(
   em: EntityManager,
@@ -81,9 +78,8 @@ function keepEarlier(em: EntityManager, payoutId: string, word: TransferWord, at
 }
 
 /**
- * Records the attempt, and freezes its request when it is the first. Returns `ask` when an earlier attempt may have
- * reached the provider and may not be repeated now, or the payout is final; a status when the request differs from the
- * frozen one.
+ * Records the attempt, and freezes its request when it is the first. Returns `ask` when an earlier one may have reached
+ * the provider and may not be repeated now, or the payout is final; a status when the request is not the frozen one.
  */
 async function beginAttempt(
   tx: EntityManager,

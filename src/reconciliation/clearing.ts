@@ -30,7 +30,7 @@ export interface Booked extends Moved {
 }
 
 /**
- * The range in which the provider's balance minus ours certainly is. While nothing is under way, both ends are equal.
+ * The range that certainly contains the provider's balance minus ours. While nothing is under way, its ends are equal.
  */
 export interface OffsetRange {
   low: Money;
@@ -50,9 +50,8 @@ export function rangeOf(
 }
 
 /**
- * What the money under way does not explain, compared with the days that agreed: 0, or by how much the provider has
- * more (positive) or less (negative). A day that agrees narrows the range, so that small differences do not add up
- * unnoticed.
+ * What the money under way does not explain, since the days that agreed: 0, or by how much the provider has more
+ * (positive) or less (negative). Agreeing days narrow the range, so that small differences do not add up unnoticed.
  */
 export function judgeRange(
   agreed: OffsetRange | null,

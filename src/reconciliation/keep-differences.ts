@@ -3,9 +3,7 @@ import { recordEvent } from '../events/record-event.ts';
 import { newId } from '../shared/ids.ts';
 import type { Difference, ReconciliationState } from './reconciliation.ts';
 
-/**
- * Stores the differences of a page, each once per day, and records an event for those that are new, changed or back.
- */
+/** Stores a page's differences, each once per day, and records an event for those new, changed or back. */
 export async function keepDifferences(
   tx: EntityManager,
   day: string,
@@ -17,9 +15,7 @@ export async function keepDifferences(
   }
 }
 
-/**
- * Marks the day's open differences that no comparison since `begunAt` has found again as `resolved`; returns how many.
- */
+/** Resolves the day's open differences that no comparison since `begunAt` has found again; returns how many. */
 export async function resolveGone(tx: EntityManager, day: string, begunAt: Date): Promise<number> {
   const gone = await tx.execute<{ id: string }[]>(
     `update reconciliations set state = 'resolved', updated_at = now()

@@ -3,9 +3,7 @@ import type { Difference } from './reconciliation.ts';
 /** Each row may cost a call to the provider, and a page is the unit by which a run resumes. */
 export const missingPerPage = 50;
 
-/**
- * Which of our rows are looked up at the provider: those of a day's period, after the last row of the previous page.
- */
+/** Which of our rows are looked up at the provider: those of a day, after the last row of the previous page. */
 export interface MissingPage {
   day: string;
   from: Date;

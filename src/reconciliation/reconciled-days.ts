@@ -24,10 +24,7 @@ export interface DayRun {
 /** The first instant after a day (UTC+7). */
 export const endOfDay = (day: string): Date => new Date(startOfWesternIndonesiaDay(day).getTime() + dayMs);
 
-/**
- * Since when each past day has been waiting for a comparison: the last 31, from the platform's first event on, and
- * older rows.
- */
+/** Since when each past day is uncompared: the last 31, from the platform's first event on, and older rows. */
 export const unreconciledDays = `
   select (day + 1)::timestamp at time zone interval '7 hours' as since from (
     select generate_series(greatest(today - ${lookBackDays}, coalesce(first, today)), today - 1, interval '1 day')::date as day
@@ -38,10 +35,9 @@ export const unreconciledDays = `
     and not exists (select from reconciled_days r where r.day = days.day and r.finished_at is not null)`;
 
 /**
- * The days to compare at `at` (ISO 8601): those of the last 31 that were not fully compared a day after their end, and
- * those with open differences or with records that the provider had not ended; oldest first, but those whose last run
- * did not finish come last. Yesterday (UTC+7) is the latest. A new platform begins with the day of its first event, at
- * the latest yesterday.
+ * The days to compare at `at` (ISO 8601): those of the last 31 not fully compared a day after their end, and those with
+ * open differences or with records that the provider had not ended; oldest first, but those whose last run did not
+ * finish come last. Yesterday (UTC+7) is the latest. A new platform begins with the day of its first event.
  */
 export async function findDaysToReconcile(em: EntityManager, { at }: { at: string }): Promise<string[]> {
   const now = Date.parse(at);
@@ -134,10 +130,10 @@ export async function advanceDay(
 }
 
 /**
- * Ends a run, in the transaction that resolves differences that are gone. A run that began before the day was over does
- * not count as its comparison. A compared day is compared again while the provider has not ended all of its records,
- * and in any case once more a day later, because the provider may list money late. Returns what all runs with a part in
- * it compared. Throws when another run has taken over the day.
+ * Ends a run, in the transaction that resolves what is gone. A run that began before the day was over does not count as
+ * its comparison. A compared day is compared again while the provider has not ended all its records, and in any case
+ * once more a day later, as the provider may list money late. Returns what all its runs compared. Throws when another
+ * run has taken over the day.
  */
 export async function finishDay(tx: EntityManager, run: DayRun): Promise<{ compared: number; differences: number }> {
   const isOver = run.startedAt >= endOfDay(run.day);

@@ -37,9 +37,7 @@ interface Draft {
   manifest: string;
 }
 
-/**
- * How often a step may lose a seal number to a concurrent one before it gives up; each loss means that a seal was made.
- */
+/** How often a step may lose a number to a concurrent step before it gives up; each loss is a seal made. */
 const longestRace = 100;
 /** The smallest possible id, which a journal may have. */
 const leastId = '00000000-0000-0000-0000-000000000000';

@@ -14,10 +14,7 @@ export interface SealStatement {
   previous: string | null;
   /** The instant as of which journals were read. */
   sealed_at: string;
-  /**
-   * Every journal committed before this instant is in this seal or an earlier one; null when more seals of the pass
-   * follow.
-   */
+  /** Every journal committed before this instant is in this seal or an earlier one; null when more seals follow. */
   covers_until: string | null;
   /** How many journals. */
   journals: number;

@@ -214,10 +214,7 @@ function compareObject(row: SealRow, statement: SealStatement, bytes: Buffer, di
   return null;
 }
 
-/**
- * Compares the journals of a seal as they are now; names the changed ones where its object says what they were. Returns
- * how many were read.
- */
+/** Compares a seal's journals as they are now; names those changed if its object lists them. Returns how many. */
 async function compareJournals(
   em: EntityManager,
   { number, statement, listed }: { number: number; statement: SealStatement; listed: SealedJournal[] | null },

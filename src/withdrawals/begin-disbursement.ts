@@ -48,10 +48,7 @@ export async function openDisbursement(
   };
 }
 
-/**
- * What follows the reservation of a disbursement: its decision, or, where it needs none, its cause becomes
- * `in_progress`.
- */
+/** What follows a disbursement's reservation: its decision, or, where it needs none, its cause is `in_progress`. */
 export async function beginDisbursement(
   tx: EntityManager,
   { withdrawal, payout, disbursement }: { withdrawal: Withdrawal; payout: Payout; disbursement: Disbursement },

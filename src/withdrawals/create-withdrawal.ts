@@ -59,8 +59,7 @@ export async function createWithdrawal(
         start: (opening) => ports.workflows.startWithdrawal(id, opening, Math.max(1, endsAt - performance.now())),
       },
     );
-    // We may have joined a withdrawal of another request that used the same key at the same time: it must not be
-    // returned as this one.
+    // We may have joined another request's withdrawal under the same key: that must not be returned as this one.
     return { ...((await findAnswer()) ?? answerWithdrawal(found)), replayed: false };
   } finally {
     leave();

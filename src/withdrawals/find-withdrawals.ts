@@ -20,8 +20,7 @@ export async function findWithdrawal(em: EntityManager, id: string): Promise<Who
 }
 
 /**
- * A page of the withdrawals the caller may read: its own, its organization's for organization users, all for the
- * platform.
+ * A page of the withdrawals the caller may read: its own, for organization users the organization's, for platform all.
  */
 export async function findWithdrawals(
   em: EntityManager,

@@ -22,10 +22,9 @@ interface CauseRow extends DisbursingCause {
 
 /**
  * Checks that `amount` (IDR) of a cause may be disbursed from its account. Throws NOT_FOUND for a missing cause,
- * FORBIDDEN for somebody else's, REQUEST_INVALID for one with another account, one not approved or stopped, and for an
- * amount beyond what it has received and not disbursed, and INSUFFICIENT_BALANCE for one beyond the balance. With
- * `lock` the cause's row is locked until the transaction ends; its remaining amount is exact only under the account's
- * lock.
+ * FORBIDDEN for another owner's, REQUEST_INVALID for one of another account, not approved or stopped, and for more than
+ * it has received and not disbursed, INSUFFICIENT_BALANCE for more than the balance. `lock` locks the cause until the
+ * transaction ends; what is left of it is exact only under the account's lock.
  */
 export async function judgeDisbursement(
   em: EntityManager,

@@ -108,9 +108,7 @@ async function reserve(tx: EntityManager, ports: Ports, id: string, opening: Wit
   return payout;
 }
 
-/**
- * Where the money goes, from the bank account as it is now; its row is kept from deletion until the transaction ends.
- */
+/** Where the money goes, by the bank account as it is now; its row is locked until the transaction ends. */
 async function openDestination(
   tx: EntityManager,
   sealer: Sealer,
