@@ -1,7 +1,7 @@
 import type { UserType } from '../identity/user.ts';
 
 /**
- * Who may use a route: declared with the route, checked at its door, shown by the permission matrix and OpenAPI.
+ * Who may use a route: declared with it, checked before its handler, shown in the permission matrix and OpenAPI.
  * `scope` says in words which rows are reachable; the use case enforces it.
  */
 export interface Allow {
@@ -9,7 +9,7 @@ export interface Allow {
   /** One of these suffices. */
   permissions: readonly string[];
   userTypes: readonly UserType[] | undefined;
-  /** The role that is needed besides, e.g. the platform super admin's. */
+  /** A role that is also required. */
   role: 'platform_super_admin' | undefined;
   scope: string;
 }
@@ -38,7 +38,7 @@ export interface AllowOptions {
   scope: string;
 }
 
-/** The caller needs the permission, or either of several. */
+/** The caller needs the permission, or any one of several. */
 export function allow(permission: string | readonly string[], { userTypes, role, scope }: AllowOptions): Allow {
   const permissions = typeof permission === 'string' ? [permission] : permission;
   return { kind: 'allow', permissions, userTypes, role, scope };

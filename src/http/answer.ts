@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 
 const mark = Symbol('answer');
 
-/** An answer that says more than a body with 200. */
+/** An answer with its own status and headers, where a handler needs more than a body with 200. */
 export interface Answer {
   [mark]: true;
   status: number;
@@ -18,7 +18,7 @@ export function answer(status: number, body?: Answer['body'], headers: Record<st
 /** 201: something was created. */
 export const created = (body: object, headers?: Record<string, string>): Answer => answer(201, body, headers);
 
-/** 200 with a body that is sent while it is made. */
+/** 200 with a body that is streamed as it is produced. */
 export const stream = (body: Readable, headers: Record<string, string>): Answer => answer(200, body, headers);
 
 export function isAnswer(value: object): value is Answer {

@@ -1,4 +1,4 @@
 const bearer = /^Bearer +(\S+) *$/i;
 
-/** The token of an `Authorization` header, however scheme and spaces are written; empty when there is none. */
+/** The token of an `Authorization: Bearer` header (scheme in any case, any spaces); empty when there is none. */
 export const bearerOf = (header: string): string => bearer.exec(header)?.[1] ?? '';

@@ -3,15 +3,15 @@ import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import { DomainError, errorCodeOf, refuse } from '../shared/errors.ts';
 
-/** A JSON body may have this many bytes. */
+/** The most bytes of a JSON body. */
 export const jsonBodyLimitBytes = 1024 * 1024;
-/** A body has so long to arrive. */
+/** How long a body may take to arrive. */
 export const bodyTimeoutMs = 30_000;
 
-/** Bytes as text, without the byte order mark that some editors and clients begin with. */
+/** Decodes bytes as text, without a leading byte order mark; throws on bytes that are not UTF-8. */
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** A JSON number as it was written, kept where the schema asks for money by its digits. */
+/** A JSON number as it was written, kept where the schema reads money from the literal digits. */
 export class NumberLiteral {
   readonly source: string;
   constructor(source: string) {
@@ -21,11 +21,11 @@ export class NumberLiteral {
 
 export interface BodyLimits {
   limitBytes?: number;
-  /** The whole body has so long to arrive, however steadily it trickles. */
+  /** How long the whole body may take to arrive, however steadily it trickles. */
   timeoutMs?: number;
 }
 
-/** The bytes of the body exactly as received. Refuses more than `limitBytes` with 413, and a slow one with 408. */
+/** The bytes of the body exactly as received. Throws 413 for more than `limitBytes`, 408 when it is too slow. */
 export async function readBody(request: IncomingMessage, limits: BodyLimits = {}): Promise<Buffer> {
   const { limitBytes = jsonBodyLimitBytes, timeoutMs = bodyTimeoutMs } = limits;
   const late = Promise.withResolvers<never>();
@@ -51,7 +51,7 @@ async function receive(request: IncomingMessage, limitBytes: number): Promise<Bu
       chunks.push(chunk);
     }
   } catch (error) {
-    // Who went away hears nothing of it; without this it would pass for a service of ours that is away.
+    // The client is gone and sees no answer; without this, its ECONNRESET would be logged as our own dependency away.
     if (request.errored) refuse('REQUEST_INVALID', 'The body ended early', { cause: error });
     throw error;
   }
@@ -71,8 +71,8 @@ const decoders: Record<string, (bytes: Buffer, options: { maxOutputLength: numbe
 };
 
 /**
- * The bytes of a body that was sent under `Content-Encoding`: gzip, deflate or br, bounded as they come out. What is
- * signed is the body as it was sent. Refuses another encoding and bytes that are not of it.
+ * Decompresses a body sent with `Content-Encoding` gzip, deflate or br, up to `limitBytes` of output (413). Signatures
+ * are over the body as sent, before this. Throws REQUEST_INVALID for another encoding or malformed bytes.
  */
 export async function decodeBody(bytes: Buffer, encoding: string, limitBytes = jsonBodyLimitBytes): Promise<Buffer> {
   const name = encoding.trim().toLowerCase();
@@ -89,8 +89,8 @@ export async function decodeBody(bytes: Buffer, encoding: string, limitBytes = j
 }
 
 /**
- * The name of the first member that an object of a JSON text has twice, or null. Readers differ in which of the two they
- * take, so such a text means nothing certain. The text has to be well-formed.
+ * The first key that an object in a JSON text has twice, or null. Parsers differ in which of the two they take, so such
+ * a text is ambiguous. The text must be well-formed.
  */
 export function findDuplicateKey(text: string): string | null {
   const open: (Set<string> | null)[] = [];

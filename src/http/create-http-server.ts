@@ -5,23 +5,23 @@ import { bodyTimeoutMs } from './body.ts';
 import { presentError } from './errors.ts';
 import { requestIdFrom } from './request-id.ts';
 
-/** The request line and the headers of a request have so long to arrive. */
+/** How long the request line and headers may take to arrive. */
 const headersTimeoutMs = 15_000;
-/** Longer than load balancers keep a connection that is not used, so that they close it and not we. */
+/** Longer than load balancers keep an idle connection, so that they close it and we do not. */
 const keepAliveTimeoutMs = 65_000;
 
 export interface HttpServerOptions {
-  /** Connections at a time; one more is closed at once. */
+  /** Most open connections; one more is closed at once. */
   maxConnections: number;
-  /** What is left of a body when its request has been answered has so long to arrive; as long as a body that is read. */
+  /** How long the rest of a body may take to arrive after its request was answered; `bodyTimeoutMs` by default. */
   restOfBodyMs?: number;
 }
 
 /**
- * The HTTP server of the API. Bodies are bounded by those who read them (JSON in time and size, uploads by progress), and
- * in time where the answer came before the whole body, whoever reads it.
- * What Node's parser refuses before a request exists, and what Node would refuse by itself, is answered in the envelope of
- * its path, too, with a request id.
+ * The HTTP server of the API. Whoever reads a body bounds it (JSON in time and size, uploads by progress); once a
+ * request is answered, the server bounds the time that the rest of its body may take.
+ * What Node's parser rejects before a request exists, and what Node would refuse by itself, is answered in the error
+ * envelope of its path too, with a request id.
  */
 export function createHttpServer(serve: RequestListener, options: HttpServerOptions): Server {
   const { maxConnections, restOfBodyMs = bodyTimeoutMs } = options;
@@ -42,13 +42,13 @@ export function createHttpServer(serve: RequestListener, options: HttpServerOpti
   server.on('connect', (request, stream) => {
     stream.on('error', () => stream.destroy());
     stream.end(writtenOut(presentRefusal('REQUEST_INVALID', 'CONNECT is not possible here', request)));
-    // The server no longer looks after such a connection: a client that keeps its side open would hold it for ever.
+    // Node applies no timeouts to a socket that it hands over: a client that keeps its side open would hold it for ever.
     setTimeout(() => stream.destroy(), restOfBodyMs).unref();
   });
   return server;
 }
 
-/** Nobody reads the rest of such a body, and without an end it would hold its connection for as long as it trickles. */
+/** Closes the connection when the rest of the body, which nobody reads, has not arrived in time. */
 function endUnlessReceived(request: IncomingMessage, withinMs: number): void {
   if (request.complete) return;
   const end = () => {
@@ -57,7 +57,7 @@ function endUnlessReceived(request: IncomingMessage, withinMs: number): void {
   setTimeout(end, withinMs).unref();
 }
 
-/** What the parser complains of, in our words; everything else is a malformed request. */
+/** The parser's error codes as our refusals; any other is a malformed request. */
 const parserRefusals: Record<string, [ErrorCode, string]> = {
   HPE_HEADER_OVERFLOW: ['HEADERS_TOO_LARGE', 'The headers are larger than 16 KB'],
   HPE_CHUNK_EXTENSIONS_OVERFLOW: ['PAYLOAD_TOO_LARGE', 'The chunk extensions of the body are too large'],
@@ -111,13 +111,13 @@ function presentRefusal(
   };
 }
 
-/** The answer as bytes, for a socket that has no response. */
+/** The refusal as a raw HTTP response, for a socket that has no response object. */
 function writtenOut({ status, reason, headers, body }: Refusal): string {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   return [`HTTP/1.1 ${status} ${reason}`, ...lines, '', body].join('\r\n');
 }
 
-/** The path of the request line, as far as it arrived with the packet that broke the parser; `/` otherwise. */
+/** The path of the request line, if it arrived in the packet that the parser rejected; `/` otherwise. */
 function pathOf(error: Error): string {
   const packet = 'rawPacket' in error && Buffer.isBuffer(error.rawPacket) ? error.rawPacket : Buffer.alloc(0);
   const [, path = '/'] = /^[A-Z]+ (\/[^\s?]*)/.exec(packet.toString('latin1', 0, 2048)) ?? [];

@@ -10,7 +10,7 @@ const assets = {
 
 interface Page {
   title: string;
-  /** The document that it renders, and its script beside Swagger UI's own. */
+  /** The path of the document that the page renders, and the script that starts Swagger UI with it. */
   document: string;
   script: string;
 }
@@ -44,8 +44,8 @@ const startOf = ({ document }: Page, further = ''): string => `window.ui = Swagg
 `;
 
 /**
- * Signs what "Try it out" sends, in the browser: the secret that was entered as the signature is replaced by both
- * signatures made with it, over the bytes that are sent.
+ * Signs what "Try it out" sends, in the browser: the secret that was entered in place of the signature is replaced by
+ * both signatures, computed with it over the bytes that are sent.
  */
 const signing = `
 const bytes = (text) => new TextEncoder().encode(text);
@@ -70,8 +70,8 @@ async function sign(request) {
 `;
 
 /**
- * `/openapi.json` and `/docs`: the rendered document, every file of it served by us; `/` leads there.
- * `/openapi-partners.json` and `/docs/partners`: what partners use of it, where trying out signs.
+ * `/openapi.json` and `/docs`: the document and its page, all assets served by us; `/` redirects there.
+ * `/openapi-partners.json` and `/docs/partners`: the partners' part of it, where "Try it out" signs requests.
  */
 export function documentation(document: object, partnerDocument: object): Router {
   const router = new Router();

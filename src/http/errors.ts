@@ -8,7 +8,7 @@ export const partnerPrefix = '/v1/partners';
 
 const isPartnerPath = (path: string): boolean => path === partnerPrefix || path.startsWith(`${partnerPrefix}/`);
 
-/** Partners know these refusals by names of their own. */
+/** The partner API has its own codes for these. */
 const partnerCodes: Partial<Record<ErrorCode, ErrorCode>> = {
   REQUEST_INVALID: 'REQUEST_INVALID_PAYLOAD',
   DUPLICATE: 'REQUEST_INVALID_PAYLOAD',
@@ -20,7 +20,7 @@ const partnerCodes: Partial<Record<ErrorCode, ErrorCode>> = {
   IDEMPOTENCY_KEY_REUSED: 'REQUEST_IDEMPOTENCY_KEY_REUSED',
 };
 
-/** The code that partners see for one of the catalogue. */
+/** The code that partners see for this one. */
 export const partnerCodeOf = (code: ErrorCode): ErrorCode => partnerCodes[code] ?? code;
 
 const networkCodes = new Set([
@@ -33,14 +33,13 @@ const networkCodes = new Set([
   'EHOSTUNREACH',
 ]);
 // 57P: operator intervention (shutdown, cannot connect now); 08: connection; 53: out of disk, memory or connections;
-// 58030: the disk fails; 25006: a standby that only reads;
-// 40001 and 40P01: a transaction that lost a race and may be tried again; 55P03, 57014, 25P03, 25P04: one that waited
-// for a lock, or took altogether, longer than it may.
+// 58030: disk I/O error; 25006: a read-only standby; 40001, 40P01: serialization failure or deadlock, may be retried;
+// 55P03, 57014, 25P03, 25P04: lock, statement, idle and transaction time-outs.
 const databaseAway = /^(08...|57P0[1-5]|57014|53...|58030|55P03|25006|25P0[34]|40001|40P01)$/;
 const poolExhausted =
   /timeout exceeded when trying to connect|connection terminated|client has encountered a connection error/i;
 
-/** Whether something that we depend on is away, so that trying again later makes sense. */
+/** Whether the error means that a dependency is unavailable, so that a later retry makes sense. */
 export function isAway(error: unknown, depth = 0): boolean {
   const code = errorCodeOf(error);
   if (typeof code === 'string' && (networkCodes.has(code) || databaseAway.test(code))) return true;
@@ -49,7 +48,7 @@ export function isAway(error: unknown, depth = 0): boolean {
   return depth < 4 && 'cause' in error && isAway(error.cause, depth + 1);
 }
 
-/** Any thrown value as a refusal the caller may read; what is unknown says nothing. */
+/** Any thrown value as a refusal the caller may read; an unknown error reveals nothing (INTERNAL). */
 export function asDomainError(error: unknown): DomainError {
   if (isDomainError(error)) return error;
   if (isAway(error)) {
@@ -76,8 +75,8 @@ export function presentError(error: DomainError, path: string, requestId: string
 }
 
 /**
- * Notes a refusal for the request's line in the log, logs what is our fault with its cause, tells when to ask again, and
- * ends the connection with a body that was not taken to its end.
+ * Puts a refusal's code into the request's log line, logs a 5xx with its cause, sets `Retry-After`, and closes the
+ * connection after a 413 or 408, whose body was not read to its end.
  */
 export function noteRefusal(log: Logger, ctx: Context, error: DomainError): void {
   ctx.state.errorCode = isPartnerPath(ctx.path) ? partnerCodeOf(error.code) : error.code;
@@ -91,7 +90,7 @@ export function noteRefusal(log: Logger, ctx: Context, error: DomainError): void
   log[level]({ err: error.cause ?? error, request_id: ctx.state.requestId, path: ctx.path }, error.message);
 }
 
-/** The one door out: presents every refusal, and logs what is our fault with its cause. */
+/** Answers every thrown error in the envelope of its path, and logs a 5xx with its cause. */
 export function presentErrors(log: Logger) {
   return async (ctx: Context, next: Next): Promise<void> => {
     try {

@@ -22,7 +22,7 @@ interface Schema {
 
 const refPrefix = '#/components/schemas/';
 
-/** What a field of this name looks like; tried before anything that its type says. */
+/** Example by field name; tried before what the format or type suggests. */
 const byName: Record<string, unknown> = {
   email: 'siti@example.org',
   admin_email: 'siti@example.org',
@@ -56,7 +56,7 @@ const byFormat: Record<string, string> = {
   password: 'correct horse battery staple',
 };
 
-/** Puts an example beside every JSON schema of a body or an answer that has none. Returns the same document. */
+/** Adds an example to every JSON body and answer that has none. Changes the document and returns it. */
 export function addExamples<T extends object>(document: T): T {
   const schemas = readSchemas(document);
   const visit = (value: unknown): void => {
@@ -89,7 +89,7 @@ function exampleOf(schema: Schema, schemas: Record<string, Schema>, name = '', d
   if (schema.enum) return schema.enum[0];
   if (schema.default !== undefined) return schema.default;
   const either = (schema.anyOf ?? schema.oneOf)?.[0];
-  // A body that is one of several objects has the type of an object, and no fields of its own.
+  // A body that is one of several objects has type `object` without properties of its own.
   if (either && (schema.type === undefined || schema.properties === undefined))
     return exampleOf(either, schemas, name, depth);
   if (schema.allOf) return Object.assign({}, ...schema.allOf.map((part) => exampleOf(part, schemas, name, depth)));

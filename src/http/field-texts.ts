@@ -1,4 +1,4 @@
-/** The parts of a JSON schema that texts are put beside. */
+/** The parts of a JSON schema that get descriptions. */
 interface Schema {
   $ref?: string;
   description?: string;
@@ -26,13 +26,13 @@ interface Document {
 export type FieldTexts = Readonly<Record<string, string>>;
 
 const refPrefix = '#/components/schemas/';
-/** Where the fields of all webhooks are looked up. */
+/** The scope under which fields of webhooks are looked up. */
 const webhookScope = 'webhook';
 
 /**
- * Puts a text beside each field and parameter that has none, in the operations under `prefix` and in the webhooks. A text
- * is found under `<scope>.<field>`, the scope being the named schema or else the operation's id, or under the field alone.
- * Returns what is left without a text.
+ * Adds a description to each field and parameter that has none, in the operations under `prefix` and in the webhooks.
+ * It is looked up as `<scope>.<field>` (scope: the named schema, the operation's id or `webhook`), then as `<field>`.
+ * Returns the fields left without a text.
  */
 export function describeFields(built: object, prefix: string, texts: FieldTexts): string[] {
   const { paths = {}, webhooks = {}, components } = built as Document;

@@ -13,8 +13,8 @@ export const uuid = () => z.guid('must be a UUID').toLowerCase().meta({ format: 
 export const uuidV4 = () => z.uuid({ version: 'v4', error: 'must be a UUID v4' }).toLowerCase();
 
 /**
- * A text of `minimum` (1) to `maximum` characters without control characters, white space at its ends removed; nothing,
- * or something that can be seen. The maximum is of what was sent, as the document can say no other.
+ * A text of `minimum` (default 1) to `maximum` characters, trimmed, without control characters, and with at least one
+ * visible character unless empty. The maximum counts what was sent, before trimming, as OpenAPI can say nothing else.
  */
 export const text = (maximum: number, minimum = 1) =>
   z
@@ -38,10 +38,10 @@ export const externalRef = () => verbatimText(128).regex(/\S/, 'must not be empt
 /** A text that may be empty. */
 export const optionalText = (maximum: number) => text(maximum, 0).optional();
 
-/** An optional field of a PATCH: null takes away what is there. */
+/** An optional field of a PATCH: null clears it. */
 export const clearable = <T extends z.ZodType>(schema: T) => schema.nullable().optional();
 
-/** An e-mail address; white space around it is not part of it. */
+/** An e-mail address; white space around it is removed. */
 export const email = () =>
   z
     .string()
@@ -85,8 +85,8 @@ function readLiteral(source: string): { amount: Money } | { complaint: string } 
 }
 
 /**
- * Money that a document calls a number: read by its literal digits, at most 15 significant ones and four decimals
- * (docs/contract.md 0), greater than zero, and a decimal string ever after. A JSON string is refused.
+ * Money sent as a JSON number: read from its literal digits (at most 15 significant, at most four decimals;
+ * docs/contract.md 0), greater than zero, and returned as a decimal string. A JSON string is refused.
  */
 export const moneyNumber = () =>
   z
@@ -119,7 +119,7 @@ export const moneyStringOrZero = () =>
     .refine((value) => !value.startsWith('-') && isMoney(value), 'must be a decimal string with at most four decimals')
     .meta({ pattern: '^(0|[1-9]\\d{0,15})(\\.\\d{1,4})?$', examples: ['0.0000'] });
 
-/** Money as a decimal string above or below zero, at most four decimals. */
+/** Money as a decimal string, positive or negative but not zero, at most four decimals. */
 export const nonZeroMoneyString = () =>
   z
     .string('must be a decimal string')
@@ -130,10 +130,10 @@ export const nonZeroMoneyString = () =>
 
 const whole = /^\d{1,15}$/;
 
-/** No list has so many pages: what is beyond is as empty as this one. */
+/** No list has this many pages; a later one is read as this one and is just as empty. */
 const lastPage = 999_999_999_999;
 
-/** A whole number from 1, however large, in the query text. */
+/** `page` in the query: a whole number from 1, however large. */
 export const page = () =>
   z
     .string()
@@ -142,7 +142,7 @@ export const page = () =>
     .default(1)
     .meta({ override: { type: 'integer', minimum: 1, default: 1 } });
 
-/** A page size in the query text: 1 to 100. */
+/** `limit` in the query: a page size of 1 to 100. */
 export const limit = (standard = 10) =>
   z
     .string()
@@ -152,14 +152,14 @@ export const limit = (standard = 10) =>
     .default(standard)
     .meta({ override: { type: 'integer', minimum: 1, maximum: 100, default: standard } });
 
-/** `discover=true`: what is open to everybody, whoever has it. */
+/** `discover=true`: what is open to everybody, whichever organization owns it. */
 export const discoverFlag = () =>
   z
     .enum(['true', 'false'])
     .transform((value) => value === 'true')
     .optional()
     .meta({
-      // The words of the query, as a client's boolean.
+      // The words `true` and `false` in the query; a boolean to clients.
       override: { type: 'boolean', enum: [true, false] },
       description: 'What is open to everybody, of the platform and of every organization, without private fields.',
     });
@@ -167,13 +167,13 @@ export const discoverFlag = () =>
 /** `asc` or `desc` by `created_at`. */
 export const order = () => z.enum(['asc', 'desc']).default('desc');
 
-/** A calendar day `YYYY-MM-DD`; the year 0000, which the database's calendar lacks, is none. */
+/** A calendar day `YYYY-MM-DD`; the year 0000 is refused, as PostgreSQL has none. */
 export const isoDate = () =>
   z.iso.date('must be a date (YYYY-MM-DD)').refine((value) => value >= '0001-01-01', 'must be a date (YYYY-MM-DD)');
 
 const day = /^\d{4}-\d{2}-\d{2}$/;
 const dayMs = 24 * 60 * 60 * 1000;
-// Nothing happened before or after; beyond them a Date has no form that the database reads.
+// Bounds are clamped to these: beyond them a Date has no text form that the database reads, and nothing is dated there.
 const earliestMs = Date.parse('0001-01-01T00:00:00.000Z');
 const latestMs = Date.parse('9999-12-31T23:59:59.999Z');
 
@@ -202,7 +202,7 @@ export const periodEnd = () =>
     'Inclusive. A date-time, or a bare date: the whole day in UTC+7.',
   );
 
-/** What the documents call a timestamp, in answers: ISO 8601 UTC with milliseconds. */
+/** A timestamp in answers: ISO 8601 UTC with milliseconds. */
 export const timestamp = () => z.iso.datetime().meta({ examples: ['2026-01-31T08:00:00.000Z'] });
 
 /** An amount in answers: a decimal string with four decimals. */

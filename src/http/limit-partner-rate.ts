@@ -5,10 +5,10 @@ import { bearerOf } from './bearer.ts';
 import { partnerPrefix } from './errors.ts';
 
 const windowMs = 10_000;
-/** Keys that are watched at once; a flood of made-up keys cannot take more memory than this. */
+/** Most keys tracked at once, so that a flood of made-up keys cannot exhaust memory; the least recently used goes. */
 const mostBuckets = 10_000;
 
-/** The instants of the requests of one key in the last ten seconds, oldest first. */
+/** When the requests of one key in the last ten seconds came, oldest first. */
 class Bucket {
   #times: number[] = [];
   #start = 0;
@@ -28,9 +28,9 @@ class Bucket {
 }
 
 /**
- * Limits partners to `limit` requests in any ten seconds per API key, in the memory of this process (protection, not a
- * quota). Every answer under the prefix carries the RateLimit headers, a refused one also `Retry-After`. The window
- * slides, which a counter with a fixed window does not: it would let through twice the limit around its end.
+ * Limits partners to `limit` requests in any ten seconds per API key (per address without one), in the memory of this
+ * process (protection, not a quota). Every answer under the prefix carries the RateLimit headers, a refused one also
+ * `Retry-After`. The window slides: a fixed one would let through twice the limit around its end.
  */
 export function limitPartnerRate(limit: number, clock: () => number = () => performance.now()) {
   const buckets = new Map<string, Bucket>();

@@ -2,8 +2,8 @@ import type { Context, Next } from 'koa';
 import type { Logger } from 'pino';
 
 /**
- * One line for each request: its route and path, never its query or body; who asked, by id; the code of a refusal, as its
- * envelope tells it or would, and whether the answer is the first one under its idempotency key again.
+ * Logs one line for each request: its route and path, never its query or body; the caller, by id; the error code as in
+ * the envelope (of either API); and whether the answer was replayed for its idempotency key.
  */
 export function logRequests(log: Logger) {
   return async (ctx: Context, next: Next): Promise<void> => {

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 
-/** The names of fields, at any depth of a schema, whose numbers are read by their literal digits. */
+/** The names of fields, at any depth of a schema, whose numbers are read from their literal digits. */
 export function moneyLiteralKeys(schema: z.ZodType | undefined): ReadonlySet<string> {
   const found = new Set<string>();
   if (schema) collect(schema, undefined, found);

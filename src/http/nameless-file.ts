@@ -8,7 +8,7 @@ const prefix = 'amanah-upload-';
 const chunkBytes = 256 * 1024;
 const abandonedAfterMs = 60_000;
 
-/** A file on disk that has lost its name already: it is gone with its handle, even when the process is killed. */
+/** A file on disk that is already unlinked: it is gone when its handle closes, even when the process is killed. */
 export async function openNamelessFile(): Promise<FileHandle> {
   const path = join(tmpdir(), `${prefix}${newId()}`);
   const handle = await open(path, 'wx+', 0o600);
@@ -40,7 +40,7 @@ export function readFrom(handle: FileHandle, sizeBytes: number): Readable {
   return Readable.from(chunks(), { objectMode: false });
 }
 
-/** Removes files of processes that were killed in the moment between making a file and taking its name. */
+/** Removes files of processes that were killed between creating a file and unlinking it. */
 export async function removeAbandonedFiles(): Promise<void> {
   const names = (await readdir(tmpdir())).filter((name) => name.startsWith(prefix));
   for (const path of names.map((name) => join(tmpdir(), name))) {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * The schema of a body in which null is the same as absent for every optional field, at its top and in the objects inside:
- * what creates a thing has nothing to clear. A field that takes null by itself stays as it is.
+ * The schema of a body with null the same as absent for every optional field, also in required nested objects: a
+ * request that creates has nothing to clear. A field that accepts null by itself stays as it is.
  */
 export function nullsAsAbsent<B extends z.ZodType>(body: B): B {
   if (!(body instanceof z.ZodObject)) return body;
@@ -11,7 +11,7 @@ export function nullsAsAbsent<B extends z.ZodType>(body: B): B {
     const lenient = lenientField(field);
     if (lenient !== field) shape[name] = lenient;
   }
-  // The output is what it was: a handler never sees the null.
+  // The output type is unchanged: a handler never sees the null.
   return (Object.keys(shape).length === 0 ? body : body.safeExtend(shape)) as unknown as B;
 }
 

@@ -53,7 +53,7 @@ const reasons: Record<number, string> = {
   504: 'The outcome at the provider is not known yet: poll, or repeat under the same key; never send again under another.',
 };
 
-/** What a 503 means besides where something is created under a key. */
+/** What a 503 also means on routes that create under an idempotency key. */
 const unavailableCreating =
   'Nothing is known to have happened, and for two minutes it may still begin: repeat the same request under the same key.';
 const unavailableWithoutKey = 'Without a key a repetition may make a second one.';
@@ -188,7 +188,7 @@ function refusalOf(route: Route, status: number) {
   };
 }
 
-/** The headers that answers carry, by the names under which operations refer to them. */
+/** Descriptions of the answers' headers, by the names under which operations refer to them. */
 const headerTexts = {
   'x-request-id': 'Names the request; the one that was sent, if it was usable.',
   'Idempotency-Replayed': '`true` where the answer was made for an earlier request under the same key.',
@@ -247,7 +247,7 @@ the key is optional and none was sent, a repetition may make a second one.
 
 **Lists** take \`page\` and \`limit\` (at most 100), or \`after\`, the id of the last row seen.`;
 
-/** The OpenAPI 3.1 document, made from the same declarations that validate (docs/contract.md 10). */
+/** The OpenAPI 3.1 document, built from the same declarations that validate requests (docs/contract.md 10). */
 export function buildOpenApi(
   routeGroups: readonly RouteGroup[],
   options: { version: string; url: string; webhooks?: readonly WebhookDocument[]; partnerTexts?: FieldTexts },

@@ -1,4 +1,4 @@
-/** What a request of a method does to a resource of its own. */
+/** The verb for a method on a resource. */
 const verbs: Readonly<Record<string, string>> = { post: 'create', put: 'set', patch: 'update', delete: 'delete' };
 
 const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
@@ -18,8 +18,8 @@ const singular = (segment: string): string =>
     : segment;
 
 /**
- * The name of an operation, as a method of a client would be called: `createPayment`, `listPayments`, `getPayment`,
- * `cancelPayment`, `getPaymentTimeline`. A POST to a word that is not a plural is an action on what stands before it.
+ * The name of an operation, as a client's method would be called: `createPayment`, `listPayments`, `getPayment`,
+ * `cancelPayment`, `getPaymentTimeline`. A POST to a last segment that is no plural is an action on what precedes it.
  */
 export function operationId({ method, path }: { method: string; path: string }): string {
   const segments = path.split('/').filter((segment) => segment !== '' && segment !== 'v1' && segment !== 'partners');

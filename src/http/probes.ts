@@ -2,7 +2,7 @@ import Router from '@koa/router';
 import type { Metrics } from '../metrics/metrics.ts';
 import { budgets } from '../shared/budgets.ts';
 
-/** A dependency that has not answered after this long is away. */
+/** A dependency that has not answered after this long counts as away. */
 const probeTimeoutMs = budgets.reach.probe;
 
 async function probe(check: () => Promise<void>): Promise<string> {
@@ -19,7 +19,7 @@ async function probe(check: () => Promise<void>): Promise<string> {
 }
 
 /**
- * `/healthz` (the process lives), `/readyz` (what it depends on answers, each by name) and, where they are given,
+ * `/healthz` (the process is up), `/readyz` (its dependencies answer, each by name) and, where metrics are given,
  * `/metrics` (Prometheus).
  */
 export function probes(readiness: Readonly<Record<string, () => Promise<void>>>, metrics: Metrics | null): Router {

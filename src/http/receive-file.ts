@@ -9,46 +9,46 @@ import { openNamelessFile, readFrom, writeNowhere, writeTo } from './nameless-fi
 import { declaredTextType, fileNameOf } from './uploaded-file.ts';
 
 export interface ReceiveOptions {
-  /** The name of the one part that is a file. */
+  /** The field name of the one file part. */
   field: string;
   maximumBytes: number;
-  /** An upload from which nothing arrives for this long is ended (408). */
+  /** An upload that sends nothing for this long is ended (408). */
   stallTimeoutMs: number;
 }
 
-/** A file that was received whole, and the text fields beside it. Disposing of it removes it from the disk. */
+/** A completely received file and the text fields sent with it. Disposing of it removes it from the disk. */
 export interface ReceivedFile extends AsyncDisposable {
   fields: Record<string, unknown>;
   sizeBytes: number;
   /** Lower-case hex. */
   sha256: string;
   /**
-   * By its content, never by its name. Of plain texts, which tell nothing, the declared one; otherwise
-   * `application/octet-stream`.
+   * Detected from the content, never from the name. For plain texts, which have no signature, the declared type;
+   * otherwise `application/octet-stream`.
    */
   contentType: string;
-  /** As the client calls it, without folders; null when it has none. */
+  /** The client's name for it, without folders; null when it has none. */
   fileName: string | null;
   /** Opens the bytes from their beginning. */
   open(): Readable;
 }
 
-/** Whatever trickles, an upload has to end some day. */
+/** The longest an upload may take altogether, however steadily it trickles. */
 const longestUploadMs = budgets.upload.whole;
 const maximumFieldBytes = 64 * 1024;
 const maximumFields = 32;
-/** Boundaries, headers and fields around the file. */
+/** Allowance for boundaries, headers and fields around the file. */
 const maximumOverheadBytes = 256 * 1024;
-/** So much of a refused body is read on, so long, so that the client gets to reading the refusal. */
+/** How much of a refused body is still read, and for how long, so that the client gets to read the refusal. */
 const maximumDrainBytes = 512 * 1024 * 1024;
 const maximumDrainMs = budgets.upload.drain;
-/** Formats tell what they are in their beginning. */
+/** How much of the beginning is examined to detect the type. */
 const sampleBytes = 256 * 1024;
 
 /**
- * Receives one file by multipart/form-data, spooled to disk and never held whole in memory. Refuses: no file, two
- * files, another field, an empty file, a body that is malformed or ends early (400), one that stalls (408), a file
- * that is too big (413). Nothing is left on disk then.
+ * Receives one file by multipart/form-data, spooled to disk and never held whole in memory. Throws 400 for no file, two
+ * files, a file under another field name, an empty file, a body that is malformed or ends early; 408 for one that
+ * stalls; 413 for a file that is too big. Nothing is left on disk then.
  */
 export async function receiveFile(ctx: Context, options: ReceiveOptions): Promise<ReceivedFile> {
   if (!ctx.is('multipart')) refuse('REQUEST_INVALID', 'The body must be multipart/form-data');
@@ -96,7 +96,7 @@ async function spool(ctx: Context, open: () => Writable, options: ReceiveOptions
         return files === 1 ? open() : writeNowhere();
       },
       onPart(part, handlePart) {
-        // The parser tells a file by its type; clients tell it by its name, and not all of them send a type.
+        // The parser recognizes a file by its content type; clients mark it by its file name, not always with a type.
         const isFile = part.originalFilename !== null || (part.name === field && part.mimetype !== null);
         if (isFile) declaredType = part.mimetype;
         part.mimetype = isFile ? 'application/octet-stream' : null;
@@ -131,7 +131,7 @@ async function spool(ctx: Context, open: () => Writable, options: ReceiveOptions
   };
 }
 
-/** Calls `stalled` when no byte has arrived for so long, or the whole takes longer than anything may. */
+/** Calls `stalled` when no byte arrives for `stallTimeoutMs`, or the whole takes longer than `longestUploadMs`. */
 function watch(request: IncomingMessage, stallTimeoutMs: number, stalled: () => void): () => void {
   const begun = performance.now();
   let [seen, since] = [request.socket.bytesRead, begun];
@@ -149,7 +149,7 @@ function watch(request: IncomingMessage, stallTimeoutMs: number, stalled: () => 
 const tooBig = ({ field, maximumBytes }: ReceiveOptions) =>
   new DomainError('PAYLOAD_TOO_LARGE', `must have at most ${maximumBytes} bytes`, { field });
 
-/** The parser's own codes (FormidableError.js), in our words. */
+/** The parser's own codes (FormidableError.js) as our refusals. */
 const parserRefusals: Record<number, (options: ReceiveOptions) => DomainError> = {
   1006: () => new DomainError('REQUEST_INVALID', 'The fields beside the file are too long'),
   1007: () => new DomainError('REQUEST_INVALID', 'The fields beside the file are too many'),
@@ -161,7 +161,7 @@ const parserRefusals: Record<number, (options: ReceiveOptions) => DomainError> =
 };
 const diskFull = new Set<unknown>(['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE']);
 
-/** What the parser, the connection or the disk says, in our words; what is none of them stays as it is. */
+/** An error of the parser, the connection or the disk as our refusal; any other stays as it is. */
 function asRefusal(error: unknown, { req }: Context, options: ReceiveOptions): unknown {
   if (isDomainError(error)) return error;
   const code = errorCodeOf(error);
@@ -177,7 +177,7 @@ function asRefusal(error: unknown, { req }: Context, options: ReceiveOptions): u
   return new DomainError('REQUEST_INVALID', message, { cause: error });
 }
 
-/** Reads on and forgets, within bounds: a connection that closes on a client that still sends loses the answer. */
+/** Reads on and discards, within bounds: closing the connection while the client still sends would lose the answer. */
 async function drain(request: IncomingMessage): Promise<void> {
   if (request.complete || request.destroyed) return;
   const { promise, resolve } = Promise.withResolvers<void>();

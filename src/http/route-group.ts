@@ -13,14 +13,14 @@ export interface PartnerCaller {
   organizationId: string;
   keyId: string;
   permissions: ReadonlySet<string>;
-  /** Set on routes that are idempotent: the key, and what it made already, if anything. */
+  /** Set on idempotent routes: the key, and the id of what was already created under it, if anything. */
   idempotency: { key: string; keyHash: string; fingerprint: string; resourceId: string | null } | null;
 }
 
-/** Who a handler of a route with this access meets. */
+/** The caller that a handler of a route with this access receives. */
 export type CallerOf<A extends Access> = A extends PartnerAccess ? PartnerCaller : A extends Open ? null : Caller;
 
-/** What a handler is given: everything validated, the caller allowed, an entity manager of its own. */
+/** What a handler receives: validated input, an authorized caller, its own entity manager. */
 export interface RouteContext<
   A extends Access = Access,
   B extends z.ZodType = z.ZodType,
@@ -39,7 +39,7 @@ export interface RouteContext<
   bytes: () => Promise<Buffer>;
 }
 
-/** A route as it is declared: it validates, types the handler, and is its row of the matrix and of OpenAPI. */
+/** A route's declaration: it validates requests, types the handler, and feeds the permission matrix and OpenAPI. */
 export interface RouteDeclaration<A extends Access, B extends z.ZodType, Q extends z.ZodType, P extends z.ZodType> {
   summary: string;
   description?: string;
@@ -47,20 +47,20 @@ export interface RouteDeclaration<A extends Access, B extends z.ZodType, Q exten
   body?: B;
   query?: Q;
   params?: P;
-  /** The answers of success by status: a schema, or a sentence for what is not JSON. */
+  /** The success answers by status: a schema, or a sentence for what is not JSON. */
   answers: Record<number, z.ZodType | string>;
   /** Statuses of refusals beyond those that every route has. */
   refusals?: readonly number[];
-  /** Takes the header `Idempotency-Key`. */
+  /** Takes an idempotency key (`Idempotency-Key`; partners: `X-Idempotency-Key`). */
   idempotent?: boolean;
-  /** A body that the handler reads by itself, for the document only; an optional one may be missing. */
+  /** A body that the handler reads by itself, described here for OpenAPI only; an optional one may be missing. */
   upload?: { contentType: string; schema: z.ZodType; optional?: boolean };
 }
 
 export type Handler = (context: RouteContext) => Promise<object | Answer>;
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
-/** A declared route, its path whole. */
+/** A declared route with its full path. */
 export interface Route extends RouteDeclaration<Access, z.ZodType, z.ZodType, z.ZodType> {
   method: Method;
   /** With `:parameters`. */
@@ -88,7 +88,7 @@ type Declare = <
   handler: (context: RouteContext<A, B, Q, P>) => Promise<object | Answer>,
 ) => void;
 
-/** Makes a group of routes; its methods declare routes. A path parameter without a schema, or a route without access, is refused. */
+/** A group of routes; its methods declare them. Throws where a path parameter has no schema or a route no access. */
 export function createRouteGroup(options: {
   prefix: string;
   tag: string;
@@ -105,8 +105,7 @@ export function createRouteGroup(options: {
       for (const [, name = ''] of whole.matchAll(/:(\w+)/g)) {
         if (!(name in shape)) throw new Error(`${method} ${whole} has no schema for :${name}`);
       }
-      // The declaration's own types meet again where the route is served: validated values go to the handler
-      // that was declared with the same schemas.
+      // The cast is safe: the handler gets values validated by the schemas that it was declared with.
       const body =
         method === 'post' && declaration.body ? nullsAsAbsent<z.ZodType>(declaration.body) : declaration.body;
       routes.push({ ...declaration, ...(body && { body }), method, path: whole, tag, handler: handler as Handler });

@@ -11,8 +11,8 @@ export function allowedOrigins(config: {
 }
 
 /**
- * The origin as browsers send it. Of a scheme that only apps use, URL says `null`, which any sandboxed page sends: it
- * stays as it is written.
+ * The origin as browsers send it. An app's custom scheme stays as written: URL gives `null` for it, which any sandboxed
+ * page sends too.
  */
 function originOf(text: string): string {
   const origin = URL.canParse(text) ? new URL(text).origin : text;

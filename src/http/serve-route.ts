@@ -13,7 +13,7 @@ import { moneyLiteralKeys } from './money-keys.ts';
 import type { PartnerCaller, Route } from './route-group.ts';
 import { validate } from './validate.ts';
 
-/** What is known of a request before it is read. */
+/** A request before its body is read. */
 export interface RequestContext {
   ctx: Context;
   em: EntityManager;
@@ -22,18 +22,18 @@ export interface RequestContext {
   bytes: () => Promise<Buffer>;
 }
 
-/** What is known of a partner's request besides. */
+/** A partner's request before its body is read. */
 export interface PartnerRequestContext extends RequestContext {
   access: PartnerAccess;
-  /** Whether the route takes, and then needs, an idempotency key. */
+  /** Whether the route requires an idempotency key. */
   idempotent: boolean;
 }
 
-/** Who guards the API, passed in by `createApp`: who stands behind a token, and what a partner must show. */
+/** Authentication of users and of partners, passed in by `createApp`. */
 export interface Doors {
-  /** Reads the caller from token or cookie; refuses with 401, or 403 for a cookie request from a foreign origin. */
+  /** Reads the caller from token or cookie; throws 401, or 403 for a cookie request from a foreign origin. */
   authenticate(request: RequestContext): Promise<Caller>;
-  /** Checks the partner, then lets `proceed` validate and run the handler, or answers by itself (a replay). */
+  /** Checks the partner, then has `proceed` validate and run the handler, or replays a kept answer. */
   partner?(request: PartnerRequestContext, proceed: (caller: PartnerCaller) => Promise<Answer>): Promise<Answer>;
 }
 
@@ -63,22 +63,22 @@ function admit(access: Allow | SignedIn, caller: Caller, method: string): void {
 const noShape = z.object({});
 const noFields = z.strictObject({});
 
-/** What the body has to be: of a route that changes things without one, nothing; null where it is not read here. */
+/** The schema of the body: an empty object for a mutating route that declares none; null where it is not read here. */
 const bodyOf = ({ body, method, upload }: Route): z.ZodType | null =>
   body ?? (isSafe(method.toUpperCase()) || upload ? null : noFields);
 
-/** What a route is called with. */
+/** The input of one call of a route. */
 export interface RouteCall {
   ctx: Context;
   params: Record<string, string>;
   query: Record<string, unknown>;
   /** The bytes of the body, for signatures. */
   bytes: () => Promise<Buffer>;
-  /** What the bytes say; asked for only of a route that takes a body. */
+  /** The parsed body; called only for a route with a body schema. */
   readBody: () => Promise<unknown>;
 }
 
-/** Calls one declared route: door, validation, handler. */
+/** Calls one declared route: access check, validation, handler. */
 export async function callRoute(route: Route, deps: Dependencies, doors: Doors, call: RouteCall): Promise<Answer> {
   const { access, query: querySchema = noShape, params: paramsSchema = noShape } = route;
   const { ctx, bytes, readBody } = call;
@@ -88,14 +88,14 @@ export async function callRoute(route: Route, deps: Dependencies, doors: Doors, 
   const request: RequestContext = { ctx, em, deps, requestId, bytes };
 
   const proceed = async (caller: Caller | PartnerCaller | null): Promise<Answer> => {
-    // To partners an id that cannot exist is as one that does not.
+    // To partners a malformed id is simply not found.
     if (access.kind === 'partner' && !paramsSchema.safeParse(call.params).success) {
       refuse('RESOURCE_NOT_FOUND', 'There is no such resource');
     }
     const params = validate(paramsSchema, call.params);
     const query = validate(querySchema, call.query);
     const body = bodySchema === null ? undefined : validate(bodySchema, await readBody());
-    // `caller` is what the route's own access gives; the declaration types the handler accordingly.
+    // `caller` matches the route's access, by which the declaration types the handler.
     const context = { body, query, params, caller: caller as never, em, deps, ctx, requestId, bytes };
     const result = await route.handler(context);
     return isAnswer(result) ? result : answer(200, result);
@@ -112,7 +112,7 @@ export async function callRoute(route: Route, deps: Dependencies, doors: Doors, 
   return proceed(caller);
 }
 
-/** The middleware of one declared route: it is called with what the request says, and its answer is sent. */
+/** The middleware of one declared route: calls it with the request's input and sends its answer. */
 export function serveRoute(route: Route, deps: Dependencies, doors: Doors) {
   const literalKeys = moneyLiteralKeys(route.body);
 
@@ -145,7 +145,7 @@ function send(ctx: Context, { status, body, headers }: Answer): void {
   if (Buffer.isBuffer(body) && !headers['content-type'] && !headers['Content-Type']) ctx.type = 'application/json';
 }
 
-/** After the router: a known path with another method is 405 with `Allow`, an unknown one 404. */
+/** After the router: another method on a known path is 405 with `Allow` (OPTIONS 204), an unknown path 404. */
 export function refuseUnknown(methodsOf: (path: string) => string[]) {
   return async (ctx: Context): Promise<void> => {
     const methods = methodsOf(ctx.path);

@@ -9,7 +9,7 @@ import { type Answer, stream } from './answer.ts';
 /** A document in parts: its facts first, then its lines in batches. */
 export type DocumentPart<Facts extends object, Line> = Facts | { lines: readonly Line[] };
 
-/** What a document can be sent as, and its content type. */
+/** The formats of a document and their content types. */
 const contentTypes = {
   json: 'application/json',
   csv: 'text/csv; charset=utf-8',
@@ -21,23 +21,23 @@ export type DocumentFormat = keyof typeof contentTypes;
 /** How the parts become a body. */
 export interface DocumentForm<Facts extends object, Line> {
   format: DocumentFormat;
-  /** What stands beside `data` in JSON; it has a field at least. */
+  /** The fields beside `data` in JSON; at least one. */
   envelope: object;
-  /** The field of `data` that has the lines, after the facts. */
+  /** The field of `data` that holds the lines, after the facts. */
   list: string;
   /** The columns of the CSV; JSON has every field of a line. */
   columns: readonly (keyof Line & string)[];
-  /** The page, where the document can be one. */
+  /** Renders the HTML page; required when the format is `html`. */
   page?: (parts: AsyncIterable<DocumentPart<Facts, Line>>) => AsyncIterable<string>;
 }
 
-/** Documents that are sent at a time by one process; each holds a connection of the database. */
+/** Documents that one process streams at a time; each holds a database connection. */
 const concurrentDocuments = 4;
-/** A reader that takes nothing for this long is left. */
+/** A reader that takes nothing for this long is cut off. */
 const stalledAfterMs = budgets.download.stalledReader;
-/** Of them for one reader. */
+/** Documents streamed to one reader at a time. */
 const documentsPerReader = 2;
-/** So many more of one reader wait for their turn, and then it is better to say so. */
+/** How many more may wait for their turn; beyond that they are refused. */
 const mostWaiting = 16;
 const longestWaitMs = 30_000;
 
@@ -72,7 +72,7 @@ async function* asCsv<Facts extends object, Line>(
   }
 }
 
-/** The same parts, of which the first has been read. */
+/** All parts again, of which the first was already read. */
 async function* withFirst<Part>(first: IteratorResult<Part, void>, rest: AsyncIterable<Part>): AsyncGenerator<Part> {
   if (!first.done) yield first.value;
   yield* rest;
@@ -85,8 +85,8 @@ function renderingOf<Facts extends object, Line>(form: DocumentForm<Facts, Line>
 }
 
 /**
- * A document as it is sent, made while it is read: a slow reader slows the reading, one that stalls or leaves ends it.
- * Waits for its turn among the documents of this process, of which one reader may have two at a time.
+ * A document rendered while it is sent: a slow reader slows down the database read, one that stalls or leaves ends it.
+ * Waits for the semaphore of this process, of which one reader may hold two places at a time.
  */
 export async function streamDocument<Facts extends object, Line>(
   reader: string,
@@ -96,7 +96,7 @@ export async function streamDocument<Facts extends object, Line>(
   const leave = await semaphore.enter({ key: reader, waitMs: longestWaitMs });
   let stalled: NodeJS.Timeout | undefined;
   const reading = read();
-  // Read before anything is sent, so that what cannot be read is refused like every other request.
+  // Read before anything is sent, so that a failing read is refused like any other request.
   const first = await reading.next().catch((error: unknown) => {
     leave();
     throw error;
@@ -115,17 +115,17 @@ export async function streamDocument<Facts extends object, Line>(
     }
   }
   const body: Readable = Readable.from(watched());
-  // Also of a reader that left before the first line: the reading holds a connection until it is ended.
+  // Also when the reader left before the first line: the read holds a database connection until it is ended.
   body.once('close', () => void reading.return().then(leave, leave));
   return body;
 }
 
-/** JSON, or what else the request prefers of these. */
+/** The format that the `Accept` header prefers of these; JSON when none fits. */
 export function documentFormat(ctx: Context, formats: readonly DocumentFormat[] = ['json', 'csv']): DocumentFormat {
   const types = formats.map((format) => contentTypes[format].replace(/;.*/, ''));
   return formats[types.indexOf(String(ctx.accepts(...types)))] ?? 'json';
 }
 
-/** The answer that sends a document. */
+/** The answer that streams a document. */
 export const sendDocument = (format: DocumentFormat, body: Readable): Answer =>
   stream(body, { 'content-type': contentTypes[format] });

@@ -3,7 +3,7 @@ import type { Context, Next } from 'koa';
 
 const tracer = trace.getTracer('amanah/http');
 
-/** One span a request, named by its route and never by its path; joins the trace of a caller that sends `traceparent`. */
+/** One span per request, named by its route, never its path; joins the trace of a caller that sends `traceparent`. */
 export async function traceRequests(ctx: Context, next: Next): Promise<void> {
   const parent = propagation.extract(context.active(), ctx.headers);
   await tracer.startActiveSpan(ctx.method, { kind: SpanKind.SERVER }, parent, async (span) => {

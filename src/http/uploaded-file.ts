@@ -1,6 +1,6 @@
-/** The longest name that file systems take, in characters here. */
+/** The limit of file systems for a name; counted here in characters. */
 const maximumNameCharacters = 255;
-/** Controls, and what turns the direction of writing: they make a name look like another one. */
+/** Control, format (such as direction overrides) and separator characters: they make a name look like another one. */
 const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 /** The name a client gave a file, without the folders that some send before it; null when nothing is left. */
@@ -16,7 +16,7 @@ export function fileNameOf(given: string | null): string | null {
 /** Texts that a browser does not run or render: never HTML, SVG, XML or a script. */
 const textTypes = new Set(['text/plain', 'text/csv', 'text/tab-separated-values', 'text/markdown']);
 
-/** UTF-8 without controls; the last character of a sample may be cut. */
+/** Whether a sample is UTF-8 without control characters; its last character may be cut off. */
 function looksLikeText(sample: Uint8Array): boolean {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(sample, { stream: true });
@@ -27,7 +27,7 @@ function looksLikeText(sample: Uint8Array): boolean {
   }
 }
 
-/** The type of a text, which nothing in its content tells, as its part declares it; null when it is none of those. */
+/** The declared type, if it is one of the text types and the sample looks like text; otherwise null. */
 export function declaredTextType(declared: string | null, sample: Uint8Array): string | null {
   const type = declared?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
   return textTypes.has(type) && looksLikeText(sample) ? type : null;

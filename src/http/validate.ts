@@ -29,7 +29,7 @@ const valueAt = (value: unknown, path: readonly PropertyKey[]): unknown =>
 
 const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
 
-/** The value as the schema reads it; refuses with every complaint, each naming its field. */
+/** The value as the schema reads it. Throws REQUEST_INVALID with at most 20 complaints, each naming its field. */
 export function validate<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
