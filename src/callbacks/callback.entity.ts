@@ -10,12 +10,12 @@ const CallbackSchema = defineEntity({
     event: p.text().nullable(),
     kind: p.text().$type<CallbackHint['kind']>().nullable(),
     reference: p.text().nullable(),
-    /** Why nothing could be read in it; then it is delivered to nobody. */
+    /** Why it could not be read; such a callback is delivered to no workflow. */
     unread: p.text().nullable(),
-    /** SHA-256 of all bytes that came, in hex. */
+    /** SHA-256 of all received bytes, in hex. */
     body_digest: p.text(),
     body_bytes: p.bigint(),
-    /** How the sealed text stands for bytes: as they are, or as base64 where they are no UTF-8. */
+    /** How the sealed text encodes the bytes: as UTF-8, or as base64 when they are not exactly UTF-8. */
     body_encoding: p.text().$type<'utf8' | 'base64'>().default('utf8'),
     provider_payment_id: p.text().nullable(),
     provider_payment_request_id: p.text().nullable(),
@@ -28,6 +28,6 @@ const CallbackSchema = defineEntity({
   },
 });
 
-/** A callback of the provider as it came, stored before it is answered. */
+/** A callback of the provider as received, stored before it is answered. */
 export class CallbackRow extends CallbackSchema.class {}
 CallbackSchema.setClass(CallbackRow);

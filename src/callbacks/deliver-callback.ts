@@ -9,12 +9,12 @@ import { CallbackRow } from './callback.entity.ts';
 import type { CallbackWorkflows } from './callback-workflows.ts';
 import { findOwner } from './reference-owners.ts';
 
-/** Younger ones are still being delivered by the request that stored them. */
+/** Younger callbacks are still being delivered by the request that stored them. */
 const redeliveryAgeSeconds = 5;
 
 /**
- * Hands one stored callback to the workflow that it concerns, and writes down that it was delivered. Safe to repeat:
- * a signal is a hint, and a case of unmatched money is opened once. Throws when Temporal cannot be reached.
+ * Hands one stored callback to the workflow that it concerns, and marks it delivered. Safe to repeat: a signal is only
+ * a hint, and a case of unmatched money is opened once. Throws when Temporal cannot be reached.
  */
 export async function deliverCallback(
   em: EntityManager,
@@ -30,13 +30,14 @@ export async function deliverCallback(
   if (counted === undefined) return;
   const { attempts } = counted;
   await route(em, workflows, callback);
-  // Unless its payment ended meanwhile, or somebody else delivers it: then it is looked at once more.
+  // Not if `attempts` has changed (its payment ended meanwhile, or another delivery runs): then it is delivered again.
   await em.nativeUpdate(CallbackRow, { id: callback.id, attempts }, { delivered_at: raw('clock_timestamp()') });
 }
 
 /**
- * Wakes whoever waits under the callback's reference. Where the payment that it tells of did not come under that one's
- * own instrument, the provider is asked whose it is: neither reference, amount nor status of a callback is believed.
+ * Wakes the workflow that waits under the callback's reference. A payment that did not come through that owner's own
+ * payment method opens a case that asks the provider whose it is: a callback's reference, amount and status are not
+ * trusted.
  */
 async function route(em: EntityManager, workflows: CallbackWorkflows, callback: CallbackRow): Promise<void> {
   const { reference, provider_payment_id: paymentId, provider_payment_method_id: methodId } = callback;
@@ -44,7 +45,7 @@ async function route(em: EntityManager, workflows: CallbackWorkflows, callback: 
   const owner = await findOwner(em, reference);
   if (owner?.isOpen) await owner.hint(workflows);
   if (callback.kind !== 'payment') return;
-  // No payment is named that could be asked for: the run of one that is final looks for all that came.
+  // Without the provider's ids there is nothing to look up: wake a final owner too, whose run looks for all payments.
   if (!paymentId || !methodId) return owner?.isOpen ? undefined : owner?.hint(workflows);
   const isMine = owner?.isOpen && owner.collection?.providerPaymentMethodId === methodId;
   if (isMine || (await hasReceipt(em, paymentId))) return;
@@ -52,8 +53,8 @@ async function route(em: EntityManager, workflows: CallbackWorkflows, callback: 
 }
 
 /**
- * Delivers what was stored and not delivered, each callback at growing intervals: those that cannot be delivered do not
- * hold up the ones behind them. Returns how many were delivered now.
+ * Delivers stored callbacks that are undelivered, each at growing intervals, so that failing ones do not hold up those
+ * behind them. Returns how many were delivered now.
  */
 export function redeliverCallbacks(
   em: EntityManager,
@@ -67,9 +68,9 @@ export function redeliverCallbacks(
 }
 
 /**
- * Has callbacks of payments that were handed over in the last two days, and have no receipt, delivered again: Temporal has
- * lost what it knew, and with it the workflows that they woke, which may not have asked yet. What is older is found by
- * reconciliation. Returns how many.
+ * Makes delivered payment callbacks of the last two days without a receipt undelivered again, after Temporal has lost
+ * its data and with it the workflows that they woke, which may not have asked the provider yet. Reconciliation finds
+ * older ones. Returns how many.
  */
 export async function redeliverUnreceipted(em: EntityManager): Promise<number> {
   const rows = await withTime(em, budgets.database.sweep, (tx) =>

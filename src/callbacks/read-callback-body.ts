@@ -2,23 +2,23 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { jsonBodyLimitBytes } from '../http/body.ts';
 
-/** What is kept of a body beyond the limit; its digest is of all of it. */
+/** How much of a body beyond the limit is kept; its digest covers all of it. */
 const keptOfLargeBytes = 64 * 1024;
 
-/** The body of a callback as it came. */
+/** The body of a callback as received. */
 export interface CallbackBody {
   /** All bytes, or the first ones of a body beyond the limit. */
   bytes: Buffer;
   isWhole: boolean;
-  /** How many bytes came. */
+  /** How many bytes were received. */
   size: number;
   /** SHA-256 of all of them, in hex. */
   digest: string;
 }
 
 /**
- * Reads a body of whatever size, to its end, in bounded memory: refusing one, or answering before its sender has sent it,
- * would only make it be repeated.
+ * Reads a body of any size to its end, in bounded memory: refusing it, or answering before it was all sent, would only
+ * make the provider repeat it.
  */
 export async function readCallbackBody(request: IncomingMessage): Promise<CallbackBody> {
   const hash = createHash('sha256');

@@ -6,35 +6,35 @@ import { canonicalId, isUuid } from '../shared/uuid.ts';
 import type { CallbackWorkflows } from './callback-workflows.ts';
 
 /**
- * Finds what there is of one kind under this id, as its row writes it; null when it is none of these. The provider knows
- * the id as a reference. A new kind is one entry in `kinds`.
+ * Finds the owner of one kind with this id, which the provider knows as a reference; null when there is none. A new
+ * kind is one entry in `kinds`.
  */
 type Find = (em: EntityManager, id: string) => Promise<Omit<ReferenceOwner, 'id'> | null>;
 
-/** Who of ours a reference means. */
+/** The payment or payout that a reference belongs to. */
 export interface ReferenceOwner {
-  /** Its own id, in the one spelling that its workflow and the provider know. */
+  /** Its id in the canonical spelling that its workflow and the provider know. */
   id: string;
-  /** Whether it waits for what the provider says; otherwise it is done with it. */
+  /** Whether it still waits for the provider. */
   isOpen: boolean;
-  /** What it collects, where money may come in for it. */
+  /** What it collects; null for a payout. */
   collection: Collection | null;
-  /** Wakes its workflow, or starts that again from the row. */
+  /** Wakes its workflow, or restarts it from the row. */
   hint(workflows: CallbackWorkflows): Promise<void>;
 }
 
-/** Something of ours that money is collected for. */
+/** A payment that money is collected for. */
 export interface Collection {
   status: PaymentOrderStatus;
-  /** IDR, scale 4: what exactly pays it. */
+  /** IDR, scale 4: the exact amount that pays it. */
   total: Money;
-  /** The provider's payment method under which its money comes; null while that is not known. */
+  /** The provider's payment method through which it is paid; null while not known. */
   providerPaymentMethodId: string | null;
 }
 
 /**
- * An instrument: a row of `table`, with the states of a payment order, that is paid by exactly `total`. Whoever is ending
- * it is waited for: what they tell again is what they could see, and all that comes later finds it ended.
+ * A row of `table` with the statuses of a payment order, paid by exactly `total`. The shared lock waits for a
+ * transaction that is ending it: its `tellAgain` covers the callbacks it could see, later ones find the row final.
  */
 function instrumentIn(
   table: 'payment_orders' | 'partner_payments',
@@ -52,21 +52,21 @@ function instrumentIn(
   };
 }
 
-/** A payout, which is never done with what the provider says: success may be taken back, and anything contradicted. */
+/** A payout, which always stays open to the provider: a success may be reversed, and any status contradicted. */
 const findPayout: Find = async (em, id) => {
   const [payout] = await em.execute<PayoutPlace[]>('select id, kind from payouts where id = ?', [id]);
   if (payout === undefined) return null;
   return { isOpen: true, collection: null, hint: (workflows) => workflows.hintPayout(payout) };
 };
 
-/** Who may be meant by a reference, asked in this order. */
+/** The kinds of owners, tried in this order. */
 const kinds: readonly Find[] = [
   instrumentIn('payment_orders', 'nominal + admin_fee', (workflows, id) => workflows.hintGatewayPayment(id)),
   instrumentIn('partner_payments', 'amount', (workflows, id) => workflows.hintPartnerPayment(id)),
   findPayout,
 ];
 
-/** Who of ours is meant by a reference, open or final, however it is written; null when nobody is. */
+/** The owner of a reference in any spelling, open or final; null when there is none. */
 export async function findOwner(em: EntityManager, reference: string): Promise<ReferenceOwner | null> {
   if (!isUuid(reference)) return null;
   const id = canonicalId(reference);

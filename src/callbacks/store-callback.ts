@@ -6,11 +6,11 @@ import { failpoint } from '../shared/failpoint.ts';
 import { newId } from '../shared/ids.ts';
 import type { CallbackBody } from './read-callback-body.ts';
 
-/** A longer id is known by its digest, which an index can hold. */
+/** A longer id is stored as its digest, which fits an index. */
 const longestWebhookId = 255;
 
 export interface ReceivedCallback {
-  /** As the header came, whatever its shape; undefined without one. */
+  /** The header as received, in any form; undefined without one. */
   webhookId: string | undefined;
   body: CallbackBody;
   reading: CallbackReading;
@@ -18,14 +18,14 @@ export interface ReceivedCallback {
 
 export interface StoredCallback {
   id: string;
-  /** Whether another body came under the same id before. */
+  /** Whether a different body came under the same id before. */
   isContradicted: boolean;
 }
 
 /**
- * Stores a callback before it is answered, whatever it is: once for an id and a body (the digest of its bytes is the id
- * of one without). Another body under the same id is another callback. The bytes rest sealed. Returns null for one
- * that was here already.
+ * Stores any callback before it is answered, once for each id and body (without an id, the digest of the body is the
+ * id). A different body under the same id is another callback. The bytes are sealed. Returns null for one that is
+ * already stored.
  */
 export async function storeCallback(
   em: EntityManager,
@@ -71,5 +71,5 @@ export async function storeCallback(
 const shorten = (webhookId: string | undefined): string | undefined =>
   webhookId !== undefined && webhookId.length > longestWebhookId ? `sha256:${sha256(webhookId)}` : webhookId;
 
-/** Whether the bytes are a text that is opened as the very same bytes again: UTF-8 without a byte order mark. */
+/** Whether the bytes survive decoding and encoding unchanged: UTF-8 without a byte order mark. */
 const isExactText = (bytes: Buffer): boolean => Buffer.from(new TextDecoder().decode(bytes)).equals(bytes);

@@ -1,10 +1,10 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 
 /**
- * In the transaction that makes a payment final: what callbacks have told of it, and nobody has booked, is handed over
- * again. While it was open they only woke its workflow, and the provider may not have listed their money yet when that
- * asked for the last time; now each gets a case of its own, which goes on asking. A callback that is being delivered
- * meanwhile is counted as one more attempt, so that it stays undelivered.
+ * In the transaction that makes a payment final: makes its payment callbacks without a receipt undelivered again. While
+ * it was open they only woke its workflow, and the provider may not have listed their money yet when that last asked;
+ * now each opens a receipt workflow of its own, which keeps asking. Counting one attempt more keeps a delivery that is
+ * under way from marking its callback delivered.
  */
 export async function tellAgain(tx: EntityManager, reference: string): Promise<void> {
   await tx.execute(

@@ -42,7 +42,7 @@ export function createHttpServer(serve: RequestListener, options: HttpServerOpti
   server.on('connect', (request, stream) => {
     stream.on('error', () => stream.destroy());
     stream.end(writtenOut(presentRefusal('REQUEST_INVALID', 'CONNECT is not possible here', request)));
-    // Node applies no timeouts to a socket that it hands over: a client that keeps its side open would hold it for ever.
+    // Node applies no timeout to a socket that it hands over: a client that keeps its side open would hold it for ever.
     setTimeout(() => stream.destroy(), restOfBodyMs).unref();
   });
   return server;

@@ -37,7 +37,7 @@ const concurrentDocuments = 4;
 const stalledAfterMs = budgets.download.stalledReader;
 /** Documents streamed to one reader at a time. */
 const documentsPerReader = 2;
-/** How many more may wait for their turn; beyond that they are refused. */
+/** How many more of one reader may wait for their turn; beyond that they are refused. */
 const mostWaiting = 16;
 const longestWaitMs = 30_000;
 

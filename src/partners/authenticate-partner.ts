@@ -30,19 +30,19 @@ export interface PartnerProof {
   apiKey: string;
   /** The header `x-partner-signature`, empty when there is none. */
   signature: string;
-  /** The header `x-partner-signature-v2`; one that is empty is there, and wrong. */
+  /** The header `x-partner-signature-v2`; an empty one counts as sent, and wrong. */
   signatureV2: string | undefined;
   request: SignedRequest;
 }
 
-/** Opened signing secrets that are kept in memory; the oldest goes first. */
+/** Most unsealed signing secrets cached in memory; the oldest goes first. */
 const mostOpenSecrets = 1000;
 const decoyKeyId = '00000000-0000-4000-8000-000000000000';
 
 /**
- * Who stands behind an API key and a signature over the bytes received; the signature over the whole request must be
- * right where it is there, and be there where the key demands it. An unknown key costs the same work as a known
- * one (a decoy's secret is opened and its HMAC compared) and gets the same refusal as a wrong signature.
+ * The partner authenticated by an API key and a signature over the bytes received. The signature over the whole request
+ * must be right when sent, and sent when the key demands it. An unknown key costs the same work as a known one (a
+ * decoy's secret is unsealed and its HMAC compared) and gets the same refusal as a wrong signature.
  */
 export function createPartnerAuthentication(sealer: Sealer) {
   const openSecrets = new Map<string, string>();

@@ -18,7 +18,10 @@ export interface NewPartner {
   settlementDelayHours: number;
 }
 
-/** A partner account, `pending` and without limits, with its three ledger accounts. Refuses an unknown organization. */
+/**
+ * Creates a partner account, `pending` and without limits, with its three ledger accounts. Throws REQUEST_INVALID for
+ * an unknown organization.
+ */
 export function createPartner(em: EntityManager, input: NewPartner): Promise<Partner> {
   const { caller, requestId, name, organizationId } = input;
   return em.transactional(async (tx) => {

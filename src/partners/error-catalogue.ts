@@ -3,7 +3,7 @@ interface Remedy {
   remedy: string;
 }
 
-/** What each code of a refusal means to a partner, and what to do about it. */
+/** What each error code means to a partner, and what to do about it. */
 export const partnerErrors: Readonly<Record<string, Remedy>> = {
   REQUEST_INVALID_PAYLOAD: {
     cause: 'A field, parameter or header is missing, unknown or wrong; `details` names each.',
@@ -78,7 +78,7 @@ export const partnerErrors: Readonly<Record<string, Remedy>> = {
   },
 };
 
-/** What the provider's reasons mean where a payment or payout failed. The list may grow: treat others like TRANSFER_ERROR. */
+/** What each failure code of a payment or payout means. The list may grow: treat others like TRANSFER_ERROR. */
 export const failureCodes: Readonly<Record<string, string>> = {
   INVALID_DESTINATION: 'No such account: have the number and the bank corrected.',
   ACCOUNT_NAME_MISMATCH: "The name is not the holder's: have it corrected.",

@@ -1,7 +1,7 @@
 import { addMoney, compareMoney, feeOf, type Money, subtractMoney } from '../shared/money.ts';
 import type { FeeMode } from './partner.ts';
 
-/** What a partner is charged, and the provider's share of it, which is internal. */
+/** What a partner is charged, and the provider's share of it (internal); `fixed` in IDR, scale 4. */
 export interface FeeRule {
   fixed: Money;
   basis_points: number;
@@ -9,7 +9,7 @@ export interface FeeRule {
   provider_basis_points: number;
 }
 
-/** Where no rule is, it costs nothing. */
+/** The rule that applies where a partner has none. */
 export const freeOfCharge: FeeRule = {
   fixed: '0.0000',
   basis_points: 0,
@@ -27,8 +27,8 @@ export interface Price {
 
 /**
  * The price of collecting `amount`, exact and never rounded (IDR, scale 4; docs/contract.md 8). `DEDUCTED`: gross = amount,
- * net = amount - fee. `ADDED`: gross = amount + fee, net = amount. Refuses with REQUEST_INVALID a fee that would need
- * more than four decimals; says nothing of a net that is not positive.
+ * net = amount - fee. `ADDED`: gross = amount + fee, net = amount. Throws REQUEST_INVALID for a fee that would need
+ * more than four decimals; the net may be zero or negative (see `isWorthwhile`).
  */
 export function priceCollection(mode: FeeMode, amount: Money, { fixed, basis_points }: FeeRule): Price {
   const fee = feeOf(amount, fixed, basis_points);

@@ -30,7 +30,7 @@ const feeFor = (method: string, channel: string) => `left join lateral (
 const columns = `coalesce(f.fixed, 0)::numeric(20, 4)::text as fixed, coalesce(f.basis_points, 0) as basis_points,
   minimum_amount::text, maximum_amount::text`;
 
-/** What is open to a partner and what it costs; the tables that validate its requests. */
+/** The channels and banks open to a partner, with its fees; from the same tables that validate its requests. */
 export async function findOpenChannels(
   em: EntityManager,
   partnerId: string,

@@ -7,12 +7,12 @@ import { PartnerKey } from './partner-key.entity.ts';
 
 const missing = (): never => refuse('NOT_FOUND', 'no such partner account', { field: 'partner_id' });
 
-/** The partner of this id; refuses with NOT_FOUND. */
+/** The partner with this id; throws NOT_FOUND. */
 export async function getPartner(em: EntityManager, id: string): Promise<Partner> {
   return (await em.findOne(Partner, { id })) ?? missing();
 }
 
-/** The partner of this id, locked until the transaction ends; refuses with NOT_FOUND. */
+/** The partner with this id, its row locked until the transaction ends; throws NOT_FOUND. */
 export async function lockPartner(tx: EntityManager, id: string): Promise<Partner> {
   const lockMode = LockMode.PESSIMISTIC_WRITE;
   return (await tx.findOne(Partner, { id }, { lockMode, refresh: true })) ?? missing();
@@ -23,7 +23,7 @@ export function findPartners(em: EntityManager, window: ListWindow): Promise<{ i
   return findPage(em, Partner, {}, window);
 }
 
-/** Everything about a partner that its detail shows. */
+/** Everything around a partner that its detail shows. */
 export async function describePartner(em: EntityManager, partner: Partner) {
   const orderBy = { created_at: 'asc', id: 'asc' } as const;
   const keys = await em.find(PartnerKey, { partner_id: partner.id }, { orderBy });

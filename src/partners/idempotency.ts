@@ -6,7 +6,7 @@ import { canonicalJson } from '../shared/canonical-json.ts';
 import { refuse } from '../shared/errors.ts';
 import { answersKeptDays } from './partner.ts';
 
-/** A partner's idempotency key, as it travels: its text is the partner's own and stays at the door. */
+/** A partner's idempotency key as it is passed on: hashed, as the key itself does not go beyond the partner door. */
 export interface PartnerKeyClaim {
   keyHash: string;
   fingerprint: string;
@@ -14,11 +14,11 @@ export interface PartnerKeyClaim {
 
 export interface KeptAnswer {
   status: number;
-  /** As it was sent, byte for byte. */
+  /** The bytes as they were sent. */
   body: Buffer;
 }
 
-/** Answers in the clear that one round seals; the next goes on. */
+/** How many plaintext answers one sweep seals; the next sweep continues. */
 const sealedAtOnce = 5000;
 
 export type WebhookedResource = 'payment' | 'payout';
@@ -27,15 +27,15 @@ export type WebhookedResource = 'payment' | 'payout';
 export const hashPartnerKey = (key: string): string => createHash('sha256').update(key).digest('hex');
 
 /**
- * The fingerprint of a request: method, path and what its body (JSON, decoded) says, however it is written. A body that says
- * nothing certain is its bytes.
+ * The fingerprint of a request: method, path and the canonical JSON of its decoded body, so that formatting does not
+ * matter. A body that is no JSON or ambiguous counts by its bytes.
  */
 export function fingerprintOfRequest(method: string, path: string, body: Uint8Array): string {
   const meaning = canonicalTextOf(body) ?? body;
   return createHash('sha256').update(`${method} ${path}\n`).update(meaning).digest('hex');
 }
 
-/** Null for what is no JSON, and for what readers of JSON understand differently. */
+/** The canonical JSON of a body; null when it is no JSON or has a duplicate key, which parsers read differently. */
 function canonicalTextOf(body: Uint8Array): string | null {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(body);
@@ -51,8 +51,8 @@ const reused = (): never =>
   });
 
 /**
- * Takes the key inside the transaction that makes the resource; a twin waits here for the first. Refuses a key that is
- * attached to another request or resource.
+ * Claims the key inside the transaction that creates the resource; a concurrent duplicate waits here for the first.
+ * Throws REQUEST_IDEMPOTENCY_KEY_REUSED when the key is attached to another request or resource.
  */
 export async function claimPartnerKey(
   tx: EntityManager,
@@ -73,14 +73,14 @@ interface KeyRow {
   fingerprint: string;
   resource_id: string;
   answer_status: number | null;
-  /** Kept by the release before. */
+  /** Plaintext, written by the previous release. */
   answer_body: Buffer | null;
   answer_sealed: string | null;
 }
 
 const placeOfAnswer = (id: string) => ({ table: 'partner_idempotency_keys', column: 'answer_sealed', row: id });
 
-/** What is known under this key: the resource that it made and the first answer, each null while there is none. */
+/** What is stored under this key: the created resource and the first answer, each null while there is none. */
 export async function findUnderKey(
   em: EntityManager,
   sealer: Sealer,
@@ -99,9 +99,9 @@ export async function findUnderKey(
 }
 
 /**
- * Keeps the first answer under this key, sealed, for it may hold a bank account number, and says what is kept, and
- * whether it was this one. A key under which nothing was made stays free. Refuses a key that is attached to another
- * request.
+ * Keeps the first answer under this key, sealed as it may hold a bank account number. Returns the answer to send and
+ * whether it is this one (`first`). A key under which nothing was created stays free. Throws
+ * REQUEST_IDEMPOTENCY_KEY_REUSED when the key is attached to another request.
  */
 export async function keepAnswer(
   em: EntityManager,
@@ -128,9 +128,9 @@ export async function keepAnswer(
 }
 
 /**
- * Forgets answers that were given longer ago than they are kept, up to `limit` of them, and returns how many; and seals
- * those that the release before kept in the clear. The key itself stays attached to what it made: however old a retry is,
- * it never makes a second payment.
+ * Deletes answers older than `answersKeptDays`, up to `limit`, and returns how many; also seals those that the previous
+ * release kept in plaintext. The key itself stays attached to what it created: however late a retry comes, it never
+ * makes a second payment.
  */
 export async function sweepPartnerAnswers(em: EntityManager, sealer: Sealer, limit = 10_000): Promise<number> {
   const rows = await em.execute<unknown[]>(

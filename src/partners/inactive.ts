@@ -9,7 +9,7 @@ export interface PartnerActivity {
   organizationStatus: OrganizationStatus;
 }
 
-/** Refuses with AUTH_PARTNER_INACTIVE a partner that is not active, or whose organization may change nothing. */
+/** Throws AUTH_PARTNER_INACTIVE for a partner that is not active, or whose organization may change nothing. */
 export function refuseInactive({ status, organizationStatus }: PartnerActivity): void {
   if (status !== 'active') refuse('AUTH_PARTNER_INACTIVE', `The partner account is ${status}`);
   if (!mayChangeThings(organizationStatus)) {
@@ -18,8 +18,7 @@ export function refuseInactive({ status, organizationStatus }: PartnerActivity):
 }
 
 /**
- * Refuses with RESOURCE_NOT_LINKED an organization that may change nothing: no partner collects in its name, whoever the
- * partner is.
+ * Throws RESOURCE_NOT_LINKED for an organization that may change nothing: no partner may collect in its name.
  */
 export function refuseClosed(status: OrganizationStatus | null): void {
   if (!mayChangeThings(status)) {
@@ -28,16 +27,16 @@ export function refuseClosed(status: OrganizationStatus | null): void {
 }
 
 /**
- * Reads whether the organization is open, and refuses as `refuseClosed`. One that is being suspended is waited for; what
- * was read stays so until the caller's transaction ends.
+ * Reads the organization's status under a shared lock and throws as `refuseClosed` does. Waits for a suspension under
+ * way; the status cannot change until the caller's transaction ends.
  */
 export async function refuseClosedOrganization(em: EntityManager, organizationId: string): Promise<void> {
   refuseClosed(await holdStatus(em, organizationId));
 }
 
 /**
- * Reads whether the partner is active, and refuses as `refuseInactive`; with NOT_FOUND when there is no such partner. It
- * waits for a suspension and holds up the next, as `refuseClosedOrganization` does.
+ * Throws as `refuseInactive` does, and NOT_FOUND when there is no such partner. Waits for a suspension under way and
+ * holds up the next until the transaction ends, as `refuseClosedOrganization` does.
  */
 export async function refuseInactivePartner(em: EntityManager, partnerId: string): Promise<void> {
   const [row] = await em.execute<{ status: PartnerStatus; organization_status: OrganizationStatus }[]>(

@@ -20,7 +20,7 @@ interface KeyChange {
 
 interface NewKey extends KeyChange {
   permissions: readonly PartnerPermission[];
-  /** Whether requests need the second signature too; not unless said otherwise. */
+  /** Whether requests need the second signature too; false by default. */
   requireSignatureV2?: boolean;
   secrets?: { apiKey: string; signingSecret: string };
 }
@@ -32,7 +32,7 @@ export interface IssuedKey {
   signingSecret: string;
 }
 
-/** A new API key of a partner, with these permissions; its secrets are fresh ones unless they are given. */
+/** Issues an API key with these permissions; generates its secrets unless they are given. */
 export function issueKey(em: EntityManager, sealer: Sealer, input: NewKey): Promise<IssuedKey> {
   return em.transactional(async (tx) => {
     await lockPartner(tx, input.partnerId);
@@ -40,7 +40,10 @@ export function issueKey(em: EntityManager, sealer: Sealer, input: NewKey): Prom
   });
 }
 
-/** A successor of a key with the same permissions; the old one works for 24 hours more. Refuses one that has ended. */
+/**
+ * Issues a successor of a key with the same permissions; the old one works for 24 hours more. Throws REQUEST_INVALID
+ * for one already revoked or rotated.
+ */
 export function rotateKey(em: EntityManager, sealer: Sealer, input: KeyChange & { keyId: string }): Promise<IssuedKey> {
   return em.transactional(async (tx) => {
     const old = await lockKey(tx, input);
@@ -54,7 +57,7 @@ export function rotateKey(em: EntityManager, sealer: Sealer, input: KeyChange & 
   });
 }
 
-/** Changes what a key demands of requests. Refuses with NOT_FOUND what is not this partner's. */
+/** Changes what a key demands of requests. Throws NOT_FOUND for another partner's key. */
 export function updateKey(
   em: EntityManager,
   input: KeyChange & { keyId: string; changes: { require_signature_v2?: boolean | undefined } },
@@ -78,7 +81,7 @@ export function updateKey(
   });
 }
 
-/** Ends a key at once. */
+/** Revokes a key at once; a revoked one stays as it is. */
 export function revokeKey(em: EntityManager, input: KeyChange & { keyId: string }): Promise<PartnerKey> {
   return em.transactional(async (tx) => {
     const key = await lockKey(tx, input);

@@ -12,7 +12,7 @@ export interface LinkInput {
   organizationId: string;
 }
 
-/** Links an organization to a partner; one that is linked already stays so. Refuses an unknown one. */
+/** Links an organization to a partner; one already linked stays so. Throws REQUEST_INVALID for an unknown one. */
 export function linkOrganization(em: EntityManager, input: LinkInput): Promise<void> {
   return em.transactional(async (tx) => {
     await lockPartner(tx, input.partnerId);
@@ -34,7 +34,7 @@ export function linkOrganization(em: EntityManager, input: LinkInput): Promise<v
   });
 }
 
-/** Revokes the link of an organization. Refuses with NOT_FOUND what is not linked; the partner's own stays linked. */
+/** Revokes an organization's link. Throws NOT_FOUND when not linked, REQUEST_INVALID for the partner's own. */
 export function unlinkOrganization(em: EntityManager, input: LinkInput): Promise<void> {
   return em.transactional(async (tx) => {
     const partner = await lockPartner(tx, input.partnerId);

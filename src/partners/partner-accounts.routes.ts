@@ -209,7 +209,7 @@ routes.put(
   },
 );
 
-/** Far above any fee; it keeps every sum within what a column holds. */
+/** IDR. Far above any real fee; keeps every sum within the range of a column. */
 const highestFixedFee = '1000000000000';
 const feeAmount = () =>
   moneyStringOrZero().refine(

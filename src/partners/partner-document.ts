@@ -27,7 +27,7 @@ interface Built {
   components: { securitySchemes: Record<string, { description: string }> };
 }
 
-/** The OpenAPI document of what partners use: their operations, their webhooks, and the catalogue of errors. */
+/** The OpenAPI document for partners: their operations and webhooks, and the error catalogue. */
 export function buildPartnerDocument(
   routeGroups: readonly RouteGroup[],
   options: { version: string; url: string; webhooks: readonly WebhookDocument[] },

@@ -13,7 +13,7 @@ import type { PartnerPermission } from './partner.ts';
 import { keepRefusalAtDoor } from './refuse-at-door.ts';
 import { refuseField } from './refuse-field.ts';
 
-/** Requests that run under one key of one partner in this process. */
+/** The request that runs under one idempotency key of one partner in this process. */
 interface Running {
   fingerprint: string;
   outcome: Promise<Answer>;
@@ -22,7 +22,7 @@ interface Running {
 /**
  * The door of `/v1/partners`. The order of its checks: key and signature over the bytes received, account active,
  * permission, idempotency key (absent, malformed, replay or reuse); then the route validates and does its work. Every
- * success becomes `{ data, request_id }`; the first answer under a key is kept and is what every later one gets.
+ * success becomes `{ data, request_id }`; the first success or PROVIDER_REFUSED under a key is kept and replayed.
  */
 export function createPartnerDoor(sealer: Sealer): NonNullable<Doors['partner']> {
   const authenticate = createPartnerAuthentication(sealer);
@@ -44,19 +44,19 @@ export function createPartnerDoor(sealer: Sealer): NonNullable<Doors['partner']>
     const { status: _, ...known } = partner;
     if (!request.idempotent) {
       const made = await proceed({ ...known, idempotency: null });
-      // What is sent while it is made brings its own envelope.
+      // A streamed body brings its own envelope.
       return made.body instanceof Readable ? made : envelope(made, requestId);
     }
 
     const key = readKey(request);
     const keyHash = hashPartnerKey(key);
-    // What cannot be decoded is refused later, by the route.
+    // A body that cannot be decoded is refused later, by the route.
     const plain = await decodeBody(body, ctx.get('content-encoding')).catch(() => body);
     const fingerprint = fingerprintOfRequest(ctx.method, ctx.path, plain);
     const place = `${partner.partnerId}/${keyHash}`;
     for (let twin = running.get(place); twin !== undefined; twin = running.get(place)) {
       if (twin.fingerprint === fingerprint) return asReplay(await twin.outcome);
-      // Another request under the same key: when that is refused the key is free again, otherwise it is taken.
+      // Another request runs under the same key: if it is refused the key is free again, otherwise it is taken.
       await twin.outcome.catch(() => undefined);
     }
     const outcome = answerOnce(
@@ -73,14 +73,14 @@ export function createPartnerDoor(sealer: Sealer): NonNullable<Doors['partner']>
   };
 }
 
-/** Why a known partner may not use the route, or null. */
+/** Why an authenticated partner may not use the route, or null. */
 function refusalOf({ status, permissions }: AuthenticatedPartner, permission: PartnerPermission): DomainError | null {
   if (status !== 'active') return new DomainError('AUTH_PARTNER_INACTIVE', `The partner account is ${status}`);
   if (permissions.has(permission)) return null;
   return new DomainError('AUTH_PERMISSION_DENIED', `The API key lacks the permission ${permission}`);
 }
 
-/** The refusal, a promise from now on where the request has a key. */
+/** The refusal; where the request has an idempotency key, first recorded so that nothing is created under it later. */
 async function keptRefusal(
   request: PartnerRequestContext,
   partnerId: string,
@@ -127,7 +127,7 @@ async function answerOnce(
   return kept.first ? answer(kept.status, kept.body) : replay(kept);
 }
 
-/** `{ data, request_id }` as bytes, which are what is sent and what is kept. */
+/** `{ data, request_id }` as bytes: the same are sent and kept. */
 function envelope({ status, body, headers }: Answer, requestId: string): Answer & { body: Buffer } {
   const bytes = Buffer.from(JSON.stringify({ data: body, request_id: requestId }));
   return { ...answer(status, bytes, headers), body: bytes };

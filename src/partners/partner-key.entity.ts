@@ -11,12 +11,12 @@ const PartnerKeySchema = defineEntity({
     key_hash: p.text(),
     signing_secret_sealed: p.text(),
     permissions: p.array().$type<PartnerPermission[]>(),
-    /** Whether it refuses requests without the signature over the whole request. */
+    /** Whether requests without the signature over the whole request are refused. */
     require_signature_v2: p.boolean().default(false),
     rotated_from: p.uuid().nullable(),
     created_by: p.uuid().nullable(),
     created_at: p.datetime(),
-    /** Set when it was rotated: until then it works beside its successor. */
+    /** Set by a rotation: the key works beside its successor until this time. */
     valid_until: p.datetime().nullable(),
     revoked_at: p.datetime().nullable(),
   },

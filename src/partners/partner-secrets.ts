@@ -14,10 +14,10 @@ export const newWebhookSecret = (): string => `whsec_${randomBytes(32).toString(
 
 const shownCharacters = 12;
 
-/** What of an API key may be shown, so that people can tell keys apart. */
+/** The part of an API key that may be shown, so that people can tell keys apart. */
 export const prefixOf = (apiKey: string): string => apiKey.slice(0, shownCharacters);
 
-/** Where secrets rest, sealed. */
+/** Where a key's sealed signing secret is stored. */
 export const signingSecretPlace = (keyId: string): Place => ({
   table: 'partner_keys',
   column: 'signing_secret_sealed',

@@ -24,6 +24,6 @@ const PartnerSchema = defineEntity({
   },
 });
 
-/** An integrator that collects and pays out. Its limits are all set, or none is. */
+/** An integrator that collects and pays out. Its three payout limits are all set or all null. */
 export class Partner extends PartnerSchema.class {}
 PartnerSchema.setClass(Partner);

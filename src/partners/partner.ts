@@ -7,7 +7,7 @@ export const partnerLaw = statusLaw({
 });
 export type PartnerStatus = StatusOf<typeof partnerLaw>;
 
-/** Whether the fee is taken out of what the customer pays, or put on top of what the partner asks for. */
+/** Whether the fee is taken out of the requested amount (DEDUCTED) or comes on top of it (ADDED). */
 export const feeModes = ['DEDUCTED', 'ADDED'] as const;
 export type FeeMode = (typeof feeModes)[number];
 
@@ -22,11 +22,11 @@ export const partnerPermissions = [
 export type PartnerPermission = (typeof partnerPermissions)[number];
 
 export const collectionMethods = ['virtual_account', 'qris', 'ewallet'] as const;
-/** What a fee rule may be about. */
+/** What a fee rule may apply to. */
 export const feeMethods = [...collectionMethods, 'payout'] as const;
 export type FeeMethod = (typeof feeMethods)[number];
 
-/** How payments and payouts end: what every partner needs to be told. */
+/** The outcomes of payments and payouts, which every partner needs to know. */
 export const outcomeEvents = [
   'payment.succeeded',
   'payment.failed',
@@ -36,21 +36,21 @@ export const outcomeEvents = [
   'payout.reversed',
 ] as const;
 
-/** What webhooks tell whoever asks for it. */
+/** The events that an endpoint can subscribe to. */
 export const webhookEvents = [...outcomeEvents, 'payment.available', 'payment.unmatched', 'payout.delayed'] as const;
 export type WebhookEvent = (typeof webhookEvents)[number];
 
-/** What is sent to an endpoint to try it; nobody asks for it beforehand. */
+/** The event that tests an endpoint, whatever that subscribes to. */
 export const endpointTest = 'endpoint.test';
-/** Everything that a webhook may be. */
+/** Every type of webhook. */
 export const webhookTypes = [...webhookEvents, endpointTest] as const;
 export type WebhookType = (typeof webhookTypes)[number];
 
-/** A key that was rotated, and a webhook secret that was, work this many hours more. */
+/** A rotated key or webhook secret works this many hours more. */
 export const rotationOverlapHours = 24;
 
-/** Idempotent answers are kept this many days. */
+/** Answers under an idempotency key are kept this many days. */
 export const answersKeptDays = 30;
 
-/** The longest a paid net may wait in `pending`. */
+/** The longest that the net of a paid payment may wait in `pending`. */
 export const longestSettlementDelayHours = 8760;

@@ -45,7 +45,7 @@ export const presentKey = (key: PartnerKey) => ({
   revoked_at: key.revoked_at?.toISOString() ?? null,
 });
 
-/** A new key with its secrets, in the one answer that has them. */
+/** A new key with its secrets, for the only answer that shows them. */
 export const presentIssuedKey = ({ key, apiKey, signingSecret }: IssuedKey) => ({
   ...presentKey(key),
   api_key: apiKey,

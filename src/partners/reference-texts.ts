@@ -1,7 +1,7 @@
 /**
- * What the fields, parameters and headers of the partners' reference mean, for those whose schema does not say it itself.
- * A field is looked up as `<schema>.<field>`, where the schema is a named one or an operation's id, and then by its name
- * alone. Amounts are IDR in decimal strings; shares are basis points (1/100 of a percent).
+ * Descriptions of the fields, parameters and headers in the partners' reference whose schema has none. A field is
+ * looked up as `<scope>.<field>` (scope: a named schema, an operation's id or `webhook`), then by its name alone.
+ * Amounts are IDR in decimal strings; shares are basis points (1/100 of a percent).
  */
 export const partnerTexts: Readonly<Record<string, string>> = {
   // Envelopes
@@ -19,7 +19,7 @@ export const partnerTexts: Readonly<Record<string, string>> = {
   from: 'From this instant on, ISO 8601. A bare date is the beginning of that day in UTC+7.',
   to: 'Until this instant, ISO 8601. A bare date is the end of that day in UTC+7.',
 
-  // What many resources have
+  // Shared by many resources
   id: 'Made by the platform; never changes.',
   organization_id: 'The organization that the money is collected for: linked to you. Your own where it is left out.',
   amount: 'IDR as a decimal string, e.g. "50000" or "50000.0000". Never compute with it as a floating-point number.',

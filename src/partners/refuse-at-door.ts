@@ -11,16 +11,16 @@ interface Made {
   idFor: (partnerId: string, key: string) => string;
 }
 
-/** What a route that takes an idempotency key makes, by the permission that it needs. */
+/** What a route with an idempotency key creates, by the permission that it needs. */
 const makes: Partial<Record<PartnerPermission, Made>> = {
   'request-payout': { kind: 'payout', table: 'payouts', idFor: payoutIdFor },
   'collect-payment': { kind: 'partner_payment', table: 'partner_payments', idFor: partnerPaymentIdFor },
 };
 
 /**
- * Writes down that a known partner's request was turned away under its key, before it is told: an earlier request under
- * that key may still be under way, and never makes anything after this. What it has made already stays, and is not
- * shown to whom may not see it.
+ * Records that an authenticated partner's request was refused under its idempotency key, before the refusal is sent: an
+ * earlier request under that key may still be under way, and creates nothing after this. What it has already created
+ * stays, and is not shown in this refusal.
  */
 export async function keepRefusalAtDoor(
   em: EntityManager,

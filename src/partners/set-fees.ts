@@ -27,8 +27,9 @@ export async function findFees(em: EntityManager, partnerId: string): Promise<Fe
 }
 
 /**
- * Replaces a partner's whole fee table (amounts in IDR, scale 4). Refuses two rules about the same thing, a channel or
- * bank that is not there, an organization that is not linked, and a rule that could never apply.
+ * Replaces a partner's whole fee table (amounts in IDR, scale 4). Throws REQUEST_INVALID for two rules about the same
+ * method, channel and organization, an unknown channel or bank, an organization that is not linked, and a payout rule
+ * with an organization, which could never apply.
  */
 export function setFees(
   em: EntityManager,
@@ -84,7 +85,7 @@ async function refuseUnknown(em: EntityManager, partnerId: string, fees: FeeRow[
     if (channel !== null && !known.some((row) => row.method === method && row.channel === channel)) {
       refuse('REQUEST_INVALID', `${place}.channel: ${method} has no ${channel}`);
     }
-    // A payout is the partner's own: it names no organization.
+    // A payout is for the partner itself: it names no organization.
     if (organization_id !== null && method === 'payout') {
       refuse('REQUEST_INVALID', `${place}.organization_id: a payout is of no organization`);
     }

@@ -1,6 +1,6 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 
-/** How far the time of a second signature may be from the server's clock, in seconds, either way. */
+/** How far a second signature's time may be from the server's clock, in seconds, either way. */
 export const signatureToleranceSeconds = 300;
 
 const signedAt = /^t=(\d{1,12}),v1=([0-9a-f]{64})$/i;
@@ -13,8 +13,8 @@ export function signBody(secret: string, body: Uint8Array): string {
 }
 
 /**
- * Whether `signature` (hex of either case) is the one of exactly these bytes. The same work is done and the same time
- * is taken for a signature that is missing, malformed or wrong.
+ * Whether `signature` (hex of either case) is the signature of exactly these bytes. Constant time: a missing, malformed
+ * or wrong signature costs the same work.
  */
 export function isSignatureOf(secret: string, body: Uint8Array, signature: string): boolean {
   const expected = createHmac('sha256', secret).update(body).digest();
@@ -23,7 +23,7 @@ export function isSignatureOf(secret: string, body: Uint8Array, signature: strin
   return timingSafeEqual(expected, given) && wellFormed;
 }
 
-/** What the second version of the signature is over. */
+/** What the second version of the signature covers. */
 export interface SignedRequest {
   method: string;
   /** Path and query, exactly as sent. */
@@ -38,13 +38,13 @@ const digestOfRequest = (secret: string, at: string, { method, target, idempoten
     .update(`${at}.${method} ${target}.${idempotencyKey}.${createHash('sha256').update(body).digest('hex')}`)
     .digest();
 
-/** The header `x-partner-signature-v2` of a request that is signed at this second since 1970. */
+/** The header `x-partner-signature-v2` of a request signed at `at` (seconds since 1970). */
 export const signRequest = (secret: string, at: number, request: SignedRequest): string =>
   `t=${at},v1=${digestOfRequest(secret, String(at), request).toString('hex')}`;
 
 /**
- * Whether `header` is the second version's signature of exactly this request, made at most five minutes from `now`
- * (seconds since 1970). The same work is done for one that is malformed, old or wrong.
+ * Whether `header` is the second version's signature of exactly this request, made at most five minutes before or after
+ * `now` (seconds since 1970). A malformed, old or wrong one costs the same work.
  */
 export function isSignatureOfRequest(secret: string, request: SignedRequest, header: string, now: number): boolean {
   const [, at = '0', hex] = signedAt.exec(header) ?? [];

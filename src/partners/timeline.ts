@@ -13,7 +13,7 @@ export const timelineTypes = [
   'outcome',
 ] as const;
 
-/** One thing that happened, in plain words. */
+/** One step in the history of a payment or payout, in plain words. */
 export interface TimelineItem {
   at: Date;
   type: (typeof timelineTypes)[number];
@@ -27,7 +27,7 @@ export const TimelineShape = z
   })
   .meta({ id: 'PartnerTimeline' });
 
-/** What a partner reads: oldest first, and what happens next and when. */
+/** The timeline as partners read it: items oldest first, and what happens next and when. */
 export function presentTimeline(items: readonly TimelineItem[], next: { at: Date | null; text: string } | null) {
   return {
     items: items
@@ -37,7 +37,7 @@ export function presentTimeline(items: readonly TimelineItem[], next: { at: Date
   };
 }
 
-/** The callbacks that came about a payment or payout; each was checked with the provider. */
+/** The first 50 callbacks about a payment or payout; each was checked with the provider. */
 export async function findCallbackItems(em: EntityManager, reference: string): Promise<TimelineItem[]> {
   const rows = await em.execute<{ event: string; received_at: Date | string }[]>(
     'select event, received_at from gateway_callbacks where reference = ? order by received_at limit 50',
@@ -50,7 +50,7 @@ export async function findCallbackItems(em: EntityManager, reference: string): P
   }));
 }
 
-/** The webhooks that told of a payment or payout, and how their delivery stands. */
+/** The webhooks about a payment or payout, with the state of their delivery. */
 export async function findWebhookItems(
   em: EntityManager,
   resourceType: WebhookedResource,

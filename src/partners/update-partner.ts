@@ -24,7 +24,7 @@ export interface PartnerChanges {
   settlement_delay_hours?: number | undefined;
 }
 
-/** Changes a partner account. Activation needs an `active` organization (REQUEST_INVALID). */
+/** Changes a partner account. Throws REQUEST_INVALID for an activation whose organization is not `active`. */
 export function updatePartner(em: EntityManager, input: Change & { changes: PartnerChanges }): Promise<Partner> {
   return em.transactional(async (tx) => {
     const partner = await lockPartner(tx, input.partnerId);

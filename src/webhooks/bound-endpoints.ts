@@ -2,37 +2,37 @@ import { createSemaphore } from '../shared/concurrency.ts';
 import { isDomainError } from '../shared/errors.ts';
 import type { SentWebhook } from './send-webhook.ts';
 
-/** Requests to endpoints at once in this process; its worker takes no more webhooks than that either. */
+/** Concurrent requests to all endpoints in this process; its worker takes no more webhooks at a time than that. */
 const inAll = 100;
 const perEndpoint = 10;
-/** All the endpoints of one partner together: ten that hang leave most of the places to others. */
+/** For all endpoints of one partner together: ten that hang leave most places to other partners. */
 const perPartner = 30;
-/** So many wait in line for a place at an endpoint that answers, and no longer than this (milliseconds). */
+/** How many requests may queue for one endpoint that answers, and for how long (milliseconds). */
 const inLine = 20;
 const lineMs = 2_000;
-/** Those who find no place come again one after another: at an endpoint that answers soon, at one that hangs slowly. */
+/** Milliseconds between deferred requests: few for an endpoint that answers, many for one that hangs. */
 const apartMs = { answering: 50, hanging: 15_000 };
 const longestWaitMs = 5 * 60_000;
 
-/** Nothing was sent, as the endpoint has as many requests as it may have; come again after so many milliseconds. */
+/** Nothing was sent, as the endpoint or its partner is at its limit; try again after `waitMs` milliseconds. */
 export interface Deferral {
   waitMs: number;
 }
 
-/** Where a request goes, and whose endpoint that is. */
+/** The endpoint that a request goes to, and its partner. */
 export interface BoundEndpoint {
   endpointId: string;
   partnerId: string;
 }
 
 export interface EndpointBounds {
-  /** Runs the work when the endpoint, and its partner, may have one more request. */
+  /** Runs the work if the endpoint and its partner are below their limits; otherwise says when to try again. */
   run(endpoint: BoundEndpoint, work: () => Promise<SentWebhook>): Promise<SentWebhook | Deferral>;
 }
 
 /**
- * Keeps one endpoint, and one partner, from holding the places of all: each endpoint has at most ten requests at a time,
- * and a single one for as long as its last answer was that its time was over; those of one partner have thirty.
+ * Keeps one endpoint or partner from taking every place: at most ten concurrent requests per endpoint (one while its
+ * last request timed out), thirty per partner.
  */
 export function boundEndpoints(): EndpointBounds {
   const semaphore = createSemaphore(inAll, { perKey: perEndpoint, mostWaiting: inLine });
@@ -42,7 +42,7 @@ export function boundEndpoints(): EndpointBounds {
   const enterEndpoint = async (key: string) => {
     if (!hanging.has(key)) {
       const leave = await semaphore.enter({ key, waitMs: lineMs });
-      // The one before may just have run out of time.
+      // An earlier request may have timed out while this one waited.
       if (!hanging.has(key)) return leave;
       leave();
     }
@@ -61,7 +61,7 @@ export function boundEndpoints(): EndpointBounds {
       throw error;
     }
   };
-  /** When the last one of an endpoint is to come again, by the monotonic clock. */
+  /** When the last deferred request of each endpoint is due again, by the monotonic clock. */
   const last = new Map<string, number>();
   const defer = (key: string): Deferral => {
     const now = performance.now();

@@ -17,15 +17,15 @@ export interface NewEndpoint extends EndpointChange {
   status: WebhookEndpointStatus;
 }
 
-/** An endpoint with its secret, in the one answer that has it. */
+/** An endpoint with its secret, for the only answer that shows it. */
 export interface SecretEndpoint {
   endpoint: WebhookEndpoint;
   secret: string;
 }
 
 /**
- * Another place where a partner is told. Refuses a target that is not https or leads to a private address
- * (docs/contract.md 8), and an eleventh endpoint.
+ * Creates a webhook endpoint of a partner. Throws REQUEST_INVALID for a target that is not https or leads to a private
+ * address (docs/contract.md 8), and for an eleventh endpoint.
  */
 export async function createEndpoint(
   em: EntityManager,
@@ -39,7 +39,7 @@ export async function createEndpoint(
   });
 }
 
-/** Makes the row and its event under the partner's lock, which the caller holds; the secret is fresh unless given. */
+/** Inserts the endpoint and its event; the caller holds the partner's lock. Generates the secret unless given. */
 export async function insertEndpoint(
   tx: EntityManager,
   sealer: Sealer,

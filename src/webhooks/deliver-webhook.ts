@@ -15,19 +15,19 @@ import { WebhookEndpoint } from './webhook-endpoint.entity.ts';
 
 export interface DeliveryAttempt {
   deliveryId: string;
-  /** From 1, of this run of the delivery. */
+  /** Number of the attempt in this run of the delivery, from 1. */
   attempt: number;
-  /** Since the first attempt of this run, by the workflow's clock. */
+  /** Time since the first attempt of this run, by the workflow's clock. */
   elapsedMs: number;
 }
 
 export interface DeliveryProgress {
   status: WebhookDeliveryStatus;
-  /** How long to wait before the next attempt; 0 when there is none. */
+  /** Milliseconds to wait before the next attempt; 0 when there is none. */
   waitMs: number;
   /** For people: what the receiver answered. */
   answer: string;
-  /** Nothing was sent: the endpoint has as many requests as it may have. It counts as no attempt. */
+  /** Nothing was sent: the endpoint or its partner is at its limit of requests. It does not count as an attempt. */
   deferred?: true;
   /** Nothing was sent, nor will be: the endpoint is gone or disabled. */
   unsent?: true;
@@ -40,10 +40,9 @@ export interface DeliveryTools {
 }
 
 /**
- * One attempt at one webhook: sends its frozen body, signed now with every live secret, and writes down what came of
- * it. Anything but a 2xx is tried again after a growing wait, for three days; then it is parked (docs/contract.md 8), and
- * at once where the endpoint was deleted or disabled. While the endpoint has as many requests as it may have, nothing is
- * sent, and it is asked again soon.
+ * One attempt at one webhook: sends its frozen body, signed now with every live secret, and records the result.
+ * Anything but a 2xx is retried after a growing wait for three days, then parked (docs/contract.md 8); a deleted or
+ * disabled endpoint parks it at once. While the endpoint or its partner is at its limit, the attempt is deferred.
  */
 export async function deliverWebhook(
   em: EntityManager,
@@ -84,7 +83,7 @@ async function defer(em: EntityManager, id: string, { waitMs }: Deferral): Promi
   return { status: 'pending', waitMs, answer: 'its endpoint has as many requests as it may have', deferred: true };
 }
 
-/** What waits for an endpoint that takes nothing any more does not wait for three days. */
+/** Parks a delivery whose endpoint was deleted or disabled, instead of retrying it for three days. */
 async function parkUnsent(
   em: EntityManager,
   { id }: WebhookDelivery,

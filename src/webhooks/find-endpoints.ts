@@ -7,7 +7,7 @@ import { refuse } from '../shared/errors.ts';
 import { WebhookEndpoint } from './webhook-endpoint.entity.ts';
 import { endpointSecretPlace } from './webhook-endpoint.ts';
 
-/** A page of a partner's endpoints, newest first, and the number of all. */
+/** A page of a partner's endpoints, newest first, with the total. */
 export function findEndpoints(
   em: EntityManager,
   { partnerId, ...window }: ListWindow & { partnerId: string },
@@ -15,7 +15,7 @@ export function findEndpoints(
   return findPage(em, WebhookEndpoint, { partner_id: partnerId }, window, { partnerId });
 }
 
-/** An endpoint of this partner, its partner locked until the transaction ends; refuses with NOT_FOUND. */
+/** An endpoint of this partner; locks the partner's row until the transaction ends. Throws NOT_FOUND. */
 export async function lockEndpoint(
   tx: EntityManager,
   { partnerId, endpointId }: { partnerId: string; endpointId: string },
@@ -25,7 +25,7 @@ export async function lockEndpoint(
   return endpoint ?? refuse('NOT_FOUND', 'there is no such endpoint', { field: 'endpoint_id' });
 }
 
-/** The secrets that sign for an endpoint now: its own, and for 24 hours after a rotation the one before. */
+/** The secrets that sign for an endpoint now: its own and, for 24 hours after a rotation, the previous one. */
 export async function openSecrets(em: EntityManager, sealer: Sealer, endpoint: WebhookEndpoint): Promise<string[]> {
   const { id, secret_sealed, previous_secret_sealed: previous, previous_secret_until: until } = endpoint;
   const secrets = [await sealer.open(endpointSecretPlace(id), secret_sealed)];
@@ -35,12 +35,12 @@ export async function openSecrets(em: EntityManager, sealer: Sealer, endpoint: W
   return secrets;
 }
 
-/** Refuses with REQUEST_INVALID an endpoint that is disabled. */
+/** Throws REQUEST_INVALID for a disabled endpoint. */
 export function requireEnabled({ status }: Pick<WebhookEndpoint, 'status'>): void {
   if (status !== 'enabled') refuse('REQUEST_INVALID', 'the endpoint is disabled: enable it first');
 }
 
-/** The same by id; refuses with NOT_FOUND one that is not this partner's. */
+/** The same by id; throws NOT_FOUND for another partner's endpoint. */
 export async function requireEnabledEndpoint(
   em: EntityManager,
   { partnerId, endpointId }: { partnerId: string; endpointId: string },

@@ -3,14 +3,14 @@ import { recordEndpoint } from './record-endpoint.ts';
 import { WebhookEndpoint } from './webhook-endpoint.entity.ts';
 import { failingLimitMs } from './webhook-endpoint.ts';
 
-/** A request to the endpoint succeeded: it is not failing (any more). */
+/** A request to the endpoint succeeded: it no longer counts as failing. */
 export async function noteSuccess(em: EntityManager, { id, failing_since }: WebhookEndpoint): Promise<void> {
   if (failing_since) await em.nativeUpdate(WebhookEndpoint, { id }, { failing_since: null });
 }
 
 /**
- * A request to the endpoint failed at `now`, by the database's clock. Where none has succeeded for three days it is
- * disabled, once, with its event: it says so itself, and collects nothing until it is enabled again.
+ * A request to the endpoint failed at `now`, by the database's clock. After `failingLimitMs` without a success the
+ * endpoint is disabled (reason `failing`), with an event; it collects nothing until it is enabled again.
  */
 export async function noteFailure(em: EntityManager, endpoint: WebhookEndpoint, now: Date): Promise<void> {
   const { id, failing_since: since } = endpoint;

@@ -44,7 +44,7 @@ export const SecretEndpointShape = EndpointShape.extend({
     .meta({ description: 'In this answer only.', examples: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'] }),
 }).meta({ id: 'WebhookEndpointWithSecret' });
 
-/** An endpoint with its secret, in the one answer that has it. */
+/** An endpoint with its secret, for the only answer that shows it. */
 export const presentSecretEndpoint = ({ endpoint, secret }: { endpoint: WebhookEndpoint; secret: string }) => ({
   ...presentEndpoint(endpoint),
   secret,

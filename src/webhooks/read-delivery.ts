@@ -4,7 +4,7 @@ import { refuse } from '../shared/errors.ts';
 import { webhookBodyPlace } from './record-webhook.ts';
 import { WebhookDelivery } from './webhook-delivery.entity.ts';
 
-/** A webhook of this partner with the body that is sent, byte for byte. Refuses with NOT_FOUND what is not this partner's. */
+/** A webhook of this partner with the exact body that is sent. Throws NOT_FOUND for another partner's. */
 export async function readDelivery(
   em: EntityManager,
   sealer: Sealer,

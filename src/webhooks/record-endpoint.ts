@@ -3,14 +3,14 @@ import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { WebhookEndpoint } from './webhook-endpoint.entity.ts';
 
-/** Who changes the endpoints of which partner: an operator, or with null the partner itself, whose request it is. */
+/** Who changes a partner's endpoints: an operator, or null for the partner itself. */
 export interface EndpointChange {
   caller: Pick<Caller, 'userId'> | null;
   requestId: string | null;
   partnerId: string;
 }
 
-/** The event of a change of an endpoint, in the change's transaction. Never the address: it may carry a token. */
+/** Records a change of an endpoint as an event, in the same transaction. Never its URL, which may carry a token. */
 export function recordEndpoint(
   tx: EntityManager,
   { caller, requestId }: Pick<EndpointChange, 'caller' | 'requestId'>,

@@ -17,7 +17,7 @@ export interface NewWebhook {
   data: object;
 }
 
-/** Where a frozen body rests: it may name a bank account. */
+/** Where a frozen body is stored, sealed as it may name a bank account. */
 export const webhookBodyPlace = (deliveryId: string): Place => ({
   table: 'webhook_deliveries',
   column: 'body_sealed',
@@ -25,8 +25,8 @@ export const webhookBodyPlace = (deliveryId: string): Place => ({
 });
 
 /**
- * Freezes a webhook in the transaction of what it tells, once for each enabled endpoint of the partner that asks for this
- * event; each is sent later, as it is now. Returns the ids of the deliveries, none when nobody asks.
+ * Freezes a webhook in the transaction of the event it reports, once for each enabled endpoint of the partner that
+ * subscribes to it; each is sent later with this body. Returns the ids of the deliveries; none without a subscriber.
  */
 export async function recordWebhook(tx: EntityManager, sealer: Sealer, webhook: NewWebhook): Promise<string[]> {
   const asking = await tx.execute<{ id: string }[]>(
@@ -39,7 +39,7 @@ export async function recordWebhook(tx: EntityManager, sealer: Sealer, webhook: 
   return ids;
 }
 
-/** Freezes a webhook for one endpoint, whatever that asks for; returns the delivery's id. */
+/** Freezes a webhook for one endpoint, whatever that subscribes to; returns the delivery's id. */
 export async function recordDelivery(
   tx: EntityManager,
   sealer: Sealer,
@@ -71,8 +71,8 @@ export async function recordDelivery(
 }
 
 /**
- * The webhooks of a resource that are still under way, the oldest first: what a step answers that is repeated after it
- * had written them, and whose answer was lost.
+ * The webhooks of a resource that are still pending, oldest first: the result of a step that is repeated because the
+ * answer of its first run, which recorded them, was lost.
  */
 export async function findPendingWebhooks(
   tx: EntityManager,

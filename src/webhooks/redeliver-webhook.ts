@@ -22,7 +22,7 @@ export interface DeliveryFilter extends ListWindow {
   to?: Date | undefined;
 }
 
-/** A page of a partner's webhooks, newest first, and the number of all that match. */
+/** A page of a partner's webhooks, newest first by default, and the number of all that match. */
 export function findDeliveries(
   em: EntityManager,
   { partnerId, status, type, endpointId, from, to, ...window }: DeliveryFilter,
@@ -38,8 +38,8 @@ export function findDeliveries(
 }
 
 /**
- * Sends a webhook again, at once, whatever became of it. Refuses with NOT_FOUND what is not this partner's, and with
- * REQUEST_INVALID what has no endpoint to go to, as that was deleted or is disabled.
+ * Sends a webhook again at once, whatever its status. Throws NOT_FOUND for another partner's, REQUEST_INVALID when its
+ * endpoint was deleted or is disabled.
  */
 export async function redeliverWebhook(
   em: EntityManager,
@@ -73,13 +73,13 @@ export async function redeliverWebhook(
   return reopened;
 }
 
-/** Deliveries past their next attempt: their workflow is lost, or there never was one. */
+/** Deliveries a minute past their next attempt: their workflow was lost or never started. */
 export const overdueDeliveries = `select id, next_attempt_at as since from webhook_deliveries
   where status = 'pending' and next_attempt_at < now() - interval '1 minute'`;
 
 /**
- * Starts the workflow of every delivery that is overdue, or makes the one that runs try at once: its row may have been
- * made due again. Returns how many there were.
+ * Starts the workflow of every overdue delivery, or makes a running one try at once, as a replay may have made its row
+ * due again. Returns how many there were.
  */
 export function sweepDeliveries(
   em: EntityManager,

@@ -5,7 +5,7 @@ import { textArray } from '../shared/postgres.ts';
 import { requireEnabledEndpoint } from './find-endpoints.ts';
 import type { DeliveryWorkflows } from './webhook-delivery.ts';
 
-/** So many deliveries are replayed by one request at most. */
+/** The most deliveries that one request replays. */
 export const mostReplayed = 10_000;
 
 interface Replay {
@@ -15,17 +15,16 @@ interface Replay {
   from: Date;
   /** Exclusive. */
   to: Date;
-  /** Every endpoint that is enabled, without. */
+  /** All enabled endpoints when absent. */
   endpointId?: string | undefined;
-  /** Only counts. */
+  /** Only counts the deliveries. */
   dryRun: boolean;
 }
 
 /**
- * Sends every webhook of a period again that has an enabled endpoint to go to, whatever became of it, the oldest first:
- * the first of them at once, the others as the sweep finds them due. Returns how many. Refuses with REQUEST_INVALID more
- * than ten thousand, a period that ends before it begins and an endpoint that is disabled, and with NOT_FOUND one that is
- * not this partner's.
+ * Sends every webhook of a period whose endpoint is enabled again, whatever its status, oldest first: the first hundred
+ * at once, the others as the sweep finds them due. Returns how many. Throws REQUEST_INVALID for more than ten thousand,
+ * a period that ends before it begins or a disabled endpoint, NOT_FOUND for another partner's endpoint.
  */
 export async function replayDeliveries(
   em: EntityManager,
@@ -57,7 +56,7 @@ export async function replayDeliveries(
   return ids.length;
 }
 
-/** Two replays at once lock their rows in one order. */
+/** The ids to replay, in the order in which concurrent replays lock their rows. */
 async function chooseDeliveries(
   em: EntityManager,
   { partnerId, from, to, endpointId }: Replay,

@@ -7,7 +7,7 @@ import { OutOfTime, timeLeft } from '../time-limit.ts';
 import { complaintAboutTarget, hostOf, isPermittedAddress, type TargetRules } from './webhook-target.ts';
 
 const totalTimeoutMs = budgets.webhook.sending;
-/** Of an answer's body no more is read; nothing of it is kept. */
+/** How much of an answer's body is read; none of it is kept. */
 const answerLimitBytes = 4_096;
 const answerHeadersLimitBytes = 16_384;
 const longestRetryAfterMs = 24 * 60 * 60 * 1000;
@@ -16,15 +16,15 @@ const connectTimeOut = 'UND_ERR_CONNECT_TIMEOUT';
 export interface SentWebhook {
   /** The receiver's status; null when there was no answer. */
   status: number | null;
-  /** Why there was none, in a word. */
+  /** Why there was no answer, in a few words; null when there was one. */
   error: string | null;
-  /** What the receiver asked for by `Retry-After`; 0 when it did not. */
+  /** The receiver's `Retry-After`, in milliseconds; 0 without one. */
   retryAfterMs: number;
-  /** Whether it let us wait until the time for it was over. */
+  /** Whether the request timed out. */
   timedOut: boolean;
 }
 
-/** Nothing was sent, or nothing came back, for a reason other than time. */
+/** The result when nothing was sent or no answer came, for a reason other than a time-out. */
 export const unanswered = (error: string): SentWebhook => ({ status: null, error, retryAfterMs: 0, timedOut: false });
 
 export type WebhookSender = (url: string, headers: Record<string, string>, body: string) => Promise<SentWebhook>;
@@ -34,8 +34,8 @@ class RefusedAddress extends Error {
 }
 
 /**
- * Sends webhooks where partners ask for, and nowhere else: the literal address, every address that the name resolves
- * to and the one that is connected to are each checked, redirects are not followed, answers are cut and timed.
+ * Sends webhooks to permitted addresses only: the literal address, every address that the name resolves to and the one
+ * connected to are each checked. Redirects are not followed; answers are bounded in size and time.
  */
 export function createWebhookSender(rules: TargetRules): WebhookSender {
   const isPermitted = (address: string) => isPermittedAddress(address, rules);
@@ -49,7 +49,7 @@ export function createWebhookSender(rules: TargetRules): WebhookSender {
   };
   const connect = buildConnector({ timeout: budgets.reach.webhook, lookup });
   const dispatcher = new Agent({
-    // One connection for each webhook: none is kept that somebody has checked long ago.
+    // One connection for each webhook: none is reused whose address was checked long ago.
     pipelining: 0,
     maxHeaderSize: answerHeadersLimitBytes,
     headersTimeout: totalTimeoutMs,
@@ -70,10 +70,10 @@ export function createWebhookSender(rules: TargetRules): WebhookSender {
     const target = new URL(url);
     const literal = isIP(hostOf(target)) === 0 ? [] : [hostOf(target)];
     const isHttp = target.protocol === 'http:' && literal.length === 0;
-    // A name over http is judged by what it leads to: only loopback, where that is allowed, gets past the lookup.
+    // With loopback allowed, a name over http is judged only when it is resolved: the lookup refuses private addresses.
     const complaint = isHttp && rules.allowLoopback ? null : complaintAboutTarget(target, literal, rules);
     if (complaint !== null) return unanswered('address refused');
-    // Another attempt may begin when the step's time is over: what cannot end before then is not begun.
+    // Temporal may start another attempt when the step's time is over: a request that cannot end before is not sent.
     if (timeLeft() < totalTimeoutMs) throw new OutOfTime();
     try {
       const signal = AbortSignal.timeout(totalTimeoutMs);

@@ -9,14 +9,14 @@ import { changeEndpoint, rotateSecret } from './update-endpoint.ts';
 import { WebhookEndpoint } from './webhook-endpoint.entity.ts';
 import { requireTarget, type TargetRules } from './webhook-target.ts';
 
-/** The endpoint that operators set, of a partner that is locked, or null. */
+/** The partner's endpoint set by operators, or null; the caller has locked the partner. */
 const findOperators = (tx: EntityManager, partnerId: string): Promise<WebhookEndpoint | null> =>
   tx.findOne(WebhookEndpoint, { partner_id: partnerId, set_by_operator: true }, { refresh: true });
 
 /**
- * Says where an operator has a partner told, and of what: one of its endpoints, which is enabled by this. Makes (or
- * takes) and answers the secret when it is not there yet. Refuses a target that is not https or leads to a private
- * address (docs/contract.md 8), and an eleventh endpoint.
+ * Sets URL and events of the one endpoint of a partner that operators manage, and enables it. A new endpoint gets the
+ * given secret or a generated one, which is returned; null otherwise. Throws REQUEST_INVALID for a target that is not
+ * https or leads to a private address (docs/contract.md 8), and for an eleventh endpoint.
  */
 export async function setWebhook(
   em: EntityManager,
@@ -38,7 +38,7 @@ export async function setWebhook(
   });
 }
 
-/** A new secret of the endpoint that operators set, as `rotateEndpointSecret`. Refuses with NOT_FOUND when there is none. */
+/** Rotates the secret of the endpoint set by operators, as `rotateEndpointSecret`. Throws NOT_FOUND without one. */
 export function rotateWebhookSecret(em: EntityManager, sealer: Sealer, input: EndpointChange): Promise<string> {
   return em.transactional(async (tx) => {
     await lockPartner(tx, input.partnerId);

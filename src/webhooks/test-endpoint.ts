@@ -11,8 +11,8 @@ import { WebhookDelivery } from './webhook-delivery.entity.ts';
 import type { DeliveryWorkflows } from './webhook-delivery.ts';
 
 /**
- * Sends `endpoint.test` to an endpoint, as any webhook is sent: signed, kept and tried again. Its data is the endpoint as
- * it is shown. Refuses with NOT_FOUND what is not this partner's, and with REQUEST_INVALID one that is disabled.
+ * Sends `endpoint.test` to an endpoint like any webhook: signed, stored and retried. Its data is the endpoint as the
+ * API shows it. Throws NOT_FOUND for another partner's endpoint, REQUEST_INVALID for a disabled one.
  */
 export async function testEndpoint(
   em: EntityManager,

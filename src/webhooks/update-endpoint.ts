@@ -18,8 +18,8 @@ interface Changeable {
 }
 
 /**
- * Changes where an endpoint is, what it is told, or whether. Refuses with NOT_FOUND what is not this partner's, and a
- * target as `createEndpoint` does.
+ * Changes an endpoint's URL, events or status. Throws NOT_FOUND for another partner's endpoint, and for a bad target as
+ * `createEndpoint` does.
  */
 export async function updateEndpoint(
   em: EntityManager,
@@ -32,8 +32,8 @@ export async function updateEndpoint(
 }
 
 /**
- * The change of an endpoint whose partner is locked, with its event; nothing where everything is so already. Another
- * address, and being enabled anew, begin without failures.
+ * Changes an endpoint and records the event, unless nothing differs; the caller has locked its partner. A new URL, or
+ * being enabled again, resets `failing_since`.
  */
 export async function changeEndpoint(
   tx: EntityManager,
@@ -56,7 +56,7 @@ export async function changeEndpoint(
   return endpoint;
 }
 
-/** A new secret of an endpoint; the old one signs beside it for 24 hours. Refuses with NOT_FOUND as `updateEndpoint`. */
+/** Rotates an endpoint's secret; the old one also signs for 24 hours. Throws NOT_FOUND as `updateEndpoint` does. */
 export function rotateEndpointSecret(
   em: EntityManager,
   sealer: Sealer,
@@ -65,7 +65,7 @@ export function rotateEndpointSecret(
   return em.transactional(async (tx) => rotateSecret(tx, sealer, await lockEndpoint(tx, input), input));
 }
 
-/** The same for an endpoint whose partner is locked. */
+/** The same for an endpoint whose partner the caller has locked. */
 export async function rotateSecret(
   tx: EntityManager,
   sealer: Sealer,
@@ -88,8 +88,8 @@ export async function rotateSecret(
 }
 
 /**
- * Takes an endpoint away, with its secrets. What was to be delivered there is parked at its next attempt, and can go
- * nowhere any more. Refuses with NOT_FOUND as `updateEndpoint`.
+ * Deletes an endpoint with its secrets. Its pending deliveries are parked at their next attempt and cannot be sent any
+ * more. Throws NOT_FOUND as `updateEndpoint` does.
  */
 export function deleteEndpoint(
   em: EntityManager,

@@ -24,6 +24,6 @@ const WebhookDeliverySchema = defineEntity({
   },
 });
 
-/** One webhook to one endpoint: its body is what was true when it happened, byte for byte, however late it is sent. */
+/** One webhook to one endpoint. Its body is frozen when the event happens, however late it is sent. */
 export class WebhookDelivery extends WebhookDeliverySchema.class {}
 WebhookDeliverySchema.setClass(WebhookDelivery);

@@ -1,6 +1,6 @@
 import { type StatusOf, statusLaw } from '../shared/status-law.ts';
 
-/** Where a webhook may be: parked ones, and delivered ones too, may be sent again by hand. */
+/** The statuses of a webhook delivery; a parked or delivered one may be sent again on request. */
 export const webhookDeliveryLaw = statusLaw({
   initial: ['pending'],
   transitions: {
@@ -14,23 +14,23 @@ export type WebhookDeliveryStatus = StatusOf<typeof webhookDeliveryLaw>;
 /** What a webhook is about. */
 export type WebhookResource = 'payment' | 'payout' | 'endpoint';
 
-/** The `webhook-id` of a delivery: the same at every attempt, so that the receiver can tell a repetition. */
+/** The `webhook-id` of a delivery: the same at every attempt, so that the receiver can recognize a repetition. */
 export const webhookIdOf = (deliveryId: string): string => `msg_${deliveryId.replaceAll('-', '')}`;
 
-/** What the workflow of a delivery is started with. */
+/** The input of a delivery's workflow. */
 export interface WebhookDeliveryInput {
   deliveryId: string;
 }
 
-/** The workflows of deliveries, as use cases meet them; made by `temporal/`, passed in. */
+/** The port to the workflows of deliveries; its adapter is in `temporal/`. */
 export interface DeliveryWorkflows {
-  /** Starts the delivery's workflow, or leaves the one that runs alone. */
+  /** Starts the delivery's workflow; leaves a running one alone. */
   startWebhookDelivery(deliveryId: string): Promise<void>;
-  /** Starts the delivery's workflow, or makes the one that runs try at once. */
+  /** Starts the delivery's workflow, or makes a running one try at once. */
   hastenWebhookDelivery(deliveryId: string): Promise<void>;
   /**
-   * The same for the first hundred of these, while nobody waits; it never fails, as a sweep finds the rest, and what
-   * could not be reached.
+   * The same for the first hundred of these, in the background. It never fails: a sweep finds the rest and those that
+   * could not be started.
    */
   hastenWebhookDeliveries(deliveryIds: readonly string[]): void;
 }
@@ -42,7 +42,7 @@ const hourMs = 60 * minuteMs;
 /** From the first attempt on, a webhook is tried for this long; then it is parked. */
 export const webhookLifetimeMs = 72 * hourMs;
 
-/** The waits between attempts grow; the last attempt is at the end of the three days. */
+/** The growing waits between attempts; the last attempt is at the end of the three days. */
 const waitsMs = [
   5 * secondMs,
   30 * secondMs,
@@ -59,8 +59,8 @@ const waitsMs = [
 ] as const;
 
 /**
- * How long to wait after attempt number `attempt` (from 1), `elapsedMs` after the first one; null when there is no
- * further one. What the receiver asked for (`Retry-After`) makes it longer, never shorter.
+ * Milliseconds to wait after attempt number `attempt` (from 1), `elapsedMs` after the first one; null when it was the
+ * last. `retryAfterMs` (the receiver's `Retry-After`) makes the wait longer, never shorter.
  */
 export function waitAfterAttempt(attempt: number, elapsedMs: number, retryAfterMs = 0): number | null {
   const left = webhookLifetimeMs - elapsedMs;

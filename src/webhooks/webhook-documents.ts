@@ -31,14 +31,14 @@ const UnmatchedTold = PaymentTold.extend({
 const PayoutTold = PayoutShape.extend({ version }).meta({ id: 'WebhookPayout' });
 const EndpointTold = EndpointShape.extend({ version }).meta({ id: 'WebhookTest' });
 
-/** What is told of each kind of resource, which the name of an event begins with. */
+/** The data of a webhook by kind of resource, the first part of its type. */
 const told: Record<WebhookResource, z.ZodType> = {
   payment: PaymentTold,
   payout: PayoutTold,
   endpoint: EndpointTold,
 };
 
-/** What partners are told, as the document shows it; the body is the resource as its read endpoint shows it. */
+/** The webhooks as OpenAPI shows them; `data` is the resource as its read endpoint shows it, with its version. */
 export const webhookDocuments: readonly WebhookDocument[] = webhookTypes.map((type) => ({
   type,
   summary: summaries[type],

@@ -15,7 +15,7 @@ const WebhookEndpointSchema = defineEntity({
     disabled_at: p.datetime().nullable(),
     /** Since when no request to it has succeeded. */
     failing_since: p.datetime().nullable(),
-    /** The one that the operator's `PUT webhook` is about. */
+    /** Whether it is the one that the operators' `PUT webhook` sets. */
     set_by_operator: p.boolean().default(false),
     tests: p.integer().default(0),
     secret_sealed: p.text(),
@@ -27,6 +27,6 @@ const WebhookEndpointSchema = defineEntity({
   },
 });
 
-/** Where a partner is told, of which events; its secrets are sealed. */
+/** A URL to which a partner's webhooks go, and the events it subscribes to; its secrets are sealed. */
 export class WebhookEndpoint extends WebhookEndpointSchema.class {}
 WebhookEndpointSchema.setClass(WebhookEndpoint);

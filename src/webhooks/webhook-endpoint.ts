@@ -2,27 +2,27 @@ import type { Place } from '../encryption/sealer.ts';
 import { anyToAny, type StatusOf, statusLaw } from '../shared/status-law.ts';
 import { webhookLifetimeMs } from './webhook-delivery.ts';
 
-/** Whether an endpoint is told; a disabled one collects nothing meanwhile. */
+/** The statuses of an endpoint; a disabled one collects no webhooks. */
 export const webhookEndpointLaw = statusLaw({
   initial: ['enabled', 'disabled'],
   transitions: anyToAny(['enabled', 'disabled']),
 });
 export type WebhookEndpointStatus = StatusOf<typeof webhookEndpointLaw>;
 
-/** Why one is disabled: somebody asked for it, or nothing had succeeded there for three days. */
+/** Why an endpoint is disabled: on request, or as no request to it succeeded for three days. */
 export const disabledReasons = ['requested', 'failing'] as const;
 export type DisabledReason = (typeof disabledReasons)[number];
 
-/** A partner has so many at most, the one that operators set among them. */
+/** The most endpoints of one partner, including the one that operators set. */
 export const mostEndpoints = 10;
 
 /**
- * An endpoint at which every request has failed for so long (milliseconds) is disabled: as long as a webhook is tried,
- * less the moments that its first and last attempts may take differently.
+ * An endpoint is disabled when every request to it has failed for this long (milliseconds): as long as a webhook is
+ * retried, less a minute for the difference in duration of the first and last attempts.
  */
 export const failingLimitMs = webhookLifetimeMs - 60_000;
 
-/** Where the secrets of an endpoint rest, sealed. */
+/** Where an endpoint's sealed secrets are stored. */
 export const endpointSecretPlace = (
   row: string,
   column: 'secret_sealed' | 'previous_secret_sealed' = 'secret_sealed',

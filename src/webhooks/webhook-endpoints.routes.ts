@@ -31,7 +31,7 @@ const url = text(2000).meta({
 const events = z.array(z.enum(webhookEvents)).min(1, 'must name at least one event');
 const status = z.enum(webhookEndpointLaw.statuses);
 
-/** Of this call: a partner's own key, nobody of the platform. */
+/** The change as the partner's own, made with its key by no platform user. */
 const changeOf = ({ caller, requestId }: { caller: { partnerId: string }; requestId: string }) => ({
   caller: null,
   requestId,

@@ -4,20 +4,20 @@ import ipaddr from 'ipaddr.js';
 import { budgets } from '../shared/budgets.ts';
 import { refuse } from '../shared/errors.ts';
 
-/** Which targets are taken beyond public addresses over https. */
+/** Which targets are permitted beyond public addresses over https. */
 export interface TargetRules {
   /** Loopback targets on any port, http included. */
   allowLoopback: boolean;
   /** Public targets over plain http; in development only. */
   allowHttp: boolean;
-  /** The ports that targets may have; any without them. Loopback, where it is allowed, may have any. */
+  /** The permitted ports; any when empty. Loopback, where it is allowed, may have any. */
   ports?: readonly number[];
 }
 
-/** Taken for public by the library, and are not: a cloud's own agent, and IPv4 addresses written as old IPv6 ones. */
+/** Not public, though the library says so: a cloud's metadata agent, and IPv4-compatible IPv6 addresses. */
 const hiddenRanges = [ipaddr.parseCIDR('168.63.129.16/32'), ipaddr.parseCIDR('::/96')];
 
-/** Whether an address is a public one, or loopback where that is allowed. Everything not known to be public is not. */
+/** Whether an address is public, or loopback where that is allowed. What is not known to be public is refused. */
 export function isPermittedAddress(address: string, { allowLoopback }: Pick<TargetRules, 'allowLoopback'>): boolean {
   if (!ipaddr.isValid(address)) return false;
   const parsed = ipaddr.process(address);
@@ -36,7 +36,7 @@ const isLoopback = (address: string): boolean =>
 /** The host of a URL without the brackets of a literal IPv6 address. */
 export const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '');
 
-/** Why a URL cannot be a webhook target whatever its host resolves to, or null; all its own `addresses` are judged too. */
+/** Why a URL with these addresses cannot be a webhook target, or null. */
 export function complaintAboutTarget(url: URL, addresses: readonly string[], rules: TargetRules): string | null {
   if (url.username !== '' || url.password !== '') return 'must not carry credentials';
   const { ports = [] } = rules;
@@ -52,7 +52,7 @@ export function complaintAboutTarget(url: URL, addresses: readonly string[], rul
 
 const lookupTimeoutMs = budgets.reach.webhookName;
 
-/** The addresses of a host now; empty when it has none or nobody answers in time, which the sending will find out. */
+/** The addresses of a host now; empty when it has none or DNS does not answer in time. Sending checks them again. */
 async function addressesOf(host: string): Promise<string[]> {
   if (isIP(host) !== 0) return [host];
   const found = lookup(host, { all: true }).then(
@@ -63,7 +63,7 @@ async function addressesOf(host: string): Promise<string[]> {
   return Promise.race([found, late]);
 }
 
-/** Refuses a URL that webhooks are not sent to (docs/contract.md 8): by its scheme, its literal address or what it resolves to. */
+/** Throws REQUEST_INVALID for a URL that webhooks are not sent to (docs/contract.md 8), also by what it resolves to. */
 export async function requireTarget(url: string, rules: TargetRules): Promise<void> {
   if (!URL.canParse(url)) refuse('REQUEST_INVALID', 'must be a URL', { field: 'url' });
   const target = new URL(url);
@@ -71,7 +71,7 @@ export async function requireTarget(url: string, rules: TargetRules): Promise<vo
   if (complaint !== null) refuse('REQUEST_INVALID', `${complaint}`, { field: 'url' });
 }
 
-/** The rules that a configuration makes: plain http and loopback only where they were asked for, never in production. */
+/** The rules of a configuration: plain http in development only, loopback only with WEBHOOK_ALLOW_LOOPBACK. */
 export const targetRules = (config: {
   NODE_ENV: string;
   WEBHOOK_ALLOW_LOOPBACK: boolean;
