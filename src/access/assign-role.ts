@@ -18,8 +18,8 @@ export interface AssignRoleInput {
 }
 
 /**
- * Gives a role to a user, in place of the one held. The caller must hold every permission of both (403). Refuses with
- * 400 to take the last super admin, or an organization's last holder of `assign-role`, away.
+ * Gives a role to a user, in place of the one held. The caller must hold every permission of both (403). Throws 400
+ * when no active super admin, or no holder of `assign-role` in the organization, would be left.
  */
 export async function assignRole(em: EntityManager, input: AssignRoleInput): Promise<Role> {
   const { caller, requestId, userId, roleId } = input;
@@ -40,7 +40,7 @@ export async function assignRole(em: EntityManager, input: AssignRoleInput): Pro
   });
 }
 
-/** Detaches the role of a user, refusing as `assignRole` does; answers the role that was detached, null for none. */
+/** Detaches a user's role and returns it, null when there was none. Throws as `assignRole` does. */
 export async function unassignRole(em: EntityManager, input: Omit<AssignRoleInput, 'roleId'>): Promise<Role | null> {
   const { caller, requestId, userId } = input;
   if (userId === undefined) refuse('REQUEST_INVALID', 'is required', { field: 'user_id' });
@@ -63,7 +63,7 @@ async function lockUser(tx: EntityManager, caller: Caller, userId: string): Prom
   return user;
 }
 
-/** Refuses to take the user's role away where the caller may not, or somebody has to keep it. */
+/** Throws when the caller may not take the user's role away, or the user is the last super admin. */
 async function takeRole(tx: EntityManager, caller: Caller, user: User): Promise<void> {
   await requireTakeable(tx, caller, user);
   await keepSuperAdmin(tx, caller, user);

@@ -18,7 +18,7 @@ export interface CreateRoleInput {
   permissions: readonly string[];
 }
 
-/** The organization a new role is for: one's own, or for the platform the one that is named. */
+/** The organization of a new role: the caller's own; for platform callers the one named. */
 async function organizationFor(em: EntityManager, caller: Caller, organizationId: string | undefined): Promise<string> {
   if (!isPlatform(caller)) {
     if (organizationId === undefined || organizationId !== caller.organizationId) {
@@ -32,7 +32,7 @@ async function organizationFor(em: EntityManager, caller: Caller, organizationId
   return organizationId;
 }
 
-/** Creates a custom role of an organization with its permissions. Names are unique over all organizations. */
+/** Creates a custom role of an organization with its permissions. Names are unique across all organizations. */
 export async function createRole(em: EntityManager, input: CreateRoleInput): Promise<Role> {
   const { caller, requestId, name, description } = input;
   const organizationId = await organizationFor(em, caller, input.organizationId);

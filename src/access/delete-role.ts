@@ -11,7 +11,7 @@ export interface DeleteRoleInput {
   roleId: string;
 }
 
-/** Deletes a custom role softly; refuses with 400 while users hold it, saying how many. Its name is free again. */
+/** Soft-deletes a custom role and frees its name. Throws 400 while users hold it, saying how many. */
 export async function deleteRole(em: EntityManager, { caller, requestId, roleId }: DeleteRoleInput): Promise<void> {
   await em.transactional(async (tx) => {
     const role = await lockRole(tx, roleId, 'change');

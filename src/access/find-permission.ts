@@ -4,7 +4,7 @@ import { listPage } from '../database/list-page.ts';
 import { refuse } from '../shared/errors.ts';
 import { type PermissionRow, permissionColumns } from './permission.ts';
 
-/** A permission by its id; refuses with 404. */
+/** A permission by its id; throws 404. */
 export async function getPermission(em: EntityManager, permissionId: string): Promise<PermissionRow> {
   const [permission] = await em.execute<PermissionRow[]>(
     `select ${permissionColumns} from permissions row where row.id = ?`,
@@ -13,7 +13,7 @@ export async function getPermission(em: EntityManager, permissionId: string): Pr
   return permission ?? refuse('NOT_FOUND', 'The permission does not exist');
 }
 
-/** Every permission there is, page by page. */
+/** A page of all permissions. */
 export function listPermissions(
   em: EntityManager,
   page: ListWindow,

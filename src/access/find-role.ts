@@ -9,7 +9,7 @@ import { refuse } from '../shared/errors.ts';
 import { Role } from './role.entity.ts';
 import { type RoleType, requireVisibleRole } from './role.ts';
 
-/** The role, which is not deleted; refuses with 404. */
+/** The role, unless deleted; throws 404. */
 export async function getRole(em: EntityManager, roleId: string): Promise<Role> {
   const role = await em.findOne(Role, { id: roleId, deleted_at: null });
   return role ?? refuse('NOT_FOUND', 'The role does not exist');
@@ -23,8 +23,8 @@ export async function getVisibleRole(em: EntityManager, caller: Caller, roleId: 
 }
 
 /**
- * The role under a lock of this transaction, read as it is now. `change` waits for all others; `hold` only keeps it
- * from being changed or deleted, so that many may be given the same role at once.
+ * The role, locked by this transaction and freshly read. `change` takes an exclusive lock; `hold` a shared one, which
+ * only keeps it from being changed or deleted, so that the same role may be given to many users at once.
  */
 export async function lockRole(tx: EntityManager, roleId: string, purpose: 'change' | 'hold'): Promise<Role> {
   const lockMode = purpose === 'change' ? LockMode.PESSIMISTIC_WRITE : LockMode.PESSIMISTIC_READ;
@@ -45,13 +45,13 @@ export interface ListRolesInput extends ListWindow {
   userType?: UserType | undefined;
 }
 
-/** Roles that the caller may see: the platform all, others their organization's and the default ones that fit it. */
+/** Roles that the caller may see: the platform all, others their organization's and the non-platform default ones. */
 export async function listRoles(em: EntityManager, input: ListRolesInput): Promise<{ roles: Role[]; total: number }> {
   const { caller, organizationId, roleType, userType, ...page } = input;
   const where: { sql: string; params?: unknown[] }[] = [{ sql: 'row.deleted_at is null' }];
   if (!isPlatform(caller)) {
     where.push({
-      // Default roles are of no organization: one index finds both.
+      // Default roles have no organization: one index finds both.
       sql: `row.organization_id = ? or (row.organization_id is null and row.user_type <> 'platform')`,
       params: [caller.organizationId],
     });

@@ -5,19 +5,19 @@ import { refuse } from '../shared/errors.ts';
 import { Role } from './role.entity.ts';
 import { findPermissionNames } from './role-permissions.ts';
 
-/** Who is no super admin has no say over one. */
+/** Throws 403 when the user is a super admin and the caller is not. */
 export async function requireRightOverHolder(tx: EntityManager, caller: Actor, user: User): Promise<void> {
   if (caller.isSuperAdmin || user.user_type !== 'platform' || !user.role_id) return;
   const role = await tx.findOne(Role, user.role_id);
   if (role?.name === superAdminRoleName) refuse('FORBIDDEN', 'Only a super admin decides over a super admin');
 }
 
-/** Refuses with 400 to take the last active super admin away; an operator at the command line may. */
+/** Throws 400 when the user is the last active super admin; an operator at the command line may remove it. */
 export async function keepSuperAdmin(tx: EntityManager, caller: Actor, user: User): Promise<void> {
   if (caller.userId === null || user.user_type !== 'platform' || user.status !== 'active' || !user.role_id) return;
   const role = await tx.findOne(Role, user.role_id);
   if (role?.name !== superAdminRoleName) return;
-  // One after another: two super admins must not each count the other while both go.
+  // Serialized: two super admins removed at once must not each count the other as remaining.
   await tx.execute("select pg_advisory_xact_lock(hashtext('super admins'))");
   const others = "select from users where role_id = ? and id <> ? and user_type = 'platform' and status = 'active'";
   const [left] = await tx.execute<[{ some: boolean }]>(`select exists (${others}) as some`, [role.id, user.id]);
@@ -25,8 +25,8 @@ export async function keepSuperAdmin(tx: EntityManager, caller: Actor, user: Use
 }
 
 /**
- * Refuses with 403, for anybody but the platform, to change what a role gives while users of type platform hold it: they
- * reach the rows of every organization. In the caller's transaction, which holds the role's lock.
+ * Throws 403 when users of type platform hold the role and the caller is no platform user: such holders reach the rows
+ * of every organization. Runs in the caller's transaction, which holds the role's lock.
  */
 export async function requireRightOverHolders(tx: EntityManager, caller: Caller, roleId: string): Promise<void> {
   if (isPlatform(caller)) return;
@@ -36,7 +36,7 @@ export async function requireRightOverHolders(tx: EntityManager, caller: Caller,
   }
 }
 
-/** Refuses with 403 to take a role from a user unless the caller holds every permission of it. */
+/** Throws 403 unless the caller holds every permission of the user's role. */
 export async function requireTakeable(tx: EntityManager, caller: Caller, user: User): Promise<void> {
   if (!user.role_id) return;
   const missing = (await findPermissionNames(tx, user.role_id)).filter((name) => !caller.permissions.has(name));
@@ -50,8 +50,8 @@ const assigners = `select exists (select from users u join roles r on r.id = u.r
   where u.organization_id = ? and u.user_type = 'organization' and u.status = 'active' and p.name = 'assign-role') as some`;
 
 /**
- * Does a change of roles that leaves the organization somebody who may assign them, if it had anybody: otherwise nobody
- * of it could ever give a role again. Refuses with 400 naming the field.
+ * Runs a change of roles, and throws 400 naming the field if it takes away the organization's last holder of
+ * `assign-role`: nobody of the organization could give a role again.
  */
 export async function keepAssigner(
   tx: EntityManager,
@@ -59,7 +59,7 @@ export async function keepAssigner(
   change: () => Promise<void>,
 ): Promise<void> {
   if (organizationId === null) return change();
-  // One after another: two holders must not each count the other while both go.
+  // Serialized: two holders removed at once must not each count the other as remaining.
   await tx.execute("select pg_advisory_xact_lock(hashtext('assigners'), hashtext(?))", [organizationId]);
   const hasAssigner = async () => (await tx.execute<[{ some: boolean }]>(assigners, [organizationId]))[0].some;
   const before = await hasAssigner();

@@ -3,7 +3,7 @@ import { mostComplaints, refuse } from '../shared/errors.ts';
 import { textArray } from '../shared/postgres.ts';
 import { type PermissionRow, permissionColumns } from './permission.ts';
 
-/** The names without repetition; refuses with 400, naming the first twenty that are no permission. */
+/** The names without duplicates. Throws 400 naming the first twenty that are no permission. */
 export async function requireKnownPermissions(em: EntityManager, names: readonly string[]): Promise<string[]> {
   const asked = [...new Set(names)];
   const known = await em.execute<{ name: string }[]>('select name from permissions where name = any(?::text[])', [
@@ -30,7 +30,7 @@ export async function findPermissionNames(em: EntityManager, roleId: string): Pr
   return rows.map(({ name }) => name);
 }
 
-/** The permissions of a role, whole. */
+/** The full rows of a role's permissions. */
 export async function findPermissionsOfRole(em: EntityManager, roleId: string): Promise<PermissionRow[]> {
   return em.execute<PermissionRow[]>(
     `select ${permissionColumns} from role_permissions rp join permissions row on row.id = rp.permission_id
@@ -39,7 +39,7 @@ export async function findPermissionsOfRole(em: EntityManager, roleId: string): 
   );
 }
 
-/** Makes the role hold exactly these permissions; inside the caller's transaction, which holds the role's lock. */
+/** Makes the role hold exactly these permissions; in the caller's transaction, which holds the role's lock. */
 export async function replacePermissions(tx: EntityManager, roleId: string, names: readonly string[]): Promise<void> {
   const wanted = textArray(names);
   await tx.execute(
@@ -54,7 +54,7 @@ export async function replacePermissions(tx: EntityManager, roleId: string, name
   );
 }
 
-/** Takes permissions from the role; those it does not hold are no matter. */
+/** Takes permissions from the role; those it does not hold are ignored. */
 export async function removePermissions(tx: EntityManager, roleId: string, names: readonly string[]): Promise<void> {
   await tx.execute(
     `delete from role_permissions rp using permissions p

@@ -20,6 +20,6 @@ const RoleSchema = defineEntity({
   },
 });
 
-/** A set of permissions: a default role of the house or a custom role of one organization. */
+/** A set of permissions: a built-in default role or a custom role of one organization. */
 export class Role extends RoleSchema.class {}
 RoleSchema.setClass(Role);

@@ -20,26 +20,26 @@ export interface RoleFacts {
   is_default: boolean;
 }
 
-/** `treasury_read-only` becomes `Treasury Read Only`. Never longer than the name: `ß` has no capital of one letter. */
+/** `treasury_read-only` becomes `Treasury Read Only`. Never longer than the name: `ß`, whose capital is `SS`, stays. */
 export function displayNameOf(name: string): string {
   const capital = (start: string) => (start.toUpperCase().length > start.length ? start : start.toUpperCase());
   return name.replaceAll(/[-_\s]+/g, ' ').replaceAll(/(^| )\p{L}/gu, capital);
 }
 
-/** Refuses with 403 to show a role of another organization, or a platform role, to callers who are not the platform's. */
+/** Throws 403 for a role of another organization, or a platform role, unless the caller is a platform user. */
 export function requireVisibleRole(caller: Caller, role: RoleFacts): void {
   if (isPlatform(caller)) return;
   const visible = role.is_default ? role.user_type !== 'platform' : role.organization_id === caller.organizationId;
   if (!visible) refuse('FORBIDDEN', 'The role belongs to another organization');
 }
 
-/** Refuses with 400 to change a default role, with 403 to change one of another organization. */
+/** Throws 400 for a default role, 403 for one of another organization. */
 export function requireChangeableRole(caller: Caller, role: RoleFacts): void {
   if (role.is_default) refuse('REQUEST_INVALID', `${role.name} is a default role: it cannot be changed or deleted`);
   requireVisibleRole(caller, role);
 }
 
-/** Refuses with 403 to grant permissions that the caller does not hold. */
+/** Throws 403 when the caller would grant permissions that it does not hold. */
 export function requireGrantable(caller: Caller, permissions: readonly string[]): void {
   const missing = permissions.filter((permission) => !caller.permissions.has(permission));
   if (missing.length > 0) {
@@ -47,7 +47,7 @@ export function requireGrantable(caller: Caller, permissions: readonly string[])
   }
 }
 
-/** Refuses to take permissions away that the caller does not hold: whoever could, would rule over those above. */
+/** Throws 403 when the caller would take away permissions that it does not hold, as from those above it. */
 export function requireTakeable(caller: Caller, permissions: readonly string[]): void {
   const missing = permissions.filter((permission) => !caller.permissions.has(permission)).toSorted();
   if (missing.length > 0) {
@@ -61,8 +61,8 @@ export interface RoleHolder {
 }
 
 /**
- * Refuses to give a role to a user it is not for: another organization's (403), or a platform role (400). Whatever the
- * role, platform users get theirs from platform users only (403): they reach the rows of every organization.
+ * Throws when the role is not for the user: 403 for another organization's, 400 for a platform role. Only platform
+ * users give roles to platform users, whatever the role (403): these reach the rows of every organization.
  */
 export function requireFittingRole(caller: Pick<Caller, 'userType'>, role: RoleFacts, user: RoleHolder): void {
   if (user.user_type === 'platform') {

@@ -25,7 +25,10 @@ export interface UpdateRoleInput {
   permissions?: readonly string[] | undefined;
 }
 
-/** Changes a custom role; its set of permissions is replaced as a whole. Only the platform changes those of a role that platform users hold. */
+/**
+ * Changes a custom role; replaces its whole set of permissions, which only platform users may if platform users hold
+ * it.
+ */
 export async function updateRole(em: EntityManager, input: UpdateRoleInput): Promise<Role> {
   const { caller, requestId, roleId, name, description } = input;
   try {
@@ -56,7 +59,10 @@ export async function updateRole(em: EntityManager, input: UpdateRoleInput): Pro
   }
 }
 
-/** The set that the role is to hold, or null when none is asked for, or the one that it holds. Refuses as granting and taking do. */
+/**
+ * The new set of permissions, or null when none is given or it is unchanged. Throws when one may not be granted or
+ * taken.
+ */
 async function changedPermissions(
   tx: EntityManager,
   caller: Caller,
@@ -81,7 +87,7 @@ export interface DetachPermissionsInput {
   permissions: readonly string[];
 }
 
-/** Takes permissions from a custom role; what it does not hold is no change and leaves no event. */
+/** Takes permissions from a custom role; those it does not hold are no change and leave no event. */
 export async function detachPermissions(em: EntityManager, input: DetachPermissionsInput): Promise<void> {
   const { caller, requestId, roleId } = input;
   await em.transactional(async (tx) => {

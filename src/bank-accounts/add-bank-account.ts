@@ -10,8 +10,8 @@ import type { OpenedBankAccount } from './find-bank-accounts.ts';
 
 /**
  * Adds a bank account of the caller, or of its organization for users of type `organization`. It becomes usable
- * `waitHours` hours later, by the database's clock. Refuses with REQUEST_INVALID a bank that is not served and a number
- * that the bank cannot have.
+ * `waitHours` hours later, by the database's clock. Throws REQUEST_INVALID for a bank that is not served and for a
+ * number that the bank cannot have.
  */
 export async function addBankAccount(
   em: EntityManager,

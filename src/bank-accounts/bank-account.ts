@@ -1,6 +1,6 @@
 import type { Caller } from '../identity/caller.ts';
 
-/** What tells whose account at a bank it is; rests sealed. */
+/** Number and holder of a bank account; stored sealed. */
 export interface BankAccountDetails {
   /** Digits only. */
   account_number: string;
@@ -9,7 +9,7 @@ export interface BankAccountDetails {
 
 export const placeOfBankDetails = (id: string) => ({ table: 'bank_accounts', column: 'details_sealed', row: id });
 
-/** Its owner, or the users of type `organization` of the organization that it belongs to. Platform users own none. */
+/** Its owner, or users of type `organization` of the organization that it belongs to; never platform users. */
 export function mayUseBankAccount(
   caller: Pick<Caller, 'userId' | 'userType' | 'organizationId'>,
   account: { user_id: string; organization_id?: string | null },

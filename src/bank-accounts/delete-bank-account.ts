@@ -6,7 +6,7 @@ import { refuse } from '../shared/errors.ts';
 import { BankAccount } from './bank-account.entity.ts';
 import { mayUseBankAccount } from './bank-account.ts';
 
-/** Deletes a bank account. Refuses with FORBIDDEN another's, with NOT_FOUND one that is missing or deleted already. */
+/** Soft-deletes a bank account. Throws FORBIDDEN for another's, NOT_FOUND for one missing or already deleted. */
 export async function deleteBankAccount(
   em: EntityManager,
   { caller, requestId, id }: { caller: Caller; requestId: string; id: string },

@@ -3,19 +3,19 @@ import { ConfigError } from '../config.ts';
 import { textArray } from '../shared/postgres.ts';
 import { timeOutNames } from './database-time-outs.ts';
 
-/** Of API and worker: reads everything, writes what `roles.sql` names, and no posting. */
+/** The role of API and worker: reads everything, writes what `roles.sql` grants, never a posting directly. */
 export const applicationRole = 'amanah_app';
-/** Of people, reports and `npm run verify`: reads everything but secrets, and writes nothing. */
+/** The role for people, reports and `npm run verify`: reads everything but secrets, writes nothing. */
 export const readerRole = 'amanah_reader';
 
 export type DatabaseRole = typeof applicationRole | typeof readerRole;
 
 const roles: readonly DatabaseRole[] = [applicationRole, readerRole];
 
-/** Passwords of roles that are made now; one without can log in by no password until it is given one. */
+/** Passwords for roles to create; a role without one cannot log in by password until it is given one. */
 export type RolePasswords = Partial<Record<DatabaseRole, string>>;
 
-/** The password in a database's URL when it is that of the role. */
+/** The password in a database URL, if the URL names this role. */
 export function passwordFor(role: DatabaseRole, url: string | undefined): RolePasswords {
   if (url === undefined) return {};
   const { username, password } = new URL(url);
@@ -23,8 +23,8 @@ export function passwordFor(role: DatabaseRole, url: string | undefined): RolePa
 }
 
 /**
- * Makes the roles that are missing; those that are there keep their passwords. Roles belong to the whole cluster: two
- * databases of one may be migrated at once. Throws ConfigError when this role may make none, with what to run instead.
+ * Creates missing roles; existing ones keep their passwords. Roles belong to the whole cluster, of which two databases
+ * may be migrated at once. Throws ConfigError, with what to run instead, when this role may not create roles.
  */
 export async function createRoles(tx: EntityManager, passwords: RolePasswords): Promise<void> {
   const missing = await tx.execute<{ name: DatabaseRole }[]>(
@@ -43,7 +43,7 @@ export async function createRoles(tx: EntityManager, passwords: RolePasswords): 
     );
   }
   for (const { name } of missing) {
-    // A utility statement takes no parameters; the text is made in the database, where it is quoted.
+    // A utility statement takes no parameters, so its text is built in the database, with proper quoting.
     await tx.execute("select set_config('amanah.password', ?, true)", [passwords[name] ?? '']);
     await tx.execute(`do $make$ begin
         execute format('create role ${name} login password %L', nullif(current_setting('amanah.password'), ''));
@@ -52,7 +52,7 @@ export async function createRoles(tx: EntityManager, passwords: RolePasswords): 
   }
 }
 
-/** What a role may be and do, seen by itself. */
+/** The privileges of the current role, as it reads them itself. */
 interface Standing {
   role: string;
   superuser: boolean;
@@ -71,7 +71,7 @@ interface Standing {
   settings: string | null;
 }
 
-/** What functions alone write. */
+/** Tables that only functions may write. */
 const provenTables = [
   'postings',
   'account_balances',
@@ -87,7 +87,7 @@ const provenTables = [
   'seals',
   'seal_journals',
 ];
-/** What it may call (`baseline/roles.sql`); all else moves money, or deletes, without being asked for a proof. */
+/** The functions that the role may call (`baseline/roles.sql`); any other moves money or deletes without checks. */
 const ownFunctions = [
   'pay_from_balance',
   'pay_from_balances',
@@ -126,12 +126,12 @@ const ownFunctions = [
   'kept_for_causes',
   'is_operator',
 ];
-/** What is added to only. */
+/** Append-only tables. */
 const keptTables = ['events'];
-/** Roles of PostgreSQL's own that write any table, or the server's files. */
+/** PostgreSQL's predefined roles that write any table or reach the server's files and programs. */
 const mightyRoles = ['pg_write_all_data', 'pg_read_server_files', 'pg_write_server_files', 'pg_execute_server_program'];
 
-/** Throws ConfigError, saying all that is wrong, unless this connection's role is one that cannot rewrite the books. */
+/** Throws ConfigError, naming every problem, unless this connection's role cannot tamper with the ledger. */
 export async function refuseMightyRole(em: EntityManager): Promise<void> {
   const [it] = await em.execute<[Standing]>(
     `with them as materialized (
@@ -204,15 +204,15 @@ export async function refuseMightyRole(em: EntityManager): Promise<void> {
 const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 /**
- * What keeps everybody but our roles out of a database, and temporary tables, which would come before ours, out of
- * their sessions. It belongs to the database itself: a copy made from it as a template is without it.
+ * The statements that keep everybody but our roles out of a database and forbid temporary tables, which would shadow
+ * ours. These rights belong to the database itself: a copy made from it as a template lacks them.
  */
 export const databaseRights = (database: string): string[] => [
   `revoke all on database ${quote(database)} from public`,
   `grant connect on database ${quote(database)} to ${roles.join(', ')}`,
 ];
 
-/** The statements that are needed in the manager's database, or none when it is as `databaseRights` makes it. */
+/** The statements of `databaseRights` if the manager's database still needs them; otherwise none. */
 export async function missingRights(tx: EntityManager, database: string): Promise<string[]> {
   const [it] = await tx.execute<[{ settled: boolean }]>(
     `select not has_database_privilege('public', current_database(), 'CONNECT, TEMPORARY')

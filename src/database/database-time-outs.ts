@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { budgets, type DatabaseBudget } from '../shared/budgets.ts';
 import { transactionTime } from '../time-limit.ts';
 
-/** PostgreSQL's names of what a budget bounds. */
+/** PostgreSQL's setting for each field of a budget. */
 const parameters = {
   lock: 'lock_timeout',
   statement: 'statement_timeout',
@@ -11,28 +11,28 @@ const parameters = {
 } as const satisfies Record<keyof DatabaseBudget, string>;
 
 const names = Object.keys(parameters) as (keyof DatabaseBudget)[];
-/** The settings that a role of the product has. */
+/** The settings that the product's roles have. */
 export const timeOutNames: readonly string[] = Object.values(parameters);
 
 /**
- * Gives the manager's transaction another budget than the role's. The time-outs are set for this transaction only, which
- * works behind a pooler too.
+ * Gives the manager's transaction a budget other than the role's. The time-outs are set for this transaction only,
+ * which works behind a pooler too.
  */
 export async function allowTime(tx: EntityManager, budget: DatabaseBudget): Promise<void> {
   const times = { ...budget, transaction: transactionTime(budget.transaction) };
-  // A running timer is not moved by another value: it has to be put out first.
+  // A new value does not move the running transaction timer: it has to be switched off (0) first.
   const settings = names.map((name) => `set_config('${parameters[name]}', '${times[name]}', true)`);
   await tx.execute(`select set_config('${parameters.transaction}', '0', true), ${settings.join(', ')}`);
 }
 
-/** Gives the connection of a manager whose pool has one only another budget than the role's, until it is closed. */
+/** Gives a manager's connection another budget until it is closed; its pool must have a single connection. */
 export async function setSessionTimeOuts(em: EntityManager, budget: DatabaseBudget): Promise<void> {
   await em.execute(
     `select ${names.map((name) => `set_config('${parameters[name]}', '${budget[name]}', false)`).join(', ')}`,
   );
 }
 
-/** Runs work in a transaction with another budget than the role's. */
+/** Runs work in a transaction with a budget other than the role's. */
 export function withTime<T>(
   em: EntityManager,
   budget: DatabaseBudget,
@@ -47,8 +47,8 @@ export function withTime<T>(
 const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 /**
- * What makes the usual time-outs a role's defaults in a database. They belong to the database and not to the whole
- * cluster, where other programs may use the same role; so a copy of the database is without them.
+ * The statements that make the usual time-outs a role's defaults in one database, not in the whole cluster, where other
+ * programs may use the same role. A copy of the database lacks them.
  */
 export const roleTimeOuts = (role: string, database: string): string[] =>
   names.map((name) => roleTimeOut(role, database, name));
@@ -68,7 +68,7 @@ export async function missingTimeOuts(tx: EntityManager, role: string, database:
   return names.filter(isMissing).map((name) => roleTimeOut(role, database, name));
 }
 
-/** Throws, naming each setting that is another than the role's budget, unless this connection has them all. */
+/** Throws, naming each setting that differs from the role's budget, unless this connection has them all. */
 export async function refuseOtherTimeOuts(em: EntityManager): Promise<void> {
   const rows = await em.execute<{ name: string; ms: number; role: string; database: string }[]>(
     `select name, setting::int as ms, current_user as role, current_database() as database from pg_settings

@@ -7,7 +7,7 @@ import { keepLimits, type LimitedClient } from '../time-limit.ts';
 import { releaseWhenLost } from './lost-connections.ts';
 import { prepareMarkedStatements } from './prepared-statements.ts';
 
-/** The pool of `pg`, as far as it is used here. */
+/** The part of a `pg` pool that is used here. */
 interface Pool {
   on(event: 'connect', listener: (client: LimitedClient) => void): unknown;
 }
@@ -22,7 +22,7 @@ function prepareConnection(client: LimitedClient): void {
 export interface DatabaseOptions {
   url: string;
   poolSize: number;
-  /** How long a connection is waited for, in milliseconds; as the product's processes do unless given. */
+  /** How long to wait for a connection, in milliseconds; the default of the product's processes unless given. */
   connectWithinMs?: number;
   /** The product's own unless given. */
   migrations?: readonly NamedMigration[];
@@ -45,7 +45,7 @@ export function databaseConfig({
     migrations: {
       migrationsList: [...list],
       tableName: 'schema_migrations',
-      // Each in a transaction of its own, but for those that say that they cannot be.
+      // Each in a transaction of its own, except those that declare that they cannot be.
       transactional: true,
       allOrNothing: false,
       snapshot: false,
@@ -53,7 +53,7 @@ export function databaseConfig({
     },
     pool: { min: 0, max: poolSize, idleTimeoutMillis: 30_000 },
     driverOptions: {
-      // The database's own time-outs are the role's: parameters of a connection are lost behind a pooler.
+      // Statement time-outs are set on the role, not here: connection parameters are lost behind a pooler.
       connectionTimeoutMillis: connectWithinMs ?? budgets.reach.database,
       application_name: 'amanah',
       keepAlive: true,

@@ -1,7 +1,7 @@
 import { type EntityClass, type FilterQuery, raw } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 
-/** Which part of a list is asked for: a page, or what follows the row `after` (keyset). Newest first by default. */
+/** The part of a list to read: a page, or the rows after the row `after` (keyset). Newest first by default. */
 export interface ListWindow {
   page: number;
   limit: number;
@@ -15,8 +15,8 @@ interface Listed {
 }
 
 /**
- * One page of a list in the order of creation, with the number of all matches (docs/contract.md 0). A page past the end, and
- * one after a row that does not exist, is empty. Of a list of one partner's rows, a row of another partner is none.
+ * One page of a list in the order of creation, with the number of all matches (docs/contract.md 0). A page past the
+ * end, or after a row that does not exist, is empty; with `partnerId`, another partner's row does not exist.
  */
 export async function findPage<T extends Listed>(
   em: EntityManager,
@@ -31,7 +31,7 @@ export async function findPage<T extends Listed>(
     const items = await em.find(entity, where, { limit, offset: (page - 1) * limit, orderBy });
     return { items, total };
   }
-  // One comparison of both columns, which an index can begin at; a Date would lose the microseconds.
+  // One row comparison, from which an index scan can start. The time is read in SQL: a Date would lose microseconds.
   const table = em.getMetadata(entity).tableName;
   const beyond = order === 'desc' ? '<' : '>';
   const own = partnerId === undefined ? '' : ' and partner_id = ?';

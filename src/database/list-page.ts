@@ -4,19 +4,19 @@ import type { ListWindow } from './find-page.ts';
 export interface PageSource {
   /** SQL after `select`. */
   columns: string;
-  /** The table that is paged, and its alias `row`: e.g. `users row`. */
+  /** The paged table with its alias `row`, e.g. `users row`. */
   table: string;
   /** SQL between the table and `where`, e.g. joins. */
   joins?: string;
-  /** The instant by which it is ordered; `created_at` unless said. */
+  /** The time by which it is ordered; `created_at` by default. */
   instant?: 'created_at' | 'received_at';
   /** Conditions, joined by `and`; each with its parameters in order. */
   where?: readonly { sql: string; params?: readonly unknown[] }[];
 }
 
 /**
- * One page of rows by their instant and the number of all matches. The table has `id` and that instant; with `after` the
- * page is read on from that row by keyset. An `after` that names no row gives an empty page.
+ * One page of rows ordered by `instant`, and the number of all matches. The table has `id` and that column. With
+ * `after` the page starts after that row (keyset); an unknown row gives an empty page.
  */
 export async function listPage<Row extends object>(
   em: EntityManager,

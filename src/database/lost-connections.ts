@@ -1,4 +1,4 @@
-/** What is needed of a client of `pg`; its own types are a dependency of the ORM's. */
+/** The part of a `pg` client that is used here; its types are only a transitive dependency, through the ORM. */
 export interface PoolClient {
   query(config: unknown, ...rest: unknown[]): unknown;
   end(): Promise<void>;
@@ -8,9 +8,9 @@ export const isBegin = (sql: unknown): boolean => typeof sql === 'string' && /^(
 export const isRollback = (sql: unknown): boolean => typeof sql === 'string' && /^rollback$/i.test(sql);
 
 /**
- * Lets a connection that was lost in a transaction leave its pool. The query builder gives a connection back only after
- * a `begin`, `commit` or `rollback` that succeeded; so each one that the server ended (a time-out, a restart) would
- * keep its place in the pool for ever. With the connection the transaction is gone: that rollback is done, and after a
+ * Lets a connection that was lost in a transaction leave its pool. The query builder releases a connection only after a
+ * `begin`, `commit` or `rollback` that succeeded; so one that the server closed (a time-out, a restart) would keep its
+ * place in the pool for ever. The transaction is gone with the connection: its rollback counts as done, and after a
  * failed `begin` the next statement fails.
  */
 export function releaseWhenLost(client: PoolClient): void {

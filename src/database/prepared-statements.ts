@@ -1,14 +1,14 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 
-/** What is needed of a client of `pg`; its own types are a dependency of the ORM's. */
+/** The part of a `pg` client that is used here; its types are only a transitive dependency, through the ORM. */
 interface Client {
   query(config: unknown, ...rest: unknown[]): unknown;
 }
 
 const mark = '/* prepared */ ';
-/** Texts by which statements stand in the code, with their parameters numbered and marked. */
+/** For each statement as written in the code, its marked text with numbered parameters. */
 const texts = new Map<string, string>();
-/** The name under which connections prepare each of them. */
+/** For each marked text, the name under which connections prepare it. */
 const names = new Map<string, string>();
 
 function textOf(sql: string): string {
@@ -27,9 +27,9 @@ function textOf(sql: string): string {
 }
 
 /**
- * Runs a statement of the hot path in the manager's transaction, if it is in one. Each connection parses and plans it
- * once and its parameters travel apart from it, where `em.execute` writes them into a text that is new each time. For
- * statements that stand in the code, never for ones made from a request; every `?` is a parameter.
+ * Runs a statement of the hot path, in the manager's transaction if it is in one. Each connection prepares it once and
+ * its parameters are sent separately, whereas `em.execute` writes them into a new text each time. Only for constant
+ * statements, never for ones built from a request (each is kept for ever); every `?` is a parameter.
  */
 export async function executePrepared<Row>(
   em: EntityManager,
@@ -47,7 +47,7 @@ export async function executePrepared<Row>(
   return rows as Row[];
 }
 
-/** Makes a connection prepare the statements that are marked for it. */
+/** Makes a connection run marked statements as prepared ones. */
 export function prepareMarkedStatements(client: Client): void {
   const query = client.query.bind(client);
   client.query = (config, ...rest) => {

@@ -6,9 +6,9 @@ export type EventImpact = (typeof eventImpacts)[number];
 export const readEventsKeptDays = 90;
 
 export interface NewEvent {
-  /** `RESOURCE_CREATED`, `RESOURCE_UPDATED`, ... or a name of the domain such as `CONTRIBUTION_MADE`. */
+  /** `RESOURCE_CREATED`, `RESOURCE_UPDATED`, ... or a domain event such as `CONTRIBUTION_MADE`. */
   event: string;
-  /** MEDIUM unless said: HIGH for role creation, deletions and approvals. */
+  /** MEDIUM by default; HIGH e.g. for role creation, deletions and approvals. */
   impact?: EventImpact;
   resourceType: string;
   /** Null for a read that is about no single resource. */

@@ -26,10 +26,10 @@ export interface ListEventsInput extends ListWindow {
   to?: Date | undefined;
 }
 
-/** Matches are counted exactly up to this many; beyond it the total says this many, and there are more. */
+/** Matches are counted up to this many; a total of this many means at least this many. */
 export const countedEvents = 100_000;
 
-/** Events, newest first. Their ids are in the order of time, so a page is read along the primary key. */
+/** Events, newest first by default. Their ids are in the order of time, so a page is read along the primary key. */
 export async function listEvents(
   em: EntityManager,
   input: ListEventsInput,
@@ -60,7 +60,7 @@ export async function listEvents(
   return { events, total: Number(count.total) };
 }
 
-/** Forgets events of reads that are older than they are kept, up to `limit` of them; returns how many. */
+/** Deletes events of reads older than `readEventsKeptDays`, up to `limit`; returns how many. */
 export function sweepReadEvents(em: EntityManager, limit = 10_000): Promise<number> {
   return forgetRows(em, 'read_events', `${readEventsKeptDays} days`, limit);
 }

@@ -15,12 +15,12 @@ const valuesOf = ({ event, impact = 'MEDIUM', resourceType, resourceId, actorId,
   data === undefined ? null : JSON.stringify(data),
 ];
 
-/** Writes what happened inside the transaction of the change: one insert. */
+/** Records an event inside the transaction of the change: one insert. */
 export async function recordEvent(tx: EntityManager, event: NewEvent): Promise<void> {
   await tx.execute(insert, valuesOf(event));
 }
 
-/** Writes that something was read (impact LOW): one insert that does not wait for the disk. */
+/** Records a read (impact LOW): one insert that does not wait for the disk. */
 export async function recordRead(em: EntityManager, event: Omit<NewEvent, 'event' | 'impact'>): Promise<void> {
   // One statement: set_config is local to its transaction, and the CTE is evaluated before the insert commits.
   await em.execute(
@@ -32,9 +32,9 @@ export async function recordRead(em: EntityManager, event: Omit<NewEvent, 'event
 }
 
 /**
- * Writes that the platform read what other people own (docs/contract.md 7): not what the caller owns, and nothing for callers of
- * another type, who see only their own or their organization's. `ownerId` is null for a list and for what an organization
- * owns.
+ * Records that a platform user read what others own (docs/contract.md 7). Nothing for what the caller owns, nor for
+ * callers of another type, who see only their own or their organization's. `ownerId` is null for a list and for what an
+ * organization owns.
  */
 export async function recordReadOfOthers(
   em: EntityManager,

@@ -17,14 +17,14 @@ export interface AcceptInvitationInput {
   requestId: string;
 }
 
-/** Accepts an invitation once: the user becomes active with this password; an individual gets one IDR account. */
+/** Accepts an invitation, once: the user becomes active with this password; an individual gets one IDR account. */
 export async function acceptInvitation(em: EntityManager, input: AcceptInvitationInput): Promise<User> {
   const tokenHash = sha256(input.token);
   const known = (await findWaiting(em, tokenHash)) ?? refuseInvitation();
   refuseGuessable(input.password, known.email);
   const passwordHash = await hashPassword(input.password, countedAddress(input.address));
   return em.transactional(async (tx) => {
-    // The user before the invitation, as who takes it back or invites anew: then what they left is read.
+    // The user is locked before the invitation, as when it is taken back or sent again, so that their result is read.
     const user = await tx.findOne(User, known.user_id, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
     const invitation = await findWaiting(tx, tokenHash);
     if (!user || !invitation) refuseInvitation();
@@ -47,7 +47,7 @@ export async function acceptInvitation(em: EntityManager, input: AcceptInvitatio
   });
 }
 
-/** The invitation behind a token that can be accepted now, or null; who is suspended lets nobody in. */
+/** The invitation that this token can accept now, or null; not one sent by a user who is suspended now. */
 async function findWaiting(em: EntityManager, tokenHash: string) {
   const [found] = await em.execute<{ id: string; user_id: string; email: string }[]>(
     `select i.id, i.user_id, u.email from invitations i join users u on u.id = i.user_id

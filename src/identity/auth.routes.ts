@@ -21,7 +21,7 @@ const routes = createRouteGroup({ prefix: '/v1/auth', tag: 'Authentication', des
 
 function setAccessCookie(ctx: Context, environment: string, token: string, maxAgeSeconds: number): void {
   const secure = environment !== 'development';
-  // The proxy in front ends TLS; the cookie is for its connection, not for ours.
+  // TLS ends at the proxy in front; without this, Koa refuses a secure cookie on its plain connection.
   ctx.cookies.secure = secure;
   ctx.cookies.set(accessCookie, token, {
     httpOnly: true,
@@ -33,7 +33,7 @@ function setAccessCookie(ctx: Context, environment: string, token: string, maxAg
   });
 }
 
-/** Signs a token for who has proved to be the user, and sets the cookie. */
+/** Signs a token for an authenticated user, and sets the cookie. */
 async function giveToken(ctx: Context, { tokens, config }: Dependencies, { user, ...proof }: LoggedIn) {
   const { token, expiresInSeconds } = await tokens.sign({
     userId: user.id,

@@ -23,9 +23,9 @@ export function presentedToken(ctx: Context): PresentedToken | null {
 }
 
 /**
- * Who asks: the token is verified without the database, everything else (user and organization status, role,
- * permissions, revocation) is one look-up, made together with those of other requests. Refuses with 401; with 403 for a request that changes something
- * by cookie from a foreign origin (docs/contract.md 1).
+ * The caller: the token is verified without the database; everything else (user and organization status, role,
+ * permissions, revocation) is one look-up, batched with those of other requests. Throws 401, and 403 for a request that
+ * changes something by cookie from a foreign origin (docs/contract.md 1).
  */
 export async function authenticate(
   { ctx, deps }: { ctx: Context; deps: Pick<Dependencies, 'tokens' | 'findCaller'> },

@@ -18,8 +18,8 @@ const refuseConfirmed = (): never =>
   refuse('REQUEST_INVALID', 'There is a second factor already; remove it before you begin another');
 
 /**
- * Begins a second factor of the caller, which asks for nothing until it is confirmed; one that was begun before is void.
- * Refuses with REQUEST_INVALID while one is confirmed.
+ * Begins a second factor of the caller, which has no effect until confirmed; one begun earlier becomes void. Throws
+ * REQUEST_INVALID while one is confirmed.
  */
 export async function beginTotp(
   em: EntityManager,
@@ -41,9 +41,9 @@ export async function beginTotp(
 }
 
 /**
- * Confirms the second factor that the caller began by a code of the app: from now on logging in needs one. Answers the
- * recovery codes, which are told this once. Refuses with REQUEST_INVALID a wrong code, which counts as a failed login,
- * one that was used, and when nothing was begun or all is confirmed.
+ * Confirms the second factor that the caller began, by a code of the app: from now on logging in needs one. Returns the
+ * recovery codes, which are shown only once. Throws REQUEST_INVALID for a wrong or used code, which counts as a failed
+ * login, and when none was begun or it is confirmed already.
  */
 export async function confirmTotp(
   em: EntityManager,

@@ -19,9 +19,9 @@ export interface ChangePasswordInput {
 }
 
 /**
- * Gives the caller a new password and ends every token; answers the mark of the second factor that the session was begun
- * with, null where that has been removed since. Refuses with REQUEST_INVALID a wrong current password, which
- * counts as a failed login (TOO_MANY_REQUESTS), a guessable new one and one that is the same.
+ * Sets the caller's new password and ends every token. Returns the mark of the second factor that the session was
+ * opened with, null if that was removed since. Throws REQUEST_INVALID for a wrong current password, which counts as a
+ * failed login (TOO_MANY_REQUESTS), and for a guessable or unchanged new one.
  */
 export async function changePassword(
   em: EntityManager,
@@ -41,7 +41,7 @@ export async function changePassword(
   const newHash = await hashPassword(newPassword, attempt.address);
   return em.fork().transactional(async (tx) => {
     const user = await lockOwnRow(tx, caller);
-    // Of two changes at once the second no longer knows the password.
+    // Of two concurrent changes, the second's current password is no longer right.
     if (user.password_hash !== passwordHash) refuse('REQUEST_INVALID', 'is wrong', { field: 'current_password' });
     tx.assign(user, { password_hash: newHash, updated_at: new Date() });
     await endTokens(tx, user);

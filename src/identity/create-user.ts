@@ -20,7 +20,7 @@ export interface NewUser {
   requestId: string | null;
 }
 
-/** Writes a user and its event inside the caller's transaction; an e-mail address that is taken is refused with 400. */
+/** Creates a user with its event in the caller's transaction. Throws DUPLICATE (400) for a taken e-mail address. */
 export async function createUser(tx: EntityManager, input: NewUser): Promise<User> {
   await freeExpiredAddress(tx, input.email, input.actorId, input.requestId);
   const user = tx.create(User, {
@@ -50,7 +50,7 @@ export async function createUser(tx: EntityManager, input: NewUser): Promise<Use
   return user;
 }
 
-/** Opens the one account that everybody starts with, of a user or an organization, with its event. */
+/** Opens the first account of a user or an organization, with its event. */
 export async function openFirstAccount(
   tx: EntityManager,
   owner: { userId: string } | { organizationId: string },

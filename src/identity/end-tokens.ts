@@ -5,16 +5,16 @@ import { refuse } from '../shared/errors.ts';
 import type { Caller } from './caller.ts';
 import { User } from './user.entity.ts';
 
-/** Ends every token of the user for good, in the caller's transaction, which holds the user's row. */
+/** Ends every token of the user for good, in the caller's transaction, which has locked the user's row. */
 export async function endTokens(tx: EntityManager, user: User): Promise<void> {
   user.token_generation += 1;
-  // Those of another issuer end by when they were issued, which the clock of no process of ours may decide.
+  // Another issuer's tokens end by their time of issue, compared to the database's clock, never to a process's.
   user.tokens_ended_at = await readDatabaseClock(tx);
 }
 
 /**
- * The caller's own row under a lock of this transaction, for what outlives the token: a password, a second factor. Refuses
- * with UNAUTHENTICATED when the token has ended since it was looked at, e.g. by logging out everywhere.
+ * The caller's own row, locked by this transaction, for changes that outlive the token: a password, a second factor.
+ * Throws UNAUTHENTICATED when the token has ended since it was checked, e.g. by logging out everywhere.
  */
 export async function lockOwnRow(
   tx: EntityManager,
@@ -26,8 +26,8 @@ export async function lockOwnRow(
 }
 
 /**
- * Refuses with UNAUTHENTICATED a caller whose token has ended since it was looked at: for what is done in somebody's name
- * after a wait.
+ * Throws UNAUTHENTICATED when the caller's token has ended since it was checked: for work done in its name after a
+ * wait.
  */
 export async function refuseEnded(
   tx: EntityManager,
@@ -40,7 +40,7 @@ export async function refuseEnded(
   if (live.length === 0) refuse('UNAUTHENTICATED', 'The token is not valid');
 }
 
-/** The user under a lock of this transaction, read as it is now. */
+/** The user, locked by this transaction and freshly read. */
 export function lockUserRow(tx: EntityManager, userId: string): Promise<User> {
   return tx.findOneOrFail(User, userId, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
 }

@@ -8,11 +8,11 @@ import { type Caller, superAdminRoleName } from './caller.ts';
 import type { TokenClaims } from './tokens.ts';
 import type { UserType } from './user.ts';
 
-/** The caller behind a valid token; null when the user is not active or the token has been ended. */
+/** The caller of a valid token; null when the user is not active or the token has ended. */
 export type FindCaller = (claims: TokenClaims) => Promise<Caller | null>;
 
 interface CallerRow {
-  /** Which of those asked for, from 1. */
+  /** The position of the token in the batch, from 1. */
   number: number;
   user_id: string;
   user_type: UserType;
@@ -26,11 +26,11 @@ interface CallerRow {
 const callersOf = 'select * from callers_of(?::uuid[], ?::text[], ?::integer[], ?::timestamptz[])';
 
 /**
- * Looks callers up; those of requests that arrive together in one query. What it answers is read after it was asked for.
- * Refuses with SERVICE_UNAVAILABLE when the database does not answer in time.
+ * Looks callers up, those of concurrent requests in one query. The result is always read after the request came. Throws
+ * SERVICE_UNAVAILABLE when the database does not answer in time.
  */
 export function createFindCaller(orm: MikroORM): FindCaller {
-  // It keeps no entities and is in no transaction, so one serves all.
+  // This manager holds no entities and no transaction, so one serves all requests.
   const em = orm.em.fork();
   return createGathering<TokenClaims, Caller | null>({
     async run(asked) {
@@ -50,7 +50,7 @@ export function createFindCaller(orm: MikroORM): FindCaller {
 
 function callerOf({ userId, secondFactor, ...token }: TokenClaims, row: CallerRow | undefined): Caller | null {
   if (row === undefined) return null;
-  // Nobody ever acts as somebody else, whatever else is wrong.
+  // A safeguard: nobody may ever act as another user, whatever else is wrong.
   if (row.user_id !== userId.toLowerCase()) throw new Error('a caller was found who is another than was asked for');
   return {
     userId,

@@ -8,8 +8,8 @@ import { User } from './user.entity.ts';
 import type { UserStatus, UserType } from './user.ts';
 
 /**
- * The user as this caller may see it: the platform any, which is an event, others themselves and those of their
- * organization (403).
+ * The user as this caller may see it: the platform any (recorded as an event), others themselves and users of their
+ * organization. Throws 404, 403.
  */
 export async function getVisibleUser(
   em: EntityManager,
@@ -34,7 +34,7 @@ export interface ListUsersInput extends ListWindow {
   status?: UserStatus | undefined;
 }
 
-/** Users that the caller may see: the platform all, which is an event, others those of their organization. */
+/** Users that the caller may see: the platform all (recorded as an event), others those of their organization. */
 export async function listUsers(em: EntityManager, input: ListUsersInput): Promise<{ users: User[]; total: number }> {
   const { caller, requestId, organizationId, userType, status, ...page } = input;
   const scope = isPlatform(caller) ? organizationId : caller.organizationId;

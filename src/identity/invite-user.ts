@@ -35,7 +35,7 @@ export interface Invitation {
   user: User;
 }
 
-/** The organization that the invited user will belong to: the inviter's own, or for the platform the one named. */
+/** The organization that the invited user will belong to: the inviter's own; for platform inviters the one named. */
 async function organizationFor(em: EntityManager, input: InviteUserInput): Promise<string | null> {
   const { caller, userType, organizationId } = input;
   if (userType === 'platform') {
@@ -61,9 +61,9 @@ async function organizationFor(em: EntityManager, input: InviteUserInput): Promi
 }
 
 /**
- * Invites a user with a role (without one: the default role of the type). Inviting grants the role's permissions, so
- * the inviter must hold every one. A user who has not accepted yet may be invited again, whom a super admin invited by
- * super admins only (403); the older token is void then. Once an invitation has expired its address is free.
+ * Invites a user with a role (by default the default role of the type). Inviting grants the role's permissions, so the
+ * inviter must hold all of them. A user who has not accepted yet may be invited again, which voids the older token;
+ * only a super admin may if a super admin invited the user (403). An expired invitation frees its address.
  */
 export async function inviteUser(em: EntityManager, input: InviteUserInput): Promise<Invitation> {
   const { caller, requestId, email, name, userType } = input;
@@ -117,7 +117,7 @@ export async function inviteUser(em: EntityManager, input: InviteUserInput): Pro
   });
 }
 
-/** Gives who was invited before the name and the role of the new invitation; an event says what that changed. */
+/** Gives an already invited user the name and role of the new invitation; an event names what changed. */
 async function changeInvited(
   tx: EntityManager,
   user: User,

@@ -3,13 +3,13 @@ import { forgetRows } from '../housekeeping/forget-rows.ts';
 import { refuse } from '../shared/errors.ts';
 import { countedAddress } from './login-failures.ts';
 
-/** Where a sign-up comes from, and how many may come from there within an hour; undefined is no limit. */
+/** The network address of a sign-up, and how many it may send per hour; undefined is no limit. */
 export interface SignUpOrigin {
   address: string;
   perHour: number | undefined;
 }
 
-/** Refuses with TOO_MANY_REQUESTS when the network address has signed up as many as it may within the hour. */
+/** Throws TOO_MANY_REQUESTS when the network address has reached its sign-ups of the last hour. */
 export async function refuseManySignUps(em: EntityManager, { address, perHour }: SignUpOrigin): Promise<void> {
   if (perHour === undefined) return;
   const [oldest] = await em.execute<{ seconds: string }[]>(
@@ -24,8 +24,8 @@ export async function refuseManySignUps(em: EntityManager, { address, perHour }:
 }
 
 /**
- * Counts a sign-up in its own transaction, others from the address waiting until that ends, and forgets what no hour
- * reaches any more. Refuses as `refuseManySignUps`.
+ * Counts a sign-up in its transaction, until whose end others from the address wait, and deletes counts older than an
+ * hour. Throws as `refuseManySignUps` does.
  */
 export async function countSignUp(tx: EntityManager, origin: SignUpOrigin): Promise<void> {
   if (origin.perHour === undefined) return;

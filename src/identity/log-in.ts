@@ -29,9 +29,9 @@ export interface LogInInput {
 
 export interface LoggedIn {
   user: User;
-  /** Of the tokens that were valid when the password was checked. */
+  /** The user's `token_generation` when the password was checked. */
   generation: number;
-  /** The mark of the second factor, where there is one. */
+  /** The mark of the second factor used; null without one. */
   secondFactor: string | null;
 }
 
@@ -44,8 +44,8 @@ interface Account {
 
 /**
  * The active user with this e-mail and password, and a code where there is a second factor. An unknown address, a wrong
- * password, an invited and a suspended user get the same 401 after the same work; a missing and a wrong code are told
- * after the right password only; too many failures are a 429, also for the right password.
+ * password, an invited and a suspended user get the same 401 after the same work; a missing or wrong code is reported
+ * only after the right password; too many failures are a 429, also for the right password.
  */
 export async function logIn(em: EntityManager, sealer: Sealer, input: LogInInput): Promise<LoggedIn> {
   const { email, password, totpCode, address, requestId } = input;
@@ -66,7 +66,7 @@ export async function logIn(em: EntityManager, sealer: Sealer, input: LogInInput
   let secondFactor: string | null = null;
   const user = await em.transactional(async (tx) => {
     if (factor) {
-      // One code after another: each of many guesses at once knows of the failures before it.
+      // The lock serializes codes, so that each of many concurrent guesses sees the failures before it.
       await lockUserRow(tx, entered.id);
       await refuseThrottled(tx, attempt);
       const current = await findSecondFactor(tx, entered.id);

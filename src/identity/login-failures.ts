@@ -11,23 +11,23 @@ import { lockOwnRow } from './end-tokens.ts';
 const failuresPerAccountAndAddress = 10;
 const failuresPerAddress = 100;
 const windowMinutes = 15;
-/** Who logged in well from an address within this is not held back by what others do there. */
+/** An account that logged in from an address within this many days is not held back by others' failures there. */
 const knownDays = 30;
 
-/** Who tries: the account as a digest (it may belong to nobody), and the network address. */
+/** A login attempt: the digest of the account's e-mail (which may be nobody's) and the network address. */
 export interface LoginAttempt {
   account: string;
   address: string;
 }
 
-/** The address that failures are counted by: a whole /64 for IPv6, where one person has that many. */
+/** The address by which failures are counted: for IPv6 the whole /64, as one person commonly has that many. */
 export function countedAddress(address: string): string {
   if (!ipaddr.isValid(address)) return 'unknown';
   const parsed = ipaddr.process(address);
   return parsed.kind() === 'ipv4' ? parsed.toString() : `${parsed.toNormalizedString().split(':', 4).join(':')}::/64`;
 }
 
-/** One spelling of an address, by which failures are counted and its account is found: two would count apart. */
+/** The canonical spelling of an e-mail address, by which its account is found and its failures are counted. */
 export const foldEmail = (email: string): string => email.trim().toLowerCase();
 
 export function loginAttempt(email: string, address: string): LoginAttempt {
@@ -35,8 +35,8 @@ export function loginAttempt(email: string, address: string): LoginAttempt {
 }
 
 /**
- * Refuses with TOO_MANY_REQUESTS while the account from this address, or the address, has failed too often. Strangers
- * behind an address do not lock out those who are known to log in there.
+ * Throws TOO_MANY_REQUESTS while the account from this address, or the address altogether, has failed too often. The
+ * latter does not lock out accounts that are known to log in there.
  */
 export async function refuseThrottled(em: EntityManager, { account, address }: LoginAttempt): Promise<void> {
   const wait = (limit: number) =>
@@ -57,15 +57,15 @@ export async function refuseThrottled(em: EntityManager, { account, address }: L
 
 export interface LoginFailure {
   attempt: LoginAttempt;
-  /** The account, where there is one. */
+  /** The user, if the account exists. */
   userId: string | undefined;
-  /** Who is known to have tried: whoever was logged in already. */
+  /** The user who tried, if logged in already. */
   actorId: string | null;
   reason: 'password' | 'totp_code';
   requestId: string;
 }
 
-/** Counts a failed login, and forgets what no window reaches any more; that of a known account leaves an event. */
+/** Counts a failed login, and deletes failures past the window; one of an existing account leaves an event. */
 export async function recordLoginFailure(
   em: EntityManager,
   { attempt: { account, address }, userId, actorId, reason, requestId }: LoginFailure,
@@ -86,9 +86,9 @@ export async function recordLoginFailure(
 }
 
 /**
- * Counts a password that was checked, which comes after the work for it: those of one account and address one after
- * another, so that each of many at once knows of the failures before it. Refuses with TOO_MANY_REQUESTS, the right one as
- * the wrong ones: who guesses many at once must not be told the right one by its answer.
+ * Counts a password after its hash was checked; serialized by account and address, so that each of many concurrent
+ * attempts sees the failures before it. Throws TOO_MANY_REQUESTS for right and wrong passwords alike: the answer must
+ * not reveal the right one among many guesses.
  */
 export async function countPassword(em: EntityManager, failure: LoginFailure, isRight: boolean): Promise<void> {
   const { account, address } = failure.attempt;
@@ -102,7 +102,7 @@ export async function countPassword(em: EntityManager, failure: LoginFailure, is
   });
 }
 
-/** Remembers that the account logged in well from this address, and forgets what is older than that counts. */
+/** Remembers that the account logged in from this address, and deletes entries older than `knownDays`. */
 export async function rememberLogin(tx: EntityManager, { account, address }: LoginAttempt): Promise<void> {
   await tx.execute(
     `insert into known_logins (account_hash, address) values (?, ?)
@@ -113,10 +113,10 @@ export async function rememberLogin(tx: EntityManager, { account, address }: Log
 }
 
 /**
- * Runs `guess` in a transaction for somebody who is logged in and proves it again by a code: null means that the code is
- * wrong, which counts as a failed login of this account and address. The user's row is locked, so that each of many
- * guesses at once knows of the failures before it. Refuses a wrong code with REQUEST_INVALID naming `code`, and with
- * UNAUTHENTICATED a caller whose token has ended meanwhile.
+ * Runs `guess` in a transaction for a logged-in user who has to give a code again: null means a wrong code, which
+ * counts as a failed login of this account and address. The user's row is locked, so that each of many concurrent
+ * guesses sees the failures before it. Throws REQUEST_INVALID naming `code` for a wrong one, UNAUTHENTICATED when the
+ * caller's token has ended meanwhile.
  */
 export async function guardGuesses<T>(
   em: EntityManager,

@@ -10,7 +10,7 @@ import { forgetSecondFactor } from './remove-totp.ts';
 import { User } from './user.entity.ts';
 import { passwordMaximumCharacters, passwordMinimumCharacters } from './user.ts';
 
-/** What operators do at the command line, where there is no caller: the first admins, and help for who is locked out. */
+/** Creates a platform user from the command line, where there is no caller, e.g. the first super admin. */
 export async function createPlatformUser(
   em: EntityManager,
   input: { email: string; name: string; password: string; role: 'platform_super_admin' | 'platform_admin' },
@@ -34,13 +34,13 @@ export async function createPlatformUser(
   });
 }
 
-/** The user with this e-mail address, whatever its case; refuses with 404. */
+/** The user with this e-mail address in any case; throws 404. */
 export async function getUserByEmail(em: EntityManager, email: string): Promise<User> {
   const [row] = await em.execute<{ id: string }[]>('select id from users where lower(email) = lower(?)', [email]);
   return row ? em.findOneOrFail(User, row.id) : refuse('NOT_FOUND', 'There is no user with this address');
 }
 
-/** Gives a user a new password and ends every token. A user who was only invited stays so. */
+/** Sets a user's new password and ends every token. The status stays: an invited user remains invited. */
 export async function setPassword(em: EntityManager, email: string, password: string): Promise<User> {
   const passwordHash = await hashPassword(requirePassword(password, email));
   return em.transactional(async (tx) => {
@@ -60,7 +60,7 @@ export async function setPassword(em: EntityManager, email: string, password: st
   });
 }
 
-/** Takes the second factor of a user away who has lost it with its recovery codes, and ends the sessions begun with it. */
+/** Removes the second factor of a user who lost it and its recovery codes, and ends every token of the user. */
 export async function removeSecondFactor(em: EntityManager, email: string): Promise<User> {
   return em.transactional(async (tx) => {
     const user = await lockUserRow(tx, (await getUserByEmail(tx, email)).id);

@@ -2,18 +2,18 @@ import { dictionary } from '@zxcvbn-ts/language-common';
 import { refuse } from '../shared/errors.ts';
 import { passwordMinimumCharacters } from './user.ts';
 
-/** In the published lists, but left out of the dictionary: it serves a meter that sees repetitions by itself. */
+/** In the published lists, but not in the dictionary, as the strength meter that uses it detects repetitions itself. */
 const leftOut = ['qwertyqwerty', 'films+pic+galeries'];
-/** The passwords that leaks show most often, as far as they are long enough to be asked about. */
+/** The passwords most common in leaks, of those long enough to be allowed. */
 const commonPasswords = new Set(
   [...dictionary['passwords-common'], ...leftOut].filter(({ length }) => length >= passwordMinimumCharacters),
 );
-/** A shorter local part stands in half of all passwords by chance. */
+/** A shorter local part occurs in many passwords by chance. */
 const localPartMinimumCharacters = 3;
 
 /**
- * Refuses with REQUEST_INVALID, naming the field, a new password that an attacker tries first: a common one, or one that
- * contains what stands before the @ of the person's address; upper and lower case alike. Its length is the schema's.
+ * Throws REQUEST_INVALID, naming the field, for a new password that an attacker tries first: a common one, or one that
+ * contains the local part of the user's e-mail address, in any case. The schema checks its length.
  */
 export function refuseGuessable(password: string, email: string, field = 'password'): void {
   const plain = password.toLowerCase();

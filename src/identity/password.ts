@@ -1,16 +1,16 @@
 import { hash, verify } from '@node-rs/argon2';
 import { createSemaphore } from '../shared/concurrency.ts';
 
-// argon2id with the parameters that OWASP names: 19 MiB, two passes, one lane.
+// argon2id with the parameters that OWASP recommends: 19 MiB, two passes, one lane.
 const parameters = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
-/** Hashes at a time in this process: each takes a core for some 30 ms, and other requests need one, too. */
+/** One hash at a time in this process: each takes a core for some 30 ms, and other requests need one too. */
 const semaphore = createSemaphore(1, { mostWaiting: 100 });
 const longestWaitMs = 10_000;
-/** Of a password that is typed on this machine. */
+/** The address of a password typed on this machine. */
 const noAddress = '';
 
-/** The network addresses that ask take turns: many requests of one do not hold up a login from another. */
+/** Network addresses take turns: many requests from one do not hold up a login from another. */
 async function inPlace<T>(address: string, work: () => Promise<T>): Promise<T> {
   const leave = await semaphore.enter({ key: address, waitMs: longestWaitMs });
   try {
@@ -23,15 +23,15 @@ async function inPlace<T>(address: string, work: () => Promise<T>): Promise<T> {
 let stranger: Promise<string> | undefined;
 
 /**
- * The argon2id hash of a password, parameters and salt included, for a request from this address (as `countedAddress`
- * has it). Refuses with SERVICE_UNAVAILABLE when too many wait.
+ * The argon2id hash of a password, parameters and salt included, for a request from this address (in the form of
+ * `countedAddress`). Throws SERVICE_UNAVAILABLE when too many wait, or after waiting 10 seconds.
  */
 export const hashPassword = (password: string, address = noAddress): Promise<string> =>
   inPlace(address, () => hash(password, parameters));
 
 /**
- * Whether the password is the one behind the hash; without a hash the same work is done for nothing. Waits and refuses
- * as `hashPassword` does.
+ * Whether the password matches the hash; without a hash false, after the same work. Waits and throws as `hashPassword`
+ * does.
  */
 export async function verifyPassword(
   passwordHash: string | null,

@@ -14,9 +14,9 @@ interface PayerRow {
 export const refuseInactive = (): never => refuse('FORBIDDEN', 'whoever asked for this is not active any more');
 
 /**
- * Who pays, or moves money otherwise, as they are now: what was asked for is done later by nobody's token. Refuses with
- * FORBIDDEN whoever is not active any more, or whose organization may change nothing. A suspension that is under way is waited for, and one that
- * comes later waits until the caller's transaction ends.
+ * The payer, or whoever else moves money, as the database has them now: the work runs later, without their token.
+ * Throws FORBIDDEN when the user is no longer active or the organization may change nothing. Waits for a suspension
+ * under way; a later one waits until the caller's transaction ends.
  */
 export async function readPayer(tx: EntityManager, userId: string): Promise<Payer> {
   const [payer] = await tx.execute<PayerRow[]>(

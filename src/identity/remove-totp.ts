@@ -7,8 +7,8 @@ import { guardGuesses } from './login-failures.ts';
 import { findSecondFactor, spendCode } from './second-factor.ts';
 
 /**
- * Removes the caller's second factor with its recovery codes, for a code of the app or a recovery code. Refuses with
- * REQUEST_INVALID a wrong code, which counts as a failed login, and when there is no second factor.
+ * Removes the caller's second factor with its recovery codes, given a code of the app or a recovery code. Throws
+ * REQUEST_INVALID for a wrong code, which counts as a failed login, and when there is no second factor.
  */
 export async function removeTotp(
   em: EntityManager,
@@ -25,7 +25,7 @@ export async function removeTotp(
   });
 }
 
-/** Takes the second factor away, if there is one, with its event; in the caller's transaction. */
+/** Removes the second factor, if there is one, with an event; in the caller's transaction. */
 export async function forgetSecondFactor(
   tx: EntityManager,
   { userId, actorId, requestId }: { userId: string; actorId: string | null; requestId: string | null },

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { forgetRows } from '../housekeeping/forget-rows.ts';
 
-/** Revokes a token by its id until it would have expired anyway; forgets those that have. */
+/** Revokes a token by its id until it would have expired anyway; deletes revocations a day past that. */
 export async function revokeToken(em: EntityManager, tokenId: string, expiresAt: Date): Promise<void> {
   await em.execute('insert into revoked_tokens (id, expires_at) values (?, ?) on conflict do nothing', [
     tokenId,

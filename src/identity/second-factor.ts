@@ -5,40 +5,40 @@ import type { Sealer } from '../encryption/sealer.ts';
 import { sha256 } from '../shared/digest.ts';
 import type { Caller } from './caller.ts';
 
-// The library's defaults are those that every app understands: SHA-1, six digits, 30 seconds.
+// The library's defaults are what every authenticator app supports: SHA-1, six digits, 30 seconds.
 const toleranceSeconds = 30;
 const recoveryCodeCount = 10;
-/** 80 bits: a digest of one gives nothing away. */
+/** 80 bits, so that a code cannot be found from its digest. */
 const recoveryCodeBytes = 10;
 
 export const placeOfSecret = (userId: string) => ({ table: 'second_factors', column: 'secret_sealed', row: userId });
 
-/** A secret (base32) and the address by which an authenticator app takes it over. */
+/** A new secret (base32) and the `otpauth` URL by which an authenticator app imports it. */
 export function makeSecret(issuer: string, email: string): { secret: string; otpauthUrl: string } {
   const secret = generateSecret();
   return { secret, otpauthUrl: generateURI({ issuer, label: email, secret }) };
 }
 
-/** Codes for when the app is gone, each good for once: kept by their digests only. */
+/** Single-use codes for when the app is lost; only their digests are stored. */
 export const makeRecoveryCodes = (): string[] =>
   Array.from({ length: recoveryCodeCount }, () => {
     const [digits] = [randomBytes(recoveryCodeBytes).toString('hex')];
     return digits.match(/.{5}/g)?.join('-') ?? digits;
   });
 
-/** How a recovery code is kept, however it was typed. */
+/** The digest by which a recovery code is stored, whatever case and separators it was typed with. */
 export const hashRecoveryCode = (userId: string, code: string): string =>
   sha256(`${userId} ${code.toLowerCase().replaceAll(/[^0-9a-f]/g, '')}`);
 
 export interface SecondFactor {
   id: string;
-  /** Tells it from one that the user had before, or has afterwards. */
+  /** Distinguishes it from the user's earlier and later second factors. */
   mark: string;
   secret_sealed: string;
   confirmed_at: Date | string | null;
 }
 
-/** The second factor of the user, confirmed or only begun; null when there is none. */
+/** The user's second factor, confirmed or only begun; null when there is none. */
 export async function findSecondFactor(em: EntityManager, userId: string): Promise<SecondFactor | null> {
   const [found] = await em.execute<SecondFactor[]>(
     `select id, secret_sealed, confirmed_at, (extract(epoch from created_at) * 1000000)::bigint::text as mark
@@ -49,8 +49,8 @@ export async function findSecondFactor(em: EntityManager, userId: string): Promi
 }
 
 /**
- * Whether the session was begun with the second factor that is there now: one that was removed proves nothing any more, and
- * nothing of another that came after it.
+ * Whether the session was opened with the current second factor. One that was removed no longer counts, also when
+ * another has replaced it.
  */
 export async function hasSecondFactor(
   em: EntityManager,
@@ -62,8 +62,8 @@ export async function hasSecondFactor(
 }
 
 /**
- * Spends a code of the user's app: true when it is of this half minute or one beside it, and neither it nor a later one
- * was spent before. Inside the caller's transaction: of twins one wins.
+ * Spends a code of the user's app: true when it belongs to the current 30-second step or a neighbouring one, and
+ * neither it nor a later one was spent before. In the caller's transaction: of concurrent uses of a code, one succeeds.
  */
 export async function spendAppCode(
   tx: EntityManager,
@@ -82,7 +82,7 @@ export async function spendAppCode(
   return spent.length > 0;
 }
 
-/** As `spendAppCode`, or spends one of the user's recovery codes, which is gone then. */
+/** As `spendAppCode`, or spends one of the user's recovery codes, which is deleted. */
 export async function spendCode(
   tx: EntityManager,
   sealer: Sealer,

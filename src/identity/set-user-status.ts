@@ -15,8 +15,8 @@ export interface SetUserStatusInput {
 }
 
 /**
- * Suspends a user, whose tokens end at once and for good, or lets a suspended one back in. Refuses with REQUEST_INVALID
- * one who was only invited, whose invitation is taken back instead, and to suspend the last super admin.
+ * Suspends a user, whose tokens end at once and for good, or reactivates a suspended one. Throws REQUEST_INVALID for an
+ * invited user (take the invitation back instead), for oneself and for the last super admin.
  */
 export async function setUserStatus(em: EntityManager, input: SetUserStatusInput): Promise<User> {
   const { caller, requestId, userId, status } = input;

@@ -16,8 +16,8 @@ export interface SignUpInput {
 }
 
 /**
- * Signs up an individual: a user with the default role `individual_user` and one IDR account. Refuses with 400 a taken
- * address and a guessable password, with TOO_MANY_REQUESTS one too many from its network address.
+ * Signs up an individual: a user with the default role `individual_user` and one IDR account. Throws 400 for a taken
+ * e-mail address or a guessable password, TOO_MANY_REQUESTS beyond the limit of the network address.
  */
 export async function signUp(
   em: EntityManager,

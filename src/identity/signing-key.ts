@@ -5,11 +5,13 @@ export interface SigningKeyRow {
   id: string;
   public_jwk: JWK;
   private_key_sealed: string;
-  /** Null for the one that signs; later, until when the key is published. */
+  /** Until when a retired key is published; null for the one that signs. */
   published_until: Date | string | null;
 }
 
-/** A retired key stays published this much longer than its last token, for processes that had not seen its successor. */
+/**
+ * A retired key stays published this much longer than its last token, for processes that had not seen its successor.
+ */
 export const retirementGraceSeconds = 60;
 
 /** A running process looks for a new key at least this often. */

@@ -13,16 +13,16 @@ interface PublishedKey {
 }
 
 export interface SigningKeys {
-  /** The key that signs, at most a few seconds old news. */
+  /** The key that signs, as read at most a few seconds ago. */
   signer(): Promise<{ id: string; key: CryptoKey }>;
-  /** The public key of this id, or undefined when it is not published. */
+  /** The public key with this id, or undefined when it is not published. */
   find(id: string): Promise<CryptoKey | undefined>;
-  /** Whether the key of this id is known here and still published. */
+  /** Whether the key with this id is cached here and still published. */
   isPublished(id: string): boolean;
   published(): Promise<JWK[]>;
 }
 
-/** Our key ids; anything else is not worth a look into the database. */
+/** The form of our key ids; anything else needs no database look-up. */
 const keyIdPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 interface SigningKeysInput {
@@ -40,7 +40,9 @@ async function importKey(jwk: JWK): Promise<CryptoKey> {
 const openKey = async (sealer: Sealer, { id, private_key_sealed: sealed }: SigningKeyRow): Promise<JWK> =>
   JSON.parse(await sealer.open({ table: 'token_signing_keys', column: 'private_key_sealed', row: id }, sealed));
 
-/** The signing keys as this process knows them, read again when they may be old; makes the first one when there is none. */
+/**
+ * The signing keys, cached in this process and refreshed when they may be stale; creates the first when there is none.
+ */
 export function createSigningKeys({ orm, sealer, tokenTtlSeconds }: SigningKeysInput): SigningKeys {
   let keys = new Map<string, PublishedKey>();
   let signing: { id: string; key: CryptoKey } | undefined;
@@ -70,8 +72,8 @@ export function createSigningKeys({ orm, sealer, tokenTtlSeconds }: SigningKeysI
   }
 
   /**
-   * A key that a row publishes, as it was read before or from what is sealed: whoever can write rows, and has not the
-   * encryption keys, would otherwise have tokens of their own believed. Null for a row that cannot be opened.
+   * The published key of a row, cached or derived from the sealed private key, never from `public_jwk`: otherwise
+   * anyone who can write rows could have forged tokens accepted. Null for a row that cannot be unsealed.
    */
   async function readPublished(row: SigningKeyRow, known: PublishedKey | undefined): Promise<PublishedKey | null> {
     const publishedUntil =
@@ -84,7 +86,7 @@ export function createSigningKeys({ orm, sealer, tokenTtlSeconds }: SigningKeysI
     return { id: row.id, jwk, key: await importKey(jwk), publishedUntil };
   }
 
-  /** Makes sure that the keys were read at this moment or later; one read at a time, however many ask. */
+  /** Makes sure that the keys were read at `moment` (monotonic clock) or later; concurrent calls share one read. */
   async function refresh(moment: number): Promise<void> {
     while (loadedAt < moment) {
       loading ??= load().finally(() => {
@@ -94,7 +96,7 @@ export function createSigningKeys({ orm, sealer, tokenTtlSeconds }: SigningKeysI
         await loading;
       } catch (error) {
         if (keys.size === 0) throw error;
-        return; // With the database away, what is known goes on serving.
+        return; // With the database away, the cached keys go on serving.
       }
     }
   }
@@ -107,7 +109,7 @@ export function createSigningKeys({ orm, sealer, tokenTtlSeconds }: SigningKeysI
       return must(signing, 'the signing key is loaded');
     },
     async find(id) {
-      // Another process may have signed with a key that was made a moment ago.
+      // Another process may have signed with a key that was created a moment ago.
       if (!keys.has(id) && keyIdPattern.test(id)) await refresh(performance.now());
       const found = keys.get(id);
       return found && isLive(found) ? found.key : undefined;

@@ -6,7 +6,7 @@ import { type Caller, isPlatform, requirePermission } from './caller.ts';
 import { invitePermissions } from './invitation.ts';
 import { User } from './user.entity.ts';
 
-/** Refuses with FORBIDDEN, for anybody but a super admin, to decide over an invitation that a super admin sent. */
+/** Throws FORBIDDEN when a super admin sent the user's invitation and the caller is no super admin. */
 export async function requireRightOverInvited(tx: EntityManager, caller: Caller, userId: string): Promise<void> {
   if (caller.isSuperAdmin) return;
   const sent = await tx.execute<unknown[]>('select 1 from invitations where user_id = ? and by_super_admin', [userId]);
@@ -14,8 +14,8 @@ export async function requireRightOverInvited(tx: EntityManager, caller: Caller,
 }
 
 /**
- * Takes an invitation back: its token is void, the user who never was one is gone, the address is free. By who may
- * invite this type of user. Refuses with NOT_FOUND, FORBIDDEN, and with REQUEST_INVALID once it has been accepted.
+ * Takes an invitation back: voids its token, deletes the invited user, frees the address. The caller needs the
+ * permission to invite this type of user. Throws NOT_FOUND, FORBIDDEN, and REQUEST_INVALID once it has been accepted.
  */
 export async function takeBackInvitation(
   em: EntityManager,
@@ -36,7 +36,7 @@ export async function takeBackInvitation(
   });
 }
 
-/** Makes the address of an invitation that has expired free for whoever comes; in the caller's transaction. */
+/** Frees an e-mail address whose invitation has expired, in the caller's transaction. */
 export async function freeExpiredAddress(
   tx: EntityManager,
   email: string,
@@ -59,7 +59,7 @@ interface Removal {
   why: 'taken back' | 'expired';
 }
 
-/** Who was only invited has done nothing: all there is of the user is the invitation, and what others named it for. */
+/** Deletes an invited user, who has done nothing yet: only the invitations and `cause_managers` refer to it. */
 async function removeInvited(tx: EntityManager, { userId, actorId, requestId, why }: Removal): Promise<void> {
   for (const table of ['invitations', 'cause_managers']) {
     await tx.execute(`delete from ${table} where user_id = ?`, [userId]);

@@ -20,11 +20,11 @@ import type { TokenMark } from './caller.ts';
 import { createSigningKeys } from './signing-keys.ts';
 import type { UserType } from './user.ts';
 
-/** What a valid token says: who, and under which id it can be revoked. Never what the bearer may do. */
+/** The claims of a valid token: the user, and the id by which it can be revoked. Never what the bearer may do. */
 export interface TokenClaims extends TokenMark {
   userId: string;
   expiresAt: Date;
-  /** The mark of the second factor that it was given for, beside the password; null without one. */
+  /** The mark of the second factor given at login, in addition to the password; null without one. */
   secondFactor: string | null;
 }
 
@@ -32,24 +32,24 @@ export interface TokenSubject {
   userId: string;
   userType: UserType;
   organizationId: string | null;
-  /** The user's `token_generation` as it was when the password was checked; 0 unless said. */
+  /** The user's `token_generation` when the password was checked; 0 by default. */
   generation?: number;
   secondFactor?: string | null;
 }
 
 export interface Tokens {
-  /** Signs an access token for a user; lives `AUTH_TOKEN_TTL_SECONDS`. */
+  /** Signs an access token for a user, valid for `AUTH_TOKEN_TTL_SECONDS`. */
   sign(subject: TokenSubject): Promise<{ token: string; expiresInSeconds: number }>;
-  /** Reads a token of ours or of the trusted external issuer; refuses anything else with UNAUTHENTICATED. */
+  /** Verifies a token of ours or of the trusted external issuer; throws UNAUTHENTICATED for anything else. */
   verify(token: string): Promise<TokenClaims>;
   /** The public keys, as `/.well-known/jwks.json` publishes them. */
   jwks(): Promise<{ keys: JWK[] }>;
 }
 
 const tokenType = 'at+jwt';
-/** How the claim `amr` names a one-time code (RFC 8176). */
+/** The value of the claim `amr` for a one-time code (RFC 8176). */
 const secondFactorMethod = 'otp';
-/** Tokens whose signature was verified and that are remembered, at most; about 10 MB. */
+/** Most verified tokens cached; about 10 MB. */
 const verifiedTokensKept = 20_000;
 
 const unauthenticated = (cause?: unknown) => new DomainError('UNAUTHENTICATED', 'The token is not valid', { cause });
@@ -68,7 +68,7 @@ interface TokensInput {
   sealer: Sealer;
 }
 
-/** Access tokens: JWT signed EdDSA, algorithm, issuer, audience and type pinned (docs/contract.md 1). */
+/** Access tokens: JWT signed with EdDSA; algorithm, issuer, audience and type are pinned (docs/contract.md 1). */
 export function createTokens({ config, orm, sealer }: TokensInput): Tokens {
   const ttlSeconds = config.AUTH_TOKEN_TTL_SECONDS;
   const keys = createSigningKeys({ orm, sealer, tokenTtlSeconds: ttlSeconds });
@@ -82,7 +82,7 @@ export function createTokens({ config, orm, sealer }: TokensInput): Tokens {
     return key;
   };
 
-  // A token that was verified says the same for ever: only its expiry and its key's end have to be looked at again.
+  // The claims of a verified token never change: only its expiry and its key have to be checked again.
   const verified = new Map<string, TokenClaims & { keyId: string }>();
 
   function rememberVerified(token: string, claims: TokenClaims, keyId: string): TokenClaims {
@@ -121,7 +121,7 @@ export function createTokens({ config, orm, sealer }: TokensInput): Tokens {
       audience: config.AUTH_EXTERNAL_AUDIENCE ?? config.AUTH_AUDIENCE,
       requiredClaims: ['sub', 'jti', 'exp'],
     });
-    // An external id is kept apart from ours; without one a token could not be revoked.
+    // The digest keeps external ids apart from ours. `jti` is required: without it a token could not be revoked.
     return claimsOf(payload, sha256(`${issuer} ${payload.jti}`));
   }
 
@@ -162,17 +162,17 @@ export function createTokens({ config, orm, sealer }: TokensInput): Tokens {
   };
 }
 
-/** What every token says; of another issuer's no more is believed than who it is for, and from when until when. */
+/** The claims of any token; of another issuer's, only subject, id, issue and expiry are trusted. */
 function claimsOf({ sub, exp, iat }: JWTPayload, tokenId: unknown): TokenClaims {
   if (typeof sub !== 'string' || !isUuid(sub)) throw unauthenticated();
   if (typeof tokenId !== 'string' || typeof exp !== 'number') throw unauthenticated();
   const issuedAt = iat === undefined ? null : new Date(iat * 1000);
-  // A revocation is kept until then, and nothing is kept for longer.
+  // A revocation is stored until then, and the database refuses times from `endOfTime` on.
   const expiresAt = new Date(Math.min(exp * 1000, endOfTime.getTime() - 1));
   return { userId: sub, tokenId, expiresAt, generation: null, issuedAt, secondFactor: null };
 }
 
-/** jose names what is wrong with a token by a code; its TypeErrors come from texts that are no token at all. */
+/** Whether jose refused the token: by an error code, or a TypeError for a text that is no token at all. */
 function isJoseRefusal(error: unknown): boolean {
   if (typeof error !== 'object' || error === null) return false;
   if ('code' in error && error.code === 'ERR_JWKS_TIMEOUT') return false;

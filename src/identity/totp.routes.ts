@@ -12,7 +12,7 @@ const routes = createRouteGroup({
   description: 'A second factor: one-time codes of an authenticator app (SHA-1, six digits, 30 seconds).',
 });
 
-/** What the app shows as the name of the account's house. */
+/** The issuer's name, as authenticator apps show it. */
 const issuer = 'Amanah';
 const message = z.string();
 const ownUser = signedIn({ scope: 'own user' });

@@ -11,7 +11,7 @@ export interface UpdateMeInput {
   changes: { name?: string | undefined; profile_picture?: string | null | undefined };
 }
 
-/** Changes what a user says of itself. What is as it was is no change and leaves no event. */
+/** Changes the caller's own profile. Unchanged values leave no event. */
 export async function updateMe(em: EntityManager, { caller, requestId, changes }: UpdateMeInput): Promise<User> {
   return em.transactional(async (tx) => {
     const user = await lockUserRow(tx, caller.userId);

@@ -5,8 +5,8 @@ export const userTypes = ['platform', 'organization', 'individual'] as const;
 export type UserType = (typeof userTypes)[number];
 
 /**
- * Invited until the invitation is accepted, and never again: who was only invited can be taken away. A suspended user has
- * no valid token.
+ * `invited` until the invitation is accepted, and never again after that; an invited user can be deleted. A suspended
+ * user has no valid token.
  */
 export const userLaw = statusLaw({
   initial: ['invited', 'active'],
@@ -20,5 +20,5 @@ export type UserStatus = StatusOf<typeof userLaw>;
 
 /** A password has at least this many characters. */
 export const passwordMinimumCharacters = 12;
-/** And at most this many, so that hashing has a bound. */
+/** And at most this many, to bound the cost of hashing. */
 export const passwordMaximumCharacters = 256;

@@ -66,7 +66,7 @@ routes.delete(
     description:
       'Needs the permission to invite this type of user. Its token is void, the user is gone and the address free. 400 once it has been accepted. Whom a super admin ' +
       'invited, super admins alone invite anew or turn away.',
-    // Which of them it takes is decided by the type of the user.
+    // Which of these is needed depends on the type of the user.
     access: allow(Object.values(invitePermissions), { scope: 'platform: all; others: their own organization' }),
     params: userId,
     answers: { 200: z.object({ message }) },
