@@ -4,7 +4,7 @@ import type { Caller } from '../identity/caller.ts';
 export const addressTypes = ['individual', 'organization'] as const;
 export type AddressType = (typeof addressTypes)[number];
 
-/** The fields that tell where somebody lives; they rest sealed, together. */
+/** The fields of the postal address itself, stored together in one sealed object. */
 export const addressFields = [
   'province',
   'city',
@@ -25,7 +25,7 @@ export type AddressDetails = Partial<Record<AddressField, string | null | undefi
 
 export const placeOfDetails = (id: string) => ({ table: 'addresses', column: 'details_sealed', row: id });
 
-/** Its owner and platform; one of an organization also the organization's admins. */
+/** Its owner and platform users; for an organization's address also the organization's admins. */
 export function mayUseAddress(
   caller: Pick<Caller, 'userId' | 'userType' | 'organizationId'>,
   address: { user_id: string; organization_id?: string | null },

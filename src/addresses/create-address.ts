@@ -7,7 +7,7 @@ import { newAddressId } from '../shared/ids.ts';
 import { Address } from './address.entity.ts';
 import { type AddressDetails, type AddressType, placeOfDetails } from './address.ts';
 
-/** The organization that an address of this type of the caller belongs to. Refuses: none to belong to (400). */
+/** The organization that the caller's address of this type belongs to. Throws 400 when the caller belongs to none. */
 export function organizationFor(caller: Caller, addressType: AddressType): string | null {
   if (addressType === 'individual') return null;
   return caller.organizationId ?? refuse('REQUEST_INVALID', 'you belong to no organization', { field: 'address_type' });

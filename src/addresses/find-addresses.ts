@@ -12,12 +12,12 @@ export interface OpenedAddress {
   details: AddressDetails;
 }
 
-/** The address with its sealed fields opened. */
+/** The address with its details unsealed. */
 export async function openAddress(sealer: Sealer, address: Address): Promise<OpenedAddress> {
   return { address, details: JSON.parse(await sealer.open(placeOfDetails(address.id), address.details_sealed)) };
 }
 
-/** One address. Another's and a missing one look the same (NOT_FOUND). That the platform read it is an event. */
+/** One address. Another's looks like a missing one (NOT_FOUND). A read by the platform is recorded as an event. */
 export async function getAddress(
   em: EntityManager,
   sealer: Sealer,
@@ -31,7 +31,7 @@ export async function getAddress(
   return openAddress(sealer, address);
 }
 
-/** A page of all addresses, newest first unless asked otherwise; the route is for platform users only. It is an event. */
+/** A page of all addresses, newest first by default; the route is for platform users only. The read is an event. */
 export async function listAddresses(
   em: EntityManager,
   sealer: Sealer,

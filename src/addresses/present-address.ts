@@ -5,7 +5,7 @@ import type { OpenedAddress } from './find-addresses.ts';
 
 const texts = Object.fromEntries(addressFields.map((field) => [field, z.string().nullable()]));
 
-/** An address as every answer shows one (docs/contract.md 7). */
+/** An address in answers (docs/contract.md 7). */
 export const AddressAnswer = z
   .object({
     id: z.guid(),
@@ -21,7 +21,7 @@ export const AddressAnswer = z
   })
   .meta({ id: 'Address' });
 
-/** An opened address as the API shows it; fields that were never given are null. */
+/** An unsealed address as the API shows it; fields that were never given are null. */
 export const presentAddress = ({ address, details }: OpenedAddress) => ({
   id: address.id,
   user_id: address.user_id,

@@ -14,12 +14,12 @@ export interface UpdateAddressInput {
   caller: Caller;
   requestId: string;
   addressId: string;
-  /** What is named changes, the rest stays. */
+  /** The fields to change; absent ones stay. */
   details: AddressDetails;
   addressType: AddressType | undefined;
 }
 
-/** Changes an address. Refuses with NOT_FOUND when there is none that the caller may change. */
+/** Changes an address. Throws NOT_FOUND when there is none that the caller may change. */
 export async function updateAddress(
   em: EntityManager,
   sealer: Sealer,

@@ -7,15 +7,15 @@ import { hashOfUrl, lockObject } from './stored-url.ts';
 
 export const placeOfUpload = (id: string) => ({ table: 'document_uploads', column: 'url_sealed', row: id });
 
-/** An object that its document gave up: the id of its row among the uploads that became nothing, and its key. */
+/** An object that its document gave up: its storage key, and the id of its row in `document_uploads`. */
 export interface GivenUp {
   id: string;
   key: string;
 }
 
 /**
- * Notes in the caller's transaction that a document gave up this object: once that has committed, `removeGivenUp` removes it
- * if no other document carries it, and the sweep does what that could not.
+ * Records in the caller's transaction that a document gave up this object. After the commit `removeGivenUp` removes it
+ * if no other document carries it; what that cannot do is left to the sweep.
  */
 export async function giveUpObject(tx: EntityManager, sealer: Sealer, key: string): Promise<GivenUp> {
   const id = newId();
@@ -26,7 +26,7 @@ export async function giveUpObject(tx: EntityManager, sealer: Sealer, key: strin
   return { id, key };
 }
 
-/** Removes what was given up, after the commit, if that can be done now; what cannot is left to the sweep. */
+/** Removes a given-up object after the commit, if possible now; otherwise the sweep does. */
 export async function removeGivenUp(
   em: EntityManager,
   { storage, sealer }: { storage: Storage; sealer: Sealer },
@@ -34,7 +34,7 @@ export async function removeGivenUp(
 ): Promise<void> {
   await failpoint('remove-given-up.before');
   try {
-    // Storage that is away is waited for without a connection to the database.
+    // Wait for storage that is away here, without holding a database connection.
     await storage.find(key);
     await abandonUpload(em.fork(), { storage, sealer }, id);
   } catch {
@@ -43,9 +43,9 @@ export async function removeGivenUp(
 }
 
 /**
- * Takes away an object that did not become a document, or that its document gave up, unless a document carries it. The
- * row's lock decides against a document that is being made of the upload at this moment: once that has committed there
- * is nothing left to abandon. The object's lock decides against one that is being registered.
+ * Removes an object that did not become a document, or that its document gave up, unless a document carries it. Locks
+ * the upload's row, then the object. The row lock waits for a document being made of the upload: once that has
+ * committed, the row is gone. The object lock waits for one being registered.
  */
 export async function abandonUpload(
   em: EntityManager,
@@ -61,7 +61,7 @@ export async function abandonUpload(
     const key = await sealer.open(placeOfUpload(id), upload.url_sealed);
     await lockObject(tx, key);
     const carrier = await findCarrier(tx, key);
-    // Whether an unread document carries it is known when the sweep has read them all.
+    // A document without `url_hash` may carry it: known only when the sweep has read all of them.
     if (carrier === 'unread') return;
     if (carrier === 'none') await storage.remove(key);
     await tx.execute('delete from document_uploads where id = ?', [id]);

@@ -8,8 +8,8 @@ import { getOwnDocument } from './find-documents.ts';
 import { openUrl } from './stored-url.ts';
 
 /**
- * Deletes a document softly, and its object for good when no other document carries it: after the commit, or by the
- * sweep when storage is away. Refuses with NOT_FOUND.
+ * Soft-deletes a document, and removes its object for good if no other document carries it: after the commit, or by the
+ * sweep when storage is away. Throws NOT_FOUND.
  */
 export async function deleteDocument(
   em: EntityManager,

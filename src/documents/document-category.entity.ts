@@ -11,6 +11,6 @@ const DocumentCategorySchema = defineEntity({
   },
 });
 
-/** What the platform files documents under. */
+/** A category under which the platform files documents. */
 export class DocumentCategory extends DocumentCategorySchema.class {}
 DocumentCategorySchema.setClass(DocumentCategory);

@@ -28,6 +28,6 @@ const DocumentSchema = defineEntity({
   },
 });
 
-/** A document of a product's row; every row has its object in storage, whose key rests sealed. */
+/** A document, usually of a product's row. Each has its object in storage, whose key is stored sealed. */
 export class Document extends DocumentSchema.class {}
 DocumentSchema.setClass(Document);

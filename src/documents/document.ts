@@ -20,10 +20,10 @@ export type ProductType = (typeof productTypes)[number];
 export const visibilities = ['public', 'private'] as const;
 export type Visibility = (typeof visibilities)[number];
 
-/** 50 MB; exactly this much is allowed. */
+/** 50 MB, inclusive. */
 export const maximumFileBytes = 52_428_800;
 
-/** How long a presigned address serves. */
+/** How long a presigned URL is valid. */
 export const viewUrlLifetimeSeconds = 15 * 60;
 
 export const placeOfUrl = (id: string) => ({ table: 'documents', column: 'url_sealed', row: id });
@@ -39,17 +39,17 @@ interface Owned {
 const isOfOrganization = ({ organizationId }: Who, { organization_id }: Owned): boolean =>
   organizationId !== null && organization_id === organizationId;
 
-/** Its creator, users of type `organization` of the creator's organization, platform. */
+/** Its creator, users of type `organization` of the document's organization, platform users. */
 export const mayChangeDocument = (caller: Who, document: Owned): boolean =>
   caller.userType === 'platform' ||
   document.created_by === caller.userId ||
   (caller.userType === 'organization' && isOfOrganization(caller, document));
 
-/** A fresh storage key in the caller's space: `documents/<organization or user id>/<uuid>`. */
+/** A new storage key in the caller's space: `documents/<organization or user id>/<uuid>`. */
 export const newStorageKey = ({ organizationId, userId }: Who): string =>
   `documents/${organizationId ?? userId}/${newId()}`;
 
-/** Whether the key lies in the caller's space or in that of the caller's organization. */
+/** Whether the key is in the space of the caller or of the caller's organization. */
 export function isInSpaceOf({ organizationId, userId }: Who, key: string): boolean {
   const [root, space = '', name = '', ...rest] = key.split('/');
   return root === 'documents' && rest.length === 0 && isUuid(name) && (space === userId || space === organizationId);

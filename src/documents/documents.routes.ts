@@ -43,7 +43,7 @@ const UploadShape = UploadFields.extend({
   file: z.string().meta({ override: { type: 'string', format: 'binary' }, description: 'At most 52,428,800 bytes.' }),
 });
 
-/** The documents routes. `stallTimeoutMs`: an upload from which nothing arrives for this long is ended. */
+/** The documents routes. An upload that sends nothing for `stallTimeoutMs` is ended. */
 export function createDocumentsRoutes({ stallTimeoutMs = budgets.upload.stalled } = {}): RouteGroup {
   const slots = createUploadSlots();
   const routes = createRouteGroup({
@@ -192,7 +192,7 @@ export function createDocumentsRoutes({ stallTimeoutMs = budgets.upload.stalled 
     async ({ em, deps, params: { id } }) => {
       if (!isUuid(id)) refuse('NOT_FOUND', 'no such document', { field: 'id' });
       const { viewUrl } = await viewDocument(deps, await getPublicDocument(em, id));
-      // Any page may show it: browsers ask this of the redirect too.
+      // Any page may embed the file: browsers check this header on the redirect too.
       const anyPage = { 'Cross-Origin-Resource-Policy': 'cross-origin' };
       return answer(302, undefined, { Location: viewUrl, 'Cache-Control': 'no-store', ...anyPage });
     },

@@ -5,17 +5,17 @@ import type { ProductType } from './document.ts';
 import { visibleTo } from './find-documents.ts';
 import { type DocumentView, type PresentedDocument, presentDocument } from './present-document.ts';
 
-/** A parent shows this many of its documents, the newest; all of them are in `GET /v1/documents`. */
+/** A parent's detail shows this many of its newest documents; `GET /v1/documents` lists all. */
 const embeddedPerParent = 100;
 
-/** What a parent's detail shows of its documents. */
+/** The documents in a parent's detail. */
 export interface EmbeddedDocuments {
   documents: PresentedDocument[];
-  /** How many the caller sees of it altogether. */
+  /** How many of its documents the caller may see altogether. */
   documents_total: number;
 }
 
-/** The documents of a parent row that the caller sees, newest first, as its detail embeds them. */
+/** The documents of a parent row that the caller may see, newest first, as its detail embeds them. */
 export async function embedDocuments(
   em: EntityManager,
   { caller, deps }: { caller: Caller; deps: DocumentView },

@@ -2,7 +2,7 @@ import type { Sealer } from '../encryption/sealer.ts';
 import type { Document } from './document.entity.ts';
 import { placeOfFileName } from './document.ts';
 
-/** The name of a document's file as it was uploaded, opened: names of files tell about people. */
+/** A document's file name as uploaded, unsealed: file names are personal data. */
 export async function openFileName(
   sealer: Sealer,
   { id, file_name_sealed }: Pick<Document, 'id' | 'file_name_sealed'>,
@@ -11,6 +11,6 @@ export async function openFileName(
   return sealer.open(placeOfFileName(id), file_name_sealed);
 }
 
-/** A file's name as it rests in the row of this id. */
+/** A file name, sealed for the row with this id. */
 export const sealFileName = async (sealer: Sealer, id: string, fileName: string | null): Promise<string | null> =>
   fileName === null ? null : sealer.seal(placeOfFileName(id), fileName);

@@ -7,12 +7,12 @@ import { Document } from './document.entity.ts';
 import { type DocumentType, mayChangeDocument, type ProductType } from './document.ts';
 
 /**
- * No scan of another's identity document: none that an official document names or has named, and none that carries the
- * same file. For somebody who is not known, `userId` is null, every scan is another's.
+ * Excludes scans of other users' identity documents: those that an official document names or has named, and any
+ * document with the same file. With `userId` null (an anonymous reader) every scan is another's.
  */
 const isNoScan = (userId: string | null): FilterQuery<Document> => {
   const condition = raw(
-    // With an offset the database looks for each document by the index, and does not read all scans first.
+    // `offset 0` makes the database look up each document by the index instead of reading all scans first.
     (alias) => `not (${alias}.identity_scan and ${alias}.created_by is distinct from ?::uuid)
       and not exists (select from documents scan where scan.identity_scan and scan.url_hash = ${alias}.url_hash
         and scan.created_by is distinct from ?::uuid offset 0)`,
@@ -22,9 +22,9 @@ const isNoScan = (userId: string | null): FilterQuery<Document> => {
 };
 
 /**
- * The documents that the caller sees, as a condition: the platform all, others their own, public ones, and those of
- * their organization's users; of scans of identity documents only their own and, for users of type `organization`,
- * those of the organization.
+ * The documents that the caller may see, as a condition: the platform all; others their own, public ones and those of
+ * their organization, but of scans of identity documents only their own and, for users of type `organization`, those of
+ * the organization.
  */
 export function visibleTo({ userType, userId, organizationId }: Caller): FilterQuery<Document> {
   if (userType === 'platform') return { deleted_at: null };
@@ -35,7 +35,7 @@ export function visibleTo({ userType, userId, organizationId }: Caller): FilterQ
   return { deleted_at: null, $or: [...always, unlessScan] } as FilterQuery<Document>;
 }
 
-/** A page of the documents that the caller sees, newest first unless asked otherwise. */
+/** A page of the documents that the caller may see, newest first by default. */
 export function listDocuments(
   em: EntityManager,
   caller: Caller,
@@ -45,7 +45,7 @@ export function listDocuments(
   return findPage(em, Document, { $and: [visibleTo(caller), asked as FilterQuery<Document>] }, window);
 }
 
-/** Which documents are asked for; what is absent asks for nothing. */
+/** Filters of a list of documents; an absent one does not filter. */
 export interface DocumentFilter {
   document_type?: DocumentType;
   category_id?: string | undefined;
@@ -55,12 +55,12 @@ export interface DocumentFilter {
 
 const missing = (): never => refuse('NOT_FOUND', 'no such document', { field: 'id' });
 
-/** One document. Another's private one and a missing one look the same (NOT_FOUND). */
+/** One document. One that the caller may not see looks like a missing one (NOT_FOUND). */
 export async function getDocument(em: EntityManager, caller: Caller, id: string): Promise<Document> {
   return (await em.findOne(Document, { $and: [{ id }, visibleTo(caller)] })) ?? missing();
 }
 
-/** One document, locked to be changed. One that the caller may not change looks like a missing one (NOT_FOUND). */
+/** One document, locked for a change. One that the caller may not change looks like a missing one (NOT_FOUND). */
 export async function getOwnDocument(tx: EntityManager, caller: Caller, id: string): Promise<Document> {
   const document = await tx.findOne(
     Document,
@@ -70,7 +70,7 @@ export async function getOwnDocument(tx: EntityManager, caller: Caller, id: stri
   return document !== null && mayChangeDocument(caller, document) ? document : missing();
 }
 
-/** A public document that is not deleted and no scan of an identity document, or NOT_FOUND. */
+/** A public document. Throws NOT_FOUND for one that is missing, deleted or the scan of an identity document. */
 export async function getPublicDocument(em: EntityManager, id: string): Promise<Document> {
   const where = { $and: [{ id, deleted_at: null, visibility: 'public' }, isNoScan(null)] } as FilterQuery<Document>;
   return (await em.findOne(Document, where)) ?? missing();

@@ -14,7 +14,7 @@ interface Asking {
   name: string;
 }
 
-/** Makes a category. A name that there is already, whatever its case, is refused with DUPLICATE. */
+/** Creates a category. Throws DUPLICATE when the name exists already, in any case. */
 export function createCategory(em: EntityManager, { caller, requestId, name }: Asking): Promise<DocumentCategory> {
   return refusingTwins(name, () =>
     em.transactional(async (tx) => {
@@ -26,7 +26,7 @@ export function createCategory(em: EntityManager, { caller, requestId, name }: A
   );
 }
 
-/** Renames a category. Refuses with NOT_FOUND, and as `createCategory` does. */
+/** Renames a category. Throws NOT_FOUND, and DUPLICATE as `createCategory` does. */
 export function updateCategory(
   em: EntityManager,
   { caller, requestId, id, name }: Omit<Asking, 'name'> & { id: string; name: string | undefined },
@@ -45,10 +45,10 @@ export function updateCategory(
   );
 }
 
-/** A page of all categories, newest first unless asked otherwise. */
+/** A page of all categories, newest first by default. */
 export const listCategories = (em: EntityManager, window: ListWindow) => findPage(em, DocumentCategory, {}, window);
 
-/** Refuses with REQUEST_INVALID a category that there is not. */
+/** Throws REQUEST_INVALID for a category that does not exist. */
 export async function requireCategory(em: EntityManager, id: string | null | undefined): Promise<void> {
   if (id && (await em.count(DocumentCategory, { id })) === 0) {
     refuse('REQUEST_INVALID', 'no such category', { field: 'category_id' });

@@ -6,7 +6,7 @@ import { documentTypes, productTypes, visibilities } from './document.ts';
 import { openFileName } from './file-name.ts';
 import { openUrl } from './stored-url.ts';
 
-/** A document as every answer shows one (docs/contract.md 7), with what was found when it was stored. */
+/** A document in answers (docs/contract.md 7), with what was detected when it was stored. */
 export const DocumentAnswer = z
   .object({
     id: z.guid(),
@@ -32,13 +32,13 @@ export const DocumentAnswer = z
   })
   .meta({ id: 'Document' });
 
-/** What the detail of a parent shows of its documents. */
+/** The fields of a parent's detail that show its documents. */
 export const embeddedDocumentsFields = {
   documents: z.array(DocumentAnswer).meta({ description: 'The newest hundred that the caller sees.' }),
   documents_total: z.int().meta({ description: 'All of them are in `GET /v1/documents`.' }),
 };
 
-/** What presenting a document needs of the process; `Dependencies` has it. */
+/** The dependencies needed to present a document; a part of `Dependencies`. */
 export interface DocumentView {
   sealer: Sealer;
   config: { PUBLIC_URL: string };

@@ -8,12 +8,12 @@ import { isDomainError, refuse } from '../shared/errors.ts';
 import type { ProductType } from './document.ts';
 
 /**
- * Whether the row exists and is the caller's, of the caller's organization, or managed by the caller (platform: any).
- * A type of product without a table of its own names nothing.
+ * Whether the row exists and belongs to the caller or the caller's organization, or is managed by the caller (platform
+ * users: any row). A product type without an entry in `productOwners` owns nothing.
  */
 export type OwnsProduct = (em: EntityManager, caller: Caller, productId: string) => Promise<boolean>;
 
-/** Products are the platform's. */
+/** Products belong to the platform. */
 const ownsProductOf =
   (kind: ProductKind): OwnsProduct =>
   async (em, caller, productId) =>
@@ -33,7 +33,7 @@ export const productOwners: Partial<Record<ProductType, OwnsProduct>> = {
 const isOfOrganization = ({ organizationId }: Caller, ofRow: string | null): boolean =>
   organizationId !== null && ofRow === organizationId;
 
-/** Whether money of the caller's organization moved: its own row, whichever of its users made it. */
+/** Whether the transaction moved money of the caller's organization, whichever of its users made it. */
 async function concernsOrganization(em: EntityManager, caller: Caller, transactionId: string): Promise<boolean> {
   if (caller.organizationId === null) return false;
   const rows = await em.execute<unknown[]>(
@@ -44,7 +44,7 @@ async function concernsOrganization(em: EntityManager, caller: Caller, transacti
   return rows.length > 0;
 }
 
-/** Whether the row that a use case gets is there and the caller's. */
+/** Whether `get` succeeds; false when it throws NOT_FOUND or FORBIDDEN. */
 async function isGiven(get: () => Promise<object>): Promise<boolean> {
   try {
     await get();
@@ -60,7 +60,7 @@ export interface ProductReference {
   productId: string | null;
 }
 
-/** Refuses with 400, naming the field, a product that the caller may not attach documents to. */
+/** Throws 400, naming the field, for a product that the caller may not attach documents to. */
 export async function requireProduct(
   em: EntityManager,
   caller: Caller,

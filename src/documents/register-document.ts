@@ -21,13 +21,13 @@ export interface RegisterDocumentInput {
   productType: ProductType | null;
   productId: string | null;
   categoryId: string | null;
-  /** What the documents of a user may carry together. */
+  /** The most bytes that one user's documents may have together. */
   maximumStoredBytes: number;
 }
 
 /**
- * Makes a private document of an object that is in storage already; one object may carry several. Refuses as
- * `getOwnObject` and `lockOwnObject` do, a product that is not the caller's, and more bytes than are kept for a user (400).
+ * Creates a private document for an object that is already in storage; several documents may carry one object. Throws
+ * as `getOwnObject` and `lockOwnObject` do, and 400 for a product that is not the caller's or beyond the user's bytes.
  */
 export async function registerDocument(
   em: EntityManager,

@@ -24,20 +24,20 @@ export interface StoreDocumentInput {
   productId: string;
   visibility: Visibility;
   categoryId: string | null;
-  /** What the user's files may have together. */
+  /** The most bytes that one user's documents may have together. */
   maximumStoredBytes: number;
   object: StoredObject;
-  /** As the client calls it. */
+  /** The client's name for the file. */
   fileName: string | null;
   /** Opens the bytes from their beginning. */
   open: () => Readable;
 }
 
 /**
- * Stores a file and its row, both or neither, whatever dies: first the row of the upload, then the object, then one
- * transaction that trades the upload for the document. Until that commits there is no document, and what is left of
- * the upload is taken away, here or by the sweep. Refuses: a product that is not the caller's, and more
- * bytes than are kept for a user (400), storage away (503).
+ * Stores a file and its document, both or neither, whatever crashes: first the upload's row, then the object, then one
+ * transaction that replaces the upload by the document. Until that commits there is no document, and what is left of
+ * the upload is removed, here or by the sweep. Throws 400 for a product that is not the caller's or beyond the user's
+ * bytes, 503 when storage is away.
  */
 export async function storeDocument(
   em: EntityManager,
@@ -65,11 +65,11 @@ export async function storeDocument(
     const fileNameSealed = await sealFileName(sealer, id, input.fileName);
     const document = await tradeForDocument(em, { ...input, id, urlSealed, urlHash: hashOfUrl(key), fileNameSealed });
     if (document !== null) return document;
-    // The sweep was here before us, and perhaps before the object.
+    // The sweep has removed the upload, perhaps before the object was stored.
     await storage.remove(key);
     refuse('SERVICE_UNAVAILABLE', 'The upload took too long; try again', { retryAfterSeconds: 1 });
   } catch (error) {
-    // What cannot be taken away now is left to the sweep; so is a put that failed here, for it may come true later.
+    // What cannot be removed now is left to the sweep; so is the row of a failed put, which may still take effect.
     const cleaning = outcomeIsKnown ? abandonUpload(em.fork(), { storage, sealer }, id) : storage.remove(key);
     await cleaning.catch(() => {});
     throw error;
@@ -87,7 +87,7 @@ const additionOf = ({
   field: 'file' as const,
 });
 
-/** Makes a document of the upload, or null when the upload is no more. */
+/** Replaces the upload by a document; null when the upload is gone. */
 async function tradeForDocument(
   em: EntityManager,
   {

@@ -2,21 +2,21 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { must } from '../shared/assert.ts';
 import { refuse } from '../shared/errors.ts';
 
-/** What an object may add to what its user has stored, both in bytes. */
+/** An object about to be added to what its user has stored; sizes in bytes. */
 interface Addition {
   userId: string;
   sizeBytes: number;
   maximumBytes: number;
-  /** What the request calls the object. */
+  /** The field of the request that names the object. */
   field: 'file' | 'url';
-  /** By what documents are found that carry the object; absent for one that is new. */
+  /** The hash of the object's key, by which documents that carry it are found; absent for a new object. */
   urlHash?: string;
-  /** The document that is to carry it, in place of what it carries. */
+  /** The document that is to carry it, in place of its current object. */
   documentId?: string;
 }
 
 /**
- * Refuses (400) an object that makes what the documents of its user carry more than the limit. An object counts once,
+ * Throws 400 for an object that would take the bytes of its user's documents beyond the limit. An object counts once
  * for each user with a document of it, whoever uploaded it.
  */
 export async function refuseBeyondStoredBytes(
@@ -36,7 +36,7 @@ export async function refuseBeyondStoredBytes(
   });
 }
 
-/** As `refuseBeyondStoredBytes`, with every other addition of the user waiting until the transaction ends. */
+/** As `refuseBeyondStoredBytes`; other additions of the user wait until the transaction ends. */
 export async function guardStoredBytes(tx: EntityManager, addition: Addition): Promise<void> {
   await tx.execute("select pg_advisory_xact_lock(hashtextextended('stored-bytes/' || ?, 0))", [addition.userId]);
   await refuseBeyondStoredBytes(tx, addition);

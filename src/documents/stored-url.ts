@@ -9,14 +9,14 @@ import { isInSpaceOf, placeOfUrl } from './document.ts';
 import { openFileName } from './file-name.ts';
 import { visibleTo } from './find-documents.ts';
 
-/** The storage key of a document, opened. */
+/** The storage key of a document, unsealed. */
 export const openUrl = (sealer: Sealer, { id, url_sealed }: Pick<Document, 'id' | 'url_sealed'>): Promise<string> =>
   sealer.open(placeOfUrl(id), url_sealed);
 
-/** By what documents are found that carry the object under this key, which rests sealed. */
+/** The hash by which documents that carry an object are found, as its key is stored sealed. */
 export const hashOfUrl = (key: string): string => sha256(key);
 
-/** Until the transaction ends nobody else gives the object to a document or removes it. */
+/** Locks an object: until the transaction ends no other may attach it to a document or remove it. */
 export async function lockObject(tx: EntityManager, key: string): Promise<void> {
   await tx.execute('select pg_advisory_xact_lock(hashtextextended(?, 0))', [hashOfUrl(key)]);
 }
@@ -24,22 +24,22 @@ export async function lockObject(tx: EntityManager, key: string): Promise<void> 
 const refuseForeign = (): never => refuse('REQUEST_INVALID', 'this is no file of yours', { field: 'url' });
 
 /**
- * The object under a key that the caller names. Refuses: not of the caller's space (400), nothing there (404). Asked
- * outside a transaction first, so that storage that is away is not waited for with a connection in hand.
+ * The object under a key that the caller names. Throws 400 when it is not in the caller's space, 404 when there is
+ * none. Call it outside a transaction first, so as not to hold a database connection while storage is away.
  */
 export async function getOwnObject(storage: Storage, caller: Caller, key: string): Promise<StoredObject> {
   if (!isInSpaceOf(caller, key)) refuseForeign();
   return (await storage.find(key)) ?? refuse('NOT_FOUND', 'there is no such file', { field: 'url' });
 }
 
-/** An object that is in storage, and the name under which it was uploaded. */
+/** An object in storage, and the name under which it was uploaded. */
 export interface NamedObject extends StoredObject {
   fileName: string | null;
 }
 
 /**
- * As `getOwnObject`, locked until the transaction ends. Refuses also (400) an object that a document carries which the
- * caller does not see, or carried as somebody else's identity scan: that one is given up, and is to be removed.
+ * As `getOwnObject`, locked until the transaction ends. Also throws 400 for an object carried by a document that the
+ * caller may not see, or carried before by another user's identity scan: that one is given up and about to be removed.
  */
 export async function lockOwnObject(
   tx: EntityManager,

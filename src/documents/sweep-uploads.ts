@@ -6,7 +6,7 @@ import { putTimeoutMs, type Storage } from '../storage/storage.ts';
 import { abandonUpload } from './abandon-upload.ts';
 import { hashOfUrl, openUrl } from './stored-url.ts';
 
-/** An upload this old is not under way any more: its put has long been given up. */
+/** An upload this old is no longer under way: its put has timed out. */
 const abandonedAfterMs = putTimeoutMs + 60_000;
 const sweepEveryMs = 30_000;
 const uploadsPerSweep = 100;
@@ -18,8 +18,8 @@ interface SweepDependencies {
 }
 
 /**
- * Takes away uploads that a process began and did not live to end, and objects that their documents gave up; returns how
- * many were looked at. One that cannot be taken away does not hold up the others; the first failure is thrown after them.
+ * Removes uploads that a process did not live to complete, and objects that their documents gave up; returns how many
+ * were examined. One that fails does not hold up the others; the first failure is thrown after them.
  */
 export async function sweepUploads(
   em: EntityManager,
@@ -40,7 +40,7 @@ export async function sweepUploads(
   return uploads.length;
 }
 
-/** Writes down which object documents of the release before carry; what no key opens carries none that can be named. */
+/** Fills in `url_hash` of the previous release's documents; `unreadable` for one that no key unseals. */
 async function readUnreadObjects(em: EntityManager, sealer: Sealer): Promise<void> {
   const unread = await em.execute<{ id: string; url_sealed: string }[]>(
     `select id, url_sealed from documents where url_hash is null and deleted_at is null limit ${documentsPerSweep}`,
@@ -56,8 +56,8 @@ async function readUnreadObjects(em: EntityManager, sealer: Sealer): Promise<voi
 }
 
 /**
- * Sweeps now and every half minute until the answer is called, so that what a killed process left is gone within five
- * minutes of a start (docs/contract.md 7). Several processes may sweep at once.
+ * Sweeps now and every half minute until the returned function is called, so that what a killed process left is gone
+ * within five minutes of a start (docs/contract.md 7). Several processes may sweep at once.
  */
 export function keepUploadsSwept(deps: SweepDependencies & { orm: { em: EntityManager }; log: Logger }): () => void {
   const sweep = async () => {

@@ -26,13 +26,13 @@ export interface UpdateDocumentInput {
     product_id?: string | null | undefined;
     category_id?: string | null | undefined;
   };
-  /** What the documents of a user may carry together. */
+  /** The most bytes that one user's documents may have together. */
   maximumStoredBytes: number;
 }
 
 /**
- * Changes a document. A new `url` is checked as at registration, a new product and category as at upload; the object of
- * before is given up as at deletion. Refuses as they do, and with NOT_FOUND a document that the caller may not change.
+ * Changes a document. A new `url` is checked as at registration, a new product or category as at upload; the previous
+ * object is given up as at deletion. Throws as they do, and NOT_FOUND for a document that the caller may not change.
  */
 export async function updateDocument(
   em: EntityManager,
@@ -48,14 +48,14 @@ export async function updateDocument(
     const changed = Object.keys(changes);
     tx.assign(document, changes);
     await requireCategory(tx, rest.category_id);
-    // What is sent back as it was read is no change, also where the product is the creator's and not the caller's.
+    // An unchanged product is not checked: it may belong to the creator and not to the caller.
     if (changes.product_id !== undefined || changes.product_type !== undefined) {
       const { product_type: productType = null, product_id: productId = null } = document;
       await requireProduct(tx, caller, { productType, productId });
     }
     const carried = await openUrl(sealer, document);
     if (url !== undefined && url !== carried) {
-      // Both: nobody makes another document of the old one meanwhile, which would not be known for a scan.
+      // Lock both objects, in order: a document made of the old one meanwhile would not be marked as a scan below.
       for (const key of [carried, url].toSorted()) await lockObject(tx, key);
       const { fileName, contentType, sizeBytes, sha256 } = await lockOwnObject(tx, { storage, sealer }, caller, url);
       const sealed = { url_sealed: await sealer.seal(placeOfUrl(documentId), url), url_hash: hashOfUrl(url) };
@@ -67,7 +67,7 @@ export async function updateDocument(
         urlHash: sealed.url_hash,
         documentId,
       });
-      // A scan's object stays one: what else carries it does so for itself from now on.
+      // The old object remains a scan: mark every other document that carries it.
       if (document.identity_scan) {
         await tx.nativeUpdate(Document, { url_hash: hashOfUrl(carried), deleted_at: null }, { identity_scan: true });
       }
@@ -93,7 +93,7 @@ export async function updateDocument(
   return updated;
 }
 
-/** Refuses a `url` as registration does. The one that the document carries already is no new one, whoever sends it back. */
+/** Throws for a new `url` as registration does. The document's current one is accepted, whoever sends it back. */
 async function requireObject(
   em: EntityManager,
   { storage, sealer }: { storage: Storage; sealer: Sealer },
@@ -104,7 +104,7 @@ async function requireObject(
   await getOwnObject(storage, caller, url);
 }
 
-/** Locks all documents of a scan's file in one order: two of them may be given other files at once, and each marks all. */
+/** Locks all documents of a scan's file in id order: two may be given other files at once, and each marks all. */
 async function lockTwins(tx: EntityManager, documentId: string): Promise<void> {
   await tx.execute(
     `select from documents where deleted_at is null

@@ -1,17 +1,17 @@
 import { refuse } from '../shared/errors.ts';
 
 export interface UploadLimits {
-  /** Of one user at once, in this process. */
+  /** Concurrent uploads of one user in this process. */
   perUser: number;
-  /** Of all users at once, in this process. */
+  /** Concurrent uploads of all users in this process. */
   inAll: number;
 }
 
 const retryAfterSeconds = 5;
 
 /**
- * Counts the uploads that are under way in a process. `take` gives a slot, which is free again when it is disposed of,
- * and refuses with TOO_MANY_REQUESTS what is beyond the limits.
+ * Counts the uploads under way in this process. `take` returns a slot, freed by disposing of it, and throws
+ * TOO_MANY_REQUESTS beyond the limits.
  */
 export function createUploadSlots(): { take(userId: string, limits: UploadLimits): Disposable } {
   const taken = new Map<string, number>();

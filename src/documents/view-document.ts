@@ -5,7 +5,7 @@ import { viewUrlLifetimeSeconds } from './document.ts';
 import { openFileName } from './file-name.ts';
 import { openUrl } from './stored-url.ts';
 
-/** The storage key of a document and a fresh address of its file, as an attachment of its name, for fifteen minutes. */
+/** A document's storage key, and a new URL that downloads its file under its name, valid for fifteen minutes. */
 export async function viewDocument(
   { storage, sealer }: { storage: Storage; sealer: Sealer },
   document: Document,

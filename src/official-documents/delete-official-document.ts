@@ -3,7 +3,7 @@ import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
 import { lockOfficialDocument } from './find-official-documents.ts';
 
-/** Deletes an official document for good: nobody's number is kept without need. Refuses with NOT_FOUND. */
+/** Deletes an official document for good: identity numbers are not kept without need. Throws NOT_FOUND. */
 export async function deleteOfficialDocument(
   em: EntityManager,
   { caller, requestId, id }: { caller: Caller; requestId: string; id: string },

@@ -13,14 +13,17 @@ export interface OpenedOfficialDocument {
   details: OfficialDetails;
 }
 
-/** The row with its sealed fields opened. */
+/** The row with its details unsealed. */
 export async function openOfficialDocument(sealer: Sealer, row: OfficialDocument): Promise<OpenedOfficialDocument> {
   return { row, details: JSON.parse(await sealer.open(placeOfDetails(row.id), row.details_sealed)) };
 }
 
 const missing = (): never => refuse('NOT_FOUND', 'no such official document', { field: 'id' });
 
-/** One official document. Another's and a missing one look the same (NOT_FOUND). That the platform read it is an event. */
+/**
+ * One official document. Another's looks like a missing one (NOT_FOUND). A read by the platform is recorded as an
+ * event.
+ */
 export async function getOfficialDocument(
   em: EntityManager,
   sealer: Sealer,
@@ -33,7 +36,7 @@ export async function getOfficialDocument(
   return openOfficialDocument(sealer, row);
 }
 
-/** One official document, locked to be changed. Refuses like `getOfficialDocument`. */
+/** One official document, locked for a change. Throws as `getOfficialDocument` does. */
 export async function lockOfficialDocument(tx: EntityManager, caller: Caller, id: string): Promise<OfficialDocument> {
   const row = await tx.findOne(OfficialDocument, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
   return row !== null && mayUseOfficialDocument(caller, row) ? row : missing();
@@ -49,8 +52,8 @@ function usableBy({ userType, userId, organizationId }: Caller): FilterQuery<Off
 }
 
 /**
- * A page of the official documents that the caller may use, newest first unless asked otherwise. That the platform read
- * them is an event.
+ * A page of the official documents that the caller may use, newest first by default. A read by the platform is recorded
+ * as an event.
  */
 export async function listOfficialDocuments(
   em: EntityManager,

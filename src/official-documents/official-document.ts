@@ -5,14 +5,14 @@ import { anyToAny, type StatusOf, statusLaw } from '../shared/status-law.ts';
 export const officialDocumentKinds = ['passport', 'national_id', 'driving_license', 'taxpayer_id'] as const;
 export type OfficialDocumentKind = (typeof officialDocumentKinds)[number];
 
-/** Platform users set it; what its owner changes is `pending` again. */
+/** Set by platform users; a change by anybody else makes it `pending` again. */
 export const verificationLaw = statusLaw({
   initial: ['pending'],
   transitions: anyToAny(['pending', 'verified', 'rejected']),
 });
 export type VerificationStatus = StatusOf<typeof verificationLaw>;
 
-/** What tells who somebody is; it rests sealed. */
+/** The identifying fields, stored sealed. */
 export interface OfficialDetails {
   number: string;
   name_on_document: string;
@@ -20,7 +20,7 @@ export interface OfficialDetails {
 
 export const placeOfDetails = (id: string) => ({ table: 'official_documents', column: 'details_sealed', row: id });
 
-/** Its owner, users of type `organization` of the owner's organization, platform. */
+/** Its owner, users of type `organization` of the document's organization, platform users. */
 export const mayUseOfficialDocument = (
   caller: Pick<Caller, 'userId' | 'userType' | 'organizationId'>,
   document: { user_id: string; organization_id?: string | null },
@@ -33,7 +33,7 @@ export const mayUseOfficialDocument = (
 
 const shownCharacters = 4;
 
-/** A number as everybody but its owner sees it: its last four characters, when they are less than half of it. */
+/** A number masked with asterisks but for its last four characters, and entirely if those are half of it or more. */
 export function maskNumber(number: string): string {
   const characters = [...number];
   const shown = characters.length > 2 * shownCharacters ? shownCharacters : 0;

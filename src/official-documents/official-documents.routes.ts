@@ -19,7 +19,7 @@ const routes = createRouteGroup({
 
 const largestId = 9_223_372_036_854_775_807n;
 
-/** The numeric string of a bigint. */
+/** An id as a numeric string, within the range of bigint. */
 const numericId = () =>
   z
     .string()

@@ -29,8 +29,8 @@ export interface UpdateOfficialDocumentInput {
 }
 
 /**
- * Changes an official document. `verification_status` is changed by platform users (403 otherwise); what others change is
- * to be verified again. Refuses with NOT_FOUND one that the caller may not use.
+ * Changes an official document. Only platform users set `verification_status` (403); a change by others makes it
+ * `pending` again. Throws NOT_FOUND for one that the caller may not use.
  */
 export async function updateOfficialDocument(
   em: EntityManager,
@@ -41,7 +41,7 @@ export async function updateOfficialDocument(
   return em.transactional(async (tx) => {
     const row = await lockOfficialDocument(tx, caller, id);
     const opened = await openOfficialDocument(sealer, row);
-    // Sent back as this caller sees it: nobody means the asterisks.
+    // The number sent back as this caller sees it, possibly masked, is no change.
     const isAsShown = input.details.number === shownNumber(caller, opened);
     const details = changesTo<OfficialDetails>(opened.details, {
       ...input.details,
@@ -73,7 +73,7 @@ export async function updateOfficialDocument(
   });
 }
 
-/** Refuses a document that expires before it was issued. */
+/** Throws REQUEST_INVALID for a document that expires before it was issued. */
 export function requirePeriod(issuedOn: string | null, expiresOn: string | null): void {
   if (issuedOn !== null && expiresOn !== null && expiresOn < issuedOn) {
     refuse('REQUEST_INVALID', 'must not be before issued_on', { field: 'expires_on' });

@@ -6,7 +6,7 @@ import { type Caller, isPlatform } from '../identity/caller.ts';
 import { refuse } from '../shared/errors.ts';
 import { Organization } from './organization.entity.ts';
 
-/** The organization as this caller may see it: the platform any, everybody else their own (403). */
+/** The organization as this caller may see it: the platform any, others their own only. Throws 403, 404. */
 export async function getVisibleOrganization(
   em: EntityManager,
   caller: Caller,
@@ -24,7 +24,7 @@ export interface ListOrganizationsInput extends ListWindow {
   requestId: string;
 }
 
-/** Every organization, page by page; an event tells that they were fetched. */
+/** A page of all organizations; the read is recorded as an event. */
 export async function listOrganizations(
   em: EntityManager,
   { caller, requestId, ...page }: ListOrganizationsInput,
@@ -46,10 +46,10 @@ export interface IndustryRow {
   label: string;
 }
 
-/** The sizes an organization may have. */
+/** The sizes that an organization may have. */
 export const listSizes = (em: EntityManager, page: ListWindow): Promise<{ rows: SizeRow[]; total: number }> =>
   listPage(em, { columns: 'row.id, row.label, row.range', table: 'organization_sizes row' }, page);
 
-/** The industries an organization may be of. */
+/** The industries that an organization may belong to. */
 export const listIndustries = (em: EntityManager, page: ListWindow): Promise<{ rows: IndustryRow[]; total: number }> =>
   listPage(em, { columns: 'row.id, row.value, row.label', table: 'organization_industries row' }, page);

@@ -3,7 +3,7 @@ import { timestamp } from '../http/fields.ts';
 import type { Organization } from './organization.entity.ts';
 import { organizationLaw } from './organization.ts';
 
-/** An organization as every answer shows one. */
+/** An organization in answers. */
 export const OrganizationAnswer = z
   .object({
     id: z.guid(),

@@ -23,7 +23,9 @@ export interface SignUpOrganizationInput {
   requestId: string | null;
 }
 
-/** Signs up an organization: `pending`, with an admin who holds `organization_admin`, and one IDR account. Refuses as `signUp`. */
+/**
+ * Signs up a `pending` organization with an admin (role `organization_admin`) and one IDR account. Throws as `signUp`.
+ */
 export async function signUpOrganization(
   em: EntityManager,
   input: SignUpOrganizationInput,

@@ -24,9 +24,9 @@ interface OrganizationChange {
 }
 
 /**
- * Changes an organization. Only a super admin may edit another than the own one: everybody else gets 401, as
- * documented. Its status is the super admin's; its own users of type `organization` may only set `inactive` (403), and
- * anybody may send back what it is.
+ * Changes an organization. Only a super admin may edit an organization other than its own; everybody else gets 401, as
+ * documented. Only a super admin sets any status; the organization's users of type `organization` may set `inactive`
+ * (403 otherwise). An unchanged status is accepted from anybody.
  */
 export async function updateOrganization(em: EntityManager, input: UpdateOrganizationInput): Promise<Organization> {
   const { caller, requestId, organizationId } = input;
@@ -60,7 +60,7 @@ export async function updateOrganization(em: EntityManager, input: UpdateOrganiz
   });
 }
 
-/** The admins of an organization set it inactive, and no more; the super admin sets everything. */
+/** Throws 403 unless a super admin sets the status, or an admin of the organization sets `inactive`. */
 function requireStatusChange(caller: Actor, status: OrganizationStatus): void {
   if (caller.isSuperAdmin || (status === 'inactive' && isOrganizationAdmin(caller))) return;
   refuse('FORBIDDEN', "only a platform super admin may set this; an organization's admins may set inactive", {
