@@ -4420,17 +4420,17 @@ create view check_sealed_days_are_whole as
          SELECT d_1.day,
             ( SELECT min(c.number) AS min
                    FROM seals c
-                  WHERE c.covers_until >= (((d_1.day + 1)::timestamp without time zone AT TIME ZONE '07:00:00'::interval) + '00:30:00'::interval)) AS sealed_by
+                  WHERE c.covers_until >= (((d_1.day + 1)::timestamp without time zone AT TIME ZONE '07:00:00'::interval) + '00:30:00'::interval)) AS covered_by
            FROM ( SELECT DISTINCT dated.day
                    FROM dated) d_1
         )
  SELECT d.id AS journal_id,
     d.day,
     d.seal_number,
-    y.sealed_by
+    y.covered_by
    FROM dated d
      JOIN days y USING (day)
-  WHERE y.sealed_by IS NOT NULL AND (d.seal_number IS NULL OR d.seal_number > y.sealed_by);
+  WHERE y.covered_by IS NOT NULL AND (d.seal_number IS NULL OR d.seal_number > y.covered_by);
 
 create view check_subscriptions_paid_once as
  SELECT s.id AS subscription_id,

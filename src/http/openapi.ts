@@ -195,7 +195,7 @@ const headerTexts = {
   'Retry-After': 'Seconds after which a repetition has a chance.',
   'RateLimit-Limit': 'How many requests this key may make in ten seconds.',
   'RateLimit-Remaining': 'How many of them are left.',
-  'RateLimit-Reset': 'Seconds until all of them are free again.',
+  'RateLimit-Reset': 'Seconds until the oldest of them no longer counts.',
 } as const;
 type HeaderName = keyof typeof headerTexts;
 

@@ -63,7 +63,7 @@ create view check_sealed_days_are_whole as
     from journals j left join seal_journals s on s.journal_id = j.id),
   days as (
     select d.day, (select min(c.number) from seals c
-      where c.covers_until >= (d.day + 1)::timestamp at time zone interval '7 hours' + interval '30 minutes') as sealed_by
+      where c.covers_until >= (d.day + 1)::timestamp at time zone interval '7 hours' + interval '30 minutes') as covered_by
     from (select distinct day from dated) d)
-  select d.id as journal_id, d.day, d.seal_number, y.sealed_by from dated d join days y using (day)
-  where y.sealed_by is not null and (d.seal_number is null or d.seal_number > y.sealed_by);
+  select d.id as journal_id, d.day, d.seal_number, y.covered_by from dated d join days y using (day)
+  where y.covered_by is not null and (d.seal_number is null or d.seal_number > y.covered_by);
