@@ -17,8 +17,8 @@ const loggedEvery = 10;
 const again = 5;
 
 /**
- * Wraps a use case as an activity: a fork of its own, domain errors not retried, everything else retried. A history
- * gets a code and a sentence of ours, never a driver's message, which may quote values. Once an attempt's time is over,
+ * Wraps a use case as an activity: its own fork of the EntityManager, domain errors not retried, everything else retried.
+ * Workflow history gets our code and sentence, never a driver's message: that may quote values. Once an attempt's time is over,
  * when Temporal may have started another, it writes nothing any more.
  */
 export function step<Input, Output>(

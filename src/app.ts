@@ -46,6 +46,7 @@ import { officialDocumentsRoutes } from './official-documents/official-documents
 import { operationsRoutes } from './operations/operations.routes.ts';
 import { operationsPages } from './operations/pages/pages.routes.ts';
 import { organizationsRoutes } from './organizations/organizations.routes.ts';
+import { errorPage } from './partners/error-catalogue.ts';
 import { partnerRoutes } from './partners/partner.routes.ts';
 import { partnerAccountsRoutes } from './partners/partner-accounts.routes.ts';
 import { buildPartnerDocument } from './partners/partner-document.ts';
@@ -163,7 +164,11 @@ export function createApp(deps: Dependencies, groups: readonly RouteGroup[] = ro
   const routers = [
     router,
     probes(deps.readiness, config.NODE_ENV === 'production' ? null : metrics),
-    documentation(buildOpenApi(groups, { ...described, partnerTexts }), buildPartnerDocument(groups, described)),
+    documentation(
+      buildOpenApi(groups, { ...described, partnerTexts }),
+      buildPartnerDocument(groups, described),
+      errorPage(),
+    ),
     paidPages(deps),
     operationsPages({ routeGroups: groups, deps, doors, origins }),
   ];

@@ -76,7 +76,10 @@ export function keepLimits(client: LimitedClient): void {
     }
   }
 
-  /** Not for `begin`, which would keep its connection for ever if refused; the statement after it is refused. */
+  /**
+   * Rolls back and throws OutOfTime. A late `begin` is let through instead: refusing it would leak its connection, and the
+   * next statement is refused.
+   */
   async function refuse(): Promise<never> {
     if (client.getTransactionStatus() !== 'I') await query('rollback');
     throw new OutOfTime();

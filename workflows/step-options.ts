@@ -14,7 +14,7 @@ export const ledgerStep = {
   retry: { initialInterval: '200 milliseconds', maximumInterval: '10 seconds' },
 } as const;
 
-/** A longer transaction. It heartbeats while it waits for locks: a missing heartbeat reveals a dead attempt. */
+/** For longer transactions, which heartbeat while they wait for locks: a missing heartbeat reveals a dead attempt. */
 const beating = { heartbeatTimeout: budgets.heartbeat.missing } as const;
 export const allocationStep = {
   ...beating,

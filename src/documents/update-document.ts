@@ -104,7 +104,10 @@ async function requireObject(
   await getOwnObject(storage, caller, url);
 }
 
-/** Locks all documents of a scan's file in id order: two may be given other files at once, and each marks all. */
+/**
+ * Locks every document that shares a scan's file, in id order: two that are changed at once each mark all the others, and
+ * would deadlock.
+ */
 async function lockTwins(tx: EntityManager, documentId: string): Promise<void> {
   await tx.execute(
     `select from documents where deleted_at is null

@@ -72,14 +72,16 @@ async function sign(request) {
 /**
  * `/openapi.json` and `/docs`: the document and its page, all assets served by us; `/` redirects there.
  * `/openapi-partners.json` and `/docs/partners`: the partners' part of it, where "Try it out" signs requests.
+ * `/docs/errors`: what they may be refused with.
  */
-export function documentation(document: object, partnerDocument: object): Router {
+export function documentation(document: object, partnerDocument: object, errorPage: string): Router {
   const router = new Router();
   const texts: [path: string, type: string, text: string][] = [
     [whole.document, 'application/json', JSON.stringify(document)],
     [forPartners.document, 'application/json', JSON.stringify(partnerDocument)],
     ['/docs', 'text/html', pageOf(whole)],
     ['/docs/partners', 'text/html', pageOf(forPartners)],
+    ['/docs/errors', 'text/html', errorPage],
     ['/docs/start.js', 'text/javascript', startOf(whole)],
     [
       '/docs/start-partners.js',

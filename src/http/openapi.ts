@@ -200,10 +200,13 @@ const headerTexts = {
 type HeaderName = keyof typeof headerTexts;
 
 function headersOf({ path, idempotent }: Route, status: number) {
-  const names: HeaderName[] = ['x-request-id'];
-  if (idempotent && status < 500) names.push('Idempotency-Replayed');
+  const names: HeaderName[] = [];
+  if (status < 400) names.push('x-request-id');
+  if (status < 400 && idempotent) names.push('Idempotency-Replayed');
   if (status === 429 || status === 503) names.push('Retry-After');
-  if (path.startsWith(`${partnerPrefix}/`)) names.push('RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset');
+  if (path.startsWith(`${partnerPrefix}/`) && (status < 400 || status === 429)) {
+    names.push('RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset');
+  }
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` as const }]));
 }
 

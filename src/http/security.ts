@@ -19,7 +19,7 @@ function originOf(text: string): string {
   return origin === 'null' ? text : origin;
 }
 
-/** Security headers and CORS for the allowed origins; the policy lets /docs run from our own files only. */
+/** Security headers and CORS for the allowed origins; scripts come from our own files only, styles may be inline. */
 export function security(origins: ReadonlySet<string>): Middleware[] {
   return [
     helmet({

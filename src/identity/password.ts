@@ -7,7 +7,7 @@ const parameters = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 /** One hash at a time in this process: each takes a core for some 30 ms, and other requests need one too. */
 const semaphore = createSemaphore(1, { mostWaiting: 100 });
 const longestWaitMs = 10_000;
-/** The address of a password typed on this machine. */
+/** The queue key where there is no network address: a command run on this machine. */
 const noAddress = '';
 
 /** Network addresses take turns: many requests from one do not hold up a login from another. */

@@ -1,4 +1,4 @@
-/** The kinds of accounts (docs/contract.md 2). */
+/** The kinds of accounts. */
 export const accountKinds = [
   'user',
   'organization',

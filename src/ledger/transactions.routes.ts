@@ -51,7 +51,7 @@ routes.get(
   {
     summary: 'List transactions',
     description:
-      'Individuals also see rows that credit their accounts, without the payer. A `user_id` that the caller may not read is overridden by what it may (giving section 4).',
+      'Individuals also see rows that credit their accounts, without the payer. A `user_id` that the caller may not read is overridden by what it may.',
     access: allow('read-transaction', { scope }),
     query: listQuery().extend({
       product_id: z.string().optional(),

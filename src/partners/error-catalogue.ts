@@ -1,3 +1,5 @@
+import { html, raw } from 'hono/html';
+
 interface Remedy {
   cause: string;
   remedy: string;
@@ -95,22 +97,42 @@ export const failureCodes: Readonly<Record<string, string>> = {
   PAYMENT_FAILED: 'The payment failed and the provider named no reason: make a new payment.',
 };
 
-const row = (...cells: string[]): string => `| ${cells.join(' | ')} |`;
+const styles = `
+:root { color-scheme: light dark; }
+body { margin: 0 auto; max-width: 52rem; padding: 0.75rem 1rem; font: 16px/1.5 system-ui, sans-serif; }
+dt { margin-top: 1rem; overflow-wrap: anywhere; font-weight: 600; }
+dd { margin: 0.125rem 0 0; }
+`;
 
-/** Both catalogues, in Markdown. */
-export const errorCatalogue = [
-  '## Errors',
-  'Branch on `error.code`, never on the message. A 4xx is final: what it refused never happens later.',
-  [
-    row('Code', 'Cause', 'What to do'),
-    row('---', '---', '---'),
-    ...Object.entries(partnerErrors).map(([code, { cause, remedy }]) => row(`\`${code}\``, cause, remedy)),
-  ].join('\n'),
-  '## Failure codes',
-  'Why a payment or payout `failed`, as the provider says it. Its money is available again.',
-  [
-    row('`failure_code`', 'What to do'),
-    row('---', '---'),
-    ...Object.entries(failureCodes).map(([code, text]) => row(`\`${code}\``, text)),
-  ].join('\n'),
-].join('\n\n');
+/** Both catalogues as a page of their own. */
+export const errorPage = (): string =>
+  String(html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Errors · Amanah for partners</title>
+<style>${raw(styles)}</style>
+</head>
+<body>
+<p><a href="/docs/partners">Amanah for partners</a></p>
+<h1>Errors</h1>
+<p>Branch on <code>error.code</code>, never on the message. A 4xx is final: what it refused never happens later.</p>
+<dl>
+${Object.entries(partnerErrors).map(
+  ([code, { cause, remedy }]) => html`<dt id="${code}"><code>${code}</code></dt>
+<dd>${cause}</dd>
+<dd>${remedy}</dd>`,
+)}
+</dl>
+<h1>Failure codes</h1>
+<p>Why a payment or payout failed, as the provider says it. Its money is available again.</p>
+<dl>
+${Object.entries(failureCodes).map(
+  ([code, text]) => html`<dt id="${code}"><code>${code}</code></dt>
+<dd>${text}</dd>`,
+)}
+</dl>
+</body>
+</html>
+`);

@@ -1,6 +1,5 @@
 import { buildOpenApi, type WebhookDocument } from '../http/openapi.ts';
 import type { RouteGroup } from '../http/route-group.ts';
-import { errorCatalogue } from './error-catalogue.ts';
 import { partnerTexts } from './reference-texts.ts';
 
 const introduction = `What a partner's server calls. Amounts are IDR in decimal strings, times ISO 8601 UTC.
@@ -19,7 +18,9 @@ first answer again, with \`Idempotency-Replayed: true\`, for at least 30 days. A
 under the same key and never under another.
 
 **What a status means.** Stop polling at \`is_final\`. A payout that \`succeeded\` is final for you to act on; if the bank
-returns the money later it becomes \`reversed\`, and its net is available again.`;
+returns the money later it becomes \`reversed\`, and its net is available again.
+
+**Errors.** Branch on \`error.code\`, never on the message. [Every code, its cause and what to do](/docs/errors).`;
 
 interface Built {
   info: { title: string; description: string };
@@ -41,7 +42,7 @@ export function buildPartnerDocument(
   const { bearer: _, cookie: __, ...schemes } = document.components.securitySchemes;
   return {
     ...document,
-    info: { ...document.info, title: 'Amanah for partners', description: `${introduction}\n\n${errorCatalogue}` },
+    info: { ...document.info, title: 'Amanah for partners', description: introduction },
     components: { ...document.components, securitySchemes: schemes },
   };
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { timestamp, uuid } from '../http/fields.ts';
 import { paymentOrderStatusIds, referenceTypes } from './payment-order.ts';
 
-/** The fields of the gateway answer (docs/contract.md 3), as every read of an order shows them. */
+/** The fields of the gateway answer, as every read of an order shows them. */
 export const OrderShape = z
   .object({
     payment_order_id: uuid(),

@@ -11,7 +11,7 @@ const PaymentChannelSchema = defineEntity({
     channel_code: p.text(),
     fee_fixed: p.decimal().precision(20).scale(4),
     fee_basis_points: p.integer().default(0),
-    /** The provider's fee for a user's payment; internal. */
+    /** What the provider charges us for a user's payment; partners' payments have their own `provider_fee`. */
     provider_fee_fixed: p.decimal().precision(20).scale(4).default('0'),
     provider_fee_basis_points: p.integer().default(0),
     minimum_amount: p.decimal().precision(20).scale(4),

@@ -1,6 +1,6 @@
 import { isFinal, type StatusOf, statusLaw } from '../shared/status-law.ts';
 
-/** What may be paid for (docs/contract.md 3); not the ledger enum. */
+/** What may be paid for; not the ledger's enum. */
 export const referenceTypes = [
   'account_top_up',
   'charitable_cause_donate',
@@ -31,7 +31,7 @@ export const paymentOrderLaw = statusLaw({
 });
 export type PaymentOrderStatus = StatusOf<typeof paymentOrderLaw>;
 
-/** `status_id` is this number (docs/contract.md 3). */
+/** `status_id` is this number. */
 export const paymentOrderStatusIds: Record<PaymentOrderStatus, number> = {
   PENDING: 1,
   WAITING_PAYMENT: 2,

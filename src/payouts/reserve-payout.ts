@@ -47,8 +47,8 @@ async function reserve(tx: EntityManager, sealer: Sealer, payoutId: string, open
   const { partnerId, amount, fee, net } = opening;
   const texts: PayoutTexts = JSON.parse(await sealer.open(payoutTextsPlace(payoutId), opening.textsSealed));
   await claimPartnerKey(tx, { ...opening.idempotency, partnerId, resourceType: 'payout', resourceId: payoutId });
-  // Two statements: the second reads what earlier lock holders have committed. A transaction that suspends the
-  // organization waits for reservations under way, and is not overtaken by those that wait for the balance.
+  // Two statements: the second reads what earlier lock holders have committed. A reservation queued for
+  // the partner's row does not hold the organization's row yet, so a suspension waits only for the one under way.
   await tx.execute(
     `select 1 from partners p join organizations o on o.id = p.organization_id where p.id = ?
      for no key update of p for share of o`,

@@ -1,6 +1,6 @@
 import { type StatusOf, statusLaw } from '../shared/status-law.ts';
 
-/** Pure facts about products (docs/contract.md 3). */
+/** Pure facts about products. */
 export const productKinds = [
   'investment',
   'commodity_financing',

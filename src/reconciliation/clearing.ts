@@ -13,7 +13,7 @@ export interface ClearingMeasurement {
   providerBalance: Money;
   /** What the provider holds by our books: the balance of gateway clearing, negated. */
   clearingBalance: Money;
-  /** `booked` counts what had been booked since this instant when the books were read, ISO 8601. */
+  /** The start of `booked`, ISO 8601: it sums what was booked from this instant until the books were read. */
   bookedSince: string;
   booked: Booked;
 }

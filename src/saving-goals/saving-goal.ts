@@ -1,6 +1,6 @@
 import { type StatusOf, statusLaw } from '../shared/status-law.ts';
 
-/** Whether a goal is reached (docs/contract.md 3); raising the target of a reached one makes it active again. */
+/** Whether a goal is reached; raising the target of a reached one makes it active again. */
 export const savingGoalLaw = statusLaw({
   initial: ['active'],
   transitions: {

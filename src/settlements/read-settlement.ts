@@ -29,7 +29,8 @@ const batchSize = 1000;
 
 /**
  * The day's journals that moved what the partner is owed, each with its effect on available and pending, and its fee.
- * Where the balance does not change, `amount` is what was moved within it.
+ * `pending` includes what is reserved. `amount` is gross: an increase plus the fee, a decrease less the fee, or, where the
+ * balance does not change, what was moved within it.
  */
 const journalsOfDay = `select m.created_at, m.journal_id, j.kind, j.business_key, m.available, m.pending, f.fee,
     case when m.available + m.pending = 0 then abs(m.available)

@@ -18,8 +18,8 @@ interface Changeable {
 }
 
 /**
- * Changes an endpoint's URL, events or status. Throws NOT_FOUND for another partner's endpoint, and for a bad target as
- * `createEndpoint` does.
+ * Changes an endpoint's URL, events or status. Throws NOT_FOUND if the partner has no such endpoint, and
+ * REQUEST_INVALID_PAYLOAD for a target that `createEndpoint` would refuse.
  */
 export async function updateEndpoint(
   em: EntityManager,

@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { routeGroups } from '../../src/app.ts';
-import { failureCodes, partnerErrors } from '../../src/partners/error-catalogue.ts';
+import { errorPage, failureCodes, partnerErrors } from '../../src/partners/error-catalogue.ts';
 import { buildPartnerDocument } from '../../src/partners/partner-document.ts';
 import { webhookDocuments } from '../../src/webhooks/webhook-documents.ts';
 import { startBrowser } from '../support/browser.ts';
@@ -16,15 +16,15 @@ interface PartnerDocument {
   };
 }
 const options = { version: '1.0.0', url: 'http://localhost', webhooks: webhookDocuments };
-const document = JSON.parse(JSON.stringify(buildPartnerDocument(routeGroups, options))) as PartnerDocument;
+const reference = JSON.parse(JSON.stringify(buildPartnerDocument(routeGroups, options))) as PartnerDocument;
 
 describe("The partners' reference", () => {
   it('has their operations and no others, and only their ways to sign', () => {
     const paths = routeGroups.flatMap(({ routes }) => routes.filter(({ access }) => access.kind === 'partner'));
-    expect(Object.keys(document.paths).toSorted()).toEqual(
+    expect(Object.keys(reference.paths).toSorted()).toEqual(
       [...new Set(paths.map(({ path }) => path.replace(/:(\w+)/g, '{$1}')))].toSorted(),
     );
-    expect(Object.keys(document.components.securitySchemes)).toEqual([
+    expect(Object.keys(reference.components.securitySchemes)).toEqual([
       'partnerKey',
       'partnerSignature',
       'partnerSignatureV2',
@@ -32,11 +32,10 @@ describe("The partners' reference", () => {
   });
 
   it('says the cause and the remedy of every code that they can meet', () => {
-    const codes = document.components.schemas.PartnerError.properties.error.properties.code.enum;
+    const codes = reference.components.schemas.PartnerError.properties.error.properties.code.enum;
     expect(Object.keys(partnerErrors).toSorted()).toEqual(codes.toSorted());
-    for (const code of [...codes, ...Object.keys(failureCodes)]) {
-      expect(document.info.description).toContain(`\`${code}\``);
-    }
+    for (const code of [...codes, ...Object.keys(failureCodes)]) expect(errorPage()).toContain(`<code>${code}</code>`);
+    expect(reference.info.description).toContain('(/docs/errors)');
   });
 });
 
@@ -74,6 +73,25 @@ describe('/docs/partners in a browser', () => {
     await operation.getByRole('button', { name: 'Execute' }).click();
     return operation.locator('.live-responses-table .response-col_status').last().textContent();
   };
+
+  it('leads to the page of errors, which a phone shows without scrolling sideways', async () => {
+    const phone = await (await browser.newContext({ viewport: { width: 390, height: 800 } })).newPage();
+    await phone.goto(`${stack.url}/docs/partners`);
+    await phone.getByRole('link', { name: 'Every code' }).click();
+    const errors = phone
+      .context()
+      .waitForEvent('page', { timeout: 1000 })
+      .catch(() => phone);
+    const shown = await errors;
+    await shown.getByText('PROVIDER_INDETERMINATE').first().waitFor();
+    expect(
+      await shown.evaluate(
+        () =>
+          (globalThis as unknown as { document: { documentElement: { scrollWidth: number } } }).document.documentElement
+            .scrollWidth,
+      ),
+    ).toBeLessThanOrEqual(390);
+  });
 
   it('signs what is read', async () => {
     const operation = await open('getBalance');

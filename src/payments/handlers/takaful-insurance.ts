@@ -1,6 +1,6 @@
 import { productPayment } from './product-payment.ts';
 
-/** A premium of takaful insurance. Gateway only; in the ledger it is an investment (docs/contract.md 2). */
+/** A premium of takaful insurance. Gateway only; in the ledger it is an investment. */
 export const takafulInsurance = productPayment({
   referenceType: 'takaful_insurance',
   kind: 'takaful_insurance',
