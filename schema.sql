@@ -1253,11 +1253,15 @@ create table saving_circle_members (
   joining_order bigint not null generated always as identity,
   entropy text,
   consented_at timestamp with time zone,
+  drawn_turn integer,
+  drawn_account_id uuid,
   excluded_turn integer,
   created_at timestamp with time zone not null default now(),
   constraint saving_circle_members_pkey PRIMARY KEY (id),
+  constraint saving_circle_members_check CHECK ((drawn_turn IS NULL) = (drawn_account_id IS NULL)),
   constraint saving_circle_members_consented_at_is_real CHECK (consented_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND consented_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint saving_circle_members_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint saving_circle_members_drawn_turn_check CHECK (drawn_turn >= 1),
   constraint saving_circle_members_entropy_check CHECK (entropy ~ '^[0-9A-Fa-f]{16,64}$'::text),
   constraint saving_circle_members_excluded_turn_check CHECK (excluded_turn >= 1),
   constraint saving_circle_members_saving_circle_id_account_id_key UNIQUE (saving_circle_id, account_id),
@@ -5353,9 +5357,9 @@ grant insert, select on table saving_circle_covers to amanah_app;
 
 grant select (amount), select (created_at), select (debtor_member_id), select (guarantor_member_id), select (saving_circle_id), select (turn_number) on table saving_circle_covers to amanah_reader;
 
-grant delete, insert, select, update (account_id), update (consented_at), update (excluded_turn), update (turn_number), update (user_id) on table saving_circle_members to amanah_app;
+grant delete, insert, select, update (account_id), update (consented_at), update (drawn_account_id), update (drawn_turn), update (excluded_turn), update (turn_number), update (user_id) on table saving_circle_members to amanah_app;
 
-grant select (account_id), select (consented_at), select (created_at), select (entropy), select (excluded_turn), select (id), select (joining_order), select (saving_circle_id), select (turn_number), select (user_id) on table saving_circle_members to amanah_reader;
+grant select (account_id), select (consented_at), select (created_at), select (drawn_account_id), select (drawn_turn), select (entropy), select (excluded_turn), select (id), select (joining_order), select (saving_circle_id), select (turn_number), select (user_id) on table saving_circle_members to amanah_reader;
 
 grant select on table saving_circle_positions to amanah_app;
 

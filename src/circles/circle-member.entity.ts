@@ -9,6 +9,8 @@ const CircleMemberSchema = defineEntity({
     account_id: p.uuid(),
     user_id: p.uuid(),
     turn_number: p.integer().nullable(),
+    drawn_turn: p.integer().nullable(),
+    drawn_account_id: p.uuid().nullable(),
     joining_order: p.bigint('string').autoincrement(),
     entropy: p.text().nullable(),
     consented_at: p.datetime().nullable(),

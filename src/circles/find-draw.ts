@@ -31,18 +31,21 @@ export async function findDraw(
   const members = await em.find(
     CircleMember,
     { saving_circle_id: circle.id },
-    { orderBy: { turn_number: 'asc' }, refresh: true },
+    { orderBy: { drawn_turn: 'asc' }, refresh: true },
   );
   const shown = (accountId: string) => (isStranger ? null : accountId);
-  const order = members.map(({ account_id, turn_number }) => ({
-    account_id: shown(account_id),
-    turn_number: must(turn_number, 'a draw gave every member a turn'),
+  // As it was drawn, whatever has become of turns and places since.
+  const accountOf = ({ drawn_account_id }: CircleMember) =>
+    shown(must(drawn_account_id, 'a draw was of the account of every member'));
+  const order = members.map((member) => ({
+    account_id: accountOf(member),
+    turn_number: must(member.drawn_turn, 'a draw gave every member a turn'),
   }));
   const draw = { commitment: circle.draw_commitment, seed, order };
   if (!isDrawnWith) return draw;
   const joined = members.toSorted((left, right) => Number(BigInt(left.joining_order) - BigInt(right.joining_order)));
   const entropy = joined.map((member) => ({
-    account_id: shown(member.account_id),
+    account_id: accountOf(member),
     value: must(member.entropy, 'who joins such a lottery gives a value'),
   }));
   return { ...draw, entropy };

@@ -9,8 +9,9 @@ export interface PayableCircle {
   holdingAccountId: string;
   turn: number;
   memberId: string;
-  /** The accounts that the member and the payer joined with. */
-  memberAccountId: string;
+  /** Whether the payer is the member. */
+  isOwn: boolean;
+  /** The account that the payer joined with. */
   payerAccountId: string;
   /** What is due, IDR, scale 4: the contribution, and with a member's first one the guarantee. */
   contribution: Money;
@@ -40,19 +41,22 @@ interface Row {
   round_open: boolean;
   payer_account_id: string | null;
   member_id: string | null;
-  account_id: string | null;
   excluded_turn: number | null;
   contributed: 'pending' | 'completed' | null;
+  own: boolean;
   guaranteed: boolean;
 }
 
 const query = `select c.holding_account_id, c.amount::text, c.status, c.current_turn, c.grace_days, c.on_default,
-    c.guarantee_percent, m.id as member_id, m.account_id, m.excluded_turn,
+    c.guarantee_percent, m.id as member_id, m.excluded_turn,
     c.status = 'active' and c.next_opens_at is null as round_open,
     (select p.account_id from saving_circle_members p where p.saving_circle_id = c.id and p.user_id = ?)
       as payer_account_id,
+    -- What another has ordered for a member does not keep the member from paying.
     (select p.status from saving_circle_contributions p where p.member_id = m.id
-       and p.turn_number = c.current_turn and p.status in ('pending', 'completed')) as contributed,
+       and p.turn_number = c.current_turn and p.status in ('pending', 'completed')
+       and (p.status = 'completed' or p.user_id = ? or m.user_id <> ?)) as contributed,
+    m.user_id = ? as own,
     exists (select from saving_circle_contributions p where p.member_id = m.id
        and p.guarantee_amount > 0 and p.status in ('pending', 'completed')) as guaranteed
   from saving_circles c left join saving_circle_members m on m.saving_circle_id = c.id
@@ -72,12 +76,15 @@ export const refuseRepeat = (status: string): never =>
 export async function getPayableCircle(em: EntityManager, paying: Paying): Promise<PayableCircle> {
   const { circleId, userId, amount } = paying;
   const onBehalfOf = paying.onBehalfOf ?? null;
-  const [row] = await em.execute<Row[]>(query, [userId, onBehalfOf, userId, onBehalfOf, circleId]);
+  const [row] = await em.execute<Row[]>(query, [
+    ...[userId, userId, userId, userId],
+    ...[onBehalfOf, userId, onBehalfOf, circleId],
+  ]);
   if (row === undefined) refuse('NOT_FOUND', 'no such saving circle', { field: 'reference_id' });
   if (row.payer_account_id === null) {
     refuse('FORBIDDEN', 'you are not a member of this saving circle', { field: 'reference_id' });
   }
-  if (row.member_id === null || row.account_id === null) {
+  if (row.member_id === null) {
     refuse('NOT_FOUND', 'no such member of this saving circle', { field: 'on_behalf_of' });
   }
   if (row.excluded_turn !== null) {
@@ -102,7 +109,7 @@ export async function getPayableCircle(em: EntityManager, paying: Paying): Promi
     holdingAccountId: row.holding_account_id,
     turn: row.current_turn,
     memberId: row.member_id,
-    memberAccountId: row.account_id,
+    isOwn: row.own,
     payerAccountId: row.payer_account_id,
     contribution: formatMoney(row.amount),
     guarantee,

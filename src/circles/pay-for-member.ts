@@ -33,7 +33,8 @@ export async function payForMember(
       const source = sourceAccountId ?? member.account_id;
       await lockSource(tx, { payer, sourceAccountId: source });
       const circle = await shareCircle(tx, circleId);
-      if (circle.current_turn !== turn) return false;
+      if (circle.current_turn !== turn || !(await isAgreed(tx, { memberId, sourceAccountId }))) return false;
+      if (sourceAccountId === null) await cancelOwnOrder(tx, { circleId, memberId, turn });
       await payFromBalance(tx, savingCircleContribution, {
         payer,
         transactionId: circlePaymentIdFor(memberId, turn),
@@ -49,3 +50,27 @@ export async function payForMember(
     throw error;
   }
 }
+
+/** Whether the standing order still names this account; a debit of the member's own account was agreed for good. */
+async function isAgreed(
+  tx: EntityManager,
+  { memberId, sourceAccountId }: Pick<PaymentForMember, 'memberId' | 'sourceAccountId'>,
+): Promise<boolean> {
+  if (sourceAccountId === null) return true;
+  const orders = await tx.execute<unknown[]>(
+    'select 1 from saving_circle_standing_orders where id = ? and source_account_id = ?',
+    [memberId, sourceAccountId],
+  );
+  return orders.length > 0;
+}
+
+/** An order that the member has not paid does not hold up the debit; money that still arrives for it is refunded. */
+const cancelOwnOrder = (
+  tx: EntityManager,
+  { circleId, memberId, turn }: Omit<PaymentForMember, 'sourceAccountId'>,
+): Promise<unknown> =>
+  tx.execute(
+    `update saving_circle_contributions set status = 'cancelled', updated_at = clock_timestamp()
+     where saving_circle_id = ? and member_id = ? and turn_number = ? and status = 'pending'`,
+    [circleId, memberId, turn],
+  );

@@ -28,7 +28,8 @@ export async function recordContribution(tx: EntityManager, contribution: NewCon
   const { circleId, userId, onBehalfOf, amount, orderId, requestId, paid } = contribution;
   await shareCircle(tx, circleId);
   const payable = await getPayableCircle(tx, { circleId, userId, onBehalfOf, amount, inAll: true });
-  const { turn, memberId, memberAccountId, guarantee } = payable;
+  const { turn, memberId, payerAccountId, guarantee } = payable;
+  if (payable.isOwn) await cancelOrdersOfOthers(tx, { circleId, memberId, turn, userId });
   const id = newId();
   const rail = orderId === null ? 'balance' : 'gateway';
   const status = paid === null ? 'pending' : 'completed';
@@ -48,7 +49,7 @@ export async function recordContribution(tx: EntityManager, contribution: NewCon
       guarantee,
       rail,
       status,
-      paid?.sourceAccountId ?? memberAccountId,
+      paid?.sourceAccountId ?? payerAccountId,
       orderId,
       paid?.transactionId ?? null,
     ],
@@ -73,3 +74,14 @@ export async function recordContribution(tx: EntityManager, contribution: NewCon
   });
   return id;
 }
+
+/** What another has ordered for the member and not paid gives way; money that still arrives for it is refunded. */
+const cancelOrdersOfOthers = (
+  tx: EntityManager,
+  { circleId, memberId, turn, userId }: { circleId: string; memberId: string; turn: number; userId: string },
+): Promise<unknown> =>
+  tx.execute(
+    `update saving_circle_contributions set status = 'cancelled', updated_at = clock_timestamp()
+     where saving_circle_id = ? and member_id = ? and turn_number = ? and status = 'pending' and user_id <> ?`,
+    [circleId, memberId, turn, userId],
+  );

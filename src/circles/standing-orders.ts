@@ -124,7 +124,11 @@ interface DueOrder {
 export async function payStandingOrders(em: EntityManager, { circleId }: CircleStep): Promise<CircleProgress> {
   for (const { memberId, sourceAccountId, turn } of await dueOrders(em, circleId)) {
     await payForMember(em.fork(), { circleId, memberId, turn, sourceAccountId });
-    await em.execute('update saving_circle_standing_orders set attempted_turn = ? where id = ?', [turn, memberId]);
+    // One that names another account by now is tried with that.
+    await em.execute(
+      'update saving_circle_standing_orders set attempted_turn = ? where id = ? and source_account_id = ?',
+      [turn, memberId, sourceAccountId],
+    );
   }
   return findProgress(em.fork(), circleId);
 }

@@ -76,6 +76,10 @@ async function giveTurns(tx: EntityManager, sealer: Sealer, circle: SavingCircle
     : null;
   inTurnOrder(circle.turn_order, members, seed, entropy).forEach((member, index) => {
     member.turn_number = index + 1;
+    if (seed !== null) {
+      member.drawn_turn = member.turn_number;
+      member.drawn_account_id = member.account_id;
+    }
   });
   await tx.flush();
 }

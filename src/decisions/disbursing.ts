@@ -1,10 +1,12 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { BankAccount } from '../bank-accounts/bank-account.entity.ts';
 import { Cause } from '../causes/cause.entity.ts';
 import { isStopped } from '../causes/stop-cause.ts';
 import { Payout } from '../payouts/payout.entity.ts';
 import { startCause } from '../withdrawals/cause-of-disbursement.ts';
 import { Withdrawal } from '../withdrawals/withdrawal.entity.ts';
 import type { Decision } from './decision.entity.ts';
-import { endDecision, lockDecision } from './end-decision.ts';
+import { endDecision, lockDecision, whyPowerless } from './end-decision.ts';
 import type { CarryingOut, DecisionPorts } from './handling.ts';
 
 /** Sends a disbursement: two people of the platform have approved what the owner of its cause asked for. */
@@ -13,21 +15,33 @@ export const disbursing: CarryingOut = {
     await em.fork().transactional(async (tx) => {
       const decision = await lockDecision(tx, id);
       if (decision.status !== 'pending' || !decision.approved_by) return;
-      const withdrawal = await tx.findOneOrFail(Withdrawal, { id: decision.withdrawal_id ?? '' });
+      const { cause_id } = await tx.findOneOrFail(Withdrawal, { id: decision.withdrawal_id ?? '' });
+      // A stop that is under way is waited for, and judged.
+      await tx.execute('select from charitable_causes where id = ? for no key update', [cause_id]);
+      const reason = (await whyPowerless(tx, decision)) ?? (await whyMoved(tx, decision));
+      if (reason !== null) return endDecision(tx, decision, { status: 'lapsed', reason });
       await endDecision(tx, decision, { status: 'carried_out' });
-      await startCause(tx, withdrawal.cause_id ?? '');
+      await startCause(tx, cause_id ?? '');
     });
   },
-  async whyMoved(tx, { withdrawal_id }) {
-    const id = withdrawal_id ?? '';
-    const { status } = await tx.findOneOrFail(Payout, { id }, { refresh: true });
-    if (status !== 'pending') return `the withdrawal is ${status} by now`;
-    const { cause_id } = await tx.findOneOrFail(Withdrawal, { id });
-    const cause = await tx.findOneOrFail(Cause, { id: cause_id ?? '' }, { refresh: true });
-    if (isStopped(cause)) return 'the platform has stopped the charitable cause';
-    return cause.approved_at ? null : 'the charitable cause is not approved any more';
-  },
+  whyMoved,
 };
+
+async function whyMoved(tx: EntityManager, { withdrawal_id }: Decision): Promise<string | null> {
+  const id = withdrawal_id ?? '';
+  const { status } = await tx.findOneOrFail(Payout, { id }, { refresh: true });
+  if (status !== 'pending') return `the withdrawal is ${status} by now`;
+  const { cause_id, bank_account_id } = await tx.findOneOrFail(Withdrawal, { id });
+  const { deleted_at } = await tx.findOneOrFail(
+    BankAccount,
+    { id: bank_account_id },
+    { refresh: true, filters: false },
+  );
+  if (deleted_at) return 'the bank account was deleted';
+  const cause = await tx.findOneOrFail(Cause, { id: cause_id ?? '' }, { refresh: true });
+  if (isStopped(cause)) return 'the platform has stopped the charitable cause';
+  return cause.approved_at ? null : 'the charitable cause is not approved any more';
+}
 
 /**
  * Wakes the workflow of the withdrawal an ended decision is about; returns the decision. If Temporal is unavailable,

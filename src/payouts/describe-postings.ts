@@ -32,7 +32,8 @@ export async function describePostings(
        substring(j.business_key from '^[a-z-]+/([0-9a-f-]{36})/')::uuid as id) subject
      left join receipts r on subject.family = 'receipt' and r.id = subject.id
      left join partner_payments p
-       on p.id = case subject.family when 'partner-payment' then subject.id else r.partner_payment_id end
+       on p.id = case subject.family when 'partner-payment' then subject.id
+         else substring(r.reference from '^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$')::uuid end
      left join payouts o on subject.family = 'partner-payout' and o.id = subject.id
      where j.id = any(?::uuid[]) and (p.id is not null or o.id is not null)`,
     [textArray(journalIds)],

@@ -6,6 +6,7 @@ import { compareMoney } from '../shared/money.ts';
 import { askTransfer, hearProvider } from './ask-transfer.ts';
 import { answerAttempt, findMadeAttempts, maySend, openAttempt } from './attempts.ts';
 import { buildRequest, isFrozen, type Sending } from './frozen-request.ts';
+import { handlings } from './handlings.ts';
 import { lockPayout, noteWord } from './note-word.ts';
 import { Payout } from './payout.entity.ts';
 import { isFinalPayout, isUnknown, type PayoutAttemptOutcome, restOf, type TransferWord } from './payout.ts';
@@ -89,6 +90,9 @@ async function beginAttempt(
 ): Promise<{ number: number; request: TransferRequest } | TransferWord | 'ask'> {
   const payout = await lockPayout(tx, payoutId);
   if (isFinalPayout(payout.status)) return 'ask';
+  // People have not decided yet, or have said no: nothing is sent, and resolving it next says which.
+  const decided = await handlings[payout.kind].heldBy?.(tx, payout);
+  if (decided?.isHeld || decided?.failureCode) return { said: 'unsent' };
   const made = await findMadeAttempts(tx, payoutId);
   if (made.length > 0) {
     const unheardOf = payout.last_word === 'not known' && !payout.provider_transfer_id;

@@ -4,8 +4,9 @@ import { WebhookEndpoint } from './webhook-endpoint.entity.ts';
 import { failingLimitMs } from './webhook-endpoint.ts';
 
 /** A request to the endpoint succeeded: it no longer counts as failing. */
-export async function noteSuccess(em: EntityManager, { id, failing_since }: WebhookEndpoint): Promise<void> {
-  if (failing_since) await em.nativeUpdate(WebhookEndpoint, { id }, { failing_since: null });
+export async function noteSuccess(em: EntityManager, { id }: WebhookEndpoint): Promise<void> {
+  // Another delivery may have failed since this one read the endpoint.
+  await em.nativeUpdate(WebhookEndpoint, { id, failing_since: { $ne: null } }, { failing_since: null });
 }
 
 /**

@@ -64,7 +64,13 @@ export async function beginDisbursement(
   await tx.execute(
     `insert into decisions (id, kind, withdrawal_id, note, evidence, proposed_by)
      values (?, 'disburse', ?, ?, ?, ?)`,
-    [decisionId, id, note.slice(0, longestNote), JSON.stringify({ provider: null, books }), userId],
+    [
+      decisionId,
+      id,
+      note.replace(/\s+/g, ' ').slice(0, longestNote).trim(),
+      JSON.stringify({ provider: null, books }),
+      userId,
+    ],
   );
   await recordEvent(tx, {
     event: 'DECISION_PROPOSED',

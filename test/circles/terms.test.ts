@@ -109,6 +109,21 @@ describe('A lottery with terms', () => {
     );
     const own = { account_id: friend.accountId, value: values.get(friend.accountId) ?? '' };
     expect(await verifyDraw(draw, commitment, own)).toEqual(expected);
+
+    // The draw is shown as it was, whoever takes over a place later.
+    const shown = await readCircle(stack, creator, id);
+    const place = shown.members.find(({ user_id }: { user_id: string }) => user_id === friend.id).id;
+    const heir = await buildIndividual(stack);
+    const path = `/v1/saving-circles/${id}`;
+    const proposed = await stack.post(
+      `${path}/members/${place}/replacements`,
+      { account_id: heir.accountId },
+      { token: friend.token },
+    );
+    const { id: replacement } = proposed.body.data;
+    const accepted = await stack.post(`${path}/replacements/${replacement}/accept`, {}, { token: heir.token });
+    expect(accepted.body.data).toMatchObject({ status: 'completed' });
+    expect(await verifyDraw(await read(creator), commitment)).toEqual(expected);
     const hidden = await read(await buildIndividual(stack));
     expect(hidden.entropy?.map(({ account_id }) => account_id)).toEqual([null, null, null, null]);
   });

@@ -336,6 +336,27 @@ describe('A disbursement of a person', () => {
     await approve(decisionId, 1);
     await withdrawalWhen(stack, it.owner, id, 'succeeded');
   });
+
+  it('gives all back when the workflow that has to hear of a rejection was lost', async () => {
+    const it = await buildCause({ of: 'person' });
+    const { id } = (await disburse(it, '400000')).body.data;
+    await stack.deps.workflows.client.workflow.getHandle(`withdrawal/${id}`).terminate('lost');
+    const { id: decisionId } = await decisionOf(id);
+    const token = approvers[0]?.token ?? '';
+    expect((await stack.post(`/v1/decisions/${decisionId}/reject`, undefined, { token })).status).toBe(200);
+    expect(await withdrawalWhen(stack, it.owner, id, 'failed')).toMatchObject({ failure_code: 'DECISION_REJECTED' });
+    expect(await balanceOf(stack, it.owner.accountId)).toBe('500000.0000');
+  });
+
+  it('is not sent to a bank account that was deleted meanwhile: its decision lapses', async () => {
+    const it = await buildCause({ of: 'person' });
+    const { id, bank_account_id } = (await disburse(it, '400000')).body.data;
+    const { id: decisionId } = await decisionOf(id);
+    await stack.delete(`/v1/bank-accounts/${bank_account_id}`, undefined, { token: it.owner.token });
+    const { status, body } = await approve(decisionId, 0);
+    expect([status, body.data]).toMatchObject([200, { status: 'lapsed', reason: 'the bank account was deleted' }]);
+    expect(await withdrawalWhen(stack, it.owner, id, 'failed')).toMatchObject({ failure_code: 'DECISION_LAPSED' });
+  });
 });
 
 describe('A disbursement is refused', () => {

@@ -83,6 +83,10 @@ create table saving_circle_members (
   entropy text check (entropy ~ '^[0-9A-Fa-f]{16,64}$'),
   -- When the member agreed that the account may be debited for contributions after the member's turn.
   consented_at timestamptz,
+  -- What the draw of a lottery gave, and to which account: it stays whatever becomes of turns and places.
+  drawn_turn integer check (drawn_turn >= 1),
+  drawn_account_id uuid,
+  check ((drawn_turn is null) = (drawn_account_id is null)),
   -- The turn in whose round the member's place ended by a default. Whoever had not received by then has no turn any more.
   excluded_turn integer check (excluded_turn >= 1),
   created_at timestamptz not null default now(),

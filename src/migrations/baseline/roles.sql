@@ -72,7 +72,8 @@ grant insert, update (status, periods_paid, refusals, attempted_at, ended_at, up
 grant insert, update (name, capacity, amount, visibility, grace_days, on_default, guarantee_percent, start_date, starts_at, current_turn, first_turn, status,
   schedule_anchor, schedule_step, next_opens_at, draw_seed_sealed, draw_seed, updated_at, started_at, ended_at, deleted_at)
   on saving_circles to amanah_app;
-grant insert, update (turn_number, excluded_turn, account_id, user_id, consented_at) on saving_circle_members to amanah_app;
+grant insert, update (turn_number, drawn_turn, drawn_account_id, excluded_turn, account_id, user_id, consented_at)
+  on saving_circle_members to amanah_app;
 grant insert, update (left_at, joined_at, status, updated_at) on saving_circle_replacements to amanah_app;
 grant insert, update (source_account_id, attempted_turn) on saving_circle_standing_orders to amanah_app;
 grant insert, update (receiver_member_id, reminded_at, overdue_reported_at, defaulted_at, remedied_at, paid_at, amount,

@@ -1,0 +1,70 @@
+import { payForMember } from '../../src/circles/pay-for-member.ts';
+import { type BuiltUser, balanceOf, fund } from '../support/build.ts';
+import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+import { buildActiveCircle, contribute, contributionsOf, readCircle } from './build-circle.ts';
+
+let stack: Stack;
+beforeAll(async () => {
+  stack = await startStack({ worker: true, sandbox: true });
+}, 60_000);
+afterAll(() => stack.stop());
+afterEach(() => expectChecksEmpty(stack));
+
+interface Opened {
+  id: string;
+  first: BuiltUser;
+  second: BuiltUser;
+  memberIds: string[];
+}
+async function activeCircle(): Promise<Opened> {
+  const { id, members } = await buildActiveCircle(stack, 2);
+  const [first, second] = members as [BuiltUser, BuiltUser];
+  const shown = await readCircle(stack, first, id);
+  const idOf = (user: BuiltUser) =>
+    shown.members.find(({ user_id }: { user_id: string }) => user_id === user.id)?.id as string;
+  return { id, first, second, memberIds: [idOf(first), idOf(second)] };
+}
+/** Orders a contribution by the gateway and does not pay it. */
+async function order(payer: BuiltUser, id: string, fields: object = {}) {
+  const amount = (await readCircle(stack, payer, id)).amount;
+  const { status, body } = await stack.post(
+    '/v1/saving-circles/contribute',
+    { saving_circle_id: id, contribution_amount: amount, payment_id: 1, ...fields },
+    { token: payer.token },
+  );
+  expect([status, body]).toMatchObject([201, { status: 'pending' }]);
+  const { body: shown } = await stack.get(`/v1/payments/orders/${body.payment_order_id}`, { token: payer.token });
+  return shown.data as { payment_code: string };
+}
+const statusesOf = async (id: string) => (await contributionsOf(stack, id)).map(({ status }) => status).toSorted();
+
+describe('An unpaid order of a contribution', () => {
+  it('that another made for a member does not keep the member from paying; its money goes back to who pays it', async () => {
+    const { id, first, second, memberIds } = await activeCircle();
+    const { payment_code } = await order(first, id, { on_behalf_of: memberIds[1] });
+    const { status } = await contribute(stack, second, id);
+    expect(status).toBe(201);
+    expect(await statusesOf(id)).toEqual(['cancelled', 'completed']);
+    const before = Number(await balanceOf(stack, first.accountId));
+    const others = Number(await balanceOf(stack, second.accountId));
+    await stack.sandbox.post('/sandbox/pay', { payment_code });
+    expect(
+      await eventually(
+        () => statusesOf(id),
+        (found) => found.includes('refunded'),
+      ),
+    ).toEqual(['completed', 'refunded']);
+    expect(Number(await balanceOf(stack, first.accountId))).toBeGreaterThan(before);
+    expect(Number(await balanceOf(stack, second.accountId))).toBe(others);
+  });
+
+  it('is no shelter from a debit that its member agreed to', async () => {
+    const { id, first, memberIds } = await activeCircle();
+    await order(first, id);
+    await fund(stack, first.accountId, '1000000');
+    const turn = (await readCircle(stack, first, id)).current_turn;
+    const debit = { circleId: id, memberId: String(memberIds[0]), turn, sourceAccountId: null };
+    expect(await payForMember(stack.em(), debit)).toBe(true);
+    expect(await statusesOf(id)).toEqual(['cancelled', 'completed']);
+  });
+});
