@@ -82,7 +82,6 @@ describe('/docs/partners in a browser', () => {
     await phone.goto(`${stack.url}${path}`);
     await phone.getByText('PROVIDER_INDETERMINATE').first().waitFor();
     expect(await phone.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
-    await phone.context().close();
   });
 
   it('signs what is read', async () => {
