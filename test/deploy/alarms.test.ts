@@ -77,7 +77,7 @@ const rules = (): Rule[] =>
   const afterCache = () => sleep(31_000);
 
   const run = <Name extends keyof Activities>(name: Name, input: Parameters<Activities[Name]>[0], attempt = 1) =>
-    new MockActivityEnvironment({ attempt }, { logger: new DefaultLogger('ERROR') })
+    new MockActivityEnvironment({ attempt, startToCloseTimeoutMs: 60_000 }, { logger: new DefaultLogger('ERROR') })
       .run(activities[name] as (input: unknown) => Promise<unknown>, input)
       .catch(() => null);
 
