@@ -4,7 +4,15 @@ import type { Confirmation } from '../../src/payments/payment-contract.ts';
 import { allocationBatchIdFor, newId, receiptIdFor, workflowIds } from '../../src/shared/ids.ts';
 import { createCircle } from '../circles/build-circle.ts';
 import { buildOpenDonations } from '../donations/build-donations.ts';
-import { buildPayer, pay, payoutWhen, readBalance, readPayout, setFaults } from '../payouts/build-payouts.ts';
+import {
+  buildPayer,
+  magicAccount,
+  pay,
+  payoutWhen,
+  readBalance,
+  readPayout,
+  setFaults,
+} from '../payouts/build-payouts.ts';
 import { balanceOf, buildIndividual, buildSuperAdmin } from '../support/build.ts';
 import { buildActiveCause } from '../support/build-targets.ts';
 import { untilLocked } from '../support/lock-waits.ts';
@@ -75,7 +83,15 @@ const kinds: [string, Kind][] = [
       table: 'payouts',
       idField: 'payoutId',
       changed: { net: '99999.0000' },
-      make: async () => (await pay(await buildPayer(stack))).id,
+      make: async () => {
+        const { id } = await pay(await buildPayer(stack), { bank_account_number: magicAccount('131313') });
+        // Its own workflow does nothing more for minutes.
+        await eventually(
+          () => stack.em().execute<{ last_word: string | null }[]>('select last_word from payouts where id = ?', [id]),
+          ([row]) => row?.last_word === 'accepted',
+        );
+        return id;
+      },
       lapsed: 'LAPSED',
     },
   ],
