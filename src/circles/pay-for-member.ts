@@ -5,6 +5,7 @@ import { lockSource } from '../payments/make-payments.ts';
 import { payFromBalance } from '../payments/pay-from-balance.ts';
 import { isDomainError } from '../shared/errors.ts';
 import { circlePaymentIdFor } from '../shared/ids.ts';
+import { cancelPendingContributions } from './cancel-pending.ts';
 import { CircleMember } from './circle-member.entity.ts';
 import { shareCircle } from './lock-circle.ts';
 
@@ -34,7 +35,8 @@ export async function payForMember(
       await lockSource(tx, { payer, sourceAccountId: source });
       const circle = await shareCircle(tx, circleId);
       if (circle.current_turn !== turn || !(await isAgreed(tx, { memberId, sourceAccountId }))) return false;
-      if (sourceAccountId === null) await cancelOwnOrder(tx, { circleId, memberId, turn });
+      // An order that the member has not paid does not hold up the debit.
+      if (sourceAccountId === null) await cancelPendingContributions(tx, { circleId, turn, memberIds: [memberId] });
       await payFromBalance(tx, savingCircleContribution, {
         payer,
         transactionId: circlePaymentIdFor(memberId, turn),
@@ -63,14 +65,3 @@ async function isAgreed(
   );
   return orders.length > 0;
 }
-
-/** An order that the member has not paid does not hold up the debit; money that still arrives for it is refunded. */
-const cancelOwnOrder = (
-  tx: EntityManager,
-  { circleId, memberId, turn }: Omit<PaymentForMember, 'sourceAccountId'>,
-): Promise<unknown> =>
-  tx.execute(
-    `update saving_circle_contributions set status = 'cancelled', updated_at = clock_timestamp()
-     where saving_circle_id = ? and member_id = ? and turn_number = ? and status = 'pending'`,
-    [circleId, memberId, turn],
-  );

@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordEvent } from '../events/record-event.ts';
 import { newId } from '../shared/ids.ts';
 import type { Money } from '../shared/money.ts';
+import { cancelPendingContributions } from './cancel-pending.ts';
 import { getPayableCircle, refuseRepeat } from './find-payable-circle.ts';
 import { shareCircle } from './lock-circle.ts';
 
@@ -29,7 +30,8 @@ export async function recordContribution(tx: EntityManager, contribution: NewCon
   await shareCircle(tx, circleId);
   const payable = await getPayableCircle(tx, { circleId, userId, onBehalfOf, amount, inAll: true });
   const { turn, memberId, payerAccountId, guarantee } = payable;
-  if (payable.isOwn) await cancelOrdersOfOthers(tx, { circleId, memberId, turn, userId });
+  // What another has ordered for the member and not paid gives way.
+  if (payable.isOwn) await cancelPendingContributions(tx, { circleId, turn, memberIds: [memberId], paidBy: userId });
   const id = newId();
   const rail = orderId === null ? 'balance' : 'gateway';
   const status = paid === null ? 'pending' : 'completed';
@@ -74,14 +76,3 @@ export async function recordContribution(tx: EntityManager, contribution: NewCon
   });
   return id;
 }
-
-/** What another has ordered for the member and not paid gives way; money that still arrives for it is refunded. */
-const cancelOrdersOfOthers = (
-  tx: EntityManager,
-  { circleId, memberId, turn, userId }: { circleId: string; memberId: string; turn: number; userId: string },
-): Promise<unknown> =>
-  tx.execute(
-    `update saving_circle_contributions set status = 'cancelled', updated_at = clock_timestamp()
-     where saving_circle_id = ? and member_id = ? and turn_number = ? and status = 'pending' and user_id <> ?`,
-    [circleId, memberId, turn, userId],
-  );

@@ -2,12 +2,12 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../database/database-clock.ts';
 import { recordEvent } from '../events/record-event.ts';
 import { failpoint } from '../shared/failpoint.ts';
+import { cancelPendingContributions } from './cancel-pending.ts';
 import type { CircleProgress, CircleStep } from './circle-contract.ts';
 import { CircleMember } from './circle-member.entity.ts';
-import { CircleRound } from './circle-round.entity.ts';
 import { nextOfRound } from './default.ts';
-import { factsOf, findPlaces, findProgress, type Place } from './find-progress.ts';
-import { lockCircle } from './lock-circle.ts';
+import { factsOf, findProgress, type Place } from './find-progress.ts';
+import { type LockedRound, lockOpenRound, reportMissing } from './lock-open-round.ts';
 import { payForMember } from './pay-for-member.ts';
 import { complete, payPot } from './pay-round.ts';
 import { type Cover, closeUp, type Remedy, remedyOf } from './remedy.ts';
@@ -23,23 +23,21 @@ export async function settleDefault(em: EntityManager, { circleId, at }: CircleS
   const now = new Date(at);
   await failpoint('settle-default.before');
   const { turn, debited } = await em.transactional(async (tx) => {
-    const circle = await lockCircle(tx, circleId);
-    const terms = termsOf(circle);
-    if (circle.status !== 'active' || circle.next_opens_at || terms === null) return nobody;
-    const turn = circle.current_turn;
-    const round = await tx.findOneOrFail(CircleRound, { saving_circle_id: circleId, turn_number: turn });
-    const places = await findPlaces(tx, circle);
-    const missing = places.filter(({ hasPaid }) => !hasPaid);
+    const open = await lockOpenRound(tx, circleId);
+    const terms = open === null ? null : termsOf(open.circle);
+    if (open === null || terms === null) return nobody;
+    const { circle, round, places } = open;
     const next = nextOfRound(factsOf(circle, round, places));
-    if (missing.length === 0 || next?.step !== 'settle default' || Date.parse(next.at) > now.getTime()) return nobody;
-    if (!round.defaulted_at) await reportDefaults(tx, circle, missing);
+    if (next?.step !== 'settle default' || Date.parse(next.at) > now.getTime()) return nobody;
+    if (places.every(({ hasPaid }) => hasPaid)) return nobody;
+    if (!round.defaulted_at) await reportMissing(tx, open, 'MEMBER_DEFAULTED', { on_default: circle.on_default });
     round.defaulted_at ??= now;
     const remedy = remedyOf(terms.on_default, circle.amount, places);
     // Debits are noted after they were tried, so that an interrupted try is repeated.
     if (remedy.kind !== 'debit') round.remedied_at = now;
     await tx.flush();
-    await remedyNow(tx, circle, round, { remedy, places, now });
-    return { turn, debited: remedy.kind === 'debit' ? remedy.members : [] };
+    await remedyNow(tx, open, { remedy, now });
+    return { turn: circle.current_turn, debited: remedy.kind === 'debit' ? remedy.members : [] };
   });
   await failpoint('settle-default.settled');
   for (const memberId of debited) await payForMember(em.fork(), { circleId, memberId, turn, sourceAccountId: null });
@@ -59,43 +57,19 @@ const noteTry = async (
 
 const nobody: { turn: number; debited: string[] } = { turn: 0, debited: [] };
 
-async function reportDefaults(tx: EntityManager, circle: SavingCircle, missing: readonly Place[]): Promise<void> {
-  for (const { memberId, userId } of missing) {
-    await recordEvent(tx, {
-      event: 'MEMBER_DEFAULTED',
-      resourceType: 'saving_circle',
-      resourceId: circle.id,
-      actorId: null,
-      requestId: null,
-      data: {
-        turn_number: circle.current_turn,
-        member_id: memberId,
-        user_id: userId,
-        on_default: circle.on_default,
-      },
-    });
-  }
-}
-
-interface Remedying {
-  remedy: Remedy;
-  places: readonly Place[];
-  now: Date;
-}
-
 async function remedyNow(
   tx: EntityManager,
-  circle: SavingCircle,
-  round: CircleRound,
-  { remedy, places, now }: Remedying,
+  { circle, round, places }: LockedRound,
+  { remedy, now }: { remedy: Remedy; now: Date },
 ): Promise<void> {
+  const ofTurn = { circleId: circle.id, turn: circle.current_turn };
   if (remedy.kind === 'cover') {
     const debtors = [...new Set(remedy.covers.map(({ debtor }) => debtor))];
-    await cancelPending(tx, circle, debtors);
+    await cancelPendingContributions(tx, { ...ofTurn, memberIds: debtors });
     await writeCovers(tx, circle, remedy.covers);
     await payPot(tx, circle, now);
   } else if (remedy.kind === 'exclude') {
-    await cancelPending(tx, circle, remedy.members);
+    await cancelPendingContributions(tx, { ...ofTurn, memberIds: remedy.members });
     const receiver = await exclude(tx, circle, { excluded: remedy.members, places });
     if (receiver === null) return endWithoutReceiver(tx, circle, now);
     round.receiver_member_id = receiver;
@@ -103,14 +77,6 @@ async function remedyNow(
     await payPot(tx, circle, now);
   }
 }
-
-/** A contribution made good otherwise is cancelled; its money is refunded if it still arrives. */
-const cancelPending = async (tx: EntityManager, circle: SavingCircle, memberIds: readonly string[]): Promise<void> =>
-  void (await tx.execute(
-    `update saving_circle_contributions set status = 'cancelled', updated_at = clock_timestamp()
-     where saving_circle_id = ? and turn_number = ? and status = 'pending' and member_id = any (?::uuid[])`,
-    [circle.id, circle.current_turn, `{${memberIds.join(',')}}`],
-  ));
 
 async function writeCovers(tx: EntityManager, circle: SavingCircle, covers: readonly Cover[]): Promise<void> {
   for (const { debtor, guarantor, amount } of covers) {
