@@ -1,7 +1,6 @@
-import { type EntityManager, IsolationLevel } from '@mikro-orm/postgresql';
-import { allowTime } from '../database/database-time-outs.ts';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { readInSnapshot } from '../database/read-in-snapshot.ts';
 import { must } from '../shared/assert.ts';
-import { budgets } from '../shared/budgets.ts';
 import { startOfWesternIndonesiaDay } from '../shared/clock.ts';
 import type { Money } from '../shared/money.ts';
 import type { DonationStatus, DonationType } from './donation.ts';
@@ -56,16 +55,13 @@ const ofYear = `from donations d join transactions t on t.id = d.transaction_id
  * Reads what a person gave in a year: sums, then each donation in the order of payment, all from one snapshot of the
  * database. Holds a connection until the generator is exhausted or returned.
  */
-export async function* readDonationStatement(
+export function readDonationStatement(
   em: EntityManager,
   { userId, year }: { userId: string; year: number },
 ): AsyncGenerator<DonationStatementFacts | { lines: DonationStatementLine[] }, void, undefined> {
   const [from, to] = [startOfWesternIndonesiaDay(`${year}-01-01`), startOfWesternIndonesiaDay(`${year + 1}-01-01`)];
   const of = [userId, to, from, to];
-  const tx = em.fork();
-  await tx.begin({ isolationLevel: IsolationLevel.REPEATABLE_READ, readOnly: true });
-  try {
-    await allowTime(tx, budgets.database.download);
+  return readInSnapshot(em, async function* (tx) {
     const [sums] = await tx.execute<
       (Omit<DonationStatementFacts, 'count' | 'year' | 'currency'> & { count: string })[]
     >(
@@ -90,9 +86,7 @@ export async function* readDonationStatement(
       yield { lines: rows.map((row) => ({ ...row, donated_at: new Date(row.donated_at).toISOString() })) };
       if (rows.length < batchSize) break;
     }
-  } finally {
-    await tx.rollback();
-  }
+  });
 }
 
 type Row = Omit<DonationStatementLine, 'donated_at'> & { donated_at: Date | string };

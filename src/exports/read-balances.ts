@@ -1,7 +1,6 @@
-import { type EntityManager, IsolationLevel } from '@mikro-orm/postgresql';
-import { allowTime } from '../database/database-time-outs.ts';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { readInSnapshot } from '../database/read-in-snapshot.ts';
 import { type BookDay, isDaySealed } from '../seals/day-seal.ts';
-import { budgets } from '../shared/budgets.ts';
 import type { Money } from '../shared/money.ts';
 import type { DayFacts } from './read-journals.ts';
 
@@ -29,14 +28,11 @@ type Row = BalanceLine & { is_idle: boolean };
  * balance when the day began or ended, or was moved on it. Computed backwards from the current balances, so a recent
  * day reads little history. Holds a connection until it was read to the end or `return` was called.
  */
-export async function* readDayBalances(
+export function readDayBalances(
   em: EntityManager,
   day: BookDay,
 ): AsyncGenerator<DayFacts | { lines: BalanceLine[] }, void, undefined> {
-  const tx = em.fork();
-  await tx.begin({ isolationLevel: IsolationLevel.REPEATABLE_READ, readOnly: true });
-  try {
-    await allowTime(tx, budgets.database.download);
+  return readInSnapshot(em, async function* (tx) {
     yield { day: day.day, sealed: await isDaySealed(tx, day) };
     for (let after: string | null = firstId; after !== null; ) {
       const rows: Row[] = await tx.execute<Row[]>(
@@ -55,7 +51,5 @@ export async function* readDayBalances(
       yield { lines: rows.filter(({ is_idle }) => !is_idle).map(({ is_idle: _, ...line }) => line) };
       after = rows.length < batchSize ? null : (rows.at(-1)?.account_id ?? null);
     }
-  } finally {
-    await tx.rollback();
-  }
+  });
 }

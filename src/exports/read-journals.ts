@@ -1,7 +1,6 @@
-import { type EntityManager, IsolationLevel } from '@mikro-orm/postgresql';
-import { allowTime } from '../database/database-time-outs.ts';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { readInSnapshot } from '../database/read-in-snapshot.ts';
 import { type BookDay, isDaySealed } from '../seals/day-seal.ts';
-import { budgets } from '../shared/budgets.ts';
 import type { Money } from '../shared/money.ts';
 
 /** One posting of a journal. */
@@ -33,14 +32,11 @@ type Row = Omit<JournalLine, 'created_at'> & { id: string; created_at: Date | st
  * Reads the journals of a day, one line per posting, in the order they were written and in one database snapshot. Holds
  * a connection until it was read to the end or `return` was called.
  */
-export async function* readJournals(
+export function readJournals(
   em: EntityManager,
   day: BookDay,
 ): AsyncGenerator<DayFacts | { lines: JournalLine[] }, void, undefined> {
-  const tx = em.fork();
-  await tx.begin({ isolationLevel: IsolationLevel.REPEATABLE_READ, readOnly: true });
-  try {
-    await allowTime(tx, budgets.database.download);
+  return readInSnapshot(em, async function* (tx) {
     yield { day: day.day, sealed: await isDaySealed(tx, day) };
     // Ids grow with time, give or take the length of a transaction: between the day's first and last id there is little
     // else, and reading in id order needs no sort.
@@ -72,7 +68,5 @@ export async function* readJournals(
       };
       after = rows.length < batchSize ? null : (rows.at(-1)?.id ?? null);
     }
-  } finally {
-    await tx.rollback();
-  }
+  });
 }

@@ -1,7 +1,6 @@
-import { type EntityManager, IsolationLevel } from '@mikro-orm/postgresql';
-import { allowTime } from '../database/database-time-outs.ts';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { readInSnapshot } from '../database/read-in-snapshot.ts';
 import { must } from '../shared/assert.ts';
-import { budgets } from '../shared/budgets.ts';
 import { addMoney, type Money } from '../shared/money.ts';
 
 /** The period of an account's statement: from inclusive, to exclusive; open-ended where undefined. */
@@ -59,15 +58,12 @@ interface PostingRow {
  * agree whatever is posted meanwhile. Holds a connection until the generator is exhausted or returned. With `describe`
  * every line says what it is about.
  */
-export async function* readStatement(
+export function readStatement(
   em: EntityManager,
   { accountId, from, to }: StatementPeriod,
   describe?: DescribePostings,
 ): AsyncGenerator<StatementPart, void, undefined> {
-  const tx = em.fork();
-  await tx.begin({ isolationLevel: IsolationLevel.REPEATABLE_READ, readOnly: true });
-  try {
-    await allowTime(tx, budgets.database.download);
+  return readInSnapshot(em, async function* (tx) {
     const [sums] = await tx.execute<{ opening: Money; closing: Money }[]>(
       `select coalesce(sum(amount) filter (where created_at < ?), 0)::numeric(20, 4)::text as opening,
          coalesce(sum(amount), 0)::numeric(20, 4)::text as closing
@@ -108,7 +104,5 @@ export async function* readStatement(
       if (rows.length < batchSize) break;
       last = rows.at(-1)?.id;
     }
-  } finally {
-    await tx.rollback();
-  }
+  });
 }

@@ -1,10 +1,9 @@
-import { type EntityManager, IsolationLevel } from '@mikro-orm/postgresql';
-import { allowTime } from '../database/database-time-outs.ts';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { readInSnapshot } from '../database/read-in-snapshot.ts';
 import { systemAccounts } from '../ledger/account.ts';
 import type { PartnerBalance } from '../partners/read-balance.ts';
 import { type BookDay, isDaySealed } from '../seals/day-seal.ts';
 import { must } from '../shared/assert.ts';
-import { budgets } from '../shared/budgets.ts';
 import { addMoney, subtractMoney } from '../shared/money.ts';
 import {
   groupOf,
@@ -53,15 +52,12 @@ const journalsOfDay = `select m.created_at, m.journal_id, j.kind, j.business_key
  * journal in order of time. All from one database snapshot, so opening balance, lines, totals and closing balance
  * agree. Holds a connection until it was read to the end or `return` was called.
  */
-export async function* readSettlement(
+export function readSettlement(
   em: EntityManager,
   partnerId: string,
   day: BookDay,
 ): AsyncGenerator<SettlementFacts | { lines: SettlementLine[] }, void, undefined> {
-  const tx = em.fork();
-  await tx.begin({ isolationLevel: IsolationLevel.REPEATABLE_READ, readOnly: true });
-  try {
-    await allowTime(tx, budgets.database.download);
+  return readInSnapshot(em, async function* (tx) {
     const of = [partnerId, day.from, day.to];
     yield {
       day: day.day,
@@ -85,9 +81,7 @@ export async function* readSettlement(
       yield { lines: rows.map(lineOf) };
       if (rows.length < batchSize) break;
     }
-  } finally {
-    await tx.rollback();
-  }
+  });
 }
 
 interface Row extends Omit<SettlementLine, 'created_at' | 'group' | 'resource_id'> {
