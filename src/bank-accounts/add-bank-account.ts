@@ -2,10 +2,11 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../encryption/sealer.ts';
 import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
+import { type AccountNumberLength, complainOfAccountNumber } from '../payouts/account-number.ts';
 import { refuse } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
 import { BankAccount } from './bank-account.entity.ts';
-import { type BankAccountDetails, placeOfBankDetails } from './bank-account.ts';
+import { type BankAccountDetails, ownerOf, placeOfBankDetails } from './bank-account.ts';
 import type { OpenedBankAccount } from './find-bank-accounts.ts';
 
 /**
@@ -26,14 +27,7 @@ export async function addBankAccount(
     await tx.execute(
       `insert into bank_accounts (id, user_id, organization_id, bank_code, details_sealed, usable_at)
        values (?, ?, ?, ?, ?, now() + make_interval(hours => ?))`,
-      [
-        id,
-        caller.userId,
-        caller.userType === 'organization' ? caller.organizationId : null,
-        bankCode,
-        sealed,
-        waitHours,
-      ],
+      [id, caller.userId, ownerOf(caller).organization_id, bankCode, sealed, waitHours],
     );
     await recordEvent(tx, {
       event: 'RESOURCE_CREATED',
@@ -48,14 +42,12 @@ export async function addBankAccount(
 }
 
 async function refuseImpossible(em: EntityManager, bankCode: string, accountNumber: string): Promise<void> {
-  const [bank] = await em.execute<{ shortest: number; longest: number }[]>(
+  const [bank] = await em.execute<AccountNumberLength[]>(
     `select account_number_min_length as shortest, account_number_max_length as longest
      from payout_banks where bank_code = ? and active`,
     [bankCode],
   );
   if (bank === undefined) refuse('REQUEST_INVALID', 'no bank of this code is served', { field: 'bank_code' });
-  const { shortest, longest } = bank;
-  if (/^\d+$/.test(accountNumber) && accountNumber.length >= shortest && accountNumber.length <= longest) return;
-  const length = shortest === longest ? `${shortest}` : `${shortest} to ${longest}`;
-  refuse('REQUEST_INVALID', `an account at ${bankCode} has ${length} digits`, { field: 'account_number' });
+  const complaint = complainOfAccountNumber(accountNumber, bankCode, bank);
+  if (complaint !== null) refuse('REQUEST_INVALID', complaint, { field: 'account_number' });
 }

@@ -9,6 +9,14 @@ export interface BankAccountDetails {
 
 export const placeOfBankDetails = (id: string) => ({ table: 'bank_accounts', column: 'details_sealed', row: id });
 
+/** Who owns what a caller keeps or asks for: the organization of a user of type `organization`, otherwise the user. */
+export const ownerOf = ({
+  userId,
+  userType,
+  organizationId,
+}: Pick<Caller, 'userId' | 'userType' | 'organizationId'>) =>
+  userType === 'organization' ? { organization_id: organizationId } : { user_id: userId, organization_id: null };
+
 /** Its owner, or users of type `organization` of the organization that it belongs to; never platform users. */
 export function mayUseBankAccount(
   caller: Pick<Caller, 'userId' | 'userType' | 'organizationId'>,

@@ -3,7 +3,7 @@ import { findPage, type ListWindow } from '../database/find-page.ts';
 import type { Sealer } from '../encryption/sealer.ts';
 import type { Caller } from '../identity/caller.ts';
 import { BankAccount } from './bank-account.entity.ts';
-import { type BankAccountDetails, placeOfBankDetails } from './bank-account.ts';
+import { type BankAccountDetails, ownerOf, placeOfBankDetails } from './bank-account.ts';
 
 export interface OpenedBankAccount {
   account: BankAccount;
@@ -16,11 +16,7 @@ export async function listBankAccounts(
   sealer: Sealer,
   { caller, ...window }: ListWindow & { caller: Caller },
 ): Promise<{ accounts: OpenedBankAccount[]; total: number }> {
-  const owner =
-    caller.userType === 'organization'
-      ? { organization_id: caller.organizationId }
-      : { user_id: caller.userId, organization_id: null };
-  const { items, total } = await findPage(em, BankAccount, { ...owner, deleted_at: null }, window);
+  const { items, total } = await findPage(em, BankAccount, { ...ownerOf(caller), deleted_at: null }, window);
   const open = async (account: BankAccount): Promise<OpenedBankAccount> => ({
     account,
     details: JSON.parse(await sealer.open(placeOfBankDetails(account.id), account.details_sealed)),

@@ -3,6 +3,7 @@ import { type FeeRule, freeOfCharge, type Price, priceCollection } from '../part
 import type { FeeMode } from '../partners/partner.ts';
 import { aboutField, refuseField } from '../partners/refuse-field.ts';
 import { compareMoney, feeOf, formatMoney, isWholeRupiah, type Money } from '../shared/money.ts';
+import { type AccountNumberLength, complainOfAccountNumber } from './account-number.ts';
 
 export interface PayoutQuestion {
   partnerId: string;
@@ -18,13 +19,11 @@ export interface PricedPayout extends Price {
   providerFee: Money;
 }
 
-interface Context {
+interface Context extends AccountNumberLength {
   fee_mode: FeeMode;
   bank_code: string | null;
   minimum_amount: Money;
   maximum_amount: Money;
-  account_number_min_length: number;
-  account_number_max_length: number;
   fixed: Money | null;
   basis_points: number;
   provider_fixed: Money;
@@ -40,12 +39,8 @@ export async function pricePayout(em: EntityManager, question: PayoutQuestion): 
   const { bankCode, accountNumber, amount } = question;
   const context = await readContext(em, question);
   if (context?.bank_code == null) refuseField('bank_code', 'no bank of this code is served');
-  const { account_number_min_length: shortest, account_number_max_length: longest } = context;
-  const fits = (number: string) => /^\d+$/.test(number) && number.length >= shortest && number.length <= longest;
-  if (accountNumber !== undefined && !fits(accountNumber)) {
-    const length = shortest === longest ? `${shortest}` : `${shortest} to ${longest}`;
-    refuseField('bank_account_number', `an account at ${bankCode} has ${length} digits`);
-  }
+  const complaint = accountNumber === undefined ? null : complainOfAccountNumber(accountNumber, bankCode, context);
+  if (complaint !== null) refuseField('bank_account_number', complaint);
   const rule: FeeRule = context.fixed === null ? freeOfCharge : { ...context, fixed: context.fixed };
   const price = aboutField('amount', () => priceCollection(context.fee_mode, formatMoney(amount), rule));
   if (compareMoney(price.net, '0') <= 0) refuseField('amount', 'does not cover the fee');
@@ -64,8 +59,8 @@ export async function pricePayout(em: EntityManager, question: PayoutQuestion): 
 
 async function readContext(em: EntityManager, { partnerId, bankCode }: PayoutQuestion): Promise<Context | undefined> {
   const [context] = await em.execute<Context[]>(
-    `select p.fee_mode, b.bank_code, b.minimum_amount, b.maximum_amount, b.account_number_min_length,
-       b.account_number_max_length, f.fixed, f.basis_points, f.provider_fixed, f.provider_basis_points
+    `select p.fee_mode, b.bank_code, b.minimum_amount, b.maximum_amount, b.account_number_min_length as shortest,
+       b.account_number_max_length as longest, f.fixed, f.basis_points, f.provider_fixed, f.provider_basis_points
      from partners p
      left join payout_banks b on b.bank_code = ? and b.active
      left join lateral (select * from partner_fees f where f.partner_id = p.id and f.method = 'payout'

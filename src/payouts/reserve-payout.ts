@@ -57,21 +57,13 @@ async function reserve(tx: EntityManager, sealer: Sealer, payoutId: string, open
   const headroom = await readPayoutHeadroom(tx, partnerId);
   refuseBeyondHeadroom(headroom, { amount, reserved: addMoney(net, fee) });
   const payout = await writePayout(tx, {
+    ...opening,
     id: payoutId,
     kind: 'partner_payout',
     sourceAccountId: headroom.availableAccountId,
     reservedAccountId: headroom.reservedAccountId,
-    partnerId,
     reference: payoutReferenceOf(payoutId),
     externalRef: texts.external_ref,
-    feeMode: opening.feeMode,
-    amount,
-    fee,
-    net,
-    providerFee: opening.providerFee,
-    bankCode: opening.bankCode,
-    textsSealed: opening.textsSealed,
-    requestId: opening.requestId,
     at: headroom.at,
   });
   await reserveMoney(tx, payout, { actorId: null, data: { partner_id: partnerId } });

@@ -1,17 +1,20 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordEvent } from '../events/record-event.ts';
 import { postJournal } from '../ledger/post-journal.ts';
-import type { FeeMode } from '../partners/partner.ts';
 import { overdueGraceMs } from '../shared/asking-intervals.ts';
 import { must } from '../shared/assert.ts';
 import { journalKeys } from '../shared/ids.ts';
-import { addMoney, type Money, negateMoney } from '../shared/money.ts';
+import { addMoney, negateMoney } from '../shared/money.ts';
 import { handlings } from './handlings.ts';
 import { Payout } from './payout.entity.ts';
-import { type PayoutKind, payoutFamilyOf } from './payout.ts';
+import { type PayoutKind, type PayoutOpening, payoutFamilyOf } from './payout.ts';
 
 /** The initial fields of a payout; amounts are IDR, scale 4. */
-export interface NewPayout {
+export interface NewPayout
+  extends Pick<
+    PayoutOpening,
+    'feeMode' | 'amount' | 'fee' | 'net' | 'providerFee' | 'bankCode' | 'textsSealed' | 'requestId'
+  > {
   id: string;
   kind: PayoutKind;
   sourceAccountId: string;
@@ -19,14 +22,6 @@ export interface NewPayout {
   partnerId: string | null;
   reference: string;
   externalRef: string | null;
-  feeMode: FeeMode;
-  amount: Money;
-  fee: Money;
-  net: Money;
-  providerFee: Money;
-  bankCode: string;
-  textsSealed: string;
-  requestId: string;
   /** The database's clock. */
   at: Date;
 }

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { ownerOf } from '../bank-accounts/bank-account.ts';
 import { findPage, type ListWindow } from '../database/find-page.ts';
 import { type Caller, isPlatform } from '../identity/caller.ts';
 import { Payout } from '../payouts/payout.entity.ts';
@@ -27,11 +28,7 @@ export async function findWithdrawals(
   caller: Caller,
   window: ListWindow,
 ): Promise<{ items: WholeWithdrawal[]; total: number }> {
-  const own =
-    caller.userType === 'organization'
-      ? { organization_id: caller.organizationId }
-      : { user_id: caller.userId, organization_id: null };
-  return withPayouts(em, await findPage(em, Withdrawal, isPlatform(caller) ? {} : own, window));
+  return withPayouts(em, await findPage(em, Withdrawal, isPlatform(caller) ? {} : ownerOf(caller), window));
 }
 
 /** A page of the disbursements of a cause. */

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { getOwnBankAccount } from '../bank-accounts/get-own-bank-account.ts';
 import type { Sealer } from '../encryption/sealer.ts';
 import type { Caller } from '../identity/caller.ts';
 import { Account } from '../ledger/account.entity.ts';
@@ -7,7 +8,7 @@ import { stampOpening } from '../openings/stamp-opening.ts';
 import { refuse } from '../shared/errors.ts';
 import type { Money } from '../shared/money.ts';
 import { judgeDisbursement } from './judge-disbursement.ts';
-import { getOwnBankAccount, priceWithdrawal, refuseUnusable } from './price-withdrawal.ts';
+import { priceWithdrawal, refuseUnusable } from './price-withdrawal.ts';
 import { placeOfNote, type WithdrawalOpening, type WithdrawalTerms } from './withdrawal.ts';
 import { readWithdrawalRoom, refuseBeyondRoom } from './withdrawal-room.ts';
 
@@ -43,7 +44,7 @@ export async function prepareWithdrawal(
   const account = await em.findOne(Account, { id: accountId });
   if (account === null) refuse('NOT_FOUND', 'no such account', { field: 'account_id' });
   if (!mayUseAccount(caller, account)) refuse('FORBIDDEN', 'the account is not yours', { field: 'account_id' });
-  const bankAccount = await getOwnBankAccount(em, caller, body.bank_account_id);
+  const bankAccount = await getOwnBankAccount(em, caller, body.bank_account_id, { field: 'bank_account_id' });
   refuseOtherOwner(account, bankAccount);
   await refuseUnusable(em, bankAccount);
   const { bank_code: bankCode } = bankAccount;

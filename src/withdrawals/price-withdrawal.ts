@@ -1,8 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { BankAccount } from '../bank-accounts/bank-account.entity.ts';
-import { mayUseBankAccount } from '../bank-accounts/bank-account.ts';
+import type { BankAccount } from '../bank-accounts/bank-account.entity.ts';
 import { readDatabaseClock } from '../database/database-clock.ts';
-import type { Payer } from '../identity/caller.ts';
 import { refuse } from '../shared/errors.ts';
 import { compareMoney, formatMoney, isWholeRupiah, type Money, subtractMoney } from '../shared/money.ts';
 
@@ -34,19 +32,6 @@ export async function priceWithdrawal(
     complain(`${bankCode} takes IDR ${bank.least} to ${bank.most}`);
   }
   return { amount: formatMoney(amount), fee: formatMoney(fee), net };
-}
-
-/**
- * A bank account that the caller may withdraw to. Throws NOT_FOUND when it is missing or deleted, and FORBIDDEN when it
- * belongs to somebody else.
- */
-export async function getOwnBankAccount(em: EntityManager, caller: Payer, id: string): Promise<BankAccount> {
-  const field = 'bank_account_id';
-  const account = await em.findOne(BankAccount, { id }, { refresh: true });
-  if (account === null) refuse('NOT_FOUND', 'no such bank account', { field });
-  if (!mayUseBankAccount(caller, account)) refuse('FORBIDDEN', 'the bank account is not yours', { field });
-  if (account.deleted_at != null) refuse('NOT_FOUND', 'no such bank account', { field });
-  return account;
 }
 
 /** Throws REQUEST_INVALID when the bank account was added too recently, by the database's clock. */

@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { type BankAccountDetails, placeOfBankDetails } from '../bank-accounts/bank-account.ts';
+import { getOwnBankAccount } from '../bank-accounts/get-own-bank-account.ts';
 import type { Sealer } from '../encryption/sealer.ts';
 import type { Payer } from '../identity/caller.ts';
 import { readPayer } from '../identity/read-payer.ts';
@@ -20,7 +21,7 @@ import { newId } from '../shared/ids.ts';
 import { beginDisbursement, openDisbursement } from './begin-disbursement.ts';
 import { refuseOtherOwner } from './prepare-withdrawal.ts';
 import { answerWithdrawal } from './present-withdrawal.ts';
-import { getOwnBankAccount, refuseUnusable } from './price-withdrawal.ts';
+import { refuseUnusable } from './price-withdrawal.ts';
 import { readDecision } from './undecided.ts';
 import { Withdrawal } from './withdrawal.entity.ts';
 import type { WithdrawalOpening, WithdrawalTerms } from './withdrawal.ts';
@@ -115,7 +116,7 @@ async function openDestination(
   { id, payer, account, opening }: { id: string; payer: Payer; account: Account; opening: WithdrawalOpening },
 ): Promise<{ bankCode: string; textsSealed: string }> {
   await tx.execute('select 1 from bank_accounts where id = ? for key share', [opening.bankAccountId]);
-  const bankAccount = await getOwnBankAccount(tx, payer, opening.bankAccountId);
+  const bankAccount = await getOwnBankAccount(tx, payer, opening.bankAccountId, { field: 'bank_account_id' });
   refuseOtherOwner(account, bankAccount);
   await refuseUnusable(tx, bankAccount);
   const { id: bankAccountId, details_sealed, bank_code: bankCode } = bankAccount;

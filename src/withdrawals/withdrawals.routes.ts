@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { getOwnBankAccount } from '../bank-accounts/get-own-bank-account.ts';
 import { allow } from '../http/access.ts';
 import { amount, moneyString, uuid } from '../http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../http/paging.ts';
@@ -7,7 +8,7 @@ import { TimelineShape } from '../partners/timeline.ts';
 import { tellPayoutTimeline } from '../payouts/payout-timeline.ts';
 import { findWithdrawals, getWithdrawal } from './find-withdrawals.ts';
 import { presentWithdrawal, WithdrawalShape } from './present-withdrawal.ts';
-import { getOwnBankAccount, priceWithdrawal } from './price-withdrawal.ts';
+import { priceWithdrawal } from './price-withdrawal.ts';
 
 const routes = createRouteGroup({
   prefix: '/v1/withdrawals',
@@ -36,7 +37,9 @@ routes.post(
     refusals: [404],
   },
   async ({ em, deps, caller, body }) => {
-    const { id, bank_code: bankCode } = await getOwnBankAccount(em, caller, body.bank_account_id);
+    const { id, bank_code: bankCode } = await getOwnBankAccount(em, caller, body.bank_account_id, {
+      field: 'bank_account_id',
+    });
     const { WITHDRAWAL_FEE } = deps.config;
     const { net, ...price } = await priceWithdrawal(em, { bankCode, amount: body.amount, fee: WITHDRAWAL_FEE });
     return { message: 'Withdrawal quoted', data: { bank_account_id: id, ...price, net_amount: net } };
