@@ -3,12 +3,11 @@ import { tellAgain } from '../callbacks/tell-again.ts';
 import type { Sealer } from '../encryption/sealer.ts';
 import { recordEvent } from '../events/record-event.ts';
 import type { WebhookEvent } from '../partners/partner.ts';
-import { PaymentChannel } from '../payments/payment-channel.entity.ts';
-import { findPendingWebhooks, recordWebhook } from '../webhooks/record-webhook.ts';
+import { findPendingWebhooks } from '../webhooks/record-webhook.ts';
 import type { PartnerPayment as Payment } from './partner-payment.entity.ts';
 import { PartnerPayment } from './partner-payment.entity.ts';
 import type { PartnerPaymentStep } from './partner-payment.ts';
-import { presentPartnerPayment } from './present-partner-payment.ts';
+import { recordPaymentWebhook } from './tell-payment.ts';
 
 /** The payment of this id, locked until the transaction ends. */
 export function lockPayment(tx: EntityManager, id: string): Promise<Payment> {
@@ -48,16 +47,8 @@ export async function finishPayment(
     requestId: payment.request_id ?? null,
     data: { status: end.status, ...end.data },
   });
-  const channel = await tx.findOneOrFail(PaymentChannel, { id: payment.channel_id });
-  const deliveryIds = await recordWebhook(tx, sealer, {
-    partnerId: payment.partner_id,
-    resourceType: 'payment',
-    resourceId: payment.id,
-    version: payment.version,
-    type: end.type,
-    at: end.at,
-    data: presentPartnerPayment({ payment, channel }),
-  });
+  const { type, at } = end;
+  const deliveryIds = await recordPaymentWebhook(tx, sealer, payment, { version: payment.version, type, at });
   return stepOf(payment, deliveryIds);
 }
 

@@ -16,11 +16,31 @@ export async function tellPayment(
   tx: EntityManager,
   sealer: Sealer,
   payment: PartnerPayment,
-  { type, at, data = {} }: { type: WebhookEvent; at: Date; data?: object },
+  event: PaymentEvent,
+): Promise<string[]> {
+  const version = payment.version + 1;
+  const ids = await recordPaymentWebhook(tx, sealer, payment, { ...event, version });
+  if (ids.length > 0) payment.version = version;
+  await tx.flush();
+  return ids;
+}
+
+interface PaymentEvent {
+  type: WebhookEvent;
+  at: Date;
+  /** What the webhook says beside the payment as it is now. */
+  data?: object;
+}
+
+/** Freezes the webhooks about a payment under this version; returns the ids of the deliveries. */
+export async function recordPaymentWebhook(
+  tx: EntityManager,
+  sealer: Sealer,
+  payment: PartnerPayment,
+  { version, type, at, data = {} }: PaymentEvent & { version: number },
 ): Promise<string[]> {
   const channel = await tx.findOneOrFail(PaymentChannel, { id: payment.channel_id });
-  const version = payment.version + 1;
-  const ids = await recordWebhook(tx, sealer, {
+  return recordWebhook(tx, sealer, {
     partnerId: payment.partner_id,
     resourceType: 'payment',
     resourceId: payment.id,
@@ -29,9 +49,6 @@ export async function tellPayment(
     at,
     data: { ...presentPartnerPayment({ payment, channel }), ...data },
   });
-  if (ids.length > 0) payment.version = version;
-  await tx.flush();
-  return ids;
 }
 
 /** Money that arrived for a payment and could not be applied to it: IDR, scale 4, as the provider confirmed it. */
