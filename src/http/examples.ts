@@ -1,26 +1,4 @@
-/** The parts of a JSON schema that examples are made from. */
-interface Schema {
-  $ref?: string;
-  type?: string | readonly string[];
-  const?: unknown;
-  default?: unknown;
-  enum?: readonly unknown[];
-  examples?: readonly unknown[];
-  anyOf?: readonly Schema[];
-  oneOf?: readonly Schema[];
-  allOf?: readonly Schema[];
-  items?: Schema;
-  not?: object;
-  properties?: Record<string, Schema>;
-  required?: readonly string[];
-  format?: string;
-  pattern?: string;
-  minimum?: number;
-  minLength?: number;
-  maxLength?: number;
-}
-
-const refPrefix = '#/components/schemas/';
+import { refPrefix, type Schema } from './json-schema.ts';
 
 /** Example by field name; tried before what the format or type suggests. */
 const byName: Record<string, unknown> = {

@@ -1,13 +1,5 @@
-/** The parts of a JSON schema that get descriptions. */
-interface Schema {
-  $ref?: string;
-  description?: string;
-  anyOf?: readonly Schema[];
-  oneOf?: readonly Schema[];
-  allOf?: readonly Schema[];
-  items?: Schema;
-  properties?: Record<string, Schema>;
-}
+import { refPrefix, type Schema } from './json-schema.ts';
+
 interface Media {
   content?: Record<string, { schema?: Schema }>;
 }
@@ -25,7 +17,6 @@ interface Document {
 
 export type FieldTexts = Readonly<Record<string, string>>;
 
-const refPrefix = '#/components/schemas/';
 /** The scope under which fields of webhooks are looked up. */
 const webhookScope = 'webhook';
 
@@ -49,7 +40,9 @@ export function describeFields(built: object, prefix: string, texts: FieldTexts)
     if (schema === undefined) return;
     const name = schema.$ref?.slice(refPrefix.length);
     if (name !== undefined) {
-      if (!seen.has(name)) visit(schemas[name], seen.add(name) && name);
+      if (seen.has(name)) return;
+      seen.add(name);
+      visit(schemas[name], name);
       return;
     }
     for (const [field, value] of Object.entries(schema.properties ?? {})) {

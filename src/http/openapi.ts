@@ -7,6 +7,7 @@ import {
 } from 'zod-openapi';
 import { DomainError, type ErrorCode, errorStatuses } from '../shared/errors.ts';
 import type { Access } from './access.ts';
+import { answerHeaders, headersOf } from './answer-headers.ts';
 import { partnerCodeOf, partnerPrefix, presentError } from './errors.ts';
 import { addExamples } from './examples.ts';
 import { describeFields, type FieldTexts } from './field-texts.ts';
@@ -188,28 +189,6 @@ function refusalOf(route: Route, status: number) {
   };
 }
 
-/** Descriptions of the answers' headers, by the names under which operations refer to them. */
-const headerTexts = {
-  'x-request-id': 'Names the request; the one that was sent, if it was usable.',
-  'Idempotency-Replayed': '`true` where the answer was made for an earlier request under the same key.',
-  'Retry-After': 'Seconds after which a repetition has a chance.',
-  'RateLimit-Limit': 'How many requests this key may make in ten seconds.',
-  'RateLimit-Remaining': 'How many of them are left.',
-  'RateLimit-Reset': 'Seconds until the oldest of them no longer counts.',
-} as const;
-type HeaderName = keyof typeof headerTexts;
-
-function headersOf({ path, idempotent }: Route, status: number) {
-  const names: HeaderName[] = [];
-  if (status < 400) names.push('x-request-id');
-  if (status < 400 && idempotent) names.push('Idempotency-Replayed');
-  if (status === 429 || status === 503) names.push('Retry-After');
-  if (path.startsWith(`${partnerPrefix}/`) && (status < 400 || status === 429)) {
-    names.push('RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset');
-  }
-  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` as const }]));
-}
-
 function securityOf({ kind }: Access): Record<string, string[]>[] {
   if (kind === 'open') return [];
   if (kind === 'partner') {
@@ -277,9 +256,7 @@ export function buildOpenApi(
       paths,
       webhooks,
       components: {
-        headers: Object.fromEntries(
-          Object.entries(headerTexts).map(([name, description]) => [name, { description, schema: { type: 'string' } }]),
-        ),
+        headers: answerHeaders,
         securitySchemes: {
           bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
           cookie: {

@@ -1,0 +1,25 @@
+/** The parts of a JSON schema of the document that are read again once it is built. */
+export interface Schema {
+  $ref?: string;
+  description?: string;
+  type?: string | readonly string[];
+  const?: unknown;
+  default?: unknown;
+  enum?: readonly unknown[];
+  examples?: readonly unknown[];
+  anyOf?: readonly Schema[];
+  oneOf?: readonly Schema[];
+  allOf?: readonly Schema[];
+  items?: Schema;
+  not?: object;
+  properties?: Record<string, Schema>;
+  required?: readonly string[];
+  format?: string;
+  pattern?: string;
+  minimum?: number;
+  minLength?: number;
+  maxLength?: number;
+}
+
+/** How a document refers to one of its named schemas. */
+export const refPrefix = '#/components/schemas/';
