@@ -231,7 +231,8 @@ describe('An explanation that waits', () => {
 });
 
 describe('What comes back through Temporal', () => {
-  it('refuses no decision: one whose step somebody has failed by hand is carried out all the same', async () => {
+  /** An approval under way whose step waits for the provider. */
+  async function approveWithASilentProvider() {
     const payoutId = await unknown();
     const { id } = (await propose(stack, operators, about(payoutId))).body.data;
     await setFaults(stack, { requests: { hang_rate: 1 } });
@@ -243,6 +244,11 @@ describe('What comes back through Temporal', () => {
       (pending) => pending.some(({ activityType }) => activityType?.name === 'settlePayout'),
     );
     const activityId = settling.find(({ activityType }) => activityType?.name === 'settlePayout')?.activityId ?? '';
+    return { payoutId, id, asked, client, workflowId, activityId };
+  }
+
+  it('refuses no decision: one whose step somebody has failed by hand is carried out all the same', async () => {
+    const { payoutId, asked, client, workflowId, activityId } = await approveWithASilentProvider();
     await client.workflowService.respondActivityTaskFailedById({
       namespace: 'default',
       workflowId,
@@ -255,22 +261,13 @@ describe('What comes back through Temporal', () => {
   });
 
   it('carries no decision out: one whose step somebody has answered by hand is carried out by the next approval', async () => {
-    const payoutId = await unknown();
-    const { id } = (await propose(stack, operators, about(payoutId))).body.data;
-    await setFaults(stack, { requests: { hang_rate: 1 } });
-    const asked = approve(stack, operators, id);
-    const { client } = stack.deps.workflows;
-    const workflowId = `partner-payout/${payoutId}`;
-    const settling = await eventually(
-      async () => (await client.workflow.getHandle(workflowId).describe()).raw.pendingActivities ?? [],
-      (pending) => pending.some(({ activityType }) => activityType?.name === 'settlePayout'),
-    );
+    const { payoutId, id, asked, client, workflowId, activityId } = await approveWithASilentProvider();
     await stack.worker?.kill('SIGKILL');
     const standing = { status: 'pending', reservedAt: new Date().toISOString(), unknownSince: null, deliveryIds: [] };
     await client.workflowService.respondActivityTaskCompletedById({
       namespace: 'default',
       workflowId,
-      activityId: settling.find(({ activityType }) => activityType?.name === 'settlePayout')?.activityId ?? '',
+      activityId,
       result: {
         payloads: [{ metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from(JSON.stringify(standing)) }],
       },

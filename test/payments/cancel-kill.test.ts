@@ -119,27 +119,13 @@ describe.each(kinds)('A cancellation of an %s', (_, kind) => {
     for (const payment of payments) expect(payment.status).toBe('EXPIRED');
   }
 
-  everywhere(
-    'comes true after its worker died with nothing asked for',
-    async () => {
-      stack.arm(`${kind.opened}=kill`);
-      const id = await begin();
-      await stack.worker.exited;
-      const cancelling = kind.cancel(id).catch(() => null);
-      await wish(id);
-      await stack.restart();
-      await cancelling;
-      expect((await cancelUntilAnswered(id))?.status).toBe(200);
-      expect((await rowOf(id))?.status).toBe('EXPIRED');
-      await expectNothingPayable(id);
-    },
-    240_000,
-  );
-
-  everywhere(
-    'comes true, at the provider too, after its worker died with the instrument made and not written down',
-    async () => {
-      stack.arm(`${kind.made}=kill`);
+  everywhere.each([
+    ['after its worker died with nothing asked for', kind.opened],
+    ['at the provider too, after its worker died with the instrument made and not written down', kind.made],
+  ])(
+    'comes true, %s',
+    async (_, failpoint) => {
+      stack.arm(`${failpoint}=kill`);
       const id = await begin();
       await stack.worker.exited;
       const cancelling = kind.cancel(id).catch(() => null);
