@@ -51,6 +51,11 @@ describe('The nightly run', () => {
       () => sealOf(stack, journal),
       (seal) => seal !== null,
     );
+    // The seal's row is committed before its object is stored.
+    await eventually(
+      () => verify(stack),
+      (verdict) => verdict.beingStored === null,
+    );
     await expectIntact(stack);
   }, 60_000);
 
