@@ -10,16 +10,9 @@ import { isDomainError, refuse } from '../shared/errors.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { journalKeys } from '../shared/ids.ts';
 import { type Money, negateMoney } from '../shared/money.ts';
-import {
-  type Allocated,
-  type AllocationOutcome,
-  type AllocationRefused,
-  type AllocationRequest,
-  packIds,
-  unpackIds,
-} from './allocation.ts';
+import { type Allocated, type AllocationOutcome, type AllocationRequest, packIds, unpackIds } from './allocation.ts';
 import { type Judgement, judgeCause, judgeDonations, type ReceivingCause } from './judge-donations.ts';
-import { refusedAllocation } from './refuse-allocation.ts';
+import { refuseAsWritten, refusedAllocation } from './refuse-allocation.ts';
 
 /**
  * Allocates open donations to a cause, all of them or none: one database transaction with one journal from the pool to
@@ -135,10 +128,9 @@ async function moveToCause(
 
 function refuseWhole(cause: string | null, { refused }: Judgement): never {
   const byReason = Object.entries(Object.groupBy(refused, ({ reason }) => reason));
-  const details: AllocationRefused = {
+  return refuseAsWritten({
     outcome: 'refused',
     cause,
     donations: Object.fromEntries(byReason.map(([reason, members]) => [reason, packIds(members.map(({ id }) => id))])),
-  };
-  return refuse('REQUEST_INVALID', 'cannot be allocated', { field: 'donation_ids', details });
+  });
 }

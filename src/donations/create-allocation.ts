@@ -5,7 +5,7 @@ import { budgets } from '../shared/budgets.ts';
 import { allocationBatchIdFor, newId } from '../shared/ids.ts';
 import { findAllocation } from './allocate-donations.ts';
 import { type Allocated, type AllocationRequest, type AllocationWorkflows, packIds } from './allocation.ts';
-import { refuseAllocation, refusedAllocation } from './refuse-allocation.ts';
+import { refuseAllocation, refuseAsWritten, refusedAllocation } from './refuse-allocation.ts';
 
 /**
  * How long a request waits for its allocation, in milliseconds: mostly for its turn behind others with the same
@@ -42,7 +42,7 @@ export async function createAllocation(
       }),
       start: async (request: AllocationRequest) => {
         const outcome = await workflows.runDonationAllocation(request, allocationWaitMs);
-        if (outcome?.outcome === 'refused') refuseAllocation(causeId, outcome);
+        if (outcome?.outcome === 'refused') refuseAsWritten(outcome);
       },
     },
   ).catch((error: unknown) => {

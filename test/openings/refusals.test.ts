@@ -2,6 +2,7 @@ import { openPartnerPayment } from '../../src/collections/open-partner-payment.t
 import { preparePartnerPayment } from '../../src/collections/prepare-partner-payment.ts';
 import { allocateDonations } from '../../src/donations/allocate-donations.ts';
 import { packIds } from '../../src/donations/allocation.ts';
+import { createAllocation } from '../../src/donations/create-allocation.ts';
 import { openSubscription } from '../../src/donations/open-subscription.ts';
 import { forgetOldRows } from '../../src/housekeeping/forget-old-rows.ts';
 import { refuseOnce } from '../../src/openings/open-once.ts';
@@ -136,6 +137,25 @@ describe('An attempt that wakes up after another of the same opening was refused
     expect(await allocateDonations(stack.em(), await request())).toMatchObject({ outcome: 'allocated', count: 2 });
     // Made is made: what was refused before it is told what there is.
     expect(await allocateDonations(stack.em(), sleeper)).toMatchObject({ outcome: 'allocated', count: 2 });
+  });
+
+  it('tells a step that comes late the refusal that a request wrote down meanwhile', async () => {
+    const superAdmin = await buildSuperAdmin(stack);
+    const donationIds = await buildOpenDonations(stack, await buildIndividual(stack, { balance: '100000' }), 2);
+    const cause = await buildActiveCause(stack);
+    const late = {
+      ...{ batchId: allocationBatchIdFor(cause.id, donationIds), attemptId: newId(), causeId: cause.id },
+      ...{ donations: packIds(donationIds), requestedBy: superAdmin.id, requestId: 'test' },
+      stamp: await stampOpening(stack.em()),
+    };
+    const refused = { outcome: 'refused' as const, cause: null, donations: { allocated: packIds(donationIds) } };
+    const asking = { causeId: cause.id, donationIds, requestedBy: superAdmin.id, requestId: 'test' };
+    const workflows = { runDonationAllocation: async () => refused };
+    await expect(createAllocation(stack.em(), { workflows }, asking)).rejects.toMatchObject({
+      code: 'REQUEST_INVALID',
+      messages: donationIds.map((id) => expect.stringContaining(`${id}: already allocated`)),
+    });
+    expect(await allocateDonations(stack.em(), late)).toEqual(refused);
   });
 });
 
