@@ -4,6 +4,7 @@ import { must } from '../../src/shared/assert.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { buildCause } from '../causes/build-cause.ts';
 import { createCircle } from '../circles/build-circle.ts';
+import { asAClient } from '../support/as-a-client.ts';
 import {
   type BuiltUser,
   buildIndividual,
@@ -71,7 +72,7 @@ const patched: [name: string, build: () => Promise<Patched>][] = [
     async () => {
       const id = await buildCause(stack, person);
       const { token } = person;
-      const { body } = await stack.get(`/v1/charitable-causes/${id}`, { token });
+      const { body } = await asAClient(() => stack.get(`/v1/charitable-causes/${id}`, { token }));
       const { name, target_amount } = body.charitable_cause;
       return { path: '/v1/charitable-causes', id, token, same: { name, target_amount }, other: { name: `${name}!` } };
     },
@@ -81,7 +82,7 @@ const patched: [name: string, build: () => Promise<Patched>][] = [
     async () => {
       const { token } = person;
       const place = { province: 'Jawa Barat', city: 'Bandung', country: 'Indonesia' };
-      const { body } = await stack.post('/v1/addresses', place, { token });
+      const { body } = await asAClient(() => stack.post('/v1/addresses', place, { token }));
       return { path: '/v1/addresses', id: body.data.address.id, token, same: place, other: { city: 'Bogor' } };
     },
   ],
@@ -90,7 +91,7 @@ const patched: [name: string, build: () => Promise<Patched>][] = [
     async () => {
       const { token } = person;
       const fields = { kind: 'passport', number: 'A 1', name_on_document: 'Siti', issued_on: '2020-01-01' };
-      const { body } = await stack.post('/v1/official-documents', fields, { token });
+      const { body } = await asAClient(() => stack.post('/v1/official-documents', fields, { token }));
       const { id } = body.data.official_document;
       return {
         path: '/v1/official-documents',
@@ -138,7 +139,9 @@ const patched: [name: string, build: () => Promise<Patched>][] = [
     'a category of documents',
     async () => {
       const { token } = platform;
-      const { body } = await stack.post('/v1/documents/categories', { name: `Reports ${newId()}` }, { token });
+      const { body } = await asAClient(() =>
+        stack.post('/v1/documents/categories', { name: `Reports ${newId()}` }, { token }),
+      );
       const { id, name } = body.data;
       return { path: '/v1/documents/categories', id, token, same: { name }, other: { name: `Letters ${newId()}` } };
     },
@@ -155,7 +158,7 @@ const patched: [name: string, build: () => Promise<Patched>][] = [
     'an organization',
     async () => {
       const { organizationId, token } = await buildOrganizationAdmin(stack);
-      const { body } = await stack.get(`/v1/organizations/${organizationId}`, { token });
+      const { body } = await asAClient(() => stack.get(`/v1/organizations/${organizationId}`, { token }));
       const same = { name: body.name, email: body.email };
       const other = { name: 'Renamed' };
       return { path: '/v1/organizations', id: String(organizationId), token, same, other };
