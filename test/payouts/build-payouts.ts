@@ -43,7 +43,7 @@ export async function pay(partner: BuiltPartner, changes: object = {}, key?: str
 
 export const readPayout = async (partner: BuiltPartner, id: string) => (await partner.get(`/payouts/${id}`)).body?.data;
 
-export const payoutWhen = (partner: BuiltPartner, id: string, status: string, withinMs = 20_000) =>
+export const payoutWhen = (partner: BuiltPartner, id: string, status: string, withinMs = 60_000) =>
   eventually(
     () => readPayout(partner, id).catch(() => undefined),
     (payout) => payout?.status === status,

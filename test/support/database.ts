@@ -24,6 +24,13 @@ export async function cloneDatabase(template = testRun().postgres.template): Pro
   return database;
 }
 
+/** Lets its owner's transactions wait for as long as a test holds others up: no time-out ends them. */
+export async function letOwnerWait({ ownerUrl }: Pick<TestDatabase, 'ownerUrl'>): Promise<void> {
+  const { username, pathname } = new URL(ownerUrl);
+  const names = ['idle_in_transaction_session_timeout', 'transaction_timeout'];
+  await administer(...names.map((name) => `alter role ${username} in database ${pathname.slice(1)} set ${name} = 0`));
+}
+
 /** A database of its own that nothing has migrated. */
 export const createEmptyDatabase = (): Promise<TestDatabase> => createDatabase('template0');
 

@@ -2,7 +2,7 @@
 export async function eventually<T>(
   ask: () => Promise<T>,
   isRight: (value: T) => boolean,
-  withinMs = 30_000,
+  withinMs = 60_000,
 ): Promise<T> {
   const deadline = Date.now() + withinMs;
   for (;;) {

@@ -14,7 +14,7 @@ import { type Dependencies, openDependencies } from '../../src/dependencies.ts';
 import { createHttpServer } from '../../src/http/create-http-server.ts';
 import { runChecks } from '../../src/ledger/run-checks.ts';
 import { schedules } from '../../src/temporal/prepare.ts';
-import { cloneDatabase } from './database.ts';
+import { cloneDatabase, letOwnerWait } from './database.ts';
 import { createSecrets, testEnvironment } from './environment.ts';
 import { createHttp, type Http } from './http.ts';
 import { recordHistories } from './record-histories.ts';
@@ -79,6 +79,7 @@ async function buildStack(
   const logs = join(run.directory, 'logs', secrets.taskQueue);
   const database = await cloneDatabase();
   cleanups.push(database.drop);
+  await letOwnerWait(database);
 
   let serve: RequestListener = (_request, response) => void response.writeHead(503).end();
   const server = createHttpServer((request, response) => serve(request, response), { maxConnections: 10_000 });

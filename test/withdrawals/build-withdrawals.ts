@@ -46,7 +46,7 @@ export async function withdraw(
 export const readWithdrawal = async (stack: PayoutPlace, { token }: BuiltUser, id: string) =>
   (await stack.get(`/v1/withdrawals/${id}`, { token })).body?.data;
 
-export const withdrawalWhen = (stack: PayoutPlace, owner: BuiltUser, id: string, status: string, withinMs = 20_000) =>
+export const withdrawalWhen = (stack: PayoutPlace, owner: BuiltUser, id: string, status: string, withinMs = 60_000) =>
   eventually(
     () => readWithdrawal(stack, owner, id).catch(() => undefined),
     (withdrawal) => withdrawal?.status === status,
