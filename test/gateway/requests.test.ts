@@ -7,7 +7,7 @@ import { openStubProvider, type StubAnswer } from './stub-provider.ts';
 /** What is provably without effect, and what is frozen. */
 let provider: Awaited<ReturnType<typeof openStubProvider>>;
 let gateway: Gateway;
-const options = { secretKey: 'xnd_development_requests', callbackToken: 'a-callback-token', timeoutMs: 300 };
+const options = { secretKey: 'xnd_development_requests', callbackToken: 'a-callback-token', timeoutMs: 20_000 };
 
 beforeAll(async () => {
   provider = await openStubProvider();

@@ -31,7 +31,7 @@ describe('paying', () => {
     const { reference, paymentCode, providerPaymentRequestId } = await issue();
     const paid = await sandbox.pay(paymentCode);
     expect(paid).toMatchObject({ status: 200, body: { amount: 15_000, payment_request_status: 'SUCCEEDED' } });
-    const [callback] = await sandbox.receiver.waitFor(reference, 1, 1_000);
+    const [callback] = await sandbox.receiver.waitFor(reference);
     expect(callback?.headers).toMatchObject({
       'x-callback-token': callbackToken,
       'content-type': 'application/json',
@@ -90,9 +90,9 @@ describe('paying', () => {
   });
 
   test('an instrument expires by itself and sends payment_method.expired', async () => {
-    const { reference, paymentCode } = await issue({ expiresAt: new Date(Date.now() + 400) });
+    const { reference, paymentCode } = await issue({ expiresAt: new Date(Date.now() + 3_000) });
     expect(await recordOf(reference)).toMatchObject({ status: 'PENDING' });
-    const [callback] = await sandbox.receiver.waitFor(reference, 1, 2_500);
+    const [callback] = await sandbox.receiver.waitFor(reference);
     expect(callback?.body).toMatchObject({
       event: 'payment_method.expired',
       data: { status: 'EXPIRED', reference_id: reference, type: 'VIRTUAL_ACCOUNT' },
@@ -105,9 +105,11 @@ describe('paying', () => {
     const { reference, paymentCode } = await issue();
     const { body: pending } = await sandbox.post('/sandbox/pay', { payment_code: paymentCode, status: 'PENDING' });
     expect(pending).toMatchObject({ status: 'PENDING', payment_request_status: 'PENDING' });
+    await sandbox.receiver.waitFor(reference, 1);
     const asked = () => sandbox.gateway.findInstrument(reference);
     expect(await asked()).toMatchObject({ status: 'waiting', payments: [{ status: 'pending', paidAt: null }] });
     await sandbox.post('/sandbox/expire', { payment_code: paymentCode });
+    await sandbox.receiver.waitFor(reference, 2);
     const settle = (status: string) => sandbox.post('/sandbox/payments/settle', { payment_id: pending.id, status });
     expect((await settle('SUCCEEDED')).body).toMatchObject({ payment_request_status: 'SUCCEEDED' });
     expect(await asked()).toMatchObject({ status: 'paid', payments: [{ status: 'succeeded' }] });
@@ -223,10 +225,10 @@ describe('faults', () => {
     await expect(sandbox.gateway.requestInstrument(failing)).rejects.toMatchObject({ code: 'PROVIDER_UNKNOWN' });
     await sandbox.setFaults({ requests: { hang_rate: 1 } });
     const hanging = buildInstrumentRequest();
-    await expect(sandbox.gateway.requestInstrument(hanging)).rejects.toMatchObject({ code: 'PROVIDER_UNKNOWN' });
+    await expect(sandbox.hurried.requestInstrument(hanging)).rejects.toMatchObject({ code: 'PROVIDER_UNKNOWN' });
     await sandbox.setFaults({ requests: { hang_rate: 1, hang_after_effect: true } });
     const made = buildInstrumentRequest();
-    await expect(sandbox.gateway.requestInstrument(made)).rejects.toMatchObject({ code: 'PROVIDER_UNKNOWN' });
+    await expect(sandbox.hurried.requestInstrument(made)).rejects.toMatchObject({ code: 'PROVIDER_UNKNOWN' });
     expect(await recordOf(failing.reference)).toBeUndefined();
     expect(await recordOf(hanging.reference)).toBeUndefined();
     expect(await recordOf(made.reference)).toMatchObject({ status: 'PENDING' });

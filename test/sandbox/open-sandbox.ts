@@ -24,7 +24,7 @@ export async function openSandbox() {
   const dataDir = mkdtempSync(join(tmpdir(), 'sandbox-'));
   const receiver = await openReceiver();
   const sandbox = await startSandbox({ port: 0, dataDir, secretKey, callbackToken, callbackUrl: receiver.url });
-  const gateway = createXenditGateway({ secretKey, url: sandbox.url, callbackToken, timeoutMs: 1_000 });
+  const open = (timeoutMs: number) => createXenditGateway({ secretKey, url: sandbox.url, callbackToken, timeoutMs });
   const call = async (method: string, path: string, body?: object) => {
     const answer = await fetch(sandbox.url + path, {
       method,
@@ -35,7 +35,9 @@ export async function openSandbox() {
   };
   return {
     url: sandbox.url,
-    gateway,
+    gateway: open(20_000),
+    /** For what is never answered. */
+    hurried: open(1_000),
     receiver,
     post: (path: string, body: object) => call('POST', path, body),
     get: (path: string) => call('GET', path),

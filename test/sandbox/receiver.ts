@@ -10,10 +10,10 @@ export interface ReceivedCallback {
   body: { event: string; data: { reference_id: string; amount: number; status: string } };
 }
 
-/** An endpoint for callbacks: keeps them, answers 200 or whatever `status` says. */
+/** An endpoint for callbacks: keeps them, answers 200 or what it is told to. */
 export async function openReceiver() {
   const received: ReceivedCallback[] = [];
-  let status = 200;
+  let statuses = [200];
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(Buffer.from(chunk));
@@ -24,6 +24,8 @@ export async function openReceiver() {
       text,
       body: JSON.parse(text),
     });
+    const [status = 200, ...more] = statuses;
+    if (more.length > 0) statuses = more;
     response.writeHead(status).end();
   });
   server.listen(0, '127.0.0.1');
@@ -32,12 +34,13 @@ export async function openReceiver() {
   return {
     url: `http://127.0.0.1:${port}/v1/gateway/callbacks/xendit`,
     received,
-    answerWith: (next: number) => {
-      status = next;
+    /** One status for each callback from now on, and the last for all after it. */
+    answerWith: (...next: number[]) => {
+      statuses = next;
     },
     of: (reference: string) => received.filter(({ body }) => body.data.reference_id === reference),
     /** Waits until so many callbacks of this reference have come, and returns them. */
-    async waitFor(reference: string, count = 1, patienceMs = 8_000): Promise<ReceivedCallback[]> {
+    async waitFor(reference: string, count = 1, patienceMs = 30_000): Promise<ReceivedCallback[]> {
       const deadline = Date.now() + patienceMs;
       for (;;) {
         const found = this.of(reference);

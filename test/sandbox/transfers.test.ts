@@ -78,7 +78,7 @@ describe('magic account numbers, by their last six digits', () => {
 
   test('900003 makes the transfer, once, and never answers', async () => {
     const request = buildTransferRequest({ accountNumber: '0000900003' });
-    for (const attempt of [sandbox.gateway.requestTransfer(request), sandbox.gateway.requestTransfer(request)]) {
+    for (const attempt of [sandbox.hurried.requestTransfer(request), sandbox.hurried.requestTransfer(request)]) {
       await expect(attempt).rejects.toMatchObject({ code: 'PROVIDER_UNKNOWN' });
     }
     expect(await recordsOf(request.reference)).toHaveLength(1);
@@ -87,14 +87,14 @@ describe('magic account numbers, by their last six digits', () => {
 
   test('900004 makes none and never answers', async () => {
     const request = buildTransferRequest({ accountNumber: '0000900004' });
-    await expect(sandbox.gateway.requestTransfer(request)).rejects.toMatchObject({ code: 'PROVIDER_UNKNOWN' });
+    await expect(sandbox.hurried.requestTransfer(request)).rejects.toMatchObject({ code: 'PROVIDER_UNKNOWN' });
     expect(await sandbox.gateway.findTransfer(request.reference)).toBeNull();
     expect(await recordsOf(request.reference)).toEqual([]);
   });
 
   test('900005 does so for the first request of a key; the second succeeds', async () => {
     const request = buildTransferRequest({ accountNumber: '0000900005' });
-    await expect(sandbox.gateway.requestTransfer(request)).rejects.toMatchObject({ code: 'PROVIDER_UNKNOWN' });
+    await expect(sandbox.hurried.requestTransfer(request)).rejects.toMatchObject({ code: 'PROVIDER_UNKNOWN' });
     expect(await recordsOf(request.reference)).toEqual([]);
     for (let time = 0; time < 2; time += 1) {
       expect(await sandbox.gateway.requestTransfer(request)).toMatchObject({ outcome: 'accepted' });
