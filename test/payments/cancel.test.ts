@@ -52,6 +52,9 @@ const when = (id: string, status: string) =>
     () => statusOf(id),
     (now) => now === status,
   );
+/** A machine that is busy may say that it is not done yet, and is asked again. */
+const untilTold = (ask: () => Promise<HttpAnswer>) =>
+  eventually(ask, ({ status }) => status !== 503 && status !== 504, 120_000);
 const pay = ({ code }: Opened) => stack.sandbox.post('/sandbox/pay', { payment_code: code });
 const instrumentOf = async ({ code }: Opened) =>
   (await stack.sandbox.get('/sandbox/records')).body.payments.find(
@@ -114,14 +117,7 @@ describe('POST /v1/payments/orders/:payment_order_id/cancel', () => {
 
   it('by fifty at once is one cancellation', async () => {
     const { id } = await order();
-    // A machine that is busy may say so, and is asked again.
-    const ask = () =>
-      eventually(
-        () => cancelOrder(id),
-        ({ status }) => status !== 503,
-        60_000,
-      );
-    const answers = await Promise.all(Array.from({ length: 50 }, ask));
+    const answers = await Promise.all(Array.from({ length: 50 }, () => untilTold(() => cancelOrder(id))));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
     expect(await eventsOf(id)).toHaveLength(3);
   });
@@ -132,7 +128,9 @@ describe('POST /v1/payments/orders/:payment_order_id/cancel', () => {
     const answers = await Promise.all(
       orders.map(async (each, index) => {
         const [answer] =
-          index % 2 === 0 ? await Promise.all([cancelOrder(each.id, one), pay(each)]) : await meet(each, one);
+          index % 2 === 0
+            ? await Promise.all([untilTold(() => cancelOrder(each.id, one)), pay(each)])
+            : await meet(each, one);
         return answer;
       }),
     );
@@ -177,7 +175,7 @@ describe('POST /v1/payments/orders/:payment_order_id/cancel', () => {
 /** The payment first, and the cancellation while its callback is on its way. */
 async function meet(opened: Opened, one: BuiltUser): Promise<[HttpAnswer]> {
   await pay(opened);
-  return [await cancelOrder(opened.id, one)];
+  return [await untilTold(() => cancelOrder(opened.id, one))];
 }
 
 async function suspendedOf(orders: Opened[]): Promise<number> {
@@ -248,7 +246,7 @@ describe('POST /v1/partners/payments/:id/cancel', () => {
   it('that meets the payment has one winner', async () => {
     const payments = await Promise.all(Array.from({ length: 10 }, payment));
     const answers = await Promise.all(
-      payments.map(async (each) => (await Promise.all([cancelPayment(each.id), pay(each)]))[0]),
+      payments.map(async (each) => (await Promise.all([untilTold(() => cancelPayment(each.id)), pay(each)]))[0]),
     );
     const ends = await Promise.all(payments.map(({ id }) => statusOf(id)));
     expect(answers.map(({ status }) => status)).toEqual(ends.map((end) => (end === 'PAID' ? 409 : 200)));

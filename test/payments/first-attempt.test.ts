@@ -174,7 +174,6 @@ describe.each<[string, Rail]>([
     await eventually(
       () => rowOf(rail, id),
       (row) => row?.status === 'FAILED',
-      8_000,
     );
   }, 60_000);
 });

@@ -47,11 +47,14 @@ async function open(url: string, width = 1280): Promise<Page> {
   await page.goto(url);
   return page;
 }
-const read = async (page: Page) => ({
-  title: await page.title(),
-  heading: await page.locator('h1').textContent(),
-  text: (await page.locator('main > *').allTextContents()).join(' '),
-});
+async function read(page: Page) {
+  await page.waitForLoadState();
+  return {
+    title: await page.title(),
+    heading: await page.locator('h1').textContent(),
+    text: (await page.locator('main > *').allTextContents()).join(' '),
+  };
+}
 /** Kept where it is asked for, to be looked at. */
 async function keepPicture(page: Page, name: string): Promise<void> {
   const directory = process.env.AMANAH_PICTURES;

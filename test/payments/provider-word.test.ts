@@ -47,7 +47,10 @@ describe('An order that the provider has made an instrument for', () => {
     changeAtProvider("update instruments set reference_id = 'hidden-' || reference_id where reference_id = ?", id);
     await stack.time.sleep('26 hours');
     expect(await becomesSettling(id)).toEqual(settling);
-    expect((await workflowOf(id).describe()).searchAttributes.PaymentState).toEqual(['OPERATOR']);
+    await eventually(
+      () => workflowOf(id).describe(),
+      ({ searchAttributes }) => searchAttributes.PaymentState?.[0] === 'OPERATOR',
+    );
     changeAtProvider('update instruments set reference_id = ? where reference_id = ?', id, `hidden-${id}`);
     expect(await workflowOf(id).result()).toBe('PAID');
   }, 60_000);
@@ -85,9 +88,13 @@ describe('An order whose request the provider calls paid never stays open when n
     changeAtProvider(isCompleted, id);
     await stack.time.sleep('26 hours');
     expect(await becomesSettling(id)).toEqual(settling);
-    const [receipt] = await stack
-      .em()
-      .execute<{ id: string; reason: string }[]>('select id, reason from receipts where reference = ?', [id]);
+    const [receipt] = await eventually(
+      () =>
+        stack
+          .em()
+          .execute<{ id: string; reason: string }[]>('select id, reason from receipts where reference = ?', [id]),
+      (rows) => rows.length === 1,
+    );
     expect(receipt?.reason).toBe('wrong_amount');
     const refund = { kind: 'settle_receipt', receipt_id: receipt?.id, action: 'refund' };
     expect(await decide(stack, await buildOperators(stack), refund)).toMatchObject({ status: 'carried_out' });

@@ -79,7 +79,10 @@ describe('The schedules', () => {
       );
       expect(lastWasThere).toEqual(Array(times).fill(false));
       for (const { scheduleId } of schedules) {
-        expect([scheduleId, await isThere(scheduleId)]).toEqual([scheduleId, true]);
+        await eventually(
+          async () => [scheduleId, await isThere(scheduleId)],
+          ([, there]) => there === true,
+        );
       }
       if (times === 2) {
         for (const { scheduleId } of schedules) await client.schedule.getHandle(`${taskQueue}/${scheduleId}`).delete();
