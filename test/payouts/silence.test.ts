@@ -73,7 +73,6 @@ describe('A payout', () => {
     await eventually(
       () => rowOf(id),
       ({ asks }) => asks >= 1,
-      20_000,
     );
     await stack.time.sleep('9 minutes');
     const early = await rowOf(id);
