@@ -41,7 +41,6 @@ async function buildAsking(build: Build = buildPartner, options: PartnerOptions 
     eventually(
       async () => toldAll(),
       (all) => all.length >= count,
-      20_000,
     );
   return { partner, told };
 }
@@ -126,6 +125,10 @@ describe('payment.unmatched', () => {
       data: { ...shown, version: 3, unmatched: { amount: '20000.0000', reason: 'double' } },
     });
     expect(await read(partner, payment)).toEqual(shown);
+    await eventually(
+      async () => typesAtOther(),
+      (types) => types.length === 1,
+    );
     expect(typesAtOther()).toEqual(['payment.succeeded']);
   });
 

@@ -33,7 +33,7 @@ const change = (id: string, body: object) => partner.send('patch', `/webhook-end
 const deliveriesWhen = (
   query: string,
   isRight: (rows: { id: string; status: string; attempts: number; type: string; version: number }[]) => boolean,
-) => eventually(() => deliveries(query), isRight, 20_000);
+) => eventually(() => deliveries(query), isRight);
 const allDelivered = (count: number) => (rows: { status: string }[]) =>
   rows.length === count && rows.every(({ status }) => status === 'delivered');
 async function settle(): Promise<string> {
@@ -255,19 +255,23 @@ describe('A disabled endpoint', () => {
   });
 
   it('parks what was on its way at its next attempt, and so does one that was deleted', async () => {
-    for (const receiver of receivers) receiver.behave((response) => void response.writeHead(500).end());
+    // They are not tried again before the test has that done.
+    for (const receiver of receivers) {
+      receiver.behave((response) => void response.writeHead(503, { 'retry-after': '3600' }).end());
+    }
     const [kept, gone] = [
       await added({ url: at(0).url, events: ['payment.succeeded'] }),
       await added({ url: at(1).url, events: ['payment.succeeded'] }),
     ];
     await settle();
-    await deliveriesWhen('', (rows) => rows.length === 2 && rows.every(({ attempts }) => attempts === 1));
+    const waiting = await deliveriesWhen('', (all) => all.length === 2 && all.every(({ attempts }) => attempts === 1));
     await change(kept.id, { status: 'disabled' });
     await partner.send('delete', `/webhook-endpoints/${gone.id}`);
+    for (const { id } of waiting) await stack.deps.workflows.hastenWebhookDelivery(id);
     const rows = await deliveriesWhen('', (all) => all.every(({ status }) => status === 'parked'));
     expect(rows).toHaveLength(2);
     expect(await deliveries(`?endpoint_id=${kept.id}`)).toMatchObject([
-      { attempts: 1, last_status: 500, last_error: 'its endpoint is disabled', next_attempt_at: null },
+      { attempts: 1, last_status: 503, last_error: 'its endpoint is disabled', next_attempt_at: null },
     ]);
     const [orphan] = await deliveries(`?endpoint_id=${gone.id}`);
     expect(orphan).toMatchObject({ attempts: 1, last_error: 'its endpoint was deleted' });

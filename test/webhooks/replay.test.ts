@@ -50,13 +50,11 @@ const arrived = (count: number) =>
   eventually(
     async () => receiver.received.length,
     (length) => length >= count,
-    20_000,
   );
 const deliveredAgain = (count: number) =>
   eventually(
     () => deliveries('&status=delivered'),
     ({ items }) => items.filter(({ attempts }: { attempts: number }) => attempts >= 2).length === count,
-    30_000,
   );
 
 /** What nobody was woken for, as there were too many or Temporal was too busy: made due, and swept. */
