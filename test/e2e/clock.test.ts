@@ -34,7 +34,7 @@ describe.each(isFullRun() ? [7, -7] : [7])('With the clocks of API and worker %d
   afterAll(() => stack.stop());
   afterEach(async () => {
     // The rows of the template are as old as the run of all tests.
-    const from = Date.now() - 3 * hourMs;
+    const from = Date.now() - 6 * hourMs;
     expect(outside(await readInstants(stack.em()), { from, to: Date.now() + minuteMs })).toEqual([]);
     await expectChecksEmpty(stack);
   });

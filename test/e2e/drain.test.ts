@@ -14,7 +14,7 @@ let stack: ProcessStack;
 let partner: BuiltPartner;
 let payer: BuiltUser;
 beforeAll(async () => {
-  stack = await startProcessStack({ env: { DRAIN_DELAY_SECONDS: '2' } });
+  stack = await startProcessStack({ env: { DRAIN_DELAY_SECONDS: '5' } });
   payer = await buildIndividual(stack);
   const limits = { max_payout_amount: '1000000', max_daily_amount: '1000000000', max_hourly_count: 100_000 };
   partner = await buildPartner(stack, { limits });
@@ -113,7 +113,7 @@ describe('Restarting by SIGTERM', () => {
     const away = await eventually(
       () => stack.get('/readyz'),
       ({ status }) => status === 503,
-      2000,
+      5000,
     );
     expect(away.body.checks).toMatchObject({ serving: 'away', database: 'ok' });
     expect((await stack.get('/healthz')).status).toBe(200);
@@ -131,7 +131,7 @@ describe('Restarting by SIGTERM', () => {
     // They begin spread over the restarts, so that some meet each moment of them.
     const spread = <T>(begin: () => Promise<T>) =>
       Array.from({ length: count }, (_, index) =>
-        new Promise((resolve) => setTimeout(resolve, (index * 8000) / count)).then(begin),
+        new Promise((resolve) => setTimeout(resolve, (index * 11_000) / count)).then(begin),
       );
     const asked = [spread(() => insist(payOut)), spread(() => insist(topUp))] as const;
     await new Promise((resolve) => setTimeout(resolve, 500));

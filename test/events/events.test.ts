@@ -86,11 +86,10 @@ describe('GET /v1/events', () => {
       await record({ resourceId });
       await stack
         .owner()
-        .execute('update events set created_at = ? where resource_id = ? and created_at > ?', [
-          at,
-          resourceId,
-          '2026-11-01',
-        ]);
+        .execute(
+          'update events set created_at = ? where id = (select id from events where resource_id = ? order by id desc limit 1)',
+          [at, resourceId],
+        );
     }
     const days = async (period: string) => (await list(`resource_id=${resourceId}&${period}`)).total;
     expect(await days('from=2026-03-02&to=2026-03-02')).toBe(2);

@@ -124,7 +124,9 @@ describe('An export of journals', () => {
   });
 
   it('of all days together is what each account holds', async () => {
-    const days = ['2026-03-01', '2026-03-02', '2026-03-03', today()];
+    // Midnight may have come since they were posted.
+    const yesterday = westernIndonesiaDay(new Date(Date.now() - 24 * 60 * 60 * 1000));
+    const days = ['2026-03-01', '2026-03-02', '2026-03-03', yesterday, today()];
     const held = new Map<string, string>();
     for (const day of days) {
       const rows: Row[] = (await ofDay(day)).body.data.rows;

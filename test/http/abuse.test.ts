@@ -150,7 +150,7 @@ describe('A body', () => {
   it('that arrives after the answer leaves its connection open for the next request', async () => {
     await using server = createHttpServer((_request, response) => response.end('{}'), {
       maxConnections: 10,
-      restOfBodyMs: 200,
+      restOfBodyMs: 1_500,
     });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -160,7 +160,7 @@ describe('A body', () => {
     expect(await answers()).toBe('200');
     // Longer than an unread body may take: the rest came in time.
     socket.write('aaa');
-    await setTimeout(400);
+    await setTimeout(1_800);
     socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
     expect(await answers()).toBe('200');
     socket.destroy();

@@ -30,8 +30,11 @@ beforeAll(async () => {
 afterEach(() => Promise.all(clients.splice(0).map((client) => client.end())));
 afterAll(() => Promise.all(databases.map(({ drop }) => drop())));
 
-async function connect(url: string): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: url });
+/** Its transactions last for as long as the test wants. */
+const unhurried = '-c transaction_timeout=0 -c idle_in_transaction_session_timeout=0';
+
+async function connect(url: string, options = unhurried): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url, options });
   await client.connect();
   clients.push(client);
   return client;
@@ -133,8 +136,8 @@ describe('A migration that meets a lock', () => {
 
   it('gives way: whoever comes after it works on, and it is made once the lock is gone', async () => {
     const { url, appUrl, client: holder } = await copy();
-    const [watcher, worker] = [await connect(url), await connect(appUrl)];
-    await holder.query('begin; set local transaction_timeout = 0; set local idle_in_transaction_session_timeout = 0');
+    const [watcher, worker] = [await connect(url), await connect(appUrl, '')];
+    await holder.query('begin');
     await holder.query('lock table postings in access share mode');
     const told: string[] = [];
     const list = addsColumn();

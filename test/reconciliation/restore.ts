@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { errorCodeOf } from '../../src/shared/errors.ts';
 
 interface TableColumns {
   name: string;
@@ -33,8 +34,24 @@ export function backUp(em: EntityManager): Promise<void> {
   );
 }
 
-/** Puts the copy back over whatever happened since: a database restored from a backup. */
-export function restore(em: EntityManager): Promise<void> {
+/** What ends a statement because of somebody else's lock: a deadlock, and a lock that was waited for too long. */
+const locked = new Set<unknown>(['40P01', '55P03']);
+
+/**
+ * Puts the copy back over whatever happened since: a database restored from a backup. A worker that sweeps meanwhile may
+ * hold what is taken away: then it is done again.
+ */
+export async function restore(em: EntityManager): Promise<void> {
+  for (;;) {
+    try {
+      return await putBack(em.fork());
+    } catch (error) {
+      if (!locked.has(errorCodeOf(error))) throw error;
+    }
+  }
+}
+
+function putBack(em: EntityManager): Promise<void> {
   return em.transactional(async (tx) => {
     await tx.execute("set local session_replication_role = 'replica'");
     const tables = await tablesOf(tx);

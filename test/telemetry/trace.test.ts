@@ -58,26 +58,23 @@ describe('A trace', () => {
     await stack.sandbox.post('/sandbox/pay', { payment_code: body.data.payment_code });
     const mine = () => spans.filter((span) => span.traceId === traceId);
     const has = (pattern: RegExp) => mine().some(({ name }) => pattern.test(name));
-    await eventually(
-      async () => mine().map(({ name }) => name),
-      () => has(/RunActivity:settlePayment/) && has(/POST \/v1\/payments\/gateway/),
-      20_000,
-    );
-    for (const expected of [
+    const expected = [
       /^POST \/v1\/payments\/gateway$/,
       /^UpdateWithStartWorkflow:awaitInstrument$/,
       /RunActivity:requestInstrument/,
       /^provider POST \/payment_requests$/,
       /RunActivity:confirmPayment/,
       /RunActivity:settlePayment/,
-    ]) {
-      expect(mine().map(({ name }) => name)).toContainEqual(expect.stringMatching(expected));
-    }
-    expect(mine().flatMap(({ events = [] }) => events.map(({ name }) => name))).toContain('journal');
+    ];
+    // Each process sends its spans in its own time.
+    await eventually(
+      async () => mine().map(({ name }) => name),
+      () => expected.every(has) && mine().some(({ events = [] }) => events.some(({ name }) => name === 'journal')),
+    );
     expect(JSON.stringify(mine())).not.toContain(payer.email);
     await expectChecksEmpty(stack);
     if (process.env.PRINT_TRACE) process.stderr.write(`${drawTrace(mine())}\n`);
-  }, 40_000);
+  });
 });
 
 /** The trace as a tree of names. */

@@ -52,15 +52,13 @@ describe('A worker', () => {
     await eventually(
       async () => (await partner.get(`/payments/${body.data.id}`)).body.data.status,
       (status) => status === 'succeeded',
-      20_000,
     );
-    await eventually(webhooksWait, (wait) => wait, 20_000);
+    await eventually(webhooksWait, (wait) => wait);
     expect(receiver.received).toEqual([]);
     await startQueues('webhooks');
     await eventually(
       async () => receiver.received.length,
       (count) => count === 1,
-      20_000,
     );
   }, 120_000);
 

@@ -15,7 +15,7 @@ import { connectionOptions } from '../../src/temporal/connection-options.ts';
 import { buildPayer, pay, payoutWhen } from '../payouts/build-payouts.ts';
 import { createSecrets, testEnvironment } from '../support/environment.ts';
 import { testRun } from '../support/run.ts';
-import { startStack } from '../support/stack.ts';
+import { eventually, startStack } from '../support/stack.ts';
 
 interface Pems {
   key: string;
@@ -84,10 +84,10 @@ const shown = ({ cert, key }: Pems) => ({
 const believed = ({ cert }: Pems) => ({ TEMPORAL_TLS_SERVER_CA_CERT_PATH: write('authority.pem', cert) });
 const named = () => ({ TEMPORAL_ADDRESS: address, TEMPORAL_TLS_SERVER_NAME: 'temporal.test' });
 const secured = () => ({ ...named(), ...believed(authority), ...shown(client) });
-const reach = async (env: Parameters<typeof connectionOptions>[0]): Promise<boolean> => {
+const reach = async (env: Parameters<typeof connectionOptions>[0], withinMs = 3_000): Promise<boolean> => {
   const opened = openTemporal({ ...connectionOptions(env), namespace: 'default' });
   try {
-    await opened.withDeadline(Date.now() + 3_000, () => opened.workflowService.getSystemInfo({}));
+    await opened.withDeadline(Date.now() + withinMs, () => opened.workflowService.getSystemInfo({}));
     return true;
   } catch {
     return false;
@@ -105,7 +105,7 @@ describe('Temporal behind TLS', () => {
   }, 90_000);
 
   it('answers nobody without a certificate of its authority, and is not believed with one of another', async () => {
-    expect(await reach(secured())).toBe(true);
+    expect(await reach(secured(), 30_000)).toBe(true);
     const stranger = await makeAuthority('Stranger');
     const foreign = await issue('amanah', stranger);
     for (const [what, env] of Object.entries({
@@ -132,8 +132,11 @@ describe('Temporal behind TLS', () => {
     expect(await state()).toBe('waits');
     const next = await issue('amanah');
     writeFileSync(env.TEMPORAL_TLS_CLIENT_CERT_PATH, 'half a ');
+    await eventually(
+      async () => told,
+      (sentences) => sentences.includes('the certificates for Temporal have changed and cannot be used'),
+    );
     expect(await state()).toBe('waits');
-    expect(told).toContain('the certificates for Temporal have changed and cannot be used');
     writeFileSync(env.TEMPORAL_TLS_CLIENT_CERT_PATH, next.cert);
     writeFileSync(env.TEMPORAL_TLS_CLIENT_KEY_PATH, next.key);
     expect(await renewed).toContain('renewed');
@@ -150,12 +153,8 @@ describe('Temporal behind TLS', () => {
     cloud.listen(0, '127.0.0.1');
     await once(cloud, 'listening');
     const { port } = cloud.address() as AddressInfo;
-    await reach({
-      ...named(),
-      ...believed(authority),
-      TEMPORAL_ADDRESS: `127.0.0.1:${port}`,
-      TEMPORAL_API_KEY: 'key-4711',
-    });
+    const env = { ...named(), ...believed(authority), TEMPORAL_ADDRESS: `127.0.0.1:${port}` };
+    await reach({ ...env, TEMPORAL_API_KEY: 'key-4711' }, 30_000);
     cloud.close();
     expect(keys.length).toBeGreaterThan(0);
     expect(new Set(keys)).toEqual(new Set(['Bearer key-4711']));

@@ -25,7 +25,7 @@ async function logOf(work: () => Promise<never>, attempts: number, maximumAttemp
   const tried = step({ ...stack.deps, log: { ...stack.deps.log, warn } as unknown as Logger }, 'tryIt', work);
   for (let attempt = 1; attempt <= attempts; attempt += 1) {
     const environment = new MockActivityEnvironment(
-      { attempt, retryPolicy: { maximumAttempts } },
+      { attempt, retryPolicy: { maximumAttempts }, startToCloseTimeoutMs: 60_000 },
       { logger: new DefaultLogger('ERROR') },
     );
     await expect(environment.run(tried, undefined)).rejects.toThrow();
