@@ -1,7 +1,7 @@
 import { loginAttempt } from '../../src/identity/login-failures.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { buildIndividual, buildPlatformAdmin } from '../support/build.ts';
-import { type Stack, startStack } from '../support/stack.ts';
+import { eventually, type Stack, startStack } from '../support/stack.ts';
 
 const password = 'correct horse battery';
 
@@ -120,7 +120,13 @@ describe('Logging in and out', () => {
   it('tells the right password among many guesses at once no better than the wrong ones', async () => {
     const { email } = await signUp();
     const secrets = [...Array.from({ length: 39 }, (_, index) => `wrong password ${index}`), password];
-    const answers = await Promise.all(secrets.map((secret) => logIn(email, secret, '203.0.113.36')));
+    // A machine that is busy may make some of them wait for too long, who come again.
+    const untilTold = (secret: string) =>
+      eventually(
+        () => logIn(email, secret, '203.0.113.36'),
+        ({ status }) => status !== 503,
+      );
+    const answers = await Promise.all(secrets.map(untilTold));
     const statuses = answers.map(({ status }) => status);
     expect(statuses.filter((status) => status === 401).length).toBeLessThanOrEqual(10);
     // Let in, if it came early; otherwise refused as everything after the tenth failure is.

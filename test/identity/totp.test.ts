@@ -125,7 +125,13 @@ describe('A second factor', () => {
     await begun.begin();
     const [person, other] = [await secured(), await secured()];
     const answersTo = async (guess: (code: string) => Promise<{ status: number }>) => {
-      const answers = await Promise.all(Array.from({ length: 40 }, (_, which) => guess(`guess ${which}`)));
+      // A machine that is busy may make some of them wait for too long, who come again.
+      const untilTold = (code: string) =>
+        eventually(
+          () => guess(code),
+          ({ status }) => status !== 503,
+        );
+      const answers = await Promise.all(Array.from({ length: 40 }, (_, which) => untilTold(`guess ${which}`)));
       return answers.filter(({ status }) => status !== 429).length;
     };
     expect(await answersTo(begun.confirm)).toBe(10);
