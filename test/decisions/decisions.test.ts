@@ -5,6 +5,7 @@ import { refuse } from '../../src/shared/errors.ts';
 import {
   ageAttempts,
   buildPayer,
+  buildRestingPayout,
   buildUnknownPayout,
   magicAccount,
   pay,
@@ -26,6 +27,7 @@ import {
   propose,
 } from '../support/decide.ts';
 import type { BuiltPartner } from '../support/partner.ts';
+import { pauseSchedules } from '../support/pause-schedules.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { withoutTriggers } from '../support/without-triggers.ts';
 
@@ -37,6 +39,7 @@ beforeAll(async () => {
   stack = await startStack({ worker: true, sandbox: true, env: { PAYOUT_RESEND_HOURS: '0' } });
   partner = await buildPayer(stack, { available: '100000000' });
   operators = await buildOperators(stack);
+  await pauseSchedules(stack, ['decision-sweep']);
 }, 60_000);
 afterAll(() => stack.stop());
 afterEach(async () => {
@@ -159,11 +162,7 @@ describe('A payout that nobody can tell', () => {
   });
 
   it('is ended by one person where the provider’s final word proves it', async () => {
-    const { id: payoutId } = await pay(partner, { bank_account_number: magicAccount('131313') });
-    await eventually(
-      () => transfersOf(stack, payoutId),
-      (transfers) => transfers.length === 1,
-    );
+    const payoutId = await buildRestingPayout(stack, partner);
     await setFaults(stack, { callbacks: { drop: true } });
     await settleAtProvider(stack, payoutId, 'SUCCEEDED');
     const wrong = await propose(stack, operators, failing(payoutId));
@@ -339,11 +338,7 @@ describe('A decision lapses', () => {
   });
 
   it('when the provider has said its final word since, which then ends the payout', async () => {
-    const { id: payoutId } = await pay(partner, { bank_account_number: magicAccount('131313') });
-    await eventually(
-      () => transfersOf(stack, payoutId),
-      (transfers) => transfers.length === 1,
-    );
+    const payoutId = await buildRestingPayout(stack, partner);
     await ageAttempts(stack, payoutId, 2);
     const id = await proposed(failing(payoutId));
     await setFaults(stack, { callbacks: { drop: true } });

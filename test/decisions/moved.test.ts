@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import proto from '@temporalio/proto';
 import { startWorker } from '../../dev/service-parts.ts';
 import { sweepDecisions } from '../../src/decisions/sweep-decisions.ts';
 import { newId } from '../../src/shared/ids.ts';
@@ -7,6 +7,7 @@ import { type BuiltUser, buildPlatformAdmin, buildSuperAdmin } from '../support/
 import { approve, buildOperators, type Operators, plantDecision, propose, secureSession } from '../support/decide.ts';
 import { untilLocked } from '../support/lock-waits.ts';
 import type { BuiltPartner } from '../support/partner.ts';
+import { pauseSchedules } from '../support/pause-schedules.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { withoutTriggers } from '../support/without-triggers.ts';
 
@@ -20,6 +21,7 @@ beforeAll(async () => {
   superAdmin = await buildSuperAdmin(stack);
   operators = await buildOperators(stack);
   partner = await buildPayer(stack, { available: '100000000' });
+  await pauseSchedules(stack, ['decision-sweep']);
 }, 60_000);
 afterAll(() => stack.stop());
 afterEach(async () => {
@@ -114,6 +116,19 @@ describe('A decision that becomes too old while it is approved', () => {
 });
 
 describe('An operator who is suspended while the request is under way', () => {
+  /** Until the API asks the provider about a transfer the next time. */
+  function untilTheProviderIsAsked(): Promise<void> {
+    const { gateway } = stack.deps;
+    const { findTransfer } = gateway;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    gateway.findTransfer = (...asked) => {
+      gateway.findTransfer = findTransfer;
+      resolve();
+      return findTransfer(...asked);
+    };
+    return promise;
+  }
+
   it('is refused the approval, and nothing is approved', async () => {
     const payoutId = await unknown();
     const { id } = (await propose(stack, operators, about(payoutId))).body.data;
@@ -159,9 +174,10 @@ describe('An operator who is suspended while the request is under way', () => {
   it('is refused the proposal of a session that has ended', async () => {
     const payoutId = await unknown();
     const leaving = await buildPlatformAdmin(stack);
+    const isAsked = untilTheProviderIsAsked();
     await setFaults(stack, { requests: { hang_rate: 1 } });
     const asked = propose(stack, { ...operators, proposer: leaving }, about(payoutId));
-    await sleep(500);
+    await isAsked;
     expect((await stack.post('/v1/auth/logout-all', undefined, { token: leaving.token })).status).toBe(200);
     expect(await asked).toMatchObject({ status: 401 });
     const rows = await stack.em().execute('select 1 from decisions where proposed_by = ?', [leaving.id]);
@@ -171,9 +187,10 @@ describe('An operator who is suspended while the request is under way', () => {
   it('is refused the proposal', async () => {
     const payoutId = await unknown();
     const leaving = await buildPlatformAdmin(stack);
+    const isAsked = untilTheProviderIsAsked();
     await setFaults(stack, { requests: { hang_rate: 1 } });
     const asked = propose(stack, { ...operators, proposer: leaving }, about(payoutId));
-    await sleep(500);
+    await isAsked;
     expect((await suspend(leaving)).status).toBe(200);
     expect(await asked).toMatchObject({ status: 403 });
     const rows = await stack.em().execute('select 1 from decisions where proposed_by = ?', [leaving.id]);
@@ -239,11 +256,18 @@ describe('What comes back through Temporal', () => {
     const asked = approve(stack, operators, id);
     const { client } = stack.deps.workflows;
     const workflowId = `partner-payout/${payoutId}`;
+    // Only a step that a worker has taken can be answered.
+    const { PENDING_ACTIVITY_STATE_STARTED: taken } = proto.temporal.api.enums.v1.PendingActivityState;
     const settling = await eventually(
-      async () => (await client.workflow.getHandle(workflowId).describe()).raw.pendingActivities ?? [],
-      (pending) => pending.some(({ activityType }) => activityType?.name === 'settlePayout'),
+      async () => {
+        const { raw } = await client.workflow.getHandle(workflowId).describe();
+        return raw.pendingActivities?.find(
+          ({ activityType, state }) => activityType?.name === 'settlePayout' && state === taken,
+        );
+      },
+      (step) => step !== undefined,
     );
-    const activityId = settling.find(({ activityType }) => activityType?.name === 'settlePayout')?.activityId ?? '';
+    const activityId = settling?.activityId ?? '';
     return { payoutId, id, asked, client, workflowId, activityId };
   }
 

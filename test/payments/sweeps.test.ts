@@ -2,8 +2,8 @@ import { redeliverCallbacks, redeliverUnreceipted } from '../../src/callbacks/de
 import { lookAtEverythingAgain, type Sweep, sweepRows } from '../../src/housekeeping/sweep-rows.ts';
 import { sweepOverduePayments } from '../../src/payments/sweep-overdue-payments.ts';
 import { newId } from '../../src/shared/ids.ts';
-import { schedules } from '../../src/temporal/prepare.ts';
 import { type BuiltUser, buildIndividual } from '../support/build.ts';
+import { pauseSchedules } from '../support/pause-schedules.ts';
 import { isFullRun } from '../support/run.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
@@ -12,23 +12,11 @@ let payer: BuiltUser;
 beforeAll(async () => {
   stack = await startStack({ worker: true, sandbox: true });
   payer = await buildIndividual(stack);
-  await pauseSchedules();
+  // The worker sweeps by its schedules as well.
+  await pauseSchedules(stack);
 }, 60_000);
 afterAll(() => stack.stop());
 afterEach(() => expectChecksEmpty(stack));
-
-/** The worker sweeps by its schedules as well: what they would claim is left to these cases. */
-async function pauseSchedules(): Promise<void> {
-  const { client, taskQueue } = stack.deps.workflows;
-  for (const { scheduleId } of schedules) {
-    const handle = client.schedule.getHandle(`${taskQueue}/${scheduleId}`);
-    await handle.pause();
-    await eventually(
-      () => handle.describe(),
-      ({ info }) => info.runningActions.length === 0,
-    );
-  }
-}
 
 /** An order past its deadline whose workflow is lost. */
 async function loseOverdueOrder(): Promise<string> {

@@ -93,6 +93,20 @@ export async function buildUnknownPayout(
   return id;
 }
 
+/** A payout that the provider has accepted and does not end, and about which nobody asks it: its workflow is lost. */
+export async function buildRestingPayout(
+  stack: PayoutPlace & Pick<Stack, 'em' | 'deps'>,
+  partner: BuiltPartner,
+): Promise<string> {
+  const { id } = await pay(partner, { bank_account_number: magicAccount('131313') });
+  await eventually(
+    () => stack.em().execute<unknown[]>("select 1 from payouts where id = ? and last_word = 'accepted'", [id]),
+    (rows) => rows.length === 1,
+  );
+  await stack.deps.workflows.client.workflow.getHandle(`partner-payout/${id}`).terminate('lost');
+  return id;
+}
+
 /** A payout to such an account whose money is reserved and that no workflow looks after: a test takes its steps. */
 export async function reserve(
   stack: PayoutPlace & { deps: { sealer: Sealer } },

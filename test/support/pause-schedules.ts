@@ -1,0 +1,18 @@
+import { schedules } from '../../src/temporal/prepare.ts';
+import { eventually } from './eventually.ts';
+import type { Stack } from './stack.ts';
+
+/** Pauses schedules of the stack's worker, all unless named: what they would claim is left to a test's own sweeps. */
+export async function pauseSchedules(
+  { deps: { workflows } }: Stack,
+  ids: readonly string[] = schedules.map(({ scheduleId }) => scheduleId),
+): Promise<void> {
+  for (const id of ids) {
+    const handle = workflows.client.schedule.getHandle(`${workflows.taskQueue}/${id}`);
+    await handle.pause();
+    await eventually(
+      () => handle.describe(),
+      ({ info }) => info.runningActions.length === 0,
+    );
+  }
+}
