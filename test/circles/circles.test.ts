@@ -42,7 +42,8 @@ const patch = (as: BuiltUser, id: string, body: object) => stack.patch(`${path}/
 
 describe('POST /v1/saving-circles', () => {
   it('by an individual answers 201 with its fields, status new, turn 1, and the event RESOURCE_CREATED', async () => {
-    const { status, body } = await post(owner, { ...valid(owner.accountId), capacity: 5 });
+    const fields = valid(owner.accountId);
+    const { status, body } = await post(owner, { ...fields, capacity: 5 });
     expect({ status, body }).toMatchObject({
       status: 201,
       body: {
@@ -50,7 +51,7 @@ describe('POST /v1/saving-circles', () => {
         account_id: owner.accountId,
         name: 'Arisan',
         capacity: 5,
-        start_date: dayFromToday(2),
+        start_date: fields.start_date,
         amount: '50000.0000',
         owner_type: 'individual',
         owner_id: owner.id,
@@ -61,7 +62,7 @@ describe('POST /v1/saving-circles', () => {
         status: 'new',
       },
     });
-    expect(body.starts_at).toBe(new Date(`${dayFromToday(2)}T00:00:00+07:00`).toISOString());
+    expect(body.starts_at).toBe(new Date(`${fields.start_date}T00:00:00+07:00`).toISOString());
     expect(await eventsOf(stack, 'RESOURCE_CREATED', body.id)).toMatchObject([{ actor_id: owner.id }]);
     expect((await readCircle(stack, owner, body.id)).members).toEqual([]);
   });

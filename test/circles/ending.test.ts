@@ -5,6 +5,7 @@ import { savingCircleContribution } from '../../src/payments/handlers/saving-cir
 import { payFromBalance } from '../../src/payments/pay-from-balance.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { type BuiltUser, balanceOf, buildIndividual, buildPlatformAdmin } from '../support/build.ts';
+import { pauseSchedules } from '../support/pause-schedules.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import {
   buildActiveCircle,
@@ -21,6 +22,7 @@ let platform: BuiltUser;
 beforeAll(async () => {
   stack = await startStack({ worker: true, sandbox: true });
   platform = await buildPlatformAdmin(stack);
+  await pauseSchedules(stack, ['circle-sweep']);
 }, 60_000);
 afterAll(() => stack.stop());
 afterEach(() => expectChecksEmpty(stack));
@@ -105,7 +107,7 @@ describe('Cancelling an active circle', () => {
 });
 
 describe('The workflow of a circle', () => {
-  /** As its schedule does once a minute; circles of other tests here wait for nothing. */
+  /** As its schedule does once a minute, which is paused here; circles of other tests wait for nothing. */
   const sweep = () => {
     const { client, taskQueue } = stack.deps.workflows;
     return client.workflow.execute<() => Promise<number>>('sweepSavingCircles', { taskQueue, workflowId: newId() });

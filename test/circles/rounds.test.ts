@@ -292,9 +292,16 @@ describe('A hundred contributions of one member for one turn, at once and over b
       Array.from({ length: 100 }, (_, index) => contribute(stack, first, id, index % 2 ? { payment_id: bca } : {})),
     );
     const statuses = answers.map(({ status }) => status);
-    expect(statuses.filter((status) => status === 201)).toHaveLength(1);
-    expect(new Set(statuses)).toEqual(new Set([201, 400]));
-    const rows = await contributionsOf(stack, id);
+    // On a busy machine some wait for too long behind the others, and are told so: the one that contributed, too.
+    const told = statuses.filter((status) => status !== 503);
+    expect(told.filter((status) => status !== 201 && status !== 400)).toEqual([]);
+    const contributed = told.filter((status) => status === 201).length;
+    expect(contributed).toBeLessThanOrEqual(1);
+    if (told.length === statuses.length) expect(contributed).toBe(1);
+    const rows = await eventually(
+      () => contributionsOf(stack, id),
+      ({ length }) => length > 0,
+    );
     expect(rows.filter(({ status }) => status === 'completed' || status === 'pending')).toHaveLength(1);
     expect(rows).toHaveLength(1);
     const made = rows[0]?.rail === 'balance' ? '900000.0000' : '1000000.0000';

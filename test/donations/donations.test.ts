@@ -11,6 +11,7 @@ import {
   buildOrganizationAdmin,
   buildSuperAdmin,
 } from '../support/build.ts';
+import { pauseSchedules } from '../support/pause-schedules.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { give } from './build-donations.ts';
 
@@ -23,6 +24,7 @@ beforeAll(async () => {
   stack = await startStack({ worker: true, sandbox: true });
   creator = await buildOrganizationAdmin(stack);
   superAdmin = await buildSuperAdmin(stack);
+  await pauseSchedules(stack, ['subscription-sweep']);
 }, 60_000);
 afterAll(() => stack.stop());
 beforeEach(async () => {
