@@ -1,23 +1,24 @@
 import { readFileSync } from 'node:fs';
 
-type Action = 'kill' | 'throw' | 'delay' | 'stop';
+const actions = ['kill', 'throw', 'delay', 'hold', 'stop'] as const;
+type Action = (typeof actions)[number];
+const isAction = (text: string | undefined): text is Action => actions.some((action) => action === text);
 
 let armed: ReadonlyMap<string, Action> = new Map();
 let file: string | undefined;
 
 function parse(text: string): Map<string, Action> {
-  const actions = new Map<string, Action>();
+  const wanted = new Map<string, Action>();
   for (const entry of text.split(',').filter((part) => part.trim() !== '')) {
     const [name = '', action] = entry.trim().split('=', 2);
-    if (action !== 'kill' && action !== 'throw' && action !== 'delay' && action !== 'stop')
-      throw new Error(`FAILPOINTS: ${entry} is not name=action`);
-    actions.set(name, action);
+    if (!isAction(action)) throw new Error(`FAILPOINTS: ${entry} is not name=action`);
+    wanted.set(name, action);
   }
-  return actions;
+  return wanted;
 }
 
 /**
- * Arms the failpoints named in `FAILPOINTS`: `name=kill|throw|delay|stop`, comma separated, or `@file` to reread that
+ * Arms the failpoints named in `FAILPOINTS`: `name=kill|throw|delay|hold|stop`, comma separated, or `@file` to reread that
  * list at each point (so that a test can arm and disarm a running process). Config refuses it in production.
  */
 export function armFailpoints(text: string | undefined): void {
@@ -25,13 +26,17 @@ export function armFailpoints(text: string | undefined): void {
   armed = text === undefined || file !== undefined ? new Map() : parse(text);
 }
 
+function actionAt(name: string): Action | undefined {
+  if (file !== undefined) armed = parse(readFileSync(file, 'utf8'));
+  return armed.get(name);
+}
+
 /**
- * Does nothing unless this point is armed: then the process kills itself (SIGKILL), throws, waits a second or stops
- * (SIGSTOP).
+ * Does nothing unless this point is armed: then the process kills itself (SIGKILL), throws, waits a second, waits until
+ * the point is disarmed, or stops (SIGSTOP).
  */
 export async function failpoint(name: string): Promise<void> {
-  if (file !== undefined) armed = parse(readFileSync(file, 'utf8'));
-  switch (armed.get(name)) {
+  switch (actionAt(name)) {
     case undefined:
       return;
     case 'kill':
@@ -42,6 +47,9 @@ export async function failpoint(name: string): Promise<void> {
       throw new Error(`failpoint ${name}`);
     case 'delay':
       await new Promise((resolve) => setTimeout(resolve, 1000));
+      return;
+    case 'hold':
+      while (actionAt(name) === 'hold') await new Promise((resolve) => setTimeout(resolve, 10));
       return;
     case 'stop':
       process.kill(process.pid, 'SIGSTOP');

@@ -52,19 +52,24 @@ describe('kill -9 of the API', () => {
     ['store-document.before-put', 0],
     ['store-document.after-put', 1],
     ['store-document.before-commit', 1],
-  ])('at %s leaves no document; what it left is swept after the next start', async (point, objects) => {
-    stack.arm(`${point}=kill`);
-    await expect(upload(stack, user, product)).rejects.toThrow();
-    await stack.api.exited;
-    await eventually(left, ({ documents }) => documents === 0);
-    expect(await left()).toEqual({ ...nothing, objects, uploads: 1 });
-    // Uploads of this age are not under way any more: four minutes pass in one statement.
-    await stack.owner().execute("update document_uploads set created_at = created_at - interval '4 minutes'");
-    await stack.restart();
-    await eventually(left, ({ uploads }) => uploads === 0);
-    expect(await left()).toEqual(nothing);
-    await expectChecksEmpty(stack);
-  });
+  ])(
+    'at %s leaves no document; what it left is swept after the next start',
+    async (point, objects) => {
+      stack.arm(`${point}=kill`);
+      await expect(upload(stack, user, product)).rejects.toThrow();
+      await stack.api.exited;
+      await eventually(left, ({ documents }) => documents === 0);
+      expect(await left()).toEqual({ ...nothing, objects, uploads: 1 });
+      // Uploads of this age are not under way any more: four minutes pass in one statement.
+      await stack.owner().execute("update document_uploads set created_at = created_at - interval '4 minutes'");
+      await stack.restart();
+      // It sweeps when it starts, and every half minute.
+      await eventually(left, ({ uploads }) => uploads === 0, 60_000);
+      expect(await left()).toEqual(nothing);
+      await expectChecksEmpty(stack);
+    },
+    120_000,
+  );
 
   it('after the commit keeps both, object and document', async () => {
     stack.arm('store-document.after-commit=kill');

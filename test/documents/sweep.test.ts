@@ -4,6 +4,7 @@ import { armFailpoints } from '../../src/shared/failpoint.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { type BuiltUser, buildIndividual, buildOrganization } from '../support/build.ts';
 import { buildTransaction, nothing, upload, whatIsLeft } from '../support/documents.ts';
+import { untilLocked } from '../support/lock-waits.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
 let stack: Stack;
@@ -53,10 +54,11 @@ describe('An upload that fails', () => {
 
 describe('The sweep', () => {
   it('leaves alone what is under way, by its age', async () => {
-    armFailpoints('store-document.after-put=delay');
+    armFailpoints('store-document.after-put=hold');
     const uploading = upload(stack, user, product);
     await eventually(uploads, ({ waiting }) => waiting === 1);
     await sweepUploads(stack.em(), stack.deps);
+    armFailpoints(undefined);
     expect((await uploading).status).toBe(201);
     expect(await left()).toEqual({ ...nothing, objects: 1, documents: 1 });
   });
@@ -64,10 +66,11 @@ describe('The sweep', () => {
   it.each(['before-put', 'after-put'])(
     'that meets an upload %s, before its transaction, wins: the upload is refused and nothing is left',
     async (point) => {
-      armFailpoints(`store-document.${point}=delay`);
+      armFailpoints(`store-document.${point}=hold`);
       const uploading = upload(stack, user, product);
       await eventually(uploads, ({ waiting }) => waiting === 1);
       await Promise.all([sweepNow(), sweepNow(), sweepNow()]);
+      armFailpoints(undefined);
       expect((await uploading).status).toBe(503);
       expect(await left()).toEqual(nothing);
     },
@@ -87,10 +90,13 @@ describe('The sweep', () => {
   });
 
   it('that meets an upload within its transaction waits, and loses: object and row stay', async () => {
-    armFailpoints('store-document.before-commit=delay');
+    armFailpoints('store-document.before-commit=hold');
     const uploading = upload(stack, user, product);
     await eventually(uploads, ({ waiting, free }) => waiting === 1 && free === 0);
-    await sweepNow();
+    const sweeping = sweepNow();
+    await untilLocked(stack, { text: 'document_uploads' });
+    armFailpoints(undefined);
+    await sweeping;
     expect((await uploading).status).toBe(201);
     expect(await left()).toEqual({ ...nothing, objects: 1, documents: 1 });
   });

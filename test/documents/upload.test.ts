@@ -20,7 +20,7 @@ import {
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
 const limit = 52_428_800;
-const stallTimeoutMs = 1500;
+const stallTimeoutMs = 4000;
 
 let stack: Stack;
 let user: BuiltUser;
@@ -272,7 +272,7 @@ describe('An upload is refused, and nothing is left of it,', () => {
     const { status, text, seconds } = await uploadOverWire(stack, user, input);
     expect([status, text]).toEqual([408, expect.stringContaining('"statusCode":408')]);
     expect(seconds).toBeGreaterThan(stallTimeoutMs / 1000);
-    expect(seconds).toBeLessThan(10);
+    expect(seconds).toBeLessThan(30);
   });
 });
 
