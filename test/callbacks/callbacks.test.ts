@@ -145,12 +145,13 @@ describe('A callback', () => {
     await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
     await stack.sandbox.post('/sandbox/expire', { payment_code: order.payment_code });
     // The order waits still, and asks when the late money's callback comes: what is told then is that it has expired.
-    await stack.sandbox.put('/sandbox/faults', { listing: { lag_ms: 3_000 } });
+    await stack.sandbox.put('/sandbox/faults', { listing: { lag_ms: 86_400_000 } });
     await pay(order);
     await eventually(
       () => statusOf(order.payment_order_id),
       (status) => status === 'EXPIRED',
     );
+    await stack.sandbox.put('/sandbox/faults', {});
     expect(await suspendedUnder(order.payment_order_id)).toMatchObject({ reason: 'late' });
   });
 

@@ -71,7 +71,6 @@ describe('A reference in capitals never begins a second workflow', () => {
     await eventually(
       () => stack.em().execute<{ status: string }[]>(`select status from ${table} where id = ?`, [mine.id]),
       ([row]) => row?.status === 'PAID',
-      20_000,
     );
     await delivered(capitals);
     expect(await isStarted(`${kind}/${capitals}`)).toBe(false);
