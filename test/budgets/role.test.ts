@@ -90,7 +90,7 @@ describe('The time-outs of the database', () => {
   it('end a transaction by the time that it has asked for, not by the one it began with', async () => {
     await using orm = await openDatabase({ url: database.url, poolSize: 1 });
     const em = orm.em.fork();
-    const shorter = { lock: 100, statement: 2000, idle: 2000, transaction: 300 };
+    const shorter = { lock: 100, statement: 2000, idle: 2000, transaction: 1000 };
     const slow = em.transactional(async (tx) => {
       await allowTime(tx, shorter);
       await tx.execute('select pg_sleep(1.5)');

@@ -24,8 +24,8 @@ const attemptMs = 1500;
 /** Where an activity runs with so short a time, as Temporal would run it. */
 const within = (startToCloseTimeoutMs: number) =>
   new MockActivityEnvironment({ startToCloseTimeoutMs }, { logger: new DefaultLogger('ERROR') });
-const attempt = (work: Parameters<typeof step<object, unknown>>[2]) =>
-  within(attemptMs).run(step(stack.deps, 'attempt', work), {});
+const attempt = (work: Parameters<typeof step<object, unknown>>[2], ms = attemptMs) =>
+  within(ms).run(step(stack.deps, 'attempt', work), {});
 
 const rename = 'update users set name = ? where id = ?';
 const nameOf = async (): Promise<string> =>
@@ -97,7 +97,7 @@ describe('A step whose attempt is over', () => {
       await em.transactional((tx) => tx.execute(rename, ['in a transaction', user.id]));
       expect(await nameOf()).toBe('in a transaction');
       await em.execute(rename, ['alone', user.id]);
-    });
+    }, 30_000);
     expect(await nameOf()).toBe('alone');
   });
 });
@@ -122,11 +122,11 @@ describe('A step that asks the provider', () => {
       url: provider.url,
     });
     provider.answer(async () => {
-      await sleep(600);
+      await sleep(1500);
       return { status: 200, body: { data: [] } };
     });
     const startedAt = performance.now();
-    const limit = { endsAt: startedAt + 2000, askUntil: startedAt + 1000 };
+    const limit = { endsAt: startedAt + 10_000, askUntil: startedAt + 2500 };
     await withinLimit(limit, async () => {
       expect(await gateway.findTransfer('first')).toBeNull();
       await expect(gateway.findTransfer('second')).rejects.toMatchObject({

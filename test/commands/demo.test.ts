@@ -11,11 +11,11 @@ beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'demo-'));
   product = startProduct(directory);
   await product.untilReady();
-}, 120_000);
+}, 240_000);
 afterAll(async () => {
   await product.stop();
   rmSync(directory, { recursive: true, force: true });
-}, 30_000);
+}, 60_000);
 
 interface Ended {
   code: number;

@@ -916,6 +916,7 @@ describe('Whoever holds the password of the application never', () => {
     await client.connect();
     try {
       await client.query('begin');
+      await client.query('set local transaction_timeout = 0');
       await client.query(
         "insert into revoked_tokens (id, expires_at) values ('mine', clock_timestamp() + interval '5 days')",
       );

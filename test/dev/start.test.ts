@@ -130,7 +130,7 @@ describe('npm start', () => {
     expect(await logIn(third.credentials())).toMatchObject({ balance: '10000000.0000' });
     await stop(third);
     expect(existsSync(join(directory, 'environment.json'))).toBe(false);
-  }, 120_000);
+  }, 420_000);
 
   it('leaves out the parts that the environment replaces', async () => {
     const database = await cloneDatabase();
@@ -151,7 +151,7 @@ describe('npm start', () => {
     expect((await fetch(`${started.credentials().urls.api}/readyz`)).status).toBe(200);
     await stop(started);
     await database.drop();
-  }, 60_000);
+  }, 240_000);
 
   it('has the credentials in their file as soon as the API answers, whatever else still starts', async () => {
     const database = await cloneDatabase();
@@ -172,14 +172,14 @@ describe('npm start', () => {
         () => true,
         () => false,
       );
-    await eventually(answers, (answered) => answered, 60_000);
+    await eventually(answers, (answered) => answered, 180_000);
     const credentials = started.credentials();
     expect(started.output()).not.toContain('Amanah runs');
     expect(await logIn(credentials)).toMatchObject({ balance: '10000000.0000' });
     await stop(started);
     silent.close();
     await database.drop();
-  }, 120_000);
+  }, 240_000);
 
   it('refuses a data directory from before the baseline, and says what to do', async () => {
     const postgres = {
@@ -203,7 +203,7 @@ describe('npm start', () => {
       new RegExp(`It is in the data directory ${directory}: move it away, .* and start again\\.\n$`),
     );
     expect(started.output()).not.toContain('    at ');
-  }, 60_000);
+  }, 240_000);
 
   it('says in one sentence which variable names a port that is taken', async () => {
     const server = createServer().listen(0, '127.0.0.1');
@@ -219,7 +219,7 @@ describe('npm start', () => {
       expect(started.output()).not.toContain('    at ');
     }
     await new Promise((resolve) => server.close(resolve));
-  }, 30_000);
+  }, 120_000);
 
   it.each(['--help', '-h'])('says with %s what it does and what it reads, and starts nothing', async (argument) => {
     const started = startProduct(directory, {}, [argument]);
