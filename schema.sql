@@ -1651,6 +1651,7 @@ create table webhook_deliveries (
   last_error text,
   next_attempt_at timestamp with time zone,
   delivered_at timestamp with time zone,
+  redeliveries integer not null default 0,
   created_at timestamp with time zone not null default now(),
   constraint webhook_deliveries_pkey PRIMARY KEY (id),
   constraint webhook_deliveries_check CHECK ((status = 'delivered'::text) = (delivered_at IS NOT NULL)),
@@ -1658,6 +1659,7 @@ create table webhook_deliveries (
   constraint webhook_deliveries_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint webhook_deliveries_delivered_at_is_real CHECK (delivered_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND delivered_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint webhook_deliveries_next_attempt_at_is_real CHECK (next_attempt_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND next_attempt_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint webhook_deliveries_redeliveries_check CHECK (redeliveries >= 0),
   constraint webhook_deliveries_resource_type_check CHECK (resource_type = ANY (ARRAY['payment'::text, 'payout'::text, 'endpoint'::text])),
   constraint webhook_deliveries_status_check CHECK (status = ANY (ARRAY['pending'::text, 'delivered'::text, 'parked'::text])),
   constraint webhook_deliveries_version_check CHECK (version > 0)
@@ -5441,9 +5443,9 @@ grant delete, insert, select, update (email), update (name), update (password_ha
 
 grant select (created_at), select (email), select (id), select (name), select (organization_id), select (profile_picture), select (role_id), select (status), select (token_generation), select (tokens_ended_at), select (updated_at), select (user_type) on table users to amanah_reader;
 
-grant insert, select, update (attempts), update (body_sealed), update (delivered_at), update (last_error), update (last_status), update (next_attempt_at), update (status) on table webhook_deliveries to amanah_app;
+grant insert, select, update (attempts), update (body_sealed), update (delivered_at), update (last_error), update (last_status), update (next_attempt_at), update (redeliveries), update (status) on table webhook_deliveries to amanah_app;
 
-grant select (attempts), select (created_at), select (delivered_at), select (endpoint_id), select (id), select (last_error), select (last_status), select (next_attempt_at), select (partner_id), select (resource_id), select (resource_type), select (status), select (type), select (version) on table webhook_deliveries to amanah_reader;
+grant select (attempts), select (created_at), select (delivered_at), select (endpoint_id), select (id), select (last_error), select (last_status), select (next_attempt_at), select (partner_id), select (redeliveries), select (resource_id), select (resource_type), select (status), select (type), select (version) on table webhook_deliveries to amanah_reader;
 
 grant delete, insert, select, update (disabled_at), update (disabled_reason), update (events), update (failing_since), update (previous_secret_sealed), update (previous_secret_until), update (secret_sealed), update (status), update (tests), update (updated_at), update (url) on table webhook_endpoints to amanah_app;
 

@@ -10,26 +10,37 @@ export const redeliveryAsked = defineSignal('redeliveryAsked');
 
 const { deliverWebhook } = proxyActivities<Activities>(webhookStep);
 
-/** One webhook: tried at growing intervals for three days, until it is delivered or parked. */
+/**
+ * One webhook: tried at growing intervals for three days, until it is delivered or parked. A redelivery begins the three
+ * days anew.
+ */
 export async function webhookDelivery({ deliveryId }: WebhookDeliveryInput): Promise<WebhookDeliveryStatus> {
   let asked = 0;
   setHandler(redeliveryAsked, () => {
     asked += 1;
   });
-  const begunAt = Date.now();
+  let begunAt = Date.now();
+  /** The redeliveries that the last attempt knew of. */
+  let known: number | undefined;
   for (let attempt = 1; ; ) {
     const seen = asked;
-    const elapsedMs = Date.now() - begunAt;
-    const { status, waitMs, answer, deferred } = await deliverWebhook({ deliveryId, attempt, elapsedMs });
+    const startedAt = Date.now();
+    const run = { attempt, elapsedMs: startedAt - begunAt, ...(known !== undefined && { redeliveries: known }) };
+    const { status, waitMs, answer, deferred, redeliveries } = await deliverWebhook({ deliveryId, ...run });
     if (status !== 'pending') {
       // The requester set it to pending first: perhaps after this attempt had written how it ended.
       if (asked > seen && patched('asked-while-ending')) continue;
       tellDetails(`Ended: ${status} (${answer}), after ${attempt} attempts.`);
       return status;
     }
+    if (known !== undefined && redeliveries !== undefined && redeliveries !== known) {
+      attempt = 1;
+      begunAt = startedAt;
+    }
+    known = redeliveries;
     const next = formatWesternIndonesia(new Date(Date.now() + waitMs));
     tellDetails(`Attempt ${attempt}: ${answer}. Tries again at ${next} (UTC+7), or on redelivery.`);
-    await condition(() => asked > seen, waitMs);
+    if (waitMs > 0) await condition(() => asked > seen, waitMs);
     if (!deferred) attempt += 1;
   }
 }

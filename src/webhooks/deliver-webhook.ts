@@ -19,6 +19,8 @@ export interface DeliveryAttempt {
   attempt: number;
   /** Time since the first attempt of this run, by the workflow's clock. */
   elapsedMs: number;
+  /** The redeliveries that had been asked for when the attempt before began; absent at a run's first. */
+  redeliveries?: number;
 }
 
 export interface DeliveryProgress {
@@ -31,7 +33,12 @@ export interface DeliveryProgress {
   deferred?: true;
   /** Nothing was sent, nor will be: the endpoint is gone or disabled. */
   unsent?: true;
+  /** The redeliveries that had been asked for when it began. More than before: this is the first attempt of a new run. */
+  redeliveries?: number;
 }
+
+type Recorded = Partial<Pick<WebhookDelivery, 'attempts' | 'last_status' | 'last_error'>>;
+type Ending = Pick<WebhookDelivery, 'next_attempt_at'> & Partial<Pick<WebhookDelivery, 'status' | 'delivered_at'>>;
 
 export interface DeliveryTools {
   sealer: Sealer;
@@ -42,12 +49,13 @@ export interface DeliveryTools {
 /**
  * One attempt at one webhook: sends its frozen body, signed now with every live secret, and records the result.
  * Anything but a 2xx is retried after a growing wait for three days, then parked (docs/contract.md 8); a deleted or
- * disabled endpoint parks it at once. While the endpoint or its partner is at its limit, the attempt is deferred.
+ * disabled endpoint parks it at once. While the endpoint or its partner is at its limit, the attempt is deferred. A
+ * redelivery begins the three days anew, and one that is asked for during an attempt follows it, however that ended.
  */
 export async function deliverWebhook(
   em: EntityManager,
   { sealer, send, bounds }: DeliveryTools,
-  { deliveryId, attempt, elapsedMs }: DeliveryAttempt,
+  { deliveryId, redeliveries: seen, ...run }: DeliveryAttempt,
 ): Promise<DeliveryProgress> {
   const delivery = await em.findOneOrFail(WebhookDelivery, { id: deliveryId });
   if (delivery.status !== 'pending') return { status: delivery.status, waitMs: 0, answer: delivery.status };
@@ -55,44 +63,73 @@ export async function deliverWebhook(
   if (endpoint?.status !== 'enabled') return parkUnsent(em, delivery, endpoint);
   const place = { endpointId: endpoint.id, partnerId: delivery.partner_id };
   const sent = await bounds.run(place, () => attemptOnce(em, { sealer, send }, delivery, endpoint));
-  if ('waitMs' in sent) return defer(em, deliveryId, sent);
+  if ('waitMs' in sent) return defer(em, delivery, sent);
   await failpoint('deliver-webhook.after');
-  const answer = sent.error ?? `status ${sent.status}`;
+  const { redeliveries } = delivery;
+  const { attempt, elapsedMs } = (seen ?? redeliveries) === redeliveries ? run : { attempt: 1, elapsedMs: 0 };
+  const told = { answer: sent.error ?? `status ${sent.status}`, redeliveries };
+  const again = { status: 'pending', waitMs: 0, ...told } as const;
   const now = await readDatabaseClock(em);
   const tried = { attempts: delivery.attempts + 1, last_status: sent.status, last_error: sent.error };
   if (sent.status !== null && sent.status >= 200 && sent.status < 300) {
-    const done = { ...tried, status: 'delivered', next_attempt_at: null, delivered_at: now } as const;
-    await em.nativeUpdate(WebhookDelivery, { id: deliveryId, status: 'pending' }, done);
+    const ended = await conclude(em, delivery, tried, {
+      status: 'delivered',
+      next_attempt_at: null,
+      delivered_at: now,
+    });
     await noteSuccess(em, endpoint);
-    return { status: 'delivered', waitMs: 0, answer };
+    return ended ? { status: 'delivered', waitMs: 0, ...told } : again;
   }
   await noteFailure(em, endpoint, now);
   const waitMs = waitAfterAttempt(attempt, elapsedMs, sent.retryAfterMs);
   if (waitMs === null) {
-    await park(em, delivery, tried);
-    return { status: 'parked', waitMs: 0, answer };
+    return (await park(em, delivery, tried)) ? { status: 'parked', waitMs: 0, ...told } : again;
   }
-  const next_attempt_at = new Date(now.getTime() + waitMs);
-  await em.nativeUpdate(WebhookDelivery, { id: deliveryId, status: 'pending' }, { ...tried, next_attempt_at });
-  return { status: 'pending', waitMs, answer };
+  const waits = await conclude(em, delivery, tried, { next_attempt_at: new Date(now.getTime() + waitMs) });
+  return waits ? { status: 'pending', waitMs, ...told } : again;
 }
 
-async function defer(em: EntityManager, id: string, { waitMs }: Deferral): Promise<DeliveryProgress> {
+/**
+ * Records an attempt and how it ended. False when a redelivery was asked for since it began, or another attempt ended
+ * the delivery: then only the attempt is recorded, and the next one tells what is left to do.
+ */
+async function conclude(
+  em: EntityManager,
+  { id, redeliveries }: WebhookDelivery,
+  tried: Recorded,
+  ending: Ending,
+): Promise<boolean> {
+  const ended = await em.nativeUpdate(
+    WebhookDelivery,
+    { id, status: 'pending', redeliveries },
+    { ...tried, ...ending },
+  );
+  if (ended === 0) await em.nativeUpdate(WebhookDelivery, { id, status: 'pending' }, tried);
+  return ended > 0;
+}
+
+async function defer(
+  em: EntityManager,
+  { id, redeliveries }: WebhookDelivery,
+  { waitMs }: Deferral,
+): Promise<DeliveryProgress> {
   const next_attempt_at = new Date((await readDatabaseClock(em)).getTime() + waitMs);
-  await em.nativeUpdate(WebhookDelivery, { id, status: 'pending' }, { next_attempt_at });
-  return { status: 'pending', waitMs, answer: 'its endpoint has as many requests as it may have', deferred: true };
+  await em.nativeUpdate(WebhookDelivery, { id, status: 'pending', redeliveries }, { next_attempt_at });
+  const answer = 'its endpoint has as many requests as it may have';
+  return { status: 'pending', waitMs, answer, deferred: true, redeliveries };
 }
 
 /** Parks a delivery whose endpoint was deleted or disabled, instead of retrying it for three days. */
 async function parkUnsent(
   em: EntityManager,
-  { id }: WebhookDelivery,
+  delivery: WebhookDelivery,
   endpoint: WebhookEndpoint | null,
 ): Promise<DeliveryProgress> {
   const answer = endpoint === null ? 'its endpoint was deleted' : 'its endpoint is disabled';
-  const parked = { status: 'parked', next_attempt_at: null, last_error: answer } as const;
-  await em.nativeUpdate(WebhookDelivery, { id, status: 'pending' }, parked);
-  return { status: 'parked', waitMs: 0, answer, unsent: true };
+  const { redeliveries } = delivery;
+  const parked = await conclude(em, delivery, { last_error: answer }, { status: 'parked', next_attempt_at: null });
+  if (!parked) return { status: 'pending', waitMs: 0, answer, redeliveries };
+  return { status: 'parked', waitMs: 0, answer, unsent: true, redeliveries };
 }
 
 async function attemptOnce(
@@ -115,14 +152,15 @@ async function attemptOnce(
   return send(endpoint.url, headers, body);
 }
 
+/** Parks it with its event; false as `conclude`. */
 function park(
   em: EntityManager,
-  { id, partner_id, endpoint_id, type, resource_id }: WebhookDelivery,
-  tried: { attempts: number; last_status: number | null; last_error: string | null },
-): Promise<void> {
+  delivery: WebhookDelivery,
+  tried: Recorded & { attempts: number; last_status: number | null },
+): Promise<boolean> {
+  const { id, partner_id, endpoint_id, type, resource_id } = delivery;
   return em.transactional(async (tx) => {
-    const parked = { ...tried, status: 'parked', next_attempt_at: null } as const;
-    if ((await tx.nativeUpdate(WebhookDelivery, { id, status: 'pending' }, parked)) === 0) return;
+    if (!(await conclude(tx, delivery, tried, { status: 'parked', next_attempt_at: null }))) return false;
     await recordEvent(tx, {
       event: 'WEBHOOK_PARKED',
       resourceType: 'webhook_delivery',
@@ -131,5 +169,6 @@ function park(
       requestId: null,
       data: { partner_id, endpoint_id, type, resource_id, attempts: tried.attempts, last_status: tried.last_status },
     });
+    return true;
   });
 }

@@ -38,7 +38,7 @@ export function findDeliveries(
 }
 
 /**
- * Sends a webhook again at once, whatever its status. Throws NOT_FOUND for another partner's, REQUEST_INVALID when its
+ * Sends a webhook again at once, whatever its status, and then for three days anew. Throws NOT_FOUND for another partner's, REQUEST_INVALID when its
  * endpoint was deleted or is disabled.
  */
 export async function redeliverWebhook(
@@ -58,6 +58,7 @@ export async function redeliverWebhook(
     delivery.status = 'pending';
     delivery.delivered_at = null;
     delivery.next_attempt_at = await readDatabaseClock(tx);
+    delivery.redeliveries += 1;
     await tx.flush();
     await recordEvent(tx, {
       event: 'RESOURCE_UPDATED',

@@ -38,7 +38,8 @@ export async function replayDeliveries(
   const ids = await em.transactional(async (tx) => {
     const chosen = await chooseDeliveries(tx, replay, 'for update of d');
     await tx.execute(
-      `update webhook_deliveries set status = 'pending', delivered_at = null, next_attempt_at = now()
+      `update webhook_deliveries set status = 'pending', delivered_at = null, next_attempt_at = now(),
+         redeliveries = redeliveries + 1
        where id = any(?::uuid[])`,
       [textArray(chosen)],
     );

@@ -20,6 +20,8 @@ const WebhookDeliverySchema = defineEntity({
     last_error: p.text().nullable(),
     next_attempt_at: p.datetime().nullable(),
     delivered_at: p.datetime().nullable(),
+    /** How often it was asked for again. An attempt that began before the last time does not end it. */
+    redeliveries: p.integer().default(0),
     created_at: p.datetime(),
   },
 });

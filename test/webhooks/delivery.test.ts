@@ -175,6 +175,20 @@ describe('A webhook', () => {
     await delivery(({ status, attempts }) => status === 'delivered' && attempts === 2);
   });
 
+  it('that is sent again while it waits is tried for three days anew, however often', async () => {
+    receiver.behave((response) => void response.writeHead(500).end());
+    await settle('pay');
+    let row = await delivery(({ attempts }) => attempts >= 1);
+    for (let again = 1; again <= 6; again += 1) {
+      const before = row.attempts;
+      expect((await partner.administer('post', `/webhook-deliveries/${row.id}/redeliver`)).status).toBe(200);
+      row = await delivery(({ attempts }) => attempts > before);
+    }
+    // The wait after a first or second attempt; after a seventh one it would be hours.
+    expect(row).toMatchObject({ status: 'pending' });
+    expect(Date.parse(row.next_attempt_at) - Date.now()).toBeLessThan(10 * 60_000);
+  }, 60_000);
+
   it('is listed to its partner, who has it again, and to no other', async () => {
     const { id } = await settle('pay');
     const row = await delivery(({ status }) => status === 'delivered');

@@ -77,4 +77,19 @@ describe('With time', () => {
     await partner.administer('post', `/webhook-deliveries/${id}/redeliver`);
     await eventually(list, ({ status }) => status === 'delivered');
   }, 60_000);
+
+  it('a webhook that is sent again on its second day is tried for three days from then', async () => {
+    receiver.behave((response) => void response.writeHead(500).end());
+    const { payment_code } = await create();
+    await stack.sandbox.post('/sandbox/pay', { payment_code });
+    const list = async () => (await partner.administer('get', '/webhook-deliveries')).body.data.items[0];
+    const { id } = await eventually(list, (row) => row?.attempts === 1);
+    const began = await stack.time.currentTimeMs();
+    await stack.time.sleep('40 hours');
+    const { attempts } = await eventually(list, (row) => row.attempts >= 9);
+    await partner.administer('post', `/webhook-deliveries/${id}/redeliver`);
+    await eventually(list, (row) => row.attempts > attempts);
+    expect(await resultOf(`webhook-delivery/${id}`)).toBe('parked');
+    expect(((await stack.time.currentTimeMs()) - began) / 3_600_000).toBeGreaterThan(40 + 71);
+  }, 60_000);
 });

@@ -96,8 +96,8 @@ grant insert, update (status, failure_code, provider_transfer_id, provider_cost,
   succeeded_at, finalized_at, updated_at) on payouts to amanah_app;
 grant insert, update (url, events, status, disabled_reason, disabled_at, failing_since, tests, secret_sealed,
   previous_secret_sealed, previous_secret_until, updated_at) on webhook_endpoints to amanah_app;
-grant insert, update (status, attempts, body_sealed, last_status, last_error, next_attempt_at, delivered_at)
-  on webhook_deliveries to amanah_app;
+grant insert, update (status, attempts, body_sealed, last_status, last_error, next_attempt_at, delivered_at,
+  redeliveries) on webhook_deliveries to amanah_app;
 
 -- The provider, and what waits.
 grant insert, update (delivered_at, attempts, body_sealed) on gateway_callbacks to amanah_app;

@@ -53,6 +53,8 @@ create table webhook_deliveries (
   last_error text,
   next_attempt_at timestamptz,
   delivered_at timestamptz,
+  -- How often it was asked for again: an attempt that began before the last time does not end it.
+  redeliveries integer not null default 0 check (redeliveries >= 0),
   created_at timestamptz not null default now(),
   check ((status = 'delivered') = (delivered_at is not null)),
   check ((status = 'pending') = (next_attempt_at is not null))
