@@ -1680,18 +1680,15 @@ create table webhook_endpoints (
   set_by_operator boolean not null default false,
   tests integer not null default 0,
   secret_sealed text not null,
-  previous_secret_sealed text,
-  previous_secret_until timestamp with time zone,
+  earlier_secrets_sealed text,
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
   constraint webhook_endpoints_pkey PRIMARY KEY (id),
-  constraint webhook_endpoints_check CHECK ((previous_secret_sealed IS NULL) = (previous_secret_until IS NULL)),
-  constraint webhook_endpoints_check1 CHECK ((status = 'disabled'::text) = (disabled_at IS NOT NULL) AND (status = 'disabled'::text) = (disabled_reason IS NOT NULL)),
+  constraint webhook_endpoints_check CHECK ((status = 'disabled'::text) = (disabled_at IS NOT NULL) AND (status = 'disabled'::text) = (disabled_reason IS NOT NULL)),
   constraint webhook_endpoints_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint webhook_endpoints_disabled_at_is_real CHECK (disabled_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND disabled_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint webhook_endpoints_disabled_reason_check CHECK (disabled_reason = ANY (ARRAY['requested'::text, 'failing'::text])),
   constraint webhook_endpoints_failing_since_is_real CHECK (failing_since >= '2000-01-01 00:00:00+00'::timestamp with time zone AND failing_since < '2200-01-01 00:00:00+00'::timestamp with time zone),
-  constraint webhook_endpoints_previous_secret_until_is_real CHECK (previous_secret_until >= '2000-01-01 00:00:00+00'::timestamp with time zone AND previous_secret_until < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint webhook_endpoints_status_check CHECK (status = ANY (ARRAY['enabled'::text, 'disabled'::text])),
   constraint webhook_endpoints_tests_check CHECK (tests >= 0),
   constraint webhook_endpoints_updated_at_is_real CHECK (updated_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND updated_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
@@ -5447,9 +5444,9 @@ grant insert, select, update (attempts), update (body_sealed), update (delivered
 
 grant select (attempts), select (created_at), select (delivered_at), select (endpoint_id), select (id), select (last_error), select (last_status), select (next_attempt_at), select (partner_id), select (redeliveries), select (resource_id), select (resource_type), select (status), select (type), select (version) on table webhook_deliveries to amanah_reader;
 
-grant delete, insert, select, update (disabled_at), update (disabled_reason), update (events), update (failing_since), update (previous_secret_sealed), update (previous_secret_until), update (secret_sealed), update (status), update (tests), update (updated_at), update (url) on table webhook_endpoints to amanah_app;
+grant delete, insert, select, update (disabled_at), update (disabled_reason), update (earlier_secrets_sealed), update (events), update (failing_since), update (secret_sealed), update (status), update (tests), update (updated_at), update (url) on table webhook_endpoints to amanah_app;
 
-grant select (created_at), select (disabled_at), select (disabled_reason), select (events), select (failing_since), select (id), select (partner_id), select (previous_secret_until), select (set_by_operator), select (status), select (tests), select (updated_at), select (url) on table webhook_endpoints to amanah_reader;
+grant select (created_at), select (disabled_at), select (disabled_reason), select (events), select (failing_since), select (id), select (partner_id), select (set_by_operator), select (status), select (tests), select (updated_at), select (url) on table webhook_endpoints to amanah_reader;
 
 grant insert, select on table webhook_version_keys to amanah_app;
 

@@ -232,7 +232,7 @@ export function createPartnerClient(options: PartnerClientOptions) {
         call('PATCH /v1/partners/webhook-endpoints/{id}', { params: { id }, body, ...options }),
       delete: (id: string, options?: CallOptions) =>
         call('DELETE /v1/partners/webhook-endpoints/{id}', { params: { id }, ...options }),
-      /** Returns a new secret, this once; both secrets sign for 24 hours. Not repeated automatically. */
+      /** Returns a new secret, this once; the old one signs too, for 24 hours. Not repeated automatically. */
       rotateSecret: (id: string, options?: CallOptions) =>
         call('POST /v1/partners/webhook-endpoints/{id}/rotate-secret', { params: { id }, ...options, once: true }),
       /** Sends `endpoint.test` to the endpoint; returns the delivery. */

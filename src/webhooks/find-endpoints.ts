@@ -5,7 +5,7 @@ import type { Sealer } from '../encryption/sealer.ts';
 import { lockPartner } from '../partners/find-partner.ts';
 import { refuse } from '../shared/errors.ts';
 import { WebhookEndpoint } from './webhook-endpoint.entity.ts';
-import { endpointSecretPlace } from './webhook-endpoint.ts';
+import { type EarlierSecret, endpointSecretPlace } from './webhook-endpoint.ts';
 
 /** A page of a partner's endpoints, newest first, with the total. */
 export function findEndpoints(
@@ -25,14 +25,25 @@ export async function lockEndpoint(
   return endpoint ?? refuse('NOT_FOUND', 'there is no such endpoint', { field: 'endpoint_id' });
 }
 
-/** The secrets that sign for an endpoint now: its own and, for 24 hours after a rotation, the previous one. */
+/** The secrets that sign for an endpoint now: its own and each earlier one, until 24 hours after its rotation. */
 export async function openSecrets(em: EntityManager, sealer: Sealer, endpoint: WebhookEndpoint): Promise<string[]> {
-  const { id, secret_sealed, previous_secret_sealed: previous, previous_secret_until: until } = endpoint;
-  const secrets = [await sealer.open(endpointSecretPlace(id), secret_sealed)];
-  if (previous && until && until > (await readDatabaseClock(em))) {
-    secrets.push(await sealer.open(endpointSecretPlace(id, 'previous_secret_sealed'), previous));
-  }
-  return secrets;
+  const newest = await sealer.open(endpointSecretPlace(endpoint.id), endpoint.secret_sealed);
+  const earlier = await openEarlierSecrets(em, sealer, endpoint);
+  return [newest, ...earlier.map(({ secret }) => secret)];
+}
+
+/** The earlier secrets of an endpoint that still sign, newest first. */
+export async function openEarlierSecrets(
+  em: EntityManager,
+  sealer: Sealer,
+  { id, earlier_secrets_sealed: sealed }: WebhookEndpoint,
+): Promise<EarlierSecret[]> {
+  if (!sealed) return [];
+  const kept: EarlierSecret[] = JSON.parse(
+    await sealer.open(endpointSecretPlace(id, 'earlier_secrets_sealed'), sealed),
+  );
+  const now = await readDatabaseClock(em);
+  return kept.filter(({ until }) => new Date(until) > now);
 }
 
 /** Throws REQUEST_INVALID for a disabled endpoint. */

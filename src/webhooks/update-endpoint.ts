@@ -4,11 +4,17 @@ import type { Sealer } from '../encryption/sealer.ts';
 import { rotationOverlapHours, type WebhookEvent } from '../partners/partner.ts';
 import { newWebhookSecret } from '../partners/partner-secrets.ts';
 import { type Changes, changesTo } from '../shared/changes.ts';
+import { refuse } from '../shared/errors.ts';
 import type { SecretEndpoint } from './create-endpoint.ts';
-import { lockEndpoint } from './find-endpoints.ts';
+import { lockEndpoint, openEarlierSecrets } from './find-endpoints.ts';
 import { type EndpointChange, recordEndpoint } from './record-endpoint.ts';
 import type { WebhookEndpoint } from './webhook-endpoint.entity.ts';
-import { endpointSecretPlace, type WebhookEndpointStatus } from './webhook-endpoint.ts';
+import {
+  type EarlierSecret,
+  endpointSecretPlace,
+  mostEarlierSecrets,
+  type WebhookEndpointStatus,
+} from './webhook-endpoint.ts';
 import { requireTarget, type TargetRules } from './webhook-target.ts';
 
 interface Changeable {
@@ -56,7 +62,10 @@ export async function changeEndpoint(
   return endpoint;
 }
 
-/** Rotates an endpoint's secret; the old one also signs for 24 hours. Throws NOT_FOUND as `updateEndpoint` does. */
+/**
+ * Rotates an endpoint's secret; the old one also signs for 24 hours. Throws NOT_FOUND as `updateEndpoint` does, and
+ * REQUEST_INVALID while `mostEarlierSecrets` still sign: none ends before its time, as a receiver may have only that.
+ */
 export function rotateEndpointSecret(
   em: EntityManager,
   sealer: Sealer,
@@ -73,13 +82,21 @@ export async function rotateSecret(
   by: EndpointChange,
 ): Promise<SecretEndpoint> {
   const { id } = endpoint;
+  const earlier = await openEarlierSecrets(tx, sealer, endpoint);
+  if (earlier.length >= mostEarlierSecrets) {
+    const first = earlier.at(-1)?.until;
+    refuse('REQUEST_INVALID', `${mostEarlierSecrets} earlier secrets still sign, the first of them until ${first}`);
+  }
   const now = await readDatabaseClock(tx);
-  const old = await sealer.open(endpointSecretPlace(id), endpoint.secret_sealed);
+  const replaced: EarlierSecret = {
+    secret: await sealer.open(endpointSecretPlace(id), endpoint.secret_sealed),
+    until: new Date(now.getTime() + rotationOverlapHours * 3_600_000).toISOString(),
+  };
   const secret = newWebhookSecret();
+  const place = endpointSecretPlace(id, 'earlier_secrets_sealed');
   tx.assign(endpoint, {
     secret_sealed: await sealer.seal(endpointSecretPlace(id), secret),
-    previous_secret_sealed: await sealer.seal(endpointSecretPlace(id, 'previous_secret_sealed'), old),
-    previous_secret_until: new Date(now.getTime() + rotationOverlapHours * 3_600_000),
+    earlier_secrets_sealed: await sealer.seal(place, JSON.stringify([replaced, ...earlier])),
     updated_at: now,
   });
   await tx.flush();

@@ -19,9 +19,8 @@ const WebhookEndpointSchema = defineEntity({
     set_by_operator: p.boolean().default(false),
     tests: p.integer().default(0),
     secret_sealed: p.text(),
-    /** Signs beside its successor until `previous_secret_until`. */
-    previous_secret_sealed: p.text().nullable(),
-    previous_secret_until: p.datetime().nullable(),
+    /** The `EarlierSecret`s as JSON, newest first. */
+    earlier_secrets_sealed: p.text().nullable(),
     created_at: p.datetime(),
     updated_at: p.datetime(),
   },

@@ -22,8 +22,18 @@ export const mostEndpoints = 10;
  */
 export const failingLimitMs = webhookLifetimeMs - 60_000;
 
+/** A secret that signs beside its successors for a while. */
+export interface EarlierSecret {
+  secret: string;
+  /** ISO 8601, by the database's clock. */
+  until: string;
+}
+
+/** The most earlier secrets that sign beside the newest: each is one more signature in every request. */
+export const mostEarlierSecrets = 4;
+
 /** Where an endpoint's sealed secrets are stored. */
 export const endpointSecretPlace = (
   row: string,
-  column: 'secret_sealed' | 'previous_secret_sealed' = 'secret_sealed',
+  column: 'secret_sealed' | 'earlier_secrets_sealed' = 'secret_sealed',
 ): Place => ({ table: 'webhook_endpoints', column, row });

@@ -105,8 +105,8 @@ routes.post(
   {
     summary: "Rotate an endpoint's secret",
     description:
-      'The new secret is in this answer only; both sign for 24 hours. Takes no idempotency key: when the answer is lost, ' +
-      'rotate again.',
+      'The new secret is in this answer only; the old one signs too, for 24 hours. Takes no idempotency key: when the ' +
+      'answer is lost, rotate again. At most four earlier secrets sign at a time; a rotation beyond that is refused.',
     access,
     params,
     answers: { 200: partnerAnswer(SecretEndpointShape) },

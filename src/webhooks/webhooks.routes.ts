@@ -47,7 +47,8 @@ routes.post(
   '/:id/webhook/rotate-secret',
   {
     summary: 'Rotate the webhook secret',
-    description: 'Both secrets sign for 24 hours.',
+    description:
+      'The old secret signs too, for 24 hours. At most four earlier ones do: a rotation beyond that is refused.',
     access: managesPartners,
     params: partnerId,
     answers: { 200: answerOf(z.object({ secret: z.string() })) },

@@ -18,7 +18,6 @@ const plans = new Set([
   'next_attempt_at',
   'next_opens_at',
   'paused_until',
-  'previous_secret_until',
   'published_until',
   'schedule_anchor',
   'starts_at',

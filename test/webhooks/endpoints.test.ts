@@ -1,4 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { must } from '../../src/shared/assert.ts';
+import { WebhookEndpoint } from '../../src/webhooks/webhook-endpoint.entity.ts';
+import { endpointSecretPlace } from '../../src/webhooks/webhook-endpoint.ts';
 import { type BuiltPartner, buildPartner, everyEvent } from '../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { type Receiver, startReceiver, verified } from './receiver.ts';
@@ -227,6 +230,57 @@ describe('A webhook', () => {
     );
     if (first === undefined) throw new Error('nothing arrived');
     expect(verified(old, first)).toEqual(verified(rotated.body.data.secret, first));
+  });
+});
+
+describe('Secrets that were rotated', () => {
+  const rotate = (id: string) => partner.send('post', `/webhook-endpoints/${id}/rotate-secret`);
+  const tested = async (id: string, count: number) => {
+    await partner.send('post', `/webhook-endpoints/${id}/test`);
+    const received = await eventually(
+      async () => at(0).received,
+      (all) => all.length === count,
+    );
+    return must(received.at(-1), 'a test arrived');
+  };
+  /** Moves the end of an earlier secret, the newest being the first, into the past. */
+  const end = async (id: string, index: number) => {
+    const place = endpointSecretPlace(id, 'earlier_secrets_sealed');
+    const endpoint = await stack.em().findOneOrFail(WebhookEndpoint, { id });
+    const earlier = JSON.parse(await stack.deps.sealer.open(place, endpoint.earlier_secrets_sealed ?? ''));
+    earlier[index].until = new Date(Date.now() - 1_000).toISOString();
+    await stack
+      .owner()
+      .execute('update webhook_endpoints set earlier_secrets_sealed = ? where id = ?', [
+        await stack.deps.sealer.seal(place, JSON.stringify(earlier)),
+        id,
+      ]);
+  };
+
+  it('all sign until their own day is over, however often they were rotated', async () => {
+    const { id, secret } = await added({ url: at(0).url, events: ['payment.succeeded'] });
+    const secrets = [secret];
+    for (let times = 1; times <= 2; times += 1) secrets.push((await rotate(id)).body.data.secret);
+    const first = await tested(id, 1);
+    for (const one of secrets) expect(verified(one, first)).toMatchObject({ type: 'endpoint.test' });
+    await end(id, 1);
+    const second = await tested(id, 2);
+    expect(() => verified(secrets[0] ?? '', second)).toThrow();
+    for (const one of secrets.slice(1)) expect(verified(one, second)).toMatchObject({ type: 'endpoint.test' });
+  });
+
+  it('are four at most: a fifth rotation within a day is refused, and possible when one has ended', async () => {
+    const { id, secret } = await added({ url: at(0).url, events: ['payment.succeeded'] });
+    const secrets = [secret];
+    for (let times = 1; times <= 4; times += 1) secrets.push((await rotate(id)).body.data.secret);
+    const refused = await rotate(id);
+    expect([refused.status, refused.body.error.message]).toEqual([
+      400,
+      expect.stringMatching(/4 earlier secrets .* until \d{4}-/),
+    ]);
+    for (const one of secrets) verified(one, await tested(id, at(0).received.length + 1));
+    await end(id, 3);
+    expect((await rotate(id)).status).toBe(200);
   });
 });
 

@@ -95,7 +95,7 @@ grant insert, update (status, failure_code, provider_transfer_id, provider_cost,
   last_word_at, asked_at, asks, unknown_since, delay_told_at, contradicted_at, explained_word, look_again_at, version,
   succeeded_at, finalized_at, updated_at) on payouts to amanah_app;
 grant insert, update (url, events, status, disabled_reason, disabled_at, failing_since, tests, secret_sealed,
-  previous_secret_sealed, previous_secret_until, updated_at) on webhook_endpoints to amanah_app;
+  earlier_secrets_sealed, updated_at) on webhook_endpoints to amanah_app;
 grant insert, update (status, attempts, body_sealed, last_status, last_error, next_attempt_at, delivered_at,
   redeliveries) on webhook_deliveries to amanah_app;
 

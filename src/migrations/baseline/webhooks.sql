@@ -15,11 +15,10 @@ create table webhook_endpoints (
   -- How many tests were asked for: the version of the next one follows.
   tests integer not null default 0 check (tests >= 0),
   secret_sealed text not null,
-  previous_secret_sealed text,
-  previous_secret_until timestamptz,
+  -- What signs beside its successor, as JSON with the end of each; null before the first rotation.
+  earlier_secrets_sealed text,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
-  check ((previous_secret_sealed is null) = (previous_secret_until is null)),
   check ((status = 'disabled') = (disabled_at is not null) and (status = 'disabled') = (disabled_reason is not null))
 );
 create index webhook_endpoints_of_partner on webhook_endpoints (partner_id, created_at desc, id desc);
