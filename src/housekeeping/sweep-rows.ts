@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { withTime } from '../database/database-time-outs.ts';
 import { budgets } from '../shared/budgets.ts';
+import { textArray } from '../shared/postgres.ts';
 
 /** The kinds of rows that are swept, as logs, metrics and `sweep_looks` name them. */
 export const sweptKinds = [
@@ -104,6 +105,18 @@ async function claim(em: EntityManager, { kind, due, longestWaitMinutes = 24 * 6
     [kind, firstWaitMinutes, kind, rowsPerClaim, longestWaitMinutes, firstWaitMinutes, forgivenAfterDays],
   );
   return rows.map(({ subject_id }) => subject_id);
+}
+
+/**
+ * These rows were asked for anew: a sweep that finds one waiting wakes it, however often it has before. What a sweep is
+ * claiming at this moment is left to it: it is about to be woken.
+ */
+export async function forgetLooks(tx: EntityManager, kind: SweptKind, ids: readonly string[]): Promise<void> {
+  await tx.execute(
+    `delete from sweep_looks where ctid = any (array(select ctid from sweep_looks
+       where kind = ? and subject_id = any(?::uuid[]) for update skip locked))`,
+    [kind, textArray(ids)],
+  );
 }
 
 /** Temporal has lost our workflows (it is new, or was reset): the next sweep looks at all waiting rows again. */

@@ -26,7 +26,7 @@ export function createSubscriptionWorkflows(temporal: Temporal, hints: Hints): S
       };
       return temporal.startAndAwait(run, { name: 'awaitFirstPayment' }, waitMs);
     },
-    wakeSubscription: (subscriptionId) => hints.send(() => signal(subscriptionId)),
+    wakeSubscription: async (subscriptionId) => void (await hints.send(() => signal(subscriptionId))),
     lookAfterSubscription: signal,
   };
 }

@@ -1,25 +1,29 @@
 /** Fire-and-forget calls: they never fail, because a sweep makes up for a lost one. */
 export interface Hints {
-  send(call: () => Promise<unknown>): Promise<void>;
+  /** Resolves to whether the call succeeded; once `settled` was called, no call is made any more. */
+  send(call: () => Promise<unknown>): Promise<boolean>;
   /**
-   * Resolves when none is under way: the SDK retries a call from a timer, which crashes when its channel is closed
+   * Ends them: resolves when none is under way. The SDK retries a call from a timer, which crashes when its channel is closed
    * meanwhile.
    */
   settled(): Promise<void>;
 }
 
 export function createHints(): Hints {
-  const underWay = new Set<Promise<void>>();
+  const underWay = new Set<Promise<boolean>>();
+  let isOver = false;
   return {
-    send(call) {
-      const sent: Promise<void> = call().then(
-        () => void underWay.delete(sent),
-        () => void underWay.delete(sent),
+    async send(call) {
+      if (isOver) return false;
+      const sent = call().then(
+        () => true,
+        () => false,
       );
       underWay.add(sent);
-      return sent;
+      return sent.finally(() => underWay.delete(sent));
     },
     async settled() {
+      isOver = true;
       await Promise.all(underWay);
     },
   };

@@ -26,7 +26,7 @@ export function createCircleWorkflows(temporal: Temporal, hints: Hints): CircleW
       };
       await temporal.startAndAwait(run, { name: 'awaitCircle' }, waitMs);
     },
-    wakeSavingCircle: (circleId, hint) => hints.send(() => signal(circleId, hint)),
+    wakeSavingCircle: async (circleId, hint) => void (await hints.send(() => signal(circleId, hint))),
     lookAfterSavingCircle: (circleId) => signal(circleId, 'circleChanged'),
   };
 }

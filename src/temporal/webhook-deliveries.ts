@@ -1,10 +1,9 @@
-import type { DeliveryWorkflows } from '../webhooks/webhook-delivery.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type DeliveryWorkflows, replayedPerSecond } from '../webhooks/webhook-delivery.ts';
 import type { Hints } from './hints.ts';
 import type { Temporal } from './temporal.ts';
 
-/** How many deliveries one call hastens in the background, and how many of them at once. */
-const mostHastened = 100;
-const atOnce = 20;
+const beatMs = 1000;
 
 export function createDeliveryWorkflows(temporal: Temporal, hints: Hints): DeliveryWorkflows {
   const runOf = (deliveryId: string) => ({
@@ -13,16 +12,35 @@ export function createDeliveryWorkflows(temporal: Temporal, hints: Hints): Deliv
     input: { deliveryId },
   });
   const hasten = (deliveryId: string) => temporal.signalWithStart(runOf(deliveryId), 'redeliveryAsked');
+  /** What is left of each call, the one whose turn is next first. */
+  let line: Iterator<string>[] = [];
+  let isBeating = false;
+  const take = (most: number): string[] => {
+    const taken: string[] = [];
+    for (let call = line.shift(); call !== undefined; call = taken.length < most ? line.shift() : undefined) {
+      const { value, done } = call.next();
+      if (done) continue;
+      taken.push(value);
+      line.push(call);
+    }
+    return taken;
+  };
+  async function beat(): Promise<void> {
+    for (isBeating = true; line.length > 0; ) {
+      const over = sleep(beatMs, undefined, { ref: false });
+      const part = take(replayedPerSecond);
+      // The first failure ends it: the sweep continues when Temporal is back.
+      if (!(await hints.send(() => Promise.all(part.map(hasten))))) line = [];
+      if (line.length > 0) await over;
+    }
+    isBeating = false;
+  }
   return {
     startWebhookDelivery: (deliveryId) => temporal.startOnce(runOf(deliveryId)),
     hastenWebhookDelivery: hasten,
     hastenWebhookDeliveries(deliveryIds) {
-      void hints.send(async () => {
-        // The first failure ends it: the sweep continues when Temporal is back.
-        for (let start = 0; start < Math.min(deliveryIds.length, mostHastened); start += atOnce) {
-          await Promise.all(deliveryIds.slice(start, start + atOnce).map(hasten));
-        }
-      });
+      line.push([...deliveryIds].values());
+      if (!isBeating) void beat();
     },
   };
 }

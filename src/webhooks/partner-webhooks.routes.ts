@@ -83,7 +83,7 @@ routes.post(
     summary: 'Have the webhooks of a period again',
     description:
       'Every delivery that was created in the period and has an enabled endpoint to go to, delivered ones too, at most ' +
-      '10,000; more are refused. The oldest go first, the first hundred at once and the others within minutes, with the ' +
+      '10,000; more are refused. The oldest go first, some twenty a second, and `count` is how many will. They have the ' +
       'same `webhook-id` and body. With `dry_run` they are only counted. Takes no idempotency key.',
     access: partner('manage-webhooks'),
     body: z.strictObject({

@@ -2,7 +2,7 @@ import { type EntityManager, type FilterQuery, LockMode } from '@mikro-orm/postg
 import { readDatabaseClock } from '../database/database-clock.ts';
 import { findPage, type ListWindow } from '../database/find-page.ts';
 import { recordEvent } from '../events/record-event.ts';
-import { type SweepFailure, sweepRows } from '../housekeeping/sweep-rows.ts';
+import { forgetLooks, type SweepFailure, sweepRows } from '../housekeeping/sweep-rows.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { WebhookType } from '../partners/partner.ts';
 import { refuse } from '../shared/errors.ts';
@@ -60,6 +60,7 @@ export async function redeliverWebhook(
     delivery.next_attempt_at = await readDatabaseClock(tx);
     delivery.redeliveries += 1;
     await tx.flush();
+    await forgetLooks(tx, 'webhook_delivery', [delivery.id]);
     await recordEvent(tx, {
       event: 'RESOURCE_UPDATED',
       resourceType: 'webhook_delivery',

@@ -1,9 +1,10 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordEvent } from '../events/record-event.ts';
+import { forgetLooks } from '../housekeeping/sweep-rows.ts';
 import { refuse } from '../shared/errors.ts';
 import { textArray } from '../shared/postgres.ts';
 import { requireEnabledEndpoint } from './find-endpoints.ts';
-import type { DeliveryWorkflows } from './webhook-delivery.ts';
+import { type DeliveryWorkflows, replayedPerSecond } from './webhook-delivery.ts';
 
 /** The most deliveries that one request replays. */
 export const mostReplayed = 10_000;
@@ -22,8 +23,8 @@ interface Replay {
 }
 
 /**
- * Sends every webhook of a period whose endpoint is enabled again, whatever its status, oldest first: the first hundred
- * at once, the others as the sweep finds them due. Returns how many. Throws REQUEST_INVALID for more than ten thousand,
+ * Sends every webhook of a period whose endpoint is enabled again, whatever its status, oldest first: each is due when
+ * its turn comes at `replayedPerSecond`, and a sweep finds what was not begun then. Returns how many. Throws REQUEST_INVALID for more than ten thousand,
  * a period that ends before it begins or a disabled endpoint, NOT_FOUND for another partner's endpoint.
  */
 export async function replayDeliveries(
@@ -38,11 +39,12 @@ export async function replayDeliveries(
   const ids = await em.transactional(async (tx) => {
     const chosen = await chooseDeliveries(tx, replay, 'for update of d');
     await tx.execute(
-      `update webhook_deliveries set status = 'pending', delivered_at = null, next_attempt_at = now(),
-         redeliveries = redeliveries + 1
-       where id = any(?::uuid[])`,
-      [textArray(chosen)],
+      `update webhook_deliveries d set status = 'pending', delivered_at = null, redeliveries = redeliveries + 1,
+         next_attempt_at = now() + (place - 1) / ? * interval '1 second'
+       from unnest(?::uuid[]) with ordinality as chosen (id, place) where d.id = chosen.id`,
+      [replayedPerSecond, textArray(chosen)],
     );
+    await forgetLooks(tx, 'webhook_delivery', chosen);
     await recordEvent(tx, {
       event: 'RESOURCE_UPDATED',
       resourceType: 'webhook_delivery',

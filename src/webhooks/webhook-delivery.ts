@@ -29,11 +29,14 @@ export interface DeliveryWorkflows {
   /** Starts the delivery's workflow, or makes a running one try at once. */
   hastenWebhookDelivery(deliveryId: string): Promise<void>;
   /**
-   * The same for the first hundred of these, in the background. It never fails: a sweep finds the rest and those that
-   * could not be started.
+   * The same for each of these, in the background and at `replayedPerSecond`, which all such calls of this process
+   * share by turns. It never fails: a sweep finds those that could not be started.
    */
   hastenWebhookDeliveries(deliveryIds: readonly string[]): void;
 }
+
+/** The pace of a replay: few enough that Temporal and the partner's endpoint have room for what happens meanwhile. */
+export const replayedPerSecond = 20;
 
 const secondMs = 1000;
 const minuteMs = 60 * secondMs;

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { newId } from '../../src/shared/ids.ts';
+import { textArray } from '../../src/shared/postgres.ts';
 import { recordWebhook } from '../../src/webhooks/record-webhook.ts';
+import { replayDeliveries } from '../../src/webhooks/replay-deliveries.ts';
 import { type BuiltPartner, buildPartner } from '../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { withoutTriggers } from '../support/without-triggers.ts';
@@ -144,17 +146,40 @@ describe('A replay', () => {
     for (const same of bodies.values()) expect(new Set(same.map(({ body }) => body)).size).toBe(1);
   }, 120_000);
 
-  it('of more than a hundred is gone on with by the sweep', async () => {
-    await tellInThePast(103);
-    expect((await replay(period)).body.data).toEqual({ count: 103 });
-    await arrived(1);
-    await sweepWhatIsLeft();
+  it('of more than a hundred goes on at a steady pace by itself, without a sweep', async () => {
+    await tellInThePast(123);
+    expect((await replay(period)).body.data).toEqual({ count: 123 });
     await eventually(
-      () => deliveries('&status=pending'),
-      ({ total }) => total === 0,
-      60_000,
+      () => deliveries('&status=delivered'),
+      ({ total }) => total === 123,
+      90_000,
     );
-    expect(bodiesReceived().size).toBe(103);
+    expect(bodiesReceived().size).toBe(123);
+  }, 120_000);
+
+  it('that nobody goes on with is due at that pace, and is found by the sweep, however often it looked before', async () => {
+    const ids = await tellInThePast(45);
+    await stack.owner().execute(
+      `insert into sweep_looks (kind, subject_id, looks, look_again_at)
+       select 'webhook_delivery', id, 11, now() + interval '1 day' from unnest(?::uuid[]) id`,
+      [textArray(ids)],
+    );
+    // As where the process died before it woke anything.
+    const workflows = { hastenWebhookDeliveries: () => undefined };
+    const input = { partnerId: partner.id, requestId: newId(), from: new Date(0), to: new Date('2999-12-31') };
+    expect(await replayDeliveries(stack.em(), { workflows }, { ...input, dryRun: false })).toBe(45);
+    const due = await stack.em().execute<{ seconds: number; count: number }[]>(
+      `select extract(epoch from next_attempt_at - min(next_attempt_at) over ())::int as seconds, count(*)::int
+       from webhook_deliveries where partner_id = ? group by next_attempt_at order by 1`,
+      [partner.id],
+    );
+    expect(due).toEqual([
+      { seconds: 0, count: 20 },
+      { seconds: 1, count: 20 },
+      { seconds: 2, count: 5 },
+    ]);
+    await sweepWhatIsLeft();
+    await deliveredAgain(45);
   }, 120_000);
 
   it('hastens what waits for hours, also when only the sweep finds it', async () => {
