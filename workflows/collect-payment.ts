@@ -42,14 +42,19 @@ export interface PaymentSteps<Opened extends OpenedOrder> {
   close(status: 'FAILED' | 'EXPIRED', failureCode: string | null): Promise<PaymentOrderStatus>;
   /** Continues as new, from the row. */
   continueAsNew(): Promise<never>;
+  /** What is left to do when it has been paid. The provider is asked about strays meanwhile, and holds none of it up. */
+  whenPaid?(opened: Opened): Promise<void>;
 }
 
 /** How a payment ended, unless its first step refused it. */
 export interface CollectedPayment<Opened extends OpenedOrder> {
   status: PaymentOrderStatus;
   opened: Opened;
-  /** Waits `waitMs` milliseconds, and asks the provider after each hint, to catch stray payments. */
-  lookAround(waitMs: number): Promise<void>;
+  /**
+   * Waits `waitMs` milliseconds, and asks the provider after each hint, to catch stray payments; takes longer while the
+   * provider is away. Null where `whenPaid` was done.
+   */
+  lookAround: ((waitMs: number) => Promise<void>) | null;
 }
 
 /**
@@ -102,6 +107,25 @@ export async function collectPayment<Opened extends OpenedOrder>(
     if (workflowInfo().continueAsNewSuggested && hints === seen) await steps.continueAsNew();
   }
   tellPayment(status, opened);
+  if (status === 'PAID' && steps.whenPaid && patched('settle-while-asking')) {
+    let isDone = false;
+    const looking = (async () => {
+      if (opened.final) await suspendStrays(await steps.confirm());
+      for (;;) {
+        await condition(() => hints > seen || isDone);
+        if (hints === seen) return;
+        seen = hints;
+        await suspendStrays(await steps.confirm());
+      }
+    })();
+    // Awaited below; unhandled until then, a failure would fail the workflow task.
+    looking.catch(() => undefined);
+    await steps.whenPaid(opened);
+    isDone = true;
+    await looking;
+    await condition(allHandlersFinished);
+    return { status, opened, lookAround: null };
+  }
   // Final when this run began, or a hint during the last step: asks once more, so that stray money is not lost.
   for (let look = hints > seen || opened.final; look; look = hints > seen && patched('look-after-each-hint')) {
     seen = hints;

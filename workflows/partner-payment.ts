@@ -48,20 +48,42 @@ export async function partnerPayment({
     settle: async (payment) => told(await settlePartnerPayment({ paymentId, payment })),
     close: async (status, failureCode) => told(await closePartnerPayment({ paymentId, status, failureCode })),
     continueAsNew: () => continueAsNew<typeof partnerPayment>({ paymentId }),
+    whenPaid: (opened) => release(paymentId, availableAt ?? opened.availableAt),
   });
-  if (end.status !== 'PAID') return end.status;
-  await releaseAt(paymentId, availableAt ?? end.opened.availableAt, end.lookAround);
+  if (end.status === 'PAID' && end.lookAround !== null) {
+    await releaseBetweenLooks(paymentId, availableAt ?? end.opened.availableAt, end.lookAround);
+  }
   return end.status;
 }
 
-async function releaseAt(
+/** Releases the net of a paid payment once its settlement delay is over. */
+async function release(paymentId: string, availableAt: string | null): Promise<void> {
+  if (availableAt === null) return;
+  tellRelease(availableAt);
+  // By the database's clock it may still be too early.
+  for (let wait = timeLeft(availableAt); ; ) {
+    if (wait > 0) await sleep(wait);
+    const { deliveryIds = [], earlyByMs = 0 } = await releasePartnerPayment({ paymentId });
+    for (const id of deliveryIds) await startDelivery(id, 'payment');
+    if (earlyByMs <= 0) break;
+    wait = earlyByMs;
+  }
+  tellDetails('Paid. The net is available.');
+}
+
+function tellRelease(availableAt: string): void {
+  const when = formatWesternIndonesia(new Date(availableAt));
+  tellDetails(`Paid, and owed in pending. The net becomes available at ${when} (UTC+7), by a timer.`);
+}
+
+/** The same as it was: each look holds the release up until the provider has answered. */
+async function releaseBetweenLooks(
   paymentId: string,
   availableAt: string | null,
   lookAround: (waitMs: number) => Promise<void>,
 ): Promise<void> {
   if (availableAt === null) return;
-  const when = formatWesternIndonesia(new Date(availableAt));
-  tellDetails(`Paid, and owed in pending. The net becomes available at ${when} (UTC+7), by a timer.`);
+  tellRelease(availableAt);
   const wait = timeLeft(availableAt);
   // This may take days: stray payments that arrive meanwhile are not left waiting that long.
   const isLooking = wait > 0 && patched('look-around-until-released');

@@ -53,6 +53,30 @@ describe('With time', () => {
     ]);
   }, 60_000);
 
+  it('a net is available after its delay although the provider, which a callback hinted at, is away', async () => {
+    const quick = await buildPartner(stack, { settlementDelayHours: 2 });
+    const balance = async () => (await quick.get('/balance')).body.data;
+    const { id, payment_code } = (
+      await quick.post('/payments', { method: 'virtual_account', channel: 'BCA', amount: '50000' })
+    ).body.data;
+    await stack.sandbox.post('/sandbox/pay', { payment_code });
+    await eventually(balance, ({ pending }) => pending === '50000.0000');
+    const workflow = stack.time.client.workflow.getHandle(`partner-payment/${id}`);
+    const asksInVain = async () =>
+      (await workflow.describe()).raw.pendingActivities?.some(
+        ({ activityType, attempt }) => activityType?.name === 'confirmPartnerPayment' && Number(attempt) > 1,
+      );
+    await stack.sandbox.put('/sandbox/faults', { requests: { error_rate: 1 } });
+    await workflow.signal('callbackArrived');
+    await eventually(asksInVain, (isSo) => isSo === true);
+    await stack.time.sleep('3 hours');
+    await eventually(balance, ({ available, pending }) => available === '50000.0000' && pending === '0.0000');
+    // It goes on asking what else came, and ends when it has been told.
+    expect(await asksInVain()).toBe(true);
+    await stack.sandbox.put('/sandbox/faults', {});
+    expect(await resultOf(`partner-payment/${id}`)).toBe('PAID');
+  }, 90_000);
+
   it('a paid net becomes available after its delay; a webhook refused for three days is parked and can be sent again', async () => {
     receiver.behave((response) => void response.writeHead(500).end());
     const { payment_code } = await create();
