@@ -22,6 +22,11 @@ const everyMs = 1_000;
 /** How much later than its creation time a delivery may become visible, because its transaction took time. */
 const overlapMs = 60_000;
 const answerWithinMs = 15_000;
+/** The longest wait between two failures, and the longest that the API may ask for. */
+const longestWaitMs = 30_000;
+const longestRetryAfterMs = 60 * 60_000;
+/** Refusals that pass: a time-out on the way, and too many calls. */
+const passing = new Set([408, 425, 429]);
 
 interface Listening {
   client: PartnerClient;
@@ -34,45 +39,90 @@ interface Listening {
   say(line: string): void;
 }
 
-/** Forwards every delivery that is created from now on, until the process ends. Throws when the API refuses the key. */
+/** What was read so far: what is new is found from `from` on, without what was seen. */
+interface Cursor {
+  from: number;
+  /** When each delivery, or event, that needs no forwarding any more was created. */
+  seen: Map<string, number>;
+}
+
+/**
+ * Forwards every delivery that is created from now on, until the process ends. Waits while the API is away or limits its
+ * calls; throws when it refuses the key.
+ */
 async function listen(listening: Listening): Promise<never> {
-  const { client, endpointId, say } = listening;
-  const seen = new Map<string, number>();
-  let from = Date.now() - overlapMs;
-  const readNew = async (): Promise<WebhookDelivery[]> => {
-    const found: WebhookDelivery[] = [];
-    const query = { from: new Date(from).toISOString(), ...(endpointId !== undefined && { endpoint_id: endpointId }) };
-    for await (const delivery of client.webhookDeliveries.all(query)) {
-      const key = endpointId === undefined ? eventOf(delivery) : delivery.id;
-      if (!seen.has(key)) found.push(delivery);
-      seen.set(key, Date.parse(delivery.created_at));
-    }
-    const newest = Math.max(from + overlapMs, ...seen.values());
-    from = newest - overlapMs;
-    for (const [key, at] of seen) if (at < from) seen.delete(key);
-    return found.toReversed();
-  };
-  await readNew();
-  say(`Listening. What happens from now on goes to ${listening.target}, signed with ${listening.secret}`);
-  for (;;) {
-    await sleep(everyMs);
+  const cursor: Cursor = { from: Date.now() - overlapMs, seen: new Map() };
+  const { say, target, secret } = listening;
+  let isListening = false;
+  for (let failures = 0; ; ) {
     try {
-      for (const delivery of await readNew()) say(await forward(listening, delivery));
+      for (const delivery of await findNew(listening, cursor)) {
+        if (isListening) say(await forward(listening, delivery));
+        // Only now: what could not be forwarded is found again.
+        cursor.seen.set(keyOf(listening, delivery), Date.parse(delivery.created_at));
+      }
+      moveOn(cursor);
+      if (!isListening) say(`Listening. What happens from now on goes to ${target}, signed with ${secret}`);
+      isListening = true;
+      failures = 0;
+      await sleep(everyMs);
     } catch (error) {
-      if (error instanceof PartnerApiError && error.status < 500) throw error;
-      if (error instanceof NotInDevelopment) throw error;
-      say(`The API gives no answer (${error instanceof Error ? error.message : error}); it is asked again.`);
+      if (error instanceof NotInDevelopment || isFinal(error, isListening)) throw error;
+      failures += 1;
+      const waitMs = waitAfter(error, failures);
+      say(
+        `The API gives no answer (${error instanceof Error ? error.message : error}); it is asked again in ${Math.ceil(waitMs / 1000)} s.`,
+      );
+      await sleep(waitMs);
     }
   }
 }
 
-const eventOf = ({ type, resource_id, version }: WebhookDelivery): string => `${type} ${resource_id} ${version}`;
+/** What is to be forwarded next, the oldest first. */
+async function findNew(listening: Listening, { from, seen }: Cursor): Promise<WebhookDelivery[]> {
+  const { client, endpointId } = listening;
+  const found = new Map<string, WebhookDelivery>();
+  const query = { from: new Date(from).toISOString(), ...(endpointId !== undefined && { endpoint_id: endpointId }) };
+  for await (const delivery of client.webhookDeliveries.all(query)) {
+    const key = keyOf(listening, delivery);
+    if (!seen.has(key) && !found.has(key)) found.set(key, delivery);
+  }
+  return [...found.values()].toReversed();
+}
+
+const keyOf = ({ endpointId }: Listening, { id, type, resource_id, version }: WebhookDelivery): string =>
+  endpointId === undefined ? `${type} ${resource_id} ${version}` : id;
+
+/** Everything found was forwarded: the next look begins a little before the newest. */
+function moveOn(cursor: Cursor): void {
+  for (const at of cursor.seen.values()) cursor.from = Math.max(cursor.from, at - overlapMs);
+  for (const [key, at] of cursor.seen) if (at < cursor.from) cursor.seen.delete(key);
+}
+
+/** Whether asking again cannot help. Once it has listened, what is not the API's answer comes from something between. */
+function isFinal(error: unknown, isListening: boolean): boolean {
+  if (!(error instanceof PartnerApiError) || error.status >= 500 || passing.has(error.status)) return false;
+  return !isListening || error.code !== 'UNREADABLE';
+}
+
+/** How long to wait after so many failures in a row: as long as the API says, otherwise longer each time. */
+function waitAfter(error: unknown, failures: number): number {
+  const growing = Math.min(everyMs * 2 ** (failures - 1), longestWaitMs);
+  const asked = error instanceof PartnerApiError ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
+  return Math.min(Math.max(growing, asked), longestRetryAfterMs);
+}
 
 class NotInDevelopment extends Error {}
 
 /** Sends one delivery to the receiver, once; returns a line with the outcome. */
 async function forward({ client, target, secret }: Listening, delivery: WebhookDelivery): Promise<string> {
-  const { body } = await client.webhookDeliveries.get(delivery.id);
+  const line = `${delivery.created_at}  ${delivery.type}  ${delivery.resource_id}  version ${delivery.version}  →`;
+  const read = await client.webhookDeliveries.get(delivery.id).catch((error: unknown) => {
+    if (error instanceof PartnerApiError && error.is('RESOURCE_NOT_FOUND')) return null;
+    throw error;
+  });
+  if (read === null) return `${line} not forwarded: the API has it no more`;
+  const { body } = read;
   if (body === undefined) throw new NotInDevelopment('This API is not in development: it shows no bodies to listeners');
   const id = delivery.webhook_id;
   const timestamp = String(Math.floor(Date.now() / 1000));
@@ -91,7 +141,7 @@ async function forward({ client, target, secret }: Listening, delivery: WebhookD
     },
     (error: Error) => `no answer: ${error.cause instanceof Error ? error.cause.message : error.message}`,
   );
-  return `${delivery.created_at}  ${delivery.type}  ${delivery.resource_id}  version ${delivery.version}  → ${answer}`;
+  return `${line} ${answer}`;
 }
 
 /** The command's options; throws an error with a message for people. */

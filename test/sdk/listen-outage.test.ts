@@ -1,0 +1,148 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { eventually } from '../support/stack.ts';
+import { type Receiver, startReceiver } from '../webhooks/receiver.ts';
+
+/** The command against an API that fails as the test says: a stand-in, as the real one does not fail on request. */
+const command = join(import.meta.dirname, '..', '..', 'sdk', 'listen.ts');
+const prefix = '/v1/partners/webhook-deliveries';
+
+interface Failure {
+  status: number;
+  code: string;
+  retryAfter?: string;
+}
+/** What is answered to the next requests for the list, and for one delivery, instead of the truth. */
+let failures: { list: Failure[]; one: Map<string, Failure[]> };
+let told: { id: string; created_at: string; resource_id: string }[];
+let asked: { path: string; at: number }[];
+let api: Server;
+let receiver: Receiver;
+let child: ChildProcess;
+
+const answer = (response: ServerResponse, status: number, body: object, headers: Record<string, string> = {}) =>
+  void response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
+const deliveryOf = (row: (typeof told)[number]) => ({
+  ...row,
+  webhook_id: `msg_${row.id}`,
+  type: 'payout.failed',
+  version: 1,
+});
+
+beforeEach(async () => {
+  failures = { list: [], one: new Map() };
+  [told, asked] = [[], []];
+  api = createServer((request, response) => {
+    const { pathname, searchParams } = new URL(request.url ?? '', 'http://api');
+    asked.push({ path: pathname, at: performance.now() });
+    const id = pathname.slice(prefix.length + 1);
+    const failure = (id === '' ? failures.list : (failures.one.get(id) ?? [])).shift();
+    if (failure !== undefined) {
+      const { status, code, retryAfter } = failure;
+      const error = { error: { code, message: 'not now' }, request_id: 'r' };
+      return answer(response, status, error, retryAfter === undefined ? {} : { 'retry-after': retryAfter });
+    }
+    if (id === '') {
+      const from = Date.parse(searchParams.get('from') ?? '');
+      const items = told.filter(({ created_at }) => Date.parse(created_at) >= from).map(deliveryOf);
+      return answer(response, 200, { data: { items: items.toReversed(), limit: 100 } });
+    }
+    const row = told.find((one) => one.id === id);
+    if (row === undefined) return answer(response, 404, { error: { code: 'RESOURCE_NOT_FOUND', message: 'none' } });
+    return answer(response, 200, { data: { ...deliveryOf(row), body: JSON.stringify({ id }) } });
+  });
+  api.listen(0, '127.0.0.1');
+  await once(api, 'listening');
+  receiver = await startReceiver();
+});
+afterEach(async () => {
+  if (child.exitCode === null) {
+    child.kill();
+    await once(child, 'exit');
+  }
+  await receiver.stop();
+  api.closeAllConnections();
+  api.close();
+});
+
+function run() {
+  const { port } = api.address() as AddressInfo;
+  const keys = { AMANAH_API_KEY: 'a-key', AMANAH_SIGNING_SECRET: 'a-secret' };
+  child = spawn(process.execPath, [command, '--port', String(receiver.port)], {
+    env: { PATH: process.env.PATH, AMANAH_API_URL: `http://127.0.0.1:${port}`, ...keys },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let printed = '';
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (bytes) => (printed += String(bytes)));
+  return {
+    ended: once(child, 'exit').then(([code]) => code),
+    printed: () => printed,
+    says: (text: string) =>
+      eventually(
+        async () => printed,
+        (all) => all.includes(text),
+        60_000,
+      ),
+  };
+}
+const tell = (...ids: string[]) =>
+  void told.push(...ids.map((id) => ({ id, created_at: new Date().toISOString(), resource_id: id })));
+const forwarded = () => receiver.received.map(({ body }) => JSON.parse(body).id);
+const forwardedWhen = (count: number) =>
+  eventually(
+    async () => forwarded(),
+    (ids) => ids.length >= count,
+    60_000,
+  );
+/** The client itself asks five times before it gives up. */
+const five = (failure: Failure): Failure[] => Array.from({ length: 5 }, () => failure);
+const away: Failure = { status: 503, code: 'SERVICE_UNAVAILABLE' };
+const tooMany: Failure = { status: 429, code: 'RATE_LIMITED', retryAfter: '1' };
+
+describe('amanah-listen', () => {
+  it('forwards the rest of a batch, each once and in order, when the API is away in its middle', async () => {
+    const { says } = run();
+    await says('Listening.');
+    failures.one.set('second', five(away));
+    tell('first', 'second', 'third');
+    await says('503');
+    expect(await forwardedWhen(3)).toEqual(['first', 'second', 'third']);
+    tell('fourth');
+    expect(await forwardedWhen(4)).toEqual(['first', 'second', 'third', 'fourth']);
+  }, 120_000);
+
+  it('waits as a 429 demands, from its start on, and loses nothing', async () => {
+    failures.list = five(tooMany);
+    const { says } = run();
+    await says('Listening.');
+    failures.list = five(tooMany);
+    tell('first');
+    expect(await forwardedWhen(1)).toEqual(['first']);
+    const lists = asked.filter(({ path }) => path === prefix);
+    // Five refusals at the start, of which each is followed by an answer or a refusal a second later at the earliest.
+    const [start, ...next] = lists.slice(0, 6);
+    for (const [index, { at }] of next.entries()) {
+      expect(at - ([start, ...next][index]?.at ?? 0)).toBeGreaterThan(990);
+    }
+  }, 120_000);
+
+  it('goes on where one delivery is gone', async () => {
+    const { says } = run();
+    await says('Listening.');
+    failures.one.set('first', [{ status: 404, code: 'RESOURCE_NOT_FOUND' }]);
+    tell('first', 'second');
+    expect(await forwardedWhen(1)).toEqual(['second']);
+    await says('first');
+  }, 120_000);
+
+  it('ends when its key is refused', async () => {
+    const { says, ended, printed } = run();
+    await says('Listening.');
+    failures.list = [{ status: 401, code: 'AUTH_INVALID_CREDENTIALS' }];
+    expect(await ended).toBe(1);
+    expect(printed()).toContain('AUTH_INVALID_CREDENTIALS');
+  }, 120_000);
+});
