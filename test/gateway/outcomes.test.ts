@@ -48,6 +48,16 @@ describe('a definite no of the provider is a refusal with its code', () => {
     });
     expect(provider.seen).toEqual([]);
   });
+
+  test.each(['FEATURE_NOT_ACTIVATED', 'OPERATION_NOT_ALLOWED', 'ACCOUNT_ACCESS_BLOCKED', 'DENIED_PERSON_LIST_MATCHED'])(
+    'a 403 that says %s',
+    async (error_code) => {
+      provider.answer(() => ({ status: 403, body: { error_code, message: 'no' } }));
+      const refused = { outcome: 'refused', code: error_code };
+      expect(await gateway.requestInstrument(buildInstrumentRequest())).toMatchObject(refused);
+      expect(await gateway.requestTransfer(buildTransferRequest())).toMatchObject(refused);
+    },
+  );
 });
 
 describe('everything else is unknown', () => {
@@ -57,6 +67,8 @@ describe('everything else is unknown', () => {
     ['a 502 that is not JSON', { status: 502, body: '<html>Bad gateway</html>' }],
     ['a 400 that is not JSON', { status: 400, body: '<html>Bad request</html>' }],
     ['a 403 of something in between', { status: 403, body: { message: 'blocked' } }],
+    ['a 403 with a code of something in between', { status: 403, body: { error_code: 'WAF_BLOCKED' } }],
+    ['a 403 about access that is not named', { status: 403, body: { error_code: 'UNAUTHORIZED' } }],
     ['a 408', { status: 408, body: { error_code: 'TIMEOUT' } }],
     ['a 409: something may exist under this key', { status: 409, body: { error_code: 'DUPLICATE_ERROR' } }],
     ['a 400 that says the key is used', { status: 400, body: { error_code: 'DUPLICATE_TRANSACTION_ERROR' } }],
@@ -154,6 +166,18 @@ describe('look-ups', () => {
       await expect(gateway.findTransfer('a')).rejects.toMatchObject(unknown);
       await expect(gateway.findInstrument('a')).rejects.toMatchObject(unknown);
     }
+  });
+
+  test('an instrument whose payments the provider does not find is there: nothing is known of its payments', async () => {
+    const virtual_account = { channel_code: 'BRI', channel_properties: { virtual_account_number: '92001' } };
+    const payment_method = { id: 'pm-1', type: 'VIRTUAL_ACCOUNT', status: 'ACTIVE', virtual_account };
+    const request = { id: 'pr-1', reference_id: 'ours', amount: 15_000, status: 'PENDING', payment_method };
+    provider.answer(({ url }) =>
+      url.startsWith('/v2/payment_methods/')
+        ? { status: 404, body: { error_code: 'DATA_NOT_FOUND', message: 'not found' } }
+        : { status: 200, body: { data: [request], has_more: false } },
+    );
+    await expect(gateway.findInstrument('ours')).rejects.toMatchObject(unknown);
   });
 
   test('a list that ignores the filter does not pass another transfer off as ours', async () => {

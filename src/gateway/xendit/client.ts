@@ -95,6 +95,18 @@ const duplicateCodes = new Set([
 ]);
 
 /**
+ * The codes of a 403 by which the provider itself declines the request. Any other may come from an intermediary, or be
+ * about access that can be given: the same request may be accepted later.
+ */
+const decliningCodes = new Set([
+  'ACCOUNT_ACCESS_BLOCKED',
+  'CHANNEL_NOT_ACTIVATED',
+  'DENIED_PERSON_LIST_MATCHED',
+  'FEATURE_NOT_ACTIVATED',
+  'OPERATION_NOT_ALLOWED',
+]);
+
+/**
  * Codes of a 403 that are about our API key, not about the request: nothing was done, and a corrected key may retry.
  */
 const codesOfOurKey = new Set([
@@ -124,6 +136,7 @@ function sdkErrorOf(error: unknown): SdkError | null {
 function isDefinite(error: SdkError): boolean {
   const { status, code } = error;
   if (status < 400 || status >= 500 || code === null || isAboutOurKey(error)) return false;
+  if (status === 403) return decliningCodes.has(code);
   return !indefiniteStatuses.has(status) && !duplicateCodes.has(code);
 }
 
@@ -196,6 +209,20 @@ async function verdictOf(
     neverSent: sent === 0 || (sent === 1 && (neverConnected || (answered !== null && isAboutOurKey(answered)))),
     ...restAfter(error),
   });
+}
+
+/**
+ * A further question within an exchange: a refusal of it is unknown, as it does not answer what the exchange asks.
+ * Throws ProviderUnknown then, and whatever else the call throws.
+ */
+export async function askFurther<T>(call: string, asked: Promise<T>): Promise<T> {
+  try {
+    return await asked;
+  } catch (error) {
+    const answered = sdkErrorOf(error);
+    if (answered === null || !isDefinite(answered)) throw error;
+    throw new ProviderUnknown(`${call}: the provider ${describe(error)}`);
+  }
 }
 
 /**

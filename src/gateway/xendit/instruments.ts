@@ -7,7 +7,7 @@ import {
   type ProviderPayment,
   ProviderUnknown,
 } from '../gateway.ts';
-import { type Client, exchange, lookUp, ProviderRefusal } from './client.ts';
+import { askFurther, type Client, exchange, lookUp, ProviderRefusal } from './client.ts';
 import { buildPaymentRequest, unsupportedChannel } from './instrument-request.ts';
 import {
   instrumentOf,
@@ -88,7 +88,9 @@ export async function findInstrument(
     for (const item of data) {
       const answer = paymentRequestAnswer.parse(item);
       if (answer.referenceId !== reference) continue;
-      states.push(instrumentStateOf(answer, await readPayments(client, answer.paymentMethod.id)));
+      // The instrument is there: that its payments are not found says nothing about them.
+      const payments = await askFurther('find payments', readPayments(client, answer.paymentMethod.id));
+      states.push(instrumentStateOf(answer, payments));
     }
     const payments = states.flatMap((state) => state.payments);
     states.sort((left, right) => tellingFirst.indexOf(left.status) - tellingFirst.indexOf(right.status));
