@@ -5,7 +5,7 @@ import { recordEvent } from '../events/record-event.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import type { Deferral, EndpointBounds } from './bound-endpoints.ts';
 import { openSecrets } from './find-endpoints.ts';
-import { noteFailure, noteSuccess } from './judge-endpoint.ts';
+import { noteFailure } from './judge-endpoint.ts';
 import { webhookBodyPlace } from './record-webhook.ts';
 import type { SentWebhook, WebhookSender } from './send-webhook.ts';
 import { signWebhook } from './sign-webhook.ts';
@@ -69,17 +69,11 @@ export async function deliverWebhook(
   const { attempt, elapsedMs } = (seen ?? redeliveries) === redeliveries ? run : { attempt: 1, elapsedMs: 0 };
   const told = { answer: sent.error ?? `status ${sent.status}`, redeliveries };
   const again = { status: 'pending', waitMs: 0, ...told } as const;
-  const now = await readDatabaseClock(em);
   const tried = { attempts: delivery.attempts + 1, last_status: sent.status, last_error: sent.error };
   if (sent.status !== null && sent.status >= 200 && sent.status < 300) {
-    const ended = await conclude(em, delivery, tried, {
-      status: 'delivered',
-      next_attempt_at: null,
-      delivered_at: now,
-    });
-    await noteSuccess(em, endpoint);
-    return ended ? { status: 'delivered', waitMs: 0, ...told } : again;
+    return (await succeed(em, delivery, sent.status)) ? { status: 'delivered', waitMs: 0, ...told } : again;
   }
+  const now = await readDatabaseClock(em);
   await noteFailure(em, endpoint, now);
   const waitMs = waitAfterAttempt(attempt, elapsedMs, sent.retryAfterMs);
   if (waitMs === null) {
@@ -106,6 +100,28 @@ async function conclude(
   );
   if (ended === 0) await em.nativeUpdate(WebhookDelivery, { id, status: 'pending' }, tried);
   return ended > 0;
+}
+
+/**
+ * Records an attempt that succeeded, false as `conclude`. Its endpoint no longer counts as failing, whatever was read of
+ * it when the attempt began: another delivery may have failed since.
+ */
+async function succeed(
+  em: EntityManager,
+  { id, endpoint_id, attempts, redeliveries }: WebhookDelivery,
+  status: number,
+): Promise<boolean> {
+  const [row] = await em.execute<{ ended: boolean }[]>(
+    `with endpoint as (update webhook_endpoints set failing_since = null where id = ? and failing_since is not null)
+     update webhook_deliveries set attempts = ?, last_status = ?, last_error = null,
+       (status, next_attempt_at, delivered_at) = (
+         select case when is_last then 'delivered' else status end, case when is_last then null else next_attempt_at end,
+           case when is_last then clock_timestamp() end
+         from (select redeliveries = ? as is_last) judged)
+     where id = ? and status = 'pending' returning delivered_at is not null as ended`,
+    [endpoint_id, attempts + 1, status, redeliveries, id],
+  );
+  return row?.ended ?? false;
 }
 
 async function defer(

@@ -3,12 +3,6 @@ import { recordEndpoint } from './record-endpoint.ts';
 import { WebhookEndpoint } from './webhook-endpoint.entity.ts';
 import { failingLimitMs } from './webhook-endpoint.ts';
 
-/** A request to the endpoint succeeded: it no longer counts as failing. */
-export async function noteSuccess(em: EntityManager, { id }: WebhookEndpoint): Promise<void> {
-  // Another delivery may have failed since this one read the endpoint.
-  await em.nativeUpdate(WebhookEndpoint, { id, failing_since: { $ne: null } }, { failing_since: null });
-}
-
 /**
  * A request to the endpoint failed at `now`, by the database's clock. After `failingLimitMs` without a success the
  * endpoint is disabled (reason `failing`), with an event; it collects nothing until it is enabled again.
