@@ -47,8 +47,8 @@ interface Cursor {
 }
 
 /**
- * Forwards every delivery that is created from now on, until the process ends. Waits while the API is away or limits its
- * calls; throws when it refuses the key.
+ * Forwards every delivery that is created from now on, until the process ends. Waits while the API is away or limits
+ * its calls; throws when it refuses the key.
  */
 async function listen(listening: Listening): Promise<never> {
   const cursor: Cursor = { from: Date.now() - overlapMs, seen: new Map() };
@@ -70,9 +70,8 @@ async function listen(listening: Listening): Promise<never> {
       if (error instanceof NotInDevelopment || isFinal(error, isListening)) throw error;
       failures += 1;
       const waitMs = waitAfter(error, failures);
-      say(
-        `The API gives no answer (${error instanceof Error ? error.message : error}); it is asked again in ${Math.ceil(waitMs / 1000)} s.`,
-      );
+      const why = error instanceof Error ? error.message : error;
+      say(`The API gives no answer (${why}); it is asked again in ${Math.ceil(waitMs / 1000)} s.`);
       await sleep(waitMs);
     }
   }
@@ -99,7 +98,7 @@ function moveOn(cursor: Cursor): void {
   for (const [key, at] of cursor.seen) if (at < cursor.from) cursor.seen.delete(key);
 }
 
-/** Whether asking again cannot help. Once it has listened, what is not the API's answer comes from something between. */
+/** Whether asking again cannot help. Once it has listened, an answer that is not the API's comes from a proxy. */
 function isFinal(error: unknown, isListening: boolean): boolean {
   if (!(error instanceof PartnerApiError) || error.status >= 500 || passing.has(error.status)) return false;
   return !isListening || error.code !== 'UNREADABLE';

@@ -24,8 +24,8 @@ export class WebhookError extends Error {
 
 /**
  * Verifies a webhook (Standard Webhooks) and parses it. `body` is what was received, byte for byte, before any parsing;
- * `secrets` are the live `whsec_...`, one or more. Throws WebhookError when it is not from the platform, or its timestamp
- * is more than 5 minutes off; TypeError when a secret or the body is of the wrong kind: an empty secret would accept
+ * `secrets` are the live `whsec_...`, one or more. Throws WebhookError when it is not from the platform, or its
+ * timestamp is more than 5 minutes off; TypeError when a secret or the body is of the wrong kind: an empty secret would accept
  * any webhook.
  */
 export async function verifyWebhook(

@@ -42,7 +42,7 @@ export interface PaymentSteps<Opened extends OpenedOrder> {
   close(status: 'FAILED' | 'EXPIRED', failureCode: string | null): Promise<PaymentOrderStatus>;
   /** Continues as new, from the row. */
   continueAsNew(): Promise<never>;
-  /** What is left to do when it has been paid. The provider is asked about strays meanwhile, and holds none of it up. */
+  /** What is left to do when it has been paid. The provider is asked about strays meanwhile, and holds nothing up. */
   whenPaid?(opened: Opened): Promise<void>;
 }
 

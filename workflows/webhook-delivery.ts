@@ -11,8 +11,8 @@ export const redeliveryAsked = defineSignal('redeliveryAsked');
 const { deliverWebhook } = proxyActivities<Activities>(webhookStep);
 
 /**
- * One webhook: tried at growing intervals for three days, until it is delivered or parked. A redelivery begins the three
- * days anew.
+ * One webhook: tried at growing intervals for three days, until it is delivered or parked. A redelivery begins the
+ * three days anew.
  */
 export async function webhookDelivery({ deliveryId }: WebhookDeliveryInput): Promise<WebhookDeliveryStatus> {
   let asked = 0;

@@ -3,8 +3,8 @@ export interface Hints {
   /** Resolves to whether the call succeeded; once `settled` was called, no call is made any more. */
   send(call: () => Promise<unknown>): Promise<boolean>;
   /**
-   * Ends them: resolves when none is under way. The SDK retries a call from a timer, which crashes when its channel is closed
-   * meanwhile.
+   * Ends them: resolves when none is under way. The SDK retries a call from a timer, which crashes when its channel is
+   * closed meanwhile.
    */
   settled(): Promise<void>;
 }

@@ -33,7 +33,7 @@ export interface DeliveryProgress {
   deferred?: true;
   /** Nothing was sent, nor will be: the endpoint is gone or disabled. */
   unsent?: true;
-  /** The redeliveries that had been asked for when it began. More than before: this is the first attempt of a new run. */
+  /** The redeliveries that had been asked for when it began. More than before: it is the first attempt of a new run. */
   redeliveries?: number;
 }
 
@@ -103,8 +103,8 @@ async function conclude(
 }
 
 /**
- * Records an attempt that succeeded, false as `conclude`. Its endpoint no longer counts as failing, whatever was read of
- * it when the attempt began: another delivery may have failed since.
+ * Records an attempt that succeeded, false as `conclude`. Its endpoint no longer counts as failing, whatever was read
+ * of it when the attempt began: another delivery may have failed since.
  */
 async function succeed(
   em: EntityManager,
@@ -115,8 +115,8 @@ async function succeed(
     `with endpoint as (update webhook_endpoints set failing_since = null where id = ? and failing_since is not null)
      update webhook_deliveries set attempts = ?, last_status = ?, last_error = null,
        (status, next_attempt_at, delivered_at) = (
-         select case when is_last then 'delivered' else status end, case when is_last then null else next_attempt_at end,
-           case when is_last then clock_timestamp() end
+         select case when is_last then 'delivered' else status end,
+           case when is_last then null else next_attempt_at end, case when is_last then clock_timestamp() end
          from (select redeliveries = ? as is_last) judged)
      where id = ? and status = 'pending' returning delivered_at is not null as ended`,
     [endpoint_id, attempts + 1, status, redeliveries, id],
