@@ -30,7 +30,7 @@ export function step<Input, Output>(
   const failures = counter(
     deps.metrics,
     'amanah_activity_failed_again_total',
-    'Failures of steps that had failed four times or more before: one that grows for long is retried for ever.',
+    'Failures of steps after four earlier failures: a step whose count keeps growing is retried forever.',
     ['activity'],
   );
   // Initialized to 0: alarms ask for growth, and a counter that appears with 1 has not grown.
@@ -93,7 +93,7 @@ export function reportSweepFailure({ log, metrics }: Dependencies): SweepFailure
   for (const kind of sweptKinds) failures.inc({ kind }, 0);
   return (kind, id, error) => {
     failures.inc({ kind });
-    log.warn({ err: error, kind, id }, 'a workflow could not be woken; its row is looked at again later');
+    log.warn({ err: error, kind, id }, 'could not wake a workflow; a later sweep tries its row again');
   };
 }
 

@@ -17,7 +17,7 @@ export function createWebhookActivities(deps: Dependencies) {
   const attempts = counter(
     deps.metrics,
     'amanah_webhook_attempts_total',
-    'Attempts at webhooks by what came of them: delivered, pending (tried again later), parked.',
+    'Attempts at webhooks by outcome: delivered, pending (tried again later), parked.',
     ['status'],
   );
   // Initialized to 0: an alarm asks for growth, and a counter that appears with 1 has not grown.
@@ -25,7 +25,7 @@ export function createWebhookActivities(deps: Dependencies) {
   const deferrals = counter(
     deps.metrics,
     'amanah_webhook_deferrals_total',
-    'Webhooks that had to wait as their endpoint had as many requests as it may have.',
+    'Webhooks that had to wait because their endpoint was at its limit of simultaneous requests.',
     [],
   );
   return {

@@ -87,7 +87,7 @@ routes.post(
   '/roles',
   {
     summary: 'Create a custom role',
-    description: 'An organization admin sends the own organization; a platform admin names one.',
+    description: 'An organization admin sends their own organization; a platform admin names one.',
     access: allow('create-role', ownRoles),
     body: z.strictObject({
       name: text(100),
@@ -178,7 +178,7 @@ routes.patch(
   {
     summary: 'Give a role to a user, or detach it',
     description:
-      'With `unassign_role` true the role is detached, `role_id` is ignored and the detached role answered. The last super admin keeps the role (400).',
+      'With `unassign_role` true the role is detached, `role_id` is ignored and the answer is the detached role. The last super admin keeps the role (400).',
     access: allow(['assign-role', 'unassign-role'], {
       userTypes: admins,
       scope: 'platform: all; organization: users and roles of its own organization, and the default ones for its users',
@@ -248,7 +248,7 @@ routes.get(
 routes.delete(
   '/roles/:role_id/permissions',
   {
-    summary: 'Take permissions from a custom role',
+    summary: 'Remove permissions from a custom role',
     access: allow('delete-permission', ownRoles),
     params: roleId,
     body: z.strictObject({ permissions: permissionNames.min(1, 'must not be empty') }),

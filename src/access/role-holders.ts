@@ -9,7 +9,7 @@ import { findPermissionNames } from './role-permissions.ts';
 export async function requireRightOverHolder(tx: EntityManager, caller: Actor, user: User): Promise<void> {
   if (caller.isSuperAdmin || user.user_type !== 'platform' || !user.role_id) return;
   const role = await tx.findOne(Role, user.role_id);
-  if (role?.name === superAdminRoleName) refuse('FORBIDDEN', 'Only a super admin decides over a super admin');
+  if (role?.name === superAdminRoleName) refuse('FORBIDDEN', 'Only a super admin can change a super admin');
 }
 
 /** Throws 400 when the user is the last active super admin; an operator at the command line may remove it. */
@@ -32,7 +32,7 @@ export async function requireRightOverHolders(tx: EntityManager, caller: Caller,
   if (isPlatform(caller)) return;
   const held = "select 1 from users where role_id = ? and user_type = 'platform' limit 1";
   if ((await tx.execute<unknown[]>(held, [roleId])).length > 0) {
-    refuse('FORBIDDEN', 'Users of type platform hold the role: only platform users decide what it gives');
+    refuse('FORBIDDEN', 'Users of type platform hold the role: only platform users can change its permissions');
   }
 }
 

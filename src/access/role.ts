@@ -51,7 +51,7 @@ export function requireGrantable(caller: Caller, permissions: readonly string[])
 export function requireTakeable(caller: Caller, permissions: readonly string[]): void {
   const missing = permissions.filter((permission) => !caller.permissions.has(permission)).toSorted();
   if (missing.length > 0) {
-    refuse('FORBIDDEN', `Permissions that the caller does not hold cannot be taken away: ${missing.join(', ')}`);
+    refuse('FORBIDDEN', `Permissions that the caller does not hold cannot be removed: ${missing.join(', ')}`);
   }
 }
 
@@ -66,7 +66,7 @@ export interface RoleHolder {
  */
 export function requireFittingRole(caller: Pick<Caller, 'userType'>, role: RoleFacts, user: RoleHolder): void {
   if (user.user_type === 'platform') {
-    if (!isPlatform(caller)) refuse('FORBIDDEN', 'Only platform users decide over users of type platform');
+    if (!isPlatform(caller)) refuse('FORBIDDEN', 'Only platform users can change users of type platform');
     return;
   }
   if (role.is_default && role.user_type === 'platform') {

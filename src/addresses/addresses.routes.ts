@@ -96,7 +96,7 @@ routes.patch(
   '/:address_id',
   {
     summary: 'Change an address',
-    description: 'What is named changes, the rest stays. Null takes away what is optional.',
+    description: 'Changes the fields that are sent; null clears an optional one.',
     access: allow('update-address', { scope }),
     params: addressId,
     body: AddressChanges,

@@ -47,7 +47,7 @@ async function refuseImpossible(em: EntityManager, bankCode: string, accountNumb
      from payout_banks where bank_code = ? and active`,
     [bankCode],
   );
-  if (bank === undefined) refuse('REQUEST_INVALID', 'no bank of this code is served', { field: 'bank_code' });
+  if (bank === undefined) refuse('REQUEST_INVALID', 'no supported bank has this code', { field: 'bank_code' });
   const complaint = complainOfAccountNumber(accountNumber, bankCode, bank);
   if (complaint !== null) refuse('REQUEST_INVALID', complaint, { field: 'account_number' });
 }

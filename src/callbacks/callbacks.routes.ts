@@ -9,13 +9,14 @@ import { storeCallback } from './store-callback.ts';
 const routes = createRouteGroup({
   prefix: '/v1/gateway/callbacks',
   tag: 'Gateway callbacks',
-  description: 'Where the payment provider tells what happened. A callback is a hint: it is checked with the provider.',
+  description:
+    'Where the payment provider reports what happened. A callback is a hint: it is checked with the provider.',
 });
 
 routes.post(
   '/xendit',
   {
-    summary: 'Take a callback of the provider',
+    summary: 'Receive a callback from the provider',
     description:
       'With the right token every body is stored first (once for its `webhook-id` and its bytes), answered 200 as soon ' +
       'as it is stored, then delivered. What cannot be read is kept for operators and delivered to nobody.',
@@ -39,13 +40,13 @@ routes.post(
     const stored = await storeCallback(em, sealer, { webhookId: ctx.get('webhook-id') || undefined, body, reading });
     if (stored === null) return { message: 'Callback stored' };
     const { id, isContradicted } = stored;
-    if (isContradicted) log.warn({ callback: id }, 'another body came under the id of an earlier callback');
+    if (isContradicted) log.warn({ callback: id }, 'an earlier callback with the same id had another body');
     if (reading.hint === null) {
       log.warn({ callback: id, unread: reading.unread }, 'a callback was stored and cannot be read');
     } else {
       // Answered as soon as it is stored; what cannot be delivered now is delivered from the store.
       deliverCallback(deps.orm.em.fork(), deps.workflows, id).catch((error: unknown) =>
-        log.warn({ err: error, callback: id }, 'a callback waits in the store for its redelivery'),
+        log.warn({ err: error, callback: id }, 'a callback could not be delivered; it stays in the store until it can'),
       );
     }
     return { message: 'Callback stored' };

@@ -15,7 +15,7 @@ export function approveCause(
   return em.transactional(async (tx) => {
     const cause = await lockCause(tx, causeId);
     if ((cause.approved_at ?? null) !== null)
-      refuse('REQUEST_INVALID', 'the charitable cause is approved already', { field: 'id' });
+      refuse('REQUEST_INVALID', 'the charitable cause is already approved', { field: 'id' });
     if (cause.status !== 'pending')
       refuse('REQUEST_INVALID', `the charitable cause is ${cause.status}, not pending`, { field: 'id' });
     const now = new Date();

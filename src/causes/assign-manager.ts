@@ -17,7 +17,8 @@ export function assignManager(
   const { caller, causeId, userId, requestId } = input;
   return em.transactional(async (tx) => {
     const cause = await lockCause(tx, causeId);
-    if (cause.created_by !== caller.userId) refuse('FORBIDDEN', 'only the creator assigns managers', { field: 'id' });
+    if (cause.created_by !== caller.userId)
+      refuse('FORBIDDEN', 'only the creator can assign managers', { field: 'id' });
     // Until the transaction ends the user cannot be suspended, nor deleted by revoking the invitation.
     const user = await tx.findOne(User, { id: userId }, { lockMode: LockMode.PESSIMISTIC_READ, refresh: true });
     if (user === null) refuse('NOT_FOUND', 'no such user', { field: 'user_id' });
@@ -31,7 +32,7 @@ export function assignManager(
             [causeId, userId, caller.userId],
           );
     if (assigned.length === 0)
-      refuse('REQUEST_INVALID', 'the user manages this charitable cause already', { field: 'user_id' });
+      refuse('REQUEST_INVALID', 'the user already manages this charitable cause', { field: 'user_id' });
     await recordEvent(tx, {
       event: 'RESOURCE_UPDATED',
       resourceType: 'charitable_cause',

@@ -46,7 +46,7 @@ const currency = z.literal('IDR', 'must be IDR');
 const routes = createRouteGroup({
   prefix: '/v1/charitable-causes',
   tag: 'Charitable causes',
-  description: 'Causes that people and organizations register, the platform approves and everybody gives to.',
+  description: 'Causes that people and organizations register, the platform approves and anybody can give to.',
 });
 
 /** The client's own claim; everything but `mobile` counts as `web` (docs/contract.md 5). */

@@ -69,7 +69,7 @@ export function createCause(
 async function ownerOf(em: EntityManager, caller: Caller, cause: NewCause): Promise<Owner> {
   const named = cause.organization_id;
   if (named !== undefined && !isPlatform(caller)) {
-    refuse('FORBIDDEN', 'only platform users create on behalf of an organization', { field: 'organization_id' });
+    refuse('FORBIDDEN', 'only platform users can create on behalf of an organization', { field: 'organization_id' });
   }
   if (named !== undefined && (await em.findOne(Organization, { id: named })) === null) {
     refuse('NOT_FOUND', 'no such organization', { field: 'organization_id' });

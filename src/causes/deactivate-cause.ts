@@ -16,7 +16,7 @@ export function deactivateCause(
   return em.transactional(async (tx) => {
     const cause = await lockCause(tx, causeId);
     if (cause.created_by !== caller.userId)
-      refuse('FORBIDDEN', 'only the creator deactivates a charitable cause', { field: 'id' });
+      refuse('FORBIDDEN', 'only its creator can deactivate a charitable cause', { field: 'id' });
     if (isStopped(cause)) refuse('FORBIDDEN', 'the platform has stopped the charitable cause', { field: 'id' });
     tx.assign(cause, { status: 'deactivated', updated_at: new Date() });
     await tx.flush();

@@ -75,7 +75,7 @@ export const maySeeCause = (caller: Caller, cause: CauseRow): boolean =>
 /** The cause, if the caller may see it. Throws NOT_FOUND, and FORBIDDEN otherwise (docs/contract.md 0). */
 export async function getVisibleCause(em: EntityManager, caller: Caller, id: string): Promise<CauseRow> {
   const cause = (await findCause(em, id)) ?? refuseUnknownCause();
-  if (!maySeeCause(caller, cause)) refuse('FORBIDDEN', 'the charitable cause is not open to you', { field: 'id' });
+  if (!maySeeCause(caller, cause)) refuse('FORBIDDEN', 'you may not read this charitable cause', { field: 'id' });
   return cause;
 }
 

@@ -42,7 +42,7 @@ function scopeOf(caller: Caller, organizationId: string | undefined): Condition[
       : [{ sql: 'row.account_id in (select id from accounts where user_id = ?)', params: [caller.userId] }];
   }
   if (!isOrganizationAdmin(caller) && organizationId !== caller.organizationId) {
-    refuse('FORBIDDEN', 'individuals may look into their own organization only', { field: 'organization_id' });
+    refuse('FORBIDDEN', 'individuals may read their own organization only', { field: 'organization_id' });
   }
   return [named, isOpen];
 }

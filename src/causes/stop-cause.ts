@@ -21,7 +21,7 @@ interface Stopping {
  */
 export function stopCause(em: EntityManager, stopping: Stopping): Promise<CauseRow> {
   return decide(em, stopping, (cause) => {
-    if (isStopped(cause)) refuse('REQUEST_INVALID', 'the charitable cause is stopped already', { field: 'id' });
+    if (isStopped(cause)) refuse('REQUEST_INVALID', 'the charitable cause is already stopped', { field: 'id' });
     return { status: 'rejected', stopped_from: cause.status };
   });
 }

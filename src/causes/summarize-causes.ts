@@ -28,7 +28,9 @@ export async function summarizeCauses(
 ): Promise<CauseSummary> {
   const own = caller.organizationId;
   if (!isPlatform(caller) && organizationId !== undefined && organizationId !== own) {
-    refuse('FOREIGN_ORGANIZATION', 'the summary of another organization is not yours', { field: 'organization_id' });
+    refuse('FOREIGN_ORGANIZATION', 'you may not read the summary of another organization', {
+      field: 'organization_id',
+    });
   }
   const asked = isPlatform(caller) ? organizationId : own;
   const [summary] =

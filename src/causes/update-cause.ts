@@ -38,7 +38,7 @@ export function updateCause(
   return em.transactional(async (tx) => {
     const cause = await lockCause(tx, causeId);
     if (cause.created_by !== caller.userId && !(await isManager(tx, causeId, caller.userId))) {
-      refuse('FORBIDDEN', 'only the creator and the managers of a charitable cause change it', { field: 'id' });
+      refuse('FORBIDDEN', 'only its creator and managers can change a charitable cause', { field: 'id' });
     }
     const previousStatus = cause.status;
     const given = changesTo<CauseChanges>(cause, changes);

@@ -64,14 +64,14 @@ const commands: Record<string, Subcommand> = {
     },
   },
   'remove-second-factor': {
-    summary: 'Take the second factor of a user away who has lost it with its recovery codes',
+    summary: 'Remove the second factor of a user who has lost it and its recovery codes',
     options: address,
     required: ['email'],
     async run({ orm }, { email = '' }) {
-      return describeUser(await removeSecondFactor(orm.em.fork(), email), 'Took away the second factor of');
+      return describeUser(await removeSecondFactor(orm.em.fork(), email), 'Removed the second factor of');
     },
   },
-  'suspend-user': changeStatus('suspended', 'Suspended', 'Suspend a user, whose tokens stop working at once'),
+  'suspend-user': changeStatus('suspended', 'Suspended', 'Suspend a user; their tokens stop working at once'),
   'activate-user': changeStatus('active', 'Activated', 'Let a suspended user back in'),
   'set-organization-status': {
     summary: 'Set the status of an organization',

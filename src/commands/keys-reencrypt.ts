@@ -24,7 +24,7 @@ function showProgress({ table, column, done, total }: ReencryptProgress): void {
 }
 
 const run: Subcommand = {
-  summary: 'Move everything that is encrypted at rest to the newest key of DATA_ENCRYPTION_KEYS',
+  summary: 'Re-encrypt everything at rest with the newest key of DATA_ENCRYPTION_KEYS',
   options: {},
   async run({ orm, openSealer, config }) {
     armFailpoints(config.FAILPOINTS);

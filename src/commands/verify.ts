@@ -60,7 +60,7 @@ function describe(verdict: SealVerdict): string {
     `${seals} seals over ${journals} journals; ${unsealed} wait for the next one.`,
     ...(last ? [`The last: seal ${last.number} of ${last.sealed_at}, ${last.hash}`] : []),
     ...publicKeys.map(({ id, publicKey }) => `Public key ${id}:${publicKey}`),
-    ...(beingStored === null ? [] : [`The object of seal ${beingStored} is on its way to the file store.`]),
+    ...(beingStored === null ? [] : [`The object of seal ${beingStored} is being stored.`]),
     ...(objectsNotCompared === null ? [] : [`The objects of the seals were NOT compared: ${objectsNotCompared}.`]),
     ...sample.map((difference) => `  ${sentence(difference)}`),
     ...(more > 0 ? [`  and ${more} more`] : []),

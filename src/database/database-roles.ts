@@ -177,22 +177,21 @@ export async function refuseMightyRole(em: EntityManager): Promise<void> {
     ],
   );
   const wrong = [
-    it.superuser && 'it is a superuser, whom no trigger stops',
-    !it.superuser && it.becomes_superuser && 'it may become a superuser, whom no trigger stops',
+    it.superuser && 'it is a superuser, which no trigger stops',
+    !it.superuser && it.becomes_superuser && 'it may become a superuser, which no trigger stops',
     it.creates_roles && 'it may make roles',
-    it.passes_row_security && 'it passes row security',
+    it.passes_row_security && 'it bypasses row security',
     it.replicates && 'it may copy the whole cluster',
     it.becomes !== null && `it may become ${it.becomes}, whether it inherits their rights or not`,
-    it.owned !== null &&
-      `it owns tables (${it.owned}), or belongs to their owner, and so may switch their triggers off`,
-    it.writable !== null && `it may write ${it.writable} by itself, past the functions that prove what is posted`,
-    it.changeable !== null && `it may change ${it.changeable}, which are added to only`,
-    it.calls !== null && `it may call ${it.calls}, by which rows are written that nothing proves`,
+    it.owned !== null && `it owns tables (${it.owned}), or belongs to their owner, and so may disable their triggers`,
+    it.writable !== null && `it may write ${it.writable} directly, past the functions that prove what is posted`,
+    it.changeable !== null && `it may change ${it.changeable}, which may only be added to`,
+    it.calls !== null && `it may call ${it.calls}, which write rows that nothing proves`,
     it.creates && 'it may create tables and functions',
-    it.silences && 'it may set session_replication_role, which switches triggers off',
+    it.silences && 'it may set session_replication_role, which disables triggers',
     it.settings !== null &&
-      `it has settings of its own (${it.settings}), which change what the statements of the product say`,
-    it.temporary && 'it may make temporary tables, which come before ours in its statements',
+      `it has settings of its own (${it.settings}), which change what the product's statements mean`,
+    it.temporary && 'it may create temporary tables, which its statements would find before ours',
   ].filter((sentence) => sentence !== false);
   if (wrong.length === 0) return;
   throw new ConfigError(

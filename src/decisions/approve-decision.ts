@@ -32,7 +32,7 @@ export async function approveDecision(em: EntityManager, ports: DecisionPorts, d
     if (pending.approved_by) return;
     const { userId } = deciding.caller;
     if (pending.first_approved_by === userId) {
-      refuse('FORBIDDEN', 'Another person than the one who approved it first decides', { field: 'id' });
+      refuse('FORBIDDEN', 'Another person has to give the second approval', { field: 'id' });
     }
     if (pending.kind === 'disburse' && !pending.first_approved_by) pending.first_approved_by = userId;
     else pending.approved_by = userId;
@@ -51,7 +51,7 @@ export async function approveDecision(em: EntityManager, ports: DecisionPorts, d
   if (decision.status !== 'pending' || !decision.approved_by) return tellWithdrawal(ports, decision);
   const ended = await carryOut(em, ports, id);
   if (ended.status !== 'pending') return ended;
-  return refuse('SERVICE_UNAVAILABLE', 'It is approved and not carried out yet: read it, or approve it again', {
+  return refuse('SERVICE_UNAVAILABLE', 'It is approved but not carried out yet: read it later, or approve it again', {
     retryAfterSeconds: 5,
   });
 }
@@ -78,7 +78,7 @@ async function decide(
   const judge = async (tx: EntityManager) => {
     const decision = await lockDecision(tx, decisionId);
     if (decision.proposed_by === caller.userId) {
-      refuse('FORBIDDEN', 'Another person than the one who proposed it decides', { field: 'id' });
+      refuse('FORBIDDEN', 'Another person has to decide, not the one who proposed it', { field: 'id' });
     }
     // The lock may have been held by a concurrent request; permission and session may have ended meanwhile.
     if (!(await isOperator(tx, caller.userId, 'approve-decision'))) refuse('FORBIDDEN', mayNotDecide);

@@ -15,7 +15,7 @@ import { proposeDecision } from './propose-decision.ts';
 const routes = createRouteGroup({
   prefix: '/v1/decisions',
   tag: 'Operations',
-  description: "What the provider's word does not prove is decided by two people: one proposes, another approves.",
+  description: "Two people decide what the provider's word does not prove: one proposes, another approves.",
 });
 
 const operators = { userTypes: ['platform'], scope: 'all' } as const;
@@ -23,7 +23,7 @@ const proposes = allow('propose-decision', operators);
 const approves = allow('approve-decision', operators);
 const reads = allow(['propose-decision', 'approve-decision'], operators);
 
-const note = text(longestNote, shortestNote).describe('The evidence, by its references: never personal data.');
+const note = text(longestNote, shortestNote).describe('References to the evidence, never personal data.');
 const Body = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('settle_payout'), payout_id: uuid(), outcome: z.enum(payoutOutcomes), note }),
   z
@@ -45,8 +45,10 @@ const Body = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('explain_difference'), reconciliation_id: uuid(), note }),
   z.strictObject({
     kind: z.literal('book_external'),
-    amount: nonZeroMoneyString().describe('IDR: above 0 what came to the provider, below 0 what left it.'),
-    reference: text(longestExternalReference).describe('By which the statement of the provider knows it; booked once.'),
+    amount: nonZeroMoneyString().describe(
+      'IDR: above 0 for money that came to the provider, below 0 for money that left it.',
+    ),
+    reference: text(longestExternalReference).describe('The reference in the provider’s statement; booked once.'),
     note,
   }),
 ]);
@@ -72,7 +74,7 @@ const DecisionAnswer = z
     proposed_by: uuid(),
     approved_by: z
       .union([uuid().nullable(), z.array(uuid())])
-      .describe('Of `disburse` a list: it takes two. Otherwise one person, or null.'),
+      .describe('For `disburse` a list of two people; otherwise one person, or null.'),
     rejected_by: uuid().nullable(),
     created_at: timestamp(),
     approved_at: timestamp().nullable(),

@@ -40,7 +40,7 @@ async function whyMoved(tx: EntityManager, { withdrawal_id }: Decision): Promise
   if (deleted_at) return 'the bank account was deleted';
   const cause = await tx.findOneOrFail(Cause, { id: cause_id ?? '' }, { refresh: true });
   if (isStopped(cause)) return 'the platform has stopped the charitable cause';
-  return cause.approved_at ? null : 'the charitable cause is not approved any more';
+  return cause.approved_at ? null : 'the charitable cause is no longer approved';
 }
 
 /**

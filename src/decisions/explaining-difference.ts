@@ -13,7 +13,7 @@ export const explainingDifference: DecisionHandling<'explain_difference'> = {
       (await em.findOne(Reconciliation, { id })) ??
       refuse('NOT_FOUND', 'there is no such difference', { field: 'reconciliation_id' });
     if (difference.state === 'resolved') {
-      refuse('REQUEST_INVALID', 'the difference is resolved: both sides say the same', { field: 'reconciliation_id' });
+      refuse('REQUEST_INVALID', 'the difference is resolved: both sides agree', { field: 'reconciliation_id' });
     }
     return { evidence: evidenceOf(difference), isProven: true };
   },

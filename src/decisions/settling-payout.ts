@@ -16,7 +16,7 @@ export const settlingPayout: DecisionHandling<'settle_payout'> = {
     const payout =
       (await em.findOne(Payout, { id: payoutId })) ?? refuse('NOT_FOUND', 'there is no such payout', { field });
     if ((await readDecision(em, payout)).isHeld) {
-      refuse('REQUEST_INVALID', 'the payout waits for its own decision, and is not sent before', { field });
+      refuse('REQUEST_INVALID', 'the payout waits for a decision of its own and is not sent before it', { field });
     }
     if (isFinalPayout(payout.status)) refuse('REQUEST_INVALID', `the payout is ${payout.status} already`, { field });
     const signal = AbortSignal.timeout(budgets.provider.call);

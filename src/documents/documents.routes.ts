@@ -95,7 +95,7 @@ export function createDocumentsRoutes({ stallTimeoutMs = budgets.upload.stalled 
     {
       summary: 'Register an object that is in storage',
       description:
-        'The object was uploaded by the caller or by a user of its organization (others 400, a missing one 404); one object may carry several documents. The new one is private. A file that a document carries which the caller does not see is another’s. Beyond the bytes that are kept for a user: 400.',
+        'The object was uploaded by the caller or by a user of its organization (others 400, a missing one 404); one object may carry several documents. The new one is private. A file of a document that the caller may not see counts as somebody else’s. Above the user’s limit of stored bytes: 400.',
       access: allow('create-document', { scope: "objects of the caller or of the caller's organization" }),
       body: z.strictObject({
         url: text(255),
@@ -168,7 +168,7 @@ export function createDocumentsRoutes({ stallTimeoutMs = budgets.upload.stalled 
   routes.get(
     '/:id/view-url',
     {
-      summary: 'An address under which the file can be downloaded for 15 minutes',
+      summary: 'Get an address where the file can be downloaded for 15 minutes',
       access: allow('read-document', { scope: scopeOfReading }),
       params,
       answers: { 200: z.object({ message, document_id: z.guid(), file_key: z.string(), view_url: z.string() }) },
@@ -177,7 +177,7 @@ export function createDocumentsRoutes({ stallTimeoutMs = budgets.upload.stalled 
       const document = await getDocument(em, caller, id);
       const { key, viewUrl } = await viewDocument(deps, document);
       await recordRead(em, { resourceType: 'document', resourceId: id, actorId: caller.userId, requestId });
-      return { message: 'The address serves for 15 minutes', document_id: id, file_key: key, view_url: viewUrl };
+      return { message: 'The address works for 15 minutes', document_id: id, file_key: key, view_url: viewUrl };
     },
   );
 
@@ -202,7 +202,7 @@ export function createDocumentsRoutes({ stallTimeoutMs = budgets.upload.stalled 
     '/:id',
     {
       summary: 'Change a document',
-      description: 'Null takes away category and product.',
+      description: 'Null clears category and product.',
       access: allow('update-document', { scope: scopeOfChanging }),
       params,
       body: z

@@ -60,7 +60,7 @@ async function refusingTwins<T>(name: string | undefined, work: () => Promise<T>
     return await work();
   } catch (error) {
     if (isUniqueViolation(error))
-      refuse('DUPLICATE', `there is a category ${name} already`, { field: 'name', cause: error });
+      refuse('DUPLICATE', `a category named ${name} already exists`, { field: 'name', cause: error });
     throw error;
   }
 }

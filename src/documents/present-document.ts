@@ -17,10 +17,10 @@ export const DocumentAnswer = z
     visibility: z.enum(visibilities),
     category_id: z.guid().nullable(),
     public_url: z.string().nullable().meta({
-      description: 'Of a public document: open to anyone without a token; redirects to a fresh address of the file.',
+      description: 'For a public document: open to anyone without a token; redirects to a fresh address of the file.',
     }),
     file_name: z.string().nullable().meta({ description: 'As it was uploaded, without folders.' }),
-    content_type: z.string().meta({ description: 'Found by the content; of plain texts the declared one.' }),
+    content_type: z.string().meta({ description: 'Detected from the content; for plain texts the declared one.' }),
     size_bytes: z.int(),
     sha256: z.string().nullable(),
     created_by: z.guid(),

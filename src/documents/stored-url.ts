@@ -21,7 +21,7 @@ export async function lockObject(tx: EntityManager, key: string): Promise<void> 
   await tx.execute('select pg_advisory_xact_lock(hashtextextended(?, 0))', [hashOfUrl(key)]);
 }
 
-const refuseForeign = (): never => refuse('REQUEST_INVALID', 'this is no file of yours', { field: 'url' });
+const refuseForeign = (): never => refuse('REQUEST_INVALID', 'this file is not yours', { field: 'url' });
 
 /**
  * The object under a key that the caller names. Throws 400 when it is not in the caller's space, 404 when there is

@@ -64,9 +64,9 @@ export function keepUploadsSwept(deps: SweepDependencies & { orm: { em: EntityMa
     try {
       await removeAbandonedFiles();
       const swept = await sweepUploads(deps.orm.em.fork(), deps);
-      if (swept > 0) deps.log.info({ swept }, 'uploads that did not end were taken away');
+      if (swept > 0) deps.log.info({ swept }, 'removed uploads that did not end');
     } catch (error) {
-      deps.log.warn({ err: error }, 'uploads could not be swept; the next sweep tries again');
+      deps.log.warn({ err: error }, 'could not sweep uploads; the next sweep tries again');
     }
   };
   void sweep();

@@ -20,7 +20,7 @@ export function createUploadSlots(): { take(userId: string, limits: UploadLimits
     take(userId, limits) {
       const own = taken.get(userId) ?? 0;
       if (own >= limits.perUser) {
-        const message = `You have ${own} uploads under way; at most ${limits.perUser} are taken at once`;
+        const message = `You have ${own} uploads under way; at most ${limits.perUser} are allowed at once`;
         refuse('TOO_MANY_REQUESTS', message, { retryAfterSeconds });
       }
       if (inAll >= limits.inAll) {

@@ -17,7 +17,7 @@ const dayFacts = {
 const routes = createRouteGroup({
   prefix: '/v1/exports',
   tag: 'Finance',
-  description: 'The books of a day of UTC+7, for the close of finance.',
+  description: 'The books of a day in UTC+7, for finance to close it.',
 });
 
 routes.get(

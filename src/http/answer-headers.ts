@@ -4,8 +4,8 @@ import type { Route } from './route-group.ts';
 /** Descriptions of the answers' headers, by the names under which operations refer to them. */
 const headerTexts = {
   'x-request-id': 'Names the request; the one that was sent, if it was usable.',
-  'Idempotency-Replayed': '`true` where the answer was made for an earlier request under the same key.',
-  'Retry-After': 'Seconds after which a repetition has a chance.',
+  'Idempotency-Replayed': '`true` if the answer was made for an earlier request under the same key.',
+  'Retry-After': 'Seconds after which a retry may succeed.',
   'RateLimit-Limit': 'How many requests this key may make in ten seconds.',
   'RateLimit-Remaining': 'How many of them are left.',
   'RateLimit-Reset': 'Seconds until the oldest of them no longer counts.',

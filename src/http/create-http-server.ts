@@ -37,11 +37,11 @@ export function createHttpServer(serve: RequestListener, options: HttpServerOpti
   server.maxConnections = maxConnections;
   server.on('clientError', refuseUnparsed);
   server.on('checkExpectation', (request, response) =>
-    refuseRequest(request, response, 'Expect: only 100-continue can be met'),
+    refuseRequest(request, response, 'Expect: only 100-continue is supported'),
   );
   server.on('connect', (request, stream) => {
     stream.on('error', () => stream.destroy());
-    stream.end(writtenOut(presentRefusal('REQUEST_INVALID', 'CONNECT is not possible here', request)));
+    stream.end(writtenOut(presentRefusal('REQUEST_INVALID', 'CONNECT is not supported', request)));
     // Node applies no timeout to a socket that it hands over: a client that keeps its side open would hold it for ever.
     setTimeout(() => stream.destroy(), restOfBodyMs).unref();
   });

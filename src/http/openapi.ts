@@ -42,15 +42,15 @@ const reasons: Record<number, string> = {
   400: 'The request is not valid; the message names the field.',
   401: 'No valid token, or what the route calls unauthorized.',
   403: 'Not open to this caller.',
-  404: 'Not there.',
+  404: 'Not found.',
   408: 'The body did not arrive in time.',
-  409: 'In conflict with what is there.',
+  409: 'In conflict with the present state.',
   413: 'The body is too large.',
   422: 'The funds do not allow it.',
   429: 'Too many requests; see Retry-After.',
   500: 'Internal error.',
   502: 'The payment provider refused.',
-  503: 'Something the service depends on is away; see Retry-After.',
+  503: 'Something that the service depends on is unavailable; see Retry-After.',
   504: 'The outcome at the provider is not known yet: poll, or repeat under the same key; never send again under another.',
 };
 
@@ -118,7 +118,7 @@ const idempotencyKey = z
   .min(8)
   .max(128)
   .regex(/^[\x20-\x7e]+$/)
-  .meta({ description: 'Makes a repetition safe: the same key with the same body answers the first answer again.' });
+  .meta({ description: 'Makes a retry safe: the same key with the same body gets the first answer again.' });
 
 function operationOf(route: Route): ZodOpenApiOperationObject {
   const partners = route.path.startsWith(`${partnerPrefix}/`);

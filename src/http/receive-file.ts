@@ -152,7 +152,7 @@ const tooBig = ({ field, maximumBytes }: ReceiveOptions) =>
 /** The parser's own codes (FormidableError.js) as our refusals. */
 const parserRefusals: Record<number, (options: ReceiveOptions) => DomainError> = {
   1006: () => new DomainError('REQUEST_INVALID', 'The fields beside the file are too long'),
-  1007: () => new DomainError('REQUEST_INVALID', 'The fields beside the file are too many'),
+  1007: () => new DomainError('REQUEST_INVALID', 'There are too many fields beside the file'),
   1008: ({ field }) => new DomainError('REQUEST_INVALID', 'must not be empty', { field }),
   1009: tooBig,
   1010: ({ field }) => new DomainError('REQUEST_INVALID', 'must not be empty', { field }),

@@ -44,7 +44,7 @@ export const isSafe = (method: string): boolean => safeMethods.has(method);
 
 function admit(access: Allow | SignedIn, caller: Caller, method: string): void {
   if (access.userTypes && !access.userTypes.includes(caller.userType)) {
-    refuse('FORBIDDEN', `This is not open to users of type ${caller.userType}`);
+    refuse('FORBIDDEN', `Users of type ${caller.userType} may not use this`);
   }
   if (access.kind === 'allow') {
     if (!access.permissions.some((permission) => caller.permissions.has(permission))) {
@@ -155,6 +155,6 @@ export function refuseUnknown(methodsOf: (path: string) => string[]) {
       ctx.status = 204;
       return;
     }
-    throw new DomainError('METHOD_NOT_ALLOWED', `${ctx.method} is not possible here; ${methods.join(', ')} is`);
+    throw new DomainError('METHOD_NOT_ALLOWED', `${ctx.method} is not allowed here; use ${methods.join(', ')}`);
   };
 }

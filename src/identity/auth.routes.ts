@@ -46,14 +46,14 @@ async function giveToken(ctx: Context, { tokens, config }: Dependencies, { user,
 }
 
 const knownPassword = z.string().min(1).max(passwordMaximumCharacters).meta({ format: 'password' });
-const code = text(40).meta({ description: 'Of the authenticator app, or a recovery code; each is good for once.' });
+const code = text(40).meta({ description: 'From the authenticator app, or a recovery code; each works once.' });
 const LogIn = z.strictObject({ email: text(254), password: knownPassword, totp_code: code.nullish() });
 const Token = z.object({ access_token: z.string(), token_type: z.literal('Bearer'), expires_in: z.int() });
 
 routes.post(
   '/login',
   {
-    summary: 'Log in by e-mail address and password',
+    summary: 'Log in with e-mail address and password',
     description:
       'With a second factor `totp_code` is needed, asked for after the right password (401 `totp_code: is required`). ' +
       'After 10 failures of one account from one address, or 100 of one address, within 15 minutes: 429 with ' +
@@ -110,7 +110,7 @@ routes.post(
 routes.put(
   '/password',
   {
-    summary: 'Change the own password',
+    summary: 'Change your password',
     description:
       'Every earlier token ends; the answer carries a new one. A wrong `current_password` is a 400 and counts as a ' +
       'failed login.',
@@ -136,7 +136,7 @@ routes.put(
 routes.get(
   '/me',
   {
-    summary: 'Who I am and what I may do',
+    summary: 'Read your own user and its permissions',
     access: signedIn({ scope: 'own user' }),
     answers: {
       200: z.object({
@@ -159,7 +159,7 @@ routes.get(
 routes.patch(
   '/me',
   {
-    summary: 'Change what I say of myself',
+    summary: 'Change your own details',
     access: signedIn({ scope: 'own user' }),
     body: z.strictObject({
       name: text(200).optional(),

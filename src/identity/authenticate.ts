@@ -32,12 +32,12 @@ export async function authenticate(
   origins: ReadonlySet<string>,
 ): Promise<Caller> {
   const presented = presentedToken(ctx);
-  if (!presented) refuse('UNAUTHENTICATED', 'A token is needed');
+  if (!presented) refuse('UNAUTHENTICATED', 'A token is required');
   const caller = await deps.findCaller(await deps.tokens.verify(presented.token));
   if (!caller) refuse('UNAUTHENTICATED', 'The token is not valid');
   const changes = !['GET', 'HEAD', 'OPTIONS'].includes(ctx.method);
   if (presented.by === 'cookie' && changes && !origins.has(ctx.get('origin'))) {
-    refuse('FORBIDDEN', 'A request that changes something by cookie needs the Origin of this site');
+    refuse('FORBIDDEN', 'A request that changes something with the cookie needs the Origin of this site');
   }
   return caller;
 }

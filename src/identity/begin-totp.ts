@@ -15,7 +15,7 @@ import {
 } from './second-factor.ts';
 
 const refuseConfirmed = (): never =>
-  refuse('REQUEST_INVALID', 'There is a second factor already; remove it before you begin another');
+  refuse('REQUEST_INVALID', 'There is already a second factor; remove it before you begin another');
 
 /**
  * Begins a second factor of the caller, which has no effect until confirmed; one begun earlier becomes void. Throws

@@ -47,7 +47,7 @@ async function organizationFor(em: EntityManager, input: InviteUserInput): Promi
   }
   if (!isPlatform(caller)) {
     if (caller.organizationId === null || (organizationId ?? caller.organizationId) !== caller.organizationId) {
-      refuse('FORBIDDEN', 'Users can be invited to the own organization only');
+      refuse('FORBIDDEN', 'Users can be invited to your own organization only');
     }
     return caller.organizationId;
   }

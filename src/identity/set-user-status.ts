@@ -24,7 +24,7 @@ export async function setUserStatus(em: EntityManager, input: SetUserStatusInput
     const user = await tx.findOne(User, userId, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
     if (!user) refuse('NOT_FOUND', 'The user does not exist');
     if (userId === caller.userId && status === 'suspended') {
-      refuse('REQUEST_INVALID', 'one cannot suspend oneself', { field: 'status' });
+      refuse('REQUEST_INVALID', 'you cannot suspend yourself', { field: 'status' });
     }
     await requireRightOverHolder(tx, caller, user);
     const previous = user.status;

@@ -10,7 +10,7 @@ import { User } from './user.entity.ts';
 export async function requireRightOverInvited(tx: EntityManager, caller: Caller, userId: string): Promise<void> {
   if (caller.isSuperAdmin) return;
   const sent = await tx.execute<unknown[]>('select 1 from invitations where user_id = ? and by_super_admin', [userId]);
-  if (sent.length > 0) refuse('FORBIDDEN', 'Only a super admin decides over an invitation that a super admin sent');
+  if (sent.length > 0) refuse('FORBIDDEN', 'Only a super admin can take back an invitation that a super admin sent');
 }
 
 /**

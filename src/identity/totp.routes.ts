@@ -36,7 +36,7 @@ routes.post(
 routes.post(
   '/confirm',
   {
-    summary: 'Confirm the second factor by a code of the app',
+    summary: 'Confirm the second factor with a code from the app',
     description: `From now on logging in needs a code. Answers ten recovery codes, once; each logs in once. ${wrongCodes}`,
     access: ownUser,
     body: z.strictObject({ code: text(40) }),
@@ -54,7 +54,7 @@ routes.delete(
   '/',
   {
     summary: 'Remove the second factor',
-    description: `For a code of the app or a recovery code; the recovery codes go with it. ${wrongCodes}`,
+    description: `Takes a code from the app or a recovery code; the recovery codes are removed, too. ${wrongCodes}`,
     access: ownUser,
     body: z.strictObject({ code: text(40) }),
     answers: { 200: z.object({ message }) },

@@ -114,7 +114,7 @@ routes.get(
 routes.patch(
   '/:user_id',
   {
-    summary: 'Suspend a user or let one back in',
+    summary: 'Suspend a user or lift the suspension',
     description:
       'A suspended user gets 401 at the next request. 400 for one who was only invited, and for suspending oneself or the last super admin.',
     access: allow('update-user', { userTypes: ['platform'], scope: 'all; super admins by super admins only' }),

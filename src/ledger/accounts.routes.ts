@@ -54,7 +54,7 @@ routes.get(
 routes.post(
   '/',
   {
-    summary: 'Open a further pocket',
+    summary: 'Open another pocket',
     access: allow('create-account', { userTypes: ['individual', 'organization'], scope: 'for the caller' }),
     body: z.strictObject({ name: text(100) }),
     answers: { 201: z.object({ message: z.string(), data: AccountShape }) },

@@ -13,7 +13,7 @@ import { ledgerReferenceTypes, transactionLaw, transactionPurposes, transactionT
 const TransactionShape = z
   .object({
     id: uuid(),
-    user_id: uuid().nullable().meta({ description: 'The payer; null for who only receives.' }),
+    user_id: uuid().nullable().meta({ description: 'The payer; null for those who only receive.' }),
     amount: amount(),
     status: z.enum(transactionLaw.statuses),
     date: timestamp(),
@@ -51,7 +51,7 @@ routes.get(
   {
     summary: 'List transactions',
     description:
-      'Individuals also see rows that credit their accounts, without the payer. A `user_id` that the caller may not read is overridden by what it may.',
+      'Individuals also see rows that credit their accounts, without the payer. A `user_id` that the caller may not read is replaced by what the caller may.',
     access: allow('read-transaction', { scope }),
     query: listQuery().extend({
       product_id: z.string().optional(),

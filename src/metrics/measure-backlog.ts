@@ -111,9 +111,7 @@ export function measureBacklog(metrics: Metrics, orm: MikroORM): void {
   const rows = gauge(metrics, 'amanah_waiting', 'What waits for an operator or another try, by kind; 0 is healthy.', [
     'what',
   ]);
-  const age = gauge(metrics, 'amanah_waiting_oldest_seconds', 'For how long the oldest of its kind has waited.', [
-    'what',
-  ]);
+  const age = gauge(metrics, 'amanah_waiting_oldest_seconds', 'How long the oldest of its kind has waited.', ['what']);
   let read = Number.NEGATIVE_INFINITY;
   const refresh = async () => {
     if (performance.now() - read < keptForMs) return;

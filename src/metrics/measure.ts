@@ -8,7 +8,7 @@ const secondsBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 export function measurePool({ registry }: Metrics, orm: MikroORM): void {
   new Gauge({
     name: 'amanah_database_pool_connections',
-    help: 'Connections of the database pool by state; waiting are those who wait for one.',
+    help: 'Connections of the database pool by state; waiting counts those waiting for one.',
     labelNames: ['state'],
     registers: [registry],
     async collect() {

@@ -14,7 +14,7 @@ import { requirePeriod, updateOfficialDocument } from './update-official-documen
 const routes = createRouteGroup({
   prefix: '/v1/official-documents',
   tag: 'Official documents',
-  description: 'Identity documents. The number is encrypted at rest and masked but for its owner.',
+  description: 'Identity documents. The number is encrypted at rest and masked for everybody but its owner.',
 });
 
 const largestId = 9_223_372_036_854_775_807n;
@@ -117,7 +117,7 @@ routes.patch(
   {
     summary: 'Change an official document',
     description:
-      '`verification_status` is set by platform users only (403 otherwise). What anybody else changes is to be verified again: it becomes `pending`. Null takes away what is optional.',
+      '`verification_status` is set by platform users only (403 otherwise). A change by anybody else has to be verified again: the document becomes `pending`. Null clears an optional field.',
     access: allow('update-official-document', { scope }),
     params,
     body: z
@@ -145,7 +145,7 @@ routes.delete(
   '/:id',
   {
     summary: 'Delete an official document',
-    description: 'For good: nothing of it is kept but the event.',
+    description: 'For good: only the event is kept.',
     access: allow('delete-official-document', { scope }),
     params,
     answers: { 200: z.object({ message }) },

@@ -11,7 +11,7 @@ export const OfficialDocumentAnswer = z
     user_id: z.guid(),
     organization_id: z.guid().nullable(),
     kind: z.enum(officialDocumentKinds),
-    number: z.string().meta({ description: 'Masked but for the owner.' }),
+    number: z.string().meta({ description: 'Masked for everybody but the owner.' }),
     name_on_document: z.string(),
     issued_on: isoDate().nullable(),
     expires_on: isoDate().nullable(),

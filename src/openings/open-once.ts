@@ -171,4 +171,4 @@ export const fromStored = ({ code, complaint, ...options }: StoredRefusal): Doma
   new DomainError(code, complaint, options);
 
 const refuseLapsed = (): never =>
-  refuse('SERVICE_UNAVAILABLE', 'The request has become too old to be begun; try again', { retryAfterSeconds: 1 });
+  refuse('SERVICE_UNAVAILABLE', 'The request is too old to begin; try again', { retryAfterSeconds: 1 });

@@ -32,5 +32,5 @@ export function provenOpening<Opening extends object>(
 ): Opening | null {
   if (opening === null) return null;
   const proven = prover.check(aboutOf(place), opening);
-  return proven ?? refuse('SERVICE_UNAVAILABLE', 'This was not asked for at the API', { retryAfterSeconds: 1 });
+  return proven ?? refuse('SERVICE_UNAVAILABLE', 'The API did not ask for this', { retryAfterSeconds: 1 });
 }

@@ -94,7 +94,7 @@ routes.get(
 routes.get(
   '/industries',
   {
-    summary: 'The industries an organization may be of',
+    summary: 'The industries an organization may belong to',
     access: allow('read-organization', referenceData),
     query: listQuery(),
     answers: { 200: z.object({ message, industries: z.array(Industry), ...pageFields }) },
@@ -126,7 +126,7 @@ routes.patch(
   {
     summary: 'Change an organization',
     description:
-      'Editing another organization than the own one: 401, but for a platform super admin. `status` is set by the super admin; an organization’s own admins may only set `inactive`.',
+      'Editing an organization other than your own: 401, except for a platform super admin. `status` is set by the super admin; an organization’s own admins may only set `inactive`.',
     access: allow('update-organization', { scope: 'super admin: all; others: their own organization (401 otherwise)' }),
     params: organizationId,
     body: z.strictObject({

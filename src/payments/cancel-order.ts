@@ -30,7 +30,7 @@ export async function cancelOrder(
   });
   if (status === 'PAID') refuse('REQUEST_INVALID', 'the order is paid', { field });
   if (!isFinalOrder(status)) {
-    refuse('SERVICE_UNAVAILABLE', 'The provider has not ended the payment yet: poll the order, or ask again', {
+    refuse('SERVICE_UNAVAILABLE', 'The provider has not ended the payment yet: poll the order, or try again', {
       retryAfterSeconds: 5,
     });
   }

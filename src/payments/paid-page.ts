@@ -21,19 +21,19 @@ const told: Record<PaymentOrderStatus, Told> = {
   WAITING_PAYMENT: waiting,
   PAID: {
     title: 'Paid',
-    text: 'We have received this payment, and whoever you paid is told at once. You can close this page.',
+    text: 'We have received this payment and tell the recipient at once. You can close this page.',
   },
   FAILED: {
     title: 'Not paid',
     text:
       'The payment was declined, and is not tried again. ' +
-      'Go back to where you began to pay anew, or in another way.',
+      'Go back to where you started to pay again, or in another way.',
   },
   EXPIRED: {
     title: 'No longer payable',
     text:
       'This payment takes no more money: go back to where you began to make a new one. ' +
-      'If money has left your account for it all the same, tell whom you meant to pay.',
+      'If money has left your account for it anyway, tell the recipient.',
   },
 };
 

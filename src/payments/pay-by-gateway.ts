@@ -51,7 +51,7 @@ export function payByGateway(
         resourceId: orderId,
         kind: 'payment_order',
         isKeyed: key !== undefined,
-        unavailable: 'The payment could not be begun; try again',
+        unavailable: 'The payment could not be started; try again',
       },
       {
         find: (place) => findOrder(place, orderId),

@@ -24,7 +24,7 @@ interface StuckRow extends Omit<StuckPayout, 'unknown_since' | 'reason'> {
 /** Why the outcome is unknown, in words, by the provider's last status. */
 const reasons: Record<string, string> = {
   unsent: 'the provider cannot be reached; nothing was sent',
-  'repeat refused': 'a repeated request was refused; what became of the first is not known yet',
+  'repeat refused': 'a repeated request was refused; the outcome of the first is not known yet',
   'not known': 'the transfer was requested and the provider does not know it',
   silent: 'the transfer was sent and the provider gives no usable answer',
   'another amount': 'the provider has a transfer of another amount',
@@ -70,7 +70,7 @@ export async function findStuckPayouts(
       unknown_since: new Date(since).toISOString(),
       reason: contradicted
         ? `contradicted: we say ${status}, the provider says ${last_word}`
-        : `unknown: ${reasons[last_word ?? ''] ?? 'the provider has not been heard'}${attempts > 1 ? ` (requested ${attempts} times, under one key)` : ''}`,
+        : `unknown: ${reasons[last_word ?? ''] ?? 'the provider has not answered'}${attempts > 1 ? ` (requested ${attempts} times, under one key)` : ''}`,
     })),
     total: counted?.total ?? 0,
   };

@@ -114,10 +114,10 @@ export function refuseBeyondHeadroom(
     exceeded('max_payout_amount', single, `A single payout is at most IDR ${single.maximum}`);
   }
   if (compareMoney(addMoney(daily.used, amount), daily.maximum) > 0) {
-    exceeded('max_daily_amount', daily, `IDR ${daily.remaining} of the 24 hours' amount are left`);
+    exceeded('max_daily_amount', daily, `IDR ${daily.remaining} of the amount for 24 hours are left`);
   }
   if (hourly.remaining < 1) {
-    exceeded('max_hourly_count', hourly, `All ${hourly.maximum} payouts of the hour are used`);
+    exceeded('max_hourly_count', hourly, `All ${hourly.maximum} payouts for one hour are used`);
   }
   if (compareMoney(reserved, available) > 0) {
     refuse('FUNDS_INSUFFICIENT_BALANCE', `The available balance, IDR ${available}, does not cover IDR ${reserved}`, {

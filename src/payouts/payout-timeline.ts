@@ -27,9 +27,9 @@ const wordTexts: Record<Said, string> = {
   refused: 'The provider refused the transfer',
   'repeat refused': 'The outcome is unknown: the provider refused the repeated request',
   unsent: 'The provider could not be reached, or was not ready to take the request: nothing was sent yet.',
-  'not known': 'The outcome is unknown: asked, the provider does not know the transfer (yet).',
+  'not known': 'The outcome is unknown: the provider was asked and does not know the transfer (yet).',
   silent: 'The outcome is unknown: the provider gave no usable answer.',
-  'another amount': 'The outcome is unknown: the provider speaks of another amount.',
+  'another amount': 'The outcome is unknown: the provider reports another amount.',
   'request differs': 'The outcome is unknown: the request is no longer the one that was made, and is not made again.',
 };
 
@@ -66,7 +66,7 @@ export async function tellPayoutTimeline(em: EntityManager, payout: Payout, { re
 async function findNext(em: EntityManager, payout: Payout, resendHours: number) {
   const { id, status, asked_at, look_again_at, unknown_since, last_word } = payout;
   if (payout.contradicted_at) {
-    const text = `The provider now says otherwise: our operators look into it. The ${namesOf[payout.kind].name} stays ${status}, and no money moves.`;
+    const text = `The provider now says otherwise, and our operators look into it. The ${namesOf[payout.kind].name} stays ${status}, and no money moves.`;
     return { at: null, text };
   }
   if (status !== 'pending') return null;
@@ -74,7 +74,7 @@ async function findNext(em: EntityManager, payout: Payout, resendHours: number) 
     return { at: null, text: 'Two people of the platform decide about it; the money stays reserved.' };
   }
   if (!asked_at) {
-    return { at: look_again_at ?? null, text: 'The transfer is being sent; by then it is looked after again.' };
+    return { at: look_again_at ?? null, text: 'The transfer is being sent; it is checked again by then.' };
   }
   const at = look_again_at ? new Date(look_again_at.getTime() - overdueGraceMs) : null;
   const made = await findMadeAttempts(em, id);
@@ -122,7 +122,7 @@ function statusAt({ status, succeeded_at, finalized_at }: Payout, at: Date): Pay
 
 /** A provider status that contradicts the final status: shown as a contradiction, not as the payout's outcome. */
 function contradictionText({ kind }: Payout, status: PayoutStatus, said: Said): string {
-  const what = said === 'another amount' ? 'speaks of another amount' : `says "${said}" of the transfer`;
+  const what = said === 'another amount' ? 'reports another amount' : `says "${said}" of the transfer`;
   return `After its end the provider ${what}: the ${namesOf[kind].name} stays ${status}, and no money moved for it.`;
 }
 

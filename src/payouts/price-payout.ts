@@ -38,7 +38,7 @@ interface Context extends AccountNumberLength {
 export async function pricePayout(em: EntityManager, question: PayoutQuestion): Promise<PricedPayout> {
   const { bankCode, accountNumber, amount } = question;
   const context = await readContext(em, question);
-  if (context?.bank_code == null) refuseField('bank_code', 'no bank of this code is served');
+  if (context?.bank_code == null) refuseField('bank_code', 'no supported bank has this code');
   const complaint = accountNumber === undefined ? null : complainOfAccountNumber(accountNumber, bankCode, context);
   if (complaint !== null) refuseField('bank_account_number', complaint);
   const rule: FeeRule = context.fixed === null ? freeOfCharge : { ...context, fixed: context.fixed };

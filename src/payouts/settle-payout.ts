@@ -88,7 +88,7 @@ async function settleAsProven(
   if (finalOutcomeOf({ said }) !== outcome) {
     refuse(
       'REQUEST_INVALID',
-      `the provider does not say that the transfer ${outcome}; it says: ${said}. What it does not prove needs the ` +
+      `the provider does not say that the transfer ${outcome}; it says: ${said}. What it does not prove needs a ` +
         'decision of two people: POST /v1/decisions',
     );
   }

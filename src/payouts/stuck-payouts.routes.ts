@@ -13,7 +13,7 @@ const longestMinutes = 527_040;
 const routes = createRouteGroup({
   prefix: '/v1/payouts',
   tag: 'Operations',
-  description: 'What operators look after.',
+  description: 'What operators have to handle.',
 });
 
 routes.get(

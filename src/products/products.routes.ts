@@ -112,7 +112,7 @@ routes.patch(
   '/:product_id',
   {
     summary: 'Change a product',
-    description: '`completed` follows from the target being reached. A full product is opened by raising its target.',
+    description: '`completed` is set when the target is reached. Raising the target reopens a full product.',
     access: managers,
     params: z.object({ product_id: uuid() }),
     body: z.strictObject({

@@ -55,7 +55,7 @@ function statusAfter(product: Product, held: Money, asked: ProductStatus | undef
   const { target_amount: target, status } = product;
   const isReached = target !== null && target !== undefined && compareMoney(held, target) >= 0;
   if (asked === 'completed' && !isReached)
-    refuse('REQUEST_INVALID', 'it follows from the target being reached', { field: 'status' });
+    refuse('REQUEST_INVALID', 'it is set when the target is reached', { field: 'status' });
   if (asked === 'open' && isReached)
     refuse('REQUEST_INVALID', 'the target is reached; raise it first', { field: 'status' });
   if (asked === 'completed' && status === 'closed')

@@ -6,7 +6,7 @@ export function measureClearingDifference(metrics: Metrics, orm: MikroORM): void
   const difference = gauge(
     metrics,
     'amanah_clearing_difference',
-    "What nothing explains between the provider's balance and gateway clearing, IDR; 0 is healthy.",
+    "Unexplained difference between the provider's balance and gateway clearing, IDR; 0 is healthy.",
     [],
   );
   const at = gauge(metrics, 'amanah_clearing_compared_timestamp_seconds', 'When they were last compared.', []);

@@ -15,7 +15,7 @@ routes.get(
   {
     summary: "List differences between our books and the provider's, newest first",
     description:
-      'Found by the daily comparison, or by `npm run reconcile`. `ours` or `theirs` is null where that side knows ' +
+      'Found by the daily comparison, or by `npm run reconcile`. `ours` or `theirs` is null if that side knows ' +
       'nothing; a record of theirs that cannot be read is `unreadable`. `resolved`: a later comparison of the same day found it gone. `explained`: an operator said why.',
     access: allow('read-event', { userTypes: ['platform'], scope: 'all' }),
     query: listQuery().extend({

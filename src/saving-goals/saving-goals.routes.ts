@@ -94,7 +94,7 @@ routes.patch(
   {
     summary: 'Change a saving goal',
     description:
-      '`completed` follows from the target being reached; a raised target makes the goal active again. A closed goal is a 400.',
+      '`completed` is set when the target is reached; raising the target makes the goal active again. A closed goal is a 400.',
     access: savers,
     params: z.object({ saving_goal_id: uuid() }),
     body: z.strictObject({

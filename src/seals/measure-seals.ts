@@ -6,7 +6,7 @@ export function measureSeals(metrics: Metrics, orm: MikroORM): void {
   const until = gauge(
     metrics,
     'amanah_sealed_until_timestamp_seconds',
-    'Every journal that was committed before is sealed; the oldest unsealed one is at most so old.',
+    'Every journal committed before this time is sealed; no unsealed one is older.',
     [],
   );
   const last = gauge(metrics, 'amanah_last_seal_timestamp_seconds', 'When the last seal was made.', []);

@@ -12,7 +12,7 @@ export interface KeyedMutex {
 /** The refusal for what would have to wait too long: nothing was done, and a retry makes sense. */
 export const busy = (message: string): DomainError =>
   new DomainError('SERVICE_UNAVAILABLE', message, { retryAfterSeconds: 2 });
-export const tooLate = (): DomainError => busy('Others took too long before this; try again');
+export const tooLate = (): DomainError => busy('The requests before this one took too long; try again');
 
 /** A keyed mutex, e.g. to make a user's payments for a goal one at a time within this process. */
 export function createKeyedMutex(): KeyedMutex {

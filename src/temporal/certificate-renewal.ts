@@ -26,7 +26,7 @@ export async function certificatesRenewed(
   if (certificateFiles.every((name) => env[name] === undefined)) return new Promise(() => undefined);
   const first = digestOf(env);
   while (digestOf(env) === first || !isUsable(env, log)) await delay(everyMs, undefined, { ref: false });
-  log.info('the certificates for Temporal were renewed: this process ends soon, to be started with them');
+  log.info('the certificates for Temporal were renewed: this process ends soon, to be restarted with them');
   await delay(Math.random() * spreadMs, undefined, { ref: false });
   return 'the certificates for Temporal were renewed';
 }

@@ -39,7 +39,7 @@ export async function registerSearchAttributes(client: Client, namespace: string
         toldOf.add(name);
         log.warn(
           { err: error, searchAttribute: name },
-          'the server did not take a search attribute; register it by hand',
+          'the server did not accept a search attribute; register it by hand',
         );
       }
     }
@@ -186,7 +186,7 @@ export async function keepPrepared(preparation: Preparation, everyMs = preparesE
     client
       .withAbortSignal(signal, () => prepareTemporal(preparation))
       .catch((error: unknown) => {
-        if (!signal.aborted) log.warn({ err: error }, 'Temporal was not prepared; it is tried again soon');
+        if (!signal.aborted) log.warn({ err: error }, 'could not prepare Temporal; tries again soon');
       });
   const first = prepare();
   const keeping = (async () => {
@@ -233,10 +233,10 @@ export async function ensureSchedules({
     } catch (error) {
       if (error instanceof ScheduleAlreadyRunning) continue;
       if (grpcCodeOf(error) === unimplemented) {
-        log.warn({ schedule: entry.scheduleId }, 'this server knows no schedules: nothing is swept');
+        log.warn({ schedule: entry.scheduleId }, 'this server does not support schedules: nothing is swept');
         break;
       }
-      log.warn({ err: error, schedule: entry.scheduleId }, 'a schedule could not be made; it is tried again soon');
+      log.warn({ err: error, schedule: entry.scheduleId }, 'could not create a schedule; tries again soon');
     }
   }
   return made;

@@ -66,7 +66,7 @@ ${
 <h1>${title}</h1>
 ${content}
 </main>
-<footer>What each of these means, and what to do about it, stands in the runbook, <code>docs/operations.md</code>.</footer>
+<footer>What each of these means, and what to do about it, is in the runbook, <code>docs/operations.md</code>.</footer>
 </body>
 </html>
 `;

@@ -143,7 +143,7 @@ export function operationsPages({ routeGroups, deps, doors, origins }: Pages): R
     ctx.set('Referrer-Policy', 'same-origin');
     try {
       if (!isSafe(ctx.method) && !origins.has(ctx.get('origin'))) {
-        refuse('FORBIDDEN', `A form is taken from our own pages only: open ${deps.config.PUBLIC_URL}/operations`);
+        refuse('FORBIDDEN', `Forms are accepted from our own pages only: open ${deps.config.PUBLIC_URL}/operations`);
       }
       await next();
     } catch (thrown) {
@@ -153,7 +153,7 @@ export function operationsPages({ routeGroups, deps, doors, origins }: Pages): R
       const content = refusalPage(sentenceOf(error), error.code === 'UNAUTHENTICATED');
       show(
         ctx,
-        isSafe(ctx.method) ? 'This cannot be shown' : 'This was not done',
+        isSafe(ctx.method) ? 'This cannot be shown' : 'This could not be done',
         content,
         null,
         errorStatuses[error.code],
@@ -189,7 +189,7 @@ export function operationsPages({ routeGroups, deps, doors, origins }: Pages): R
       listPart<DifferenceShown>(ctx, '/v1/reconciliations', { state: 'open', ...oldestFirst }),
     ]);
     if (overview === null && decisions === null) {
-      const why = 'These pages are for operators of the platform; log out, and in as one of them';
+      const why = 'These pages are for operators of the platform; log out, then log in as one of them';
       return show(ctx, 'This cannot be shown', html`${complain(why)}`, me, errorStatuses.FORBIDDEN);
     }
     const names = await readNames(ctx, decisions === null || decisions === unreadable ? [] : decisions.items);

@@ -76,7 +76,7 @@ export type Names = ReadonlyMap<string, string>;
 const nameOf = (names: Names, id: string): string => names.get(id) ?? id;
 
 const caseWords: Record<string, string> = {
-  unknown_payouts: 'Payouts that nobody can tell',
+  unknown_payouts: 'Payouts with an unknown outcome',
   contradicted_payouts: 'Payouts that the provider contradicts',
   accepted_payouts: 'Payouts accepted for more than a day',
   suspended_receipts: 'Money in suspense',
@@ -118,7 +118,7 @@ const kindWords: Record<DecisionKind, (decision: DecisionShown) => string> = {
       ? `Credit receipt ${receipt_id} to account ${account_id}`
       : `Receipt ${receipt_id} was given back at the provider`,
   explain_difference: ({ reconciliation_id }) => `Explain difference ${reconciliation_id}`,
-  disburse: ({ withdrawal_id }) => `Let withdrawal ${withdrawal_id} of a cause go out`,
+  disburse: ({ withdrawal_id }) => `Release withdrawal ${withdrawal_id} of a cause`,
   book_external: ({ amount, reference }) => `Book ${money(amount ?? '0')} at the provider, reference ${reference}`,
 };
 const saysWhat = (decision: DecisionShown): string => kindWords[decision.kind](decision);
@@ -291,8 +291,8 @@ ${input('account_id', 'Account', filled, { about: 'Only where it goes to an acco
   explain_difference: (filled) => input('reconciliation_id', 'Difference', filled),
   book_external: (
     filled,
-  ) => html`${input('amount', 'Amount in IDR', filled, { about: 'Above 0 what came to the provider, below 0 what left it.' })}
-${input('reference', 'Reference', filled, { about: 'By which the statement of the provider knows it.' })}`,
+  ) => html`${input('amount', 'Amount in IDR', filled, { about: 'Above 0 for money that came to the provider, below 0 for money that left it.' })}
+${input('reference', 'Reference', filled, { about: 'As the provider’s statement has it.' })}`,
 };
 
 /** The heading of each decision kind's form. */

@@ -12,7 +12,7 @@ export const charitableCauseOpenDonate = {
   gatewayPurpose: 'topup_product',
   async findTarget(_em, { referenceId }) {
     if (referenceId !== systemAccounts.openDonationPool) {
-      refuse('NOT_FOUND', 'not the open-donation pool, which GET /v1/donations/open-pool tells', {
+      refuse('NOT_FOUND', 'not the open-donation pool, which GET /v1/donations/open-pool returns', {
         field: 'reference_id',
       });
     }

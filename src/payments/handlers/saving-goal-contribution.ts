@@ -20,7 +20,7 @@ const query = `select user_id, status, closed_at is not null as is_closed, accou
   from saving_goals g where id = ?`;
 
 const refuseRepeat = (): never =>
-  refuse('DUPLICATE', 'the saving goal has an open payment order already', { field: 'reference_id' });
+  refuse('DUPLICATE', 'the saving goal already has an open payment order', { field: 'reference_id' });
 
 /** A contribution to a saving goal of the caller, on both rails; one open order for a goal at a time. */
 export const savingGoalContribution = {
