@@ -39,7 +39,9 @@ export function createCircleActivities(deps: Dependencies) {
       payStandingOrders(em, input),
     ),
     reportDueContributions: step(deps, 'reportDueContributions', (em, input: CircleStep) => reportDue(em, input)),
-    settleCircleDefault: step(deps, 'settleCircleDefault', (em, input: CircleStep) => settleDefault(em, input)),
+    settleCircleDefault: step(deps, 'settleCircleDefault', (em, input: CircleStep) =>
+      settleDefault(em, { workflows }, input),
+    ),
     sweepSavingCircles: step(deps, 'sweepSavingCircles', (em, _: object) => sweepCircles(em, workflows, failed)),
   };
 }

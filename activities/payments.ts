@@ -49,7 +49,8 @@ export function createPaymentActivities(deps: Dependencies) {
     closePayment: step(
       deps,
       'closePayment',
-      (em, input: Order & { status: 'FAILED' | 'EXPIRED'; failureCode: string | null }) => closePayment(em, input),
+      (em, input: Order & { status: 'FAILED' | 'EXPIRED'; failureCode: string | null }) =>
+        closePayment(em, input, deps.workflows),
     ),
     expireInstrument: step(deps, 'expireInstrument', (em, { orderId }: Order) =>
       expireInstrument(em, gateway, { orderId, signal: cancellationSignal() }),

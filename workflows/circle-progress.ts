@@ -75,6 +75,7 @@ function collecting(open: OpenRound, round: string) {
 }
 
 function remedy(facts: RoundFacts | undefined): string {
+  if (facts?.awaitsOrders) return 'the provider is asked what was paid of orders before the terms are applied';
   const next = facts?.rule ? nextOfRound(facts) : null;
   if (next === null) return 'the round stays open';
   return `the terms say ${facts?.rule}, which is ${facts?.isDefaulted ? 'tried again' : 'due'} at ${wit(next.at)}`;

@@ -18,8 +18,10 @@ export interface RoundFacts {
   isDefaulted: boolean;
   /** When the remedy was last tried. */
   remediedAt: string | null;
-  /** Whether missing contributions can be made good now, without waiting for the next try. */
+  /** Whether missing contributions can be made good now, or orders be ended for it, without waiting for the next try. */
   canRemedy: boolean;
+  /** Whether the remedy waits for the provider to tell what was paid of orders; absent from an older release. */
+  awaitsOrders?: boolean;
   /** Whether members have standing orders for the round that have not been tried yet. */
   hasStandingOrders?: boolean;
 }
@@ -33,7 +35,8 @@ export function nextOfRound(facts: RoundFacts): { step: RoundStep; at: string } 
   if (facts.hasStandingOrders) return at('pay standing orders', 0);
   if (!facts.isReminded && !facts.isOverdueReported) return at('remind', due - dayMs);
   if (!facts.isOverdueReported) return at('report overdue', due);
-  if (facts.rule === null) return null;
+  // An order that ends, paid or not, wakes the circle.
+  if (facts.rule === null || facts.awaitsOrders) return null;
   const defaultAt = due + facts.graceDays * dayMs;
   if (!facts.isDefaulted || facts.canRemedy) return at('settle default', defaultAt);
   if (facts.rule === 'wait') return null;

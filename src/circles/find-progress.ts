@@ -7,7 +7,7 @@ import type { CircleProgress, OpenRound } from './circle-contract.ts';
 import { CircleMember } from './circle-member.entity.ts';
 import { CircleRound } from './circle-round.entity.ts';
 import type { RoundFacts } from './default.ts';
-import { type PlaceInRound, remedyOf } from './remedy.ts';
+import { type PlaceInRound, type Remedy, remedyOf } from './remedy.ts';
 import { SavingCircle } from './saving-circle.entity.ts';
 import { circleLaw, minimumMembers } from './saving-circle.ts';
 import { lastHourForMembers } from './start-date.ts';
@@ -69,7 +69,8 @@ async function hasStandingOrders(em: EntityManager, { id, current_turn }: Saving
 /** The facts that decide what is due next in a circle's open round. */
 export function factsOf(circle: SavingCircle, round: CircleRound, places: readonly PlaceInRound[]): RoundFacts {
   const terms = termsOf(circle);
-  const remedy = terms === null ? 'wait' : remedyOf(terms.on_default, circle.amount, places).kind;
+  const remedy: Remedy = terms === null ? { kind: 'wait' } : remedyOf(terms.on_default, circle.amount, places);
+  const hasToAsk = remedy.kind === 'ask' && places.some(({ hasPaid, order }) => !hasPaid && order === 'open');
   return {
     rule: terms?.on_default ?? null,
     graceDays: terms?.grace_days ?? 0,
@@ -78,25 +79,50 @@ export function factsOf(circle: SavingCircle, round: CircleRound, places: readon
     isOverdueReported: Boolean(round.overdue_reported_at),
     isDefaulted: Boolean(round.defaulted_at),
     remediedAt: round.remedied_at?.toISOString() ?? null,
-    canRemedy: remedy === 'cover' || remedy === 'exclude',
+    canRemedy: hasToAsk || remedy.kind === 'cover' || remedy.kind === 'exclude',
+    awaitsOrders: remedy.kind === 'ask' && !hasToAsk,
   };
 }
 
 export interface Place extends PlaceInRound {
   userId: string;
   turn: number;
+  /** The payment order behind `order`. */
+  orderId: string | null;
 }
+
+interface PlaceRow {
+  id: string;
+  user_id: string;
+  turn_number: number;
+  has_paid: boolean;
+  left: Money;
+  order_id: string | null;
+  order: 'open' | 'ending' | null;
+}
+
+/** After a default, who orders again and again is waited for so many times. */
+const ordersAwaited = 2;
+
+const placesQuery = `
+  select p.member_id as id, p.user_id, p.turn_number, (p.guarantee - p.covered)::numeric(20, 4)::text as left,
+    exists (select from saving_circle_contributions c where c.member_id = p.member_id and c.turn_number = s.current_turn
+      and c.status = 'completed') as has_paid, o.id as order_id,
+    case when o.cancelled_at is null and o.id is not null then 'open' when o.id is not null then 'ending' end as order
+  from saving_circle_positions p
+  join saving_circles s on s.id = p.saving_circle_id
+  left join saving_circle_contributions c
+    on c.member_id = p.member_id and c.turn_number = s.current_turn and c.status = 'pending'
+    and (select count(*) from saving_circle_contributions e join payment_orders a on a.id = e.payment_order_id
+      join saving_circle_rounds r on r.saving_circle_id = e.saving_circle_id and r.turn_number = e.turn_number
+      where e.member_id = c.member_id and e.turn_number = c.turn_number and e.id <> c.id
+        and a.cancelled_at > r.due_at + s.grace_days * interval '1 day') < ${ordersAwaited}
+  left join payment_orders o on o.id = c.payment_order_id
+  where p.saving_circle_id = ? and p.excluded_turn is null order by p.turn_number`;
 
 /** The places in the round of the circle's current turn, in turn order. */
 export async function findPlaces(em: EntityManager, { id, current_turn }: SavingCircle): Promise<Place[]> {
-  const rows = await em.execute<{ id: string; user_id: string; turn_number: number; has_paid: boolean; left: Money }[]>(
-    `select p.member_id as id, p.user_id, p.turn_number, (p.guarantee - p.covered)::numeric(20, 4)::text as left,
-       exists (select from saving_circle_contributions c where c.member_id = p.member_id and c.turn_number = ?
-         and c.status = 'completed') as has_paid
-     from saving_circle_positions p where p.saving_circle_id = ? and p.excluded_turn is null
-     order by p.turn_number`,
-    [current_turn, id],
-  );
+  const rows = await em.execute<PlaceRow[]>(placesQuery, [id]);
   return rows.map((row) => ({
     memberId: row.id,
     userId: row.user_id,
@@ -104,5 +130,7 @@ export async function findPlaces(em: EntityManager, { id, current_turn }: Saving
     hasPaid: row.has_paid,
     hasReceived: row.turn_number < current_turn,
     guaranteeLeft: row.left,
+    order: row.order,
+    orderId: row.order_id,
   }));
 }

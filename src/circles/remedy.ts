@@ -9,6 +9,11 @@ export interface PlaceInRound {
   hasReceived: boolean;
   /** The rest of the member's guarantee (IDR, scale 4). */
   guaranteeLeft: Money;
+  /**
+   * An order for the contribution that may have been paid without our knowledge: `open`, or `ending`, by which the
+   * provider is asked. Absent or null where there is none.
+   */
+  order?: 'open' | 'ending' | null;
 }
 
 /** A part of a missing contribution paid by a guarantee; both ids are members'. IDR, scale 4, above zero. */
@@ -18,8 +23,12 @@ export interface Cover {
   amount: Money;
 }
 
-/** The remedy of a default. Debits are tried once a day; `cover` and `exclude` complete the pot at once. */
+/**
+ * The remedy of a default. Debits are tried once a day; `cover` and `exclude` complete the pot at once, after it is
+ * known what was paid of orders: `ask` names the members whose orders have to end first.
+ */
 export type Remedy =
+  | { kind: 'ask'; members: string[] }
   | { kind: 'cover'; covers: Cover[] }
   | { kind: 'exclude'; members: string[] }
   | { kind: 'debit'; members: string[] }
@@ -29,8 +38,16 @@ export type Remedy =
  * The remedy of a round that misses contributions (of `amount` each, IDR). `cover`: from what is left of guarantees,
  * the defaulter's own first, then equally from all; in full or not at all. `exclude`: who has not paid loses their
  * place, if anybody has paid. `winner_first`: who has received and not paid is debited. Otherwise the round waits.
+ * Nobody is covered or excluded before the provider has told what was paid of their orders.
  */
 export function remedyOf(rule: DefaultRule, amount: Money, places: readonly PlaceInRound[]): Remedy {
+  const remedy = remedyOfUnpaid(rule, amount, places);
+  const ordered = places.filter(({ hasPaid, order }) => !hasPaid && order);
+  if (ordered.length === 0 || (remedy.kind !== 'cover' && remedy.kind !== 'exclude')) return remedy;
+  return { kind: 'ask', members: ordered.map(({ memberId }) => memberId) };
+}
+
+function remedyOfUnpaid(rule: DefaultRule, amount: Money, places: readonly PlaceInRound[]): Remedy {
   const missing = places.filter(({ hasPaid }) => !hasPaid);
   if (missing.length === 0) return { kind: 'wait' };
   if (rule === 'cover') return coverAll(amount, places, missing);

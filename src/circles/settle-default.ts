@@ -1,6 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../database/database-clock.ts';
 import { recordEvent } from '../events/record-event.ts';
+import { storeCancellation } from '../payments/cancel-instrument.ts';
+import type { GatewayPaymentWorkflows } from '../payments/payment-contract.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { cancelPendingContributions } from './cancel-pending.ts';
 import type { CircleProgress, CircleStep } from './circle-contract.ts';
@@ -14,34 +16,50 @@ import { type Cover, closeUp, type Remedy, remedyOf } from './remedy.ts';
 import type { SavingCircle } from './saving-circle.entity.ts';
 import { termsOf } from './terms.ts';
 
+type Ports = { workflows: Pick<GatewayPaymentWorkflows, 'hintGatewayPayment'> };
+
 /**
  * When contributions are still missing after the grace days at `at`: records one event MEMBER_DEFAULTED per member who
  * has not paid, once, and applies the terms: covered, or without the defaulters, the pot is paid in the same
- * transaction; members who have received are debited, each in a transaction of its own. Returns the circle's progress.
+ * transaction; members who have received are debited, each in a transaction of its own. Open orders for what a remedy
+ * would make good are ended before anything else, each by its own workflow, which settles what the provider says was
+ * paid; until it has told, nobody is in default and the round waits. Returns the circle's progress.
  */
-export async function settleDefault(em: EntityManager, { circleId, at }: CircleStep): Promise<CircleProgress> {
+export async function settleDefault(
+  em: EntityManager,
+  { workflows }: Ports,
+  { circleId, at }: CircleStep,
+): Promise<CircleProgress> {
   const now = new Date(at);
   await failpoint('settle-default.before');
-  const { turn, debited } = await em.transactional(async (tx) => {
+  const { turn, debited, asked } = await em.transactional(async (tx): Promise<Doing> => {
     const open = await lockOpenRound(tx, circleId);
     const terms = open === null ? null : termsOf(open.circle);
     if (open === null || terms === null) return nobody;
     const { circle, round, places } = open;
-    const next = nextOfRound(factsOf(circle, round, places));
-    if (next?.step !== 'settle default' || Date.parse(next.at) > now.getTime()) return nobody;
+    const facts = factsOf(circle, round, places);
+    const next = nextOfRound(facts);
+    const isDue = next?.step === 'settle default' && Date.parse(next.at) <= now.getTime();
+    // Also when all are ending: an interrupted try may not have told their workflows.
+    if (!isDue && !facts.awaitsOrders) return nobody;
     if (places.every(({ hasPaid }) => hasPaid)) return nobody;
+    const remedy = remedyOf(terms.on_default, circle.amount, places);
+    if (remedy.kind === 'ask') return { ...nobody, asked: ordersOf(places, remedy.members) };
     if (!round.defaulted_at) await reportMissing(tx, open, 'MEMBER_DEFAULTED', { on_default: circle.on_default });
     round.defaulted_at ??= now;
-    const remedy = remedyOf(terms.on_default, circle.amount, places);
     // Debits are noted after they were tried, so that an interrupted try is repeated.
     if (remedy.kind !== 'debit') round.remedied_at = now;
     await tx.flush();
     await remedyNow(tx, open, { remedy, now });
-    return { turn: circle.current_turn, debited: remedy.kind === 'debit' ? remedy.members : [] };
+    return { turn: circle.current_turn, debited: remedy.kind === 'debit' ? remedy.members : [], asked: [] };
   });
   await failpoint('settle-default.settled');
+  for (const orderId of asked) await endOrder(em.fork(), workflows, { circleId, orderId });
   for (const memberId of debited) await payForMember(em.fork(), { circleId, memberId, turn, sourceAccountId: null });
-  if (debited.length > 0) await noteTry(em, { circleId, turn, now });
+  if (debited.length > 0) {
+    await failpoint('settle-default.debited');
+    await noteTry(em, { circleId, turn, now });
+  }
   await failpoint('settle-default.after');
   return findProgress(em.fork(), circleId);
 }
@@ -55,7 +73,39 @@ const noteTry = async (
     [now, circleId, turn],
   ));
 
-const nobody: { turn: number; debited: string[] } = { turn: 0, debited: [] };
+/** What is done after the circle's transaction. */
+interface Doing {
+  turn: number;
+  /** Members whose accounts are debited. */
+  debited: string[];
+  /** Payment orders that have to end. */
+  asked: string[];
+}
+
+const nobody: Doing = { turn: 0, debited: [], asked: [] };
+
+const ordersOf = (places: readonly Place[], members: readonly string[]): string[] =>
+  places.filter(({ memberId }) => members.includes(memberId)).flatMap(({ orderId }) => orderId ?? []);
+
+/** Has an order end now: its workflow expires its instrument, asks the provider, and settles or closes it. */
+async function endOrder(
+  em: EntityManager,
+  workflows: Ports['workflows'],
+  { circleId, orderId }: { circleId: string; orderId: string },
+): Promise<void> {
+  await storeCancellation(em, {
+    table: 'payment_orders',
+    id: orderId,
+    event: {
+      resourceType: 'payment_order',
+      actorId: null,
+      requestId: null,
+      data: { cancelled: true, saving_circle_id: circleId },
+    },
+  });
+  await failpoint('settle-default.asked');
+  await workflows.hintGatewayPayment(orderId);
+}
 
 async function remedyNow(
   tx: EntityManager,

@@ -32,7 +32,7 @@ export interface Cancellation {
  */
 export async function cancelInstrument(em: EntityManager, cancellation: Cancellation): Promise<PaymentOrderStatus> {
   const until = performance.now() + budgets.requests.cancellation;
-  await writeDown(em, cancellation);
+  await storeCancellation(em, cancellation);
   const { statusNow } = cancellation;
   let status = await statusNow();
   if (isFinalOrder(status)) return status;
@@ -45,8 +45,14 @@ export async function cancelInstrument(em: EntityManager, cancellation: Cancella
   return status;
 }
 
-/** Stores the cancellation of an open payment, once; the update locks the row against a settlement. */
-async function writeDown(em: EntityManager, { table, id, event }: Cancellation): Promise<void> {
+/**
+ * Stores the cancellation of an open payment, once; the update locks the row against a settlement. Its workflow carries
+ * it out once it is woken, by a sweep at the latest.
+ */
+export async function storeCancellation(
+  em: EntityManager,
+  { table, id, event }: Pick<Cancellation, 'table' | 'id' | 'event'>,
+): Promise<void> {
   await em.transactional(async (tx) => {
     const cancelled = await tx.execute<unknown[]>(
       `update ${table} set cancelled_at = now(), updated_at = now()

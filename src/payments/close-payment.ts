@@ -3,26 +3,35 @@ import { tellAgain } from '../callbacks/tell-again.ts';
 import { readDatabaseClock } from '../database/database-clock.ts';
 import { recordEvent } from '../events/record-event.ts';
 import { handledPayment, handlerOfOrder } from './handled-payment.ts';
+import type { WakingPort } from './handler.ts';
 import { PaymentOrder } from './payment-order.entity.ts';
 import { isFinalOrder, type PaymentOrderStatus } from './payment-order.ts';
 
-/** Ends an order unpaid, with the handler's effect, in one transaction. A final order stays as it is. */
-export function closePayment(
+/**
+ * Ends an order unpaid, with the handler's effect, in one transaction, and wakes what waits for it, where `workflows`
+ * are given. A final order stays as it is.
+ */
+export async function closePayment(
   em: EntityManager,
   close: { orderId: string; status: 'FAILED' | 'EXPIRED'; failureCode: string | null },
+  workflows?: WakingPort,
 ): Promise<PaymentOrderStatus> {
-  return em.transactional(async (tx) => {
+  let wake = async () => {};
+  const status = await em.transactional(async (tx) => {
     const order = await tx.findOneOrFail(
       PaymentOrder,
       { id: close.orderId },
       { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true },
     );
+    const handler = handlerOfOrder(order);
+    // Also on a retry after a worker died past the commit: a second wake-up is harmless.
+    if (workflows) wake = async () => handler.afterEnded?.(workflows, { referenceId: order.reference_id });
     if (isFinalOrder(order.status)) return order.status;
     order.status = close.status;
     order.failure_code = close.failureCode;
     order.finalized_at = order.updated_at = await readDatabaseClock(tx);
     await tellAgain(tx, order.id);
-    await handlerOfOrder(order).onClosed?.(tx, handledPayment(order), close.status);
+    await handler.onClosed?.(tx, handledPayment(order), close.status);
     await recordEvent(tx, {
       event: 'RESOURCE_UPDATED',
       resourceType: 'payment_order',
@@ -33,4 +42,6 @@ export function closePayment(
     });
     return close.status;
   });
+  await wake();
+  return status;
 }

@@ -117,10 +117,10 @@ export interface PaymentHandler {
   /** The domain effect, in the journal's transaction, on both rails; absent where the money itself is all. */
   effect?: PaymentEffect;
   /**
-   * After the commit, on both rails: wakes the workflow that waits for this payment. The hint may get lost: a sweep
-   * also finds what it was about.
+   * After the commit, on both rails, paid or not: wakes the workflow that waits for this payment. The hint may get lost:
+   * a sweep also finds what it was about.
    */
-  afterSettled?(workflows: WakingPort, payment: Pick<HandledPayment, 'referenceId'>): Promise<void>;
+  afterEnded?(workflows: WakingPort, payment: Pick<HandledPayment, 'referenceId'>): Promise<void>;
   /** Gateway rail only: updates the pending row when the order ended unpaid. */
   onClosed?(tx: EntityManager, payment: HandledPayment, outcome: 'FAILED' | 'EXPIRED'): Promise<void>;
 }

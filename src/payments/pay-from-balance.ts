@@ -85,7 +85,7 @@ export async function payAndWake(
   payment: BalancePayment,
 ): Promise<BalancePaymentOutcome> {
   const paid = await payFromBalance(em, handler, payment, payTogether);
-  if (paid.outcome === 'paid') void handler.afterSettled?.(workflows, payment);
+  if (paid.outcome === 'paid') void handler.afterEnded?.(workflows, payment);
   return paid;
 }
 

@@ -44,7 +44,7 @@ export async function settlePayment(
     const handler = handlerOfOrder(order);
     if (payment === null) return order.status;
     // Also on a retry after a worker died past the commit: a second wake-up is harmless.
-    wake = async () => handler.afterSettled?.(workflows, { referenceId: order.reference_id });
+    wake = async () => handler.afterEnded?.(workflows, { referenceId: order.reference_id });
     const isKnown = await hasReceipt(tx, payment.providerPaymentId);
     const isFinal = isFinalOrder(order.status);
     isStray = isFinal && !isKnown;

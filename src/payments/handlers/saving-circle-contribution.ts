@@ -41,5 +41,5 @@ export const savingCircleContribution = {
   },
   onClosed: (tx, { orderId }, outcome) =>
     orderId === null ? Promise.resolve() : closeContribution(tx, orderId, outcome),
-  afterSettled: (workflows, { referenceId }) => workflows.wakeSavingCircle(referenceId, 'contributionCompleted'),
+  afterEnded: (workflows, { referenceId }) => workflows.wakeSavingCircle(referenceId, 'contributionCompleted'),
 } satisfies PaymentHandler;

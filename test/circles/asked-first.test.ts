@@ -1,0 +1,114 @@
+import { findProgress } from '../../src/circles/find-progress.ts';
+import { settleDefault } from '../../src/circles/settle-default.ts';
+import type { CircleTerms } from '../../src/circles/terms.ts';
+import { type BuiltUser, balanceOf } from '../support/build.ts';
+import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+import { buildActiveCircle, circleWhen, contribute, contributionsOf, eventsOf, readCircle } from './build-circle.ts';
+import { endInterval } from './end-interval.ts';
+
+let stack: Stack;
+beforeAll(async () => {
+  stack = await startStack({ worker: true, sandbox: true });
+}, 60_000);
+afterAll(() => stack.stop());
+afterEach(async () => {
+  await stack.sandbox.put('/sandbox/faults', {});
+  await expectChecksEmpty(stack);
+});
+
+const bca = 1;
+
+/** A circle in which all but the last have paid, and the last has ordered to. */
+async function ordered(terms: Partial<CircleTerms>) {
+  const { id, members } = await buildActiveCircle(stack, 3, { round_interval: 'daily', terms });
+  const [first, second, third] = members as [BuiltUser, BuiltUser, BuiltUser];
+  for (const member of [first, second]) expect((await contribute(stack, member, id)).status).toBe(201);
+  const { status, body } = await contribute(stack, third, id, { payment_id: bca });
+  expect(status).toBe(201);
+  const orderId: string = body.payment_order_id;
+  return { id, first, third, orderId, code: body.payment.payment_code as string };
+}
+const silentlyPaid = async (code: string) => {
+  await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
+  expect((await stack.sandbox.post('/sandbox/pay', { payment_code: code })).status).toBe(200);
+};
+const statusesOf = async (id: string) => (await contributionsOf(stack, id)).map(({ status }) => status);
+const placesOf = async (as: BuiltUser, id: string): Promise<{ excluded_turn: number | null }[]> =>
+  (await readCircle(stack, as, id)).members;
+
+describe('Before anybody is covered or excluded', () => {
+  it.each([
+    { on_default: 'exclude' as const, guarantee_percent: 0 },
+    { on_default: 'cover' as const, guarantee_percent: 100 },
+  ])('what the provider says was paid counts, under $on_default', async (terms) => {
+    const { id, first, third, code } = await ordered(terms);
+    await silentlyPaid(code);
+    await endInterval(stack, id);
+    await circleWhen(stack, first, id, { current_turn: 2 });
+    expect(await statusesOf(id)).toEqual(['completed', 'completed', 'completed']);
+    expect((await placesOf(third, id)).map(({ excluded_turn }) => excluded_turn)).toEqual([null, null, null]);
+    expect(await eventsOf(stack, 'MEMBER_DEFAULTED', id)).toEqual([]);
+    expect(await stack.em().execute('select 1 from saving_circle_covers where saving_circle_id = ?', [id])).toEqual([]);
+  });
+
+  it('an order that was not paid takes no money any more, and then its member is in default', async () => {
+    const { id, first, third, orderId } = await ordered({ on_default: 'exclude' });
+    await endInterval(stack, id);
+    await circleWhen(stack, first, id, { current_turn: 2 });
+    expect(await statusesOf(id)).toEqual(['completed', 'completed', 'cancelled']);
+    const { body } = await stack.get(`/v1/payments/orders/${orderId}`, { token: third.token });
+    expect(body.data.status).toBe('EXPIRED');
+    const { body: records } = await stack.sandbox.get('/sandbox/records');
+    expect(
+      records.payments.find(({ reference_id }: { reference_id: string }) => reference_id === orderId),
+    ).toMatchObject({ status: 'EXPIRED' });
+    expect((await placesOf(first, id)).map(({ excluded_turn }) => excluded_turn)).toEqual([null, null, 1]);
+    expect(await eventsOf(stack, 'MEMBER_DEFAULTED', id)).toMatchObject([{ data: { user_id: third.id } }]);
+  });
+
+  it('the round waits, and nobody is said to be in default, while the provider does not answer', async () => {
+    const { id, first, orderId, code } = await ordered({ on_default: 'exclude' });
+    await silentlyPaid(code);
+    await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true }, requests: { error_rate: 1 } });
+    await endInterval(stack, id);
+    await eventually(
+      () => stack.em().execute('select 1 from payment_orders where id = ? and cancelled_at is not null', [orderId]),
+      (rows) => rows.length > 0,
+    );
+    const much = new Date(Date.now() + 100 * 24 * 60 * 60 * 1000).toISOString();
+    for (const _ of [1, 2]) await settleDefault(stack.em(), stack.deps, { circleId: id, at: much });
+    expect(await findProgress(stack.em(), id)).toMatchObject({
+      phase: 'collecting',
+      round: { missing: 1, facts: { awaitsOrders: true, canRemedy: false, isDefaulted: false } },
+    });
+    await stack.sandbox.put('/sandbox/faults', {});
+    await circleWhen(stack, first, id, { current_turn: 2 });
+    expect(await balanceOf(stack, first.accountId)).toBe('1200000.0000');
+    expect(await eventsOf(stack, 'MEMBER_DEFAULTED', id)).toEqual([]);
+  }, 90_000);
+
+  it('who has ordered again and again since the default is not waited for any more: the money goes back', async () => {
+    const terms = { on_default: 'exclude' as const };
+    const { id, members } = await buildActiveCircle(stack, 3, { round_interval: 'daily', terms });
+    const [first, , third] = members as [BuiltUser, BuiltUser, BuiltUser];
+    await endInterval(stack, id);
+    for (const _ of [1, 2]) {
+      const { body } = await contribute(stack, third, id, { payment_id: bca });
+      const cancelled = await stack.post(`/v1/payments/orders/${body.payment_order_id}/cancel`, undefined, {
+        token: third.token,
+      });
+      expect(cancelled.status).toBe(200);
+    }
+    const { body } = await contribute(stack, third, id, { payment_id: bca });
+    // From the first contribution on somebody can be excluded.
+    expect((await contribute(stack, first, id)).status).toBe(201);
+    await circleWhen(stack, first, id, { status: 'completed' });
+    expect((await placesOf(first, id)).map(({ excluded_turn }) => excluded_turn)).toEqual([null, 1, 1]);
+    await stack.sandbox.post('/sandbox/pay', { payment_code: body.payment.payment_code });
+    await eventually(
+      () => statusesOf(id),
+      (statuses) => statuses.includes('refunded'),
+    );
+    expect(await balanceOf(stack, third.accountId)).toBe('1100000.0000');
+  });
+});
