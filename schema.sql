@@ -4670,7 +4670,15 @@ create view check_circle_settlements as
      LEFT JOIN LATERAL ( SELECT sum(postings.amount) AS amount
            FROM postings
           WHERE postings.journal_id = j.journal_id AND postings.account_id = s.account_id) p ON true
-  WHERE p.amount IS DISTINCT FROM s.amount OR (m.paid + m.guarantee - m.received + m.elsewhere) < 0::numeric;
+  WHERE p.amount IS DISTINCT FROM s.amount OR (m.paid + m.guarantee - m.received + m.elsewhere) < 0::numeric
+UNION ALL
+ SELECT m.member_id,
+    COALESCE(s.amount, 0::numeric) AS amount,
+    NULL::numeric AS posted
+   FROM saving_circle_positions m
+     JOIN saving_circles c ON c.id = m.saving_circle_id AND c.status = 'completed'::text
+     LEFT JOIN saving_circle_settlements s ON s.id = m.member_id
+  WHERE m.guarantee > 0::numeric AND COALESCE(s.amount, 0::numeric) < LEAST(m.guarantee - m.covered, m.paid + m.guarantee - m.received + m.elsewhere + COALESCE(s.amount, 0::numeric));
 
 -- Grants
 

@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordEvent } from '../events/record-event.ts';
 import { postJournal, recordTransactions } from '../ledger/post-journal.ts';
 import { must } from '../shared/assert.ts';
+import { failpoint } from '../shared/failpoint.ts';
 import { journalKeys } from '../shared/ids.ts';
 import { addMoney, negateMoney } from '../shared/money.ts';
 import { findPositions } from './find-positions.ts';
@@ -9,14 +10,14 @@ import type { SavingCircle } from './saving-circle.entity.ts';
 import { shareOut } from './settlement.ts';
 
 /**
- * Shares out what a circle still holds at its end among its members, in proportion to what is due to each, once: rows,
- * journal, transaction rows and an event in the caller's transaction, under the circle's lock. What cannot be paid
+ * Shares out what a circle still holds at its end among its members, as `shareOut` has it, once: rows, journal, transaction rows and an event in the caller's transaction, under the circle's lock. What cannot be paid
  * stays a debt between members, which the settlement shows.
  */
 export async function settleCircle(tx: EntityManager, circle: SavingCircle): Promise<void> {
   await tx.flush();
+  const isCancelled = circle.status === 'cancelled';
   const positions = new Map((await findPositions(tx, circle.id)).map((position) => [position.member_id, position]));
-  const shares = shareOut([...positions.values()]).map(({ member_id, amount }) => ({
+  const shares = shareOut([...positions.values()], { isCancelled }).map(({ member_id, amount }) => ({
     amount,
     ...must(positions.get(member_id), 'a share is a member’s'),
   }));
@@ -39,6 +40,7 @@ export async function settleCircle(tx: EntityManager, circle: SavingCircle): Pro
     }),
     'a circle is settled once',
   );
+  await failpoint('settle-circle.posted');
   const users = await tx.execute<{ id: string; organization_id: string | null }[]>(
     `select id, organization_id from users where id = any (?::uuid[])`,
     [`{${shares.map(({ user_id }) => user_id).join(',')}}`],

@@ -14,6 +14,8 @@ export interface MemberAccounts {
   account_id: string;
   paid: Money;
   guarantee: Money;
+  /** What of the guarantee has paid missing contributions; nothing where it is absent. */
+  covered?: Money;
   received: Money;
   /** Paid into rounds held before the circle came here, less what was received there; zero if it began at turn 1. */
   elsewhere?: Money;
@@ -21,7 +23,7 @@ export interface MemberAccounts {
 
 export interface Settlement {
   /** `net_position` is what the member paid in beyond what they received: negative when they owe the others. */
-  members: (Omit<MemberAccounts, 'elsewhere'> & { net_position: Money })[];
+  members: (Omit<MemberAccounts, 'covered' | 'elsewhere'> & { net_position: Money })[];
   /** The sum of all net positions: what the circle still holds. */
   held: Money;
   debts: Debt[];
@@ -100,18 +102,36 @@ function findDebts(claims: readonly Claim[]): Debt[] {
 }
 
 /**
- * Shares out what a circle holds at its end in proportion to what is due to each: all of it, and to nobody more than is
- * due. IDR, scale 4, each above zero.
+ * Shares out what a circle holds at its end: all of it, and to nobody more than is due. After the last round everybody
+ * first gets back what is left of their guarantee, less what they owe themselves: it stands for nobody else's losses.
+ * The rest, and of a cancelled circle everything, is shared in proportion to what is due to each. IDR, scale 4, each
+ * above zero.
  */
-export function shareOut(accounts: readonly MemberAccounts[]): { member_id: string; amount: Money }[] {
+export function shareOut(
+  accounts: readonly MemberAccounts[],
+  { isCancelled }: { isCancelled: boolean },
+): { member_id: string; amount: Money }[] {
   const held = addMoney('0', ...accounts.map(positionOf));
   const due = claimsOf(accounts).filter(({ claim }) => isAboveZero(claim));
   if (!isAboveZero(held)) return [];
-  const shares = shareMoney(
-    held,
-    due.map(({ claim }) => claim),
+  const left = new Map(accounts.map((member) => [member.member_id, leftOf(member)]));
+  const guarantees = due.map(({ member_id, claim }) =>
+    isCancelled ? '0.0000' : lesser(claim, left.get(member_id) ?? '0'),
+  );
+  const first = share(lesser(held, addMoney('0', ...guarantees)), guarantees);
+  const then = share(
+    subtractMoney(held, addMoney('0', ...first)),
+    due.map(({ claim }, index) => subtractMoney(claim, guarantees[index] ?? '0')),
   );
   return due
-    .map(({ member_id }, index) => ({ member_id, amount: shares[index] ?? '0.0000' }))
+    .map(({ member_id }, index) => ({ member_id, amount: addMoney(first[index] ?? '0', then[index] ?? '0') }))
     .filter(({ amount }) => isAboveZero(amount));
 }
+
+/** What is left of a member's guarantee. */
+const leftOf = ({ guarantee, covered = '0' }: MemberAccounts): Money => subtractMoney(guarantee, covered);
+
+const lesser = (left: Money, right: Money): Money => (compareMoney(left, right) < 0 ? left : right);
+
+const share = (total: Money, weights: readonly Money[]): Money[] =>
+  isAboveZero(total) ? shareMoney(total, weights) : [];

@@ -180,6 +180,24 @@ describe('Under `exclude`', () => {
     expect((await settlementOf(first, id)).debts).toEqual([]);
   });
 
+  it('a guarantee pays nothing of what comes back to the excluded: that is owed by who received more', async () => {
+    const { id, members, memberIds } = await begun(stack, 4, { on_default: 'exclude', guarantee_percent: 50 });
+    const [first, , third, fourth] = members as [BuiltUser, BuiltUser, BuiltUser, BuiltUser];
+    await pay(id, ...members);
+    await payOut(id, 0);
+    for (const day of [1, 2]) {
+      await open(id, day);
+      await pay(id, first, third, fourth);
+      if (day === 1) await pass(id, 2);
+      else await payOut(id, 2);
+    }
+    // The first received 400,000 and paid 300,000: the guarantee is 50,000 of that, the rest is a debt.
+    expect(await balances(members)).toEqual([1_050_000, 950_000, 1_000_000, 1_000_000]);
+    expect((await settlementOf(first, id)).debts).toEqual([
+      { debtor_member_id: memberIds[0], creditor_member_id: memberIds[1], amount: '50000.0000' },
+    ]);
+  });
+
   it('the last to receive may lose the place: the circle ends and what was paid in comes back', async () => {
     const { id, members } = await begun(stack, 2, { on_default: 'exclude' });
     const [first] = members as [BuiltUser];

@@ -312,6 +312,17 @@ const corruptions: [view: string, sql: string][] = [
         select id, saving_circle_id, account_id, 5 from saving_circle_members where saving_circle_id = '${circle}'`,
     ),
   ],
+  [
+    'check_circle_settlements',
+    together(
+      circleOf('completed'),
+      circleMember,
+      `insert into saving_circle_contributions (id, saving_circle_id, member_id, user_id, turn_number, amount,
+          guarantee_amount, rail, status, refund_account_id, transaction_id)
+        select '${newId()}', '${circle}', id, user_id, 1, 10, 5, 'balance', 'completed', account_id, '${newId()}'
+        from saving_circle_members where saving_circle_id = '${circle}'`,
+    ),
+  ],
 ];
 
 describe('The checks', () => {

@@ -343,7 +343,8 @@ create view check_circle_covers as
   union all
   select p.saving_circle_id, null, p.member_id, p.covered, 'it is more than the guarantee'
   from saving_circle_positions p where p.covered > p.guarantee;
--- What a circle held at its end went to its members as written, and to nobody more than was due.
+-- What a circle held at its end went to its members as written, and to nobody more than was due. After the last round
+-- everybody has what is left of their guarantee, unless they owe it.
 create view check_circle_settlements as
   select s.id as member_id, s.amount, p.amount as posted
   from saving_circle_settlements s
@@ -351,7 +352,14 @@ create view check_circle_settlements as
   left join journal_keys j on j.business_key = 'saving-circle/' || s.saving_circle_id || '/settlement'
   left join lateral (select sum(amount) as amount from postings
     where journal_id = j.journal_id and account_id = s.account_id) p on true
-  where p.amount is distinct from s.amount or m.paid + m.guarantee - m.received + m.elsewhere < 0;
+  where p.amount is distinct from s.amount or m.paid + m.guarantee - m.received + m.elsewhere < 0
+  union all
+  select m.member_id, coalesce(s.amount, 0), null
+  from saving_circle_positions m
+  join saving_circles c on c.id = m.saving_circle_id and c.status = 'completed'
+  left join saving_circle_settlements s on s.id = m.member_id
+  where m.guarantee > 0 and coalesce(s.amount, 0) < least(m.guarantee - m.covered,
+    m.paid + m.guarantee - m.received + m.elsewhere + coalesce(s.amount, 0));
 -- A circle's status, rounds and members agree.
 create view check_circle_states as
   select s.id as saving_circle_id, s.status,
