@@ -3,6 +3,7 @@ import type { Caller } from '../identity/caller.ts';
 import { refuse } from '../shared/errors.ts';
 import { isOpenTo, mayManageCircle } from './circle-access.ts';
 import { CircleMember } from './circle-member.entity.ts';
+import { CircleReplacement } from './circle-replacement.entity.ts';
 import { refuseUnknownCircle } from './lock-circle.ts';
 import { SavingCircle } from './saving-circle.entity.ts';
 
@@ -11,10 +12,19 @@ export async function findCircle(em: EntityManager, id: string): Promise<SavingC
   return em.findOne(SavingCircle, { id, deleted_at: null }, { refresh: true });
 }
 
-/** The circle, visible to the caller as creator, admin, member, or by its visibility. Throws NOT_FOUND or FORBIDDEN. */
-export async function getVisibleCircle(em: EntityManager, caller: Caller, id: string): Promise<SavingCircle> {
+/**
+ * The circle, visible to the caller as creator, admin, member, or by its visibility; with `orInvited` also to whom a
+ * place in it is offered, who has to know what to agree to. Throws NOT_FOUND or FORBIDDEN.
+ */
+export async function getVisibleCircle(
+  em: EntityManager,
+  caller: Caller,
+  id: string,
+  { orInvited = false }: { orInvited?: boolean } = {},
+): Promise<SavingCircle> {
   const circle = (await findCircle(em, id)) ?? refuseUnknownCircle();
-  if (!isOpenTo(caller, circle) && !(await belongsTo(em, caller, circle))) {
+  const isShown = isOpenTo(caller, circle) || (await belongsTo(em, caller, circle));
+  if (!isShown && !(orInvited && (await isInvited(em, circle, caller)))) {
     refuse('FORBIDDEN', 'the saving circle is not open to you', { field: 'id' });
   }
   return circle;
@@ -23,6 +33,12 @@ export async function getVisibleCircle(em: EntityManager, caller: Caller, id: st
 /** Whether the caller is its creator, an admin or a member: only they see whose account is in it, and who owes. */
 export async function belongsTo(em: EntityManager, caller: Caller, circle: SavingCircle): Promise<boolean> {
   return mayManageCircle(caller, circle) || isMember(em, circle.id, caller.userId);
+}
+
+/** Whether somebody's place in the circle is offered to the caller now. */
+async function isInvited(em: EntityManager, { id, status }: SavingCircle, { userId }: Caller): Promise<boolean> {
+  if (status !== 'active') return false;
+  return (await em.count(CircleReplacement, { saving_circle_id: id, user_id: userId, status: 'pending' })) > 0;
 }
 
 async function isMember(em: EntityManager, circleId: string, userId: string): Promise<boolean> {

@@ -135,14 +135,17 @@ routes.get(
     summary: 'Read a saving circle',
     description:
       'With `x-client-type: mobile` the stored fields; with `web` (the default) also `aggregation`. Who neither belongs ' +
-      'to the circle nor manages it sees no accounts and not who has not paid.',
-    access: allow('read-saving-circle', { scope: 'own, joined, shown by its visibility; all for platform' }),
+      'to the circle nor manages it sees no accounts and not who has not paid. So does somebody to whom a place in an ' +
+      'active circle is offered, until they have agreed or the offer is withdrawn.',
+    access: allow('read-saving-circle', {
+      scope: 'own, joined, shown by its visibility, or with a place in it on offer; all for platform',
+    }),
     params,
     answers: { 200: z.object({ message, saving_circle: CircleDetailAnswer }) },
     refusals: [404],
   },
   async ({ em, caller, params: { id }, ctx }) => {
-    const circle = await getVisibleCircle(em, caller, id);
+    const circle = await getVisibleCircle(em, caller, id, { orInvited: true });
     const description = await describeCircle(em, circle);
     const seenBy = { isMobile: isMobileClient(ctx), isStranger: !(await belongsTo(em, caller, circle)) };
     return { message: 'Saving circle found', saving_circle: presentDetail(description, seenBy) };

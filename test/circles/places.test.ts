@@ -83,6 +83,37 @@ describe('A replacement', () => {
   });
 });
 
+describe('Who is asked to take over a place', () => {
+  it('reads the terms and turns of a private circle until the offer ends, and no accounts, debts or payments', async () => {
+    const { id, members, memberIds } = await begun(stack, 2, { on_default: 'exclude', guarantee_percent: 10 });
+    const [creator, second] = members as [BuiltUser, BuiltUser];
+    await stack.owner().execute(`update saving_circles set visibility = 'private' where id = ?`, [id]);
+    const [heir, other] = [await buildIndividual(stack), await buildIndividual(stack)];
+    const read = (as: BuiltUser, part = '') => stack.get(`/v1/saving-circles/${id}${part}`, { token: as.token });
+    expect((await read(heir)).status).toBe(403);
+    expect((await propose(creator, id, memberIds[1], heir.accountId)).status).toBe(201);
+    const { status, body } = await read(heir);
+    expect(status).toBe(200);
+    expect(body.saving_circle).toMatchObject({
+      account_id: null,
+      amount: '100000.0000',
+      terms: { on_default: 'exclude', guarantee_percent: 10 },
+      members: [
+        { turn_number: 1, account_id: null },
+        { turn_number: 2, account_id: null },
+      ],
+      contribution_summary: { missing_user_ids: null },
+    });
+    for (const part of ['/settlement', '/contributions', '/draw']) expect((await read(heir, part)).status).toBe(403);
+    expect((await read(other)).status).toBe(403);
+    const { id: replacementId } = (await propose(second, id, memberIds[1], other.accountId)).body.data;
+    expect((await read(heir)).status).toBe(403);
+    expect((await accept(other, id, replacementId)).status).toBe(200);
+    expect((await read(other, '/settlement')).status).toBe(200);
+    expect((await read(second)).status).toBe(403);
+  });
+});
+
 describe('A standing order', () => {
   const order = (as: BuiltUser, id: string, memberId: string | undefined, accountId: string) =>
     stack.put(
