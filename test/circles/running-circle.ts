@@ -1,0 +1,133 @@
+import type { DefaultRule } from '../../src/circles/terms.ts';
+import { addMoney, compareMoney, negateMoney, subtractMoney } from '../../src/shared/money.ts';
+import { type Circle, cancel, contribute, inDefault, type Member, payPot, placesOf } from './circle-model.ts';
+
+/** A member of a running circle: who has the place, and what is on their account. */
+export interface RunningMember extends Member {
+  /** The account of whoever has the place now; of the model, not of the ledger. */
+  account_id: string;
+  /** Ordered by a virtual account and not paid: by which account's owner. */
+  orderedBy: string | null;
+  hasStandingOrder: boolean;
+}
+
+/** What the product has beside the rules: orders, standing orders, time, and everybody's money. */
+export interface Running extends Circle {
+  members: RunningMember[];
+  rule: DefaultRule;
+  isOpen: boolean;
+  /** The open round is past its interval and the days of grace, and somebody was found in default. */
+  isDefaulted: boolean;
+  /** The interval of the open round is over: when its pot is paid the next one opens at once. */
+  isLate: boolean;
+  balances: Map<string, string>;
+  /** Where the contributions of the open round go back to. */
+  refundTo: Map<string, string>;
+}
+
+export const balanceOfAccount = (circle: Running, account: string): string => circle.balances.get(account) ?? '0.0000';
+
+const change = (circle: Running, account: string, by: string): void =>
+  void circle.balances.set(account, addMoney(balanceOfAccount(circle, account), by));
+
+/** What is due of a member now, with the guarantee beside a first contribution. */
+export const dueOf = (circle: Running, member: Member): string =>
+  compareMoney(member.guarantee, '0') === 0 ? addMoney(circle.amount, circle.guarantee) : circle.amount;
+
+const canPay = (circle: Running, account: string, member: Member): boolean =>
+  compareMoney(balanceOfAccount(circle, account), dueOf(circle, member)) >= 0;
+
+/** Whether a contribution by this account would be taken; `onTrust` is paid from outside. */
+export function mayContribute(
+  circle: Running,
+  member: RunningMember,
+  { account, onTrust }: { account: string; onTrust: boolean },
+): boolean {
+  if (!circle.isOpen || member.excluded || member.hasPaid) return false;
+  const isOwn = account === member.account_id;
+  if (member.orderedBy !== null && (!isOwn || member.orderedBy === account)) return false;
+  return onTrust || canPay(circle, account, member);
+}
+
+/** A contribution that is paid, from a balance or from outside, and what follows from it. */
+export function pay(
+  circle: Running,
+  member: RunningMember,
+  { account, fromOutside }: { account: string; fromOutside: boolean },
+): void {
+  if (!fromOutside) change(circle, account, negateMoney(dueOf(circle, member)));
+  contribute(circle, member);
+  member.orderedBy = null;
+  circle.refundTo.set(member.member_id, account);
+  goOn(circle);
+}
+
+/** What the product does by itself as soon as it can: the pot, a remedy that has become possible. */
+function goOn(circle: Running): void {
+  if (circle.status !== 'active' || !circle.isOpen) return;
+  if (placesOf(circle).every(({ hasPaid }) => hasPaid)) withMoney(circle, () => payPot(circle));
+  else if (circle.isDefaulted) {
+    // Debits are tried again a day later only.
+    if (circle.rule === 'cover' || circle.rule === 'exclude') withMoney(circle, () => remedy(circle));
+  }
+}
+
+const remedy = (circle: Running) =>
+  inDefault(circle, circle.rule, (member) => {
+    const mayBe = canPay(circle, member.account_id, member);
+    if (mayBe) {
+      change(circle, member.account_id, negateMoney(dueOf(circle, member)));
+      circle.refundTo.set(member.member_id, member.account_id);
+    }
+    return mayBe;
+  });
+
+/** Does what pays pots and shares, and moves the money with it. */
+function withMoney(circle: Running, does: () => unknown): void {
+  const before = new Map(circle.members.map(({ member_id, received, pots }) => [member_id, { received, pots }]));
+  does();
+  for (const { member_id, account_id, received } of circle.members) {
+    change(circle, account_id, subtractMoney(received, before.get(member_id)?.received ?? '0'));
+  }
+  const isPaid = circle.members.some(({ member_id, pots }) => pots !== before.get(member_id)?.pots);
+  if (!isPaid && circle.status === 'active') return;
+  circle.isOpen = false;
+  circle.refundTo.clear();
+  for (const member of circle.members) member.orderedBy = null;
+  if (circle.status === 'active' && circle.isLate) open(circle);
+}
+
+/** A round opens: it is paid by standing orders as far as they go. */
+export function open(circle: Running): void {
+  Object.assign(circle, { isOpen: true, isDefaulted: false, isLate: false });
+  for (const member of circle.members) {
+    if (member.hasStandingOrder && !member.excluded && canPay(circle, member.account_id, member)) {
+      change(circle, member.account_id, negateMoney(dueOf(circle, member)));
+      contribute(circle, member);
+      circle.refundTo.set(member.member_id, member.account_id);
+    }
+  }
+  goOn(circle);
+}
+
+/** The interval and the days of grace are over, and every order of the round with them. */
+export function passTime(circle: Running): void {
+  Object.assign(circle, { isDefaulted: true, isLate: true });
+  for (const member of circle.members) member.orderedBy = null;
+  withMoney(circle, () => remedy(circle));
+  goOn(circle);
+}
+
+/** Somebody else takes over a place: their account is this. */
+export function replace(_circle: Running, member: RunningMember, account: string): void {
+  member.account_id = account;
+  member.hasStandingOrder = false;
+}
+
+/** An operator cancels the circle: what is paid of the open round goes back to who paid it. */
+export function cancelRunning(circle: Running): void {
+  for (const { member_id, hasPaid } of circle.members) {
+    if (hasPaid) change(circle, circle.refundTo.get(member_id) ?? '', circle.amount);
+  }
+  withMoney(circle, () => cancel(circle));
+}
