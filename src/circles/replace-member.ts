@@ -3,6 +3,7 @@ import { readDatabaseClock } from '../database/database-clock.ts';
 import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
 import { refuse } from '../shared/errors.ts';
+import { failpoint } from '../shared/failpoint.ts';
 import { newId } from '../shared/ids.ts';
 import { thenWake } from '../shared/then-wake.ts';
 import { ownersOf } from './add-members.ts';
@@ -113,9 +114,13 @@ export function acceptReplacement(
       if (replacement === null) refuse('NOT_FOUND', 'no such replacement', { field: 'replacement_id' });
       if (replacement.status === 'completed') return replacement;
       await agree(tx, circle, replacement, { accepting, isNew });
+      await failpoint('accept-replacement.passed');
       return replacement;
     }),
-    () => workflows.wakeSavingCircle(circleId, 'circleChanged'),
+    async () => {
+      await failpoint('accept-replacement.after');
+      await workflows.wakeSavingCircle(circleId, 'circleChanged');
+    },
   );
 }
 

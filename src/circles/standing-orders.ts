@@ -4,6 +4,7 @@ import type { Caller } from '../identity/caller.ts';
 import { Account } from '../ledger/account.entity.ts';
 import { mayUseAccount } from '../ledger/may-use-account.ts';
 import { refuse } from '../shared/errors.ts';
+import { failpoint } from '../shared/failpoint.ts';
 import { isFinal } from '../shared/status-law.ts';
 import { mayManageCircle } from './circle-access.ts';
 import type { CircleProgress, CircleStep } from './circle-contract.ts';
@@ -124,6 +125,7 @@ interface DueOrder {
 export async function payStandingOrders(em: EntityManager, { circleId }: CircleStep): Promise<CircleProgress> {
   for (const { memberId, sourceAccountId, turn } of await dueOrders(em, circleId)) {
     await payForMember(em.fork(), { circleId, memberId, turn, sourceAccountId });
+    await failpoint('pay-standing-orders.paid');
     // One that names another account by now is tried with that.
     await em.execute(
       'update saving_circle_standing_orders set attempted_turn = ? where id = ? and source_account_id = ?',

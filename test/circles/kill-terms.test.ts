@@ -1,0 +1,187 @@
+import type { CircleTerms } from '../../src/circles/terms.ts';
+import { type BuiltUser, balanceOf, buildIndividual, buildPlatformAdmin } from '../support/build.ts';
+import { type ProcessStack, startProcessStack } from '../support/processes.ts';
+import { isFullRun } from '../support/run.ts';
+import { eventually, expectChecksEmpty } from '../support/stack.ts';
+import { buildActiveCircle, contribute, createCircle, eventsOf, heldBy, readCircle, startNow } from './build-circle.ts';
+import { endInterval, openNextRound } from './end-interval.ts';
+
+let stack: ProcessStack;
+beforeAll(async () => {
+  stack = await startProcessStack();
+}, 90_000);
+afterAll(() => stack.stop());
+afterEach(async () => {
+  await stack.restart();
+  await expectChecksEmpty(stack);
+});
+
+const bca = 1;
+
+/** A daily circle with these terms, of which the first members have paid. */
+async function circleOf(size: number, { paid, terms }: { paid: number; terms: Partial<CircleTerms> }) {
+  const { id, members } = await buildActiveCircle(stack, size, { round_interval: 'daily', terms });
+  for (const member of members.slice(0, paid)) expect((await contribute(stack, member, id)).status).toBe(201);
+  const shown: { id: string; user_id: string }[] = (await readCircle(stack, members[0] as BuiltUser, id)).members;
+  const memberIds = members.map((member) => shown.find(({ user_id }) => user_id === member.id)?.id);
+  return { id, members, memberIds };
+}
+const balances = (members: readonly BuiltUser[]) =>
+  Promise.all(members.map(async ({ accountId }) => Number(await balanceOf(stack, accountId))));
+const becomes = (as: BuiltUser | undefined, id: string, fields: object) =>
+  eventually(
+    () => readCircle(stack, as as BuiltUser, id).catch(() => null),
+    (circle) => Object.entries(fields).every(([field, value]) => circle?.[field] === value),
+    90_000,
+  );
+/** Lets the worker die at this point when the interval of the open round is over, and starts it again. */
+async function dieInDefault(id: string, failpoint: string): Promise<void> {
+  stack.arm(`${failpoint}=kill`);
+  await endInterval(stack, id);
+  await stack.worker.exited;
+  await stack.restart();
+}
+const points = ['settle-default.settled', 'pay-round.posted', 'settle-default.after', 'settle-default.before'] as const;
+const cases = isFullRun()
+  ? points.flatMap((failpoint) => [['cover', failpoint] as const, ['exclude', failpoint] as const])
+  : ([
+      ['cover', points[0]],
+      ['exclude', points[1]],
+    ] as const);
+
+describe('What a default means is done once when the worker is killed', () => {
+  it.each(cases)(
+    'under %s at %s',
+    async (on_default, failpoint) => {
+      const { id, members } = await circleOf(3, { paid: 2, terms: { on_default, guarantee_percent: 100 } });
+      await dieInDefault(id, failpoint);
+      await becomes(members[0], id, { current_turn: 2 });
+      const isCovered = on_default === 'cover';
+      // Two guarantees are held, of which a half each covers what is missing, or none.
+      expect(await heldBy(stack, id)).toBe(isCovered ? '100000.0000' : '200000.0000');
+      expect(await balances(members)).toEqual([isCovered ? 1_100_000 : 1_000_000, 800_000, 1_000_000]);
+      expect(await eventsOf(stack, 'MEMBER_DEFAULTED', id)).toHaveLength(1);
+    },
+    180_000,
+  );
+
+  it('after orders were ended and before their workflows were told: what was paid counts', async () => {
+    const { id, members } = await circleOf(3, { paid: 2, terms: { on_default: 'exclude' } });
+    const { body } = await contribute(stack, members[2] as BuiltUser, id, { payment_id: bca });
+    await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
+    await stack.sandbox.post('/sandbox/pay', { payment_code: body.payment.payment_code });
+    await dieInDefault(id, 'settle-default.asked');
+    await becomes(members[0], id, { current_turn: 2 });
+    await stack.sandbox.put('/sandbox/faults', {});
+    expect(await balances(members)).toEqual([1_200_000, 900_000, 1_000_000]);
+    expect(await eventsOf(stack, 'MEMBER_DEFAULTED', id)).toEqual([]);
+  }, 180_000);
+
+  it('between a debit and its note', async () => {
+    const { id, members } = await windfall();
+    await dieInDefault(id, 'settle-default.debited');
+    await eventually(
+      () => balances(members.slice(0, 1)),
+      ([balance]) => balance === 1_000_000,
+      60_000,
+    );
+    await contribute(stack, members[1] as BuiltUser, id);
+    await becomes(members[1], id, { status: 'completed' });
+    expect(await balances(members)).toEqual([1_000_000, 1_000_000]);
+  }, 180_000);
+
+  /** A circle of two in its second round, whose first member has received, and pays by debit only. */
+  async function windfall() {
+    const { members, id } = await circleByConsent(2);
+    for (const member of members) expect((await contribute(stack, member, id)).status).toBe(201);
+    await becomes(members[0], id, { current_turn: 2 });
+    await openNextRound(stack, id);
+    await becomes(members[0], id, { next_round_opens_at: null });
+    return { id, members };
+  }
+});
+
+describe('Standing orders are paid once when the worker is killed', () => {
+  it('between a payment and its note', async () => {
+    const { id, members, memberIds } = await circleOf(2, { paid: 0, terms: {} });
+    for (const [index, member] of members.entries()) {
+      const path = `/v1/saving-circles/${id}/members/${memberIds[index]}/standing-order`;
+      const order = { source_account_id: member.accountId };
+      expect((await stack.put(path, order, { token: member.token })).status).toBe(200);
+      expect((await contribute(stack, member, id)).status).toBe(201);
+    }
+    await becomes(members[0], id, { current_turn: 2 });
+    stack.arm('pay-standing-orders.paid=kill');
+    await openNextRound(stack, id);
+    await stack.worker.exited;
+    await stack.restart();
+    await becomes(members[0], id, { status: 'completed' });
+    expect(await balances(members)).toEqual([1_000_000, 1_000_000]);
+  }, 180_000);
+});
+
+describe('A place passes over once when the API is killed', () => {
+  it.each(['accept-replacement.passed', 'accept-replacement.after'])(
+    'at %s',
+    async (failpoint) => {
+      const { id, members, memberIds } = await circleOf(2, { paid: 2, terms: {} });
+      const leaving = members[1] as BuiltUser;
+      const heir = await buildIndividual(stack, { balance: '1000000' });
+      const proposal = `/v1/saving-circles/${id}/members/${memberIds[1]}/replacements`;
+      const { body } = await stack.post(proposal, { account_id: heir.accountId }, { token: leaving.token });
+      const path = `/v1/saving-circles/${id}/replacements/${body.data.id}/accept`;
+      const accept = () => stack.post(path, {}, { token: heir.token });
+      stack.arm(`${failpoint}=kill`);
+      expect(await accept().catch(() => null)).toBeNull();
+      await stack.api.exited;
+      await stack.restart();
+      expect(await accept()).toMatchObject({ status: 200, body: { data: { status: 'completed' } } });
+      expect(await eventsOf(stack, 'MEMBER_REPLACED', id)).toHaveLength(1);
+      expect((await readCircle(stack, heir, id)).members[1]).toMatchObject({ id: memberIds[1], user_id: heir.id });
+    },
+    120_000,
+  );
+});
+
+describe('A circle is settled once when what settles it is killed', () => {
+  it('at its last pot, in the worker', async () => {
+    const { id, members } = await circleOf(2, { paid: 2, terms: { guarantee_percent: 50 } });
+    await becomes(members[0], id, { current_turn: 2 });
+    await openNextRound(stack, id);
+    await becomes(members[0], id, { next_round_opens_at: null });
+    stack.arm('settle-circle.posted=kill');
+    for (const member of members) expect((await contribute(stack, member, id)).status).toBe(201);
+    await stack.worker.exited;
+    await stack.restart();
+    await becomes(members[0], id, { status: 'completed' });
+    expect(await balances(members)).toEqual([1_000_000, 1_000_000]);
+    expect(await heldBy(stack, id)).toBe('0.0000');
+  }, 120_000);
+
+  it('at its cancellation, in the API', async () => {
+    const { id, members } = await circleOf(2, { paid: 1, terms: { guarantee_percent: 50 } });
+    const platform = await buildPlatformAdmin(stack);
+    const cancel = () => stack.post(`/v1/saving-circles/${id}/cancel`, undefined, { token: platform.token });
+    stack.arm('settle-circle.posted=kill');
+    expect(await cancel().catch(() => null)).toBeNull();
+    await stack.api.exited;
+    await stack.restart();
+    expect(await cancel()).toMatchObject({ status: 200, body: { data: { status: 'cancelled' } } });
+    expect((await cancel()).status).toBe(400);
+    expect(await balances(members)).toEqual([1_000_000, 1_000_000]);
+  }, 120_000);
+});
+
+/** An active daily circle under `winner_first`, which everybody joined by themselves. */
+async function circleByConsent(size: number) {
+  const members = await Promise.all(Array.from({ length: size }, () => buildIndividual(stack, { balance: '1000000' })));
+  const [creator] = members as [BuiltUser];
+  const terms = { on_default: 'winner_first' };
+  const { id } = await createCircle(stack, creator, { round_interval: 'daily', visibility: 'public', terms });
+  for (const { token } of members) {
+    const joined = await stack.post('/v1/saving-circles/members', { saving_circle_id: id, consent: true }, { token });
+    expect(joined.status).toBe(201);
+  }
+  await startNow(stack, creator, id);
+  return { id, members };
+}
