@@ -10,8 +10,9 @@ import type { SavingCircle } from './saving-circle.entity.ts';
 import { shareOut } from './settlement.ts';
 
 /**
- * Shares out what a circle still holds at its end among its members, as `shareOut` has it, once: rows, journal, transaction rows and an event in the caller's transaction, under the circle's lock. What cannot be paid
- * stays a debt between members, which the settlement shows.
+ * Shares out what a circle still holds at its end among its members, as `shareOut` has it, once: rows, journal,
+ * transaction rows and an event in the caller's transaction, under the circle's lock. What cannot be paid stays a debt
+ * between members, which the settlement shows.
  */
 export async function settleCircle(tx: EntityManager, circle: SavingCircle): Promise<void> {
   await tx.flush();

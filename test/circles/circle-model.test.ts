@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { nextOfRound } from '../../src/circles/default.ts';
+import { remedyOf } from '../../src/circles/remedy.ts';
 import { type DefaultRule, defaultRules } from '../../src/circles/terms.ts';
 import { compareMoney, shareMoney } from '../../src/shared/money.ts';
 import { isFullRun } from '../support/run.ts';
@@ -89,6 +90,28 @@ describe('What is due next in a round', () => {
         } else {
           expect(round.isOverdueReported).toBe(false);
         }
+      }),
+      { numRuns },
+    );
+  });
+});
+
+describe('A remedy', () => {
+  const place = fc.record({
+    hasPaid: fc.boolean(),
+    hasReceived: fc.boolean(),
+    guaranteeLeft: fc.constantFrom('0', '5', '10'),
+    order: fc.constantFrom(null, 'open' as const, 'ending' as const),
+  });
+
+  it('covers and excludes nobody of whose order it is not known whether it was paid', () => {
+    fc.assert(
+      fc.property(fc.array(place, { minLength: 2, maxLength: 6 }), fc.constantFrom(...defaultRules), (drawn, rule) => {
+        const places = drawn.map((one, index) => ({ ...one, memberId: `m${index}` }));
+        const remedy = remedyOf(rule, '10', places);
+        const unknown = places.filter(({ hasPaid, order }) => !hasPaid && order !== null);
+        if (remedy.kind === 'ask') expect(remedy.members).toEqual(unknown.map(({ memberId }) => memberId));
+        if (remedy.kind === 'cover' || remedy.kind === 'exclude') expect(unknown).toEqual([]);
       }),
       { numRuns },
     );

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { findProgress } from '../../src/circles/find-progress.ts';
-import { defaultRules } from '../../src/circles/terms.ts';
 import { addMoney, formatMoney, subtractMoney } from '../../src/shared/money.ts';
 import { type BuiltUser, balanceOf, buildIndividual, buildPlatformAdmin } from '../support/build.ts';
 import { isFullRun } from '../support/run.ts';
@@ -8,6 +7,7 @@ import { eventually, expectChecksEmpty } from '../support/stack.ts';
 import { startTimeSkippingStack, type TimeSkippingStack } from '../support/time-skipping.ts';
 import { contribute, createCircle, dayFromToday, heldBy, readCircle, startNow } from './build-circle.ts';
 import { expectSound, newCircle } from './circle-model.ts';
+import { type Action, type Story, stories } from './circle-stories.ts';
 import {
   cancelRunning,
   mayContribute,
@@ -34,30 +34,6 @@ beforeAll(async () => {
   platform = await buildPlatformAdmin(stack);
 }, 120_000);
 afterAll(() => stack.stop());
-
-const actions = fc.record({
-  does: fc.oneof(
-    { weight: 6, arbitrary: fc.constant('pay' as const) },
-    { weight: 2, arbitrary: fc.constantFrom('pay for', 'pay by order', 'order', 'stand', 'replace' as const) },
-  ),
-  who: fc.nat(3),
-  whom: fc.nat(3),
-});
-const stories = fc.record({
-  size: fc.integer({ min: 2, max: 4 }),
-  percent: fc.constantFrom(0, 25, 50, 100),
-  rule: fc.constantFrom(...defaultRules),
-  graceDays: fc.integer({ min: 0, max: 2 }),
-  /** Which of the members have little. */
-  poor: fc.nat(15),
-  /** For each round what members do, in any order, and whether it is cancelled then. */
-  rounds: fc.array(fc.record({ actions: fc.array(actions, { maxLength: 7 }), cancels: fc.nat(9) }), {
-    minLength: 4,
-    maxLength: 4,
-  }),
-});
-type Story = typeof stories extends fc.Arbitrary<infer T> ? T : never;
-type Action = Story['rounds'][number]['actions'][number];
 
 /** A circle of the model, and the same in the product. */
 interface Pair {
