@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../encryption/sealer.ts';
 import { createOnce } from '../openings/create-once.ts';
+import { stampOpening } from '../openings/stamp-opening.ts';
 import { budgets } from '../shared/budgets.ts';
 import { newId } from '../shared/ids.ts';
 import type { CircleWorkflows } from './circle-contract.ts';
@@ -15,19 +16,20 @@ const rowWaitMs = budgets.requests.circleRow;
  * Creates a circle by starting its workflow, and waits at most ten seconds for its row. Throws as `prepareCircle`, and
  * SERVICE_UNAVAILABLE when nothing could be started.
  */
-export function createCircle(
+export async function createCircle(
   em: EntityManager,
   { sealer, workflows }: { sealer: Sealer; workflows: Pick<CircleWorkflows, 'startSavingCircle'> },
   creation: CircleCreation,
 ): Promise<SavingCircle> {
   const circleId = newId();
+  const stamp = await stampOpening(em);
   const unavailable = 'The saving circle could not be begun; try again';
   return createOnce(
     em,
-    { resourceId: circleId, kind: 'saving_circle', isKeyed: false, unavailable },
+    { resourceId: circleId, kind: 'saving_circle', stamp, isKeyed: false, unavailable },
     {
       find: (place) => findCircle(place, circleId),
-      prepare: () => prepareCircle(em, sealer, { circleId, ...creation }),
+      prepare: () => prepareCircle(em, sealer, { circleId, stamp, ...creation }),
       start: (opening) => workflows.startSavingCircle(circleId, opening, rowWaitMs),
     },
   );

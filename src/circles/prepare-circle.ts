@@ -4,7 +4,6 @@ import { type Caller, isPlatform } from '../identity/caller.ts';
 import { Account } from '../ledger/account.entity.ts';
 import { mayUseAccount } from '../ledger/may-use-account.ts';
 import type { OpeningStamp } from '../openings/opening.ts';
-import { stampOpening } from '../openings/stamp-opening.ts';
 import { refuse } from '../shared/errors.ts';
 import { compareMoney, formatMoney, largestShare, type Money } from '../shared/money.ts';
 import type { CircleOpening } from './circle-contract.ts';
@@ -54,14 +53,13 @@ export function refuseTooMuch(amount: Money, capacity: number, field = 'amount')
 export async function prepareCircle(
   em: EntityManager,
   sealer: Sealer,
-  { circleId, caller, circle, requestId }: CircleCreation & { circleId: string },
-): Promise<CircleOpening & { stamp: OpeningStamp }> {
+  { circleId, caller, circle, requestId, stamp }: CircleCreation & { circleId: string; stamp: OpeningStamp },
+): Promise<CircleOpening> {
   const owner = await ownerOf(em, caller, circle.account_id);
   const capacity = circle.capacity ?? defaultCapacity;
   refuseTooMuch(circle.amount, capacity);
   const terms = circle.terms === undefined ? null : termsAskedFor(circle.terms);
   guaranteeOf(terms, circle.amount);
-  const stamp = await stampOpening(em);
   const { startDate, startsAt } = readStartDate(circle.start_date, new Date(stamp.askedAt));
   return {
     ...owner,
@@ -77,7 +75,6 @@ export async function prepareCircle(
     startDate,
     startsAt: startsAt.toISOString(),
     requestId,
-    stamp,
   };
 }
 

@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../encryption/sealer.ts';
 import { createOnce } from '../openings/create-once.ts';
 import { isVerdict } from '../openings/open-once.ts';
+import { stampOpening } from '../openings/stamp-opening.ts';
 import { findUnderKey } from '../partners/idempotency.ts';
 import { budgets } from '../shared/budgets.ts';
 import { refuse } from '../shared/errors.ts';
@@ -31,6 +32,7 @@ export async function createPartnerPayment(
 ): Promise<PaymentWithChannel> {
   const paymentId = partnerPaymentIdFor(partnerId, idempotency.key);
   const find = (place: EntityManager) => findPartnerPayment(place, paymentId);
+  const stamp = await stampOpening(em);
   const earlier = idempotency.resourceId === null ? null : await find(em);
   if (earlier?.payment.status === 'PENDING') {
     // The row exists, so a refusal that comes through Temporal is not believed.
@@ -45,6 +47,7 @@ export async function createPartnerPayment(
       {
         resourceId: paymentId,
         kind: 'partner_payment',
+        stamp,
         isKeyed: true,
         unavailable: 'The payment could not be begun; try again',
       },

@@ -1,7 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../encryption/sealer.ts';
-import type { OpeningStamp } from '../openings/opening.ts';
-import { stampOpening } from '../openings/stamp-opening.ts';
 import type { PaymentMethodKind } from '../payments/payment-channel.ts';
 import { indonesianMobileOf } from '../shared/mobile-number.ts';
 import type { Money } from '../shared/money.ts';
@@ -37,7 +35,7 @@ export async function preparePartnerPayment(
     idempotency: { keyHash: string; fingerprint: string };
     requestId: string;
   },
-): Promise<PartnerPaymentOpening & { stamp: OpeningStamp }> {
+): Promise<PartnerPaymentOpening> {
   const { paymentId, partnerId, body, idempotency, requestId } = input;
   const { customer_phone: phone } = body;
   const question = { ...body, partnerId, organizationId: body.organization_id };
@@ -62,6 +60,5 @@ export async function preparePartnerPayment(
     lifetimeMinutes: body.expires_in_minutes ?? defaultLifetimeMinutes,
     requestId,
     idempotency: { keyHash: idempotency.keyHash, fingerprint: idempotency.fingerprint },
-    stamp: await stampOpening(em),
   };
 }

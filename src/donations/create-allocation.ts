@@ -26,20 +26,19 @@ export async function createAllocation(
   const batchId = allocationBatchIdFor(causeId, donationIds);
   const attemptId = newId();
   const donations = packIds(donationIds);
+  const stamp = await stampOpening(em);
   const allocated = await createOnce(
     em,
     {
       resourceId: batchId,
       kind: 'donation_allocation',
+      stamp,
       isKeyed: true,
       unavailable: 'The allocation has not ended yet; look again in a moment',
     },
     {
       find: (place) => findAllocation(place, batchId),
-      prepare: async () => ({
-        ...{ batchId, attemptId, causeId, donations, requestedBy, requestId },
-        stamp: await stampOpening(em),
-      }),
+      prepare: async () => ({ batchId, attemptId, causeId, donations, requestedBy, requestId }),
       start: async (request: AllocationRequest) => {
         const outcome = await workflows.runDonationAllocation(request, allocationWaitMs);
         if (outcome?.outcome === 'refused') refuseAsWritten(outcome);

@@ -40,6 +40,7 @@ export async function createSubscription(
     interval: body.interval,
     requestId,
   };
+  const stamp = await stampOpening(em);
   const existing = key === undefined ? null : await findSubscription(em, subscriptionId);
   if (existing !== null) refuseReusedKey(opening, existing);
   const subscription = await createOnce(
@@ -47,6 +48,7 @@ export async function createSubscription(
     {
       resourceId: subscriptionId,
       kind: 'donation_subscription',
+      stamp,
       isKeyed: key !== undefined,
       unavailable: 'The subscription could not be begun; try again',
     },
@@ -54,7 +56,7 @@ export async function createSubscription(
       find: (place) => findSubscription(place, subscriptionId),
       prepare: async () => {
         if (existing === null) await refuseHopelessSubscription(em, { caller, body });
-        return { ...opening, stamp: await stampOpening(em) };
+        return opening;
       },
       start: (stamped) => workflows.startDonationSubscription({ subscriptionId, opening: stamped }, firstPaymentWaitMs),
     },

@@ -1,30 +1,31 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { refuse } from '../shared/errors.ts';
+import { DomainError } from '../shared/errors.ts';
 import { findRefusal, isVerdict, refuseOnce } from './open-once.ts';
 import type { OpeningPlace, OpeningStamp } from './opening.ts';
 
 export interface Creation<Found, Prepared> {
   /** The resource that was made, as it is in the database now. */
   find(em: EntityManager): Promise<Found | null>;
-  /** Throws whatever can be refused before the workflow starts; stamps the request. */
-  prepare(): Promise<Prepared & { stamp: OpeningStamp }>;
+  /** Throws whatever can be refused before the workflow starts. */
+  prepare(): Promise<Prepared>;
   /** Starts the workflow or joins the running one, and waits for its first step. Throws that step's refusal. */
-  start(prepared: Prepared): Promise<unknown>;
+  start(prepared: Prepared & { stamp: OpeningStamp }): Promise<unknown>;
 }
 
 /**
  * Creates a resource that a workflow owns. A refusal is final here too: an earlier request under the same key, or the
  * workflow that reported the refusal, may still be running. So a refusal is written down before it is returned, and a
  * resource that was made meanwhile is returned instead. `isKeyed` is false where no other request can have this id:
- * nothing is written until the workflow has started. Throws what the steps refuse, and SERVICE_UNAVAILABLE with
- * `unavailable` when nothing was made in time.
+ * nothing is written until the workflow has started. `stamp` is taken when the request arrives, before it waits for
+ * anything. Throws what the steps refuse, and SERVICE_UNAVAILABLE with `unavailable` when nothing was made in time.
  */
 export async function createOnce<Found, Prepared>(
   em: EntityManager,
-  opening: OpeningPlace & { isKeyed: boolean; unavailable: string },
+  opening: OpeningPlace & { stamp: OpeningStamp; isKeyed: boolean; unavailable: string },
   { find, prepare, start }: Creation<Found, Prepared>,
 ): Promise<Found> {
-  let prepared: Prepared & { stamp: OpeningStamp };
+  const { stamp } = opening;
+  let prepared: Prepared;
   try {
     prepared = await prepare();
   } catch (error) {
@@ -32,17 +33,16 @@ export async function createOnce<Found, Prepared>(
     return refuseOnce(em, { ...opening, number: null }, find, error);
   }
   try {
-    await start(prepared);
+    await start({ ...prepared, stamp });
   } catch (error) {
     if (!isVerdict(error)) throw error;
     // It came through Temporal, which anybody with access can write to: write it down first, or return what is written
     // already.
-    return refuseOnce(em, { ...opening, number: prepared.stamp.number }, find, error);
+    return refuseOnce(em, { ...opening, number: stamp.number }, find, error);
   }
   const found = await find(em.fork());
   if (found !== null) return found;
-  const refusal = await findRefusal(em, { ...opening, number: prepared.stamp.number });
-  throw refusal ?? unavailable(opening.unavailable);
+  const refusal = await findRefusal(em, { ...opening, number: stamp.number });
+  if (refusal !== null) throw refusal;
+  throw new DomainError('SERVICE_UNAVAILABLE', opening.unavailable, { retryAfterSeconds: 2 });
 }
-
-const unavailable = (message: string): never => refuse('SERVICE_UNAVAILABLE', message, { retryAfterSeconds: 2 });

@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { must } from '../shared/assert.ts';
 import type { OpeningStamp } from './opening.ts';
 
-/** Stamps a request; called before its workflow is started. */
+/** Stamps a request; called when it arrives, before it waits for its turn or reads what it is judged by. */
 export async function stampOpening(em: EntityManager): Promise<OpeningStamp> {
   const [row] = await em.execute<{ number: string; asked_at: string }[]>(
     `select nextval('opening_numbers')::text as number, to_json(clock_timestamp()) #>> '{}' as asked_at`,

@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../encryption/sealer.ts';
 import type { Caller } from '../identity/caller.ts';
 import { createOnce } from '../openings/create-once.ts';
+import { stampOpening } from '../openings/stamp-opening.ts';
 import { budgets } from '../shared/budgets.ts';
 import { createKeyedMutex } from '../shared/concurrency.ts';
 import { refuse } from '../shared/errors.ts';
@@ -31,7 +32,7 @@ export type GatewayPaymentOutcome = { replay: StoredAnswer } | { found: OrderWit
  * `prepareGatewayPayment` and the handler's pending row refuse, PROVIDER_REFUSED when the provider does, and
  * SERVICE_UNAVAILABLE when nothing could be started.
  */
-export function payByGateway(
+export async function payByGateway(
   em: EntityManager,
   { sealer, workflows }: { sealer: Sealer; workflows: Pick<GatewayPaymentWorkflows, 'startGatewayPayment'> },
   asking: GatewayAsking,
@@ -42,6 +43,7 @@ export function payByGateway(
   const findReplay = async () =>
     idempotency === null ? null : findFirstAnswer(em.fork(), { userId: caller.userId, ...idempotency });
   const waitMs = budgets.requests.gatewayPayment;
+  const stamp = await stampOpening(em);
   const pay = async (leftMs: number): Promise<GatewayPaymentOutcome> => {
     const replay = await findReplay();
     if (replay !== null) return { replay };
@@ -50,6 +52,7 @@ export function payByGateway(
       {
         resourceId: orderId,
         kind: 'payment_order',
+        stamp,
         isKeyed: key !== undefined,
         unavailable: 'The payment could not be started; try again',
       },

@@ -1,8 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../encryption/sealer.ts';
 import { type Caller, requirePermission } from '../identity/caller.ts';
-import type { OpeningStamp } from '../openings/opening.ts';
-import { stampOpening } from '../openings/stamp-opening.ts';
 import { refuse } from '../shared/errors.ts';
 import { formatMoney, type Money } from '../shared/money.ts';
 import { getChannelFor } from './find-channels.ts';
@@ -61,7 +59,7 @@ export async function prepareGatewayPayment(
     idempotency: PaymentOpening['idempotency'];
     requestId: string;
   },
-): Promise<PaymentOpening & { stamp: OpeningStamp }> {
+): Promise<PaymentOpening> {
   const { orderId, caller, body, idempotency, requestId } = input;
   const handler = getHandler(caller, body.reference_type, 'gateway');
   await getChannelFor(em, body.payment_id, body.amount);
@@ -88,7 +86,6 @@ export async function prepareGatewayPayment(
     textsSealed: await sealTexts(sealer, orderId, handler, body),
     requestId,
     idempotency,
-    stamp: await stampOpening(em),
   };
 }
 

@@ -41,16 +41,15 @@ export async function createPayout(
   const find = (place: EntityManager) => place.findOne(Payout, { id: payoutId, partner_id: partnerId });
   if (idempotency.resourceId !== null) return must(await find(em), 'a key that has made a payout names it');
   const endsAt = performance.now() + budgets.requests.payoutReservation;
-  // The opening's age counts from the request's arrival, however long it waits.
   const stamp = await stampOpening(em);
   const leave = await semaphore.enter({ key: partnerId, waitMs: endsAt - performance.now() - budgets.requests.away });
   try {
     return await createOnce(
       em,
-      { resourceId: payoutId, kind: 'payout', isKeyed: true, unavailable: notInTime },
+      { resourceId: payoutId, kind: 'payout', stamp, isKeyed: true, unavailable: notInTime },
       {
         find,
-        prepare: () => preparePayout(em, sealer, { payoutId, partnerId, body, idempotency, requestId, stamp }),
+        prepare: () => preparePayout(em, sealer, { payoutId, partnerId, body, idempotency, requestId }),
         start: (opening) => workflows.startPartnerPayout(payoutId, opening, Math.max(1, endsAt - performance.now())),
       },
     );

@@ -1,6 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../encryption/sealer.ts';
-import type { OpeningStamp } from '../openings/opening.ts';
 import type { Money } from '../shared/money.ts';
 import { formatMoney } from '../shared/money.ts';
 import { type PayoutOpening, type PayoutTexts, payoutTextsPlace } from './payout.ts';
@@ -28,10 +27,8 @@ export async function preparePayout(
     body: PayoutRequest;
     idempotency: { keyHash: string; fingerprint: string };
     requestId: string;
-    /** Taken when the request arrived. */
-    stamp: OpeningStamp;
   },
-): Promise<PayoutOpening & { stamp: OpeningStamp }> {
+): Promise<PayoutOpening> {
   const { payoutId, partnerId, body, idempotency, requestId } = input;
   const { bank_code: bankCode, bank_account_number: accountNumber, amount } = body;
   const price = await pricePayout(em, { partnerId, bankCode, accountNumber, amount });
@@ -52,6 +49,5 @@ export async function preparePayout(
     textsSealed: await sealer.seal(payoutTextsPlace(payoutId), JSON.stringify(texts)),
     requestId,
     idempotency: { keyHash: idempotency.keyHash, fingerprint: idempotency.fingerprint },
-    stamp: input.stamp,
   };
 }

@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../encryption/sealer.ts';
 import type { Caller } from '../identity/caller.ts';
 import { createOnce } from '../openings/create-once.ts';
+import { stampOpening } from '../openings/stamp-opening.ts';
 import { findFirstAnswer, fingerprintOf, hashKey, type StoredAnswer } from '../payments/idempotency.ts';
 import { budgets } from '../shared/budgets.ts';
 import { createSemaphore } from '../shared/concurrency.ts';
@@ -48,11 +49,12 @@ export async function createWithdrawal(
   const first = await findAnswer();
   if (first !== null) return { ...first, replayed: true };
   const endsAt = performance.now() + budgets.requests.payoutReservation;
+  const stamp = await stampOpening(em);
   const leave = await semaphore.enter({ key: accountId, waitMs: endsAt - performance.now() - budgets.requests.away });
   try {
     const found = await createOnce(
       em,
-      { resourceId: id, kind: 'withdrawal', isKeyed: key !== undefined, unavailable: notInTime },
+      { resourceId: id, kind: 'withdrawal', stamp, isKeyed: key !== undefined, unavailable: notInTime },
       {
         find: (place) => findWithdrawal(place, id),
         prepare: () => prepareWithdrawal(em, ports, { id, caller, accountId, body, idempotency, requestId }),

@@ -4,7 +4,6 @@ import type { Sealer } from '../encryption/sealer.ts';
 import type { Caller } from '../identity/caller.ts';
 import { Account } from '../ledger/account.entity.ts';
 import { mayUseAccount } from '../ledger/may-use-account.ts';
-import { stampOpening } from '../openings/stamp-opening.ts';
 import { refuse } from '../shared/errors.ts';
 import type { Money } from '../shared/money.ts';
 import { judgeDisbursement } from './judge-disbursement.ts';
@@ -38,7 +37,7 @@ export async function prepareWithdrawal(
     idempotency: WithdrawalOpening['idempotency'];
     requestId: string;
   },
-): Promise<WithdrawalOpening> {
+): Promise<Omit<WithdrawalOpening, 'stamp'>> {
   const { id, caller, accountId, body, idempotency, requestId } = input;
   const { cause_id: causeId, purpose_note: note } = body;
   const account = await em.findOne(Account, { id: accountId });
@@ -63,7 +62,6 @@ export async function prepareWithdrawal(
         : { causeId, noteSealed: await sealer.seal(placeOfNote(id), note) },
     requestId,
     idempotency,
-    stamp: await stampOpening(em),
   };
 }
 

@@ -31,6 +31,11 @@ interface Kind {
   /** The first step of a request that was admitted, to be taken later and as often as the test likes. */
   admitted: (partner: BuiltPartner, key: string) => Promise<() => Promise<unknown>>;
 }
+/** The opening as if its request had just arrived. */
+const stamped = async <Opening>(prepared: Promise<Opening>) => ({
+  ...(await prepared),
+  stamp: await stampOpening(stack.em()),
+});
 const claimOf = (key: string) => ({ keyHash: hashPartnerKey(key), fingerprint: 'f' });
 const kinds: [string, Kind][] = [
   [
@@ -43,9 +48,8 @@ const kinds: [string, Kind][] = [
       workflowId: workflowIds.partnerPayout,
       admitted: async (partner, key) => {
         const payoutId = payoutIdFor(partner.id, key);
-        const stamp = await stampOpening(stack.em());
-        const request = { partnerId: partner.id, body: payoutRequest, idempotency: claimOf(key), requestId, stamp };
-        const opening = await preparePayout(stack.em(), stack.deps.sealer, { payoutId, ...request });
+        const request = { partnerId: partner.id, body: payoutRequest, idempotency: claimOf(key), requestId };
+        const opening = await stamped(preparePayout(stack.em(), stack.deps.sealer, { payoutId, ...request }));
         return () => reservePayout(stack.em(), stack.deps.sealer, { payoutId, opening });
       },
     },
@@ -61,7 +65,7 @@ const kinds: [string, Kind][] = [
       admitted: async (partner, key) => {
         const paymentId = partnerPaymentIdFor(partner.id, key);
         const input = { paymentId, partnerId: partner.id, body: paymentBody, idempotency: claimOf(key), requestId };
-        const opening = await preparePartnerPayment(stack.em(), stack.deps.sealer, input);
+        const opening = await stamped(preparePartnerPayment(stack.em(), stack.deps.sealer, input));
         const at = new Date().toISOString();
         return () => openPartnerPayment(stack.em(), stack.deps.sealer, { paymentId, opening, at });
       },
@@ -79,7 +83,7 @@ describe("A partner's payment in the name of another organization", () => {
       const paymentId = partnerPaymentIdFor(partner.id, freshKey());
       const body = { ...paymentBody, organization_id };
       const input = { paymentId, partnerId: partner.id, body, idempotency: claimOf(freshKey()), requestId };
-      const opening = await preparePartnerPayment(stack.em(), stack.deps.sealer, input);
+      const opening = await stamped(preparePartnerPayment(stack.em(), stack.deps.sealer, input));
       const take = () =>
         openPartnerPayment(stack.em(), stack.deps.sealer, { paymentId, opening, at: new Date().toISOString() });
       const setTo = (to: string) =>
@@ -99,7 +103,7 @@ describe("A partner's payment in the name of another organization", () => {
       const body = { ...paymentBody, ...(organization_id !== undefined && { organization_id }) };
       const input = { paymentId, partnerId: partner.id, body, idempotency: claimOf(freshKey()), requestId };
       await setOrganization(partner, 'suspended');
-      const opening = await preparePartnerPayment(stack.em(), stack.deps.sealer, input);
+      const opening = await stamped(preparePartnerPayment(stack.em(), stack.deps.sealer, input));
       await expect(
         openPartnerPayment(stack.em(), stack.deps.sealer, { paymentId, opening, at: new Date().toISOString() }),
       ).rejects.toMatchObject({ code: 'AUTH_PARTNER_INACTIVE' });

@@ -105,8 +105,7 @@ const kinds: Record<string, Kind> = {
     table: 'payouts',
     workflowId: workflowIds.partnerPayout,
     start: async (payoutId) => {
-      const stamp = await stampOpening(stack.em());
-      const input = { payoutId, partnerId: partner.id, body: payoutRequest, idempotency: claim, requestId, stamp };
+      const input = { payoutId, partnerId: partner.id, body: payoutRequest, idempotency: claim, requestId };
       const opening = await preparePayout(stack.em(), stack.deps.sealer, input);
       return stack.deps.workflows.startPartnerPayout(payoutId, { ...opening, stamp: await oldStamp() }, waitMs);
     },
@@ -143,7 +142,8 @@ const kinds: Record<string, Kind> = {
     workflowId: workflowIds.savingCircle,
     start: async (id) => {
       const circle = { account_id: user.accountId, name: 'Arisan', start_date: dayFromToday(1), amount: '100000' };
-      const input = { circleId: id, caller: callerOf(), circle, requestId };
+      const stamp = await stampOpening(stack.em());
+      const input = { circleId: id, caller: callerOf(), circle, requestId, stamp };
       const opening = await prepareCircle(stack.em(), stack.deps.sealer, input);
       return stack.deps.workflows.startSavingCircle(id, { ...opening, stamp: await oldStamp() }, waitMs);
     },

@@ -53,8 +53,8 @@ async function prepared(
   const body = { amount: '100000', bank_code: 'BRI', bank_account_number: magicAccount('111111') };
   const idempotency = { keyHash: key, fingerprint: 'f' };
   const stamp = await stampOpening(stack.em());
-  const input = { payoutId, partnerId: partner.id, body, idempotency, requestId: 'test', stamp };
-  return { payoutId, opening: await preparePayout(stack.em(), stack.deps.sealer, input) };
+  const input = { payoutId, partnerId: partner.id, body, idempotency, requestId: 'test' };
+  return { payoutId, opening: { ...(await preparePayout(stack.em(), stack.deps.sealer, input)), stamp } };
 }
 const reserve = (payout: { payoutId: string; opening: PayoutOpening }) =>
   reservePayout(stack.em(), stack.deps.sealer, payout);

@@ -245,7 +245,8 @@ describe('A request whose retry was refused before its workflow could begin', ()
     const open = async () => {
       const idempotency = { keyHash: hashPartnerKey(key), fingerprint: 'f' };
       const input = { paymentId, partnerId: partner.id, body, idempotency, requestId: 'test' };
-      const opening = await preparePartnerPayment(stack.em(), stack.deps.sealer, input);
+      const stamp = await stampOpening(stack.em());
+      const opening = { ...(await preparePartnerPayment(stack.em(), stack.deps.sealer, input)), stamp };
       return () => openPartnerPayment(stack.em(), stack.deps.sealer, { paymentId, opening, at: at() });
     };
     const setChannel = (active: boolean) =>

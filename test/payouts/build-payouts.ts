@@ -118,8 +118,8 @@ export async function reserve(
   const idempotency = { keyHash: newId(), fingerprint: newId() };
   const { sealer } = stack.deps;
   const stamp = await stampOpening(stack.em());
-  const request = { payoutId, partnerId: partner.id, body, idempotency, requestId: newId(), stamp };
-  const opening = await preparePayout(stack.em(), sealer, request);
+  const request = { payoutId, partnerId: partner.id, body, idempotency, requestId: newId() };
+  const opening = { ...(await preparePayout(stack.em(), sealer, request)), stamp };
   await reservePayout(stack.em(), sealer, { payoutId, opening });
   return payoutId;
 }
