@@ -17,7 +17,9 @@ export interface Creation<Found, Prepared> {
  * workflow that reported the refusal, may still be running. So a refusal is written down before it is returned, and a
  * resource that was made meanwhile is returned instead. `isKeyed` is false where no other request can have this id:
  * nothing is written until the workflow has started. `stamp` is taken when the request arrives, before it waits for
- * anything. Throws what the steps refuse, and SERVICE_UNAVAILABLE with `unavailable` when nothing was made in time.
+ * anything. Throws what the steps refuse, and SERVICE_UNAVAILABLE with `unavailable` when nothing was made in time: a
+ * retry under the same key joins what may still begin, and without a key, where a retry is another request, nothing
+ * begins any more.
  */
 export async function createOnce<Found, Prepared>(
   em: EntityManager,
@@ -44,5 +46,7 @@ export async function createOnce<Found, Prepared>(
   if (found !== null) return found;
   const refusal = await findRefusal(em, { ...opening, number: stamp.number });
   if (refusal !== null) throw refusal;
-  throw new DomainError('SERVICE_UNAVAILABLE', opening.unavailable, { retryAfterSeconds: 2 });
+  const unavailable = new DomainError('SERVICE_UNAVAILABLE', opening.unavailable, { retryAfterSeconds: 2 });
+  if (opening.isKeyed) throw unavailable;
+  return refuseOnce(em, { ...opening, number: stamp.number }, find, unavailable);
 }

@@ -1,0 +1,149 @@
+import { startWorker } from '../../dev/service-parts.ts';
+import { createCircle } from '../../src/circles/create-circle.ts';
+import { createSubscription } from '../../src/donations/create-subscription.ts';
+import type { Caller } from '../../src/identity/caller.ts';
+import { permissionCategories } from '../../src/migrations/baseline/permissions.ts';
+import { payByGateway } from '../../src/payments/pay-by-gateway.ts';
+import { newId, workflowIds } from '../../src/shared/ids.ts';
+import type { Workflows } from '../../src/temporal/workflows.ts';
+import { createWithdrawal } from '../../src/withdrawals/create-withdrawal.ts';
+import { dayFromToday } from '../circles/build-circle.ts';
+import { type BuiltUser, balanceOf } from '../support/build.ts';
+import { buildActiveCause } from '../support/build-targets.ts';
+import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+import { addBankAccount, buildOwner, noWait } from '../withdrawals/build-withdrawals.ts';
+
+let stack: Stack;
+let user: BuiltUser;
+let caller: Caller;
+beforeAll(async () => {
+  stack = await startStack({ sandbox: true, env: noWait });
+  user = await buildOwner(stack);
+  caller = {
+    userId: user.id,
+    userType: 'individual',
+    organizationId: null,
+    organizationStatus: null,
+    roleId: null,
+    roleName: null,
+    permissions: new Set(Object.values(permissionCategories).flatMap((some) => some.map(([name]) => name))),
+    isSuperAdmin: false,
+    token: { tokenId: newId(), generation: 0, issuedAt: null },
+    secondFactor: null,
+  };
+}, 60_000);
+afterAll(() => stack.stop());
+
+const requestId = 'test';
+/** What the requests wait for Temporal here, in milliseconds: no worker runs, so it is always in vain. */
+const waitMs = 500;
+type Starts = 'startWithdrawal' | 'startGatewayPayment' | 'startDonationSubscription' | 'startSavingCircle';
+
+/** Temporal for impatient requests; notes the workflow ids of what was started. */
+function impatient(started: string[]): Pick<Workflows, Starts> {
+  const { workflows } = stack.deps;
+  const note = (id: string) => {
+    started.push(id);
+  };
+  return {
+    startWithdrawal: (id, opening) => {
+      note(workflowIds.withdrawal(id));
+      return workflows.startWithdrawal(id, opening, waitMs);
+    },
+    startGatewayPayment: (id, opening) => {
+      note(workflowIds.gatewayPayment(id));
+      return workflows.startGatewayPayment(id, opening, waitMs);
+    },
+    startDonationSubscription: (input) => {
+      note(workflowIds.donationSubscription(input.subscriptionId));
+      return workflows.startDonationSubscription(input, waitMs);
+    },
+    startSavingCircle: (id, opening) => {
+      note(workflowIds.savingCircle(id));
+      return workflows.startSavingCircle(id, opening, waitMs);
+    },
+  };
+}
+
+type Create = (workflows: Pick<Workflows, Starts>) => Promise<unknown>;
+const ports = (workflows: Pick<Workflows, Starts>) => ({ ...stack.deps, workflows });
+const creations: [string, string, () => Promise<Create>][] = [
+  [
+    'a withdrawal',
+    'withdrawals',
+    async () => {
+      const body = { bank_account_id: await addBankAccount(stack, user), amount: '100000' };
+      const asking = { caller, accountId: user.accountId, body, key: undefined, requestId };
+      return (workflows) => createWithdrawal(stack.em(), ports(workflows), asking);
+    },
+  ],
+  [
+    'a payment order',
+    'payment_orders',
+    async () => {
+      const body = topUp();
+      const asking = { caller, body, key: undefined, idempotency: null, requestId };
+      return (workflows) => payByGateway(stack.em(), ports(workflows), asking);
+    },
+  ],
+  [
+    'a subscription',
+    'donation_subscriptions',
+    async () => {
+      const { id } = await buildActiveCause(stack);
+      const body = { cause_id: id, amount: '1000', source_account_id: user.accountId, interval: 'weekly' as const };
+      const asking = { caller, body, key: undefined, requestId };
+      return (workflows) => createSubscription(stack.em(), ports(workflows), asking);
+    },
+  ],
+  [
+    'a saving circle',
+    'saving_circles',
+    async () => {
+      const circle = { account_id: user.accountId, name: 'Arisan', start_date: dayFromToday(1), amount: '100000' };
+      return (workflows) => createCircle(stack.em(), ports(workflows), { caller, circle, requestId });
+    },
+  ],
+];
+const topUp = () => ({
+  reference_type: 'account_top_up' as const,
+  reference_id: user.accountId,
+  payment_id: 1,
+  amount: '10000',
+});
+
+describe('A request without a key that was answered 503', () => {
+  const started: string[] = [];
+
+  it.each(creations)('for %s is told so while its workflow waits for a worker', async (_, __, prepare) => {
+    const create = await prepare();
+    const before = started.length;
+    await expect(create(impatient(started))).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    expect(started).toHaveLength(before + 1);
+  });
+
+  it('makes nothing when the workers are back: its repetition would be a second one', async () => {
+    const worker = await startWorker({ env: stack.env, logFile: 'ignore' });
+    try {
+      for (const id of started) {
+        const handle = stack.deps.workflows.client.workflow.getHandle(id);
+        const { status } = await eventually(
+          () => handle.describe(),
+          (run) => run.status.name !== 'RUNNING',
+          60_000,
+        );
+        expect([id, status.name, JSON.stringify(await handle.result())]).toEqual([
+          id,
+          'COMPLETED',
+          expect.stringMatching(/lapsed/i),
+        ]);
+      }
+    } finally {
+      await worker.stop();
+    }
+    expect(started).toHaveLength(creations.length);
+    for (const [, table] of creations) expect(await stack.em().execute(`select id from ${table}`)).toEqual([]);
+    expect(await balanceOf(stack, user.accountId)).toBe('1000000.0000');
+    await expectChecksEmpty(stack);
+  }, 120_000);
+});
