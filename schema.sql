@@ -863,6 +863,7 @@ create table payout_attempts (
   constraint payout_attempts_outcome_check CHECK (outcome = ANY (ARRAY['accepted'::text, 'refused'::text, 'unknown'::text, 'unsent'::text])),
   constraint payout_attempts_sent_at_is_real CHECK (sent_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND sent_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
 );
+CREATE INDEX payout_attempts_by_day ON payout_attempts USING btree (sent_at, payout_id) WHERE outcome IS DISTINCT FROM 'unsent'::text;
 CREATE UNIQUE INDEX payout_attempts_one_open ON payout_attempts USING btree (payout_id) WHERE outcome IS DISTINCT FROM 'unsent'::text AND not_known_at IS NULL;
 
 create table payout_banks (
@@ -962,7 +963,6 @@ END),
   constraint payouts_unknown_since_is_real CHECK (unknown_since >= '2000-01-01 00:00:00+00'::timestamp with time zone AND unknown_since < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint payouts_updated_at_is_real CHECK (updated_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND updated_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
 );
-CREATE INDEX payouts_by_creation ON payouts USING btree (created_at, id);
 CREATE INDEX payouts_by_external_ref ON payouts USING btree (partner_id, external_ref) WHERE external_ref IS NOT NULL;
 CREATE INDEX payouts_contradicted ON payouts USING btree (contradicted_at) WHERE contradicted_at IS NOT NULL;
 CREATE INDEX payouts_failed ON payouts USING btree (finalized_at) WHERE status = 'failed'::text;

@@ -44,9 +44,9 @@ const agrees = (
 ): boolean => status === theirs.status && compareMoney(net_amount, theirs.amount) === 0;
 
 /**
- * A page of the period's sent payouts that are not among the provider's records, each looked up at the provider: those
- * it does not know although we say they are under way or arrived, and those of which it says something else. A failed
- * payout without a record is correct. Throws ProviderUnknown.
+ * A page of the payouts first sent in the period, whenever they were reserved, that are not among the provider's
+ * records, each looked up at the provider: those it does not know although we say they are under way or arrived, and
+ * those of which it says something else. A failed payout without a record is correct. Throws ProviderUnknown.
  */
 export async function findMissingTransfers(
   em: EntityManager,
@@ -54,11 +54,14 @@ export async function findMissingTransfers(
   { day, from, to, after, signal }: MissingPage,
 ): Promise<FoundMissing> {
   const rows = await em.execute<(PayoutRow & { at: string })[]>(
-    `select p.id, p.status, p.net_amount, p.created_at::text as at from payouts p
-     where p.created_at >= ? and p.created_at < ? and (p.created_at, p.id) > (?, ?) and p.status <> 'failed'
-       and exists (select from payout_attempts a where a.payout_id = p.id and a.outcome is distinct from 'unsent')
+    `select p.id, p.status, p.net_amount, a.sent_at::text as at
+     from payout_attempts a join payouts p on p.id = a.payout_id
+     where a.sent_at >= ? and a.sent_at < ? and (a.sent_at, a.payout_id) > (?, ?) and p.status <> 'failed'
+       and a.outcome is distinct from 'unsent'
+       and not exists (select from payout_attempts b
+         where b.payout_id = a.payout_id and b.number < a.number and b.outcome is distinct from 'unsent')
        and not exists (select from reconciled_records r where r.day = ? and r.kind = 'transfer' and r.key = p.id::text)
-     order by p.created_at, p.id limit ?`,
+     order by a.sent_at, a.payout_id limit ?`,
     [from, to, ...readCursor(after, from), day, missingPerPage],
   );
   const differences: Difference[] = [];

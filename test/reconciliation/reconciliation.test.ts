@@ -17,6 +17,7 @@ import { type BuiltUser, buildIndividual } from '../support/build.ts';
 import { buildOperators, decide, type Operators, propose } from '../support/decide.ts';
 import { type BuiltPartner, freshKey } from '../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+import { withoutTriggers } from '../support/without-triggers.ts';
 import { backUp, restore } from './restore.ts';
 
 let stack: Stack;
@@ -233,6 +234,20 @@ describe('Reconciliation', () => {
     // Met again as it was, it stays explained.
     await reconcile();
     expect(await list('&state=explained')).toMatchObject({ total: 1 });
+  }, 60_000);
+
+  it('looks for a transfer on the day it was first sent, however long before its money was reserved', async () => {
+    const id = await buildUnknownPayout(stack, partner);
+    const paid = { kind: 'settle_payout', payout_id: id, outcome: 'succeeded', note: 'paid by hand, slip 13' };
+    expect(await decide(stack, operators, paid)).toMatchObject({ status: 'carried_out' });
+    await withoutTriggers(stack, "update payouts set created_at = created_at - interval '3 days' where id = ?", [id]);
+    await reconcile();
+    const { items } = await list('&state=open');
+    expect(items.find(({ reference }: { reference: string }) => reference === id)).toMatchObject({
+      resource_id: id,
+      ours: { status: 'succeeded', amount: '100000.0000' },
+      theirs: null,
+    });
   }, 60_000);
 
   it.each([

@@ -73,7 +73,6 @@ create table payouts (
 create index payouts_of_partner on payouts (partner_id, created_at desc, id desc) include (status, amount)
   where partner_id is not null;
 create index payouts_by_external_ref on payouts (partner_id, external_ref) where external_ref is not null;
-create index payouts_by_creation on payouts (created_at, id);
 create index payouts_unknown on payouts (unknown_since) where unknown_since is not null;
 create index payouts_contradicted on payouts (contradicted_at) where contradicted_at is not null;
 create index payouts_to_look_at on payouts (look_again_at) where look_again_at is not null;
@@ -100,6 +99,8 @@ create table payout_attempts (
 );
 create unique index payout_attempts_one_open on payout_attempts (payout_id)
   where outcome is distinct from 'unsent' and not_known_at is null;
+-- The transfers of a day: that of their first attempt, as a payout may be reserved days before it is sent.
+create index payout_attempts_by_day on payout_attempts (sent_at, payout_id) where outcome is distinct from 'unsent';
 
 -- What the provider said of a transfer, one row for each change of it.
 create table payout_words (
