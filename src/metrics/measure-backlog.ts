@@ -2,6 +2,7 @@ import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import { overdueCircles } from '../circles/sweep-circles.ts';
 import { overdueSubscriptions } from '../donations/sweep-subscriptions.ts';
 import { overdue, overdueReleases, withoutInstrument } from '../payments/sweep-overdue-payments.ts';
+import { acceptedSince } from '../payouts/find-stuck-payouts.ts';
 import { overduePayouts } from '../payouts/sweep-payouts.ts';
 import { unreceiptedPayments } from '../reconciliation/compare-payments.ts';
 import { unreconciledDays } from '../reconciliation/reconciled-days.ts';
@@ -22,8 +23,10 @@ const count = (what: string, rows: string): string =>
 const waiting: Record<string, string> = {
   unknown_payouts: 'select unknown_since as since from payouts where unknown_since is not null',
   contradicted_payouts: 'select contradicted_at as since from payouts where contradicted_at is not null',
-  accepted_payouts: `select created_at as since from payouts
-    where status = 'pending' and last_word = 'accepted' and created_at < now() - interval '1 day'`,
+  // A payout is sent after it was created: the index of pending ones by creation narrows the search.
+  accepted_payouts: `select since from (select ${acceptedSince} as since from payouts
+      where status = 'pending' and last_word = 'accepted' and created_at < now() - interval '1 day') accepted
+    where since < now() - interval '1 day'`,
   // A pending payout is due for a look, so the partial index of `look_again_at` covers it; one that waits for a
   // decision does not count.
   unsent_payouts: `select created_at as since from payouts

@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { must } from '../shared/assert.ts';
+import type { Payout } from './payout.entity.ts';
 import type { PayoutAttemptOutcome } from './payout.ts';
 import type { MadeAttempt } from './repeating.ts';
 
@@ -11,6 +12,16 @@ export function findMadeAttempts(em: EntityManager, payoutId: string): Promise<M
      from payout_attempts where payout_id = ? and outcome is distinct from 'unsent' order by number`,
     [payoutId],
   );
+}
+
+/** SQL: when the first request left that may have reached the provider, null before; `payoutId` is an SQL expression. */
+export const firstSentAt = (payoutId: string): string =>
+  `(select min(sent_at) from payout_attempts where payout_id = ${payoutId} and outcome is distinct from 'unsent')`;
+
+/** From when the provider is asked about a payout: its first request, which may come long after its reservation. */
+export async function readAskedSince(em: EntityManager, { id, created_at: reservedAt }: Payout): Promise<Date> {
+  const [row] = await em.execute<{ at: string | Date | null }[]>(`select ${firstSentAt('?')} as at`, [id]);
+  return row?.at ? new Date(row.at) : reservedAt;
 }
 
 const age = (column: string): string => `(extract(epoch from clock_timestamp() - ${column}) * 1000)::float8`;

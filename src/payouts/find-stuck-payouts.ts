@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { firstSentAt } from './attempts.ts';
 import type { PayoutKind } from './payout.ts';
 
 export interface StuckPayout {
@@ -32,17 +33,21 @@ const reasons: Record<string, string> = {
   'request differs': 'what would be sent now is not what was sent first; nothing is sent',
 };
 
-/** Accepted payouts count as stuck a day after their creation. */
-const since = "coalesce(unknown_since, contradicted_at, created_at + interval '1 day')";
+/** SQL: since when the provider has had a payout that it has accepted. */
+export const acceptedSince = `coalesce(${firstSentAt('payouts.id')}, created_at)`;
+
+/** Accepted payouts count as stuck a day after they were sent. */
+const since = `coalesce(unknown_since, contradicted_at, ${acceptedSince} + interval '1 day')`;
 const stuck = `stuck as (
   select *, ${since} as since from payouts
   where (unknown_since is not null and (? = 0 or unknown_since <= now() - make_interval(mins => ?)))
     or contradicted_at is not null
-    or (status = 'pending' and last_word = 'accepted' and created_at < now() - interval '1 day' - make_interval(mins => ?)))`;
+    or (status = 'pending' and last_word = 'accepted' and created_at < now() - interval '1 day'
+      and ${acceptedSince} < now() - interval '1 day' - make_interval(mins => ?)))`;
 
 /**
  * Payouts whose outcome has been unknown for at least `minutes` minutes, accepted ones that the provider has not ended
- * a day and `minutes` minutes after creation, and contradicted ones; oldest first.
+ * a day and `minutes` minutes after they were sent, and contradicted ones; oldest first.
  */
 export async function findStuckPayouts(
   em: EntityManager,

@@ -2,6 +2,7 @@ import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../database/database-clock.ts';
 import { recordEvent } from '../events/record-event.ts';
 import { nextPayoutLookAt, nextPayoutWaitMs, overdueGraceMs, unansweredLookMs } from '../shared/asking-intervals.ts';
+import { readAskedSince } from './attempts.ts';
 import { handlings } from './handlings.ts';
 import { Payout } from './payout.entity.ts';
 import {
@@ -56,7 +57,7 @@ export async function noteWord(tx: EntityManager, payout: Payout, word: Transfer
   } else {
     if (isUnsaying || !isUnknown(word.said)) payout.unknown_since = null;
     else if (restMs === 0) payout.unknown_since ??= at;
-    const wait = nextPayoutWaitMs(at.getTime() - payout.created_at.getTime(), restMs);
+    const wait = nextPayoutWaitMs(at.getTime() - (await readAskedSince(tx, payout)).getTime(), restMs);
     payout.look_again_at = new Date(at.getTime() + wait + overdueGraceMs);
   }
   payout.updated_at = now;

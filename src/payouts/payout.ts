@@ -110,7 +110,7 @@ export interface PayoutWorkflows {
 /** A payout as its workflow sees it. */
 export interface PayoutStanding {
   status: PayoutStatus;
-  /** ISO 8601: when the money was reserved. */
+  /** ISO 8601: when the money was reserved; once the transfer has been sent, when it was first. */
   reservedAt: string;
   /** ISO 8601: since when the outcome of the transfer is unknown; null while it is known. */
   unknownSince: string | null;

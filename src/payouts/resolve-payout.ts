@@ -11,6 +11,7 @@ import { journalKeys } from '../shared/ids.ts';
 import { addMoney, negateMoney } from '../shared/money.ts';
 import { canMove } from '../shared/status-law.ts';
 import { findPendingWebhooks } from '../webhooks/record-webhook.ts';
+import { readAskedSince } from './attempts.ts';
 import { handlings } from './handlings.ts';
 import { lockPayout } from './note-word.ts';
 import type { Payout } from './payout.entity.ts';
@@ -52,7 +53,8 @@ export async function resolvePayout(
     if (word?.failureCode) deliveryIds.push(...(await fail(tx, sealer, payout, word.failureCode)));
     deliveryIds.push(...(await reverseIfSaid(tx, sealer, payout)));
     deliveryIds.push(...(await tellDelay(tx, sealer, payout)));
-    return { ...standingOf(payout, deliveryIds), ...(word?.isHeld && { isHeld: true }) };
+    const reservedAt = (await readAskedSince(tx, payout)).toISOString();
+    return { ...standingOf(payout, deliveryIds), reservedAt, ...(word?.isHeld && { isHeld: true }) };
   });
   await failpoint('resolve-payout.after');
   return standing;

@@ -1,5 +1,5 @@
 import { newId } from '../../src/shared/ids.ts';
-import { transfersOf } from '../payouts/build-payouts.ts';
+import { setFaults, settleAtProvider, transfersOf } from '../payouts/build-payouts.ts';
 import { asAClient } from '../support/as-a-client.ts';
 import {
   type BuiltUser,
@@ -278,6 +278,28 @@ describe('A disbursement of a person', () => {
     expect(await statusOf(it.causeId)).toBe('in_progress');
     expect((await approve(decision.id, 2)).status).toBe(400);
   });
+
+  it('that was approved after days is asked about as one that was sent just now, and is not stuck', async () => {
+    const it = await buildCause({ of: 'person' });
+    const bankAccountId = await addBankAccount(stack, it.owner, '131313');
+    const { id } = (await disburse({ ...it, bankAccountId }, '400000')).body.data;
+    await withoutTriggers(stack, "update payouts set created_at = created_at - interval '3 days' where id = ?", [id]);
+    const { id: decisionId } = await decisionOf(id);
+    await setFaults(stack, { callbacks: { drop: true } });
+    try {
+      for (const which of [0, 1]) expect((await approve(decisionId, which)).status).toBe(200);
+      const accepted = () =>
+        stack.em().execute<unknown[]>("select 1 from payouts where id = ? and last_word = 'accepted'", [id]);
+      await eventually(accepted, (found) => found.length === 1);
+      const stuck = await stack.get('/v1/payouts/stuck?minutes=0&limit=100', { token: superAdmin.token });
+      expect(stuck.body.data.items.map(({ payout_id }: { payout_id: string }) => payout_id)).not.toContain(id);
+      // No callback comes: only asking tells.
+      await settleAtProvider(stack, id, 'SUCCEEDED');
+      await withdrawalWhen(stack, it.owner, id, 'succeeded', 60_000);
+    } finally {
+      await setFaults(stack, {});
+    }
+  }, 90_000);
 
   it('that is rejected fails with DECISION_REJECTED, gives all back, and may be asked for again', async () => {
     const it = await buildCause({ of: 'person' });
