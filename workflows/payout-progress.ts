@@ -25,8 +25,7 @@ const words: Record<Said, string> = {
   failed: 'The provider says that the transfer failed',
   reversed: 'The provider says that the bank has returned the transfer',
   refused: 'The provider refused the transfer',
-  'repeat refused':
-    'OUTCOME UNKNOWN: the provider refused the repeated request; what became of the first is not known yet',
+  'repeat refused': 'OUTCOME UNKNOWN: the provider refused the repeated request; the first may still be carried out',
   unsent: 'UNKNOWN TO THE PROVIDER: it took no request yet, nothing was sent; the same request is made again',
   'not known': 'OUTCOME UNKNOWN: the transfer was requested, and the provider does not know it',
   silent: 'OUTCOME UNKNOWN: the transfer was sent, and the provider gives no usable answer',

@@ -8,7 +8,7 @@ import { buildRequest, isFrozen, type Sending } from './frozen-request.ts';
 import { lockPayout, noteWord } from './note-word.ts';
 import { Payout } from './payout.entity.ts';
 import { isFinalPayout, type TransferWord } from './payout.ts';
-import { type MadeAttempt, mayBeUnderWayMs, mayRepeat } from './repeating.ts';
+import { mayRepeat } from './repeating.ts';
 
 /** The provider's status of a payout's transfer, asked by reference; silence is an answer too. Writes nothing. */
 export async function hearProvider(
@@ -30,8 +30,8 @@ export async function hearProvider(
 
 /**
  * Asks the provider what became of a payout, and records the answer. Where the provider does not know the transfer, the
- * answer says what follows: the same request may be repeated, or a refusal stands. `at` (ISO 8601) is the workflow's
- * clock.
+ * answer says what follows: the same request may be repeated, or the refusal of the only request stands. `at` (ISO
+ * 8601) is the workflow's clock.
  */
 export async function askTransfer(
   em: EntityManager,
@@ -66,21 +66,13 @@ async function concludeFromIgnorance(
   const last = before.at(-1);
   if (last !== undefined) await closeAttempt(tx, { payoutId, number: last.number, askedAt });
   const made = await findMadeAttempts(tx, payoutId);
-  if (standsRefused(made)) return { said: 'refused', failureCode: last?.failureCode ?? 'UNKNOWN' };
+  // The refusal of the only request is final. That of a repetition says nothing about an earlier request, which may
+  // still be carried out however long the provider does not know it.
+  if (made.length === 1 && last?.outcome === 'refused') {
+    return { said: 'refused', failureCode: last.failureCode ?? 'UNKNOWN' };
+  }
   if (made.length > 0 && !isFrozen(payout)) return nothing;
   const { differs } = await buildRequest(sending, payout);
   if (differs) return { said: 'request differs' };
   return mayRepeat(made, sending.resendHours) ? { said: 'not known', repeat: true } : nothing;
-}
-
-/**
- * Whether the refusal of the last request is final: at once when it was the only request, otherwise when the provider,
- * asked long enough after the refusal, knows none of the earlier ones.
- */
-function standsRefused(made: readonly MadeAttempt[]): boolean {
-  const last = made.at(-1);
-  if (last?.outcome !== 'refused') return false;
-  if (made.length === 1) return true;
-  const { notKnownAgeMs, answeredAgeMs } = last;
-  return notKnownAgeMs !== null && (answeredAgeMs ?? 0) - notKnownAgeMs >= mayBeUnderWayMs;
 }

@@ -8,7 +8,7 @@ import type { MadeAttempt } from './repeating.ts';
 export function findMadeAttempts(em: EntityManager, payoutId: string): Promise<MadeAttempt[]> {
   return em.execute<MadeAttempt[]>(
     `select number, outcome, failure_code as "failureCode", ${age('sent_at')} as "ageMs",
-       ${age('answered_at')} as "answeredAgeMs", ${age('not_known_at')} as "notKnownAgeMs"
+       ${age('not_known_at')} as "notKnownAgeMs"
      from payout_attempts where payout_id = ? and outcome is distinct from 'unsent' order by number`,
     [payoutId],
   );

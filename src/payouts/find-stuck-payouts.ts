@@ -25,7 +25,7 @@ interface StuckRow extends Omit<StuckPayout, 'unknown_since' | 'reason'> {
 /** Why the outcome is unknown, in words, by the provider's last status. */
 const reasons: Record<string, string> = {
   unsent: 'the provider cannot be reached; nothing was sent',
-  'repeat refused': 'a repeated request was refused; the outcome of the first is not known yet',
+  'repeat refused': 'a repeated request was refused; the first may still be carried out',
   'not known': 'the transfer was requested and the provider does not know it',
   silent: 'the transfer was sent and the provider gives no usable answer',
   'another amount': 'the provider has a transfer of another amount',

@@ -23,8 +23,6 @@ export interface MadeAttempt {
   outcome: Exclude<PayoutAttemptOutcome, 'unsent'> | null;
   failureCode: string | null;
   ageMs: number;
-  /** Age of its answer; null without one. */
-  answeredAgeMs: number | null;
   /** Age of the provider's "not known", if asked long enough after the attempt; null while it has not said so. */
   notKnownAgeMs: number | null;
 }

@@ -240,7 +240,7 @@ describe('A worker that was stopped between the row of its attempt and the wire'
 });
 
 describe('A refusal', () => {
-  it('of a repeated request never fails a payout before the provider, two minutes later, does not know it', async () => {
+  it('of a repeated request never fails a payout: the first may still be carried out, and people decide', async () => {
     await setFaults(stack, { requests: { hang_rate: 1 } });
     const id = await to('121212');
     expect(await steps.send(id)).toEqual({ said: 'silent' });
@@ -252,13 +252,26 @@ describe('A refusal', () => {
     expect(await steps.resolve(id)).toMatchObject({ status: 'pending' });
     expect(await stuckReasonOf(id)).toContain('a repeated request was refused');
     expect(await steps.ask(id)).toEqual(mayNot);
-    await ageAttempts(stack, id, 1);
+    await ageAttempts(stack, id, 3);
     expect(await steps.ask(id)).toEqual(mayNot);
-    await ageAttempts(stack, id, 1);
-    const last = await steps.ask(id);
-    expect(last).toEqual({ said: 'refused', failureCode: 'INVALID_DESTINATION' });
+    expect(await steps.resolve(id)).toMatchObject({ status: 'pending' });
+    await ageAttempts(stack, id, 7);
+    expect(await steps.ask(id)).toEqual(repeat);
+    expect(await steps.send(id)).toEqual(word);
+    await ageAttempts(stack, id, 3);
+    expect(await steps.askAndResolve(id)).toMatchObject({ status: 'pending' });
+    expect(await readPayout(partner, id)).toMatchObject({ status: 'pending' });
+    expect(await settleAsFailed(id)).toMatchObject({ payout: 'failed', status: 'carried_out' });
+    expect(await readPayout(partner, id)).toMatchObject({ failure_code: 'SETTLED_BY_OPERATOR' });
+  });
+
+  it('of the only request that may have arrived fails the payout: one that was never sent is none', async () => {
+    const id = await to('121212');
+    await setFaults(stack, { requests: { limit_rate: 1 } });
+    expect(await steps.send(id)).toMatchObject({ said: 'unsent' });
+    await setFaults(stack, {});
+    expect(await steps.send(id)).toEqual({ said: 'refused', failureCode: 'INVALID_DESTINATION' });
     expect(await steps.resolve(id)).toMatchObject({ status: 'failed' });
-    expect(await readPayout(partner, id)).toMatchObject({ failure_code: 'INVALID_DESTINATION' });
   });
 
   it('of the only request stands, though the step that was to draw the consequence was lost', async () => {
