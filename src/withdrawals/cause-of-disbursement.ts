@@ -2,12 +2,13 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Cause } from '../causes/cause.entity.ts';
 import type { CauseStatus } from '../causes/cause.ts';
 import { lockCause } from '../causes/find-cause.ts';
+import { isStopped } from '../causes/stop-cause.ts';
 import { recordEvent } from '../events/record-event.ts';
 
 /** The first disbursement of a cause that takes donations makes it `in_progress`. */
 export async function startCause(tx: EntityManager, causeId: string): Promise<void> {
   const cause = await lockCause(tx, causeId);
-  if (cause.status === 'active' || cause.status === 'approved') await move(tx, cause, 'in_progress');
+  if (cause.status === 'active' || cause.status === 'approved') await change(tx, cause, { status: 'in_progress' });
 }
 
 /** This may have been the last disbursement of a cause that was closed before: then the cause becomes `completed`. */
@@ -19,12 +20,33 @@ export async function completeClosedCause(tx: EntityManager, causeId: string): P
        where w.cause_id = ? and p.status = 'pending') as some`,
     [causeId, causeId],
   );
-  if (left?.some === false) await move(tx, cause, 'completed');
+  if (left?.some === false) await change(tx, cause, { status: 'completed' });
 }
 
-async function move(tx: EntityManager, cause: Cause, status: CauseStatus): Promise<void> {
+/**
+ * The bank has returned a disbursement. A cause that was `completed` by its last one has money again: it is closed as it
+ * was before, also where the platform has stopped it since.
+ */
+export async function reopenCompletedCause(tx: EntityManager, causeId: string): Promise<void> {
+  const cause = await lockCause(tx, causeId);
+  if (cause.status !== 'completed' && cause.stopped_from !== 'completed') return;
+  const [completion] = await tx.execute<{ before: CauseStatus | null }[]>(
+    `select data->>'previous_status' as before from events where resource_id = ?
+       and resource_type = 'charitable_cause' and data->>'status' = 'completed' order by id desc limit 1`,
+    [causeId],
+  );
+  const before = completion?.before;
+  if (before !== 'deactivated' && before !== 'cancelled') return;
+  await change(tx, cause, isStopped(cause) ? { stopped_from: before } : { status: before });
+}
+
+async function change(
+  tx: EntityManager,
+  cause: Cause,
+  changed: Pick<Partial<Cause>, 'status' | 'stopped_from'>,
+): Promise<void> {
   const { status: previousStatus } = cause;
-  tx.assign(cause, { status, updated_at: new Date() });
+  tx.assign(cause, { ...changed, updated_at: new Date() });
   await tx.flush();
   await recordEvent(tx, {
     event: 'RESOURCE_UPDATED',
@@ -32,6 +54,6 @@ async function move(tx: EntityManager, cause: Cause, status: CauseStatus): Promi
     resourceId: cause.id,
     actorId: null,
     requestId: null,
-    data: { status, previous_status: previousStatus },
+    data: { ...changed, previous_status: previousStatus },
   });
 }

@@ -81,6 +81,19 @@ async function donate(causeId: string, donor: BuiltUser, amount: string): Promis
 
 const disburse = ({ owner, causeId, bankAccountId }: Case, amount: string, fields: object = {}, key?: string) =>
   ask(stack, owner, { bank_account_id: bankAccountId, amount, cause_id: causeId, purpose_note, ...fields }, key);
+/** Disburses all IDR 400,000 of a cause to a bank that keeps it until told otherwise; answers the disbursement's id. */
+async function disburseAll(it: Case): Promise<string> {
+  const bankAccountId = await addBankAccount(stack, it.owner, '131313');
+  const { id } = (await disburse({ ...it, bankAccountId }, '400000')).body.data;
+  await eventually(
+    () => transfersOf(stack, id),
+    (transfers) => transfers.length === 1,
+  );
+  await settleAtProvider(stack, id, 'SUCCEEDED');
+  await withdrawalWhen(stack, it.owner, id, 'succeeded');
+  return id;
+}
+
 const statusOf = async (causeId: string) => {
   const [row] = await stack
     .em()
@@ -177,6 +190,37 @@ describe('A disbursement of an organization', () => {
     const last = (await disburse(it, '100000')).body.data;
     await withdrawalWhen(stack, it.owner, last.id, 'succeeded');
     expect(await statusOf(it.causeId)).toBe('completed');
+  });
+
+  it('leaves its cause closed, and not completed, when the bank returns it', async () => {
+    const it = await buildCause({ of: 'organization' });
+    await stack.patch(`/v1/charitable-causes/${it.causeId}`, { status: 'cancelled' }, { token: it.owner.token });
+    const id = await disburseAll(it);
+    expect(await statusOf(it.causeId)).toBe('completed');
+    await settleAtProvider(stack, id, 'REVERSED');
+    await withdrawalWhen(stack, it.owner, id, 'reversed');
+    expect(await statusOf(it.causeId)).toBe('cancelled');
+    const { body } = await stack.get(`/v1/events?resource_id=${it.causeId}&limit=1`, { token: superAdmin.token });
+    expect(body.data.items).toMatchObject([
+      { event: 'RESOURCE_UPDATED', data: { status: 'cancelled', previous_status: 'completed' } },
+    ]);
+    const again = (await disburse(it, '400000')).body.data;
+    await withdrawalWhen(stack, it.owner, again.id, 'succeeded');
+    expect(await statusOf(it.causeId)).toBe('completed');
+  });
+
+  it('that the bank returns while the platform has stopped its cause leaves it to be reinstated as closed', async () => {
+    const it = await buildCause({ of: 'organization' });
+    await stack.delete(`/v1/charitable-causes/${it.causeId}`, undefined, { token: it.owner.token });
+    const id = await disburseAll(it);
+    const decide = (what: string) =>
+      stack.post(`/v1/charitable-causes/${it.causeId}/${what}`, { reason: 'Looked at' }, { token: superAdmin.token });
+    expect((await decide('stop')).status).toBe(200);
+    await settleAtProvider(stack, id, 'REVERSED');
+    await withdrawalWhen(stack, it.owner, id, 'reversed');
+    expect(await statusOf(it.causeId)).toBe('rejected');
+    expect((await decide('reinstate')).status).toBe(200);
+    expect(await statusOf(it.causeId)).toBe('deactivated');
   });
 });
 
