@@ -4,6 +4,7 @@ import { allow } from '../http/access.ts';
 import { uuid } from '../http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../http/paging.ts';
 import { createRouteGroup } from '../http/route-group.ts';
+import { payoutLaw } from '../payouts/payout.ts';
 import { findDisbursements } from './find-withdrawals.ts';
 import { DisbursementShape, presentDisbursement } from './present-disbursement.ts';
 
@@ -16,7 +17,7 @@ routes.get(
     description: 'Open to all who may read the cause.',
     access: allow('read-charitable-cause', { scope: 'causes that the caller may read' }),
     params: z.object({ id: uuid() }),
-    query: listQuery(),
+    query: listQuery().extend({ status: z.enum(payoutLaw.statuses).optional() }),
     answers: {
       200: z.object({ message: z.string(), data: z.object({ items: z.array(DisbursementShape), ...pageFields }) }),
     },

@@ -1,8 +1,10 @@
+import { type FilterQuery, raw } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { ownerOf } from '../bank-accounts/bank-account.ts';
 import { findPage, type ListWindow } from '../database/find-page.ts';
 import { type Caller, isPlatform } from '../identity/caller.ts';
 import { Payout } from '../payouts/payout.entity.ts';
+import type { PayoutStatus } from '../payouts/payout.ts';
 import { must } from '../shared/assert.ts';
 import { refuse } from '../shared/errors.ts';
 import { Withdrawal } from './withdrawal.entity.ts';
@@ -20,24 +22,47 @@ export async function findWithdrawal(em: EntityManager, id: string): Promise<Who
   return { withdrawal, payout: await em.findOneOrFail(Payout, { id }, { refresh: true }) };
 }
 
+/** Filters of a list of withdrawals; an absent one does not filter. */
+export interface WithdrawalFilter {
+  status?: PayoutStatus | undefined;
+  cause_id?: string | undefined;
+  from?: Date | undefined;
+  /** Exclusive end of the period. */
+  to?: Date | undefined;
+}
+
 /**
  * A page of the withdrawals the caller may read: its own, for organization users the organization's, for platform all.
  */
 export async function findWithdrawals(
   em: EntityManager,
   caller: Caller,
-  window: ListWindow,
+  { filter, ...window }: ListWindow & { filter: WithdrawalFilter },
 ): Promise<{ items: WholeWithdrawal[]; total: number }> {
-  return withPayouts(em, await findPage(em, Withdrawal, isPlatform(caller) ? {} : ownerOf(caller), window));
+  const readable = isPlatform(caller) ? {} : ownerOf(caller);
+  return withPayouts(em, await findPage<Withdrawal>(em, Withdrawal, { $and: [readable, ...asked(filter)] }, window));
 }
 
 /** A page of the disbursements of a cause. */
 export const findDisbursements = async (
   em: EntityManager,
   causeId: string,
-  window: ListWindow,
+  { status, ...window }: ListWindow & Pick<WithdrawalFilter, 'status'>,
 ): Promise<{ items: WholeWithdrawal[]; total: number }> =>
-  withPayouts(em, await findPage(em, Withdrawal, { cause_id: causeId }, window));
+  withPayouts(em, await findPage<Withdrawal>(em, Withdrawal, { $and: asked({ cause_id: causeId, status }) }, window));
+
+/** The filters that are there, as conditions. */
+function asked({ status, cause_id, from, to }: WithdrawalFilter): FilterQuery<Withdrawal>[] {
+  // Its status is the payout's.
+  const ofStatus = () =>
+    raw((alias) => `exists (select from payouts p where p.id = ${alias}.id and p.status = ?)`, [status]);
+  return [
+    ...(status === undefined ? [] : [{ [ofStatus()]: [] } as FilterQuery<Withdrawal>]),
+    ...(cause_id === undefined ? [] : [{ cause_id }]),
+    ...(from === undefined ? [] : [{ created_at: { $gte: from } }]),
+    ...(to === undefined ? [] : [{ created_at: { $lt: to } }]),
+  ];
+}
 
 async function withPayouts(
   em: EntityManager,

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { getOwnBankAccount } from '../bank-accounts/get-own-bank-account.ts';
 import { allow } from '../http/access.ts';
-import { amount, moneyString, uuid } from '../http/fields.ts';
+import { amount, moneyString, periodEnd, periodStart, uuid } from '../http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../http/paging.ts';
 import { createRouteGroup } from '../http/route-group.ts';
 import { TimelineShape } from '../partners/timeline.ts';
+import { payoutLaw } from '../payouts/payout.ts';
 import { tellPayoutTimeline } from '../payouts/payout-timeline.ts';
 import { findWithdrawals, getWithdrawal } from './find-withdrawals.ts';
 import { presentWithdrawal, WithdrawalShape } from './present-withdrawal.ts';
@@ -51,11 +52,18 @@ routes.get(
   {
     summary: 'List withdrawals, newest first',
     access: reads,
-    query: listQuery(),
+    query: listQuery().extend({
+      status: z.enum(payoutLaw.statuses).optional(),
+      cause_id: uuid().optional().meta({ description: 'Disbursements of this cause only.' }),
+      from: periodStart().optional(),
+      to: periodEnd().optional(),
+    }),
     answers: { 200: z.object({ message, data: z.object({ items: z.array(WithdrawalShape), ...pageFields }) }) },
   },
   async ({ em, caller, query }) => {
-    const { items, total } = await findWithdrawals(em, caller, query);
+    const { status, cause_id, from, to, ...window } = query;
+    const filter = { status, cause_id, from, to };
+    const { items, total } = await findWithdrawals(em, caller, { ...window, filter });
     return {
       message: 'Withdrawals found',
       data: { items: items.map(presentWithdrawal), ...presentPage(query, total) },

@@ -1,3 +1,4 @@
+import { forgetOldRows } from '../../src/housekeeping/forget-old-rows.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { settleAtProvider, transfersOf } from '../payouts/build-payouts.ts';
 import {
@@ -281,6 +282,48 @@ describe('GET /v1/withdrawals', () => {
     }
     expect((await stack.get(`/v1/withdrawals/${newId()}`, { token: owner.token })).status).toBe(404);
     expect(await readWithdrawal(stack, owner, first.id)).toMatchObject({ id: first.id });
+  });
+});
+
+describe('The filters of GET /v1/withdrawals', () => {
+  it('keep those of a status, of a cause, and of a period', async () => {
+    const paid = await withdraw(stack, owner, { amount: '10000' });
+    const waiting = await withdraw(stack, owner, { amount: '20000', digits: '131313' });
+    await withdrawalWhen(stack, owner, paid.id, 'succeeded');
+    const list = async (query: string) => {
+      const { status, body } = await stack.get(`/v1/withdrawals?${query}`, { token: owner.token });
+      return status === 200 ? [body.data.total, ...body.data.items.map(({ id }: { id: string }) => id)] : status;
+    };
+    expect(await list('status=succeeded')).toEqual([1, paid.id]);
+    expect(await list('status=pending&limit=1')).toEqual([1, waiting.id]);
+    expect(await list(`status=succeeded&after=${waiting.id}`)).toEqual([1, paid.id]);
+    expect(await list(`cause_id=${newId()}`)).toEqual([0]);
+    expect(await list('from=2020-01-01')).toEqual([2, waiting.id, paid.id]);
+    expect(await list('from=2020-01-01&to=2020-12-31')).toEqual([0]);
+    expect(await list(`status=pending&from=${waiting.created_at}&to=${waiting.created_at}`)).toEqual([1, waiting.id]);
+    expect(await list('status=lost')).toBe(400);
+  });
+});
+
+describe('A withdrawal’s idempotency key whose answer is forgotten', () => {
+  it('still stands for that withdrawal, and never for another request', async () => {
+    const key = someKey();
+    const body = { bank_account_id: await addBankAccount(stack, owner), amount: '100000' };
+    const { id } = (await ask(stack, owner, body, key)).body.data;
+    await withdrawalWhen(stack, owner, id, 'succeeded');
+    await stack.owner().execute("update idempotency_keys set created_at = now() - interval '31 days'");
+    await forgetOldRows(stack.em());
+    const other = await ask(stack, owner, { ...body, amount: '200000' }, key);
+    expect([other.status, other.body.message]).toEqual([400, expect.stringContaining('Idempotency-Key')]);
+    expect(await ask(stack, owner, body, key)).toMatchObject({
+      status: 201,
+      body: { data: { id, amount: '100000.0000' } },
+    });
+    // Nor when the request would be refused today.
+    await stack.delete(`/v1/bank-accounts/${body.bank_account_id}`, undefined, { token: owner.token });
+    expect(await ask(stack, owner, body, key)).toMatchObject({ status: 201, body: { data: { id } } });
+    expect(await balanceOf(stack, owner.accountId)).toBe('900000.0000');
+    expect(await transfersOf(stack, id)).toHaveLength(1);
   });
 });
 
