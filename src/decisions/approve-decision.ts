@@ -4,6 +4,7 @@ import type { Caller } from '../identity/caller.ts';
 import { refuseEnded } from '../identity/end-tokens.ts';
 import { hasSecondFactor } from '../identity/second-factor.ts';
 import { refuse } from '../shared/errors.ts';
+import { failpoint } from '../shared/failpoint.ts';
 import { carryOut, whyVoid } from './carry-out.ts';
 import { Decision } from './decision.entity.ts';
 import { tellWithdrawal } from './disbursing.ts';
@@ -48,6 +49,7 @@ export async function approveDecision(em: EntityManager, ports: DecisionPorts, d
       data: { kind },
     });
   });
+  await failpoint('approve-decision.approved');
   if (decision.status !== 'pending' || !decision.approved_by) return tellWithdrawal(ports, decision);
   const ended = await carryOut(em, ports, id);
   if (ended.status !== 'pending') return ended;

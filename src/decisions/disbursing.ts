@@ -3,6 +3,7 @@ import { BankAccount } from '../bank-accounts/bank-account.entity.ts';
 import { Cause } from '../causes/cause.entity.ts';
 import { isStopped } from '../causes/stop-cause.ts';
 import { Payout } from '../payouts/payout.entity.ts';
+import { failpoint } from '../shared/failpoint.ts';
 import { startCause } from '../withdrawals/cause-of-disbursement.ts';
 import { Withdrawal } from '../withdrawals/withdrawal.entity.ts';
 import type { Decision } from './decision.entity.ts';
@@ -23,6 +24,7 @@ export const disbursing: CarryingOut = {
       await endDecision(tx, decision, { status: 'carried_out' });
       await startCause(tx, cause_id ?? '');
     });
+    await failpoint('disburse.after');
   },
   whyMoved,
 };

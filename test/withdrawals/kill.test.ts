@@ -1,8 +1,17 @@
-import { setFaults, transfersOf } from '../payouts/build-payouts.ts';
+import { setFaults, settleAtProvider, transfersOf } from '../payouts/build-payouts.ts';
 import { type BuiltUser, balanceOf } from '../support/build.ts';
 import { type ProcessStack, startProcessStack } from '../support/processes.ts';
 import { eventually, expectChecksEmpty } from '../support/stack.ts';
-import { addBankAccount, ask, buildOwner, noWait, readWithdrawal, someKey } from './build-withdrawals.ts';
+import {
+  addBankAccount,
+  ask,
+  buildOwner,
+  noWait,
+  readWithdrawal,
+  someKey,
+  transactionsOf,
+  withdrawalWhen,
+} from './build-withdrawals.ts';
 
 let stack: ProcessStack;
 let owner: BuiltUser;
@@ -74,6 +83,30 @@ describe('A withdrawal whose worker is killed with -9', () => {
         expect(status).toBe('succeeded');
       }
       expect(await balanceOf(stack, owner.accountId)).toBe('900000.0000');
+    },
+    120_000,
+  );
+
+  it.each(['ask-transfer.after', 'resolve-payout.before', 'resolve-payout.after'])(
+    'at %s, when the bank has returned it after its success, gets the money back once',
+    async (failpoint) => {
+      const id = await withdrawWithPatience('131313');
+      await eventually(
+        () => transfersOf(stack, id),
+        (transfers) => transfers.length === 1,
+      );
+      await settleAtProvider(stack, id, 'SUCCEEDED');
+      await withdrawalWhen(stack, owner, id, 'succeeded', 60_000);
+      stack.arm(`${failpoint}=kill`);
+      const dying = stack.worker.exited;
+      await settleAtProvider(stack, id, 'REVERSED');
+      await dying;
+      await stack.restart();
+      await withdrawalWhen(stack, owner, id, 'reversed', 60_000);
+      expect(await balanceOf(stack, owner.accountId)).toBe('1000000.0000');
+      const returned = (await transactionsOf(stack, id)).filter((row) => 'status' in row && row.status === 'reversed');
+      expect(returned).toMatchObject([{ amount: '100000.0000' }]);
+      expect(await transfersOf(stack, id)).toMatchObject([{ status: 'REVERSED' }]);
     },
     120_000,
   );
