@@ -1,5 +1,5 @@
 import { assert, must } from '../../src/shared/assert.ts';
-import { type BuiltUser, buildIndividual, buildSuperAdmin, fund } from '../support/build.ts';
+import { type BuiltUser, buildIndividual, buildOrganizationAdmin, buildSuperAdmin, fund } from '../support/build.ts';
 import {
   type BuiltTarget,
   buildActiveCause,
@@ -7,14 +7,19 @@ import {
   buildProduct,
   openPoolAccount,
 } from '../support/build-targets.ts';
-import { buildOperators, type Operators } from '../support/decide.ts';
+import { buildOperators, type Operators, secureSession } from '../support/decide.ts';
 import { type BuiltPartner, buildPartner } from '../support/partner.ts';
-import { castSize } from './plan.ts';
+import { castSize } from './cast-size.ts';
+import { payoutAccounts } from './plan-money-out.ts';
 import type { Topology } from './topology.ts';
 
 /** Who and what a plan speaks of by number or name. */
 export interface Cast {
-  users: { user: BuiltUser; pocketId: string }[];
+  users: (Withdrawing & { pocketId: string })[];
+  /** Whose each cause is, in the order of `causes`: of an organization, and of a person. */
+  owners: Withdrawing[];
+  /** People of the platform who approve disbursements. */
+  approvers: BuiltUser[];
   admin: BuiltUser;
   operators: Operators;
   partners: BuiltPartner[];
@@ -27,6 +32,15 @@ export interface Cast {
   partnerFee(partnerId: string, method: string): string;
   channelFee(channel: number): string;
 }
+
+/** Who takes money out, with a bank account for each of the sandbox's numbers. */
+interface Withdrawing {
+  user: BuiltUser;
+  bankAccounts: Record<string, string>;
+}
+
+/** IDR, for every minute of work: what causes were given before it began. */
+const given = 300_000;
 
 /** IDR for a minute of work: enough for many payments, and little enough that some are refused. */
 const balance = 600_000;
@@ -42,13 +56,22 @@ export async function buildCast(topology: Topology, minutes: number): Promise<Ca
   const forAll = (amount: number) => String(amount * Math.max(1, Math.round(minutes)));
   const place = { ...topology.api, em: topology.em, owner: topology.owner, deps: topology.deps };
   const admin = await buildSuperAdmin(place);
+  const addBankAccounts = async (user: BuiltUser): Promise<Withdrawing> => {
+    const bankAccounts: Record<string, string> = {};
+    for (const digits of Object.keys(payoutAccounts)) {
+      const body = { bank_code: 'BRI', account_number: `00100012${digits}`, account_holder: 'Budi Santoso' };
+      const added = await topology.api.post('/v1/bank-accounts', body, { token: user.token });
+      bankAccounts[digits] = must(added.body?.data?.id, `a bank account: ${added.status}`);
+    }
+    return { user, bankAccounts };
+  };
   const users: Cast['users'] = [];
   for (let number = 0; number < castSize.users; number += 1) {
     const user = await buildIndividual(place, { balance: forAll(balance) });
     const pocket = await topology.api.post('/v1/accounts', { name: 'Pocket' }, { token: user.token });
     const pocketId: string = pocket.body?.data?.id ?? pocket.body?.id;
     if (typeof pocketId !== 'string') throw new Error(`no pocket: ${pocket.status} ${JSON.stringify(pocket.body)}`);
-    users.push({ user, pocketId });
+    users.push({ ...(await addBankAccounts(user)), pocketId });
   }
   const webhook = { url: topology.webhookUrl };
   const partners = [
@@ -61,7 +84,33 @@ export async function buildCast(topology: Topology, minutes: number): Promise<Ca
     accounts[id] = accountId;
     return id;
   };
-  const causes = [known(await buildActiveCause(place)), known(await buildActiveCause(place))];
+  const owners = [
+    await addBankAccounts(await buildOrganizationAdmin(place, { balance: forAll(balance) })),
+    await addBankAccounts(await buildIndividual(place, { balance: forAll(balance) })),
+  ];
+  const causes: string[] = [];
+  for (const { user } of owners) {
+    const id = known(await buildActiveCause(place, user));
+    causes.push(id);
+    if (user.organizationId !== null) {
+      await topology
+        .owner()
+        .execute("update charitable_causes set owner_type = 'organization', organization_id = ? where id = ?", [
+          user.organizationId,
+          id,
+        ]);
+    }
+    const donor = await buildIndividual(place, { balance: forAll(given) });
+    const gift = { reference_type: 'charitable_cause_donate', reference_id: id, amount: Number(forAll(given)) };
+    const paid = { ...gift, source_account_id: donor.accountId };
+    const { status } = await topology.api.post('/v1/payments/balance', paid, { token: donor.token });
+    assert(status === 201, 'a cause is given to');
+  }
+  const approvers: BuiltUser[] = [];
+  while (approvers.length < castSize.approvers) {
+    const user = await buildSuperAdmin(place);
+    approvers.push({ ...user, token: await secureSession(place, user.id) });
+  }
   const goals: string[] = [];
   for (const { user } of users) goals.push(known(await buildGoal(place, user, '100000000')));
   const product = async (kind: Parameters<typeof buildProduct>[2]['kind'], target?: string) =>
@@ -85,6 +134,8 @@ export async function buildCast(topology: Topology, minutes: number): Promise<Ca
     admin,
     operators: await buildOperators(place),
     partners,
+    owners,
+    approvers,
     causes,
     accounts,
     partnerFee: (partnerId, method) =>

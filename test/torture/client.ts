@@ -78,7 +78,8 @@ export function createClient(run: string, apiUrls: readonly [string, string]): C
           sent.destination_account_id ??
           sent.external_ref ??
           sent.cause_id ??
-          sent.saving_circle_id,
+          sent.saving_circle_id ??
+          sent.bank_account_id,
       ),
       source: textOf(operation.source ?? sent.source_account_id),
       sentAt: Date.now(),

@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { must } from '../../src/shared/assert.ts';
 import { type BuiltPartner, signature } from '../support/partner.ts';
 import type { Cast } from './cast.ts';
 import { runCircle } from './circle-story.ts';
 import type { Answer, Operation } from './client.ts';
 import type { EndingKind, OperationKind } from './facts.ts';
+import { giveVerdict } from './give-verdict.ts';
 import type { Work } from './plan.ts';
 import { settleReceipt } from './settle-receipt.ts';
 import type { Topology } from './topology.ts';
@@ -144,9 +146,40 @@ export async function doWork(place: Workplace, work: Work): Promise<void> {
     }
     case 'operator':
       return settleReceipt(place, work, { operators: cast.operators, accountId: person(work.user).user.accountId });
+    case 'withdrawal':
+      return withdraw(place, work, must(cast.users[work.user], 'the plan knows the users'), {});
+    case 'disbursement': {
+      const disbursement = { cause_id: cast.causes[work.cause], purpose_note: `Pumps and pipes, ${work.id}` };
+      return withdraw(place, work, must(cast.owners[work.cause], 'each cause has an owner'), disbursement);
+    }
+    case 'verdict':
+      return giveVerdict(place, work);
+    case 'release': {
+      const { user } = person(work.user);
+      const goal = cast.targets.saving_goal_contribution?.(work.user) ?? '';
+      const body = { account_id: user.accountId };
+      const release = { ...endOf(goal), body, path: `/v1/saving-goals/${goal}/release` };
+      await client.operate(personal(place, { ...work, keyed: false }, 'release', user.token, release), work);
+      return;
+    }
     default:
       throw new Error(`there is no work ${JSON.stringify(work satisfies never)}`);
   }
+}
+
+/** Takes money of an account to one of its owner's bank accounts; for a cause, as a disbursement. */
+async function withdraw(
+  place: Workplace,
+  work: Extract<Work, { do: 'withdrawal' | 'disbursement' }>,
+  { user, bankAccounts }: Cast['owners'][number],
+  disbursement: Record<string, unknown>,
+): Promise<void> {
+  const body = { bank_account_id: bankAccounts[work.account], amount: String(work.amount), ...disbursement };
+  const otherBody = { ...body, amount: String(work.amount + 1000) };
+  const path = `/v1/accounts/${user.accountId}/withdrawals`;
+  const resourceOf = (answer: Answer) => answer.data?.id;
+  const asked = { path, body, otherBody, source: user.accountId, resourceOf };
+  await place.client.operate(personal(place, work, work.do, user.token, asked), work);
 }
 
 /** A request that ends what has this id. */

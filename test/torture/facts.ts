@@ -12,9 +12,11 @@ export const operationKinds = [
   'contribution',
   'subscription',
   'allocation',
+  'withdrawal',
+  'disbursement',
 ] as const;
 /** Requests that end something; they make nothing, and may be asked again without a key. */
-export const endingKinds = ['cancel', 'stop', 'cancel-circle'] as const;
+export const endingKinds = ['cancel', 'stop', 'cancel-circle', 'release'] as const;
 export type OperationKind = (typeof operationKinds)[number];
 export type EndingKind = (typeof endingKinds)[number];
 
@@ -65,7 +67,7 @@ export interface AskedFact {
 
 /** How what a request may have ended stands. */
 export interface EndFact {
-  kind: 'order' | 'payment' | 'circle' | 'subscription';
+  kind: 'order' | 'payment' | 'circle' | 'subscription' | 'goal';
   id: string;
   status: string;
 }
@@ -97,10 +99,35 @@ export interface PayoutFact {
   id: string;
   status: 'pending' | 'succeeded' | 'failed' | 'reversed';
   net: string;
-  /** The client's own reference. */
+  /** Webhooks tell of partners' payouts only. */
+  kind: 'partner_payout' | 'withdrawal';
+  /** The client's own reference; of a withdrawal, the piece of work. */
   reference: string | null;
+  fee: string;
   version: number;
   contradicted: boolean;
+  /** It failed as people said no, or did not decide. */
+  isDecided: boolean;
+}
+
+/** What a withdrawal adds to its payout. */
+export interface WithdrawalFact {
+  id: string;
+  userId: string;
+  /** Of a disbursement. */
+  causeId: string | null;
+  /** IDR, with the fee. */
+  amount: string;
+  /** Whether it may be sent only when two people have approved it, as its cause and amount were known before. */
+  waits: boolean;
+}
+
+/** What one person of the platform asked for about a disbursement, and what they were told: status, or null for no answer. */
+export interface VerdictFact {
+  withdrawalId: string;
+  by: string;
+  verdict: 'approve' | 'reject';
+  answer: string | null;
 }
 
 export interface ReceiptFact {
@@ -216,6 +243,13 @@ export interface Facts {
   ends: EndFact[];
   orders: OrderFact[];
   payouts: PayoutFact[];
+  withdrawals: WithdrawalFact[];
+  verdicts: VerdictFact[];
+  /** What each cause was given by completed donations, IDR; and what a person may withdraw in a day. */
+  given: Record<string, string>;
+  dailyLimit: string;
+  /** The account to which the money of a released goal goes, by the goal. */
+  released: Record<string, string>;
   receipts: ReceiptFact[];
   journals: JournalFact[];
   deliveries: DeliveryFact[];

@@ -8,6 +8,7 @@ const families = [
   'gatewayPayment',
   'partnerPayment',
   'partnerPayout',
+  'withdrawal',
   'savingCircle',
   'donationAllocation',
   'donationSubscription',

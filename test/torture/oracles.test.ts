@@ -688,6 +688,60 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
       only(instants).earliest = -1;
     },
   ],
+  [
+    'ends-are-kept',
+    'a goal that was released is open',
+    ({ attempts, ends }) => {
+      attempts.push(
+        attempt({ operation: 'o9', kind: 'release', key: null, requestId: 'r9', status: 200, target: 'goal-1' }),
+      );
+      ends.push({ kind: 'goal', id: 'goal-1', status: 'open' });
+    },
+    'is open',
+  ],
+  [
+    'payouts-match-transfers',
+    'the fee of what the bank returned is given back, too',
+    ({ journals }) => {
+      for (const one of journals) if (one.businessKey.endsWith('/reversed')) one.amount = '72500.0000';
+    },
+    'was reversed with 72500.0000',
+  ],
+  [
+    'withdrawals-stay-within',
+    'somebody withdraws more than a day’s limit',
+    ({ withdrawals }) =>
+      withdrawals.push({ id: 'withdrawal-2', userId: 'user-1', causeId: null, amount: '250001.0000', waits: false }),
+    'has withdrawn 250001.0000',
+  ],
+  [
+    'withdrawals-stay-within',
+    'more of a cause is disbursed than it was given',
+    ({ withdrawals }) =>
+      withdrawals.push({
+        id: 'withdrawal-2',
+        userId: 'user-1',
+        causeId: 'cause-1',
+        amount: '77501.0000',
+        waits: false,
+      }),
+    'was given 80000.0000',
+  ],
+  [
+    'disbursements-are-approved',
+    'a disbursement is sent that one person approved, twice',
+    ({ verdicts }) => {
+      for (const verdict of verdicts) verdict.by = 'person-1';
+    },
+    '1 people have approved it',
+  ],
+  [
+    'disbursements-are-approved',
+    'a disbursement that was rejected is sent',
+    ({ verdicts }) =>
+      verdicts.push({ withdrawalId: 'withdrawal-1', by: 'person-3', verdict: 'reject', answer: 'rejected' }),
+    'was rejected',
+  ],
   ['parts-live', 'a process ends by itself', ({ died }) => died.push('api1 ended by itself (code 1)')],
   [
     'comes-to-rest',

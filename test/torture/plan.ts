@@ -1,9 +1,8 @@
 import { z } from 'zod';
+import { castSize } from './cast-size.ts';
 import { type Fault, faultStories, planFaults } from './plan-faults.ts';
+import { drawMoneyOut, type MoneyOut, payoutAccounts } from './plan-money-out.ts';
 import { createRandom, type Random } from './random.ts';
-
-/** How many people and partners a plan speaks of. */
-export const castSize = { users: 12, partners: 2 } as const;
 
 /** What happens at the provider once a customer has an instrument. */
 export const endings = [
@@ -46,7 +45,8 @@ export type Operation =
   | { do: 'subscription'; user: number; amount: number; stop: boolean }
   | { do: 'allocation'; cause: number }
   /** An operator ends a case of suspense: for the account of a user, or as given back at the provider. */
-  | { do: 'operator'; action: 'credit' | 'refund'; user: number };
+  | { do: 'operator'; action: 'credit' | 'refund'; user: number }
+  | MoneyOut;
 
 /** One piece of work: at so many milliseconds from the start, a client does this. */
 export type Work = { id: string } & Drawn;
@@ -73,17 +73,6 @@ const balanceTypes = [
 const gatheredTypes = balanceTypes.filter((type) => type !== 'saving_goal_contribution');
 const gatewayTypes = [...balanceTypes, 'account_top_up', 'trusted_partner_investment', 'takaful_insurance'] as const;
 const channels = [1, 2, 4, 20, 30, 31] as const;
-/** The sandbox's magic numbers, and plain ones, which succeed. */
-const payoutAccounts = {
-  '000011': 8,
-  '121212': 1,
-  '999999': 2,
-  '123456': 1,
-  '131313': 1,
-  '654321': 2,
-  '900003': 1,
-  '900004': 1,
-} as const;
 const operations = {
   balance: 22,
   crowd: 2,
@@ -96,6 +85,7 @@ const operations = {
   allocation: 3,
   operator: 3,
 } as const;
+const moneyOutASecond = 0.5;
 const patience = { '1500': 2, '6000': 3, '26000': 6 } as const;
 /** How many operations begin in a second. */
 const operationsASecond = 1.6;
@@ -119,6 +109,12 @@ export function makePlan(seed: number, minutes: number): Plan {
   const work = random.fork('work');
   const count = Math.max(1, Math.round((durationMs / 1000) * operationsASecond));
   const items = Array.from({ length: count }, () => drawOperations(work, work.int(0, durationMs))).flat();
+  const out = random.fork('money out');
+  const outs = Math.round((durationMs / 1000) * moneyOutASecond);
+  for (let index = 0; index < outs; index += 1) {
+    const at = out.int(0, durationMs);
+    for (const operation of drawMoneyOut(out)) items.push({ at, ...drawManners(out), ...operation });
+  }
   return {
     seed,
     durationMs,
@@ -193,34 +189,30 @@ function drawOperations(random: Random, at: number): Drawn[] {
     case 'subscription':
       return [one({ do: kind, user, amount: random.int(1, 20) * 1_000, stop: random.chance(0.3) })];
     case 'allocation':
-      return [one({ do: kind, cause: random.int(0, 1) })];
+      return [one({ do: kind, cause: random.int(0, castSize.causes - 1) })];
     case 'operator':
       return [one({ do: kind, action: random.pick(['credit', 'refund'] as const), user })];
   }
 }
 
 const whole = z.int().min(0);
+const below = (count: number) =>
+  z
+    .int()
+    .min(0)
+    .max(count - 1);
 const kinds: Record<Operation['do'], z.ZodRawShape> = {
   balance: {
-    user: z
-      .int()
-      .min(0)
-      .max(castSize.users - 1),
+    user: below(castSize.users),
     type: z.enum(gatewayTypes),
     amount: whole,
   },
   transfer: {
-    user: z
-      .int()
-      .min(0)
-      .max(castSize.users - 1),
+    user: below(castSize.users),
     amount: whole,
   },
   gateway: {
-    user: z
-      .int()
-      .min(0)
-      .max(castSize.users - 1),
+    user: below(castSize.users),
     type: z.enum(gatewayTypes),
     channel: z.int(),
     amount: whole,
@@ -228,51 +220,38 @@ const kinds: Record<Operation['do'], z.ZodRawShape> = {
     afterMs: whole,
   },
   'partner-payment': {
-    partner: z
-      .int()
-      .min(0)
-      .max(castSize.partners - 1),
+    partner: below(castSize.partners),
     method: z.string(),
     amount: whole,
     ending: z.enum(endings),
     afterMs: whole,
   },
   payout: {
-    partner: z
-      .int()
-      .min(0)
-      .max(castSize.partners - 1),
+    partner: below(castSize.partners),
     amount: whole,
     account: z.string(),
   },
   circle: {
-    members: z.array(
-      z
-        .int()
-        .min(0)
-        .max(castSize.users - 1),
-    ),
+    members: z.array(below(castSize.users)),
     amount: whole,
     channel: z.int(),
     rounds: whole,
     end: z.enum(['run', 'cancel']),
   },
   subscription: {
-    user: z
-      .int()
-      .min(0)
-      .max(castSize.users - 1),
+    user: below(castSize.users),
     amount: whole,
     stop: z.boolean(),
   },
-  allocation: { cause: z.int().min(0).max(1) },
+  allocation: { cause: below(castSize.causes) },
   operator: {
     action: z.enum(['credit', 'refund']),
-    user: z
-      .int()
-      .min(0)
-      .max(castSize.users - 1),
+    user: below(castSize.users),
   },
+  withdrawal: { user: below(castSize.users), amount: whole, account: z.string() },
+  disbursement: { cause: below(castSize.causes), amount: whole, account: z.string() },
+  verdict: { approver: below(castSize.approvers), rejects: z.boolean() },
+  release: { user: below(castSize.users) },
 };
 const manners = {
   id: z.string(),

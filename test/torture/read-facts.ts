@@ -1,13 +1,14 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { runChecks } from '../../src/ledger/run-checks.ts';
 import { readBacklog } from '../../src/metrics/measure-backlog.ts';
-import { addMoney, negateMoney } from '../../src/shared/money.ts';
+import { addMoney, compareMoney, negateMoney } from '../../src/shared/money.ts';
 import { signWebhook } from '../../src/webhooks/sign-webhook.ts';
 import type { BuiltPartner } from '../support/partner.ts';
 import { readInstants } from '../support/read-instants.ts';
 import type { Cast } from './cast.ts';
 import type { Facts, MadeFact, OperatorsLists, ProviderRequest, ProviderTransfer, ReceivedWebhook } from './facts.ts';
 import { listWorkflows } from './harm-workflows.ts';
+import { moneyOutTerms } from './money-out-terms.ts';
 import type { Topology } from './topology.ts';
 import { readWaiting } from './waiting-rows.ts';
 
@@ -64,6 +65,9 @@ async function readWebhooks({ sandbox }: Topology, partners: readonly BuiltPartn
   }
 }
 
+/** SQL: the piece of work that asked for a payout; of withdrawals it stands in the id of their request. */
+export const workOfPayout = "coalesce(external_ref, split_part(request_id, '-', 2))";
+
 /** Not one of the platform's own accounts. */
 const isTheirs = "a.kind not in ('gateway_clearing', 'fee_revenue', 'provider_cost', 'suspense')";
 
@@ -80,8 +84,9 @@ interface MadeRow {
 /** What was made, with the fee that was agreed before, and what its client must have asked for. */
 function asMade({ partnerFee, channelFee }: Cast, row: MadeRow): MadeFact {
   const { id, amount, targets, fee, partner, method, channel, isAdded } = row;
+  const ofOwner = method === 'withdrawal' ? moneyOutTerms.WITHDRAWAL_FEE : null;
   const ofPartner = partner !== null && method !== null ? partnerFee(partner, method) : null;
-  const dueFee = channel === null ? ofPartner : channelFee(channel);
+  const dueFee = channel === null ? (ofOwner ?? ofPartner) : channelFee(channel);
   const asked = isAdded ? addMoney(amount, negateMoney(dueFee ?? '0')) : amount;
   return { id, amount, asked, targets, fee, dueFee };
 }
@@ -98,7 +103,9 @@ const queries = {
     union all select p.id::text, p.amount::text, array[p.external_ref], p.fee::text, p.partner_id::text, c.method, null,
       p.fee_mode = 'ADDED' from partner_payments p join payment_channels c on c.id = p.channel_id
     union all select id::text, amount::text, array[external_ref], fee::text, partner_id::text, 'payout', null, false
-      from payouts
+      from payouts where kind = 'partner_payout'
+    union all select p.id::text, p.amount::text, array[w.bank_account_id, w.cause_id]::text[], p.fee::text, null,
+      'withdrawal', null, false from withdrawals w join payouts p on p.id = w.id
     union all select id::text, amount::text, '{}', null, null, null, null, false from saving_circles
     union all select id::text, amount::text, array[saving_circle_id]::text[], null, null, null, null, false
       from saving_circle_contributions
@@ -113,12 +120,19 @@ const queries = {
   ends: `select 'order' as kind, id::text, status from payment_orders
     union all select 'payment', id::text, status from partner_payments
     union all select 'circle', id::text, status from saving_circles
-    union all select 'subscription', id::text, status from donation_subscriptions`,
+    union all select 'subscription', id::text, status from donation_subscriptions
+    union all select 'goal', id::text, case when closed_at is null then 'open' else 'closed' end from saving_goals`,
   orders: `select id, 'payment-order' as family, status, (nominal + admin_fee)::text as total, 0 as version
       from payment_orders
     union all select id, 'partner-payment', status, amount::text, version from partner_payments`,
-  payouts: `select id, status, net_amount::text as net, external_ref as reference, version, contradicted_at is not null as contradicted
-      from payouts`,
+  payouts: `select id, kind, status, net_amount::text as net, fee::text, ${workOfPayout} as reference, version,
+      contradicted_at is not null as contradicted, coalesce(failure_code like 'DECISION_%', false) as "isDecided"
+    from payouts`,
+  withdrawals: `select w.id, w.user_id as "userId", w.cause_id as "causeId", p.amount::text
+    from withdrawals w join payouts p on p.id = w.id`,
+  given: `select cause_id as id, sum(amount)::text as amount from donations
+    where status = 'completed' and cause_id is not null group by cause_id`,
+  released: 'select id, released_to as "accountId" from saving_goals where released_to is not null',
   receipts: `select id, provider_payment_id as "providerPaymentId", reference, amount::text, state,
       coalesce(order_id, partner_payment_id)::text as "appliedTo",
       (select p.account_id::text from journals j join postings p on p.journal_id = j.id
@@ -128,7 +142,7 @@ const queries = {
       coalesce(array_agg(distinct a.id::text) filter (where p.amount > 0 and ${isTheirs}), '{}') as credited,
       coalesce(array_agg(distinct a.id::text) filter (where p.amount < 0 and ${isTheirs}), '{}') as debited
     from journals j join postings p on p.journal_id = j.id join accounts a on a.id = p.account_id
-    where j.business_key ~ '^(payment-order|partner-payment|partner-payout|receipt|balance-payment)/' group by j.id`,
+    where j.business_key ~ '^(payment-order|partner-payment|partner-payout|withdrawal|receipt|balance-payment)/' group by j.id`,
   deliveries: `select id, resource_type as "resourceType", resource_id as "resourceId", partner_id as "partnerId",
       version, type, status
     from webhook_deliveries`,
@@ -138,6 +152,27 @@ const queries = {
 
 /** What only requests make, with the request that each names. */
 export const readAsked = (em: EntityManager): Promise<Facts['asked']> => em.execute<Facts['asked']>(queries.asked);
+
+/** What withdrawals are judged by: what was known of them before they were asked for. */
+async function readMoneyOut(
+  em: EntityManager,
+  { causes, owners }: Cast,
+): Promise<Pick<Facts, 'withdrawals' | 'given' | 'dailyLimit' | 'released'>> {
+  const { WITHDRAWAL_DAILY_LIMIT: dailyLimit, DISBURSEMENT_APPROVAL_ABOVE: above } = moneyOutTerms;
+  const ofPersons = new Set(causes.filter((_, index) => owners[index]?.user.organizationId === null));
+  const withdrawals = await em.execute<Omit<Facts['withdrawals'][number], 'waits'>[]>(queries.withdrawals);
+  const given = await em.execute<{ id: string; amount: string }[]>(queries.given);
+  const released = await em.execute<{ id: string; accountId: string }[]>(queries.released);
+  return {
+    withdrawals: withdrawals.map((row) => ({
+      ...row,
+      waits: row.causeId !== null && (ofPersons.has(row.causeId) || compareMoney(row.amount, above) > 0),
+    })),
+    given: Object.fromEntries(given.map(({ id, amount }) => [id, amount])),
+    dailyLimit,
+    released: Object.fromEntries(released.map(({ id, accountId }) => [id, accountId])),
+  };
+}
 
 /** Clocks of one machine are read one after another. */
 const marginMs = 5_000;
@@ -185,7 +220,7 @@ export async function readFacts(
   topology: Topology,
   known: Pick<
     Facts,
-    'attempts' | 'decisions' | 'refusedAccounts' | 'restless' | 'died' | 'takenWorkflows' | 'endedRuns'
+    'attempts' | 'decisions' | 'verdicts' | 'refusedAccounts' | 'restless' | 'died' | 'takenWorkflows' | 'endedRuns'
   > & {
     cast: Cast;
     run: string;
@@ -212,6 +247,8 @@ export async function readFacts(
     ends: await rows(queries.ends),
     orders: await rows(queries.orders),
     payouts: await rows(queries.payouts),
+    ...(await readMoneyOut(em, known.cast)),
+    verdicts: known.verdicts,
     receipts: await rows(queries.receipts),
     journals: await rows(queries.journals),
     deliveries: await rows(queries.deliveries),

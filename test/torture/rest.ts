@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readBacklog } from '../../src/metrics/measure-backlog.ts';
+import type { PayoutPlace } from '../../src/payouts/payout.ts';
 import { workflowIds } from '../../src/shared/workflow-ids.ts';
 import type { Facts } from './facts.ts';
 import { readCallbacks, sendCallback } from './forge.ts';
 import { listWorkflows } from './harm-workflows.ts';
-import { readProvider } from './read-facts.ts';
+import { readProvider, workOfPayout } from './read-facts.ts';
 import type { Topology } from './topology.ts';
 import { ageForSweeps, readWaiting } from './waiting-rows.ts';
 
@@ -104,7 +105,7 @@ async function findRestless({ topology, endless }: RestOptions): Promise<Restles
       where status in ('PENDING', 'WAITING_PAYMENT')
     union all select 'partner payment', id::text, status, null, false from partner_payments
       where status in ('PENDING', 'WAITING_PAYMENT') or (status = 'PAID' and released_at is null and available_at < now())
-    union all select 'payout', id::text, status, external_ref, unknown_since is not null from payouts where status = 'pending'
+    union all select 'payout', id::text, status, ${workOfPayout}, unknown_since is not null from payouts where status = 'pending'
     union all select 'webhook', id::text, status, null, false from webhook_deliveries where status = 'pending'
     union all select 'callback', id::text, 'stored', null, false from gateway_callbacks where delivered_at is null`);
   const restless: Restless = rows
@@ -146,12 +147,13 @@ async function findRestless({ topology, endless }: RestOptions): Promise<Restles
  */
 async function wakeForLostCallbacks(topology: Topology, running: ReadonlySet<string>): Promise<void> {
   const { workflows } = topology.deps;
-  const { partnerPayout, gatewayPayment, partnerPayment } = workflowIds;
+  const { partnerPayout, withdrawal, gatewayPayment, partnerPayment } = workflowIds;
   for (const { event, data, body, state } of readCallbacks(topology)) {
     if (state !== 'dropped') continue;
     const id = String(data.reference_id);
     const isOfPayout = event.startsWith('payout');
     if (isOfPayout && running.has(partnerPayout(id))) await workflows.hintPayout({ id, kind: 'partner_payout' });
+    else if (isOfPayout && running.has(withdrawal(id))) await workflows.hintPayout({ id, kind: 'withdrawal' });
     else if (!isOfPayout && running.has(gatewayPayment(id))) await workflows.hintGatewayPayment(id);
     else if (!isOfPayout && running.has(partnerPayment(id))) await workflows.hintPartnerPayment(id);
     else await sendCallback(topology, body);
@@ -189,11 +191,11 @@ async function tellEnded(topology: Topology, running: ReadonlySet<string>): Prom
 const hastened = new Set<string>();
 /** Its third request is made ten minutes after the second: a payout that waits for that has waited. */
 async function hastenRepeats({ em, owner, deps }: Topology): Promise<void> {
-  const waiting = await em().execute<{ id: string }[]>(
-    `select p.id::text from payouts p join payout_attempts a on a.payout_id = p.id
+  const waiting = await em().execute<PayoutPlace[]>(
+    `select p.id::text, p.kind from payouts p join payout_attempts a on a.payout_id = p.id
      where p.status = 'pending' and p.unknown_since is not null group by p.id having count(*) > 1`,
   );
-  for (const { id } of waiting.filter((payout) => !hastened.has(payout.id))) {
+  for (const { id, kind } of waiting.filter((payout) => !hastened.has(payout.id))) {
     hastened.add(id);
     await owner().execute(
       `update payout_attempts set sent_at = sent_at - interval '10 minutes',
@@ -201,7 +203,7 @@ async function hastenRepeats({ em, owner, deps }: Topology): Promise<void> {
        where payout_id = ?`,
       [id],
     );
-    await deps.workflows.hintPayout({ id, kind: 'partner_payout' });
+    await deps.workflows.hintPayout({ id, kind });
   }
 }
 

@@ -6,6 +6,7 @@ import { buildCast } from './cast.ts';
 import { createClient } from './client.ts';
 import { doWork } from './do-work.ts';
 import type { Facts, Finding } from './facts.ts';
+import { approveTheRest } from './give-verdict.ts';
 import { createNemesis } from './nemesis.ts';
 import { judge } from './oracles/index.ts';
 import type { Plan } from './plan.ts';
@@ -84,8 +85,9 @@ async function runOn(
   const nemesis = createNemesis({ topology, seed: plan.seed, token: cast.admin.token, note, aloud, over: over.signal });
   const apis = [createHttp(topology.apiUrls[0]), createHttp(topology.apiUrls[1])] as const;
   const decisions: Facts['decisions'] = [];
+  const verdicts: Facts['verdicts'] = [];
   let brokenOff = 0;
-  const place = { topology, apis, cast, client, decisions, run, note, over: over.signal };
+  const place = { topology, apis, cast, client, decisions, verdicts, run, note, over: over.signal };
 
   const begun = Date.now();
   const at = (ms: number) => sleep(Math.max(0, begun + ms - Date.now()));
@@ -120,8 +122,9 @@ async function runOn(
   }
   progress('asks again for what had no answer');
   await client.askAgain();
+  await approveTheRest(place);
   const payoutsTo = (account: string) =>
-    plan.work.flatMap((item) => (item.do === 'payout' && item.account === account ? [item.id] : []));
+    plan.work.flatMap((item) => ('account' in item && item.account === account ? [item.id] : []));
   const endless = new Set(payoutsTo('900004'));
   const { takenWorkflows } = nemesis;
   const missed = new Set<string>();
@@ -143,6 +146,7 @@ async function runOn(
     cast,
     attempts: client.attempts,
     decisions,
+    verdicts,
     refusedAccounts: payoutsTo('121212'),
     before,
     older,

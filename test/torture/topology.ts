@@ -24,6 +24,7 @@ import { migrate } from '../../src/migrate.ts';
 import { createHttp, type Http } from '../support/http.ts';
 import { followClock, moveClock } from '../support/moved-clock.ts';
 import { keepTransitions } from './keep-transitions.ts';
+import { moneyOutTerms } from './money-out-terms.ts';
 import {
   type DiskName,
   diskNames,
@@ -176,6 +177,7 @@ export async function startTopology(say: (sentence: string) => void): Promise<To
     SEAL_SIGNING_KEY: `torture:${randomBytes(32).toString('base64')}`,
     WEBHOOK_ALLOW_LOOPBACK: 'true',
     RATE_LIMIT_REQUESTS_PER_10S: '100000',
+    ...moneyOutTerms,
     // A moved clock is to meet requests, and not only tokens that have expired.
     AUTH_TOKEN_TTL_SECONDS: '86400',
   };

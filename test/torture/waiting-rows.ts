@@ -11,6 +11,7 @@ const workflowOf = {
   payment_orders: workflowIds.gatewayPayment,
   partner_payments: workflowIds.partnerPayment,
   payouts: workflowIds.partnerPayout,
+  withdrawals: workflowIds.withdrawal,
   saving_circles: workflowIds.savingCircle,
   donation_subscriptions: workflowIds.donationSubscription,
   receipts: workflowIds.unmatchedReceipt,
@@ -29,7 +30,8 @@ const waitingRows = `select 'payment_orders' as family, id::text, status, false 
     where status in ('PENDING', 'WAITING_PAYMENT')
   union all select 'partner_payments', id::text, status, false from partner_payments
     where status in ('PENDING', 'WAITING_PAYMENT') or (status = 'PAID' and released_at is null)
-  union all select 'payouts', id::text, status, false from payouts where status = 'pending'
+  union all select case kind when 'withdrawal' then 'withdrawals' else 'payouts' end, id::text, status, false
+    from payouts where status = 'pending'
   union all select 'saving_circles', c.id::text, c.status,
     case c.status when 'active' then c.next_opens_at is null and not exists (${openRounds})
       else (select count(*) from saving_circle_members m where m.saving_circle_id = c.id) < ${minimumMembers} end
@@ -48,6 +50,7 @@ const dueColumns: Record<Family, string[]> = {
   payment_orders: ['expires_at'],
   partner_payments: ['expires_at', 'available_at'],
   payouts: ['look_again_at'],
+  withdrawals: ['look_again_at'],
   saving_circles: ['starts_at', 'next_opens_at'],
   donation_subscriptions: [],
   receipts: ['received_at'],
@@ -70,7 +73,7 @@ export async function ageForSweeps(topology: Topology, aged: Set<string>): Promi
     const ids = `{${rows.map(({ id }) => id).join(',')}}`;
     for (const column of dueColumns[family]) {
       await owner.execute(
-        `update ${family} set ${column} = ${late} where id::text = any(?::text[]) and ${column} > ${late}`,
+        `update ${family === 'withdrawals' ? 'payouts' : family} set ${column} = ${late} where id::text = any(?::text[]) and ${column} > ${late}`,
         [ids],
       );
     }

@@ -12,10 +12,13 @@ const doneBy: Record<Attempt['kind'], { event: string; resourceType: string } | 
   contribution: { event: 'CONTRIBUTION_MADE', resourceType: 'saving_circle_contribution' },
   subscription: { event: 'RESOURCE_CREATED', resourceType: 'donation_subscription' },
   allocation: { event: 'RESOURCE_UPDATED', resourceType: 'donation_allocation' },
+  withdrawal: { event: 'RESOURCE_CREATED', resourceType: 'withdrawal' },
+  disbursement: { event: 'RESOURCE_CREATED', resourceType: 'withdrawal' },
   // They make nothing.
   cancel: null,
   stop: null,
   'cancel-circle': null,
+  release: null,
 } satisfies Record<OperationKind, object> & Record<string, object | null>;
 const isEnding = ({ kind }: Attempt): boolean => doneBy[kind] === null;
 
@@ -148,16 +151,23 @@ export function endsAreKept({ attempts, ends }: Facts): Finding[] {
   });
 }
 
+const endedAs: Partial<Record<EndFact['kind'], string>> = {
+  circle: 'cancelled',
+  subscription: 'stopped',
+  goal: 'closed',
+};
+
 /** Whether what was to be ended may stand so after this answer. */
 function mayStand(attempt: Attempt, { kind, status }: EndFact): boolean {
   const isPayment = kind === 'order' || kind === 'payment';
   if (isSuccess(attempt)) {
     if (isPayment) return status === 'EXPIRED' || status === 'FAILED';
-    return status === (kind === 'circle' ? 'cancelled' : 'stopped');
+    return status === endedAs[kind];
   }
   // Refused at the door it tells nothing, and is asked again.
   if (!isRefusal(attempt) || attempt.status === 401 || attempt.status === 429) return true;
   if (isPayment) return isOutrun(attempt) && status === 'PAID';
+  if (kind === 'goal') return attempt.status === 400 && status === 'closed';
   // What is cancelled already is refused as what is completed.
   return kind === 'circle' && attempt.status === 400 && (status === 'completed' || status === 'cancelled');
 }

@@ -65,7 +65,7 @@ export function webhooksArrive({ orders, payouts, made, deliveries, webhooks, tr
   const findings: Finding[] = [];
   const resources = [
     ...orders.filter(({ family }) => family === 'partner-payment').map((order) => ({ ...order, type: 'payment' })),
-    ...payouts.map((payout) => ({ ...payout, type: 'payout' })),
+    ...payouts.filter(({ kind }) => kind === 'partner_payout').map((payout) => ({ ...payout, type: 'payout' })),
   ];
   const written = Map.groupBy(deliveries, ({ resourceType, resourceId }) => `${resourceType} ${resourceId}`);
   for (const { id, type, version } of resources) {
@@ -75,9 +75,10 @@ export function webhooksArrive({ orders, payouts, made, deliveries, webhooks, tr
     const says = `${type} ${id} is at version ${version}, its webhooks are of versions ${versions.join(', ') || 'none'}`;
     findings.push({ oracle, resourceId: id, says });
   }
+  const toldToNobody = new Set(payouts.filter(({ kind }) => kind === 'withdrawal').map(({ id }) => id));
   for (const { place, id, to } of transitions) {
     const type = typeOf(place, to);
-    if (type === undefined) continue;
+    if (type === undefined || toldToNobody.has(id)) continue;
     const told = deliveries.filter((delivery) => delivery.resourceId === id && delivery.type === type).length;
     if (told !== 1)
       findings.push({ oracle, resourceId: id, says: `${id} became ${to}, and ${told} webhooks tell of it` });

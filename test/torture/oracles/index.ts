@@ -24,6 +24,7 @@ import {
 } from './books.ts';
 import { decisionsAreKept, feesAreAsAgreed, moneyLandsWhereAsked } from './landing.ts';
 import { operatorsAreToldExactly } from './lists.ts';
+import { disbursementsAreApproved, withdrawalsStayWithin } from './money-out.ts';
 import { moneyIsConserved, ordersMatchInstruments, paymentsMatchReceipts, payoutsMatchTransfers } from './provider.ts';
 
 /** All that is asked of a run, by the name that findings carry. */
@@ -46,6 +47,8 @@ export const oracles: Readonly<Record<string, Oracle>> = {
   'money-lands-where-asked': moneyLandsWhereAsked,
   'fees-are-as-agreed': feesAreAsAgreed,
   'decisions-are-kept': decisionsAreKept,
+  'withdrawals-stay-within': withdrawalsStayWithin,
+  'disbursements-are-approved': disbursementsAreApproved,
   'checks-are-empty': checksAreEmpty,
   'statuses-move-by-their-tables': statusesMoveByTheirTables,
   'webhooks-arrive': webhooksArrive,

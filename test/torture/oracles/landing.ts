@@ -14,7 +14,7 @@ const journalOf: Partial<Record<Attempt['kind'], (id: string) => string>> = {
  * Money was taken from the account that the request named and given to the one of what it was for, as that was known
  * before anything went wrong.
  */
-export function moneyLandsWhereAsked({ attempts, journals, orders, accounts }: Facts): Finding[] {
+export function moneyLandsWhereAsked({ attempts, journals, orders, accounts, released }: Facts): Finding[] {
   const posted = new Map(journals.map((journal) => [journal.businessKey, journal]));
   const unpaid = new Set(orders.filter(({ status }) => status !== 'PAID').map(({ id }) => id));
   return attempts.filter(isSuccess).flatMap(({ kind, resourceId, requestId, target, source }) => {
@@ -26,7 +26,10 @@ export function moneyLandsWhereAsked({ attempts, journals, orders, accounts }: F
     const journal = posted.get(key);
     if (journal === undefined) return find(`there is no journal ${key}`);
     const [wanted, credited] = [accounts[target ?? ''] ?? target, journal.credited.join(', ')];
-    if (credited !== wanted) return find(`its money was for ${wanted}, and ${credited || 'nobody'} has it`);
+    // An order for a goal that is closed meanwhile is paid to where the goal was released.
+    const isReleased = kind === 'gateway' && target !== null && released[target] === credited;
+    if (credited !== wanted && !isReleased)
+      return find(`its money was for ${wanted}, and ${credited || 'nobody'} has it`);
     const debited = journal.debited.join(', ');
     return debited === (source ?? '') ? [] : find(`it was to be paid by ${source ?? 'nobody'}, and ${debited} paid`);
   });

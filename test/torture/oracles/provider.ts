@@ -109,7 +109,7 @@ const stepsOf: Record<string, readonly string[]> = {
 export function payoutsMatchTransfers(facts: Facts): Finding[] {
   const oracle = 'payouts-match-transfers';
   const posted = Map.groupBy(
-    facts.journals.filter(({ businessKey }) => businessKey.startsWith('partner-payout/')),
+    facts.journals.filter(({ businessKey }) => /^(partner-payout|withdrawal)\//.test(businessKey)),
     ({ businessKey }) => businessKey.split('/')[1] ?? '',
   );
   const unposted = facts.payouts.flatMap((payout): Finding[] => {
@@ -118,6 +118,16 @@ export function payoutsMatchTransfers(facts: Facts): Finding[] {
     const says = `the payout ${payout.id} is ${payout.status}, and posted is: ${steps.join(', ') || 'nothing'}`;
     return [{ oracle, resourceId: payout.id, says }];
   });
+  const misposted = facts.payouts.flatMap((payout) =>
+    (posted.get(payout.id) ?? []).flatMap(({ businessKey, amount }): Finding[] => {
+      const step = businessKey.split('/')[2] ?? '';
+      // What the bank returns is the net; all else is of everything that was reserved, and a success may cost us besides.
+      const due = step === 'reversed' ? payout.net : addMoney(payout.net, payout.fee);
+      const isRight = step === 'spent' ? compareMoney(amount, due) >= 0 : compareMoney(amount, due) === 0;
+      const says = `the payout ${payout.id} of ${payout.net} and a fee of ${payout.fee} was ${step} with ${amount}`;
+      return isRight ? [] : [{ oracle, resourceId: payout.id, says }];
+    }),
+  );
   const transfers = Map.groupBy(facts.transfers, ({ reference }) => reference);
   const findings = facts.payouts.flatMap((payout): Finding[] => {
     const found = transfers.get(payout.id) ?? [];
@@ -127,7 +137,7 @@ export function payoutsMatchTransfers(facts: Facts): Finding[] {
     if (transfer === undefined) {
       // It failed without a transfer where the provider refused the request, and never because nobody could tell.
       const isRefused = payout.status === 'failed' && facts.refusedAccounts.includes(payout.reference ?? '');
-      const mayBe = payout.status === 'pending' || isRefused;
+      const mayBe = payout.status === 'pending' || isRefused || (payout.status === 'failed' && payout.isDecided);
       return mayBe ? [] : find(`is ${payout.status}, and the provider has no transfer of it`);
     }
     if (compareMoney(money(transfer.amount), payout.net) !== 0) {
@@ -144,6 +154,7 @@ export function payoutsMatchTransfers(facts: Facts): Finding[] {
   return [
     ...findings,
     ...unposted,
+    ...misposted,
     ...strays.map(({ id, reference, amount }) => ({
       oracle,
       resourceId: reference,

@@ -1,0 +1,51 @@
+import { castSize } from './cast-size.ts';
+import type { Random } from './random.ts';
+
+/** Money that people take out. */
+export type MoneyOut =
+  | { do: 'withdrawal'; user: number; amount: number; account: string }
+  /** The owner of a cause pays its money out, for a purpose. */
+  | { do: 'disbursement'; cause: number; amount: number; account: string }
+  /** One of several people of the platform approves the oldest disbursement that waits, or rejects it. */
+  | { do: 'verdict'; approver: number; rejects: boolean }
+  /** A saver takes out what is saved, and closes the goal. */
+  | { do: 'release'; user: number };
+
+/** The sandbox's magic numbers, and plain ones, which succeed. */
+export const payoutAccounts = {
+  '000011': 8,
+  '121212': 1,
+  '999999': 2,
+  '123456': 1,
+  '131313': 1,
+  '654321': 2,
+  '900003': 1,
+  '900004': 1,
+} as const;
+
+const kinds = { withdrawal: 12, disbursement: 8, verdict: 9, release: 1 } as const;
+
+/**
+ * Money that leaves by the hand of people: one piece, or a burst of them at the same instant, beyond the day's limit and
+ * beyond what a cause was given.
+ */
+export function drawMoneyOut(random: Random): MoneyOut[] {
+  const kind = random.weighted(kinds);
+  const burst = random.chance(0.3) ? random.int(3, 8) : 1;
+  const amount = random.int(20, 90) * 1_000;
+  const many = (draw: () => MoneyOut): MoneyOut[] => Array.from({ length: burst }, draw);
+  switch (kind) {
+    case 'withdrawal': {
+      const user = random.int(0, castSize.users - 1);
+      return many(() => ({ do: kind, user, amount, account: random.weighted(payoutAccounts) }));
+    }
+    case 'disbursement': {
+      const cause = random.int(0, castSize.causes - 1);
+      return many(() => ({ do: kind, cause, amount, account: random.weighted(payoutAccounts) }));
+    }
+    case 'verdict':
+      return [{ do: kind, approver: random.int(0, castSize.approvers - 1), rejects: random.chance(0.2) }];
+    case 'release':
+      return [{ do: kind, user: random.int(0, castSize.users - 1) }];
+  }
+}
