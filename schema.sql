@@ -104,8 +104,7 @@ create table cause_totals (
   donated numeric(30,4) not null,
   donations bigint not null,
   constraint cause_totals_pkey PRIMARY KEY (cause_id, shard),
-  constraint cause_totals_donated_check CHECK (donated >= 0::numeric AND donated < 'Infinity'::numeric),
-  constraint cause_totals_donations_check CHECK (donations >= 0),
+  constraint cause_totals_donated_check CHECK (donated > '-Infinity'::numeric AND donated < 'Infinity'::numeric),
   constraint cause_totals_shard_check CHECK (shard >= 1 AND shard <= 16)
 ) with (fillfactor=60);
 
@@ -196,6 +195,7 @@ create table decisions (
   amount numeric(20,4),
   reference character varying(64),
   withdrawal_id uuid,
+  donation_id uuid,
   note character varying(300) not null,
   evidence jsonb not null,
   reason text,
@@ -218,8 +218,9 @@ create table decisions (
   constraint decisions_check4 CHECK (status <> 'carried_out'::text OR approved_by IS NOT NULL OR (kind = ANY (ARRAY['settle_payout'::text, 'explain_difference'::text]))),
   constraint decisions_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint decisions_ended_at_is_real CHECK (ended_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND ended_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
-  constraint decisions_kind_check CHECK (kind = ANY (ARRAY['settle_payout'::text, 'settle_receipt'::text, 'explain_difference'::text, 'book_external'::text, 'disburse'::text])),
+  constraint decisions_kind_check CHECK (kind = ANY (ARRAY['settle_payout'::text, 'settle_receipt'::text, 'explain_difference'::text, 'book_external'::text, 'disburse'::text, 'refund_donation'::text])),
   constraint decisions_note_check CHECK (length(btrim(note::text)) >= 3),
+  constraint decisions_of_donations_refund CHECK ((kind = 'refund_donation'::text) = (donation_id IS NOT NULL)),
   constraint decisions_of_withdrawals_disburse CHECK ((kind = 'disburse'::text) = (withdrawal_id IS NOT NULL)),
   constraint decisions_outcome_check CHECK (outcome = ANY (ARRAY['succeeded'::text, 'failed'::text])),
   constraint decisions_say_what_is_done CHECK (
@@ -229,6 +230,7 @@ CASE kind
     WHEN 'explain_difference'::text THEN reconciliation_id IS NOT NULL AND num_nonnulls(payout_id, outcome, receipt_id, action, account_id, amount, reference) = 0
     WHEN 'book_external'::text THEN num_nonnulls(amount, reference) = 2 AND num_nonnulls(payout_id, outcome, receipt_id, action, account_id, reconciliation_id) = 0
     WHEN 'disburse'::text THEN withdrawal_id IS NOT NULL AND num_nonnulls(payout_id, outcome, receipt_id, action, account_id, reconciliation_id, amount, reference) = 0
+    WHEN 'refund_donation'::text THEN donation_id IS NOT NULL AND num_nonnulls(payout_id, outcome, receipt_id, action, account_id, reconciliation_id, amount, reference) = 0
     ELSE false
 END),
   constraint decisions_status_check CHECK (status = ANY (ARRAY['pending'::text, 'carried_out'::text, 'rejected'::text, 'lapsed'::text, 'refused'::text])),
@@ -245,6 +247,7 @@ CREATE UNIQUE INDEX decisions_carried_out_of_receipt ON decisions USING btree (r
 CREATE UNIQUE INDEX decisions_carried_out_of_reference ON decisions USING btree (reference) WHERE status = 'carried_out'::text;
 CREATE INDEX decisions_of_account ON decisions USING btree (account_id) WHERE account_id IS NOT NULL;
 CREATE INDEX decisions_of_approver ON decisions USING btree (approved_by) WHERE approved_by IS NOT NULL;
+CREATE INDEX decisions_of_donation ON decisions USING btree (donation_id) WHERE donation_id IS NOT NULL;
 CREATE INDEX decisions_of_first_approver ON decisions USING btree (first_approved_by) WHERE first_approved_by IS NOT NULL;
 CREATE INDEX decisions_of_payout ON decisions USING btree (payout_id) WHERE payout_id IS NOT NULL;
 CREATE INDEX decisions_of_proposer ON decisions USING btree (proposed_by);
@@ -396,6 +399,7 @@ create table donations (
   payment_order_id uuid,
   subscription_id uuid,
   period integer,
+  refund_transaction_id uuid,
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
   constraint donations_pkey PRIMARY KEY (id),
@@ -403,9 +407,10 @@ create table donations (
   constraint donations_check CHECK (type = 'open'::text OR cause_id IS NOT NULL AND allocation_batch_id IS NULL),
   constraint donations_check1 CHECK (type <> 'open'::text OR (cause_id IS NULL) = (allocation_batch_id IS NULL)),
   constraint donations_check2 CHECK ((status = ANY (ARRAY['completed'::text, 'refunded'::text])) = (transaction_id IS NOT NULL)),
-  constraint donations_check3 CHECK (allocation_batch_id IS NULL OR (status = ANY (ARRAY['completed'::text, 'refunded'::text]))),
-  constraint donations_check4 CHECK ((type = 'subscription'::text) = (subscription_id IS NOT NULL)),
-  constraint donations_check5 CHECK ((subscription_id IS NULL) = (period IS NULL)),
+  constraint donations_check3 CHECK ((status = 'refunded'::text) = (refund_transaction_id IS NOT NULL)),
+  constraint donations_check4 CHECK (allocation_batch_id IS NULL OR status = 'completed'::text),
+  constraint donations_check5 CHECK ((type = 'subscription'::text) = (subscription_id IS NOT NULL)),
+  constraint donations_check6 CHECK ((subscription_id IS NULL) = (period IS NULL)),
   constraint donations_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint donations_status_check CHECK (status = ANY (ARRAY['pending'::text, 'completed'::text, 'failed'::text, 'refunded'::text])),
   constraint donations_type_check CHECK (type = ANY (ARRAY['specific'::text, 'open'::text, 'subscription'::text])),
@@ -1771,6 +1776,7 @@ alter table clearing_comparisons add constraint clearing_comparisons_agreed_day_
 
 alter table decisions add constraint decisions_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id);
 alter table decisions add constraint decisions_approved_by_fkey FOREIGN KEY (approved_by) REFERENCES users(id);
+alter table decisions add constraint decisions_donation_id_fkey FOREIGN KEY (donation_id) REFERENCES donations(id);
 alter table decisions add constraint decisions_first_approved_by_fkey FOREIGN KEY (first_approved_by) REFERENCES users(id);
 alter table decisions add constraint decisions_payout_id_fkey FOREIGN KEY (payout_id) REFERENCES payouts(id);
 alter table decisions add constraint decisions_proposed_by_fkey FOREIGN KEY (proposed_by) REFERENCES users(id);
@@ -2170,15 +2176,18 @@ begin
         is distinct from (n.user_id, n.type, n.amount, n.payment_order_id, n.subscription_id, n.period)
       or (o.cause_id is not null and o.cause_id is distinct from n.cause_id)
       or (o.allocation_batch_id is not null and o.allocation_batch_id is distinct from n.allocation_batch_id)
-      or (o.transaction_id is not null and o.transaction_id is distinct from n.transaction_id);
+      or (o.transaction_id is not null and o.transaction_id is distinct from n.transaction_id)
+      or (o.refund_transaction_id is not null and o.refund_transaction_id is distinct from n.refund_transaction_id);
   if found or (select count(*) from old_donations) <> (select count(*) from old_donations join new_donations using (id))
   then
     raise exception 'a donation keeps what it was given for' using errcode = 'AM003';
   end if;
   insert into cause_totals (cause_id, shard, donated, donations)
-    select n.cause_id, 1 + pg_backend_pid() % 16, sum(n.amount), count(*)
+    select n.cause_id, 1 + pg_backend_pid() % 16, sum(n.amount * c.counts), sum(c.counts)
     from old_donations o join new_donations n using (id)
-    where n.status = 'completed' and n.cause_id is not null and (o.status <> 'completed' or o.cause_id is null)
+    cross join lateral (select (n.status = 'completed' and n.cause_id is not null)::integer
+      - (o.status = 'completed' and o.cause_id is not null)::integer as counts) c
+    where c.counts <> 0
     group by n.cause_id order by n.cause_id
     on conflict (cause_id, shard) do update
       set donated = cause_totals.donated + excluded.donated, donations = cause_totals.donations + excluded.donations;
@@ -2386,9 +2395,10 @@ begin
     return new;
   end if;
   if (new.id, new.kind, new.payout_id, new.outcome, new.receipt_id, new.action, new.account_id, new.reconciliation_id,
-        new.amount, new.reference, new.withdrawal_id, new.note, new.evidence, new.proposed_by, new.created_at)
+        new.amount, new.reference, new.withdrawal_id, new.donation_id, new.note, new.evidence, new.proposed_by, new.created_at)
       is distinct from (old.id, old.kind, old.payout_id, old.outcome, old.receipt_id, old.action, old.account_id,
-        old.reconciliation_id, old.amount, old.reference, old.withdrawal_id, old.note, old.evidence, old.proposed_by, old.created_at)
+        old.reconciliation_id, old.amount, old.reference, old.withdrawal_id, old.donation_id, old.note, old.evidence,
+        old.proposed_by, old.created_at)
     or old.first_approved_by is not null and new.first_approved_by is distinct from old.first_approved_by
     or old.approved_by is not null and new.approved_by is distinct from old.approved_by or old.status <> 'pending' then
     raise exception 'what was decided is never changed' using errcode = 'AM003', detail = new.id::text;
@@ -2652,6 +2662,20 @@ begin
   return null;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.lock_refund(p_donation_id uuid)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  perform from donations d where d.id = p_donation_id for no key update;
+  perform from account_balances b where b.shard = 0 and b.account_id = (
+      select coalesce(c.account_id, '00000000-0000-4000-8000-000000000005')
+      from donations d left join charitable_causes c on c.id = d.cause_id where d.id = p_donation_id)
+    for update;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.lock_source(p_user_id uuid, p_user_type text, p_organization_id uuid, p_source uuid)
  RETURNS void
  LANGUAGE plpgsql
@@ -2682,6 +2706,8 @@ AS $function$
       from journal_keys k where k.business_key = 'platform-external/' || decided.reference))
     when 'disburse' then (select 'the withdrawal ended without it' where exists (select from payouts p
       where p.id = decided.withdrawal_id and p.failure_code in ('DECISION_REJECTED', 'DECISION_LAPSED')))
+    when 'refund_donation' then (select 'the donation was not given back' where not exists (select from donations d
+      where d.id = decided.donation_id and d.status = 'refunded'))
     else (select 'the difference was never explained' where not exists (select from events e
       where e.resource_type = 'reconciliation' and e.resource_id = decided.reconciliation_id::text
         and e.event = 'RECONCILIATION_EXPLAINED' and e.data ->> 'decision_id' = decided.id::text))
@@ -3149,6 +3175,15 @@ begin
         join charitable_causes c on c.id = given.cause_id
         cross join lateral (values (pool, -given.amount), (c.account_id, given.amount)) e (account_id, amount)
         where p_business_key = 'donation-allocation/' || subject;
+    when 'donation.refunded' then
+      -- Never what of the cause is disbursed.
+      return query select e.account_id, e.amount
+        from donations d
+        left join charitable_causes c on c.id = d.cause_id
+        cross join lateral (values (coalesce(c.account_id, pool), -d.amount), (refund_account(d.id), d.amount))
+          e (account_id, amount)
+        where d.id = subject and d.status = 'refunded' and p_business_key = 'donation/' || d.id || '/refunded'
+          and (d.cause_id is null or disbursed_of_cause(d.cause_id) <= cause_current_amount(d.cause_id));
     else
       return query select * from payout_postings(p_kind, p_business_key, subject);
   end case;
@@ -3190,6 +3225,21 @@ begin
       source_account_id uuid, destination_account_id uuid, type text, reference_type text, reference_id uuid,
       purpose text, payment_order_id uuid, created_by uuid);
 end $function$;
+
+CREATE OR REPLACE FUNCTION public.refund_account(p_donation_id uuid)
+ RETURNS uuid
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  select case when t.destination_account_id is not null then t.source_account_id else (
+      select a.id from accounts a
+      where case u.user_type when 'organization' then a.kind = 'organization' and a.organization_id = u.organization_id
+        else a.kind = 'user' and a.user_id = u.id end
+      order by a.created_at, a.id limit 1) end
+  from donations d join transactions t on t.id = d.transaction_id join users u on u.id = d.user_id
+  where d.id = p_donation_id
+$function$;
 
 CREATE OR REPLACE FUNCTION public.refuse_balance_payment(p_user_id uuid, p_key_hash text, p_fingerprint text, p_refusal jsonb)
  RETURNS SETOF idempotency_keys
@@ -3718,9 +3768,9 @@ create view check_cause_totals_match_donations as
             sum(donations.amount) AS amount,
             count(*) AS count
            FROM donations
-          WHERE (donations.status = ANY (ARRAY['completed'::text, 'refunded'::text])) AND donations.cause_id IS NOT NULL
+          WHERE donations.status = 'completed'::text AND donations.cause_id IS NOT NULL
           GROUP BY donations.cause_id) d USING (cause_id)
-  WHERE t.donated IS DISTINCT FROM d.amount OR t.donations IS DISTINCT FROM d.count::numeric
+  WHERE COALESCE(t.donated, 0::numeric) <> COALESCE(d.amount, 0::numeric) OR COALESCE(t.donations, 0::numeric) <> COALESCE(d.count, 0::bigint)::numeric
 UNION ALL
  SELECT d.cause_id,
     NULL::numeric AS donated,
@@ -3933,6 +3983,14 @@ UNION ALL
   GROUP BY d.transaction_id
  HAVING count(*) > 1
 UNION ALL
+ SELECT d.id AS donation_id,
+    'the reversed row of the donation is missing or differs'::text AS problem
+   FROM donations d
+     LEFT JOIN transactions t ON t.id = d.refund_transaction_id
+  WHERE d.refund_transaction_id IS NOT NULL AND (t.id IS NULL OR t.amount <> d.amount OR t.type <> 'price'::text OR t.user_id <> d.user_id OR t.reference_type <> 'donation'::text OR t.status <> 'reversed'::text OR t.batch_id IS DISTINCT FROM (( SELECT k.journal_id
+           FROM journal_keys k
+          WHERE k.business_key = (('donation/'::text || d.id) || '/refunded'::text))))
+UNION ALL
  SELECT unexplained.id AS donation_id,
     'a transaction into a cause or the pool has no donation'::text AS problem
    FROM ( SELECT t.id
@@ -3943,6 +4001,10 @@ UNION ALL
          SELECT d.transaction_id
            FROM donations d
           WHERE d.transaction_id IS NOT NULL
+        EXCEPT
+         SELECT d.refund_transaction_id
+           FROM donations d
+          WHERE d.refund_transaction_id IS NOT NULL
         EXCEPT
          SELECT t.id
            FROM donation_allocations a
@@ -4796,6 +4858,10 @@ grant execute on function kept_for_causes(uuid) to amanah_reader;
 
 revoke execute on function list_transactions() from public;
 
+revoke execute on function lock_refund(uuid) from public;
+
+grant execute on function lock_refund(uuid) to amanah_app;
+
 revoke execute on function lock_source(uuid,text,uuid,uuid) from public;
 
 grant execute on function lock_source(uuid,text,uuid,uuid) to amanah_app;
@@ -4849,6 +4915,12 @@ grant execute on function receiver_of_transaction(transactions) to amanah_reader
 revoke execute on function record_transactions(uuid,jsonb) from public;
 
 grant execute on function record_transactions(uuid,jsonb) to amanah_app;
+
+revoke execute on function refund_account(uuid) from public;
+
+grant execute on function refund_account(uuid) to amanah_app;
+
+grant execute on function refund_account(uuid) to amanah_reader;
 
 revoke execute on function refuse_balance_payment(uuid,text,text,jsonb) from public;
 
@@ -5164,9 +5236,9 @@ grant insert, select, update on table clearing_measurements to amanah_app;
 
 grant select (day), select (measured), select (measured_at) on table clearing_measurements to amanah_reader;
 
-grant insert (account_id), insert (action), insert (amount), insert (evidence), insert (id), insert (kind), insert (note), insert (outcome), insert (payout_id), insert (proposed_by), insert (receipt_id), insert (reconciliation_id), insert (reference), insert (withdrawal_id), select, update (approved_by), update (first_approved_by), update (reason), update (rejected_by), update (status) on table decisions to amanah_app;
+grant insert (account_id), insert (action), insert (amount), insert (donation_id), insert (evidence), insert (id), insert (kind), insert (note), insert (outcome), insert (payout_id), insert (proposed_by), insert (receipt_id), insert (reconciliation_id), insert (reference), insert (withdrawal_id), select, update (approved_by), update (first_approved_by), update (reason), update (rejected_by), update (status) on table decisions to amanah_app;
 
-grant select (account_id), select (action), select (amount), select (approved_at), select (approved_by), select (created_at), select (ended_at), select (evidence), select (first_approved_by), select (id), select (kind), select (note), select (outcome), select (payout_id), select (proposed_by), select (reason), select (receipt_id), select (reconciliation_id), select (reference), select (rejected_by), select (status), select (withdrawal_id) on table decisions to amanah_reader;
+grant select (account_id), select (action), select (amount), select (approved_at), select (approved_by), select (created_at), select (donation_id), select (ended_at), select (evidence), select (first_approved_by), select (id), select (kind), select (note), select (outcome), select (payout_id), select (proposed_by), select (reason), select (receipt_id), select (reconciliation_id), select (reference), select (rejected_by), select (status), select (withdrawal_id) on table decisions to amanah_reader;
 
 grant insert, select, update (name), update (updated_at) on table document_categories to amanah_app;
 
@@ -5192,9 +5264,9 @@ grant insert, select, update (attempted_at), update (ended_at), update (periods_
 
 grant select ("interval"), select (amount), select (attempted_at), select (cause_id), select (created_at), select (ended_at), select (id), select (periods_paid), select (refusals), select (source_account_id), select (started_at), select (status), select (updated_at), select (user_id) on table donation_subscriptions to amanah_reader;
 
-grant insert, select, update (allocation_batch_id), update (cause_id), update (status), update (transaction_id), update (updated_at) on table donations to amanah_app;
+grant insert, select, update (allocation_batch_id), update (cause_id), update (refund_transaction_id), update (status), update (transaction_id), update (updated_at) on table donations to amanah_app;
 
-grant select (allocation_batch_id), select (amount), select (cause_id), select (created_at), select (id), select (payment_order_id), select (period), select (status), select (subscription_id), select (transaction_id), select (type), select (updated_at), select (user_id) on table donations to amanah_reader;
+grant select (allocation_batch_id), select (amount), select (cause_id), select (created_at), select (id), select (payment_order_id), select (period), select (refund_transaction_id), select (status), select (subscription_id), select (transaction_id), select (type), select (updated_at), select (user_id) on table donations to amanah_reader;
 
 grant insert, select on table events to amanah_app;
 

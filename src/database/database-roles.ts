@@ -92,6 +92,7 @@ const ownFunctions = [
   'pay_from_balance',
   'pay_from_balances',
   'lock_source',
+  'lock_refund',
   'refuse_balance_payment',
   'post_journal',
   'record_transactions',
@@ -124,6 +125,7 @@ const ownFunctions = [
   'disbursed_of_cause',
   'disbursable_of_cause',
   'kept_for_causes',
+  'refund_account',
   'is_operator',
 ];
 /** Append-only tables. */

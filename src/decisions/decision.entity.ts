@@ -17,6 +17,7 @@ const DecisionSchema = defineEntity({
     amount: p.decimal().precision(20).scale(4).nullable(),
     reference: p.string().length(64).nullable(),
     withdrawal_id: p.uuid().nullable(),
+    donation_id: p.uuid().nullable(),
     note: p.string().length(300),
     evidence: p.json().$type<Evidence>(),
     /** Why it was refused or lapsed. */

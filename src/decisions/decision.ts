@@ -26,6 +26,7 @@ export const decisionKinds = [
   'explain_difference',
   'book_external',
   'disburse',
+  'refund_donation',
 ] as const;
 export type DecisionKind = (typeof decisionKinds)[number];
 
@@ -40,7 +41,8 @@ export type Proposal =
   | { kind: 'settle_receipt'; receipt_id: string; action: 'credit' | 'refund'; account_id?: string | undefined }
   | { kind: 'explain_difference'; reconciliation_id: string }
   /** IDR, at most four decimals: above 0 what the platform paid in at the provider, below 0 what it took out. */
-  | { kind: 'book_external'; amount: Money; reference: string };
+  | { kind: 'book_external'; amount: Money; reference: string }
+  | { kind: 'refund_donation'; donation_id: string };
 export type ProposalOf<Kind extends ProposedKind> = Extract<Proposal, { kind: Kind }>;
 
 /** A decision handed to its subject's workflow. */

@@ -51,6 +51,11 @@ const Body = z.discriminatedUnion('kind', [
     reference: text(longestExternalReference).describe('The reference in the provider’s statement; booked once.'),
     note,
   }),
+  z.strictObject({
+    kind: z.literal('refund_donation'),
+    donation_id: uuid().describe('One that its donor could have refunded now: `POST /v1/donations/:id/refund`.'),
+    note,
+  }),
 ]);
 
 const Side = z.record(z.string(), z.unknown());
@@ -68,6 +73,7 @@ const DecisionAnswer = z
     amount: amount().nullable(),
     reference: z.string().nullable(),
     withdrawal_id: uuid().nullable(),
+    donation_id: uuid().nullable(),
     note: z.string(),
     evidence: z.object({ provider: Side.nullable(), books: Side }),
     reason: z.string().nullable().describe('Why it was refused or has lapsed.'),
@@ -97,6 +103,7 @@ function present(decision: Decision): z.input<typeof DecisionAnswer> {
     amount: decision.amount ?? null,
     reference: decision.reference ?? null,
     withdrawal_id: decision.withdrawal_id ?? null,
+    donation_id: decision.donation_id ?? null,
     note,
     evidence: { provider: evidence.provider && { ...evidence.provider }, books: { ...evidence.books } },
     reason: decision.reason ?? null,

@@ -3,6 +3,7 @@ import type { DecisionKind, ProposedKind } from './decision.ts';
 import { disbursing } from './disbursing.ts';
 import { explainingDifference } from './explaining-difference.ts';
 import type { CarryingOut, DecisionHandling } from './handling.ts';
+import { refundingDonation } from './refunding-donation.ts';
 import { settlingPayout } from './settling-payout.ts';
 import { settlingReceipt } from './settling-receipt.ts';
 
@@ -12,6 +13,7 @@ export const proposable: { [Kind in ProposedKind]: DecisionHandling<Kind> } = {
   settle_receipt: settlingReceipt,
   explain_difference: explainingDifference,
   book_external: bookingExternal,
+  refund_donation: refundingDonation,
 };
 
 /** How every kind is carried out. */

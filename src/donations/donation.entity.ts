@@ -16,6 +16,8 @@ const DonationSchema = defineEntity({
     payment_order_id: p.uuid().nullable(),
     subscription_id: p.uuid().nullable(),
     period: p.integer().nullable(),
+    /** The transaction that refunded it. */
+    refund_transaction_id: p.uuid().nullable(),
     created_at: p.datetime(),
     updated_at: p.datetime(),
   },

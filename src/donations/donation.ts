@@ -15,3 +15,6 @@ export const donationLaw = statusLaw({
   },
 });
 export type DonationStatus = StatusOf<typeof donationLaw>;
+
+/** For how many days after its payment a donation can be refunded. */
+export const refundDays = 7;

@@ -5,8 +5,10 @@ import { listQuery, pageFields, presentPage } from '../http/paging.ts';
 import { createRouteGroup } from '../http/route-group.ts';
 import { systemAccounts } from '../ledger/account.ts';
 import { findBalances } from '../ledger/find-balances.ts';
+import { refundDays } from './donation.ts';
 import { findOwnDonations, getDonation } from './find-donations.ts';
 import { DonationAnswer, presentDonation } from './present-donation.ts';
+import { refundDonation } from './refund-donation.ts';
 import { traceDonation } from './trace-donation.ts';
 
 const message = z.string();
@@ -55,7 +57,8 @@ routes.get(
   {
     summary: 'Trace a donation to where its money is',
     description:
-      'Its steps in order: the donation, the journal that paid it, the allocation that moved it, the cause that has it. ' +
+      'Its steps in order: the donation, the journal that paid it, the allocation that moved it, the cause that has it, ' +
+      'then its disbursements, or the refund that returned it. ' +
       'What has not happened is not there.',
     access: allow(permission, { scope: 'own; all for platform' }),
     params: z.object({ id: uuid() }),
@@ -66,7 +69,7 @@ routes.get(
           donation: DonationAnswer,
           steps: z.array(
             z.looseObject({
-              type: z.enum(['donation', 'journal', 'allocation', 'cause', 'disbursement']),
+              type: z.enum(['donation', 'journal', 'allocation', 'cause', 'disbursement', 'refund']),
               at: timestamp(),
               amount: amount(),
             }),
@@ -81,6 +84,26 @@ routes.get(
     const steps = await traceDonation(em, donation);
     return { message: 'Donation traced', data: { donation: presentDonation(donation), steps } };
   },
+);
+
+routes.post(
+  '/:id/refund',
+  {
+    summary: "Refund one's own donation",
+    description:
+      `Within ${refundDays} days after it was paid, to the account that paid it, or, for one paid by gateway, to the ` +
+      "donor's oldest account. 400 for one that is not `completed`, an open one that was allocated, one whose cause has " +
+      'disbursed money since, and one that the account of its cause does not cover. The fee of a gateway payment is kept. ' +
+      'Platform users propose a decision `refund_donation` in place of it.',
+    access: allow(permission, { scope: 'own' }),
+    params: z.object({ id: uuid() }),
+    answers: { 200: z.object({ message, data: DonationAnswer }) },
+    refusals: [404],
+  },
+  async ({ em, caller, params: { id: donationId }, requestId }) => ({
+    message: 'Donation refunded',
+    data: presentDonation(await refundDonation(em, { caller, donationId, requestId })),
+  }),
 );
 
 export const donationsRoutes = routes;

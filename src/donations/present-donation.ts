@@ -17,6 +17,9 @@ export const DonationAnswer = z
     transaction_id: uuid().nullable().meta({ description: 'The ledger transaction that paid it; null until then.' }),
     payment_order_id: uuid().nullable(),
     subscription_id: uuid().nullable(),
+    refund_transaction_id: uuid()
+      .nullable()
+      .meta({ description: 'The ledger transaction that refunded it; null unless `refunded`.' }),
     created_at: timestamp(),
     updated_at: timestamp(),
   })
@@ -33,6 +36,7 @@ export const presentDonation = (donation: Donation): z.input<typeof DonationAnsw
   transaction_id: donation.transaction_id ?? null,
   payment_order_id: donation.payment_order_id ?? null,
   subscription_id: donation.subscription_id ?? null,
+  refund_transaction_id: donation.refund_transaction_id ?? null,
   created_at: donation.created_at.toISOString(),
   updated_at: donation.updated_at.toISOString(),
 });

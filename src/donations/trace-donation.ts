@@ -4,7 +4,7 @@ import type { Money } from '../shared/money.ts';
 import type { Donation } from './donation.entity.ts';
 
 export interface TraceStep {
-  type: 'donation' | 'journal' | 'allocation' | 'cause' | 'disbursement';
+  type: 'donation' | 'journal' | 'allocation' | 'cause' | 'disbursement' | 'refund';
   /** When it happened, ISO 8601. */
   at: string;
   /** The amount of this donation, or of the whole disbursement; IDR, scale 4. */
@@ -26,6 +26,9 @@ interface Lineage {
   cause_name: string;
   cause_status: string;
   cause_account_id: string;
+  refund_journal_id: string | null;
+  refunded_at: Date | string;
+  refund_account_id: string;
 }
 
 interface Disbursed {
@@ -43,20 +46,22 @@ const lineage = `select t.batch_id as journal_id, j.created_at as journal_at,
     coalesce(t.destination_account_id, t.source_account_id) as account_id,
     a.id as batch_id, a.created_at as batch_at, a.journal_id as batch_journal_id, a.donation_count,
     a.total_amount::text as batch_amount,
-    c.id as cause_id, c.name as cause_name, c.status as cause_status, c.account_id as cause_account_id
+    c.id as cause_id, c.name as cause_name, c.status as cause_status, c.account_id as cause_account_id,
+    r.batch_id as refund_journal_id, r.created_at as refunded_at, r.destination_account_id as refund_account_id
   from donations d
   left join transactions t on t.id = d.transaction_id
   left join journals j on j.id = t.batch_id
   left join donation_allocations a on a.id = d.allocation_batch_id
   left join charitable_causes c on c.id = d.cause_id
+  left join transactions r on r.id = d.refund_transaction_id
   where d.id = ?`;
 
 const instant = (value: Date | string): string => new Date(value).toISOString();
 
 /**
  * Traces a donation to where its money is now, in order: the donation, the journal that paid it, the allocation that
- * moved it out of the pool, the cause that has it, and the first hundred disbursements of that cause since. Steps that
- * have not happened are missing.
+ * moved it out of the pool, the cause that has it, and the first hundred disbursements of that cause since, or the refund
+ * that returned it. Steps that have not happened are missing.
  */
 export async function traceDonation(em: EntityManager, donation: Donation): Promise<TraceStep[]> {
   const [row] = await em.execute<Lineage[]>(lineage, [donation.id]);
@@ -104,7 +109,17 @@ export async function traceDonation(em: EntityManager, donation: Donation): Prom
       account_id: found.cause_account_id,
     });
     const since = found.batch_id === null ? found.journal_at : found.batch_at;
-    steps.push(...(await findDisbursed(em, found.cause_id, new Date(since))));
+    if (donation.status !== 'refunded') steps.push(...(await findDisbursed(em, found.cause_id, new Date(since))));
+  }
+  if (found.refund_journal_id !== null) {
+    steps.push({
+      type: 'refund',
+      at: instant(found.refunded_at),
+      amount,
+      journal_id: found.refund_journal_id,
+      transaction_id: donation.refund_transaction_id ?? null,
+      account_id: found.refund_account_id,
+    });
   }
   return steps;
 }

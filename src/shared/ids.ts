@@ -92,6 +92,7 @@ export const journalKeys = {
   circlePot: (circleId: string, turn: number): string => `saving-circle/${circleId}/turn/${turn}/pot`,
   circleSettled: (circleId: string): string => `saving-circle/${circleId}/settlement`,
   contributionRefunded: (contributionId: string): string => `saving-circle-contribution/${contributionId}/refunded`,
+  donationRefunded: (donationId: string): string => `donation/${donationId}/refunded`,
   donationAllocated: (batchId: string): string => `donation-allocation/${batchId}`,
   receiptSuspended: (receiptId: string): string => `receipt/${receiptId}/suspense`,
   receiptSettled: (receiptId: string): string => `receipt/${receiptId}/settled`,

@@ -169,6 +169,7 @@ export const bodies: Record<string, Body> = {
       payout_id: ofThePlatform,
       receipt_id: ofThePlatform,
       reconciliation_id: ofThePlatform,
+      donation_id: ofThePlatform,
     },
   },
   'POST /v1/donations/allocate': {

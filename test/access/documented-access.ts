@@ -138,6 +138,7 @@ export const documentedAccess: Record<string, DocumentedAccess> = {
   'GET /v1/donations/open-pool': login,
   'GET /v1/donations': needs('donate-charitable-cause'),
   'GET /v1/donations/:/trace': needs('donate-charitable-cause'),
+  'POST /v1/donations/:/refund': needs('donate-charitable-cause'),
   'POST /v1/donations/subscriptions': needs('donate-charitable-cause'),
   'GET /v1/donations/subscriptions': needs('donate-charitable-cause'),
   // One subscription is read like the list.

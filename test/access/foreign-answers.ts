@@ -53,6 +53,7 @@ const ofTheOwnerAlone = new Set([
   'DELETE /v1/saving-circles/:/members/:/standing-order',
   'POST /v1/saving-circles/:/replacements/:/accept',
   'DELETE /v1/donations/subscriptions/:',
+  'POST /v1/donations/:/refund',
   'PATCH /v1/charitable-causes/:',
   'DELETE /v1/charitable-causes/:',
   'POST /v1/charitable-causes/:/assign-manager',

@@ -70,6 +70,7 @@ describe('Every function of the schema', () => {
       'forget_rows',
       'keep_decision',
       'keep_permission_names',
+      'lock_refund',
       'lock_source',
       'open_balance',
       'open_payout_attempt',

@@ -179,6 +179,9 @@ async function moveMoney(stack: Stack, { person, partner, platform, causeId }: C
   const allocation = { donation_ids: await buildOpenDonations(stack, person, 2), cause_id: causeId };
   await done(() => stack.post('/v1/donations/allocate/preview', allocation, byPlatform));
   await done(() => stack.post('/v1/donations/allocate', allocation, byPlatform));
+  for (const id of await buildOpenDonations(stack, person, 1)) {
+    await done(() => stack.post(`/v1/donations/${id}/refund`, undefined, { token: person.token }));
+  }
   const subscription = { cause_id: causeId, amount: '1000', source_account_id: person.accountId, interval: 'monthly' };
   await done(() => stack.post('/v1/donations/subscriptions', subscription, { token: person.token }));
 

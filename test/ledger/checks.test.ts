@@ -196,6 +196,14 @@ const corruptions: [view: string, sql: string][] = [
      values ('${user}', 'k', 'f', '${newId()}', now() - interval '2 hours')`,
   ],
   ['check_donations_posted_once', donation(null)],
+  [
+    'check_donations_posted_once',
+    `with paid as (insert into transactions (id, user_id, amount, status, source_account_id, type, reference_type, reference_id,
+       batch_id, purpose) values ('${newId()}', '${user}', 5, 'successful', '${newId()}', 'price', 'donation', '${newId()}',
+       '${newId()}', 'product_transfer') returning id)
+     insert into donations (id, user_id, type, amount, status, transaction_id, refund_transaction_id)
+     select '${newId()}', '${user}', 'open', 5, 'refunded', id, '${newId()}' from paid`,
+  ],
   ['check_open_pool_matches_donations', donation(null)],
   ['check_cause_totals_match_donations', donation(newId(), newId())],
   ['check_allocations_match_donations', donation(newId(), newId())],

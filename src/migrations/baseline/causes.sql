@@ -2,7 +2,8 @@
 --
 -- What a cause has received is counted in sixteen shards, chosen by the connection, so that many payers of one cause do
 -- not wait for each other; no donation writes the cause's own row, and donations do not reference it either (a foreign
--- key would lock that row). The counters follow donations by trigger and only ever grow.
+-- key would lock that row). The counters follow donations by trigger; a refund is counted in the shard of its own
+-- connection, so that only their sum is never below zero.
 
 create table charitable_causes (
   id uuid primary key,
@@ -55,15 +56,15 @@ create index cause_managers_of_creator on cause_managers (created_by);
 create table cause_totals (
   cause_id uuid not null,
   shard smallint not null check (shard between 1 and 16),
-  donated numeric(30, 4) not null check (donated >= 0 and donated < 'Infinity'),
-  donations bigint not null check (donations >= 0),
+  donated numeric(30, 4) not null check (donated > '-Infinity' and donated < 'Infinity'),
+  donations bigint not null,
   primary key (cause_id, shard)
 ) with (fillfactor = 60);
 -- Only the triggers of donations write totals: a direct statement arrives at depth 0.
 create trigger totals_follow_donations before insert or update or delete on cause_totals
   for each row when (pg_trigger_depth() = 0) execute function refuse_change();
 
--- What a cause has received by donations, in IDR, whatever it has spent since.
+-- What a cause has received by donations, in IDR, without what was given back, whatever it has spent since.
 create function cause_current_amount(p_cause_id uuid) returns numeric language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
   select coalesce(sum(donated), 0)::numeric(20, 4) from cause_totals where cause_id = p_cause_id

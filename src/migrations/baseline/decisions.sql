@@ -4,7 +4,7 @@
 create table decisions (
   id uuid primary key,
   kind text not null check (kind in ('settle_payout', 'settle_receipt', 'explain_difference', 'book_external',
-    'disburse')),
+    'disburse', 'refund_donation')),
   status text not null default 'pending' check (status in ('pending', 'carried_out', 'rejected', 'lapsed', 'refused')),
   payout_id uuid references payouts (id),
   outcome text check (outcome in ('succeeded', 'failed')),
@@ -16,6 +16,7 @@ create table decisions (
   amount numeric(20, 4) check (amount <> 0 and amount > '-Infinity' and amount < 'Infinity'),
   reference varchar(64),
   withdrawal_id uuid unique references withdrawals (id),
+  donation_id uuid references donations (id),
   note varchar(300) not null check (length(btrim(note)) >= 3),
   -- What provider and books said when it was proposed.
   evidence jsonb not null,
@@ -40,8 +41,11 @@ create table decisions (
       and num_nonnulls(payout_id, outcome, receipt_id, action, account_id, reconciliation_id) = 0
     when 'disburse' then withdrawal_id is not null
       and num_nonnulls(payout_id, outcome, receipt_id, action, account_id, reconciliation_id, amount, reference) = 0
+    when 'refund_donation' then donation_id is not null
+      and num_nonnulls(payout_id, outcome, receipt_id, action, account_id, reconciliation_id, amount, reference) = 0
     else false end),
   constraint decisions_of_withdrawals_disburse check ((kind = 'disburse') = (withdrawal_id is not null)),
+  constraint decisions_of_donations_refund check ((kind = 'refund_donation') = (donation_id is not null)),
   constraint decisions_are_of_two check (approved_by <> proposed_by and rejected_by <> proposed_by
     and first_approved_by <> proposed_by and first_approved_by <> approved_by),
   constraint disbursements_are_approved_twice check (case kind
@@ -62,6 +66,7 @@ create index decisions_of_payout on decisions (payout_id) where payout_id is not
 create index decisions_of_receipt on decisions (receipt_id) where receipt_id is not null;
 create index decisions_of_account on decisions (account_id) where account_id is not null;
 create index decisions_of_reconciliation on decisions (reconciliation_id) where reconciliation_id is not null;
+create index decisions_of_donation on decisions (donation_id) where donation_id is not null;
 create index decisions_of_reference on decisions (reference) where reference is not null;
 create index decisions_of_proposer on decisions (proposed_by);
 create index decisions_of_approver on decisions (approved_by) where approved_by is not null;
@@ -96,6 +101,8 @@ set search_path = pg_catalog, public, pg_temp as $$
       from journal_keys k where k.business_key = 'platform-external/' || decided.reference))
     when 'disburse' then (select 'the withdrawal ended without it' where exists (select from payouts p
       where p.id = decided.withdrawal_id and p.failure_code in ('DECISION_REJECTED', 'DECISION_LAPSED')))
+    when 'refund_donation' then (select 'the donation was not given back' where not exists (select from donations d
+      where d.id = decided.donation_id and d.status = 'refunded'))
     else (select 'the difference was never explained' where not exists (select from events e
       where e.resource_type = 'reconciliation' and e.resource_id = decided.reconciliation_id::text
         and e.event = 'RECONCILIATION_EXPLAINED' and e.data ->> 'decision_id' = decided.id::text))
@@ -124,9 +131,10 @@ begin
     return new;
   end if;
   if (new.id, new.kind, new.payout_id, new.outcome, new.receipt_id, new.action, new.account_id, new.reconciliation_id,
-        new.amount, new.reference, new.withdrawal_id, new.note, new.evidence, new.proposed_by, new.created_at)
+        new.amount, new.reference, new.withdrawal_id, new.donation_id, new.note, new.evidence, new.proposed_by, new.created_at)
       is distinct from (old.id, old.kind, old.payout_id, old.outcome, old.receipt_id, old.action, old.account_id,
-        old.reconciliation_id, old.amount, old.reference, old.withdrawal_id, old.note, old.evidence, old.proposed_by, old.created_at)
+        old.reconciliation_id, old.amount, old.reference, old.withdrawal_id, old.donation_id, old.note, old.evidence,
+        old.proposed_by, old.created_at)
     or old.first_approved_by is not null and new.first_approved_by is distinct from old.first_approved_by
     or old.approved_by is not null and new.approved_by is distinct from old.approved_by or old.status <> 'pending' then
     raise exception 'what was decided is never changed' using errcode = 'AM003', detail = new.id::text;

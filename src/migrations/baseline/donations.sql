@@ -67,12 +67,16 @@ create table donations (
   payment_order_id uuid,
   subscription_id uuid,
   period integer,
+  -- Of one that was given back: the transaction that did.
+  refund_transaction_id uuid,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   check ((type = 'open') or (cause_id is not null and allocation_batch_id is null)),
   check ((type <> 'open') or ((cause_id is null) = (allocation_batch_id is null))),
   check ((status in ('completed', 'refunded')) = (transaction_id is not null)),
-  check (allocation_batch_id is null or status in ('completed', 'refunded')),
+  check ((status = 'refunded') = (refund_transaction_id is not null)),
+  -- What was allocated is not given back.
+  check (allocation_batch_id is null or status = 'completed'),
   check ((type = 'subscription') = (subscription_id is not null)),
   check ((subscription_id is null) = (period is null))
 );
@@ -102,7 +106,7 @@ end $$;
 create trigger new_donations_are_counted after insert on donations
   referencing new table as new_donations for each statement execute function count_new_donations();
 
--- Counts donations that become completed or get their cause, and refuses a change of what was given.
+-- Counts donations that become completed, get their cause or are given back, and refuses a change of what was given.
 create function count_changed_donations() returns trigger language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -111,15 +115,18 @@ begin
         is distinct from (n.user_id, n.type, n.amount, n.payment_order_id, n.subscription_id, n.period)
       or (o.cause_id is not null and o.cause_id is distinct from n.cause_id)
       or (o.allocation_batch_id is not null and o.allocation_batch_id is distinct from n.allocation_batch_id)
-      or (o.transaction_id is not null and o.transaction_id is distinct from n.transaction_id);
+      or (o.transaction_id is not null and o.transaction_id is distinct from n.transaction_id)
+      or (o.refund_transaction_id is not null and o.refund_transaction_id is distinct from n.refund_transaction_id);
   if found or (select count(*) from old_donations) <> (select count(*) from old_donations join new_donations using (id))
   then
     raise exception 'a donation keeps what it was given for' using errcode = 'AM003';
   end if;
   insert into cause_totals (cause_id, shard, donated, donations)
-    select n.cause_id, 1 + pg_backend_pid() % 16, sum(n.amount), count(*)
+    select n.cause_id, 1 + pg_backend_pid() % 16, sum(n.amount * c.counts), sum(c.counts)
     from old_donations o join new_donations n using (id)
-    where n.status = 'completed' and n.cause_id is not null and (o.status <> 'completed' or o.cause_id is null)
+    cross join lateral (select (n.status = 'completed' and n.cause_id is not null)::integer
+      - (o.status = 'completed' and o.cause_id is not null)::integer as counts) c
+    where c.counts <> 0
     group by n.cause_id order by n.cause_id
     on conflict (cause_id, shard) do update
       set donated = cause_totals.donated + excluded.donated, donations = cause_totals.donations + excluded.donations;
@@ -181,7 +188,31 @@ begin
   return cardinality(p_paid);
 end $$;
 
--- Each donation that was paid has a line of its own in the ledger, and each such line a donation.
+-- Where a donation is given back to: the account that paid it, or, where the gateway did, the donor's oldest.
+create function refund_account(p_donation_id uuid) returns uuid language sql stable
+set search_path = pg_catalog, public, pg_temp as $$
+  select case when t.destination_account_id is not null then t.source_account_id else (
+      select a.id from accounts a
+      where case u.user_type when 'organization' then a.kind = 'organization' and a.organization_id = u.organization_id
+        else a.kind = 'user' and a.user_id = u.id end
+      order by a.created_at, a.id limit 1) end
+  from donations d join transactions t on t.id = d.transaction_id join users u on u.id = d.user_id
+  where d.id = p_donation_id
+$$;
+
+-- Locks what a refund is judged by, until the transaction ends: the donation, then the balance that it would be taken from.
+create function lock_refund(p_donation_id uuid) returns void language plpgsql
+security definer set search_path = pg_catalog, public, pg_temp as $$
+begin
+  perform from donations d where d.id = p_donation_id for no key update;
+  perform from account_balances b where b.shard = 0 and b.account_id = (
+      select coalesce(c.account_id, '00000000-0000-4000-8000-000000000005')
+      from donations d left join charitable_causes c on c.id = d.cause_id where d.id = p_donation_id)
+    for update;
+end $$;
+
+-- Each donation that was paid has a line of its own in the ledger, each that was given back another, and each such line a
+-- donation.
 create view check_donations_posted_once as
   select d.id as donation_id, 'the price row of the donation is missing or differs' as problem
   from donations d left join transactions t on t.id = d.transaction_id
@@ -191,6 +222,14 @@ create view check_donations_posted_once as
   select min(d.id::text)::uuid, 'several donations share transaction ' || d.transaction_id
   from donations d where d.transaction_id is not null group by d.transaction_id having count(*) > 1
   union all
+  select d.id, 'the reversed row of the donation is missing or differs'
+  from donations d left join transactions t on t.id = d.refund_transaction_id
+  where d.refund_transaction_id is not null
+    and (t.id is null or (t.amount, t.type, t.user_id, t.reference_type, t.status)
+        <> (d.amount, 'price', d.user_id, 'donation', 'reversed')
+      or t.batch_id is distinct from (select k.journal_id from journal_keys k
+        where k.business_key = 'donation/' || d.id || '/refunded'))
+  union all
   -- By sets: whatever the planner takes the tables for, it does not compare every row with every other.
   select id, 'a transaction into a cause or the pool has no donation'
   from (
@@ -199,14 +238,15 @@ create view check_donations_posted_once as
       and (t.reference_id = '00000000-0000-4000-8000-000000000005'
         or t.reference_id in (select c.id from charitable_causes c))
     except select d.transaction_id from donations d where d.transaction_id is not null
+    except select d.refund_transaction_id from donations d where d.refund_transaction_id is not null
     except select t.id from donation_allocations a join transactions t on t.batch_id = a.journal_id) unexplained;
--- The totals of causes are the sums of their donations.
+-- The totals of causes are the sums of their donations, without those that were given back.
 create view check_cause_totals_match_donations as
   select cause_id, t.donated, t.donations, d.amount as received, d.count as rows
   from (select cause_id, sum(donated) as donated, sum(donations) as donations from cause_totals group by cause_id) t
   full join (select cause_id, sum(amount) as amount, count(*) as count from donations
-    where status in ('completed', 'refunded') and cause_id is not null group by cause_id) d using (cause_id)
-  where t.donated is distinct from d.amount or t.donations is distinct from d.count
+    where status = 'completed' and cause_id is not null group by cause_id) d using (cause_id)
+  where coalesce(t.donated, 0) <> coalesce(d.amount, 0) or coalesce(t.donations, 0) <> coalesce(d.count, 0)
   union all
   select d.cause_id, null, null, null, count(*) from donations d
   where d.cause_id is not null and not exists (select from charitable_causes c where c.id = d.cause_id)

@@ -120,6 +120,15 @@ begin
         join charitable_causes c on c.id = given.cause_id
         cross join lateral (values (pool, -given.amount), (c.account_id, given.amount)) e (account_id, amount)
         where p_business_key = 'donation-allocation/' || subject;
+    when 'donation.refunded' then
+      -- Never what of the cause is disbursed.
+      return query select e.account_id, e.amount
+        from donations d
+        left join charitable_causes c on c.id = d.cause_id
+        cross join lateral (values (coalesce(c.account_id, pool), -d.amount), (refund_account(d.id), d.amount))
+          e (account_id, amount)
+        where d.id = subject and d.status = 'refunded' and p_business_key = 'donation/' || d.id || '/refunded'
+          and (d.cause_id is null or disbursed_of_cause(d.cause_id) <= cause_current_amount(d.cause_id));
     else
       return query select * from payout_postings(p_kind, p_business_key, subject);
   end case;

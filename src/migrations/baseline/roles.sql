@@ -66,7 +66,8 @@ grant insert, update (name, target_amount, target_date, status, closed_at, relea
 grant insert, update (status, updated_at) on saving_goal_orders to amanah_app;
 grant insert, update (name, description, target_amount, location, regulations, benefit, status, stopped_from, approved_by,
   approved_at, updated_at) on charitable_causes to amanah_app;
-grant insert, update (status, cause_id, allocation_batch_id, transaction_id, updated_at) on donations to amanah_app;
+grant insert, update (status, cause_id, allocation_batch_id, transaction_id, refund_transaction_id, updated_at)
+  on donations to amanah_app;
 grant insert, update (status, periods_paid, refusals, attempted_at, ended_at, updated_at)
   on donation_subscriptions to amanah_app;
 grant insert, update (name, capacity, amount, visibility, grace_days, on_default, guarantee_percent, start_date, starts_at, current_turn, first_turn, status,
@@ -108,12 +109,12 @@ grant insert, update (state, phase, cursor, compared, differences, unsettled, ta
 grant insert, update (ours, theirs, resource_id, reference, state, note, updated_at, met_at) on reconciliations to amanah_app;
 grant insert, update on clearing_measurements, clearing_comparisons to amanah_app;
 grant insert (id, kind, payout_id, outcome, receipt_id, action, account_id, reconciliation_id, amount, reference,
-  withdrawal_id, note, evidence, proposed_by), update (status, reason, first_approved_by, approved_by, rejected_by)
+  withdrawal_id, donation_id, note, evidence, proposed_by), update (status, reason, first_approved_by, approved_by, rejected_by)
   on decisions to amanah_app;
 
 -- What may be called: the ways in which money moves, what follows from a payment, and readings.
 grant execute on function
-  pay_from_balance, pay_from_balances, lock_source, refuse_balance_payment, post_journal, record_transactions,
+  pay_from_balance, pay_from_balances, lock_source, lock_refund, refuse_balance_payment, post_journal, record_transactions,
   apply_receipt, suspend_receipt, settle_receipt, book_external,
   open_payout_attempt, answer_payout_attempt, close_payout_attempt,
   accounts_of_causes, accounts_of_products,
@@ -123,7 +124,8 @@ grant execute on function
   to amanah_app;
 grant execute on function
   account_balance, cause_current_amount, organizations_of_transaction, receiver_of_transaction, missing_of_decision,
-  outcome_of_word, decision_lives, disbursed_of_cause, disbursable_of_cause, kept_for_causes
+  outcome_of_word, decision_lives, disbursed_of_cause, disbursable_of_cause, kept_for_causes,
+  refund_account
   to amanah_app, amanah_reader;
 
 -- The reader: the views whole, and of tables every column but those that hold a secret, by their names.

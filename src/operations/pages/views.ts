@@ -60,6 +60,7 @@ export interface DecisionShown {
   amount: string | null;
   reference: string | null;
   withdrawal_id: string | null;
+  donation_id: string | null;
   note: string;
   evidence: { provider: object | null; books: object };
   reason: string | null;
@@ -119,6 +120,7 @@ const kindWords: Record<DecisionKind, (decision: DecisionShown) => string> = {
       : `Receipt ${receipt_id} was given back at the provider`,
   explain_difference: ({ reconciliation_id }) => `Explain difference ${reconciliation_id}`,
   disburse: ({ withdrawal_id }) => `Release withdrawal ${withdrawal_id} of a cause`,
+  refund_donation: ({ donation_id }) => `Give donation ${donation_id} back to its donor`,
   book_external: ({ amount, reference }) => `Book ${money(amount ?? '0')} at the provider, reference ${reference}`,
 };
 const saysWhat = (decision: DecisionShown): string => kindWords[decision.kind](decision);
@@ -293,6 +295,7 @@ ${input('account_id', 'Account', filled, { about: 'Only where it goes to an acco
     filled,
   ) => html`${input('amount', 'Amount in IDR', filled, { about: 'Above 0 for money that came to the provider, below 0 for money that left it.' })}
 ${input('reference', 'Reference', filled, { about: 'As the provider’s statement has it.' })}`,
+  refund_donation: (filled) => input('donation_id', 'Donation', filled),
 };
 
 /** The heading of each decision kind's form. */
@@ -301,6 +304,7 @@ export const proposeTitles: Record<ProposedKind, string> = {
   settle_receipt: 'Propose where money in suspense goes',
   explain_difference: 'Explain a difference',
   book_external: 'Book what the platform moved',
+  refund_donation: 'Propose to give a donation back',
 };
 
 /** One decision, and the actions open to the caller. */
