@@ -84,11 +84,11 @@ export function whyNotRefundable(facts: RefundFacts): string | null {
  * it. Throws NOT_FOUND, FORBIDDEN for another's, also for platform, which proposes a decision, and REQUEST_INVALID for
  * one that cannot be refunded.
  */
-export function refundDonation(
+export async function refundDonation(
   em: EntityManager,
   { caller, donationId, requestId }: { caller: Caller; donationId: string; requestId: string },
 ): Promise<Donation> {
-  return em.transactional(async (tx) => {
+  const refunded = await em.transactional(async (tx) => {
     const { user_id: donorId } = await getDonation(tx, caller, donationId);
     if (donorId !== caller.userId) {
       refuse('FORBIDDEN', 'only its donor refunds it; platform proposes a decision refund_donation', { field: 'id' });
@@ -101,6 +101,8 @@ export function refundDonation(
     await giveBack(tx, facts, { actorId: caller.userId, requestId });
     return tx.findOneOrFail(Donation, { id: donationId }, { refresh: true });
   });
+  await failpoint('refund-donation.after');
+  return refunded;
 }
 
 /**
