@@ -1,6 +1,7 @@
 import { systemAccounts } from '../../src/ledger/account.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { buildCause, currentAmountOf } from '../causes/build-cause.ts';
+import { transfersOf } from '../payouts/build-payouts.ts';
 import {
   type BuiltUser,
   balanceOf,
@@ -224,6 +225,10 @@ describe('A refund of a donation is refused', () => {
     await withdrawalWhen(stack, creator, failed, 'failed');
     const waiting = await disburse('50000', '131313');
     expect(await refund(id)).toMatchObject(refused(400, 'disbursed since'));
+    await eventually(
+      () => transfersOf(stack, waiting),
+      (transfers) => transfers.length === 1,
+    );
     await stack.sandbox.post('/sandbox/payouts/settle', { reference_id: waiting, status: 'FAILED' });
     await withdrawalWhen(stack, creator, waiting, 'failed');
     expect((await refund(id)).status).toBe(200);
