@@ -58,7 +58,7 @@ describe('PATCH /v1/acl/assign-role', () => {
     });
   });
 
-  it('with unassign_role true detaches the role, ignores role_id and answers the role that was detached', async () => {
+  it('with unassign_role true detaches the role, ignores role_id and answers with the detached role', async () => {
     const role = await buildRole(stack, { organizationId: ownId, permissions: ['read-role'] });
     const user = await buildIndividual(stack, { organizationId: ownId, role: role.name });
     const { status, body } = await assign(admin, { user_id: user.id, role_id: newId(), unassign_role: true });
@@ -69,7 +69,7 @@ describe('PATCH /v1/acl/assign-role', () => {
     expect([again.status, again.body.role]).toEqual([200, null]);
   });
 
-  it('needs assign-role or unassign-role; either suffices for both', async () => {
+  it('needs assign-role or unassign-role; either is enough for both', async () => {
     for (const permission of ['assign-role', 'unassign-role']) {
       const role = await buildRole(stack, { organizationId: ownId, permissions: [permission] });
       const granted = await buildRole(stack, { organizationId: ownId, permissions: [permission] });
@@ -136,14 +136,14 @@ describe('PATCH /v1/acl/assign-role', () => {
     expect((await assign(superAdmin, { user_id: colleague.id, role_id: superAdminRole })).status).toBe(400);
   });
 
-  it('decides over a super admin only when a super admin asks', async () => {
+  it('changes a super admin only when a super admin asks', async () => {
     const other = await buildSuperAdmin(stack);
     expect((await assign(platformAdmin, { user_id: other.id, role_id: platformAdminRole })).status).toBe(403);
     expect((await assign(platformAdmin, { user_id: other.id, unassign_role: true })).status).toBe(403);
     expect((await assign(superAdmin, { user_id: other.id, role_id: platformAdminRole })).status).toBe(200);
   });
 
-  it('leaves one active super admin, also when two take each other away at once', async () => {
+  it('leaves one active super admin, even when two remove each other at once', async () => {
     const other = await buildSuperAdmin(stack);
     const suspended = await buildSuperAdmin(stack);
     await stack.patch(`/v1/users/${suspended.id}`, { status: 'suspended' }, { token: superAdmin.token });
@@ -163,7 +163,7 @@ describe('PATCH /v1/acl/assign-role', () => {
     expect((await assign(left, { user_id: gone.id, role_id: superAdminRole })).status).toBe(200);
   });
 
-  it('never lets an organization decide over users of the platform, whatever role the platform made for it', async () => {
+  it('never lets an organization change platform users, whatever role the platform made for it', async () => {
     const { body: all } = await stack.get('/v1/acl/permissions?limit=100', { token: superAdmin.token });
     const permissions = all.permissions.map(({ name }: { name: string }) => name);
     const everything = await buildRole(stack, { organizationId: ownId, permissions });
@@ -185,7 +185,7 @@ describe('PATCH /v1/acl/assign-role', () => {
     }
   });
 
-  it('never lets an organization change what users of the platform may do by changing a role of its own that they hold', async () => {
+  it('never lets an organization change the rights of platform users through a role of its own that they hold', async () => {
     const role = await buildRole(stack, { organizationId: ownId, permissions: ['read-role'] });
     const { body: invited } = await stack.post(
       '/v1/users/invitations',
@@ -208,7 +208,7 @@ describe('PATCH /v1/acl/assign-role', () => {
     expect(byPlatform.status).toBe(200);
   });
 
-  it('never takes a role whose permissions the caller does not hold: not by detaching, not by giving another', async () => {
+  it('never takes away a role whose permissions the caller does not hold, by detaching it or by giving another', async () => {
     const held = await buildRole(stack, { organizationId: ownId, permissions: ['read-role', 'manage-product'] });
     const weak = await buildRole(stack, { organizationId: ownId, permissions: ['read-role'] });
     const user = await buildIndividual(stack, { organizationId: ownId, role: held.name });
@@ -227,10 +227,10 @@ describe('PATCH /v1/acl/assign-role', () => {
     expect((await assign(platformAdmin, { user_id: user.id, unassign_role: true })).status).toBe(200);
   });
 
-  describe('of the last holder of assign-role in an organization', () => {
+  describe('for the last holder of assign-role in an organization', () => {
     const refusal = 'the last holder of assign-role in an organization keeps it';
 
-    it('never takes it, whoever asks and however', async () => {
+    it('never takes the role away, whoever asks and however', async () => {
       const last = await buildOrganizationAdmin(stack);
       const organizationId = String(last.organizationId);
       const weak = await buildRole(stack, { organizationId, permissions: ['read-role'] });
@@ -249,7 +249,7 @@ describe('PATCH /v1/acl/assign-role', () => {
       expect((await assign(second, { user_id: last.id, role_id: weak.id })).status).toBe(200);
     });
 
-    it('never takes it through the permissions of the role', async () => {
+    it('never takes the permission out of the role', async () => {
       const organization = await buildRole(stack, { permissions: ['assign-role', 'update-role', 'delete-permission'] });
       const { organizationId, name, id } = organization;
       const last = await buildOrganizationAdmin(stack, { organizationId, role: name });
@@ -264,7 +264,7 @@ describe('PATCH /v1/acl/assign-role', () => {
       expect(later.status).toBe(200);
     });
 
-    it('leaves one also when two take it from each other at once', async () => {
+    it('leaves one holder even when two take it from each other at once', async () => {
       const one = await buildOrganizationAdmin(stack);
       const two = await buildOrganizationAdmin(stack, { organizationId: one.organizationId });
       const answers = await Promise.all([

@@ -2,7 +2,7 @@ import { newId } from '../../src/shared/ids.ts';
 import { type BuiltUser, buildIndividual, buildOrganization, buildOrganizationAdmin } from '../support/build.ts';
 import { type Stack, startStack } from '../support/stack.ts';
 
-describe('A role of somebody above', () => {
+describe('A role with permissions that the caller does not hold', () => {
   let stack: Stack;
   let junior: BuiltUser;
   let senior: BuiltUser;
@@ -27,7 +27,7 @@ describe('A role of somebody above', () => {
 
   const left = async () => (await stack.get('/v1/auth/me', { token: senior.token })).body.data.permissions;
 
-  it('cannot be taken from its holder, emptied or thinned out by who does not hold what it gives', async () => {
+  it('cannot be taken from its holder, emptied or reduced by a caller without those permissions', async () => {
     const { token } = junior;
     const taken = await stack.patch('/v1/acl/assign-role', { user_id: senior.id, unassign_role: true }, { token });
     const emptied = await stack.patch(`/v1/acl/roles/${great}`, { permissions: [] }, { token });
@@ -37,7 +37,7 @@ describe('A role of somebody above', () => {
     expect(await left()).toEqual(['create-role', 'read-user', 'update-role']);
   });
 
-  it('can be changed in what its changer holds', async () => {
+  it('can be changed in the permissions that the caller holds', async () => {
     const permissions = ['create-role', 'read-user'];
     const changed = await stack.delete(
       `/v1/acl/roles/${great}/permissions`,

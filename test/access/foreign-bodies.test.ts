@@ -116,7 +116,7 @@ const valueIn = (body: Record<string, unknown>, field: string): unknown =>
   field.endsWith('[]') ? Object(body[field.slice(0, -2)])[0] : body[field];
 
 describe('An id in a body', () => {
-  it('has its line for every route that takes one', () => {
+  it('has its line in the table for every route that takes one', () => {
     const wanted = Object.fromEntries(withBodies.map((route) => [nameOf(route), idFieldsOf(route.body).toSorted()]));
     const written = Object.fromEntries(
       Object.entries(bodies).map(([name, { fields }]) => [name, Object.keys(fields).toSorted()]),
@@ -130,7 +130,7 @@ describe('An id in a body', () => {
     return isAsked ? [[nameOf(route), route, body]] : [];
   });
   it.each(asked)(
-    '%s: own is taken; another’s and one that nobody has are refused as documented',
+    '%s: the caller’s own is accepted; somebody else’s and an unknown one are refused as documented',
     async (name, route, { build, fields }) => {
       const reached: string[] = [];
       for (const caller of await admitted(name)) {
@@ -175,7 +175,7 @@ describe('An id in a query', () => {
   };
 
   it.each(withQueries.map((route): [string, Route] => [nameOf(route), route]))(
-    '%s: another’s is refused, or shows nothing of theirs',
+    '%s: somebody else’s is refused, or shows nothing of theirs',
     async (name, route) => {
       const made = await Promise.all(
         ['/v1/charitable-causes/:id', '/v1/saving-circles/:id', '/v1/documents/:id', '/v1/acl/roles/:role_id'].map(

@@ -138,8 +138,8 @@ async function answers(some: Caller[], ask: (caller: Caller) => Promise<unknown>
   return Promise.all(some.map(async (caller) => `${caller.kind}: ${await ask(caller)}`));
 }
 
-describe('A thing that a route names by its id', () => {
-  it.each(withIds)('%s: what nobody has is missing to every kind of caller', async (name, route) => {
+describe('A resource that a route names by its id', () => {
+  it.each(withIds)('%s: an unknown id is missing for every kind of caller', async (name, route) => {
     const wanted = await answers(
       callers,
       async (caller) => doorStatus(name, caller) ?? foreignStatus(name, caller.kind, 'absent', thingsOf(route).foreign),
@@ -148,7 +148,7 @@ describe('A thing that a route names by its id', () => {
   });
 
   it.each(withIds.filter(([, route]) => thingsOf(route).foreign !== 'shared'))(
-    '%s: another’s is never read, changed or told apart',
+    '%s: somebody else’s is never read, changed or distinguishable',
     async (name, route) => {
       for (const owner of strangers) {
         const isPersonal = owner.user.organizationId === null;
@@ -167,7 +167,7 @@ describe('A thing that a route names by its id', () => {
     },
   );
 
-  it.each(withIds)('%s: the caller’s own is within reach, so that its refusals say something', async (name, route) => {
+  it.each(withIds)('%s: the caller can reach their own, so that the refusals mean something', async (name, route) => {
     const { foreign, make } = thingsOf(route);
     const somePartner = callers.find((each) => each.partner)?.partner;
     for (const caller of callers) {
@@ -189,7 +189,7 @@ describe('A thing that a route names by its id', () => {
   });
 
   it.each(withIds.filter(([, { path }]) => (path.match(/:/g)?.length ?? 0) > 1))(
-    '%s: what lies under another parent is missing under this one',
+    '%s: what belongs to another parent is missing under this one',
     async (_, route) => {
       const [superAdmin] = callers;
       const partner = callers.find((each) => each.partner)?.partner;
@@ -200,7 +200,7 @@ describe('A thing that a route names by its id', () => {
     },
   );
 
-  it('has a maker for every route: one without fails', () => {
+  it('has a builder for every route; a route without one fails', () => {
     expect(withIds.length).toBeGreaterThan(50);
     expect(() => thingsOf({ method: 'get', path: '/v1/new-things/:id' })).toThrow('makes ids');
   });

@@ -46,7 +46,7 @@ describe('The permission matrix', () => {
     expect(Object.keys(documentedAccess).filter((name) => !names.includes(name))).toEqual([]);
   });
 
-  describe('walked by every kind of caller', () => {
+  describe('tried by every kind of caller', () => {
     let stack: Stack;
     let superAdmin: BuiltUser;
     let callers: Record<UserType, BuiltUser>;
@@ -122,7 +122,7 @@ describe('The permission matrix', () => {
     const neededOf = ({ access }: { access: Allow | SignedIn }): readonly string[] =>
       access.kind === 'allow' ? access.permissions : [];
 
-    it.each(guarded)('%s: no token, an expired one, a forged one: 401', async (_, route) => {
+    it.each(guarded)('%s: no token, an expired or a forged one is a 401', async (_, route) => {
       const keys = createSigningKeys({ orm: stack.deps.orm, sealer: stack.deps.sealer, tokenTtlSeconds: 3600 });
       const { id, key } = await keys.signer();
       const expired = await new SignJWT({})
@@ -140,7 +140,7 @@ describe('The permission matrix', () => {
       expect(statuses).toEqual([401, 401, 401]);
     });
 
-    it.each(guarded)('%s: a user type that it is closed to, whatever the role holds: 403', async (_, route) => {
+    it.each(guarded)('%s: a user type that it is closed to is a 403, whatever the role holds', async (_, route) => {
       await give(permissions);
       for (const type of userTypes.filter((each) => !typesOf(route).includes(each))) {
         expect([type, await call(route, await freshToken(type), callers[type])]).toEqual([type, 403]);
@@ -148,7 +148,7 @@ describe('The permission matrix', () => {
     });
 
     it.each(guarded.filter(([, { access }]) => access.kind === 'allow'))(
-      '%s: every permission but the needed one: 403',
+      '%s: every permission except the required one is a 403',
       async (_, route) => {
         await give(permissions.filter((name) => !neededOf(route).includes(name)));
         for (const type of typesOf(route)) {
@@ -157,7 +157,7 @@ describe('The permission matrix', () => {
       },
     );
 
-    it.each(guarded)('%s: the right caller passes the door', async (_, route) => {
+    it.each(guarded)('%s: the right caller is let in', async (_, route) => {
       if (route.access.kind === 'allow' && route.access.role) {
         await give(permissions);
         expect(await call(route, await freshToken('platform'), callers.platform)).toBe(403);

@@ -83,14 +83,14 @@ describe('Roles', () => {
       ]);
     });
 
-    it('requires organization_id from a platform admin (400), of an organization that exists (404)', async () => {
+    it('requires organization_id from a platform admin (400), naming an organization that exists (404)', async () => {
       const missing = await create(platformAdmin, role());
       expect([missing.status, missing.body.message]).toEqual([400, 'organization_id: is required']);
       expect((await create(platformAdmin, role({ organization_id: newId() }))).status).toBe(404);
       expect((await create(platformAdmin, role({ organization_id: ownId }))).status).toBe(201);
     });
 
-    it('refuses an organization admin without the own organization_id with 403 and says why', async () => {
+    it('refuses an organization admin without their own organization_id with 403 and says why', async () => {
       for (const organization_id of [undefined, await buildOrganization(stack)]) {
         const { status, body } = await create(admin, role({ organization_id }));
         expect([status, body.message]).toEqual([403, 'A role cannot be created for another organization']);
@@ -116,7 +116,7 @@ describe('Roles', () => {
       expect(body).toEqual({ message: expect.stringMatching(message), statusCode: 400, error: 'Bad Request' });
     });
 
-    it('takes any name of 100 characters, also of letters whose capitals are longer', async () => {
+    it('takes any name of 100 characters, even of letters whose capitals are longer', async () => {
       for (const letter of ['x', 'ß', 'ﬃ']) {
         const name = `${newId()}${`-${letter}`.repeat(32)}`;
         const { status, body } = await createOwn({ name });
@@ -147,7 +147,7 @@ describe('Roles', () => {
       expect(bySuper.status).toBe(201);
     });
 
-    it('refuses a name that is taken anywhere, default roles included, with 400; free again after deletion', async () => {
+    it('refuses a name that is taken anywhere, including by default roles, with 400; deletion frees it', async () => {
       const name = `taken_${newId()}`;
       const { body } = await createOwn({ name });
       const other = await buildOrganizationAdmin(stack);
@@ -266,7 +266,7 @@ describe('Roles', () => {
       expect((await eventsOf(body.id))[0]).toMatchObject({ event: 'RESOURCE_UPDATED', impact: 'MEDIUM' });
     });
 
-    it('changes nothing that is not sent, and takes an empty list', async () => {
+    it('changes only what is sent, and takes an empty list', async () => {
       const { body } = await createOwn();
       expect((await change(admin, body.id, { description: 'Other' })).body.role).toMatchObject({
         name: body.name,
@@ -277,7 +277,7 @@ describe('Roles', () => {
       expect(await namesOf(body.id)).toEqual([]);
     });
 
-    it('refuses unknown and foreign permissions and names that are taken, and then changes nothing', async () => {
+    it('refuses unknown and foreign permissions and taken names, and changes nothing', async () => {
       const { body } = await createOwn();
       const unknown = await change(admin, body.id, { permissions: ['fly'] });
       expect([unknown.status, unknown.body.message]).toEqual([400, 'permissions: unknown permission fly']);
