@@ -49,7 +49,7 @@ const eventsOf = (id: string) =>
     .execute('select event, impact, resource_type, actor_id from events where resource_id = ? order by id', [id]);
 
 describe('POST /v1/addresses (create-address)', () => {
-  it('takes texts of 255 characters as they are sent, white space at their ends included, which is not kept', async () => {
+  it('measures texts as they are sent, 255 characters including outer white space, which is not kept', async () => {
     const street = 'j'.repeat(254);
     const fits = await create(owner, { ...required, street: ` ${street}` });
     expect([fits.status, fits.body.data.address.street]).toEqual([201, street]);
@@ -77,7 +77,7 @@ describe('POST /v1/addresses (create-address)', () => {
     });
   });
 
-  it('takes the three required fields alone; the others are null and the type is individual', async () => {
+  it('takes only the three required fields; the others are null and the type is individual', async () => {
     const { body } = await create(owner);
     expect(body.data.address).toMatchObject({ ...required, street: null, label: null, address_type: 'individual' });
   });
@@ -151,7 +151,7 @@ describe('GET /v1/addresses/:address_id (read-address)', () => {
     expect(anothers.body).toEqual(missing.body);
   });
 
-  it("an organization's is read by all of its admins, not by its other users nor by other organizations", async () => {
+  it("an organization's is read by all its admins, but not by its other users or other organizations", async () => {
     const admin = await buildOrganizationAdmin(stack);
     const { organizationId } = admin;
     const id = await idOf(admin, { ...required, address_type: 'organization' });
@@ -164,7 +164,7 @@ describe('GET /v1/addresses/:address_id (read-address)', () => {
     expect(statuses).toEqual([200, 404, 404]);
   });
 
-  it("an admin's own address of type individual is not the colleagues'", async () => {
+  it("an admin's own address of type individual is closed to colleagues", async () => {
     const admin = await buildOrganizationAdmin(stack);
     const id = await idOf(admin);
     const colleague = await buildOrganizationAdmin(stack, { organizationId: admin.organizationId });
@@ -199,7 +199,7 @@ describe('GET /v1/addresses (read-address, platform only)', () => {
     expect(count).toBeGreaterThanOrEqual(3);
   });
 
-  it('defaults to page 1 of 10, newest first; order=asc turns it', async () => {
+  it('defaults to page 1 of 10, newest first; order=asc reverses it', async () => {
     const newest = await idOf(owner);
     const { body } = await list('');
     expect(body.data).toMatchObject({ limit: 10, currentPage: 1 });
@@ -221,14 +221,14 @@ describe('GET /v1/addresses (read-address, platform only)', () => {
     expect([status, body.data.addresses]).toEqual([200, []]);
   });
 
-  it('is closed to individuals and to organizations, whatever their role holds: 403', async () => {
+  it('is a 403 for individuals and organizations, whatever their role holds', async () => {
     const admin = await buildOrganizationAdmin(stack);
     expect([(await list('', owner)).status, (await list('', admin)).status]).toEqual([403, 403]);
   });
 });
 
 describe('PATCH /v1/addresses/:address_id (update-address)', () => {
-  it('changes what is named and keeps the rest, and writes RESOURCE_UPDATED without saying the values', async () => {
+  it('changes the fields sent and keeps the rest, and writes RESOURCE_UPDATED without the values', async () => {
     const id = await idOf(owner, whole);
     const { status, body } = await change(owner, id, { city: 'Cimahi', label: 'Kantor' });
     expect(status).toBe(200);
@@ -253,14 +253,14 @@ describe('PATCH /v1/addresses/:address_id (update-address)', () => {
     expect((await change(owner, id, { city: null })).status).toBe(400);
   });
 
-  it('by platform changes any; by another user is a 404 and changes nothing', async () => {
+  it('by the platform changes any; by another user is a 404 and changes nothing', async () => {
     const id = await idOf(owner);
     expect((await change(stranger, id, { city: 'Bogor' })).status).toBe(404);
     expect((await read(owner, id)).body.data.address.city).toBe('Bandung');
     expect((await change(platform, id, { city: 'Bogor' })).status).toBe(200);
   });
 
-  it("an organization's is changed by its other admins", async () => {
+  it("by another admin changes an organization's address", async () => {
     const admin = await buildOrganizationAdmin(stack);
     const id = await idOf(admin, { ...required, address_type: 'organization' });
     const colleague = await buildOrganizationAdmin(stack, { organizationId: admin.organizationId });
@@ -295,7 +295,7 @@ describe('PATCH /v1/addresses/:address_id (update-address)', () => {
 });
 
 describe('At rest', () => {
-  it('no field of an address is in its row, and the row sealed for one address does not open as another', async () => {
+  it('no field of an address is readable in its row, and a row sealed for one address does not open as another', async () => {
     const [first, second] = [await idOf(owner, whole), await idOf(owner)];
     const [row] = await stack
       .em()
