@@ -70,13 +70,13 @@ describe('POST /v1/bank-accounts (withdraw-account)', () => {
     expect([status, body.message]).toEqual([400, expect.stringContaining(name)]);
   });
 
-  it('is closed to platform users, who own none', async () => {
+  it('is closed to platform users, who own no bank accounts', async () => {
     expect((await add(await buildPlatformAdmin(stack))).status).toBe(403);
   });
 });
 
 describe('GET and DELETE /v1/bank-accounts', () => {
-  it('show and delete what is of the caller; another’s is a 403, a missing and a deleted one a 404', async () => {
+  it('show and delete the caller’s own; somebody else’s is a 403, a missing or deleted one a 404', async () => {
     const id = await idOf(owner);
     expect(await list(owner)).toContain(id);
     expect(await list(stranger)).not.toContain(id);
@@ -88,7 +88,7 @@ describe('GET and DELETE /v1/bank-accounts', () => {
     expect(await list(owner)).not.toContain(id);
   });
 
-  it('those of an organization are its admins’, whoever added them, and not its individuals’', async () => {
+  it('open an organization’s to all its admins, whoever added them, and to none of its individuals', async () => {
     const admin = await buildOrganizationAdmin(stack);
     const organizationId = admin.organizationId ?? '';
     const [other, member] = await Promise.all([
