@@ -42,7 +42,7 @@ describe('The admin commands', () => {
     expect([one.code, one.stdout]).toEqual([0, expect.stringMatching(/--email <value> .*\(required\)/)]);
   });
 
-  it('create-super-admin makes one who can log in, with the password given or a made one, once per address', async () => {
+  it('create-super-admin makes one who can log in, with a given or a generated password, once for each address', async () => {
     const email = `${newId()}@example.org`;
     const first = await admin('create-super-admin', '--email', email, '--name', 'Sari', '--json');
     expect([first.code, first.stderr]).toEqual([0, '']);
@@ -55,7 +55,7 @@ describe('The admin commands', () => {
     expect([again.code, JSON.parse(again.stderr).error.code]).toEqual([2, 'DUPLICATE']);
   });
 
-  it('set-password, suspend-user and activate-user do so', async () => {
+  it('set-password, suspend-user and activate-user change the user', async () => {
     const { email } = await buildIndividual(stack);
     expect((await admin('set-password', '--email', email, '--password', 'correct horse battery')).code).toBe(0);
     expect((await logIn(email, 'correct horse battery')).status).toBe(200);
@@ -65,7 +65,7 @@ describe('The admin commands', () => {
     expect((await logIn(email, 'correct horse battery')).status).toBe(200);
   });
 
-  it('remove-second-factor lets in again who has lost it, and ends the sessions that it began', async () => {
+  it('remove-second-factor lets a user who lost it in again, and ends the sessions that it began', async () => {
     const user = await buildIndividual(stack);
     const { email, token } = user;
     await admin('set-password', '--email', email, '--password', 'correct horse battery');
@@ -80,7 +80,7 @@ describe('The admin commands', () => {
     expect((await logIn(email, 'correct horse battery')).status).toBe(200);
   });
 
-  it('set-organization-status sets it', async () => {
+  it('set-organization-status sets the status', async () => {
     const id = await buildOrganization(stack, { status: 'pending' });
     const { code, stdout } = await admin(
       'set-organization-status',
@@ -111,7 +111,7 @@ describe('The admin commands', () => {
     }
   });
 
-  it('speak to the stack that runs on DATA_DIR when there is no DATABASE_URL', async () => {
+  it('use the stack that runs on DATA_DIR when there is no DATABASE_URL', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'amanah-data-'));
     const env = { PATH: String(stack.env.PATH), DATA_DIR: directory };
     try {
@@ -130,7 +130,7 @@ describe('The admin commands', () => {
     }
   });
 
-  it('that work on keys need those besides the database, and say so', async () => {
+  it('that work on keys need the keys as well as the database, and say so', async () => {
     for (const command of ['keys-rotate-tokens', 'keys-reencrypt']) {
       const { code, stderr } = await run(command, [], given());
       expect([code, stderr]).toEqual([2, expect.stringContaining('DATA_ENCRYPTION_KEYS is missing')]);
@@ -140,7 +140,7 @@ describe('The admin commands', () => {
     expect((await run('admin', ['suspend-user', '--email', 'a@example.org'], armed)).stderr).toContain('FAILPOINTS');
   });
 
-  it('keys:reencrypt moves what is sealed to the key that stands first', async () => {
+  it('keys:reencrypt moves what is sealed to the first key in the list', async () => {
     await stack.get('/.well-known/jwks.json');
     const keys = `newer:${randomBytes(32).toString('base64')},${stack.env.DATA_ENCRYPTION_KEYS}`;
     const env = { ...given(), DATA_ENCRYPTION_KEYS: keys };

@@ -44,14 +44,14 @@ describe('npm run demo', () => {
     expect(output).toContain('Journal payment-order.settled:');
   }, 150_000);
 
-  it('--story giving leads a donation to its cause, and to the statement of the year', async () => {
+  it('--story giving follows a donation to its cause, and into the statement of the year', async () => {
     const { code, output } = await run('demo', '--story', 'giving', '--amount', '25000');
     expect({ code, output }).toEqual({ code: 0, output: expect.stringMatching(/The donation \S+ is completed/) });
     expect(output).toMatch(/ donation +IDR 25000\.0000\n.* journal +IDR 25000\.0000\n.* cause +IDR 25000\.0000\n/);
     expect(output).toMatch(/Statement of \d{4}: 1 donations, IDR 25000\.0000 altogether/);
   }, 150_000);
 
-  it('--story circle takes three members through three rounds, after which nobody has more or less', async () => {
+  it('--story circle takes three members through three rounds, after which nobody has gained or lost', async () => {
     const { code, output } = await run('demo', '--story', 'circle');
     expect({ code, output }).toEqual({
       code: 0,
