@@ -880,7 +880,7 @@ describe('Whoever holds the password of the application never', () => {
     expect(await attempt(loot.urls.app, ...statements(loot))).toBe(refusal);
   });
 
-  it('adds a transaction to a journal of before whose transaction began at the same instant', async () => {
+  it('adds a transaction to an earlier journal whose transaction began at the same instant', async () => {
     const client = new pg.Client({ connectionString: loot.urls.app });
     await client.connect();
     try {
@@ -904,14 +904,14 @@ describe('Whoever holds the password of the application never', () => {
     }
   });
 
-  it('adds a transaction beside its own, in a part of the transaction that posted, always', async () => {
+  it('adds a second transaction row from a subtransaction of the transaction that posted', async () => {
     const id = newId();
     const recorded = `select record_transactions('${id}', '[]')`;
     const parts = ['savepoint a', payFromBalance(loot, { journalId: id }), 'release a', 'savepoint b', recorded];
     expect(await attempt(loot.urls.app, ...parts)).toBe('nothing refused it');
   });
 
-  it('forgets sooner by a calendar of its own, in which a day lasts for weeks', async () => {
+  it('deletes too soon by setting a calendar in which a day lasts for weeks', async () => {
     const client = new pg.Client({ connectionString: loot.urls.app });
     await client.connect();
     try {
@@ -932,7 +932,7 @@ describe('Whoever holds the password of the application never', () => {
     }
   });
 
-  it('posts the same journal again, nor settles the same suspense', async () => {
+  it('posts the same journal or settles the same suspense twice', async () => {
     const client = new pg.Client({ connectionString: loot.urls.app });
     await client.connect();
     try {
@@ -998,9 +998,9 @@ describe('Whoever holds the password of the reader never', () => {
   });
 });
 
-describe('A temporary table, where one may be made, never', () => {
+describe('A temporary table, where one can be created, never', () => {
   // As the owner, who may: the functions must not see it.
-  it('lends a balance that is not there', async () => {
+  it('provides a balance that does not exist', async () => {
     const shadows = [
       'create temporary table account_balances (account_id uuid, shard smallint, balance numeric, primary key (account_id, shard))',
       `insert into account_balances values ('${loot.victim.accountId}', 0, ${tooMuch})`,

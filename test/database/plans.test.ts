@@ -190,7 +190,7 @@ async function planAlone(sql: string): Promise<PlanNode | null> {
 }
 
 describe(`Over ${rows} rows in each big table`, () => {
-  it('no statement that the product runs reads one of them whole', () => {
+  it('no statement that the product runs scans one of them', () => {
     const found = [...ran.values()].flatMap(({ sql, plan }) =>
       forbiddenScans(sql, plan).map((table) => `${table}: ${sql}`),
     );
@@ -198,7 +198,7 @@ describe(`Over ${rows} rows in each big table`, () => {
     expect(plansRead).toBeGreaterThan(5_000);
   });
 
-  it('every statement of the code is planned, and none reads one of them whole', async () => {
+  it('every statement in the code is planned, and none scans one of them', async () => {
     const texts = [...new Set([...ran.values()].map(({ sql }) => sql))];
     const wasRun = (sql: string) => {
       const pieces = piecesOf(withoutValues(sql));

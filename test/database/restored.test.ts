@@ -71,7 +71,7 @@ function own(path: string, uid: number, gid: number): void {
   }
 }
 
-describe('A base backup, restored', () => {
+describe('A restored base backup', () => {
   it('has the roles with their passwords, rights and time-outs, and refuses what it refused before', async () => {
     const original = await start('original');
     const { password } = original;

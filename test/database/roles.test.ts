@@ -29,7 +29,7 @@ async function ask<Row extends pg.QueryResultRow>(url: string, ...statements: st
 }
 
 describe('Every function of the schema', () => {
-  it('has a search path that no temporary table comes into', async () => {
+  it('has a search path without temporary tables', async () => {
     const open = await ask(
       database.ownerUrl,
       `select oid::regprocedure::text as name, proconfig from pg_proc where pronamespace = 'public'::regnamespace
@@ -38,7 +38,7 @@ describe('Every function of the schema', () => {
     expect(open).toEqual([]);
   });
 
-  it('is called by nobody who was not named', async () => {
+  it('can only be called by roles that are named', async () => {
     const rows = await ask(
       database.ownerUrl,
       `select oid::regprocedure::text as name from pg_proc where pronamespace = 'public'::regnamespace
@@ -55,7 +55,7 @@ describe('Every function of the schema', () => {
     await ask(database.ownerUrl, 'drop function later()');
   });
 
-  it('with the owner’s rights is one of those whose judgement was thought about, and runs no text as a statement', async () => {
+  it('with the owner’s rights is on the reviewed list, and runs no text as a statement', async () => {
     const rows = await ask<{ name: string }>(
       database.ownerUrl,
       "select proname as name from pg_proc where pronamespace = 'public'::regnamespace and prosecdef order by 1",
@@ -106,7 +106,7 @@ describe('The application', () => {
 });
 
 describe('The reader', () => {
-  it('reads every column but those that are sealed, hashed or a digest of a request, and a person’s kept answers', async () => {
+  it('reads every column except sealed and hashed ones, digests of requests, and kept answers of people', async () => {
     const rows = await ask<{ place: string; secret: boolean; readable: boolean }>(
       database.ownerUrl,
       `select c.relname || '.' || a.attname as place,
@@ -143,8 +143,8 @@ describe('The reader', () => {
   );
 });
 
-describe('What a row keeps from being read', () => {
-  it('is a violation of its check, and hides no other check', async () => {
+describe('A row that cannot be read', () => {
+  it('counts as a violation of its check, and hides no other check', async () => {
     const other = await cloneDatabase();
     await ask(other.ownerUrl, 'create view check_a_row as select 1 / n as share from (values (0)) v (n)');
     await using orm = await openDatabase({ url: other.ownerUrl, poolSize: 1 });
@@ -161,7 +161,7 @@ describe('What a row keeps from being read', () => {
     await other.drop();
   });
 
-  it('waits for people as long as anything can, and hides nothing else that waits', async () => {
+  it('counts as waiting for the longest possible time, and hides nothing else that waits', async () => {
     const other = await cloneDatabase();
     await ask(
       other.ownerUrl,
@@ -191,7 +191,7 @@ const runbookQueries = [
 describe('The runbook', () => {
   it('has queries', () => expect(runbookQueries.length).toBeGreaterThan(15));
 
-  it.each(runbookQueries)('asks what the reader may read: %s', async (query) => {
+  it.each(runbookQueries)('only asks for what the reader may read: %s', async (query) => {
     await expect(ask(database.readerUrl, query)).resolves.toBeDefined();
   });
 });
@@ -206,7 +206,7 @@ describe('A process in production', () => {
     await expect(judge(database.url)).resolves.toBeUndefined();
   });
 
-  it('never runs as the owner, and is told all that is wrong with it', async () => {
+  it('never runs as the owner, and names everything that is wrong with that role', async () => {
     await expect(judge(database.ownerUrl)).rejects.toThrow(
       /superuser.*owns tables.*may write .*journals.*postings.*may create tables.*temporary tables.*npm run migrate/s,
     );
@@ -283,7 +283,7 @@ describe('A process in production', () => {
       (mighty: string) => `grant set on parameter session_replication_role to ${mighty}`,
       /may set session_replication_role/,
     ],
-  ])('never runs as a member of a role that %s, also where it does not inherit that', (_, grant, sentence) =>
+  ])('never runs as a member of a role that %s, even without inheriting it', (_, grant, sentence) =>
     expectRefused(
       (name) => [`grant mighty_${name} to member_${name} with inherit false, set true`, grant(`mighty_${name}`)],
       sentence,
@@ -335,11 +335,11 @@ describe('A process in production', () => {
 });
 
 describe('npm run migrate', () => {
-  it('is refused to the application’s role, with what to set', async () => {
+  it('refuses the application’s role, and says what to set', async () => {
     await expect(migrate(database.url)).rejects.toThrow(/amanah_app may not make tables.*MIGRATION_DATABASE_URL/);
   });
 
-  it('runs as an owner who is no superuser, and says what an administrator must run where that is not enough', async () => {
+  it('runs as an owner who is not a superuser, and says what an administrator must run if that is not enough', async () => {
     const empty = await createEmptyDatabase();
     const name = new URL(empty.ownerUrl).pathname.slice(1);
     const owner = `owner_of_${name}`;
