@@ -44,7 +44,7 @@ describe('Categories of documents', () => {
     return body.data as { id: string; name: string };
   };
 
-  it('are made and renamed by the platform, with events, and listed for every caller', async () => {
+  it('are created and renamed by the platform, with events, and listed for every caller', async () => {
     const category = await make();
     const renamed = await stack.patch(`${path}/${category.id}`, { name: name() }, { token: platform.token });
     expect(renamed).toMatchObject({ status: 200, body: { data: { id: category.id } } });
@@ -62,7 +62,7 @@ describe('Categories of documents', () => {
     expect(await eventsOf(stack, category.id)).toHaveLength(2);
   });
 
-  it('are refused to everybody else with 403, twice the same name with 400, unknown ones with 404', async () => {
+  it('are a 403 for everybody else, a 400 for a taken name, and a 404 when unknown', async () => {
     const category = await make();
     const other = await make();
     for (const by of [creator, admin]) {
@@ -80,7 +80,7 @@ describe('Categories of documents', () => {
     expect((await stack.get(path)).status).toBe(401);
   });
 
-  it('are given at upload, registration and PATCH, where null takes them away, and filter the lists', async () => {
+  it('are set at upload, registration and PATCH, where null clears them, and filter the lists', async () => {
     const [one, two] = [await make(), await make()];
     const document = await uploaded({ category_id: one.id });
     expect(document.category_id).toBe(one.id);

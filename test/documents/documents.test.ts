@@ -45,7 +45,7 @@ const statusesFor = (people: BuiltUser[], ask: (by: BuiltUser) => Promise<{ stat
 const idsIn = ({ body }: { body: { documents: { id: string }[] } }) => body.documents.map(({ id }) => id);
 
 describe('GET /v1/documents/:id (read-document)', () => {
-  it("of a private one: its creator, users of the creator's organization and platform see it; others 404", async () => {
+  it("shows a private one to its creator, users of the creator's organization and the platform; others get 404", async () => {
     const { message, ...document } = await uploaded();
     expect(message).toEqual(expect.any(String));
     const { status, body } = await call(creator, `/${document.id}`);
@@ -54,7 +54,7 @@ describe('GET /v1/documents/:id (read-document)', () => {
     expect(await statusesFor([fellow, admin, platform, stranger], ask)).toEqual([200, 200, 200, 404]);
   });
 
-  it("another's and a missing one look the same; a malformed id is a 400", async () => {
+  it("answers the same for somebody else's and a missing one; a malformed id is a 400", async () => {
     const { id } = await uploaded();
     const [anothers, missing, malformed] = [
       await call(stranger, `/${id}`),
@@ -65,7 +65,7 @@ describe('GET /v1/documents/:id (read-document)', () => {
     expect(malformed.status).toBe(400);
   });
 
-  it('of a public one: every caller with the permission sees it', async () => {
+  it('shows a public one to every caller with the permission', async () => {
     const { id } = await uploaded({ visibility: 'public' });
     expect((await call(stranger, `/${id}`)).status).toBe(200);
   });
@@ -83,7 +83,7 @@ describe('GET /v1/documents (read-document)', () => {
     expect([strangers.includes(mine.id), strangers.includes(open.id)]).toEqual([false, true]);
   });
 
-  it('reads on by `after`, turns by `order`, refuses page 0 and limit 101', async () => {
+  it('continues with `after`, reverses with `order`, refuses page 0 and limit 101', async () => {
     const first = await uploaded();
     const second = await uploaded();
     expect(idsIn(await call(creator, `?after=${second.id}&limit=1`))).toEqual([first.id]);
@@ -93,7 +93,7 @@ describe('GET /v1/documents (read-document)', () => {
 });
 
 describe('GET /v1/documents/type/:type (read-document)', () => {
-  it('lists those of the type that the caller sees; a type that is none is a 400', async () => {
+  it('lists those of the type that the caller sees; an unknown type is a 400', async () => {
     const [signature, image] = [await uploaded({ document_type: 'signature' }), await uploaded()];
     const { status, body } = await call(creator, '/type/signature');
     expect([status, idsIn({ body }).includes(signature.id), idsIn({ body }).includes(image.id)]).toEqual([
@@ -146,7 +146,7 @@ describe('GET /v1/documents/:id/public', () => {
     expect(Buffer.from(await followed.arrayBuffer())).toEqual(png);
   });
 
-  it('is a 404 for a private one, a deleted one, a missing one and what is no id, creator or not', async () => {
+  it('is a 404 for a private, deleted or missing one and for a malformed id, even for the creator', async () => {
     const [hidden, deleted] = [await uploaded(), await uploaded({ visibility: 'public' })];
     await remove(creator, deleted.id);
     for (const id of [hidden.id, deleted.id, newId(), 'nonsense']) {
@@ -179,7 +179,7 @@ describe('POST /v1/documents (create-document)', () => {
     expect(await eventsOf(stack, registered.body.document.id)).toEqual(['RESOURCE_CREATED MEDIUM']);
   });
 
-  it("another's object is a 400, for platform too; a missing one of one's own space a 404", async () => {
+  it("refuses somebody else's object with 400, for the platform too, and a missing one of the caller's space with 404", async () => {
     const { url } = await uploaded();
     const strangers = await uploaded({}, stranger, await buildTransaction(stack, stranger));
     expect(await statusesFor([stranger, platform], (by) => register(by, body(url)))).toEqual([400, 400]);
@@ -209,7 +209,7 @@ describe('POST /v1/documents (create-document)', () => {
     );
   });
 
-  it("by an individual of an organization names a row of the organization: its cause, its money; not a colleague's", async () => {
+  it("by an individual of an organization names a row of the organization, such as its cause; not a colleague's", async () => {
     const { url } = await uploaded({}, fellow, await buildTransaction(stack, fellow));
     const attach = (product_type: string, product_id: string, by = fellow) =>
       register(by, body(url, { product_type, product_id }));
@@ -251,7 +251,7 @@ describe('PATCH /v1/documents/:id (update-document)', () => {
     expect(await eventsOf(stack, id)).toEqual(['RESOURCE_CREATED MEDIUM', ...Array(2).fill('RESOURCE_UPDATED MEDIUM')]);
   });
 
-  it('by those who may not change it is a 404, also where they see it', async () => {
+  it('by callers who may not change it is a 404, even if they see it', async () => {
     const { id } = await uploaded({ visibility: 'public' });
     expect(await statusesFor([fellow, stranger], (by) => change(by, id, { document_type: 'receipt' }))).toEqual([
       404, 404,
@@ -259,7 +259,7 @@ describe('PATCH /v1/documents/:id (update-document)', () => {
     expect((await call(creator, `/${id}`)).body.document.document_type).toBe('image');
   });
 
-  it('to another url takes over what is stored there; another’s is a 400, a missing one a 404', async () => {
+  it('to another url takes over what is stored there; somebody else’s is a 400, a missing one a 404', async () => {
     const [document, other] = [await uploaded(), await uploaded()];
     const strangers = await uploaded({}, stranger, await buildTransaction(stack, stranger));
     const changed = await change(creator, document.id, { url: other.url });
@@ -292,7 +292,7 @@ describe('PATCH /v1/documents/:id (update-document)', () => {
 });
 
 describe('DELETE /v1/documents/:id (delete-document)', () => {
-  it('is soft: it is found no more, its row says who and when; its object is gone', async () => {
+  it('is soft: the document is no longer found, its row says who deleted it and when, and its object is gone', async () => {
     const { id, url } = await uploaded();
     const { status, body } = await remove(creator, id);
     expect({ status, body }).toEqual({ status: 200, body: { message: expect.any(String) } });
@@ -307,7 +307,7 @@ describe('DELETE /v1/documents/:id (delete-document)', () => {
     expect(await eventsOf(stack, id)).toEqual(['RESOURCE_CREATED MEDIUM', 'RESOURCE_DELETED HIGH']);
   });
 
-  it('by those who may not change it is a 404; by an admin of the organization and by platform it works', async () => {
+  it('by callers who may not change it is a 404; by an admin of the organization and by the platform it works', async () => {
     const [first, second] = [await uploaded({ visibility: 'public' }), await uploaded()];
     expect(await statusesFor([fellow, stranger], (by) => remove(by, first.id))).toEqual([404, 404]);
     expect([(await remove(admin, first.id)).status, (await remove(platform, second.id)).status]).toEqual([200, 200]);
@@ -332,7 +332,7 @@ describe('Every route of documents', () => {
 });
 
 describe('A parent', () => {
-  it('shows in its detail the documents that the caller sees, and those alone', async () => {
+  it('shows in its detail only the documents that the caller sees', async () => {
     const transaction = await buildTransaction(stack, creator);
     const [hidden, open, deleted] = [
       await uploaded({}, creator, transaction),

@@ -34,7 +34,7 @@ const left = () => whatIsLeft(stack, user);
 const megabyte = 1024 * 1024;
 
 describe('kill -9 of the API', () => {
-  it('in the middle of an upload leaves nothing, on disk neither', async () => {
+  it('in the middle of an upload leaves nothing, not even on disk', async () => {
     const uploading = uploadOverWire(stack, user, {
       productId: product,
       sizeBytes: 49 * megabyte,
@@ -53,7 +53,7 @@ describe('kill -9 of the API', () => {
     ['store-document.after-put', 1],
     ['store-document.before-commit', 1],
   ])(
-    'at %s leaves no document; what it left is swept after the next start',
+    'at %s leaves no document; the next start sweeps the rest',
     async (point, objects) => {
       stack.arm(`${point}=kill`);
       await expect(upload(stack, user, product)).rejects.toThrow();

@@ -23,7 +23,7 @@ const uploaded = async () =>
 const register = (by: BuiltUser, body: object) => stack.post('/v1/documents', body, { token: by.token });
 const remove = (by: BuiltUser, id: string) => stack.delete(`/v1/documents/${id}`, undefined, { token: by.token });
 describe('Deleting a document', () => {
-  it('never takes an object from another document that carries it; the last one takes it along', async () => {
+  it('never removes an object that another document carries; deleting the last one removes it', async () => {
     const first = await uploaded();
     const second = (await register(fellow, { url: first.url, document_type: 'receipt' })).body.document;
     const keys = () => keysOf(stack, creator.organizationId ?? '');
@@ -37,7 +37,7 @@ describe('Deleting a document', () => {
     expect([again.status, again.body.message]).toEqual([404, 'url: there is no such file']);
   });
 
-  it('and registering of the same object at once leave a document with its object, or neither', async () => {
+  it('while the same object is registered leaves a document with its object, or neither', async () => {
     for (let round = 0; round < 10; round += 1) {
       const { id, url } = await uploaded();
       const [, registered] = await Promise.all([
@@ -52,7 +52,7 @@ describe('Deleting a document', () => {
 });
 
 describe('Documents of one scan', () => {
-  it('never wait for each other in a circle when each is given another file', async () => {
+  it('never deadlock when each is given another file', async () => {
     const scan = await uploaded();
     const copy = (await register(creator, { url: scan.url, document_type: 'image' })).body.document;
     for (const document_id of [scan.id, copy.id]) {

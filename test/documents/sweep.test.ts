@@ -53,7 +53,7 @@ describe('An upload that fails', () => {
 });
 
 describe('The sweep', () => {
-  it('leaves alone what is under way, by its age', async () => {
+  it('leaves uploads alone that are young enough to be under way', async () => {
     armFailpoints('store-document.after-put=hold');
     const uploading = upload(stack, user, product);
     await eventually(uploads, ({ waiting }) => waiting === 1);
@@ -64,7 +64,7 @@ describe('The sweep', () => {
   });
 
   it.each(['before-put', 'after-put'])(
-    'that meets an upload %s, before its transaction, wins: the upload is refused and nothing is left',
+    'that meets an upload %s, before its transaction, wins: the upload is refused and leaves nothing',
     async (point) => {
       armFailpoints(`store-document.${point}=hold`);
       const uploading = upload(stack, user, product);
@@ -76,7 +76,7 @@ describe('The sweep', () => {
     },
   );
 
-  it('never lets one upload that cannot be taken away hold up the next', async () => {
+  it('never lets one upload that cannot be removed hold up the next', async () => {
     const [broken, sound] = [newId(), newId()];
     const url = await stack.deps.sealer.seal(placeOfUpload(sound), 'documents/nothing-here');
     await stack.owner().execute(
@@ -122,7 +122,7 @@ describe('An object that its document gave up', () => {
     expect(await stored()).toEqual({ objects: 0, waiting: 0 });
   });
 
-  it('is nobody else’s when it was the scan of somebody’s identity document, and goes', async () => {
+  it('goes to nobody else if it was a scan of an identity document, and is removed', async () => {
     const organizationId = await buildOrganization(stack);
     const [owner, fellow] = [
       await buildIndividual(stack, { organizationId }),
@@ -152,7 +152,7 @@ describe('An object that its document gave up', () => {
     expect(await stored()).toEqual({ objects: 1, waiting: 0 });
   });
 
-  it('is never removed while a document of the release before, whose object nobody has read yet, may carry it', async () => {
+  it('is never removed while a document of the previous release, whose object is not read yet, may carry it', async () => {
     const { id, url } = await uploaded();
     const other = (await register(url)).body.document.id;
     await stack.owner().execute('update documents set url_hash = null where id = ?', [other]);

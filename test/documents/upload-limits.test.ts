@@ -36,8 +36,8 @@ const poem =
     upload(stack, user, product, { document_type: 'poem' });
 const isTooMany = ({ status }: { status: number }) => status === 429;
 
-describe('Uploads at once', () => {
-  it('are never more than a user and the process may have: what is beyond is a 429 that leaves nothing', async () => {
+describe('Simultaneous uploads', () => {
+  it('never exceed the limits of a user and of the process: one too many is a 429 that leaves nothing', async () => {
     const [first, second, third] = [await build(), await build(), await build()];
     const under = [hold(first), hold(first)];
     const own = await eventually(poem(first), isTooMany);
@@ -57,8 +57,8 @@ describe('Uploads at once', () => {
   });
 });
 
-describe('Bytes of files of a user', () => {
-  it('are never more than the limit, also by uploads at once; what is beyond is a 400 that leaves nothing', async () => {
+describe('The stored bytes of a user', () => {
+  it('never exceed the limit, even with simultaneous uploads; one beyond it is a 400 that leaves nothing', async () => {
     const { user, product } = await build();
     const kept = await upload(stack, user, product);
     const body = { url: kept.body.url, document_type: 'image' };
@@ -74,7 +74,7 @@ describe('Bytes of files of a user', () => {
     expect((await upload(stack, user, product)).status).toBe(201);
   });
 
-  it('count what a colleague uploaded, and who made a document of it: neither goes beyond the limit', async () => {
+  it('count for both the uploader and a colleague who registers the file: neither exceeds the limit', async () => {
     const admin = await buildOrganizationAdmin(stack);
     const organizationId = String(admin.organizationId);
     const uploader = await buildIndividual(stack, { organizationId });

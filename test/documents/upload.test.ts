@@ -102,7 +102,7 @@ describe('POST /v1/documents/upload (upload-document)', () => {
   it.each([
     ['a PDF', Buffer.from('%PDF-1.7\n%âãÏÓ\n1 0 obj\n'), 'application/pdf'],
     ['what nobody knows', Buffer.from('just words'), 'application/octet-stream'],
-  ])('finds the type of %s by its content, whatever the part says', async (_, content, type) => {
+  ])('detects the type of %s by its content, whatever the part says', async (_, content, type) => {
     expect((await send(stack, user, [...fieldsOf(product), file(content)])).body.content_type).toBe(type);
   });
 
@@ -132,7 +132,7 @@ describe('POST /v1/documents/upload (upload-document)', () => {
     expect(JSON.stringify(row)).not.toContain(shown);
   });
 
-  it('cuts a file name of a thousand characters to 255 with its extension, and has none where none was sent', async () => {
+  it('cuts a file name of a thousand characters to 255 with its extension, and has none if none was sent', async () => {
     const long = await send(stack, user, [...fieldsOf(product), { ...file(), fileName: `${'é'.repeat(996)}.png` }]);
     expect(long.body.file_name).toBe(`${'é'.repeat(251)}.png`);
     const none = await send(stack, user, [...fieldsOf(product), { name: 'file', type: 'image/png', content: png }]);
@@ -153,12 +153,12 @@ describe('POST /v1/documents/upload (upload-document)', () => {
     ['text/javascript', 'alert(1)', 'application/octet-stream'],
     ['text/plain', page, 'text/plain'],
     ['text/plain', png, 'image/png'],
-  ])('never serves as a page what is sent as %s: %j is %s', async (type, content, expected) => {
+  ])('never serves as a page what was sent as %s: %j is %s', async (type, content, expected) => {
     const { body } = await send(stack, user, [...fieldsOf(product), { ...file(content), type }]);
     expect([body.content_type, (await disposition(body.id))[1]]).toEqual([expected, expected]);
   });
 
-  it('takes a file part that names no type, before its fields, and fields that name one', async () => {
+  it('takes a file part without a type, before its fields, and fields with one', async () => {
     const content = randomBytes(300_000);
     const fields = fieldsOf(product).map((part) => ({ ...part, type: 'text/plain' }));
     const { status, body } = await send(stack, user, [{ name: 'file', fileName: 'a', content }, ...fields]);
@@ -204,12 +204,12 @@ describe('An upload is refused, and nothing is left of it,', () => {
     ['product_type', 'saving_circle'],
     ['visibility', 'secret'],
     ['product_id', 'nonsense'],
-  ])('with a %s that is none: 400 naming it', async (field, value) => {
+  ])('with an invalid %s: 400 naming it', async (field, value) => {
     const { status, body } = await upload(stack, user, product, { [field]: value });
     expect([status, String(body.message)]).toEqual([400, expect.stringContaining(field)]);
   });
 
-  it("with a product_id that is nobody's, another's or of another kind: 400 naming it", async () => {
+  it("with a product_id that is unknown, somebody else's or of another kind: 400 naming it", async () => {
     const stranger = await buildIndividual(stack);
     const products = [newId(), await buildTransaction(stack, stranger)];
     for (const id of products) {
@@ -246,7 +246,7 @@ describe('An upload is refused, and nothing is left of it,', () => {
     }
   }, 60_000);
 
-  it('truncated by a client that closes its side: 400 or nobody to tell it to', async () => {
+  it('truncated by a client that closes its side: 400, or nobody left to answer', async () => {
     const input = { productId: product, sizeBytes: 5_000_000, stopAfterBytes: 2_000_000, stopBy: 'end' } as const;
     expect([400, null]).toContain((await uploadOverWire(stack, user, input)).status);
     await eventually(left, (now) => now.files === 0);
@@ -267,7 +267,7 @@ describe('An upload is refused, and nothing is left of it,', () => {
     await eventually(left, (now) => now.files === 0);
   });
 
-  it('stalled: 408 after the time that nothing arrived', async () => {
+  it('stalled: 408 after the time without any bytes', async () => {
     const input = { productId: product, sizeBytes: 5_000_000, stopAfterBytes: 2_000_000, stopBy: 'stall' } as const;
     const { status, text, seconds } = await uploadOverWire(stack, user, input);
     expect([status, text]).toEqual([408, expect.stringContaining('"statusCode":408')]);
@@ -276,11 +276,11 @@ describe('An upload is refused, and nothing is left of it,', () => {
   });
 });
 
-describe('Sizes that are allowed', () => {
+describe('A file of an allowed size', () => {
   it.each([
     ['49 MB', 49 * 1024 * 1024],
     ['exactly 50 MB', limit],
-  ])('%s is stored whole', async (_, sizeBytes) => {
+  ])('of %s is stored whole', async (_, sizeBytes) => {
     const { status, text } = await uploadOverWire(stack, user, { productId: product, sizeBytes });
     expect([status, text]).toEqual([201, expect.stringContaining(`"size_bytes":${sizeBytes}`)]);
     const [key = ''] = await keysOf(stack, user.id);
