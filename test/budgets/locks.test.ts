@@ -34,7 +34,7 @@ async function hold(statement: string, parameters: unknown[]): Promise<() => Pro
 const journals = async () => (await stack.em().execute<[{ count: string }]>('select count(*) from journals'))[0].count;
 
 describe('A lock that is held', () => {
-  it('never makes a payment a 4xx or a 500: it is 503 within the budget, nothing is written, and the same request works afterwards', async () => {
+  it('never turns a payment into a 4xx or a 500: it is a 503 within the budget, writes nothing, and the same request works afterwards', async () => {
     const body = {
       source_account_id: payer.accountId,
       reference_type: 'charitable_cause_open_donate',
@@ -58,7 +58,7 @@ describe('A lock that is held', () => {
     expect(await balanceOf(stack, payer.accountId)).toBe('990000.0000');
   }, 30_000);
 
-  it("never refuses a payout: a reservation that waited too long for the partner's row is made again, and made", async () => {
+  it("never refuses a payout: a reservation that waited too long for the partner's row is tried again and succeeds", async () => {
     const release = await hold('select 1 from partners where id = ? for update', [partner.id]);
     const asking = partner.post('/payouts', payoutBody());
     const [first] = await untilLocked(stack);

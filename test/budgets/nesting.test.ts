@@ -23,13 +23,13 @@ describe('Budgets', () => {
     },
   );
 
-  it('stand each in a pair', () => {
+  it('each belong to a pair', () => {
     const nested = new Set(nestings.flat());
     expect(Object.keys(flat).filter((name) => !nested.has(name))).toEqual([]);
     expect([...nested].filter((name) => flat[name] === undefined)).toEqual([]);
   });
 
-  it('are those of the runbook, each with what it ends before', () => {
+  it('are listed in the runbook, each with what it ends before', () => {
     const runbook = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'operations.md'), 'utf8');
     const rows = [...runbook.matchAll(/^\| `([\w.]+)` +\| ([\d,]+) ms +\| ([^|]*?) +\|/gm)];
     const told = rows.map(([, name = '', ms = '', outer = '']) => [

@@ -59,7 +59,7 @@ describe('The time-outs of the database', () => {
     expect(await ask(settings)).toEqual(expected);
   });
 
-  it('are no parameters of a connection, which a pooler would drop', async () => {
+  it('are not connection parameters, which a pooler would drop', async () => {
     await using orm = await openDatabase({ url: database.url, poolSize: 1 });
     expect(await orm.em.fork().execute(settings)).toEqual(expected);
     await forget();
@@ -68,7 +68,7 @@ describe('The time-outs of the database', () => {
     expect(sources.filter((source) => source === 'client' || source === 'session')).toEqual([]);
   });
 
-  it('are set by migrations that run at once, in one database and in several', async () => {
+  it('are set by concurrent migrations, in one database and in several', async () => {
     const others = await Promise.all([cloneDatabase(), cloneDatabase()]);
     const urls = [database, database, ...others].map(({ ownerUrl }) => ownerUrl);
     expect(await Promise.all(urls.map((url) => migrate(url)))).toEqual(urls.map(() => []));
@@ -87,7 +87,7 @@ describe('The time-outs of the database', () => {
     expect(await em.execute(settings)).toEqual(expected);
   });
 
-  it('end a transaction by the time that it has asked for, not by the one it began with', async () => {
+  it('end a transaction by the time-out that it asked for, not by the one it began with', async () => {
     await using orm = await openDatabase({ url: database.url, poolSize: 1 });
     const em = orm.em.fork();
     const shorter = { lock: 100, statement: 2000, idle: 2000, transaction: 1000 };

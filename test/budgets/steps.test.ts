@@ -53,13 +53,13 @@ async function expectNothingOf(running: Promise<unknown>, release: () => Promise
 }
 
 describe('A step whose attempt is over', () => {
-  it('never writes when the lock that it waited for is released: a transaction', async () => {
+  it('never writes in its transaction when the lock it waited for is released', async () => {
     const release = await holdUser();
     const late = attempt((em) => em.transactional((tx) => tx.execute(rename, ['late', user.id])));
     await expectNothingOf(late, release);
   });
 
-  it('never writes when the lock that it waited for is released: a statement of its own', async () => {
+  it('never writes in a single statement when the lock it waited for is released', async () => {
     const release = await holdUser();
     const late = attempt((em) => em.execute(rename, ['late', user.id]));
     await expectNothingOf(late, release);
@@ -103,7 +103,7 @@ describe('A step whose attempt is over', () => {
 });
 
 describe('A step that asks the provider', () => {
-  it('leaves a silent one in time to write that down', async () => {
+  it('gives up on a silent provider in time to write that down', async () => {
     await stack.sandbox.put('/sandbox/faults', { requests: { hang_rate: 1 } });
     const { openReceipt } = createActivities(stack.deps);
     const startedAt = performance.now();
@@ -114,7 +114,7 @@ describe('A step that asks the provider', () => {
     await stack.sandbox.put('/sandbox/faults', {});
   });
 
-  it('never makes two calls that take longer than it has, and begins none after its time', async () => {
+  it('never makes two calls that together take longer than its time, and begins none after it', async () => {
     const provider = await openStubProvider();
     const gateway = createXenditGateway({
       secretKey: 'xnd_development_x',
