@@ -321,7 +321,7 @@ const rules = (): Rule[] =>
     promql_expr_test: [fires(alert, 27 * 60, 1)],
   });
   it(
-    'fires while what it is about is so, and neither before nor after',
+    'An alarm fires while its condition holds, and neither before nor after',
     async () => {
       await asOwner([
         `insert into clearing_comparisons (day, measured_at, provider_balance, clearing_balance, received_under_way,

@@ -162,7 +162,7 @@ describe('The container’s start command, in a bare directory', () => {
     });
   }, 60_000);
 
-  it('refuses in production what would open it to this machine or kill it', async () => {
+  it('refuses in production what would open it to this machine or kill its processes', async () => {
     const { code, error } = await run('src/api.ts', {
       ...settings,
       WEBHOOK_ALLOW_LOOPBACK: 'true',
@@ -200,7 +200,7 @@ describe('The container’s start command, in a bare directory', () => {
     expect(complaintsOf({ NODE_ENV: 'development', S3_SECRET_ACCESS_KEY: 'change-me-too' })).toBe('');
   });
 
-  it('makes no roles in production with the passwords of the sample', () => {
+  it('creates no roles in production with the passwords of the sample', () => {
     const sample = (role: string) => `postgresql://${role}:change-me@postgresql:5432/amanah`;
     const env = { MIGRATION_DATABASE_URL: sample('amanah_owner'), READER_DATABASE_URL: sample('amanah_reader') };
     expect(() => readMigrationConfig(env)).toThrow(
@@ -209,7 +209,7 @@ describe('The container’s start command, in a bare directory', () => {
     expect(readMigrationConfig({ ...env, NODE_ENV: 'development' }).reader).toBe(env.READER_DATABASE_URL);
   });
 
-  it('never guesses in production whether a proxy tells the addresses of clients: TRUST_PROXY must be said', () => {
+  it('never guesses in production whether a proxy reports clients’ addresses: TRUST_PROXY must be set', () => {
     const { TRUST_PROXY: _, ...silent } = settings;
     for (const env of [silent, { ...silent, TRUST_PROXY: '' }]) {
       expect(() => readConfig(env)).toThrow('TRUST_PROXY is m');
@@ -218,7 +218,7 @@ describe('The container’s start command, in a bare directory', () => {
     expect(readConfig({ ...silent, NODE_ENV: 'development' }).TRUST_PROXY).toBeUndefined();
   });
 
-  it('asks a worker alone for the key that seals, which is one key of 32 bytes', async () => {
+  it('asks only a worker for the sealing key, which is one key of 32 bytes', async () => {
     const { SEAL_SIGNING_KEY: _, ...keyless } = settings;
     const { code, error } = await run('src/worker.ts', keyless).ended;
     expect({ code, error: error.trim() }).toEqual({
@@ -233,7 +233,7 @@ describe('The container’s start command, in a bare directory', () => {
     expect(readConfig({ ...settings, SEAL_SIGNING_KEY: key('a') }).SEAL_SIGNING_KEY).toHaveLength(1);
   }, 60_000);
 
-  it('takes a worker’s deployment name and its build id together only', () => {
+  it('takes a worker’s deployment name and build id only together', () => {
     expect(() => readConfig({ ...settings, WORKER_DEPLOYMENT_NAME: 'amanah' })).toThrow('WORKER_BUILD_ID is missing');
     expect(() => readConfig({ ...settings, WORKER_BUILD_ID: '1' })).toThrow('WORKER_DEPLOYMENT_NAME is missing');
   });

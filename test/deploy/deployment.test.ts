@@ -136,7 +136,7 @@ const variablesOf = (process: string): string[] => {
 };
 
 describe('Every environment variable', () => {
-  it('of .env.example is one that the configuration knows, and the other way round', () => {
+  it('in .env.example is known to the configuration, and the other way round', () => {
     const ofComposeOnly = [
       'POSTGRES_PASSWORD',
       'DATABASE_OWNER_PASSWORD',
@@ -165,7 +165,7 @@ describe('Every environment variable', () => {
     expect([...asked].filter((name) => !known.includes(name) && !name.endsWith('_IMAGE'))).toEqual([]);
   });
 
-  it('of Kubernetes is known, and each is given to API, worker and verify as far as it is for them', () => {
+  it('on Kubernetes is known, and API, worker and verify each get those meant for them', () => {
     const data = configMap();
     const known = new Set(configVariables);
     for (const { name, pod } of workloads()) {
@@ -181,7 +181,7 @@ describe('Every environment variable', () => {
     }
   });
 
-  it('that the README’s table names is known, and the other way round', () => {
+  it('in the README’s table is known, and the other way round', () => {
     const named = [...read('README.md').matchAll(/^\| `([A-Z][A-Z0-9_]*)` +\|/gm)].map(([, name = '']) => name);
     const ofNpmStart = ['TEMPORAL_UI_PORT'];
     const wanted = configVariables.filter((name) => name !== 'WORKFLOW_BUNDLE');
@@ -219,7 +219,7 @@ describe('docker-compose.yml', () => {
 });
 
 describe('npm run verify in the deployments', () => {
-  it('reads docker compose’s database as the reader and knows no other password of it, nor the key that signs', () => {
+  it('reads docker compose’s database as the reader, without any other password or the signing key', () => {
     const { verify, migrate, worker } = compose().services;
     const given = verify?.environment ?? {};
     expect(given.READER_DATABASE_URL).toMatch(/^postgresql:\/\/amanah_reader:\$\{DATABASE_READER_PASSWORD:\?[^}]+\}@/);
@@ -253,7 +253,7 @@ describe('npm run verify in the deployments', () => {
     expect(Number(hour)).toBeLessThan(6);
   });
 
-  it('is told by Kubernetes’ secret of the reader and of the file store only', () => {
+  it('gets only the reader and the file store from Kubernetes’ secret', () => {
     const [container] = workloads().find(({ name }) => name === 'amanah-verify')?.pod.containers ?? [];
     const secrets = container?.env.flatMap(({ valueFrom }) => valueFrom?.secretKeyRef?.key ?? []) ?? [];
     expect(secrets.toSorted()).toEqual(['READER_DATABASE_URL', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY']);
@@ -261,8 +261,8 @@ describe('npm run verify in the deployments', () => {
   });
 });
 
-describe('Temporal’s port, which takes no login,', () => {
-  it('is reached in docker compose by API, worker and what belongs to it, and published nowhere', () => {
+describe('Temporal’s port, which has no login,', () => {
+  it('is open in docker compose to API, worker and Temporal’s own services, and not published', () => {
     const { services } = compose();
     const temporal = new Set(services.temporal?.networks);
     const near = Object.entries(services).filter(([, { networks }]) => networks.some((name) => temporal.has(name)));
@@ -272,7 +272,7 @@ describe('Temporal’s port, which takes no login,', () => {
     expect(services.temporal?.ports).toEqual([]);
   });
 
-  it('is shown our certificate in docker compose too, where it is somewhere else', () => {
+  it('gets our certificate in docker compose too, if Temporal runs somewhere else', () => {
     const overlay = z.looseObject({ services: z.record(z.string(), Service.partial()) });
     const { services } = overlay.parse(parse('deploy/compose/temporal-tls.yml')[0]);
     expect(Object.keys(services)).toEqual(['api', 'worker']);
@@ -284,13 +284,13 @@ describe('Temporal’s port, which takes no login,', () => {
     }
   });
 
-  it('is shown in docker compose by a web UI that changes nothing, on this machine only', () => {
+  it('has a read-only web UI in docker compose, on this machine only', () => {
     const ui = compose().services['temporal-ui'];
     expect(ui?.environment).toMatchObject({ TEMPORAL_DISABLE_WRITE_ACTIONS: 'true' });
     for (const port of ui?.ports ?? []) expect(port).toMatch(/^127\.0\.0\.1:/);
   });
 
-  it('is reached on Kubernetes by our API and workers only, with a certificate', () => {
+  it('is open on Kubernetes to our API and workers only, with a certificate', () => {
     const policies = objects().filter(({ kind }) => kind === 'NetworkPolicy');
     const namespaced = z.looseObject({ metadata: z.looseObject({ namespace: z.literal('temporal') }) });
     const [temporal, web, ...others] = policies.filter((policy) => namespaced.safeParse(policy).success);
@@ -317,7 +317,7 @@ describe('Temporal’s port, which takes no login,', () => {
     }
   });
 
-  it('is nobody else’s: every pod of ours is closed but for the ports that something needs', () => {
+  it('is closed to everybody else: our pods open only the ports that something needs', () => {
     const Policy = z.looseObject({
       kind: z.literal('NetworkPolicy'),
       metadata: z.looseObject({ name: z.string() }),
@@ -346,13 +346,13 @@ describe('docker-compose.yml confines', () => {
     }
   });
 
-  it('our own to a user that is not root', () => {
+  it('our own services to a user that is not root', () => {
     const { services } = compose();
     for (const name of ['api', 'worker', 'migrate', 'verify', 'sandbox'])
       expect([name, services[name]?.user]).toEqual([name, 'node']);
   });
 
-  it('its images to names that a deployment can pin by digest', () => {
+  it('images to names that a deployment can pin by digest', () => {
     for (const [name, { image }] of Object.entries(compose().services)) {
       if (image !== undefined && image !== 'amanah')
         expect([name, image]).toEqual([name, expect.stringMatching(/^\$\{\w+_IMAGE:-[^}]+\}$/)]);
@@ -395,7 +395,7 @@ describe('The Kubernetes example', () => {
     }
   });
 
-  it('probes API and worker, and gives them longer to end than they take', () => {
+  it('probes API and worker, and gives them longer to stop than they take', () => {
     const drainSeconds = Math.max(
       budgets.shutdown.requests / 1000 + 5,
       budgets.shutdown.steps / 1000,
@@ -415,7 +415,7 @@ describe('The Dockerfile', () => {
   const lines = read('Dockerfile').split('\n');
   const last = lines.slice(lines.findLastIndex((line) => line.startsWith('FROM ')));
 
-  it('ends in a stage that is not root, has a prebuilt bundle and no dependency of development', () => {
+  it('ends in a stage without root or development dependencies, with a prebuilt bundle', () => {
     expect(last).toContain('USER node');
     expect(last.findIndex((line) => line.startsWith('USER'))).toBeLessThan(
       last.findIndex((line) => line.startsWith('CMD')),

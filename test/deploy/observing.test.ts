@@ -68,7 +68,7 @@ const expressions = () => [
 ];
 
 describe('Dashboard and alarms', () => {
-  it('ask for nothing but metrics that the processes have', () => {
+  it('use only metrics that the processes have', () => {
     const sources = globSync(['src/**/*.ts', 'activities/**/*.ts'], { cwd: root }).map(read).join('\n');
     const names = new Set(expressions().flatMap((expr) => expr.match(/\b(amanah|process|nodejs)_\w+/g) ?? []));
     expect(names.size).toBeGreaterThan(8);
@@ -80,7 +80,7 @@ describe('Dashboard and alarms', () => {
     expect(unknown).toEqual([]);
   });
 
-  it('ask for kinds of waiting that a worker tells', () => {
+  it('use only kinds of waiting that a worker reports', () => {
     const kinds = new Set(
       expressions().flatMap((expr) =>
         [...expr.matchAll(/what=~?"([\w|]+)"/g)].flatMap(([, kind = '']) => kind.split('|')),
@@ -92,7 +92,7 @@ describe('Dashboard and alarms', () => {
     expect([...told].filter((kind) => !kinds.has(kind ?? ''))).toEqual([]);
   });
 
-  it('tell a single step that fails for ever, which is never lost in a rate that one retrying step cannot make', async () => {
+  it('report a single step that fails forever, which a rate over many steps would hide', async () => {
     const rules = Rules.parse(parse(read('deploy/prometheus/alerts.yml'))).groups.flatMap((group) => group.rules);
     const rule = rules.find(({ alert }) => alert === 'AmanahStepsFail');
     const [, metric = '', minutes] =
@@ -114,7 +114,7 @@ describe('Dashboard and alarms', () => {
     await failing.terminate('enough');
   }, 60_000);
 
-  it('ask for the growth of what is told as 0 before it happens: from nothing to 1 nothing grows', () => {
+  it('ask for growth only of series that are reported as 0 first, because a new series has no growth', () => {
     const asked = new Set(
       expressions().flatMap((expr) =>
         [...expr.matchAll(/increase\((\w+)(\{[^}]*\})?\[/g)].map(([, name, labels = '']) => `${name}${labels}`),
@@ -129,7 +129,7 @@ describe('Dashboard and alarms', () => {
     }
   });
 
-  it('stand in the runbook, each with the section that says what to do', () => {
+  it('are listed in the runbook, each with the section that says what to do', () => {
     const runbook = read('docs/operations.md');
     const sections = new Set([...runbook.matchAll(/^#{2,3} (.+)$/gm)].map(([, title]) => title));
     const rows = new Map(

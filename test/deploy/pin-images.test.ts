@@ -30,7 +30,7 @@ function standIn(digest: string): void {
 const digestOf = (digit: string) => `sha256:${digit.repeat(64)}`;
 
 describe('Images', () => {
-  it('are all found: of every service that is not built, and of the stages of our own', () => {
+  it('are all found: those of services that are not built, and those of our own stages', () => {
     expect(imagesIn(textOf('Dockerfile'))).toHaveLength(1);
     const compose = textOf('docker-compose.yml');
     const named = compose.match(/^ +(image: (?!amanah$)|NODE_IMAGE: ).+$/gm) ?? [];
@@ -39,7 +39,7 @@ describe('Images', () => {
     expect(textOf('Dockerfile').match(/^FROM (?!base|\$\{NODE_IMAGE\})/gm)).toBeNull();
   });
 
-  it('get the digest that their tags have, each asked for once, and another one the next time', () => {
+  it('get the digests of their tags, each asked for once, and new ones the next time', () => {
     standIn(digestOf('a'));
     expect(run().status).toBe(0);
     const images = files.flatMap((file) => imagesIn(textOf(file)));
@@ -55,7 +55,7 @@ describe('Images', () => {
     expect(run('--check')).toMatchObject({ status: 0, stderr: '' });
   });
 
-  it('without a digest are refused in a release, each by its name, and told of in any other commit', () => {
+  it('without a digest are refused by name in a release, and reported in any other commit', () => {
     standIn(digestOf('a'));
     run();
     const compose = textOf('docker-compose.yml');
@@ -80,7 +80,7 @@ describe('Images', () => {
     });
   });
 
-  it('stay as they are when the registry tells no digest', () => {
+  it('stay as they are when the registry returns no digest', () => {
     standIn('unauthorized');
     const { status, stderr } = run();
     expect(status).toBe(1);

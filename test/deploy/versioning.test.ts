@@ -11,7 +11,7 @@ beforeAll(async () => {
 }, 90_000);
 afterAll(() => stack.stop());
 
-it('A versioned worker gets no work until its version is current, and then brings to an end what waited', async () => {
+it('A versioned worker gets no work until its version is current, and then finishes what waited', async () => {
   const payer = await buildIndividual(stack);
   const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 50_000 };
   const topUp = () =>
