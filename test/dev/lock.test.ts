@@ -12,7 +12,7 @@ beforeEach(() => {
 afterEach(() => rmSync(directory, { recursive: true }));
 
 describe('The lock on a data directory', () => {
-  it('is held by one at a time, and refuses the second in one sentence that names the holder', () => {
+  it('is held by one process at a time, and refuses the second in one sentence that names the holder', () => {
     const lock = lockDataDirectory(directory);
     expect(() => lockDataDirectory(directory)).toThrow(
       `A stack already runs on ${directory} (process ${process.pid}): stop it first, or set DATA_DIR to another directory.`,

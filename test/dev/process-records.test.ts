@@ -20,7 +20,7 @@ async function startSleeper() {
 }
 
 describe('What a killed stack left behind', () => {
-  it('is ended by the next start, which knows it by number and start time', async () => {
+  it('is ended by the next start, which knows it by process id and start time', async () => {
     const { child, pid } = await startSleeper();
     new ProcessRecords(directory).add('sleeper', pid);
     const exited = once(child, 'exit');
@@ -29,7 +29,7 @@ describe('What a killed stack left behind', () => {
     expect(startMarkOf(pid)).toBeUndefined();
   });
 
-  it('is left alone when its number belongs to another process by now', async () => {
+  it('is left alone when its process id belongs to another process now', async () => {
     const { child, pid } = await startSleeper();
     const file = join(directory, 'processes.json');
     writeFileSync(file, JSON.stringify([{ name: 'sleeper', pid, startMark: 'another' }]));

@@ -153,7 +153,7 @@ describe('npm start', () => {
     await database.drop();
   }, 240_000);
 
-  it('has the credentials in their file as soon as the API answers, whatever else still starts', async () => {
+  it('writes the credentials as soon as the API answers, whatever else is still starting', async () => {
     const database = await cloneDatabase();
     // No worker starts at a Temporal server that takes connections and says nothing.
     const silent = createServer().listen(0, '127.0.0.1');
@@ -221,7 +221,7 @@ describe('npm start', () => {
     await new Promise((resolve) => server.close(resolve));
   }, 120_000);
 
-  it.each(['--help', '-h'])('says with %s what it does and what it reads, and starts nothing', async (argument) => {
+  it.each(['--help', '-h'])('prints with %s what it does and what it reads, and starts nothing', async (argument) => {
     const started = startProduct(directory, {}, [argument]);
     expect(await started.ended).toBe(0);
     expect(started.output()).toMatch(/^npm start\n\nStarts the whole product/);

@@ -39,7 +39,7 @@ it('A proxy holds back what passes through it', async () => {
   expect(performance.now() - before).toBeGreaterThanOrEqual(290);
 });
 
-it('A black hole carries nothing until it is over, and then what was held back', async () => {
+it('A black hole carries nothing until it ends, and then everything it held back', async () => {
   proxy.set({ kind: 'black-hole' });
   let answered = false;
   const asking = ask('/', AbortSignal.timeout(20_000)).then((text) => {
@@ -52,7 +52,7 @@ it('A black hole carries nothing until it is over, and then what was held back',
   expect(await asking).toBe(longAnswer);
 });
 
-it('A proxy that refuses cuts every connection, and takes them again afterwards', async () => {
+it('A refusing proxy cuts every connection, and accepts new ones afterwards', async () => {
   proxy.set({ kind: 'refuse' });
   await expect(ask()).rejects.toThrow();
   expect(served).toEqual([]);
@@ -60,13 +60,13 @@ it('A proxy that refuses cuts every connection, and takes them again afterwards'
   expect(await ask()).toBe(longAnswer);
 });
 
-it('A truncated answer is lost after its request had its effect', async () => {
+it('A truncated answer is lost although its request had its effect', async () => {
   proxy.set({ kind: 'truncate', bytes: 300 });
   await expect(ask('/truncated')).rejects.toThrow();
   expect(served).toEqual(['/truncated']);
 });
 
-it('A connection is cut after a request with the named text went out, and not after another', async () => {
+it('A connection is cut after a request with the given text, and not after any other', async () => {
   proxy.set({ kind: 'cut-after', text: '/commit' });
   expect(await ask('/harmless')).toBe(longAnswer);
   await expect(ask('/commit')).rejects.toThrow();
