@@ -11,12 +11,12 @@ const travel = <Facts>(value: Facts): Facts => JSON.parse(JSON.stringify(value))
 describe('A proof', () => {
   const prover = createProver([young, old]);
 
-  it('is believed of what was proved, and is taken off it', () => {
+  it('is accepted for what it proves, and removed from it', () => {
     const proved = travel(prover.prove(about, facts));
     expect(prover.check(about, proved)).toEqual({ amount: '10000.0000', to: null, texts: { note: 'a', list: [1, 2] } });
   });
 
-  it('by an older key is believed for as long as that key is live', () => {
+  it('by an older key is accepted for as long as that key is live', () => {
     const proved = travel(createProver([old]).prove(about, facts));
     expect(prover.check(about, proved)).not.toBeNull();
     expect(createProver([young]).check(about, proved)).toBeNull();
@@ -38,12 +38,12 @@ describe('A proof', () => {
     ],
     ['under no key', about, ({ proof, ...facts }) => ({ ...facts, proof: String(proof).slice('young.2.'.length) })],
     ['cut short', about, ({ proof, ...facts }) => ({ ...facts, proof: String(proof).slice(0, -1) })],
-  ])('%s is not believed', (_, claimed, change) => {
+  ])('%s is rejected', (_, claimed, change) => {
     const proved = travel(prover.prove(about, facts));
     expect(prover.check(claimed, travel(change(proved)))).toBeNull();
   });
 
-  it('is by a key of its own: what seals a secret proves nothing by itself', () => {
+  it('uses a key of its own: a key that seals secrets proves nothing by itself', () => {
     const [mine, other] = [old, keyOf('old', 2)].map((key) => createProver([key]).prove(about, facts).proof);
     expect(mine).not.toBe(other);
     expect(mine).toMatch(/^old\.[\w-]{43}$/);

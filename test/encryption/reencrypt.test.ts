@@ -77,7 +77,7 @@ describe('Re-encryption to the newest key', () => {
     }
   });
 
-  it('skips what is done, so that a run that was stopped goes on', async () => {
+  it('skips what is done, so that an interrupted run can continue', async () => {
     const planted = await plant(20);
     const [first] = [...planted.keys()];
     const moved = await after.seal(place(String(first)), 'moved before');

@@ -62,7 +62,7 @@ const withKey = async (id: string): Promise<number> => {
 };
 
 describe('npm run keys:reencrypt', () => {
-  it('that is killed goes on where it ended, while the API reads and writes, until the new key alone opens everything', async () => {
+  it('continues after a kill, while the API reads and writes, until the new key alone opens everything', async () => {
     await plant();
     const killed = await reencrypt({ FAILPOINTS: 'reencrypt.after-batch=kill' });
     expect(killed.code).toBeNull();

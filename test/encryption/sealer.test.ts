@@ -7,7 +7,7 @@ const place = { table: 'addresses', column: 'details_sealed', row: '1' };
 describe('A sealed value', () => {
   const sealer = createSealer([key('one')]);
 
-  it('opens where it was sealed, and is another text each time', async () => {
+  it('opens where it was sealed, and is a different text each time', async () => {
     const [first, second] = [await sealer.seal(place, 'Bandung'), await sealer.seal(place, 'Bandung')];
     expect(first).not.toBe(second);
     expect([await sealer.open(place, first), await sealer.open(place, second)]).toEqual(['Bandung', 'Bandung']);
@@ -21,7 +21,7 @@ describe('A sealed value', () => {
     await expect(sealer.open(elsewhere, await sealer.seal(place, 'Bandung'))).rejects.toThrow('another place');
   });
 
-  it('with its place rewritten, a byte changed or cut short is refused', async () => {
+  it('is refused with its place rewritten, a byte changed or its end cut off', async () => {
     const sealed = await sealer.seal(place, 'Bandung');
     const [head = '', ...rest] = sealed.split('.');
     const header = JSON.parse(Buffer.from(head, 'base64url').toString());
@@ -34,7 +34,7 @@ describe('A sealed value', () => {
     }
   });
 
-  it('says nothing of its text, which rests with the key alone', async () => {
+  it('reveals nothing of its text without the key', async () => {
     const sealed = await sealer.seal(place, 'Bandung');
     const readable = sealed.split('.').map((part) => Buffer.from(part, 'base64url').toString('latin1'));
     expect(readable.join()).not.toContain('Bandung');
