@@ -153,7 +153,7 @@ describe('GET /v1/events', () => {
       },
     ],
   ])(
-    'tells that the platform read another’s %s, one or a list of them, and not that its owner did',
+    'reports that the platform read somebody else’s %s, one or a list, but not that its owner did',
     async (type, path, make) => {
       const owner = await buildIndividual(stack);
       const [id, own] = [await make(owner), await make(platformAdmin)];
@@ -169,7 +169,7 @@ describe('GET /v1/events', () => {
     },
   );
 
-  it('forgets events of reads after 90 days, and no other', async () => {
+  it('forgets events of reads after 90 days, and no others', async () => {
     const resourceId = newId();
     await recordRead(stack.em(), { resourceType: 'thing', resourceId, actorId: null, requestId: 'r' });
     await recordRead(stack.em(), { resourceType: 'thing', resourceId, actorId: null, requestId: 'old' });

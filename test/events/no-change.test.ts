@@ -212,7 +212,7 @@ const elsewhere = [
 ];
 
 describe('A PATCH', () => {
-  it('of every resource that has one stands here', async () => {
+  it('of every resource that has one is listed here', async () => {
     // One after another: a busy machine has no time for all at once, and says so.
     const paths: string[] = [];
     for (const [, build] of patched) paths.push(declared((await build()).path));
@@ -233,7 +233,7 @@ describe('A PATCH', () => {
     },
   );
 
-  it.each(patched)('of %s takes back what is read of it, null where nothing is there', async (_, build) => {
+  it.each(patched)('of %s accepts what was read of it, with null for empty fields', async (_, build) => {
     const { path, id, token: own, same, others = [] } = await build();
     for (const token of [own, ...others]) {
       const { body } = await stack.patch(`${path}/${id}`, same, { token });
@@ -246,7 +246,7 @@ describe('A PATCH', () => {
     }
   });
 
-  it('of a user’s role to the one that is held leaves no event', async () => {
+  it('of a user’s role to the same role leaves no event', async () => {
     const { id, organizationId, name } = await buildRole(stack);
     const user = await buildIndividual(stack, { organizationId, role: name });
     const body = { user_id: user.id, role_id: id };
