@@ -34,7 +34,7 @@ const takeMany = async (count: number, payout: boolean) => {
 };
 
 describe('The budget of calls to the provider', () => {
-  it('never lets more through than a minute has, however many ask at once', async () => {
+  it('never lets more calls through than a minute allows, however many ask at once', async () => {
     await fill(1_000_000);
     const { taken, refilled, rests } = await takeMany(300, true);
     expect(taken).toBeGreaterThanOrEqual(100);
@@ -42,7 +42,7 @@ describe('The budget of calls to the provider', () => {
     expect(Math.max(...rests)).toBeLessThanOrEqual(1000 / perSecond + 1);
   });
 
-  it('lets payouts go first: what others may not take is left to them', async () => {
+  it('lets payouts go first: it reserves a share for them', async () => {
     await fill(100);
     const others = await takeMany(200, false);
     expect(others.taken).toBeGreaterThanOrEqual(50);
@@ -53,7 +53,7 @@ describe('The budget of calls to the provider', () => {
     expect(rest).toBeGreaterThan(1_000);
   });
 
-  it('never holds everybody up because the clock was set back', async () => {
+  it('never holds up everybody because the clock was set back', async () => {
     await stack.owner().execute(
       `update provider_budget set tokens = 0, filled_at = clock_timestamp() + interval '1 hour',
          paused_until = clock_timestamp() + interval '1 hour'`,
@@ -65,7 +65,7 @@ describe('The budget of calls to the provider', () => {
     );
   });
 
-  it('gives what is 0 no limit', async () => {
+  it('has no limit when set to 0', async () => {
     await fill(0);
     expect(await createCallBudget(stack.deps.orm, 0).take({ payout: false })).toBe(0);
   });
@@ -96,7 +96,7 @@ describe('A call that finds the budget empty', () => {
     expect(performance.now() - began).toBeGreaterThan(100);
   });
 
-  it('never waits beyond its own time: it was not made, and says when to try again', async () => {
+  it('never waits beyond its own time: it is not made, and says when to try again', async () => {
     await within(2_000, async () => {
       await fill(-200);
       const gateway = open(2_000);
@@ -109,7 +109,7 @@ describe('A call that finds the budget empty', () => {
     });
   });
 
-  it('finds it so after a 429 of the provider to anybody', async () => {
+  it('finds it empty after the provider answered anybody with 429', async () => {
     await fill(100);
     await setFaults(stack, { requests: { limit_rate: 1, retry_after_seconds: 30 } });
     const told = open(8_000);
@@ -123,7 +123,7 @@ describe('A call that finds the budget empty', () => {
 });
 
 describe('A step whose call was not made because calls are limited', () => {
-  it('is made again when the provider said, not before', async () => {
+  it('is tried again when the provider said, not before', async () => {
     const limited = step(stack.deps, 'limited', () => {
       throw new ProviderUnknown('limited', { restMs: 7_000 });
     });
@@ -136,7 +136,7 @@ describe('A step whose call was not made because calls are limited', () => {
 });
 
 describe('While the provider answers 429', () => {
-  it('payouts and payments never fail and are no case for people; they go on by themselves when it is over', async () => {
+  it('payouts and payments never fail or become a case for people; they continue by themselves afterwards', async () => {
     const [partner, payer, operator] = [
       await buildPayer(stack),
       await buildIndividual(stack),

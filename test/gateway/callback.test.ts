@@ -67,13 +67,13 @@ describe('reading a callback', () => {
     ['an event of others', callback('refund.succeeded', { id: 'rfd-1' }), 'unknown event: refund.succeeded'],
     ['the name of a method', callback('constructor.call', {}), 'unknown event: constructor.call'],
     ['a value', callback('payout.failed', { id: 'disb-1', reference_id: 4_111 }), 'misshapen: data.reference_id'],
-  ])('%s is unread, and the reason names fields, not what stood in them', (_, body, unread) => {
+  ])('%s is unread, and the reason names fields, not their values', (_, body, unread) => {
     expect(read(body)).toEqual({ hint: null, unread });
   });
 });
 
 describe('the callback token', () => {
-  test('only the right one is right, whatever the length of the others', () => {
+  test('accepts only the right one, whatever the length of the others', () => {
     expect(gateway.isCallbackToken(callbackToken)).toBe(true);
     for (const wrong of [
       undefined,

@@ -31,12 +31,12 @@ describe('instruments', () => {
     });
   });
 
-  test('asking again under the same reference gives the same instrument', async () => {
+  test('a repeated request under the same reference gives the same instrument', async () => {
     const { request, ...instrument } = await issue({ method: 'qris', channelCode: 'QRIS' });
     expect(await sandbox.gateway.requestInstrument(request)).toEqual({ outcome: 'accepted', instrument });
   });
 
-  test('asking for another amount under the same reference is unknown: something exists there', async () => {
+  test('a request for another amount under the same reference is unknown, because one exists already', async () => {
     const { request } = await issue();
     const other = sandbox.gateway.requestInstrument({ ...request, amount: '15001.0000' });
     await expect(other).rejects.toMatchObject({ code: 'PROVIDER_UNKNOWN' });
@@ -59,7 +59,7 @@ describe('instruments', () => {
     expect(await sandbox.gateway.findInstrument(late.reference)).toBeNull();
   });
 
-  test('paid: the state says so and carries the payment, which is found by its own id too', async () => {
+  test('the state of a paid one says so and carries the payment, which is found by its own id too', async () => {
     const { request, paymentCode, ...ids } = await issue();
     const { body } = await sandbox.pay(paymentCode);
     const state = await sandbox.gateway.findInstrument(request.reference);
@@ -88,7 +88,7 @@ describe('instruments', () => {
     });
   });
 
-  test('declined: failed with the provider’s code', async () => {
+  test('a declined one has failed with the provider’s code', async () => {
     const { request, paymentCode } = await issue({ method: 'ewallet', channelCode: 'SHOPEEPAY' });
     await sandbox.post('/sandbox/decline', { payment_code: paymentCode });
     expect(await sandbox.gateway.findInstrument(request.reference)).toMatchObject({
@@ -98,7 +98,7 @@ describe('instruments', () => {
     });
   });
 
-  test('expired, on demand and twice over; money that comes later is still told', async () => {
+  test('one expires on demand, even twice; money that comes later is still reported', async () => {
     const { request, paymentCode, providerPaymentMethodId } = await issue();
     await sandbox.gateway.expireInstrument(providerPaymentMethodId);
     await sandbox.gateway.expireInstrument(providerPaymentMethodId);
@@ -110,7 +110,7 @@ describe('instruments', () => {
     });
   });
 
-  test('expiring what is paid is no error and takes nothing back; what nobody issued is unknown', async () => {
+  test('expiring a paid one is no error and takes nothing back; one that was never issued is unknown', async () => {
     const { request, paymentCode, providerPaymentMethodId } = await issue();
     await sandbox.pay(paymentCode);
     await sandbox.gateway.expireInstrument(providerPaymentMethodId);
@@ -119,7 +119,7 @@ describe('instruments', () => {
     await expect(nobody).rejects.toMatchObject({ code: 'PROVIDER_UNKNOWN' });
   });
 
-  test('a hundred and twenty payments under one instrument are all told', async () => {
+  test('a hundred and twenty payments under one instrument are all reported', async () => {
     const { request, paymentCode } = await issue();
     for (let amount = 1; amount <= 120; amount += 1) await sandbox.pay(paymentCode, amount);
     const state = await sandbox.gateway.findInstrument(request.reference);

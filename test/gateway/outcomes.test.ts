@@ -31,7 +31,7 @@ const payout = (reference: string, status: string, failure_code?: string) => ({
   ...(failure_code === undefined ? {} : { failure_code }),
 });
 
-describe('a definite no of the provider is a refusal with its code', () => {
+describe('a definite no from the provider is a refusal with its code', () => {
   test.each([400, 402, 403, 404, 422])('a %d with an error code', async (status) => {
     provider.answer(() => ({ status, body: { error_code: 'CHANNEL_NOT_ACTIVATED', message: 'not for you' } }));
     const refused = { outcome: 'refused', code: 'CHANNEL_NOT_ACTIVATED', message: 'not for you' };
@@ -90,14 +90,14 @@ describe('everything else is unknown', () => {
     [401, 'INVALID_API_KEY'],
     [401, 'ANYTHING'],
     [403, 'REQUEST_FORBIDDEN_ERROR'],
-  ])('a %d %s is about our key: nothing was done, and a mended key may ask again', async (status, error_code) => {
+  ])('a %d %s concerns our key: nothing was done, and a corrected key may ask again', async (status, error_code) => {
     provider.answer(() => ({ status, body: { error_code, message: 'not you' } }));
     const ours = { ...unknown, neverSent: true };
     await expect(gateway.requestInstrument(buildInstrumentRequest())).rejects.toMatchObject(ours);
     await expect(gateway.requestTransfer(buildTransferRequest())).rejects.toMatchObject(ours);
   });
 
-  test('no answer within the time that one call has', async () => {
+  test('no answer within the time for one call', async () => {
     provider.answer(() => null);
     const startedAt = Date.now();
     const hurried = createXenditGateway({ ...impatient, url: provider.url });
@@ -126,7 +126,7 @@ describe('everything else is unknown', () => {
     await expect(patient.findTransfer('any', { signal })).rejects.toMatchObject(unknown);
   });
 
-  test('nobody there', async () => {
+  test('no server at all', async () => {
     const lost = createXenditGateway({ ...options, url: 'http://127.0.0.1:9' });
     await expect(lost.requestInstrument(buildInstrumentRequest())).rejects.toMatchObject(unknown);
     await expect(lost.readBalance()).rejects.toMatchObject(unknown);
@@ -140,7 +140,7 @@ describe('everything else is unknown', () => {
     await expect(gateway.requestTransfer(request)).rejects.toMatchObject(unknown);
   });
 
-  test('the error does not repeat what the provider said of people', async () => {
+  test('the error does not repeat what the provider said about people', async () => {
     provider.answer(() => ({ status: 500, body: { error_code: 'SERVER_ERROR', message: 'Siti 1234567890' } }));
     const error = await gateway.requestTransfer(buildTransferRequest()).catch((thrown: Error) => thrown);
     expect(error).toMatchObject({ message: 'request transfer: the provider answered 500 SERVER_ERROR' });
@@ -149,7 +149,7 @@ describe('everything else is unknown', () => {
 });
 
 describe('look-ups', () => {
-  test('only an empty list, or the provider saying so, means that there is none', async () => {
+  test('only an empty list, or an explicit answer, means that there is none', async () => {
     provider.answer(() => ({ status: 200, body: { data: [], has_more: false } }));
     expect(await gateway.findTransfer('a')).toBeNull();
     expect(await gateway.findInstrument('a')).toBeNull();
@@ -205,19 +205,19 @@ describe('look-ups', () => {
     });
   });
 
-  test('a status that nobody knows is unknown, never a failure', async () => {
+  test('an unrecognized status is unknown, never a failure', async () => {
     provider.answer(() => ({ status: 200, body: { data: [payout('ours', 'ROUTING')] } }));
     await expect(gateway.findTransfer('ours')).rejects.toMatchObject(unknown);
   });
 
-  test('of two transfers under one reference the one that may have moved money is told', async () => {
+  test('of two transfers under one reference, the one that may have moved money is reported', async () => {
     const two = [payout('ours', 'FAILED', 'TRANSFER_ERROR'), { ...payout('ours', 'SUCCEEDED'), id: 'disb-2' }];
     provider.answer(() => ({ status: 200, body: { data: two } }));
     expect(await gateway.findTransfer('ours')).toMatchObject({ providerTransferId: 'disb-2', status: 'succeeded' });
   });
 });
 
-describe('an instrument as the provider tells it', () => {
+describe('an instrument as the provider describes it', () => {
   const asked = (status: string, methodStatus: string, payments: object[] = []) => {
     provider.answer(({ url }) => {
       if (url.startsWith('/v2/payment_methods/')) return { status: 200, body: { data: payments, has_more: false } };
@@ -256,7 +256,7 @@ describe('an instrument as the provider tells it', () => {
     expect(await asked(status, methodStatus)).toMatchObject({ status: expected });
   });
 
-  test('a method that is over because its money came has not expired', async () => {
+  test('a method that ended because its money came has not expired', async () => {
     expect(await asked('PENDING', 'EXPIRED', [payment(15_000)])).toMatchObject({ status: 'waiting' });
     expect(await asked('PENDING', 'EXPIRED', [payment(14_000)])).toMatchObject({ status: 'expired' });
   });
@@ -265,7 +265,7 @@ describe('an instrument as the provider tells it', () => {
     await expect(asked(status, 'ACTIVE')).rejects.toMatchObject(unknown);
   });
 
-  test('an amount that is no money is unknown', async () => {
+  test('an invalid amount is unknown', async () => {
     await expect(asked('PENDING', 'ACTIVE', [payment(0.00001)])).rejects.toMatchObject(unknown);
   });
 });
@@ -320,7 +320,7 @@ describe('what goes over the wire', () => {
     });
   });
 
-  test('an e-wallet gets the return address, OVO the phone in its international form', async () => {
+  test('an e-wallet gets the return address, OVO the phone number in international form', async () => {
     provider.answer(() => ({ status: 500, body: {} }));
     const request = buildInstrumentRequest({ method: 'ewallet', channelCode: 'OVO' });
     await gateway.requestInstrument(request).catch(() => {});
@@ -335,7 +335,7 @@ describe('what goes over the wire', () => {
     });
   });
 
-  test('a fraction of a rupiah, nothing and less never leave the house', async () => {
+  test('a fraction of a rupiah, zero and negative amounts are never sent', async () => {
     provider.answer(() => null);
     for (const amount of ['100.5000', '0', '-1']) {
       await expect(gateway.requestTransfer(buildTransferRequest({ amount }))).rejects.toThrow(RangeError);

@@ -39,11 +39,11 @@ describe('a 429 of the provider was not executed', () => {
     expect(await outcomeOf(limited(header))).toMatchObject({ ...unknown, neverSent: true, restMs });
   });
 
-  test('one of something in between says nothing of the kind', async () => {
+  test('a 429 from something in between proves nothing of the kind', async () => {
     expect(await outcomeOf({ status: 429, body: '<html>' })).toMatchObject({ neverSent: false, restMs: 0 });
   });
 
-  test('nor does one to the second request of two', async () => {
+  test('nor does a 429 to the second request of two', async () => {
     provider.answer(({ method }) => (method === 'POST' ? { status: 500, body: {} } : limited('3')));
     const error = await gateway.expireInstrument('pm-1').catch((thrown) => thrown);
     expect(error).toMatchObject({ ...unknown, neverSent: false, restMs: 3_000 });
@@ -51,7 +51,7 @@ describe('a 429 of the provider was not executed', () => {
 });
 
 describe('a transfer that is requested', () => {
-  test('the digest of a transfer stays the same over deployments, and covers all that is sent', async () => {
+  test('the digest of a transfer stays the same across deployments, and covers everything that is sent', async () => {
     const request = buildTransferRequest({ reference: '0198c0de-0000-7000-8000-000000000001' });
     const digest = gateway.digestTransfer(request);
     // What open payouts have stored: a change here stops every repetition of theirs.
@@ -71,7 +71,7 @@ describe('a transfer that is requested', () => {
     expect(createHash('sha256').update(sent).digest('hex')).toBe(digest);
   });
 
-  test('a request that may not be made any more is not', async () => {
+  test('a request that may no longer be made is not made', async () => {
     provider.answer(() => ({ status: 500, body: {} }));
     const error = await gateway
       .requestTransfer(buildTransferRequest(), { beforeSend: async () => false })
