@@ -32,18 +32,18 @@ const placesOf = (pattern: RegExp) =>
   );
 
 describe('What is written in the repository', () => {
-  it('is read, all of it', () => {
+  it('is all read', () => {
     expect(listed.status).toBe(0);
     expect(files.length).toBeGreaterThan(800);
   });
 
-  it('names no text that a reader of the repository does not have', () => {
+  it('mentions no text that a reader of the repository does not have', () => {
     const outside =
       /\bdecisions(\.md)? \d|\bdesign('s)? law|\bdesign\.md|\blaw \d|\b(administration|giving-circles-payments|traps|rails-and-conventions)\.md|(?<![-\w])partners\.md|\bissue \d\b|\/work\//i;
     expect(placesOf(outside)).toEqual([]);
   });
 
-  it('points to rules of docs/contract.md that are there', () => {
+  it('points only to rules that docs/contract.md has', () => {
     const contract = readFileSync(join(root, 'docs/contract.md'), 'utf8');
     const sections = new Set([...contract.matchAll(/^## (\d+)\. /gm)].map(([, section]) => section));
     const pointers = files.flatMap(({ file, lines }) =>
