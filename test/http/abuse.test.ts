@@ -100,7 +100,7 @@ describe('A connection whose client closes its side early', () => {
 });
 
 describe('A body', () => {
-  it('that trickles is ended with 408 after its time, however steadily bytes arrive', async () => {
+  it('that trickles ends with 408 after its time, however steadily bytes arrive', async () => {
     const refused = Promise.withResolvers<unknown>();
     await using server = createServer((request, response) => {
       readBody(request, { timeoutMs: 300 }).then(refused.reject, (error: unknown) => {
@@ -125,7 +125,7 @@ describe('A body', () => {
   it.each([
     ['by GET', 'GET / HTTP/1.1\r\n'],
     ['by POST', 'POST / HTTP/1.1\r\n'],
-  ])('that trickles on after the answer, which nobody reads, ends with its connection too (%s)', async (_, line) => {
+  ])('that trickles on after an answer that nobody reads ends with its connection too (%s)', async (_, line) => {
     await using server = createHttpServer((_request, response) => response.end('{}'), {
       maxConnections: 10,
       restOfBodyMs: 300,
@@ -189,7 +189,7 @@ describe('A body', () => {
     }
   });
 
-  it('whose client goes away is the client’s fault, never told as something that is away', async () => {
+  it('whose client goes away is the client’s fault, never reported as an outage of ours', async () => {
     const refused = Promise.withResolvers<unknown>();
     await using server = createServer((request) => {
       readBody(request).then(refused.reject, (error: unknown) => refused.resolve(errorCodeOf(error)));
@@ -209,7 +209,7 @@ describe('A body', () => {
     expect(answer.body.message).toHaveLength(20);
   });
 
-  it('whose fields of any type are missing names each of them as required', async () => {
+  it('with missing fields of any type names each of them as required', async () => {
     const answer = await stack.post('/v1/organizations/signup', {});
     expect(answer.body.message).toEqual(
       expect.arrayContaining(['name: is required', 'email: is required', 'admin: is required']),
@@ -218,7 +218,7 @@ describe('A body', () => {
 });
 
 describe('Connections', () => {
-  it('beyond the bound are closed at once, and those within it are served', async () => {
+  it('beyond the limit are closed at once, and those within it are served', async () => {
     await using server = createHttpServer((_request, response) => void response.end('served'), { maxConnections: 2 });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -234,7 +234,7 @@ describe('Connections', () => {
 });
 
 describe('Password hashing', () => {
-  it('of a crowd that signs up leaves the other requests theirs', async () => {
+  it('for a crowd that signs up does not starve the other requests', async () => {
     const answered: number[] = [];
     let isDone = false;
     const signUp = (index: number) =>
@@ -257,7 +257,7 @@ describe('Password hashing', () => {
 });
 
 describe('Metrics', () => {
-  it('are not on the API’s own port in production', async () => {
+  it('are not served on the API’s own port in production', async () => {
     const { probes } = await import('../../src/http/probes.ts');
     expect(probes({}, null).match('/metrics', 'GET').route).toBe(false);
     expect(probes({}, stack.deps.metrics).match('/metrics', 'GET').route).toBe(true);

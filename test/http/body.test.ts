@@ -33,7 +33,7 @@ describe('A JSON body', () => {
     expect((await post(compress(JSON.stringify(login)), { 'content-encoding': encoding })).status).toBe(401);
   });
 
-  it('that is not of its encoding, or of one that nobody knows, is refused', async () => {
+  it('that does not match its encoding, or has an unknown one, is refused', async () => {
     expect(await post('{}', { 'content-encoding': 'gzip' })).toMatchObject({
       status: 400,
       body: { message: 'The body is not well-formed gzip' },
@@ -60,7 +60,7 @@ describe('A JSON body', () => {
 });
 
 describe('Refusals', () => {
-  it('of any kind are kept by nobody on the way', async () => {
+  it('of any kind are never cached on the way', async () => {
     for (const path of ['/v1/nothing', '/v1/auth/me', '/v1/partners/balance']) {
       const answer = await fetch(`${stack.url}${path}`);
       expect([path, answer.headers.get('cache-control')]).toEqual([path, 'no-store']);
@@ -74,12 +74,12 @@ describe('A page', () => {
     partner = await buildPartner(stack);
   });
 
-  it.each(['999999999', '99999999999999999999999999'])('of the number %s is empty', async (page) => {
+  it.each(['999999999', '99999999999999999999999999'])('number %s is empty', async (page) => {
     const { status, body } = await partner.get(`/payments?page=${page}`);
     expect([status, body.data.items]).toEqual([200, []]);
   });
 
-  it.each(['0', '-1', '1.5', 'x', ''])('of the number %j is refused', async (page) => {
+  it.each(['0', '-1', '1.5', 'x', ''])('number %j is refused', async (page) => {
     expect((await partner.get(`/payments?page=${page}`)).status).toBe(400);
   });
 });

@@ -40,7 +40,7 @@ describe('The line of a request', () => {
     });
   });
 
-  it('of a partner names it, and the code of a refusal as it was told', async () => {
+  it('of a partner names the partner, and the code of a refusal as answered', async () => {
     await partner.post('/payments', { method: 'qris', amount: '1.5' }, 'key-of-a-line', { 'x-request-id': 'line-2' });
     expect(lineOf('line-2')).toMatchObject({
       caller: 'partner',
@@ -51,7 +51,7 @@ describe('The line of a request', () => {
     expect(lineOf('line-2')).not.toHaveProperty('user_id');
   });
 
-  it('of somebody unknown names nobody, and why they were refused', async () => {
+  it('of somebody unknown names nobody, and says why they were refused', async () => {
     await stack.get('/v1/transactions', as('line-3'));
     expect(lineOf('line-3')).toMatchObject({ caller: 'nobody', status: 401, error: 'UNAUTHENTICATED' });
     await stack.get('/v1/partners/balance', as('line-4'));
@@ -60,7 +60,7 @@ describe('The line of a request', () => {
     expect(lineOf('line-5')).toMatchObject({ caller: 'nobody', status: 404, error: 'NOT_FOUND' });
   });
 
-  it('says when the first answer under a key was given again', async () => {
+  it('says when it replayed the first answer under a key', async () => {
     const body = { method: 'qris', amount: '20000' };
     await partner.post('/payments', body, 'key-of-two-lines', { 'x-request-id': 'line-6' });
     await partner.post('/payments', body, 'key-of-two-lines', { 'x-request-id': 'line-7' });

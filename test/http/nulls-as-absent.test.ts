@@ -12,7 +12,7 @@ const optional = posts.flatMap(({ path, body }) =>
 );
 
 describe('Null in the body of a POST', () => {
-  it('is looked for in many fields', () => {
+  it('is tested in many fields', () => {
     expect(optional.length).toBeGreaterThan(30);
   });
 
@@ -22,7 +22,7 @@ describe('Null in the body of a POST', () => {
     expect(given.data ?? undefined).toEqual(absent.data ?? undefined);
   });
 
-  it('is refused where the field is required, and kept where it means something', () => {
+  it('is refused if the field is required, and kept if it means something', () => {
     const schema = nullsAsAbsent(
       z.strictObject({
         name: z.string(),

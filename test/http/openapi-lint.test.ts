@@ -12,7 +12,7 @@ const text = JSON.stringify(
 );
 
 describe("The OpenAPI document, read by others' rules,", () => {
-  it('has nothing that Redocly recommends against, but for redirects that are the answer and a key set open to all', async () => {
+  it('has nothing that Redocly recommends against, except redirects as answers and a public key set', async () => {
     const config = await createConfig({
       extends: ['recommended'],
       // `/v1/documents/{id}/view-url` and `/v1/documents/type/{type}` differ: an id is a UUID.
@@ -25,7 +25,7 @@ describe("The OpenAPI document, read by others' rules,", () => {
     ]);
   }, 300_000);
 
-  it('has nothing that Spectral complains of', async () => {
+  it('has nothing that Spectral complains about', async () => {
     const spectral = new Spectral();
     spectral.setRuleset({ extends: [oas] as never, rules: { 'info-contact': 'off' } });
     const problems = await spectral.run(text);

@@ -54,7 +54,7 @@ describe('The OpenAPI document', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('says of every field and parameter of partners and of webhooks what it means, with no text that nothing uses', () => {
+  it('describes every field and parameter of partners and webhooks, with no unused text', () => {
     expect(describeFields(build(), '/v1/partners/', {})).toEqual([]);
     const used = new Set<string>();
     const recorded = new Proxy(partnerTexts, {
@@ -68,14 +68,14 @@ describe('The OpenAPI document', () => {
     expect(unused).toEqual([]);
   });
 
-  it('demands a body where one without is refused: of uploads, and never of a callback, which is stored whatever it is', () => {
+  it('requires a body where a request without one is refused: for uploads, but not for callbacks, which are always stored', () => {
     const required = (path: string) => document.paths[path]?.post?.requestBody?.required;
     expect(required('/v1/documents/upload')).toBe(true);
     expect(required('/v1/auth/login')).toBe(true);
     expect(required('/v1/gateway/callbacks/xendit')).toBe(false);
   });
 
-  it('documents the 404 of a list that is filtered by an account that is not there', () => {
+  it('documents the 404 of a list filtered by a missing account', () => {
     for (const path of ['/v1/charitable-causes', '/v1/saving-circles']) {
       expect(Object.keys(document.paths[path]?.get?.responses ?? {})).toContain('404');
     }
@@ -94,7 +94,7 @@ describe('The OpenAPI document', () => {
     }
   });
 
-  it('says what a 503 means where something is made under a key, and what it is without one', () => {
+  it('says what a 503 means for a creation under a key, and without one', () => {
     const saidOf = ({ operation }: (typeof operations)[number]) => operation.responses[503]?.description ?? '';
     const keyed = operations.filter(({ route }) => route.idempotent);
     const partners = keyed.filter(({ route }) => route.path.startsWith('/v1/partners/'));
@@ -109,7 +109,7 @@ describe('The OpenAPI document', () => {
     }
   });
 
-  it('shows for every body an example that the route itself takes', () => {
+  it('shows for every body an example that the route itself accepts', () => {
     const refused: unknown[] = [];
     for (const { route, operation, name } of operations) {
       const example = operation.requestBody?.content['application/json']?.example;
@@ -121,7 +121,7 @@ describe('The OpenAPI document', () => {
     expect(refused).toEqual([]);
   });
 
-  it('shows for every answer an example that its schema takes, and for every refusal its envelope', () => {
+  it('shows for every answer an example that its schema accepts, and for every refusal its envelope', () => {
     const wrong: unknown[] = [];
     for (const { route, operation, name } of operations) {
       for (const [status, shape] of Object.entries(route.answers)) {
@@ -142,7 +142,7 @@ describe('The OpenAPI document', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('tells who may: bearer or cookie, partner key and signature, or nobody in particular', () => {
+  it('says who may call: bearer or cookie, partner key and signature, or anybody', () => {
     expect(Object.keys(document.components.securitySchemes).toSorted()).toEqual([
       'bearer',
       'cookie',
@@ -162,7 +162,7 @@ describe('The OpenAPI document', () => {
     }
   });
 
-  it('has every webhook, with an example that its schema takes', () => {
+  it('has every webhook, with an example that its schema accepts', () => {
     expect(Object.keys(document.webhooks)).toEqual([...webhookTypes]);
     for (const { type, body } of webhookDocuments) {
       const example = document.webhooks[type]?.post.requestBody?.content['application/json']?.example;

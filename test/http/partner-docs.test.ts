@@ -19,7 +19,7 @@ const options = { version: '1.0.0', url: 'http://localhost', webhooks: webhookDo
 const reference = JSON.parse(JSON.stringify(buildPartnerDocument(routeGroups, options))) as PartnerDocument;
 
 describe("The partners' reference", () => {
-  it('has their operations and no others, and only their ways to sign', () => {
+  it("has only partners' operations, and only their signatures", () => {
     const paths = routeGroups.flatMap(({ routes }) => routes.filter(({ access }) => access.kind === 'partner'));
     expect(Object.keys(reference.paths).toSorted()).toEqual(
       [...new Set(paths.map(({ path }) => path.replace(/:(\w+)/g, '{$1}')))].toSorted(),
@@ -31,7 +31,7 @@ describe("The partners' reference", () => {
     ]);
   });
 
-  it('says the cause and the remedy of every code that they can meet', () => {
+  it('gives the cause and the remedy of every code that they can meet', () => {
     const codes = reference.components.schemas.PartnerError.properties.error.properties.code.enum;
     expect(Object.keys(partnerErrors).toSorted()).toEqual(codes.toSorted());
     for (const code of [...codes, ...Object.keys(failureCodes)]) expect(errorPage()).toContain(`<code>${code}</code>`);
@@ -84,12 +84,12 @@ describe('/docs/partners in a browser', () => {
     expect(await phone.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
   });
 
-  it('signs what is read', async () => {
+  it('signs reads', async () => {
     const operation = await open('getBalance');
     expect(await statusOf(operation)).toContain('200');
   });
 
-  it('signs what is made: the body and the key, as they are sent', async () => {
+  it('signs creations: the body and the key, as they are sent', async () => {
     const operation = await open('createPayment');
     await operation.locator('textarea').fill('{ "method": "qris",\n "amount": "50000" }');
     await operation.getByPlaceholder('X-Idempotency-Key').fill('from-the-reference');

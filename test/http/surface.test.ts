@@ -126,7 +126,7 @@ describe('The surface of the API', () => {
       expect([answer.status, answer.body]).toEqual([200, { names: ['a'] }]);
     });
 
-    it.each(['{"amount":', '[1,', 'nonsense', '{"amount": 1}}'])('that are no JSON (%s) are a 400', async (raw) => {
+    it.each(['{"amount":', '[1,', 'nonsense', '{"amount": 1}}'])('that are not JSON (%s) are a 400', async (raw) => {
       const answer = await postRaw(raw);
       expect([answer.status, answer.body.message]).toEqual([400, 'The body is not well-formed JSON']);
     });
@@ -136,7 +136,7 @@ describe('The surface of the API', () => {
       expect(answer.status).toBe(400);
     });
 
-    it.each(['[]', '"text"', '7', 'null'])('that are no object (%s) are a 400', async (raw) => {
+    it.each(['[]', '"text"', '7', 'null'])('that are not an object (%s) are a 400', async (raw) => {
       expect((await postRaw(raw)).status).toBe(400);
     });
 
@@ -191,7 +191,7 @@ describe('The surface of the API', () => {
   });
 
   describe('errors', () => {
-    it('say nothing of what failed inside', async () => {
+    it('say nothing about what failed inside', async () => {
       const answer = await stack.get('/v1/workshop/broken');
       expect(answer.status).toBe(500);
       expect(answer.body).toEqual({
@@ -201,7 +201,7 @@ describe('The surface of the API', () => {
       });
     });
 
-    it('are 503 with Retry-After when something that we depend on is away', async () => {
+    it('are 503 with Retry-After when a dependency is unavailable', async () => {
       const answer = await stack.get('/v1/workshop/away');
       expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '2']);
       expect(JSON.stringify(answer.body)).not.toContain('ECONN');
@@ -226,7 +226,7 @@ describe('The surface of the API', () => {
       }
     });
 
-    it('are found with a slash at their end as without one', async () => {
+    it('do not depend on a slash at the end of the path', async () => {
       const read = async (path: string) => {
         const answer = await stack.http.get(path);
         return [answer.status, answer.body];
@@ -246,13 +246,13 @@ describe('The surface of the API', () => {
   });
 
   describe('request ids', () => {
-    it('are taken over when they are up to 64 printable characters', async () => {
+    it('are kept when they have up to 64 printable characters', async () => {
       const id = 'x'.repeat(64);
       const answer = await stack.get('/healthz', { headers: { 'x-request-id': id } });
       expect(answer.headers.get('x-request-id')).toBe(id);
     });
 
-    it('are made when none is sent or when it is too long', async () => {
+    it('are generated when none is sent or when it is too long', async () => {
       for (const options of [{}, { headers: { 'x-request-id': 'x'.repeat(65) } }]) {
         const answer = await stack.get('/nowhere', options);
         expect(answer.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
@@ -303,7 +303,7 @@ describe('The surface of the API', () => {
       expect([answer.status, answer.headers.get('location')]).toEqual([302, '/docs']);
     });
 
-    it('/docs renders from our own files alone', async () => {
+    it('/docs renders from our own files only', async () => {
       const page = await stack.get('/docs');
       expect(page.headers.get('content-security-policy')).toContain("default-src 'self'");
       const sources = [...String(page.body).matchAll(/(?:src|href)="([^"]+)"/g)].map(([, source]) => String(source));
@@ -316,7 +316,7 @@ describe('The surface of the API', () => {
   });
 
   describe('security headers and CORS', () => {
-    it('stand in every answer', async () => {
+    it('are in every answer', async () => {
       for (const path of ['/healthz', '/nowhere', '/v1/workshop/broken']) {
         const { headers } = await stack.get(path);
         expect(headers.get('x-content-type-options')).toBe('nosniff');
