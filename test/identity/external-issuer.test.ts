@@ -51,7 +51,7 @@ describe('An external issuer that is trusted by its JWKS URL', () => {
       .sign(signer);
   const statusOf = async (token: string) => (await stack.get('/v1/auth/me', { token })).status;
 
-  it('lets the user in that its subject names, beside our own tokens', async () => {
+  it('lets in the user that its subject names, beside our own tokens', async () => {
     expect(await statusOf(await sign())).toBe(200);
     expect(await statusOf(user.token)).toBe(200);
   });
@@ -67,7 +67,7 @@ describe('An external issuer that is trusted by its JWKS URL', () => {
     expect(await statusOf(await sign({}, stranger.privateKey))).toBe(401);
   });
 
-  it('has the tokens of before ended for good by suspension; later ones serve', async () => {
+  it('loses earlier tokens for good by suspension; later ones work', async () => {
     const other = await buildIndividual(stack);
     const issued = (secondsAgo: number) =>
       new SignJWT({ jti: randomUUID() })
@@ -97,7 +97,7 @@ describe('An external issuer that is trusted by its JWKS URL', () => {
   });
 
   it.each([7_300_000_000, 1e15])(
-    'has a token revoked that would expire at the second %d, which nobody keeps',
+    'has a token revoked that would expire at the second %d, which no clock reaches',
     async (exp) => {
       const token = await sign({ exp });
       expect((await stack.post('/v1/auth/logout', undefined, { token })).status).toBe(200);

@@ -43,7 +43,7 @@ describe('Users who were only invited', () => {
       .owner()
       .execute("update invitations set expires_at = now() - interval '1 second' where user_id = ?", [userId]);
 
-  it('are taken back: the token is void, the user gone, the address free', async () => {
+  it('can be taken back: the token is void, the user gone, the address free', async () => {
     const { token, user } = await invited(admin, { user_type: 'individual' });
     expect((await takeBack(admin, user.id)).status).toBe(200);
     expect((await accept(token)).status).toBe(400);
@@ -59,7 +59,7 @@ describe('Users who were only invited', () => {
     expect(events).toEqual([{ impact: 'HIGH', actor_id: admin.id, data: { invitation: 'taken back' } }]);
   });
 
-  it('of somebody who is suspended let nobody in while that lasts', async () => {
+  it('cannot accept while the person who invited them is suspended', async () => {
     const host = await buildOrganizationAdmin(stack);
     const { token } = await invited(host, { user_type: 'individual' });
     const setStatus = (status: string) =>
@@ -92,7 +92,7 @@ describe('Users who were only invited', () => {
       return (await Promise.all(begun)).map(({ status }) => status);
     }
 
-    it('are users when they were first, and that is told to the other', async () => {
+    it('become users if they come first, and the other side is told so', async () => {
       const { token, user } = await invited(admin, { user_type: 'individual' });
       expect(
         await race(
@@ -103,7 +103,7 @@ describe('Users who were only invited', () => {
       ).toEqual([200, 400]);
     });
 
-    it('are refused when the other was first: the token is void', async () => {
+    it('are refused if the other side comes first: the token is void', async () => {
       const { token, user } = await invited(admin, { user_type: 'individual' });
       const [undone, accepted] = await race(
         () => undo(user),
@@ -114,7 +114,7 @@ describe('Users who were only invited', () => {
     });
   });
 
-  it('are taken back by who may invite that type there, and not once they are accepted', async () => {
+  it('can be taken back by anybody who may invite that type there, until they have accepted', async () => {
     const { token, user } = await invited(admin, { user_type: 'organization' });
     const ownId = String(admin.organizationId);
     const role = await buildRole(stack, { organizationId: ownId, permissions: ['invite-individual-user'] });
@@ -158,7 +158,7 @@ describe('Users who were only invited', () => {
     expect(await told()).toEqual([{ actor_id: admin.id, data: { changed: ['name'] } }]);
   });
 
-  it('never lose a role by being invited anew to who does not hold its permissions', async () => {
+  it('never lose a role to a new invitation by somebody who does not hold its permissions', async () => {
     const ownId = String(admin.organizationId);
     const strong = await buildRole(stack, { organizationId: ownId, permissions: ['manage-product'] });
     const { user } = await invited(platformAdmin, {
@@ -184,7 +184,7 @@ describe('Users who were only invited', () => {
     expect((await stack.post('/v1/auth/signup', { ...taken, email: third.user.email })).status).toBe(400);
   });
 
-  it('go with what they were named for: one may have been made a manager of a cause', async () => {
+  it('are removed with what names them, such as being a manager of a cause', async () => {
     const { user } = await invited(admin, { user_type: 'individual' });
     const causeId = await buildCause(stack, admin);
     const path = `/v1/charitable-causes/${causeId}/assign-manager`;

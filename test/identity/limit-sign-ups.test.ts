@@ -21,7 +21,7 @@ const signUpOrganization = (from: string) =>
 const statusesOf = (answers: { status: number }[]) => answers.map(({ status }) => status).sort();
 
 describe('RATE_LIMIT_SIGNUPS_PER_HOUR', () => {
-  it('never lets more people and organizations sign up from an address, also at once: 429 with Retry-After', async () => {
+  it('never lets more people and organizations sign up from one address, even at once: 429 with Retry-After', async () => {
     const from = '203.0.113.50';
     const ways = [signUp, signUpOrganization, signUp, signUpOrganization, signUp];
     expect(statusesOf(await Promise.all(ways.map((way) => way(from))))).toEqual([201, 201, 201, 429, 429]);
@@ -38,7 +38,7 @@ describe('RATE_LIMIT_SIGNUPS_PER_HOUR', () => {
     expect(left).toEqual({ count: 1 });
   });
 
-  it('counts a whole IPv6 network as one address, and not what was refused', async () => {
+  it('counts a whole IPv6 network as one address, and does not count refusals', async () => {
     const email = address();
     expect(statusesOf([await signUp('2001:db8::1', email), await signUp('2001:db8::2', email)])).toEqual([201, 400]);
     expect(statusesOf([await signUp('2001:db8::3'), await signUp('2001:db8::4')])).toEqual([201, 201]);

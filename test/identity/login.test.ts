@@ -93,7 +93,7 @@ describe('Logging in and out', () => {
     expect(median(work.unknown) / median(work.known)).toBeLessThan(2.5);
   });
 
-  it('is throttled after 10 failures of one account from one address, also for the right password', async () => {
+  it('is throttled after 10 failures for one account from one address, even with the right password', async () => {
     const { email } = await signUp();
     const other = await signUp();
     for (let attempt = 0; attempt < 10; attempt += 1) {
@@ -110,14 +110,14 @@ describe('Logging in and out', () => {
     expect((await logIn(email, password, '203.0.113.30')).status).toBe(200);
   });
 
-  it('lets many guesses at once through no more than one after the other', async () => {
+  it('allows no more guesses at once than one after the other', async () => {
     const { email } = await signUp();
     const guesses = Array.from({ length: 40 }, () => logIn(email, 'wrong password', '203.0.113.35'));
     await Promise.all(guesses);
     expect((await logIn(email, password, '203.0.113.35')).status).toBe(429);
   });
 
-  it('tells the right password among many guesses at once no better than the wrong ones', async () => {
+  it('answers the right password among many simultaneous guesses like the wrong ones', async () => {
     const { email } = await signUp();
     const secrets = [...Array.from({ length: 39 }, (_, index) => `wrong password ${index}`), password];
     // A machine that is busy may make some of them wait for too long, who come again.
@@ -151,7 +151,7 @@ describe('Logging in and out', () => {
     ['a dotless i', 's\u0131ti'],
     ['capitals', 'SITI'],
     ['spaces around it', ' siti'],
-  ])('counts an address written with %s as the same, or knows nobody by it', async (_, written) => {
+  ])('counts an address written with %s as the same, or as unknown', async (_, written) => {
     const local = `siti${newId()}`;
     const email = `${local}@example.org`;
     const headers = { 'x-forwarded-for': '198.51.100.77' };
@@ -163,7 +163,7 @@ describe('Logging in and out', () => {
     expect(written.trim().toLowerCase() === 'siti' ? 429 : 401).toBe(status);
   });
 
-  it('never lets strangers behind a shared address lock out whom it has let in within 30 days', async () => {
+  it('never lets strangers behind a shared address lock out users who logged in there within 30 days', async () => {
     const [regular, newcomer] = [await signUp(), await signUp()];
     const shared = '203.0.113.45';
     expect((await logIn(regular.email, password, shared)).status).toBe(200);
@@ -196,7 +196,7 @@ describe('Logging in and out', () => {
     expect((await logIn(email, password, '2001:db8:1:3::1')).status).toBe(200);
   });
 
-  it('believes the last proxy about the address, not what a client puts before it', async () => {
+  it('trusts the last proxy about the address, not what a client puts before it', async () => {
     const { email } = await signUp();
     for (let attempt = 0; attempt < 10; attempt += 1) {
       await logIn(email, 'wrong password', `198.51.100.${attempt}, 203.0.113.50`);

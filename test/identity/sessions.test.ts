@@ -48,7 +48,7 @@ describe('Sessions', () => {
       ]);
 
   describe('PUT /v1/auth/password', () => {
-    it('answers a new token; every earlier one, and the old password, never serve again', async () => {
+    it('answers with a new token; earlier tokens and the old password never work again', async () => {
       const person = await signUp();
       const [first, second] = [await logIn(person), await logIn(person)];
       const { status, headers, body } = await setPassword(person, first.token, password, other);
@@ -80,7 +80,7 @@ describe('Sessions', () => {
       expect([await me(token), (await logIn(person)).status]).toEqual([200, 200]);
     });
 
-    it('with a token that is ended meanwhile changes nothing, whatever has been proved by then', async () => {
+    it('changes nothing if the token ends meanwhile, whatever was proved before', async () => {
       const person = await signUp();
       const [stolen, own] = [await logIn(person), await logIn(person)];
       const holder = stack.owner();
@@ -135,7 +135,7 @@ describe('Sessions', () => {
     expect(await me((await logIn(person)).token)).toBe(200);
   });
 
-  it('suspension ends tokens for good: none of before serves again when the user is let back in', async () => {
+  it('suspension ends tokens for good: no earlier one works again after the suspension', async () => {
     const person = await signUp();
     const { token } = await logIn(person);
     const setStatus = (status: string) =>
@@ -150,7 +150,7 @@ describe('Sessions', () => {
   describe('PATCH /v1/auth/me', () => {
     const patch = (token: string, body: object) => stack.patch('/v1/auth/me', body, { token });
 
-    it('changes name and picture; null clears the picture; what is as it was leaves no event', async () => {
+    it('changes name and picture; null clears the picture; no change leaves no event', async () => {
       const user = await buildIndividual(stack);
       const changed = await patch(user.token, { name: ' Siti ', profile_picture: 'https://example.org/a.png' });
       expect(changed).toMatchObject({
@@ -181,7 +181,7 @@ describe('Sessions', () => {
     });
   });
 
-  it('leave events: who logged in and out, and failures of accounts that exist, of no others', async () => {
+  it('leave events of logins, logouts, and failures for accounts that exist, but no others', async () => {
     const person = await signUp();
     await logIn(person, 'not the password');
     const { token } = await logIn(person);

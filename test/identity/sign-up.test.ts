@@ -58,7 +58,7 @@ describe('Signing up', () => {
       expect(row?.password_hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
     });
 
-    it('refuses an address that is taken, whatever its case, also when two come at once', async () => {
+    it('refuses an address that is taken, whatever its case, even when two come at once', async () => {
       const email = address();
       const answers = await Promise.all(
         [email, email.toUpperCase(), email].map((each) =>

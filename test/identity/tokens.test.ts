@@ -131,14 +131,14 @@ describe('Access tokens', () => {
     });
   });
 
-  it('come by cookie as well, the Authorization header first', async () => {
+  it('are accepted by cookie as well, after the Authorization header', async () => {
     const cookie = { cookie: `access_token=${user.token}` };
     expect((await stack.get('/v1/auth/me', { headers: cookie })).status).toBe(200);
     expect((await stack.get('/v1/auth/me', { headers: cookie, token: 'nonsense' })).status).toBe(401);
     expect((await stack.get('/v1/auth/me', { headers: { authorization: 'Basic eDp5', ...cookie } })).status).toBe(401);
   });
 
-  it('stop working when the user is suspended, and never work again', async () => {
+  it('stop working for good when the user is suspended', async () => {
     const admin = await buildPlatformAdmin(stack);
     const other = await buildIndividual(stack);
     await stack.patch(`/v1/users/${other.id}`, { status: 'suspended' }, { token: admin.token });
@@ -147,7 +147,7 @@ describe('Access tokens', () => {
     expect(await statusOf(other.token)).toBe(401);
   });
 
-  it('are each told who they are, and the ended ones that they have ended, when fifty ask at once', async () => {
+  it('each get their own answer when fifty ask at once, and ended ones are refused', async () => {
     const users = await Promise.all(Array.from({ length: 25 }, () => buildIndividual(stack)));
     await Promise.all(
       users.filter((_, index) => index % 5 === 0).map(({ token }) => stack.post('/v1/auth/logout', {}, { token })),

@@ -37,7 +37,7 @@ describe('A second factor', () => {
   }
   const claimsOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
 
-  it('is begun with a secret and an address for the app, and asks for nothing until it is confirmed', async () => {
+  it('begins with a secret and a URI for the app, and asks for nothing until it is confirmed', async () => {
     const person = await signUp();
     const { status, body } = await person.begin();
     expect({ status, body }).toEqual({
@@ -69,7 +69,7 @@ describe('A second factor', () => {
     expect([(await person.begin()).status, (await person.confirm(codeOf(secret, 1))).status]).toEqual([400, 400]);
   });
 
-  it('is asked for after the right password only, and its code lets in once', async () => {
+  it('is asked for only after the right password, and each code works once', async () => {
     const { logIn, secret } = await secured();
     const without = await logIn();
     expect([without.status, without.body.message]).toEqual([401, 'totp_code: is required']);
@@ -114,13 +114,13 @@ describe('A second factor', () => {
     },
   );
 
-  it('is throttled after ten wrong codes, also for the right one', async () => {
+  it('is throttled after ten wrong codes, even with the right one', async () => {
     const { logIn, secret } = await secured();
     for (let guess = 0; guess < 10; guess += 1) expect((await logIn({ totp_code: '000000' })).status).toBe(401);
     expect((await logIn({ totp_code: codeOf(secret) })).status).toBe(429);
   });
 
-  it('is guessed no more often by many guesses at once than one after another', async () => {
+  it('allows no more guesses at once than one after another', async () => {
     const begun = await signUp();
     await begun.begin();
     const [person, other] = [await secured(), await secured()];
@@ -164,7 +164,7 @@ describe('A second factor', () => {
     expect((await stack.delete('/v1/auth/totp', { code: recoveryCodes[1] }, options)).status).toBe(200);
   });
 
-  it('that is removed makes no session one with it any more, nor what comes of that session', async () => {
+  it('no longer counts for a session, or a session renewed from it, once it is removed', async () => {
     const person = await secured();
     const login = await person.logIn({ totp_code: codeOf(person.secret) });
     const token: string = login.body.data.access_token;
@@ -178,7 +178,7 @@ describe('A second factor', () => {
     expect([changed.status, claimsOf(changed.body.data.access_token).amr]).toEqual([200, ['pwd']]);
   });
 
-  it('that is another than the session was begun with does not make it one with it, nor what comes of that session', async () => {
+  it('does not count for a session, or one renewed from it, that began with another second factor', async () => {
     const person = await secured();
     const { access_token: token } = (await person.logIn({ totp_code: codeOf(person.secret) })).body.data;
     expect((await person.remove(String(person.recoveryCodes[0]))).status).toBe(200);
@@ -192,7 +192,7 @@ describe('A second factor', () => {
     expect([changed.status, claimsOf(changed.body.data.access_token).amr]).toEqual([200, ['pwd']]);
   });
 
-  it.each(['begun', 'confirmed', 'removed'])('is not %s with a token that is ended meanwhile', async (what) => {
+  it.each(['begun', 'confirmed', 'removed'])('is not %s with a token that has ended meanwhile', async (what) => {
     const person = what === 'removed' ? await secured() : await signUp();
     const secret = what === 'confirmed' ? (await person.begin()).body.data.secret : undefined;
     const { access_token: own } = (

@@ -62,7 +62,7 @@ describe('Users', () => {
       expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400, 400, 400]);
     });
 
-    it('cannot be accepted when they have expired, nor by an unknown token, nor with a short password', async () => {
+    it('cannot be accepted once expired, with an unknown token or with a short password', async () => {
       const { body } = await invite(admin, { user_type: 'organization' });
       expect((await accept(body.data.token, 'short')).status).toBe(400);
       await stack
@@ -72,7 +72,7 @@ describe('Users', () => {
       expect((await accept('unknown')).status).toBe(400);
     });
 
-    it('can be repeated while not accepted: the older token is void then', async () => {
+    it('can be repeated until accepted; the older token is then void', async () => {
       const email = address();
       const first = await invite(admin, { email, user_type: 'individual' });
       const second = await invite(admin, { email, user_type: 'individual' });
@@ -105,7 +105,7 @@ describe('Users', () => {
       expect((await invite(inviter, { user_type: userType, role_id: role.id, ...target })).status).toBe(201);
     });
 
-    it('by an organization admin are for the own organization only', async () => {
+    it('by an organization admin are for their own organization only', async () => {
       const other = await buildOrganization(stack);
       expect((await invite(admin, { user_type: 'organization', organization_id: other })).status).toBe(403);
       expect((await invite(admin, { user_type: 'organization', organization_id: admin.organizationId })).status).toBe(
@@ -123,7 +123,7 @@ describe('Users', () => {
       expect(misplaced.status).toBe(400);
     });
 
-    it('grant the permissions of the role: more than the inviter holds is a 403', async () => {
+    it('grant the role’s permissions; more than the inviter holds is a 403', async () => {
       const superRole = '00000000-0000-4000-8000-000000000101';
       expect((await invite(platformAdmin, { user_type: 'platform', role_id: superRole })).status).toBe(403);
       expect((await invite(superAdmin, { user_type: 'platform', role_id: superRole })).status).toBe(201);
@@ -188,7 +188,7 @@ describe('Users', () => {
     const setStatus = (by: BuiltUser, id: string, status: string) =>
       stack.patch(`/v1/users/${id}`, { status }, { token: by.token });
 
-    it('is the platform’s, with update-user, and takes effect at the next request', async () => {
+    it('is for the platform, with update-user, and takes effect at the next request', async () => {
       const user = await buildIndividual(stack);
       const answer = await setStatus(platformAdmin, user.id, 'suspended');
       expect([answer.status, answer.body.data.status]).toEqual([200, 'suspended']);
@@ -202,7 +202,7 @@ describe('Users', () => {
       });
     });
 
-    it('is closed to organization admins whatever their role holds', async () => {
+    it('is closed to organization admins, whatever their role holds', async () => {
       const user = await buildIndividual(stack, { organizationId: admin.organizationId });
       expect((await setStatus(admin, user.id, 'suspended')).status).toBe(403);
       const role = await buildRole(stack, {
@@ -214,14 +214,14 @@ describe('Users', () => {
       expect((await setStatus(strong, user.id, 'suspended')).status).toBe(403);
     });
 
-    it('of a super admin is for super admins, and of oneself for nobody', async () => {
+    it('of a super admin is for super admins only, and nobody can suspend themselves', async () => {
       const other = await buildSuperAdmin(stack);
       expect((await setStatus(platformAdmin, other.id, 'suspended')).status).toBe(403);
       expect((await setStatus(superAdmin, other.id, 'suspended')).status).toBe(200);
       expect((await setStatus(superAdmin, superAdmin.id, 'suspended')).status).toBe(400);
     });
 
-    it('is nothing for a user who has not accepted the invitation: 400, and the invitation stays good', async () => {
+    it('of a user who has not accepted the invitation is a 400, and the invitation stays valid', async () => {
       const { body } = await invite(admin, { user_type: 'individual' });
       for (const status of ['active', 'suspended']) {
         const answer = await setStatus(platformAdmin, body.data.user.id, status);
@@ -230,7 +230,7 @@ describe('Users', () => {
       expect((await accept(body.data.token)).status).toBe(200);
     });
 
-    it('takes active or suspended, nothing else', async () => {
+    it('takes only active or suspended', async () => {
       expect((await setStatus(platformAdmin, newId(), 'invited')).status).toBe(400);
       expect((await setStatus(platformAdmin, newId(), 'active')).status).toBe(404);
     });
